@@ -1,0 +1,61 @@
+#include "conditioners/ard_marker.h"
+
+#include <algorithm>
+
+namespace surety {
+
+ArdMarker::ArdMarker(const ArdParams& params, Time now, std::uint64_t seed)
+    : params_(params), drop_(params.drop.value()), rng_(seed) {
+  params_.interval = std::max(params.interval, Duration(1));  // or no interval would ever end
+  set_tpr(params.tpr_max);
+  bucket_.reset(bucket_params_, now);
+  const TokenBucketParams threshold(Rate{}, params.threshold, params.tokens, params.nominal_packet);
+  threshold_ = threshold.depth();
+  remark_slope_ = threshold_ > 0 ? params.remark.value() / static_cast<double>(threshold_) : 0;
+  interval_end_ = now + params_.interval;
+}
+
+void ArdMarker::set_tpr(Rate tpr) {
+  bucket_params_ = TokenBucketParams(tpr, params_.bucket, params_.tokens, params_.nominal_packet);
+}
+
+void ArdMarker::end_intervals(Time now) {
+  bucket_.fill(bucket_params_, interval_end_);  // up to here at the rate that held up to here
+  const std::uint64_t in = in_.bytes();
+  const std::uint64_t all = in + out_.bytes();
+  if (all > 0) {
+    const auto product = static_cast<unsigned __int128>(params_.tpr_max.bits_per_second()) * in;
+    set_tpr(Rate::bits_per_second(static_cast<std::uint64_t>(product / all)));
+  }
+  in_.close(params_.interval);
+  out_.close(params_.interval);
+  interval_end_ += params_.interval;
+  if (now < interval_end_) return;
+  // Whole intervals without traffic: they leave the TPR as it is, and measured nothing.
+  in_.close(params_.interval);
+  out_.close(params_.interval);
+  interval_end_ += ((now - interval_end_) / params_.interval + 1) * params_.interval;
+}
+
+ArdVerdict ArdMarker::offer(Precedence precedence, std::uint32_t length, Time now) {
+  advance(now);
+  if (precedence == Precedence::out) {
+    out_.count(length);
+    return ArdVerdict::pass;
+  }
+  in_.count(length);
+  bucket_.fill(bucket_params_, now);
+  const Credit cost = bucket_params_.cost(length);
+  const Credit tokens = bucket_.credit();
+  const bool enough = bucket_.can_take(bucket_params_, cost);
+  if (enough && tokens >= threshold_) [[likely]] {
+    bucket_.take(bucket_params_, cost);
+    return ArdVerdict::pass;
+  }
+  if (rng_.uniform() < drop_) return ArdVerdict::drop;
+  if (!enough || rng_.uniform() < remark_probability(tokens).value()) return ArdVerdict::remark;
+  bucket_.take(bucket_params_, cost);
+  return ArdVerdict::pass;
+}
+
+}  // namespace surety

@@ -1,0 +1,74 @@
+// The ARD and ARM aggregate markers (seeds/003, section II, equations 1-4; PAPERS.md, ARD).
+//
+// Two meters count IN and OUT bytes over n*tau. At the end of each interval
+//   TPR = TPR_max * lambda_in / (lambda_in + lambda_out)                    (2)
+// (no traffic keeps the last TPR; before the first interval ends it is TPR_max). A leaky bucket of b tokens
+// is filled at TPR; an IN packet that leaves takes its tokens. Below T_rd tokens an arriving IN packet is
+// dropped with P_drop (ARD; ARM has P_drop = 0), else remarked OUT with P_rem = (T_rd - tokens) MAX_rem /
+// T_rd (1); without tokens for it it is always remarked (or dropped with P_drop). Remarked and dropped
+// packets take no token.
+#pragma once
+
+#include <cstdint>
+
+#include "conditioners/packet.h"
+#include "conditioners/rate_meter.h"
+#include "conditioners/rng.h"
+#include "conditioners/token_bucket.h"
+
+namespace surety {
+
+struct ArdParams {
+  Rate tpr_max;
+  Depth bucket = Depth::packets(60);              // b
+  Depth threshold = Depth::packets(15);           // T_rd
+  Probability remark{0.5};                        // MAX_rem
+  Probability drop{0.02};                         // P_drop; 0 makes it ARM
+  Duration interval = std::chrono::seconds(100);  // n * tau
+  TokenUnit tokens = TokenUnit::bytes;
+  Bytes nominal_packet = kDefaultNominalPacket;
+};
+
+enum class ArdVerdict : std::uint8_t { pass, remark, drop };
+
+class ArdMarker {
+ public:
+  // Intervals end at `now` + k * interval.
+  ArdMarker(const ArdParams& params, Time now, std::uint64_t seed);
+
+  // One packet of the aggregate. OUT packets are only metered (always `pass`); `remark` means: becomes OUT.
+  ArdVerdict offer(Precedence precedence, std::uint32_t length, Time now);
+
+  // Ends the intervals that are over; offer() does it too, this is for times without traffic and for meters.
+  void advance(Time now) {
+    if (now >= interval_end_) [[unlikely]]
+      end_intervals(now);
+  }
+
+  // P_rem of equation 1, for an IN packet that finds `tokens` (and enough of them for itself).
+  Probability remark_probability(Credit tokens) const {
+    return Probability(static_cast<double>(threshold_ - tokens) * remark_slope_);
+  }
+
+  Rate tpr() const { return bucket_params_.rate(); }
+  Credit tokens() const { return bucket_.credit(); }  // as of the last IN packet or interval end
+  double lambda_in() const { return in_.rate(); }     // bytes per second over the last whole interval
+  double lambda_out() const { return out_.rate(); }
+  Time next_event() const { return interval_end_; }  // end of the running interval
+
+ private:
+  void end_intervals(Time now);
+  void set_tpr(Rate tpr);
+
+  ArdParams params_;
+  TokenBucketParams bucket_params_;  // filled at TPR
+  TokenBucket bucket_;
+  Credit threshold_;     // T_rd
+  double remark_slope_;  // MAX_rem / T_rd
+  double drop_;          // P_drop
+  RateMeter in_, out_;
+  Time interval_end_;
+  Rng rng_;
+};
+
+}  // namespace surety

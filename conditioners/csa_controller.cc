@@ -1,0 +1,86 @@
+#include "conditioners/csa_controller.h"
+
+#include <algorithm>
+
+namespace surety {
+
+CongestionEvent CongestionDetector::out_arrival(bool congested) {
+  if (!congested) {
+    in_period_ = false;
+    count_ = 0;
+    return CongestionEvent::none;
+  }
+  count_ = (count_ + 1) % 8;
+  if (!in_period_) {
+    in_period_ = true;
+    return CongestionEvent::onset;
+  }
+  return count_ == 0 ? CongestionEvent::eighth : CongestionEvent::none;
+}
+
+CsaController::CsaController(const CsaParams& params, Time now)
+    : params_(params), alpha_(params.max), t1_(now), t2_(now) {
+  params_.t2 = std::max(params.t2, Duration(1));  // or advance() would never come to an end
+  t2_ += params_.t2;
+}
+
+void CsaController::restart(Time now) {
+  t1_ = now + params_.t1;
+  t2_ = now + params_.t2;
+}
+
+void CsaController::onset(Time now) {
+  restart(now);
+}
+
+void CsaController::eighth(Time now) {
+  if (now < t1_) return;
+  alpha_ = std::max(alpha_ - params_.step, params_.min);
+  restart(now);
+}
+
+void CsaController::advance(Time now, bool congested) {
+  if (now < t2_) return;
+  const std::int64_t expiries = (now - t2_) / params_.t2 + 1;
+  t2_ += expiries * params_.t2;
+  if (congested) return;
+  const auto steps = static_cast<std::uint64_t>(std::min<std::int64_t>(expiries, 1 << 30));
+  const std::uint64_t raised = alpha_.millionths() + steps * params_.step.millionths();
+  const std::uint64_t max = params_.max.millionths();
+  alpha_ = Ratio::millionths(static_cast<std::uint32_t>(std::min(raised, max)));
+}
+
+void AlphaClock::advance(Time now, Ratio alpha) {
+  if (alpha != alpha_) {
+    alpha_ = alpha;
+    inverse_ = alpha.millionths() > 0 ? 1.0 / alpha.millionths() : 0;
+  }
+  if (now <= real_) return;
+  const auto elapsed = static_cast<std::uint64_t>((now - real_).count());
+  real_ = now;
+  // elapsed * alpha in two parts, so that no product leaves 64 bits after however long an idle time.
+  constexpr std::uint64_t kMillion = 1'000'000;
+  const std::uint64_t part = elapsed % kMillion * alpha.millionths() + remainder_;
+  const std::uint64_t gain = elapsed / kMillion * alpha.millionths() + part / kMillion;
+  remainder_ = part % kMillion;
+  virtual_ += Duration(static_cast<std::int64_t>(gain));
+}
+
+Duration AlphaClock::real_wait(Duration virtual_wait) const {
+  if (virtual_wait <= Duration::zero()) return Duration::zero();
+  if (inverse_ == 0) return Duration::max();
+  const auto missing = static_cast<__int128>(virtual_wait.count()) * 1'000'000 - remainder_;
+  // As in TokenBucket::wait(): the factor outweighs the roundings of the doubles.
+  const double estimate = static_cast<double>(missing) * inverse_ * (1 + 1e-15);
+  if (estimate >= 0x1p63) return Duration::max();
+  const auto whole = static_cast<std::int64_t>(estimate);
+  return Duration(whole + (static_cast<__int128>(whole) * alpha_.millionths() < missing ? 1 : 0));
+}
+
+Time AlphaClock::when(Time virtual_time) const {
+  if (virtual_time == kNever) return kNever;
+  const Duration needed = real_wait(virtual_time - virtual_);
+  return needed < kNever - real_ ? real_ + needed : kNever;
+}
+
+}  // namespace surety

@@ -1,0 +1,91 @@
+// The congestion signalling algorithm of the CSA paper: how much out-of-profile traffic (alpha) a congested
+// queue lets the border admit.
+//
+// Source: seeds/001 (CSA), "Control of the Percentage of Non-conformant Packets at the Token Bucket";
+// PAPERS.md, CSA. Three small parts, so that the remote case (a signal that arrives in a packet) drives the
+// same controller:
+//   CongestionDetector  counts OUT arrivals at one RIO queue modulo 8 while it is congested
+//   CsaController       T1, T2 and alpha, driven by the detector's events (or by signals from an internal
+//   router) AlphaClock          time that runs alpha times as fast; see enhanced_token_bucket.h
+// A timer has expired at the very nanosecond for which it was set.
+#pragma once
+
+#include <cstdint>
+
+#include "conditioners/units.h"
+
+namespace surety {
+
+struct CsaParams {
+  Ratio min = Ratio::of(0.04);
+  Ratio max = Ratio::of(0.4);
+  Ratio step = Ratio::of(0.02);
+  Duration t1 = std::chrono::milliseconds(30);
+  Duration t2 = std::chrono::milliseconds(90);
+  friend bool operator==(const CsaParams&, const CsaParams&) = default;
+};
+
+enum class CongestionEvent : std::uint8_t { none, onset, eighth };
+
+class CongestionDetector {
+ public:
+  // One OUT packet arrived at the queue; `congested` is avg_total > min_out at that moment. The first one of
+  // a congestion period gives `onset` (and counts 1), each 8th of the period gives `eighth`.
+  CongestionEvent out_arrival(bool congested);
+  std::uint32_t count() const { return count_; }
+
+ private:
+  std::uint32_t count_ = 0;  // modulo 8
+  bool in_period_ = false;
+};
+
+class CsaController {
+ public:
+  CsaController(const CsaParams& params, Time now);  // alpha = max, T2 running, T1 expired
+
+  void onset(Time now);   // first OUT arrival of a congestion period: (re)starts T1 and T2
+  void eighth(Time now);  // each 8th: if T1 has expired alpha goes one step down and both timers restart
+  // Lets T2 expire as often as it should have up to `now`; `congested` is the queue's state since the last
+  // call. The state is sampled: call it at least once per T2, and before an onset() or eighth() of the same
+  // `now`, which would otherwise restart a T2 that has expired already.
+  void advance(Time now, bool congested);
+
+  Ratio alpha() const { return alpha_; }
+  Time next_event() const { return t2_; }  // when advance() has something to do
+  const CsaParams& params() const { return params_; }
+
+ private:
+  void restart(Time now);
+
+  CsaParams params_;
+  Ratio alpha_;
+  Time t1_, t2_;  // when they expire
+};
+
+// The integral of alpha over time. An out-bucket filled at alpha*r is a plain token bucket filled at r that
+// lives in this time: exact however seldom a flow is looked at and however often alpha moved in between, and
+// no flow needs to be told. Guarantees: now() advances by exactly the sum of alpha_i * dt_i, rounded down to
+// 1 ns, the remainder kept.
+class AlphaClock {
+ public:
+  explicit AlphaClock(Time now, Ratio alpha = {}) : real_(now) { advance(now, alpha); }
+  // From the last call to `now` alpha had the value `alpha` (at most 1), and keeps it for the predictions
+  // below. A change takes two calls at one `now`: the old value ends the time before, the new one is what
+  // holds from here.
+  void advance(Time now, Ratio alpha);
+  Time now() const { return virtual_; }
+  // Real time from the last advance() for `virtual_wait` to pass at the present alpha: rounded up to 1 ns,
+  // never too short, never too long by more than one part in 10^12; Duration::max() at alpha 0. No division.
+  Duration real_wait(Duration virtual_wait) const;
+  // The same as points in time: when now() will have reached `virtual_time`; kNever when it never will.
+  Time when(Time virtual_time) const;
+
+ private:
+  Time real_;
+  Time virtual_{};
+  std::uint64_t remainder_ = 0;  // in 10^-6 ns
+  Ratio alpha_;
+  double inverse_ = 0;  // 1 / millionths, 0 at alpha 0
+};
+
+}  // namespace surety

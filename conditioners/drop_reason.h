@@ -1,0 +1,74 @@
+// Every refusal has a name, and the name is the counter is the metric label (DESIGN.md rule 4).
+//
+// One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` tells a
+// decision of the configuration (policy) from a defect of the packet, the network or the box (error).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+// clang-format off
+#define SURETY_DROP_REASONS(X)                                                                                   \
+  X(truncated,             parse,     error,  "frame shorter than its headers say")                              \
+  X(foreign_mac,           parse,     error,  "unicast frame for another station")                               \
+  X(ethertype,             parse,     error,  "ethertype that nobody here handles")                              \
+  X(vlan_depth,            parse,     error,  "more than two VLAN tags")                                         \
+  X(ipv4_version,          parse,     error,  "IPv4 ethertype, other version")                                   \
+  X(ipv4_header_length,    parse,     error,  "IHL below 5 or beyond the packet")                                \
+  X(ipv4_total_length,     parse,     error,  "total length below the header or beyond the frame")               \
+  X(ipv4_checksum,         parse,     error,  "wrong IPv4 header checksum")                                      \
+  X(ipv4_options,          parse,     error,  "malformed or source-route IPv4 options")                          \
+  X(ipv4_martian_source,   parse,     error,  "source address that must not appear on a wire (RFC 1812 5.3.7)")  \
+  X(ipv4_martian_destination, parse,  error,  "destination that must not be forwarded (RFC 1812 5.3.7)")         \
+  X(ipv6_version,          parse,     error,  "IPv6 ethertype, other version")                                   \
+  X(ipv6_payload_length,   parse,     error,  "payload length beyond the frame")                                 \
+  X(ipv6_extension,        parse,     error,  "malformed or endless extension header chain")                     \
+  X(ipv6_martian_source,   parse,     error,  "IPv6 source that must not be forwarded")                          \
+  X(ipv6_martian_destination, parse,  error,  "IPv6 destination that must not be forwarded")                     \
+  X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
+  X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
+  X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
+  X(flow_table_full,       classify,  policy, "service needs per-flow state and the table is at its ceiling")    \
+  X(no_route,              forward,   error,  "no route to the destination")                                     \
+  X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
+  X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \
+  X(mtu_exceeded,          forward,   error,  "larger than the egress MTU and no kernel peer to answer")         \
+  X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
+  X(egress_down,           forward,   error,  "egress port is down")                                             \
+  X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \
+  X(buffer,                condition, policy, "input buffer of the flow is full (CSA, Fig. 5)")                  \
+  X(buffer_total,          condition, policy, "input buffers of all flows together are full")                    \
+  X(police,                condition, policy, "beyond the rate of a policed service")                            \
+  X(ard,                   aggregate, policy, "ARD marker's fair early drop (P_drop)")                           \
+  X(early,                 queue,     policy, "RIO: between min and max")                                        \
+  X(forced,                queue,     policy, "RIO: average above max")                                          \
+  X(overflow,              queue,     policy, "queue full")
+// clang-format on
+
+namespace surety {
+
+enum class DropReason : std::uint8_t {
+#define X(name, stage, group, help) name,
+  SURETY_DROP_REASONS(X)
+#undef X
+  none,  // not dropped; also the number of reasons
+};
+inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason::none);
+
+enum class DropGroup : std::uint8_t { policy, error };
+
+struct DropReasonInfo {
+  std::string_view name, stage, help;
+  DropGroup group;
+};
+
+inline constexpr std::array<DropReasonInfo, kDropReasons> kDropReasonInfo{{
+#define X(name, stage, group, help) {#name, #stage, help, DropGroup::group},
+    SURETY_DROP_REASONS(X)
+#undef X
+}};
+
+constexpr const DropReasonInfo& info(DropReason r) { return kDropReasonInfo[static_cast<std::size_t>(r)]; }
+
+}  // namespace surety

@@ -1,0 +1,94 @@
+#include "conditioners/enhanced_token_bucket.h"
+
+#include <algorithm>
+
+namespace surety {
+
+HoldingPool::HoldingPool(std::uint32_t packets) : nodes_(packets + 1), lists_(packets + 1) {
+  for (std::uint32_t i = packets; i > 0; --i) {
+    nodes_[i].next = free_node_;
+    lists_[i].head = free_list_;
+    free_node_ = free_list_ = i;
+  }
+}
+
+HoldingPool::Queue HoldingPool::open(FlowId flow) {
+  if (free_node_ == 0 || free_list_ == 0) return 0;
+  const Queue q = free_list_;
+  free_list_ = lists_[q].head;
+  lists_[q] = {0, 0, 0, flow};
+  return q;
+}
+
+void HoldingPool::close(Queue q) {
+  lists_[q] = {free_list_, 0, 0, kNoFlow};
+  free_list_ = q;
+}
+
+bool HoldingPool::push(Queue q, const Packet& p) {
+  const std::uint32_t node = free_node_;
+  if (node == 0) return false;
+  free_node_ = nodes_[node].next;
+  nodes_[node] = {p, 0};
+  List& list = lists_[q];
+  (list.size == 0 ? list.head : nodes_[list.tail].next) = node;
+  list.tail = node;
+  ++list.size;
+  ++held_;
+  return true;
+}
+
+Packet HoldingPool::pop(Queue q) {
+  List& list = lists_[q];
+  const std::uint32_t node = list.head;
+  list.head = nodes_[node].next;
+  --list.size;
+  --held_;
+  nodes_[node].next = free_node_;
+  free_node_ = node;
+  return nodes_[node].packet;
+}
+
+void EnhancedTokenBucket::reset(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
+                                Time alpha_now) {
+  s.in.reset(p.in, now);
+  s.out.reset(p.out, alpha_now);
+  s.held = 0;
+}
+
+EtbVerdict EnhancedTokenBucket::hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                     const Packet& packet, HoldingPool& pool) {
+  const std::uint32_t waiting = s.held == 0 ? 0 : pool.size(s.held);
+  if (waiting >= p.buffer) return EtbVerdict::drop_buffer;
+  if (s.held == 0) s.held = pool.open(packet.flow);
+  if (s.held == 0 || !pool.push(s.held, packet)) return EtbVerdict::drop_buffer_total;
+  return EtbVerdict::hold;
+}
+
+std::size_t EnhancedTokenBucket::release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                         Time now, const AlphaClock& alpha, HoldingPool& pool,
+                                         std::span<Packet> out) {
+  std::size_t n = 0;
+  while (s.held != 0 && n < out.size()) {
+    const std::uint32_t length = pool.head(s.held).length;
+    const bool in = take_in(s, p, length, now);
+    if (!in && !take_out(s, p, length, alpha)) break;
+    out[n] = pool.pop(s.held);
+    out[n++].precedence = in ? Precedence::in : Precedence::out;
+    if (pool.size(s.held) > 0) continue;
+    pool.close(s.held);
+    s.held = 0;
+  }
+  return n;
+}
+
+Time EnhancedTokenBucket::next_release(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                       Time now, const AlphaClock& alpha, const HoldingPool& pool) {
+  if (s.held == 0) return kNever;
+  const std::uint32_t length = pool.head(s.held).length;
+  const Time in = s.in.ready(p.in, p.in.cost(length));
+  const Time out = alpha.when(s.out.ready(p.out, p.out.cost(length)));
+  return std::max(std::min(in, out), now + Duration(1));
+}
+
+}  // namespace surety

@@ -1,0 +1,113 @@
+// The CSA paper's enhanced token bucket (seeds/001, Fig. 5): an input buffer, an in-bucket filled at r and an
+// out-bucket filled at alpha*r.
+//
+// Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket has its
+// tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's buffer full is
+// refused with `buffer`, one that finds the common pool full with `buffer_total`. No allocation after
+// construction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conditioners/csa_controller.h"
+#include "conditioners/packet.h"
+#include "conditioners/token_bucket.h"
+
+namespace surety {
+
+struct EnhancedTokenBucketParams {
+  TokenBucketParams in;        // r, b1
+  TokenBucketParams out;       // r (it lives in AlphaClock time, hence alpha*r), b2
+  std::uint32_t buffer = 100;  // B, packets
+};
+
+// Where held packets wait: a slab of list nodes, made at start, that bounds all flows together. Every
+// operation is O(1); the last freed is the first reused, while it is in the cache.
+class HoldingPool {
+ public:
+  using Queue = std::uint32_t;  // 1 .. capacity; 0: none
+  // Room for `packets` held packets in all (and so at most as many waiting flows).
+  explicit HoldingPool(std::uint32_t packets);
+
+  Queue open(FlowId flow);              // 0 when the pool is used up; a push() right after it succeeds
+  void close(Queue q);                  // must be empty
+  bool push(Queue q, const Packet& p);  // false: pool used up
+  const Packet& head(Queue q) const { return nodes_[lists_[q].head].packet; }  // not when empty
+  Packet pop(Queue q);                                                         // not when empty
+  std::uint32_t size(Queue q) const { return lists_[q].size; }
+  FlowId flow(Queue q) const { return lists_[q].flow; }
+  std::uint32_t held() const { return held_; }  // packets, all flows
+  std::uint32_t capacity() const {
+    return static_cast<std::uint32_t>(nodes_.size()) - 1;
+  }  // packets, all flows
+
+ private:
+  struct Node {
+    Packet packet;
+    std::uint32_t next = 0;
+  };
+  struct List {
+    std::uint32_t head = 0, tail = 0, size = 0;
+    FlowId flow = kNoFlow;
+  };
+  // Index 0 stands for "none" in both slabs. The free ones are chained through Node::next and List::head.
+  std::vector<Node> nodes_;
+  std::vector<List> lists_;
+  std::uint32_t free_node_ = 0, free_list_ = 0, held_ = 0;
+};
+
+// Per flow, in the flow's cache line.
+struct EnhancedTokenBucketState {
+  TokenBucket in, out;
+  HoldingPool::Queue held = 0;
+  std::uint16_t domain = 0;  // the owner's note: which AlphaClock the out-bucket lives by
+};
+static_assert(sizeof(EnhancedTokenBucketState) == 40);
+
+enum class EtbVerdict : std::uint8_t { in, out, hold, drop_buffer, drop_buffer_total };
+
+class EnhancedTokenBucket {
+ public:
+  static void reset(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
+                    Time alpha_now);
+
+  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
+  // already.
+  static EtbVerdict offer(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                          const Packet& packet, Time now, const AlphaClock& alpha, HoldingPool& pool) {
+    if (s.held == 0) [[likely]] {
+      if (take_in(s, p, packet.length, now)) [[likely]]
+        return EtbVerdict::in;
+      if (take_out(s, p, packet.length, alpha)) return EtbVerdict::out;
+    }
+    return hold(s, p, packet, pool);
+  }
+
+  // Lets go what may go: fills `out` (precedence set) from the head, in order, and returns how many. When the
+  // flow's buffer runs empty it is closed and `held` is 0 again.
+  static std::size_t release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
+                             const AlphaClock& alpha, HoldingPool& pool, std::span<Packet> out);
+
+  // The first nanosecond at which the head can leave if alpha stays as it is (one part in 10^12 of the wait
+  // later at worst), but not before `now` + 1 ns; kNever: not waiting, or no rate at all.
+  static Time next_release(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
+                           const AlphaClock& alpha, const HoldingPool& pool);
+
+ private:
+  static bool take_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
+                      Time now) {
+    s.in.fill(p.in, now);
+    return s.in.take(p.in, p.in.cost(length));
+  }
+  static bool take_out(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
+                       const AlphaClock& alpha) {
+    s.out.fill(p.out, alpha.now());
+    return s.out.take(p.out, p.out.cost(length));
+  }
+  static EtbVerdict hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                         const Packet& packet, HoldingPool& pool);
+};
+
+}  // namespace surety

@@ -1,0 +1,117 @@
+// A token bucket with exact integer credit: 16 bytes of state, no division on the packet path.
+//
+// Credit is counted in 10^-9 bit, so that rate [bit/s] x time [ns] is a whole number and nothing is ever
+// rounded: after any sequence of calls the credit is min(depth, what the rate gave) - what was taken, to the
+// last unit. Depth and any one cost are at most 1 GB (2^63 units). A packet that costs more than the whole
+// depth passes when the bucket is full and leaves a debt, so that a bucket shallower than the MTU slows such
+// packets down instead of blocking them for ever. A bucket of rate zero only spends what it holds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "conditioners/units.h"
+
+namespace surety {
+
+using Credit = std::int64_t;
+inline constexpr Credit kCreditPerBit = 1'000'000'000;
+inline constexpr Credit kCreditPerByte = 8 * kCreditPerBit;
+inline constexpr Bytes kMaxBucketDepth{1'000'000'000};
+inline constexpr Bytes kDefaultNominalPacket{1500};
+
+// Immutable, shared by every bucket of a service.
+class TokenBucketParams {
+ public:
+  TokenBucketParams() = default;
+  // `nominal` is the packet that a depth in packets and a token of TokenUnit::packets stand for.
+  TokenBucketParams(Rate rate, Depth depth, TokenUnit unit = TokenUnit::bytes,
+                    Bytes nominal = kDefaultNominalPacket)
+      : rate_(rate),
+        per_ns_(static_cast<Credit>(rate.bits_per_second())),
+        depth_(static_cast<Credit>(std::min(depth.bytes(nominal), kMaxBucketDepth).count()) * kCreditPerByte),
+        per_byte_(unit == TokenUnit::bytes ? kCreditPerByte : 0),
+        per_packet_(unit == TokenUnit::bytes
+                        ? 0
+                        : static_cast<Credit>(std::min(nominal, kMaxBucketDepth).count()) * kCreditPerByte),
+        ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {}
+
+  Rate rate() const { return rate_; }
+  Credit depth() const { return depth_; }
+  Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
+
+ private:
+  friend class TokenBucket;
+  Rate rate_;
+  Credit per_ns_ = 0;  // credit gained per nanosecond: numerically the rate in bit/s
+  Credit depth_ = 0;
+  Credit per_byte_ = 0;  // cost of a packet = per_byte * length + per_packet; one of them is zero
+  Credit per_packet_ = 0;
+  double ns_per_credit_ = 0;  // only to *predict* waiting times, never to count
+};
+
+class TokenBucket {
+ public:
+  // Full at `now`.
+  void reset(const TokenBucketParams& params, Time now) {
+    credit_ = params.depth_;
+    last_ = now;
+  }
+
+  // Keeps the credit and goes on from `now` of another clock.
+  void rebase(Time now) { last_ = now; }
+
+  // Adds what the rate gives up to `now`; a `now` in the past adds nothing.
+  void fill(const TokenBucketParams& params, Time now) {
+    const std::int64_t elapsed = (now - last_).count();
+    if (elapsed <= 0) return;
+    last_ = now;
+    Credit gain;
+    // A product beyond 64 bits is beyond every depth, so overflow means full.
+    const bool full =
+        __builtin_mul_overflow(elapsed, params.per_ns_, &gain) || gain >= params.depth_ - credit_;
+    credit_ = full ? params.depth_ : credit_ + gain;
+  }
+
+  // Whether take() would succeed. Call fill() first.
+  bool can_take(const TokenBucketParams& params, Credit cost) const {
+    return credit_ >= std::min(cost, params.depth_);
+  }
+
+  // Takes the cost of a packet if it is there. Call fill() first.
+  bool take(const TokenBucketParams& params, Credit cost) {
+    if (!can_take(params, cost)) return false;
+    credit_ -= cost;
+    return true;
+  }
+
+  // Takes it whether it is there or not; what is missing becomes a debt. For a packet that leaves anyway.
+  void charge(Credit cost) { credit_ -= cost; }
+
+  // How long from the last fill() until take(cost) can succeed: rounded up to 1 ns, never too short, never
+  // too long by more than one part in 10^12. Duration::max() when the rate is zero.
+  Duration wait(const TokenBucketParams& params, Credit cost) const {
+    const Credit missing = std::min(cost, params.depth_) - credit_;
+    if (missing <= 0) return Duration::zero();
+    if (params.per_ns_ == 0) return Duration::max();
+    // Five roundings of at most 2^-53 each: 10^-15 more keeps the estimate from falling below the truth.
+    const double estimate = static_cast<double>(missing) * params.ns_per_credit_ * (1 + 1e-15);
+    const auto whole = static_cast<std::int64_t>(estimate);
+    return Duration(whole + (whole * params.per_ns_ < missing ? 1 : 0));
+  }
+
+  // The same as a point in the time that fill() is given; kNever when it never comes.
+  Time ready(const TokenBucketParams& params, Credit cost) const {
+    const Duration needed = wait(params, cost);
+    return needed < kNever - last_ ? last_ + needed : kNever;
+  }
+
+  Credit credit() const { return credit_; }
+
+ private:
+  Credit credit_ = 0;
+  Time last_{};
+};
+static_assert(sizeof(TokenBucket) == 16);
+
+}  // namespace surety

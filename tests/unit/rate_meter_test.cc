@@ -1,0 +1,37 @@
+#include "conditioners/rate_meter.h"
+
+#include <gtest/gtest.h>
+
+namespace surety {
+namespace {
+
+using namespace literals;
+
+TEST(RateMeter, RateIsThatOfTheLastWholeInterval) {
+  RateMeter meter;
+  EXPECT_EQ(meter.rate(), 0);
+  meter.count(1000);
+  meter.count(500);
+  EXPECT_EQ(meter.bytes(), 1500u);
+  EXPECT_EQ(meter.rate(), 0);  // the interval still runs
+  meter.close(500ms);
+  EXPECT_EQ(meter.rate(), 3000);
+  EXPECT_EQ(meter.bytes(), 0u);
+  meter.count(1);
+  EXPECT_EQ(meter.rate(), 3000);
+  meter.close(100s);
+  EXPECT_EQ(meter.rate(), 0.01);
+  meter.close(100s);
+  EXPECT_EQ(meter.rate(), 0);  // nothing came
+}
+
+TEST(RateMeter, CountsBeyond32Bits) {
+  RateMeter meter;
+  for (int i = 0; i < 3; ++i) meter.count(4'000'000'000u);
+  EXPECT_EQ(meter.bytes(), 12'000'000'000u);
+  meter.close(1s);
+  EXPECT_EQ(meter.rate(), 12e9);
+}
+
+}  // namespace
+}  // namespace surety
