@@ -1,0 +1,89 @@
+// What the parsers of headers.h share among themselves: the frame at hand, the flow key, the transport
+// checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "router/bytes.h"
+#include "router/headers.h"
+
+namespace surety::detail {
+
+constexpr ParseOutcome dropped(DropReason reason) {
+  return {reason, PuntReason::none};
+}
+constexpr ParseOutcome punted(PuntReason reason) {
+  return {DropReason::none, reason};
+}
+
+struct Frame {
+  const std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t l3 = 0;  // never above size
+  std::uint16_t vlan = 0, inner_vlan = 0;
+
+  const std::uint8_t* ip() const { return bytes + l3; }
+  std::size_t available() const { return size - l3; }
+  bool to_group() const { return (bytes[0] & 1) != 0; }  // link-layer multicast or broadcast
+};
+
+enum Protocol : std::uint8_t {
+  kHopByHop = 0,
+  kIcmp = 1,
+  kTcp = 6,
+  kUdp = 17,
+  kDccp = 33,
+  kRouting = 43,
+  kFragment = 44,
+  kAuthentication = 51,
+  kIcmp6 = 58,
+  kDestinationOptions = 60,
+  kSctp = 132,
+};
+
+// `low` is both ports as loaded, or the protocol number.
+inline std::uint64_t key_rest(FlowKey::Class c, const ParseContext& context, const Frame& f,
+                              std::uint32_t low) {
+  return static_cast<std::uint64_t>(c) << 61 | static_cast<std::uint64_t>(context.port) << 56 |
+         static_cast<std::uint64_t>(f.vlan) << 44 | static_cast<std::uint64_t>(f.inner_vlan) << 32 | low;
+}
+
+inline std::uint8_t key_dscp(const ParseContext& context, std::uint32_t traffic_class) {
+  return context.match_dscp ? static_cast<std::uint8_t>(traffic_class >> 2) : std::uint8_t{0};
+}
+
+inline void fill_link(const Frame& f, ParsedPacket& out) {
+  out.vlan = f.vlan;
+  out.inner_vlan = f.inner_vlan;
+  out.l3_offset = static_cast<std::uint8_t>(f.l3);
+}
+
+// Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at `l4`. Both in
+// one piece of branch-free code, because traffic is a mixture of the two that no branch predictor can
+// foresee.
+inline bool tcp_or_udp_fits(bool tcp, const std::uint8_t* l4, std::size_t payload) {
+  const std::size_t minimum = tcp ? 20 : 8;
+  if (payload < minimum) [[unlikely]]
+    return false;
+  const std::size_t word = load_be16(l4 + (tcp ? 12 : 4));
+  const std::size_t stated = tcp ? word >> 12 << 2 : word;
+  return stated >= minimum && stated <= payload;
+}
+
+// The same of any protocol; true of those that have no checks.
+bool transport_fits(std::uint8_t protocol, const std::uint8_t* l4, std::size_t payload);
+
+// A fragment's place. `end` is where the whole datagram would end if this were its last fragment, headers
+// included.
+struct Fragment {
+  std::size_t offset = 0;  // bytes
+  std::size_t payload = 0, end = 0;
+};
+bool fragment_possible(const Fragment& fragment, std::uint8_t protocol);
+
+// Class and low half of the key. Of fragments too: then without ports.
+std::uint64_t transport_key(const ParseContext& context, const Frame& f, bool fragment, std::uint8_t protocol,
+                            const std::uint8_t* l4);
+
+}  // namespace surety::detail

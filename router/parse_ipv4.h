@@ -1,0 +1,62 @@
+// IPv4: one straight line for the ordinary packet, everything else out of line.
+#pragma once
+
+#include "router/martians.h"
+#include "router/parse_frame.h"
+
+namespace surety::detail {
+
+// Complete and alone sufficient: names every reason. `f.ip()` need not hold a whole header.
+[[gnu::noinline]] ParseOutcome parse_ipv4_general(const Frame& f, const ParseContext& context,
+                                                  ParsedPacket& out);
+
+// Whether the words of a 20-byte header, version included, sum up to a multiple of 65535: 2^64 = 1 (mod
+// 65535), so adding with the carry put back keeps the remainder, whatever the byte order (RFC 1071).
+inline bool ipv4_checksum_valid(std::uint64_t a, std::uint64_t b, std::uint32_t c) {
+  std::uint64_t sum;
+  sum = a + b;
+  sum += sum < b;
+  sum += c;
+  sum += sum < c;
+  return sum % 65535 == 0;
+}
+
+// IHL 5, no fragment, TCP or UDP, ordinary addresses, unicast frame; hands all the rest to
+// parse_ipv4_general().
+inline ParseOutcome parse_ipv4(const Frame& f, const ParseContext& context, ParsedPacket& out) {
+  if (f.available() < 20) [[unlikely]]
+    return parse_ipv4_general(f, context, out);
+  const std::uint8_t* const ip = f.ip();
+  const auto first = load<std::uint64_t>(ip), second = load<std::uint64_t>(ip + 8);
+  const auto addresses = load<std::uint64_t>(ip + 12);
+  const std::size_t length = swap16(static_cast<std::uint16_t>(first >> 16));
+  const auto protocol = static_cast<std::uint8_t>(second >> 8);
+  const bool tcp = protocol == kTcp;
+
+  constexpr std::uint64_t kShape = 0xff3f'0000'0000'00ff;  // version and IHL, MF and fragment offset
+  const bool ordinary = (first & kShape) == 0x45 && (tcp || protocol == kUdp) && length >= 20 &&
+                        length <= f.available() &&
+                        ipv4_checksum_valid(first, second, static_cast<std::uint32_t>(addresses >> 32)) &&
+                        (ipv4::kOrdinary[addresses & 0xff] & ipv4::kOrdinary[addresses >> 32 & 0xff]) != 0 &&
+                        static_cast<std::uint32_t>(addresses) != addresses >> 32;
+  if (!ordinary || !tcp_or_udp_fits(tcp, ip + 20, length - 20)) [[unlikely]]
+    return parse_ipv4_general(f, context, out);
+
+  const auto traffic_class = static_cast<std::uint8_t>(first >> 8);
+  out.key.rest =
+      key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, context, f, load<std::uint32_t>(ip + 20));
+  out.key.address = {addresses, 0, 0, 0};
+  out.key.dscp = key_dscp(context, traffic_class);
+  out.key.v6 = false;
+  fill_link(f, out);
+  out.length = static_cast<std::uint16_t>(length);
+  out.l4_offset = static_cast<std::uint16_t>(f.l3 + 20);
+  out.protocol = protocol;
+  out.traffic_class = traffic_class;
+  out.ttl = static_cast<std::uint8_t>(second);
+  out.v6 = false;
+  out.fragment = false;
+  return {};
+}
+
+}  // namespace surety::detail

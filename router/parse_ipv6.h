@@ -1,0 +1,58 @@
+// IPv6: one straight line for the ordinary packet, everything else out of line.
+#pragma once
+
+#include "router/martians.h"
+#include "router/parse_frame.h"
+
+namespace surety::detail {
+
+// Complete and alone sufficient: names every reason. `f.ip()` need not hold a whole header.
+[[gnu::noinline]] ParseOutcome parse_ipv6_general(const Frame& f, const ParseContext& context,
+                                                  ParsedPacket& out);
+
+inline bool same_address(const std::uint8_t* a, const std::uint8_t* b) {
+  return ((load<std::uint64_t>(a) ^ load<std::uint64_t>(b)) |
+          (load<std::uint64_t>(a + 8) ^ load<std::uint64_t>(b + 8))) == 0;
+}
+
+// Source, then destination, as loaded.
+inline std::array<std::uint64_t, 4> key_addresses(const std::uint8_t* ip) {
+  return {load<std::uint64_t>(ip + 8), load<std::uint64_t>(ip + 16), load<std::uint64_t>(ip + 24),
+          load<std::uint64_t>(ip + 32)};
+}
+
+// TCP or UDP right behind the fixed header, ordinary addresses, unicast frame; the rest goes to
+// parse_ipv6_general().
+inline ParseOutcome parse_ipv6(const Frame& f, const ParseContext& context, ParsedPacket& out) {
+  if (f.available() < 40) [[unlikely]]
+    return parse_ipv6_general(f, context, out);
+  const std::uint8_t* const ip = f.ip();
+  const auto first = load<std::uint64_t>(ip);
+  const std::size_t payload = swap16(static_cast<std::uint16_t>(first >> 32));
+  const auto protocol = static_cast<std::uint8_t>(first >> 48);
+  const bool tcp = protocol == kTcp;
+
+  const bool ordinary = (first & 0xf0) == 0x60 && (tcp || protocol == kUdp) &&
+                        payload + 40 <= f.available() && payload + 40 <= 65535 && ipv6::ordinary(ip[8]) &&
+                        ipv6::ordinary(ip[24]) && !same_address(ip + 8, ip + 24);
+  if (!ordinary || !tcp_or_udp_fits(tcp, ip + 40, payload)) [[unlikely]]
+    return parse_ipv6_general(f, context, out);
+
+  const auto traffic_class = static_cast<std::uint8_t>(swap16(static_cast<std::uint16_t>(first)) >> 4);
+  out.key.rest =
+      key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, context, f, load<std::uint32_t>(ip + 40));
+  out.key.address = key_addresses(ip);
+  out.key.dscp = key_dscp(context, traffic_class);
+  out.key.v6 = true;
+  fill_link(f, out);
+  out.length = static_cast<std::uint16_t>(payload + 40);
+  out.l4_offset = static_cast<std::uint16_t>(f.l3 + 40);
+  out.protocol = protocol;
+  out.traffic_class = traffic_class;
+  out.ttl = static_cast<std::uint8_t>(first >> 56);
+  out.v6 = true;
+  out.fragment = false;
+  return {};
+}
+
+}  // namespace surety::detail

@@ -1,0 +1,61 @@
+// In-place rewriting of IP headers that have passed parse(): a few instructions each, hence inline.
+//
+// The IPv4 checksum follows by RFC 1624 eqn. 3, HC' = ~(~HC + ~m + m'), which holds for every valid header,
+// those that carry 0xffff where 0x0000 is meant included; the result is what computing it from scratch gives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "router/bytes.h"
+
+namespace surety {
+
+namespace detail {
+
+// Replaces the 16-bit word at `offset`, given as loaded: one's complement sums do not care for byte order
+// (RFC 1071).
+inline void replace_ipv4_word(std::uint8_t* ip, std::size_t offset, std::uint16_t word) {
+  const std::uint32_t checksum = load<std::uint16_t>(ip + 10), old = load<std::uint16_t>(ip + offset);
+  std::uint32_t sum = (checksum ^ 0xffff) + (old ^ 0xffff) + word;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  store(ip + offset, word);
+  store(ip + 10, static_cast<std::uint16_t>(~sum));
+}
+
+// Version, traffic class and the flow label's first bits, in host order.
+inline void replace_ipv6_word(std::uint8_t* ip, unsigned keep, unsigned set) {
+  store(ip, swap16(static_cast<std::uint16_t>((load_be16(ip) & keep) | set)));
+}
+
+}  // namespace detail
+
+// Sets the DSCP (0..63), keeps the two ECN bits (RFC 2474, RFC 3168).
+inline void set_dscp(std::uint8_t* ip, bool v6, std::uint8_t dscp) {
+  if (v6) return detail::replace_ipv6_word(ip, 0xf03f, static_cast<unsigned>(dscp) << 6);
+  const unsigned word = load<std::uint16_t>(ip);  // version and IHL in the low byte, as loaded
+  detail::replace_ipv4_word(ip, 0,
+                            static_cast<std::uint16_t>((word & 0x03ff) | static_cast<unsigned>(dscp) << 10));
+}
+
+// Sets the ECN field to CE (11).
+inline void set_ce(std::uint8_t* ip, bool v6) {
+  if (v6) return detail::replace_ipv6_word(ip, 0xffff, 0x0030);
+  detail::replace_ipv4_word(ip, 0, static_cast<std::uint16_t>(load<std::uint16_t>(ip) | 0x0300));
+}
+
+// Takes one from TTL or hop limit, which must be above 1.
+inline void decrement_ttl(std::uint8_t* ip, bool v6) {
+  if (v6) {
+    --ip[7];
+  } else {
+    detail::replace_ipv4_word(ip, 8, static_cast<std::uint16_t>(load<std::uint16_t>(ip + 8) - 1));
+  }
+}
+
+inline bool ecn_capable(std::uint8_t traffic_class) {
+  return (traffic_class & 3) != 0;
+}
+
+}  // namespace surety
