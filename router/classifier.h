@@ -1,0 +1,58 @@
+// The rules of the configuration, first match wins, by rte_acl; consulted when a flow is created, not for
+// each packet.
+//
+// A rule that names a port applies there; one that does not applies to every port with `trust: customer`. A
+// rule that constrains ports matches no fragment and no protocol without ports. Needs the EAL (rte_acl keeps
+// its contexts there).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/config.h"
+#include "router/headers.h"
+
+struct rte_acl_ctx;
+
+namespace surety {
+
+class Classifier {
+ public:
+  // Throws std::runtime_error when rte_acl cannot build the rules (memory). At most kMaxPorts ports and 65535
+  // rules.
+  explicit Classifier(const config::Config& config);
+
+  // Index of the first rule that matches a packet received on `port`. `packet` is as parse() made it.
+  std::optional<std::uint16_t> match(const ParsedPacket& packet, std::uint8_t port) const;
+
+  // Some rule looks at the DSCP: it must be part of the flow key (ParseContext::match_dscp).
+  bool uses_dscp() const { return uses_dscp_; }
+  // Some rule may match a packet of that port.
+  bool classifies(std::uint8_t port) const { return classifies_[port]; }
+
+  // The key of the contract that a packet of this rule belongs to; the rule must not be `per: flow`. Class
+  // `shared`, the rule in the low bits of `rest`; where no address is part of it, IPv4 and IPv6 share the
+  // contract.
+  FlowKey contract_key(std::uint16_t rule, const ParsedPacket& packet) const;
+
+ private:
+  struct Free {
+    void operator()(rte_acl_ctx* context) const;
+  };
+  using Context = std::unique_ptr<rte_acl_ctx, Free>;  // null: no rules
+  static Context build(const config::Config& config, bool v6);
+
+  struct Contract {
+    config::Rule::Per per;
+    std::uint8_t prefix_v4, prefix_v6;
+  };
+  Context v4_, v6_;
+  std::vector<Contract> contracts_;       // by rule
+  std::vector<std::uint8_t> customer_;    // by port: trust is `customer`
+  std::vector<std::uint8_t> classifies_;  // by port
+  bool uses_dscp_ = false;
+};
+
+}  // namespace surety

@@ -1,0 +1,257 @@
+#include "router/flow_table.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cassert>
+#include <new>
+
+#include "conditioners/rng.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kPage = 4096;
+constexpr std::uint32_t kSlotBits =
+    0x55555;  // one of every two bits that a 16-bit comparison gives, for 10 slots
+constexpr std::uint32_t kNoSlotBit = 1u << (2 * FlowTable::kSlots);
+
+std::size_t bytes_needed(std::uint32_t capacity, std::uint32_t buckets) {
+  const std::size_t records = std::size_t{capacity} + 1;  // and nobody()
+  const std::size_t bytes =
+      records * (sizeof(FlowRecord) + 32 + sizeof(FlowCounters)) + std::size_t{buckets} * 64;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+std::int32_t in_ticks(Duration timeout) {
+  const std::int64_t ticks = (timeout.count() + (1 << 20) - 1) >> 20;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(ticks, 0, (1 << 30) - 1));
+}
+
+// Zeroed memory in huge pages where there are any. It starts at a huge page, as is wanted for them, and ends
+// at a small one.
+std::byte* map(std::size_t bytes) {
+  const std::size_t slack = bytes >= kHugePage ? kHugePage : 0;
+  void* const p = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  auto* const whole = static_cast<std::byte*>(p);
+  std::byte* start = whole;
+  if (slack != 0) {
+    const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(whole) % kHugePage) % kHugePage;
+    start += before;
+    if (before != 0) munmap(whole, before);
+    if (slack != before) munmap(start + bytes, slack - before);
+    madvise(start, bytes, MADV_HUGEPAGE);
+  }
+  // Now rather than when the packet comes that needs it.
+  for (std::size_t i = 0; i < bytes; i += kPage) *const_cast<volatile std::byte*>(start + i) = std::byte{0};
+  return start;
+}
+
+// Bit 2i says that slot i has the tag.
+template <class Bucket>
+std::uint32_t matches(const Bucket& b, std::uint16_t tag) {
+  const __m256i line = _mm256_load_si256(reinterpret_cast<const __m256i*>(&b));
+  const __m256i equal = _mm256_cmpeq_epi16(line, _mm256_set1_epi16(static_cast<std::int16_t>(tag)));
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(equal)) & kSlotBits;
+}
+
+// The first slot of those, kSlots if there is none.
+std::uint32_t first_slot(std::uint32_t matched) {
+  return static_cast<std::uint32_t>(std::countr_zero(matched | kNoSlotBit)) / 2;
+}
+
+template <class Bucket>
+std::uint32_t free_slot(const Bucket& b) {
+  return first_slot(matches(b, 0));
+}
+
+}  // namespace
+
+FlowHasher::FlowHasher(std::uint64_t seed) {
+  Rng rng(seed);
+  for (auto& s : s_) {
+    const std::uint64_t high = rng.next();
+    s = high << 32 | rng.next();
+  }
+}
+
+void FlowTable::Unmap::operator()(std::byte* p) const {
+  munmap(p, bytes);
+}
+
+FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed)
+    : hasher_(seed),
+      capacity_(std::min(capacity, kNoFlow - 1)),
+      bucket_count_(std::max(1u, capacity_ / 5 + (capacity_ % 5 != 0))),
+      timeout_(in_ticks(idle_timeout)),
+      memory_(map(bytes_needed(capacity_, bucket_count_)), Unmap{bytes_needed(capacity_, bucket_count_)}) {
+  lay_out();
+}
+
+void FlowTable::lay_out() {
+  const std::size_t records = std::size_t{capacity_} + 1;
+  std::byte* p = memory_.get();
+  records_ = new (p) FlowRecord[records];
+  p += records * sizeof(FlowRecord);
+  index_ = new (p) Bucket[bucket_count_]{};
+  p += std::size_t{bucket_count_} * sizeof(Bucket);
+  keys6_ = new (p) Key6[records]{};
+  p += records * sizeof(Key6);
+  counters_ = new (p) FlowCounters[records];
+  for (std::uint32_t i = 0; i < bucket_count_; ++i) index_[i].records[kSlots] = nobody();
+  for (FlowId id = 0; id < capacity_; ++id) records_[id].rest = id + 1;  // the last one's: nobody()
+}
+
+inline bool FlowTable::same(FlowId id, const FlowKey& key, std::uint64_t hash) const {
+  const FlowRecord& r = records_[id];
+  const std::uint32_t flags = FlowRecord::live | (key.v6 ? std::uint32_t{FlowRecord::v6} : 0);
+  const std::uint64_t difference = (r.rest ^ key.rest) | (r.address ^ (key.v6 ? hash : key.address[0])) |
+                                   static_cast<std::uint32_t>(r.dscp ^ key.dscp) |
+                                   ((r.flags & (FlowRecord::live | FlowRecord::v6)) ^ flags);
+  if (difference != 0) return false;
+  if (!key.v6) return true;
+  const Key6& a = keys6_[id];
+  const Key6& b = key.address;
+  return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+}
+
+FlowId FlowTable::locate(const FlowKey& key, std::uint64_t hash) const {
+  const FlowChoice choice = FlowChoice::of(hash, bucket_count_);
+  for (const std::uint32_t i : {choice.first, choice.second}) {
+    const Bucket& b = index_[i];
+    for (std::uint32_t m = matches(b, FlowChoice::tag(hash)); m != 0; m &= m - 1)
+      if (const FlowId id = b.records[first_slot(m)]; same(id, key, hash)) return id;
+  }
+  return nobody();
+}
+
+FlowId FlowTable::find(const FlowKey& key, std::uint64_t hash, Time now) const {
+  const FlowId id = locate(key, hash);
+  return id == nobody() || expired(records_[id], tick(now)) ? kNoFlow : id;
+}
+
+// Three walks over the vector, so that no line is waited for: index, records, comparison. 98.6 % of the
+// entries of a full table stand in their first bucket (first-fit, Poisson of mean 5), the others get a walk
+// of their own.
+void FlowTable::lookup(std::span<const FlowKey* const> keys, std::span<const std::uint64_t> hashes,
+                       std::span<FlowId> ids, Time now) const {
+  const std::size_t n = keys.size();
+  assert(n <= kVector && hashes.size() >= n && ids.size() >= n);
+  std::array<FlowChoice, kVector> choice;
+  std::array<FlowId, kVector> candidate;
+  std::array<std::uint8_t, kVector> untagged;
+  std::size_t untagged_count = 0;
+
+  for (std::size_t i = 0; i < n; ++i) {
+    choice[i] = FlowChoice::of(hashes[i], bucket_count_);
+    __builtin_prefetch(&index_[choice[i].first]);
+  }
+  const auto choose = [&](std::size_t i, const Bucket& b) {
+    const FlowId id = b.records[first_slot(matches(b, FlowChoice::tag(hashes[i])))];
+    candidate[i] = id;
+    __builtin_prefetch(&records_[id]);
+    __builtin_prefetch(&counters_[id]);
+    __builtin_prefetch(keys[i]->v6 ? static_cast<const void*>(&keys6_[id]) : &records_[id]);
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    choose(i, index_[choice[i].first]);
+    untagged[untagged_count] = static_cast<std::uint8_t>(i);
+    untagged_count += candidate[i] == nobody();
+  }
+  for (std::size_t u = 0; u < untagged_count; ++u) __builtin_prefetch(&index_[choice[untagged[u]].second]);
+  for (std::size_t u = 0; u < untagged_count; ++u) choose(untagged[u], index_[choice[untagged[u]].second]);
+
+  const std::uint32_t t = tick(now);
+  for (std::size_t i = 0; i < n; ++i) {
+    FlowId id = candidate[i];
+    if (!same(id, *keys[i], hashes[i])) [[unlikely]]  // none, or another flow's tag
+      id = id == nobody() ? id : locate(*keys[i], hashes[i]);
+    ids[i] = id == nobody() || expired(records_[id], t) ? kNoFlow : id;
+  }
+}
+
+FlowId FlowTable::add(const FlowKey& key, std::uint64_t hash, bool shared, Time now) {
+  if (free_ == nobody()) return kNoFlow;
+  const std::uint32_t where = bucket_with_room(FlowChoice::of(hash, bucket_count_));
+  if (where == bucket_count_) return kNoFlow;
+  const FlowId id = free_;
+  FlowRecord& r = records_[id];
+  free_ = static_cast<FlowId>(r.rest);
+  r = FlowRecord{};
+  r.rest = key.rest;
+  r.address = key.v6 ? hash : key.address[0];
+  r.dscp = key.dscp;
+  r.flags = static_cast<std::uint8_t>(FlowRecord::live | (key.v6 ? FlowRecord::v6 : 0) |
+                                      (shared ? FlowRecord::is_shared : 0));
+  r.last_seen = tick(now);
+  if (key.v6) keys6_[id] = key.address;
+  counters_[id] = {};
+  Bucket& b = index_[where];
+  const std::uint32_t slot = free_slot(b);
+  b.tags[slot] = FlowChoice::tag(hash);
+  b.records[slot] = id;
+  ++size_;
+  return id;
+}
+
+void FlowTable::remove(FlowId id) {
+  const std::uint64_t hash = hash_of(id);
+  const FlowChoice choice = FlowChoice::of(hash, bucket_count_);
+  for (const std::uint32_t i : {choice.first, choice.second})
+    for (std::uint32_t m = matches(index_[i], FlowChoice::tag(hash)); m != 0; m &= m - 1)
+      if (const std::uint32_t slot = first_slot(m); index_[i].records[slot] == id) index_[i].tags[slot] = 0;
+  records_[id].flags = 0;
+  records_[id].rest = free_;
+  free_ = id;
+  --size_;
+}
+
+std::uint64_t FlowTable::hash_of(FlowId id) const {
+  const FlowRecord& r = records_[id];
+  return (r.flags & FlowRecord::v6) != 0 ? r.address : hasher_.v4(r.rest, r.address, r.dscp);
+}
+
+// Index of a bucket that may take an entry with this choice, bucket_count_ if there is none.
+std::uint32_t FlowTable::bucket_with_room(const FlowChoice& choice) {
+  for (const std::uint32_t i : {choice.first, choice.second})
+    if (free_slot(index_[i]) != kSlots) return i;
+  for (const std::uint32_t i : {choice.first, choice.second})
+    if (make_room(i, 0) || make_room(i, 1)) return i;
+  return bucket_count_;
+}
+
+// Moves an entry of a full bucket to its other bucket; when those are full as well, makes room in one of them
+// first (depth 1). Depth 1 is the limit: one level more could move the very entry it makes room for.
+bool FlowTable::make_room(std::uint32_t bucket, int depth) {
+  Bucket& from = index_[bucket];
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+    const FlowChoice choice = FlowChoice::of(hash_of(from.records[slot]), bucket_count_);
+    const std::uint32_t other = choice.first == bucket ? choice.second : choice.first;
+    Bucket& to = index_[other];
+    if (free_slot(to) == kSlots && (depth == 0 || !make_room(other, depth - 1))) continue;
+    const std::uint32_t free = free_slot(to);
+    to.tags[free] = from.tags[slot];
+    to.records[free] = from.records[slot];
+    from.tags[slot] = 0;
+    return true;
+  }
+  return false;
+}
+
+FlowKey FlowTable::key(FlowId id) const {
+  const FlowRecord& r = records_[id];
+  FlowKey key;
+  key.rest = r.rest;
+  key.dscp = r.dscp;
+  key.v6 = (r.flags & FlowRecord::v6) != 0;
+  if (key.v6)
+    key.address = keys6_[id];
+  else
+    key.address[0] = r.address;
+  return key;
+}
+
+}  // namespace surety
