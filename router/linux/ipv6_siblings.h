@@ -1,0 +1,31 @@
+// IPv6 multipath routes, whose next hops the kernel adds together but removes one at a time.
+//
+// When one of several next hops goes, rtnetlink announces the removal of a route with that next hop alone,
+// and nothing of those that stay. This remembers the next hops of such routes and turns that removal into the
+// route with the rest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "router/route_events.h"
+
+namespace surety {
+
+class Ipv6Siblings {
+ public:
+  // Replaces the removal of some next hops of a known multipath route by an addition with the others;
+  // anything else stays.
+  void correct(RouteEvent& event);
+  void clear() { routes_.clear(); }
+
+ private:
+  using Key =
+      std::tuple<std::array<std::uint8_t, 16>, std::uint8_t, std::uint32_t>;  // prefix, length, metric
+  std::map<Key, std::vector<RouteNextHop>> routes_;  // only those with several next hops
+};
+
+}  // namespace surety

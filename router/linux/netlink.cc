@@ -1,0 +1,122 @@
+#include "router/linux/netlink.h"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <type_traits>
+#include <utility>
+
+namespace surety {
+namespace {
+
+constexpr std::array<std::uint16_t, 4> kDumps{RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETNEIGH};
+constexpr unsigned kGroups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
+                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+constexpr std::size_t kBuffer = 128UL * 1024;  // an attribute has a 16-bit length: holds any message
+constexpr int kReceiveBuffer = 4 * 1024 * 1024;
+constexpr int kDatagramsPerPoll = 1024;
+
+}  // namespace
+
+Result<NetlinkMonitor> NetlinkMonitor::open() {
+  NetlinkMonitor monitor(mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!monitor.socket_) return failure("cannot open a netlink socket", errno);
+  // The larger buffer only makes losses rare; FORCE needs CAP_NET_ADMIN and goes past net.core.rmem_max.
+  if (setsockopt(monitor.fd(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)) != 0)
+    setsockopt(monitor.fd(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer));
+  if (mnl_socket_bind(monitor.socket_.get(), kGroups, MNL_SOCKET_AUTOPID) != 0)
+    return failure("cannot subscribe to the kernel's routes", errno);
+  return monitor;
+}
+
+NetlinkMonitor::NetlinkMonitor(mnl_socket* socket)
+    : socket_(socket), buffer_(kBuffer), dump_(kDumps.size()) {}
+
+void NetlinkMonitor::poll(Handler& handler) {
+  bool tried = false;
+  for (int i = 0; i < kDatagramsPerPoll; ++i) {
+    const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer_.data(), buffer_.size());
+    if (n >= 0) {
+      int left = static_cast<int>(n);
+      for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(m, left);
+           m = mnl_nlmsg_next(m, &left))
+        deliver(*m, handler);
+    } else if (errno == EAGAIN) {
+      // Only now that the queue is empty: until then the kernel goes on discarding messages after an ENOBUFS
+      // without reporting another one, and a dump would not cover those. Nor may two dumps run at once.
+      if (!stale_ || dump_ != kDumps.size() || tried) return;
+      tried = true;
+      stale_ = false;
+      dump_ = 0;
+      siblings_.clear();
+      handler.on_resync_begin();
+      if (!request_dump()) return;
+    } else if (errno != EINTR) {
+      stale_ = true;  // ENOBUFS: messages were lost
+    }
+  }
+}
+
+bool NetlinkMonitor::request_dump() {
+  alignas(nlmsghdr) std::array<char, 64> bytes{};
+  nlmsghdr* m = mnl_nlmsg_put_header(bytes.data());
+  m->nlmsg_type = kDumps[dump_];
+  m->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  m->nlmsg_seq = ++sequence_;
+  mnl_nlmsg_put_extra_header(m, sizeof(rtgenmsg));  // AF_UNSPEC: every family
+  if (mnl_socket_sendto(socket_.get(), m, m->nlmsg_len) >= 0) return true;
+  stale_ = true;
+  dump_ = kDumps.size();
+  return false;
+}
+
+void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
+  const bool dumped = (message.nlmsg_flags & NLM_F_MULTI) != 0 && message.nlmsg_seq == sequence_;
+  if (dumped && (message.nlmsg_flags & NLM_F_DUMP_INTR) != 0)
+    stale_ = true;  // changed meanwhile: may have gaps
+  switch (message.nlmsg_type) {
+    case NLMSG_DONE:
+      return dump_done(handler);
+    case NLMSG_ERROR:
+      stale_ = true;
+      dump_ = kDumps.size();
+      return;
+    case NLMSG_OVERRUN:
+      stale_ = true;
+      return;
+    default:
+      return tell(parse_message({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len}), dumped,
+                  handler);
+  }
+}
+
+void NetlinkMonitor::dump_done(Handler& handler) {
+  dump_ = stale_ ? kDumps.size() : dump_ + 1;
+  if (dump_ != kDumps.size()) {
+    request_dump();
+  } else if (!stale_) {
+    handler.on_resync_end();
+  }
+}
+
+void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
+  // The kernel flushes or revives IPv4 routes silently when their device changes state or their source
+  // address goes.
+  if (const auto* link = std::get_if<LinkEvent>(&event)) {
+    const bool was_up = std::exchange(link_up_[link->ifindex], link->up);
+    if (!dumped && (!link->up || !was_up)) stale_ = true;
+  }
+  if (const auto* address = std::get_if<AddressEvent>(&event))
+    if (address->action == EventAction::remove && !address->address.address.v6) stale_ = true;
+  if (auto* route = std::get_if<RouteEvent>(&event)) siblings_.correct(*route);
+  std::visit(
+      [&handler](const auto& e) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(e)>, std::monostate>) handler.on(e);
+      },
+      event);
+}
+
+}  // namespace surety

@@ -1,0 +1,68 @@
+// The kernel's links, addresses, routes and neighbours, followed over rtnetlink (DESIGN.md section 4: Linux
+// is the control plane).
+#pragma once
+
+#include <libmnl/libmnl.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "router/linux/ipv6_siblings.h"
+#include "router/linux/netlink_message.h"
+#include "router/linux/result.h"
+
+namespace surety {
+
+class NetlinkMonitor {
+ public:
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    virtual void on(const RouteEvent&) = 0;  // an addition replaces the route of the same prefix and metric
+    virtual void on(const NeighborEvent&) = 0;
+    virtual void on(const AddressEvent&) = 0;
+    virtual void on(const LinkEvent&) = 0;
+    // Everything that exists is told again between the two. At the end, what was not told since the last
+    // begin is gone. The first synchronisation is one too. A begin may follow a begin: the earlier attempt
+    // was in vain.
+    virtual void on_resync_begin() = 0;
+    virtual void on_resync_end() = 0;
+  };
+
+  // Subscribes, in the calling thread's network namespace.
+  static Result<NetlinkMonitor> open();
+
+  int fd() const { return mnl_socket_get_fd(socket_.get()); }
+
+  // Tells the handler what has happened; never blocks, and takes a bounded amount so that the caller's loop
+  // goes round. Call it when fd() is readable (level-triggered), and about once a second to retry what
+  // failed.
+  //
+  // Order: links, addresses, routes, neighbours in a resynchronisation; the kernel's order else. An event may
+  // be told twice. After lost messages (ENOBUFS), and after changes whose effect on IPv4 routes the kernel
+  // does not announce (a link goes up or down, an address is removed), everything is resynchronised.
+  void poll(Handler& handler);
+
+ private:
+  struct Close {
+    void operator()(mnl_socket* s) const { mnl_socket_close(s); }
+  };
+  explicit NetlinkMonitor(mnl_socket* socket);
+
+  bool request_dump();
+  void deliver(const nlmsghdr& message, Handler& handler);
+  void dump_done(Handler& handler);
+  void tell(NetlinkEvent event, bool dumped, Handler& handler);
+
+  std::unique_ptr<mnl_socket, Close> socket_;
+  std::vector<std::uint8_t> buffer_;
+  Ipv6Siblings siblings_;
+  std::map<int, bool> link_up_;
+  std::uint32_t sequence_ = 0;  // of the last dump requested
+  std::size_t dump_;            // index of the dump that runs; kDumps: none
+  bool stale_ = true;           // what was told may not be the truth: resynchronise
+};
+
+}  // namespace surety

@@ -1,0 +1,158 @@
+#include "router/linux/netlink_commands.h"
+
+#include <linux/if.h>
+#include <linux/neighbour.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+
+#include "router/linux/netlink_message.h"
+
+namespace surety {
+namespace {
+
+// A request under construction: header, one fixed part, attributes.
+class Request {
+ public:
+  Request(std::uint16_t type, std::uint16_t flags) : header_(mnl_nlmsg_put_header(bytes_.data())) {
+    header_->nlmsg_type = type;
+    header_->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
+  }
+  template <class T>
+  T& fixed() {
+    return *static_cast<T*>(mnl_nlmsg_put_extra_header(header_, sizeof(T)));
+  }
+  void put(std::uint16_t type, const config::Address& a) {
+    mnl_attr_put(header_, type, a.v6 ? 16 : 4, a.bytes.data());
+  }
+  void put(std::uint16_t type, const std::string& text) { mnl_attr_put_strz(header_, type, text.c_str()); }
+  nlmsghdr& header() { return *header_; }
+
+ private:
+  alignas(nlmsghdr) std::array<char, 256> bytes_{};
+  nlmsghdr* header_;
+};
+
+unsigned char family(const config::Address& a) {
+  return a.v6 ? AF_INET6 : AF_INET;
+}
+
+std::string explanation(const nlmsghdr& message, const nlmsgerr& error) {
+  if ((message.nlmsg_flags & NLM_F_ACK_TLVS) == 0) return {};
+  unsigned offset = sizeof(nlmsgerr);
+  if ((message.nlmsg_flags & NLM_F_CAPPED) == 0) offset += error.msg.nlmsg_len - unsigned{sizeof(nlmsghdr)};
+  std::string text;
+  mnl_attr_parse(
+      &message, offset,
+      [](const nlattr* attribute, void* out) {
+        if (mnl_attr_get_type(attribute) == NLMSGERR_ATTR_MSG)
+          *static_cast<std::string*>(out) = mnl_attr_get_str(attribute);
+        return MNL_CB_OK;
+      },
+      &text);
+  return text;
+}
+
+Failure refused(const std::string& what, int error, const std::string& text) {
+  Failure f = failure(what, error);
+  if (!text.empty()) f.reason += " (" + text + ")";
+  return f;
+}
+
+}  // namespace
+
+Result<NetlinkCommands> NetlinkCommands::open() {
+  NetlinkCommands commands(mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC));
+  if (!commands.socket_ || mnl_socket_bind(commands.socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0)
+    return failure("cannot open a netlink socket", errno);
+  int on = 1;  // both only make answers better: their absence is no error
+  mnl_socket_setsockopt(commands.socket_.get(), NETLINK_EXT_ACK, &on, sizeof(on));
+  mnl_socket_setsockopt(commands.socket_.get(), NETLINK_CAP_ACK, &on, sizeof(on));
+  return commands;
+}
+
+NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request) {
+  request.nlmsg_seq = ++sequence_;
+  if (mnl_socket_sendto(socket_.get(), &request, request.nlmsg_len) < 0) return {errno, {}, {}};
+  Answer answer;
+  alignas(nlmsghdr) std::array<char, 32768> buffer;
+  for (;;) {
+    const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return {errno, {}, {}};
+    int left = static_cast<int>(n);
+    for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer.data()); mnl_nlmsg_ok(m, left);
+         m = mnl_nlmsg_next(m, &left)) {
+      if (m->nlmsg_seq != sequence_) continue;
+      if (m->nlmsg_type == NLMSG_ERROR) {
+        const auto& error = *static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(m));
+        answer.error = -error.error;
+        answer.text = explanation(*m, error);
+        return answer;
+      }
+      const NetlinkEvent event = parse_message({reinterpret_cast<const std::uint8_t*>(m), m->nlmsg_len});
+      if (const auto* link = std::get_if<LinkEvent>(&event)) answer.link = *link;
+    }
+  }
+}
+
+NetlinkCommands::Answer NetlinkCommands::change_address(std::uint16_t type, std::uint16_t flags, int ifindex,
+                                                        const config::Prefix& address) {
+  Request request(type, flags);
+  auto& m = request.fixed<ifaddrmsg>();
+  m.ifa_family = family(address.address);
+  m.ifa_prefixlen = address.length;
+  m.ifa_index = static_cast<unsigned>(ifindex);
+  request.put(IFA_LOCAL, address.address);
+  request.put(IFA_ADDRESS, address.address);
+  return ask(request.header());
+}
+
+Result<Added> NetlinkCommands::add_address(int ifindex, const config::Prefix& address) {
+  const Answer a = change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, ifindex, address);
+  if (a.error == EEXIST) return Added::already_there;
+  if (a.error != 0) return refused("cannot add an address", a.error, a.text);
+  return Added::now;
+}
+
+Status NetlinkCommands::remove_address(int ifindex, const config::Prefix& address) {
+  const Answer a = change_address(RTM_DELADDR, 0, ifindex, address);
+  if (a.error != 0) return refused("cannot remove an address", a.error, a.text);
+  return success();
+}
+
+Status NetlinkCommands::resolve(int ifindex, const config::Address& neighbor) {
+  Request request(RTM_NEWNEIGH, NLM_F_CREATE);
+  auto& m = request.fixed<ndmsg>();
+  m.ndm_family = family(neighbor);
+  m.ndm_ifindex = ifindex;
+  m.ndm_flags = NTF_USE;
+  request.put(NDA_DST, neighbor);
+  const Answer a = ask(request.header());
+  if (a.error != 0) return refused("cannot resolve a neighbour", a.error, a.text);
+  return success();
+}
+
+Status NetlinkCommands::set_up(int ifindex) {
+  Request request(RTM_NEWLINK, 0);
+  auto& m = request.fixed<ifinfomsg>();
+  m.ifi_index = ifindex;
+  m.ifi_flags = m.ifi_change = IFF_UP;
+  const Answer a = ask(request.header());
+  if (a.error != 0) return refused("cannot set an interface up", a.error, a.text);
+  return success();
+}
+
+std::optional<LinkEvent> NetlinkCommands::link_by_name(const std::string& name) {
+  if (name.empty() || name.size() >= IFNAMSIZ) return std::nullopt;
+  Request request(RTM_GETLINK, 0);
+  request.fixed<ifinfomsg>();
+  request.put(IFLA_IFNAME, name);
+  return ask(request.header()).link;
+}
+
+}  // namespace surety

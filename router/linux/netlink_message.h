@@ -1,0 +1,27 @@
+// What one rtnetlink message says, for somebody who forwards packets (RFC 3549; rtnetlink(7)).
+//
+// A pure function over bytes. Safe for truncated and hostile input: it reads nothing outside the given bytes,
+// at any alignment, and a message that it cannot make sense of says nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "router/route_events.h"
+
+namespace surety {
+
+// Nothing (monostate): not a message of these kinds, not of interest, or malformed.
+using NetlinkEvent = std::variant<std::monostate, RouteEvent, NeighborEvent, AddressEvent, LinkEvent>;
+
+// `message` starts with a struct nlmsghdr; bytes behind its nlmsg_len are ignored.
+//
+// Routes: main table, unicast or blackhole, unreachable, prohibit. Left out: cloned routes, those for a TOS
+// or a source prefix only, those to multicast or IPv6 link-local destinations (the data plane punts these),
+// and in an addition dead next hops; an addition without a living next hop says nothing. Neighbours: a state
+// in which the kernel itself would send to the MAC is an addition, any other a removal. Addresses: IPv6
+// link-local ones are left out. A removed link is one that is not up.
+NetlinkEvent parse_message(std::span<const std::uint8_t> message);
+
+}  // namespace surety

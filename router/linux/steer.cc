@@ -1,0 +1,133 @@
+#include "router/linux/steer.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace surety {
+namespace {
+
+std::string program_name(std::uint32_t id) {
+  const Fd program(bpf_prog_get_fd_by_id(id));
+  bpf_prog_info info{};
+  std::uint32_t size = sizeof(info);
+  if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0) return {};
+  return info.name;
+}
+
+std::vector<std::uint32_t> map_ids(const Fd& program) {
+  bpf_prog_info info{};
+  std::uint32_t size = sizeof(info);
+  if (bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0) return {};
+  std::vector<std::uint32_t> ids(info.nr_map_ids);
+  info = {};
+  info.nr_map_ids = static_cast<std::uint32_t>(ids.size());
+  info.map_ids = reinterpret_cast<std::uintptr_t>(ids.data());
+  size = sizeof(info);
+  if (bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0) return {};
+  return ids;
+}
+
+// The programs that libxdp's dispatcher calls: each replaces one of its functions, and the link that does so
+// names both.
+std::vector<std::uint32_t> programs_behind(std::uint32_t dispatcher) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t id = 0; bpf_link_get_next_id(id, &id) == 0;) {
+    const Fd link(bpf_link_get_fd_by_id(id));
+    bpf_link_info info{};
+    std::uint32_t size = sizeof(info);
+    if (!link || bpf_obj_get_info_by_fd(link.get(), &info, &size) != 0) continue;
+    if (info.type == BPF_LINK_TYPE_TRACING && info.tracing.target_obj_id == dispatcher)
+      found.push_back(info.prog_id);
+  }
+  return found;
+}
+
+}  // namespace
+
+Steer::Maps Steer::open_maps(std::uint32_t program_id) {
+  Maps maps;
+  const Fd program(bpf_prog_get_fd_by_id(program_id));
+  if (!program) return maps;
+  for (const std::uint32_t id : map_ids(program)) {
+    Fd map(bpf_map_get_fd_by_id(id));
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    if (!map || bpf_obj_get_info_by_fd(map.get(), &info, &size) != 0) continue;
+    const std::string_view name = info.name;
+    if (name == "local_v4" && info.key_size == 4) {
+      maps.local_v4 = std::move(map);
+    } else if (name == "local_v6" && info.key_size == 16) {
+      maps.local_v6 = std::move(map);
+    } else if (name == "steer_stats" && info.max_entries == STEER_DECISIONS) {
+      maps.stats = std::move(map);
+    }
+  }
+  return maps;
+}
+
+Result<Steer> Steer::find(int ifindex) {
+  const std::string where = "interface " + std::to_string(ifindex);
+  std::uint32_t id = 0;
+  if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0)
+    return failure("cannot ask for the XDP program of " + where, -error);
+  if (id == 0) return Failure{where + " has no XDP program"};
+  const std::string name = program_name(id);
+  if (name.empty()) return failure("cannot look into the XDP program of " + where, errno);
+  std::vector<std::uint32_t> candidates{id};
+  if (name == "xdp_dispatcher") candidates = programs_behind(id);
+  for (const std::uint32_t candidate : candidates)
+    if (Maps maps = open_maps(candidate); maps.complete()) return Steer(std::move(maps));
+  return Failure{"the XDP program of " + where + " (" + name +
+                 ") is not surety's, or maps of it cannot be opened"};
+}
+
+Status Steer::add_local(const config::Address& address) {
+  const std::uint8_t present = 1;
+  const Fd& map = address.v6 ? maps_.local_v6 : maps_.local_v4;
+  if (const int error = bpf_map_update_elem(map.get(), address.bytes.data(), &present, BPF_ANY); error != 0)
+    return failure("cannot leave an address to the kernel", -error);
+  return success();
+}
+
+Status Steer::remove_local(const config::Address& address) {
+  const Fd& map = address.v6 ? maps_.local_v6 : maps_.local_v4;
+  if (const int error = bpf_map_delete_elem(map.get(), address.bytes.data()); error != 0 && error != -ENOENT)
+    return failure("cannot take an address from the kernel", -error);
+  return success();
+}
+
+Result<SteerStats> Steer::stats() const {
+  const int cpus = libbpf_num_possible_cpus();
+  if (cpus < 0) return failure("cannot count the CPUs", -cpus);
+  std::vector<std::uint64_t> per_cpu(static_cast<std::size_t>(cpus));
+  SteerStats sums{};
+  for (std::uint32_t decision = 0; decision < STEER_DECISIONS; ++decision) {
+    if (const int error = bpf_map_lookup_elem(maps_.stats.get(), &decision, per_cpu.data()); error != 0)
+      return failure("cannot read what was steered", -error);
+    sums[decision] = std::accumulate(per_cpu.begin(), per_cpu.end(), std::uint64_t{0});
+  }
+  return sums;
+}
+
+std::string steer_object_path() {
+  // getenv races only with setenv, which this program does not call.
+  if (const char* given = std::getenv("SURETY_STEER_OBJECT"); given != nullptr && *given != '\0')
+    return given;
+  std::error_code error;
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto directory = executable.parent_path();
+  for (const auto& candidate :
+       {directory / "steer.bpf.o", directory / ".." / "lib" / "surety" / "steer.bpf.o"})
+    if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
+  return {};
+}
+
+}  // namespace surety

@@ -1,0 +1,53 @@
+// The user-space side of steer.bpf.c on one af_xdp port: which addresses are the router's own, and what was
+// decided.
+//
+// DPDK's net_af_xdp loads and attaches the program and gives no handle to it; its maps are found through the
+// interface. That needs no mounted bpffs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "config/config.h"
+#include "router/linux/fd.h"
+#include "router/linux/result.h"
+#include "router/linux/steer_decision.h"
+
+namespace surety {
+
+inline constexpr std::array<std::string_view, STEER_DECISIONS> kSteerDecisionNames{
+    "transit", "no_socket", "non_ip", "arp", "multicast", "local", "link_local", "neighbor_discovery"};
+
+using SteerStats = std::array<std::uint64_t, STEER_DECISIONS>;  // frames since the program was loaded
+
+class Steer {
+ public:
+  // The program attached to the interface, or run by libxdp's dispatcher there; after DPDK has set up the
+  // port's receive queue. Needs CAP_BPF (root). Fails if there is none or it is not ours.
+  static Result<Steer> find(int ifindex);
+
+  // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
+  // not there are no errors.
+  Status add_local(const config::Address& address);
+  Status remove_local(const config::Address& address);
+
+  Result<SteerStats> stats() const;
+
+ private:
+  struct Maps {
+    Fd local_v4, local_v6, stats;
+    bool complete() const { return local_v4 && local_v6 && stats; }
+  };
+  explicit Steer(Maps maps) : maps_(std::move(maps)) {}
+  static Maps open_maps(std::uint32_t program_id);
+
+  Maps maps_;
+};
+
+// Where the compiled program is, for `xdp_prog=`: the environment's SURETY_STEER_OBJECT, else steer.bpf.o
+// beside the running executable, else in ../lib/surety/ from there. Empty: nowhere.
+std::string steer_object_path();
+
+}  // namespace surety
