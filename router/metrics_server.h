@@ -1,0 +1,35 @@
+// The Prometheus endpoint: http://host:port/metrics.
+//
+// Guarantees: `read` is called exactly once per scrape, so that one scrape is one consistent reading, and
+// never twice at the same time; it runs on a thread of the server. Never throws: an address that cannot be
+// used comes back as one sentence that says why and what to do.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "router/reading.h"
+
+namespace surety {
+
+class MetricsServer {
+ public:
+  struct Result {
+    std::unique_ptr<MetricsServer> server;  // null: see error
+    std::string error;
+  };
+  // `listen` is "host:port", "[v6]:port", or with port 0 for any free one.
+  static Result start(const std::string& listen, std::function<Reading()> read);
+  ~MetricsServer();
+
+  int port() const;
+
+ private:
+  struct State;
+  explicit MetricsServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace surety
