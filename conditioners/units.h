@@ -79,7 +79,7 @@ class Ratio {
  public:
   constexpr Ratio() = default;
   static constexpr Ratio millionths(std::uint32_t n) { return Ratio(n); }
-  static constexpr Ratio of(double x) { return Ratio(static_cast<std::uint32_t>(x * 1e6 + 0.5)); }
+  static constexpr Ratio of(double x) { return Ratio(static_cast<std::uint32_t>((x * 2e6 + 1) / 2)); }
   constexpr std::uint32_t millionths() const { return n_; }
   constexpr double value() const { return n_ * 1e-6; }
   friend constexpr auto operator<=>(Ratio, Ratio) = default;

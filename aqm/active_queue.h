@@ -1,0 +1,138 @@
+// One class's queue: a FIFO of packet descriptors, bounded in packets, with RIO or tail drop, and its
+// counters.
+//
+// Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
+// Never more than `limit` packets. A refused packet is not touched; Result names the reason and the caller
+// frees it. RIO sees every arrival. A packet that it refuses is `early` or `forced` even when the queue is
+// full; one that it accepts or would mark, but for which there is no room, is `overflow` (and not marked).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "aqm/rio.h"
+#include "conditioners/csa_controller.h"
+#include "conditioners/packet.h"
+
+namespace surety {
+
+struct ActiveQueueParams {
+  std::uint32_t limit = 1000;    // packets
+  std::optional<RioParams> rio;  // none: tail drop
+};
+
+struct QueueCounters {
+  std::uint64_t arrivals = 0, departures = 0, early_drops = 0, forced_drops = 0, overflow_drops = 0,
+                ecn_marks = 0;
+  std::uint64_t departed_bytes = 0;
+};
+
+// Sojourn times in powers of two of 1.024 us: bucket i counts times in [2^(i-1), 2^i) * 1.024 us, bucket 0
+// those below 1.024 us, the last one all others.
+struct SojournHistogram {
+  static constexpr std::size_t kBuckets = 22;  // up to 2.1 s
+  std::array<std::uint64_t, kBuckets + 1> counts{};
+  std::uint64_t sum_ns = 0;
+  void add(Duration d) {
+    const auto ns = static_cast<std::uint64_t>(std::max<Duration::rep>(d.count(), 0));
+    ++counts[std::min(static_cast<std::size_t>(std::bit_width(ns >> 10)), kBuckets)];
+    sum_ns += ns;
+  }
+};
+
+class ActiveQueue {
+ public:
+  ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed);
+
+  struct Result {
+    DropReason drop = DropReason::none;  // early, forced, overflow or none
+    bool mark = false;                   // set CE on it (it was accepted)
+    // Of CSA, for this OUT arrival, refused ones included: judged on the average that counts it. None without
+    // RIO.
+    CongestionEvent event = CongestionEvent::none;
+  };
+  Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
+    Result result;
+    auto outcome = RioVerdict::accept;
+    if (rio_) outcome = judge(packet.precedence, ecn_capable, now, result);
+    const bool refused = outcome >= RioVerdict::early;
+    const bool overflow = !refused & (depth() >= limit_);
+    const bool admitted = !refused & !overflow;
+    // Without a branch on the outcome, which no predictor can learn: what is not admitted is overwritten
+    // later.
+    slots_[tail_ & mask_] = {packet, now};
+    tail_ += admitted;
+    in_depth_ += admitted & (packet.precedence == Precedence::in);
+    result.mark = admitted & (outcome == RioVerdict::mark);
+    result.drop = overflow ? DropReason::overflow : kDropReason[static_cast<std::size_t>(outcome)];
+    QueueCounters& counters = counters_[index(packet.precedence)];
+    ++counters.arrivals;
+    counters.early_drops += outcome == RioVerdict::early;
+    counters.forced_drops += outcome == RioVerdict::forced;
+    counters.overflow_drops += overflow;
+    counters.ecn_marks += result.mark;
+    return result;
+  }
+
+  bool empty() const { return head_ == tail_; }
+  const Packet& front() const { return slots_[head_ & mask_].packet; }  // not when empty
+  Packet dequeue(Time now) {                                            // not when empty
+    const Slot slot = slots_[head_++ & mask_];
+    const Precedence precedence = slot.packet.precedence;
+    in_depth_ -= precedence == Precedence::in;
+    if (rio_) rio_->depart(precedence, in_depth_, depth(), now);
+    sojourn_.add(now - slot.enqueued);
+    QueueCounters& counters = counters_[index(precedence)];
+    ++counters.departures;
+    counters.departed_bytes += slot.packet.length;
+    return slot.packet;
+  }
+
+  // Decays the averages of an idle queue up to `now`; for a caller that looks at congested() or rio() while
+  // nothing arrives. Cheap unless the queue is idle and was busy.
+  void settle(Time now) {
+    if (rio_) rio_->settle(in_depth_, depth(), now);
+  }
+
+  std::uint32_t depth() const { return tail_ - head_; }  // packets
+  std::uint32_t depth(Precedence precedence) const {     // packets
+    return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
+  }
+  bool congested() const {
+    return rio_ && rio_->congested();
+  }  // as of the last arrival or settle(); false without RIO
+  const Rio* rio() const { return rio_ ? &*rio_ : nullptr; }  // null: tail drop
+  const QueueCounters& counters(Precedence precedence) const { return counters_[index(precedence)]; }
+  const SojournHistogram& sojourn() const { return sojourn_; }
+
+ private:
+  struct Slot {
+    Packet packet;
+    Time enqueued;
+  };
+
+  static constexpr std::array<DropReason, 4> kDropReason{
+      DropReason::none, DropReason::none, DropReason::early, DropReason::forced};  // by RioVerdict
+
+  RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
+    const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_depth_, depth(), now);
+    if (precedence == Precedence::out) result.event = detector_.out_arrival(rio_->congested());
+    return verdict;
+  }
+
+  // A ring of a power of two of slots, at least one more than the limit; head and tail run on and wrap at
+  // 2^32.
+  std::unique_ptr<Slot[]> slots_;
+  std::uint32_t head_ = 0, tail_ = 0, mask_, limit_;
+  std::uint32_t in_depth_ = 0;
+  CongestionDetector detector_;
+  std::optional<Rio> rio_;
+  std::array<QueueCounters, kPrecedences> counters_{};
+  SojournHistogram sojourn_;
+};
+
+}  // namespace surety

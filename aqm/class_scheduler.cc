@@ -1,0 +1,63 @@
+#include "aqm/class_scheduler.h"
+
+#include <algorithm>
+
+namespace surety {
+
+ClassScheduler::Class::Class(const ClassParams& params, WireOverhead overhead, Time now, std::uint64_t seed)
+    : strict(params.strict),
+      cap({.rate = params.cap, .burst = default_burst(params.cap.value_or(Rate{})), .overhead = overhead},
+          now),
+      queue(params.queue, seed) {}
+
+ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
+                               std::uint64_t seed)
+    : overhead_(overhead) {
+  // A whole number of bytes per unit of weight keeps the quanta in the exact proportion of the weights.
+  std::uint32_t smallest = kFullPacket;
+  for (const ClassParams& c : classes) {
+    if (!c.strict) smallest = std::min(smallest, c.weight);
+  }
+  quantum_unit_ = (overhead.wire_bytes(kFullPacket) + smallest - 1) / smallest;
+  classes_.reserve(classes.size());
+  for (std::uint32_t i = 0; i < classes.size(); ++i) {
+    Class& c = classes_.emplace_back(classes[i], overhead, now, seed + i);
+    if (c.strict) {
+      strict_.push_back(i);
+    } else {
+      c.quantum = std::uint64_t{quantum_unit_} * classes[i].weight;
+    }
+  }
+}
+
+Time ClassScheduler::next_event(Time now) const {
+  if (depth_ == 0) return kNever;
+  if (last_active_) return now;
+  Time next = kNever;
+  for (const std::uint32_t i : strict_) {
+    if (!classes_[i].queue.empty()) next = std::min(next, classes_[i].cap.next_event(now));
+  }
+  return next;
+}
+
+void ClassScheduler::activate(Class& c) {
+  c.deficit = c.quantum;
+  if (last_active_) {
+    c.next = last_active_->next;
+    last_active_->next = &c;
+  } else {
+    c.next = &c;
+  }
+  last_active_ = &c;
+}
+
+void ClassScheduler::deactivate_first() {
+  Class* first = last_active_->next;
+  if (first == last_active_) {
+    last_active_ = nullptr;
+  } else {
+    last_active_->next = first->next;
+  }
+}
+
+}  // namespace surety

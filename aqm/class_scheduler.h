@@ -1,0 +1,117 @@
+// Strict priority with a rate cap, then weighted deficit round robin (Shreedhar and Varghese 1996).
+//
+// Strict classes are served in the order they are listed, each only while its cap (if any) has credit: a
+// capped class beyond its rate waits, and does not starve the others. Weighted classes share what is left in
+// proportion to their weights, in bytes of the wire. Work conserving but for the caps; FIFO within a class.
+// Guarantees: a capped class sends at most cap * T + default_burst(cap) + one packet in any interval T. While
+// two weighted classes stay backlogged, the bytes they sent divided by their weights differ by at most
+// quantum_unit() + packet/weight of the one + packet/weight of the other, where a quantum is weight *
+// quantum_unit().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aqm/active_queue.h"
+#include "aqm/port_shaper.h"
+
+namespace surety {
+
+struct ClassParams {
+  std::string name;
+  bool strict = false;
+  std::optional<Rate> cap;   // strict classes only; of the wire, as the port shaper counts
+  std::uint32_t weight = 1;  // weighted classes only; not 0
+  ActiveQueueParams queue;
+};
+
+class ClassScheduler {
+ public:
+  // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet. Larger ones wait
+  // for several rounds.
+  static constexpr std::uint32_t kFullPacket = 1500;
+
+  ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
+                 std::uint64_t seed);
+
+  std::size_t classes() const { return classes_.size(); }
+  // To read and to settle(); packets go through the scheduler.
+  ActiveQueue& queue(std::size_t class_index) { return classes_[class_index].queue; }
+  const ActiveQueue& queue(std::size_t class_index) const { return classes_[class_index].queue; }
+
+  ActiveQueue::Result enqueue(std::size_t class_index, const Packet& packet, bool ecn_capable, Time now) {
+    Class& c = classes_[class_index];
+    const ActiveQueue::Result result = c.queue.enqueue(packet, ecn_capable, now);
+    const bool admitted = result.drop == DropReason::none;
+    depth_ += admitted;
+    strict_depth_ += admitted & c.strict;
+    if (admitted & !c.strict & (c.queue.depth() == 1)) activate(c);
+    return result;
+  }
+
+  // The next packet to leave at `now`; false when nothing may (empty, or capped).
+  bool dequeue(Time now, Packet& out) {
+    if (strict_depth_ > 0 && dequeue_strict(now, out)) return true;
+    return last_active_ && dequeue_weighted(now, out);
+  }
+
+  std::uint32_t quantum_unit() const { return quantum_unit_; }  // bytes per unit of weight and round
+  std::uint32_t depth() const { return depth_; }                // packets, all classes
+  Time next_event(Time now) const;  // now: something can leave; else when a cap lets go; kNever: empty
+
+ private:
+  struct Class {
+    Class(const ClassParams& params, WireOverhead overhead, Time now, std::uint64_t seed);
+    std::uint64_t deficit = 0, quantum = 0;  // bytes of the wire
+    Class* next = nullptr;                   // active weighted class
+    bool strict;
+    PortShaper cap;
+    ActiveQueue queue;
+  };
+
+  bool dequeue_strict(Time now, Packet& out) {
+    for (const std::uint32_t i : strict_) {
+      Class& c = classes_[i];
+      if (c.queue.empty()) continue;
+      c.cap.advance(now);
+      if (!c.cap.ready()) continue;
+      out = c.queue.dequeue(now);
+      c.cap.sent(out.length);
+      --strict_depth_;
+      --depth_;
+      return true;
+    }
+    return false;
+  }
+
+  bool dequeue_weighted(Time now, Packet& out) {
+    for (;;) {
+      Class& c = *last_active_->next;
+      const std::uint64_t cost = overhead_.wire_bytes(c.queue.front().length);
+      if (c.deficit >= cost) {
+        c.deficit -= cost;
+        out = c.queue.dequeue(now);
+        if (c.queue.empty()) deactivate_first();
+        --depth_;
+        return true;
+      }
+      c.deficit += c.quantum;
+      last_active_ = &c;
+    }
+  }
+
+  // The active weighted classes form a ring through `next`; the one after `last_active_` has its turn.
+  void activate(Class& c);
+  void deactivate_first();
+
+  std::vector<Class> classes_;         // never grows: the ring points into it
+  std::vector<std::uint32_t> strict_;  // in order of priority
+  WireOverhead overhead_;
+  std::uint32_t quantum_unit_;
+  Class* last_active_ = nullptr;
+  std::uint32_t depth_ = 0, strict_depth_ = 0;
+};
+
+}  // namespace surety

@@ -1,0 +1,65 @@
+// A port's shaper: packets leave at most at `rate`, counted as the wire counts them.
+//
+// Rates count bytes of the IP packet (DESIGN.md section 4); `overhead` adds what the port's wire adds per
+// packet. Guarantees, for a caller that sends only when ready(): in any interval T the wire carries at most
+// rate * T + burst
+// + one packet; and at least rate * T - one packet if there is always something to send and the caller looks
+// at least every burst / rate. No rounding: the credit is exact (token_bucket.h). No division per packet.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "conditioners/token_bucket.h"
+#include "conditioners/units.h"
+
+namespace surety {
+
+struct WireOverhead {
+  enum class Kind : std::uint8_t { bytes, atm };
+  Kind kind = Kind::bytes;
+  std::uint32_t per_packet = 0;  // of Kind::bytes; `ethernet` is 38: header 14, FCS 4, preamble 8, gap 12
+  // ATM as the CSA paper counts: 53 bytes for each started 48.
+  std::uint32_t wire_bytes(std::uint32_t ip_length) const {
+    return kind == Kind::atm ? (ip_length + 47) / 48 * 53 : ip_length + per_packet;
+  }
+};
+
+// Two full-size packets, or what `rate` sends in 100 us where that is more: a busy worker's turn must not
+// cost rate.
+constexpr Bytes default_burst(Rate rate) {
+  return std::max(Bytes(3000), Bytes(rate.bits_per_second() / 80'000));
+}
+
+struct PortShaperParams {
+  std::optional<Rate> rate;  // none: the link's own speed limits
+  Bytes burst{3000};  // how far the shaper may run ahead after a pause; at least one packet passes anyway
+  WireOverhead overhead;
+};
+
+class PortShaper {
+ public:
+  PortShaper(const PortShaperParams& params, Time now);  // the burst is available at `now`
+  // Call once per turn; then ready() tells whether one more packet may leave, sent() that it did.
+  void advance(Time now) {
+    if (limited_) bucket_.fill(params_, now);
+  }
+  // Credit > 0: the packet that leaves may overdraw, its debt delays the next one.
+  bool ready() const { return !limited_ || bucket_.credit() > 0; }
+  void sent(std::uint32_t ip_length) {
+    if (limited_) bucket_.charge(params_.cost(overhead_.wire_bytes(ip_length)));
+  }
+  // When ready() becomes true if nothing is sent; `now` if it is, kNever at rate zero. Never too early, at
+  // most 1 ns late (token_bucket.h).
+  Time next_event(Time now) const;
+  const WireOverhead& overhead() const { return overhead_; }
+
+ private:
+  TokenBucket bucket_;
+  bool limited_;
+  WireOverhead overhead_;
+  TokenBucketParams params_;
+};
+
+}  // namespace surety

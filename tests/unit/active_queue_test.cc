@@ -1,0 +1,222 @@
+#include "aqm/active_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+
+namespace surety {
+namespace {
+
+using namespace literals;
+
+constexpr Time kStart{};
+
+Packet packet(FlowId id, Precedence precedence = Precedence::out, std::uint16_t length = 1000) {
+  return {.flow = id, .length = length, .precedence = precedence};
+}
+
+RedParams red(double min, double max, double pmax) {
+  return {.min = min, .max = max, .pmax = Probability(pmax)};
+}
+
+// Weight 1: the average is the occupancy that the arrival met.
+ActiveQueueParams with_rio(std::uint32_t limit, RedParams out, bool ecn = false) {
+  return {.limit = limit, .rio = RioParams{.weight = 1, .in = red(1000, 2000, 0.1), .out = out, .ecn = ecn}};
+}
+
+DropReason fill(ActiveQueue& queue, int n, Precedence precedence = Precedence::out,
+                bool ecn_capable = false) {
+  DropReason last = DropReason::none;
+  for (int i = 0; i < n; ++i) last = queue.enqueue(packet(0, precedence), ecn_capable, kStart).drop;
+  return last;
+}
+
+TEST(ActiveQueue, HoldsExactlyTheLimitInOrder) {
+  for (const std::uint32_t limit : {1u, 5u, 8u, 1000u}) {
+    ActiveQueue queue({.limit = limit, .rio = {}}, 1);
+    FlowId next = 0;
+    for (int round = 0; round < 3; ++round) {  // goes round the ring
+      for (FlowId i = 0; i < limit; ++i)
+        ASSERT_EQ(queue.enqueue(packet(i), false, kStart).drop, DropReason::none);
+      ASSERT_EQ(queue.enqueue(packet(limit), false, kStart).drop, DropReason::overflow);
+      ASSERT_EQ(queue.depth(), limit);
+      for (next = 0; !queue.empty(); ++next) {
+        ASSERT_EQ(queue.front().flow, next);
+        ASSERT_EQ(queue.dequeue(kStart).flow, next);
+      }
+      ASSERT_EQ(next, limit);
+    }
+  }
+}
+
+TEST(ActiveQueue, WithoutRioDropsAtTheTailOnly) {
+  ActiveQueue queue({.limit = 3, .rio = {}}, 1);
+  EXPECT_EQ(fill(queue, 4), DropReason::overflow);
+  const ActiveQueue::Result result = queue.enqueue(packet(0), true, kStart);
+  EXPECT_EQ(result.drop, DropReason::overflow);
+  EXPECT_EQ(result.event, CongestionEvent::none);
+  EXPECT_FALSE(queue.congested());
+  EXPECT_EQ(queue.rio(), nullptr);
+  EXPECT_EQ(queue.counters(Precedence::out).overflow_drops, 2u);
+}
+
+TEST(ActiveQueue, CountsByPrecedence) {
+  ActiveQueue queue(with_rio(10, red(100, 200, 0.1)), 1);
+  queue.enqueue(packet(0, Precedence::in, 100), false, kStart);
+  queue.enqueue(packet(1, Precedence::out, 200), false, kStart);
+  queue.enqueue(packet(2, Precedence::in, 300), false, kStart);
+  EXPECT_EQ(queue.depth(Precedence::in), 2u);
+  EXPECT_EQ(queue.depth(Precedence::out), 1u);
+  queue.dequeue(kStart);
+  queue.dequeue(kStart);
+  EXPECT_EQ(queue.depth(Precedence::in), 1u);
+  EXPECT_EQ(queue.depth(Precedence::out), 0u);
+  EXPECT_EQ(queue.counters(Precedence::in).arrivals, 2u);
+  EXPECT_EQ(queue.counters(Precedence::in).departures, 1u);
+  EXPECT_EQ(queue.counters(Precedence::in).departed_bytes, 100u);
+  EXPECT_EQ(queue.counters(Precedence::out).departed_bytes, 200u);
+}
+
+// What a full queue calls the packet it has no room for.
+TEST(ActiveQueue, ARefusalByRioKeepsItsNameWhenTheQueueIsFull) {
+  ActiveQueue early(with_rio(5, red(4, 5, 1)), 1);  // at occupancy 5 p_b = 1
+  EXPECT_EQ(fill(early, 6), DropReason::early);
+  ActiveQueue forced(with_rio(5, red(1, 4, 0)), 1);
+  EXPECT_EQ(fill(forced, 6), DropReason::forced);
+  ActiveQueue accepted(with_rio(5, red(10, 20, 1)), 1);
+  EXPECT_EQ(fill(accepted, 6), DropReason::overflow);
+}
+
+TEST(ActiveQueue, MarksWhatItAcceptsOnly) {
+  ActiveQueue queue(with_rio(5, red(3, 4, 1), true), 1);
+  fill(queue, 4, Precedence::out, true);
+  queue.dequeue(kStart);
+  EXPECT_EQ(queue.counters(Precedence::out).ecn_marks, 0u);
+  fill(queue, 1, Precedence::in, true);
+  const ActiveQueue::Result marked = queue.enqueue(packet(0), true, kStart);  // meets 4: p_b = 1
+  EXPECT_TRUE(marked.mark);
+  EXPECT_EQ(marked.drop, DropReason::none);
+  EXPECT_EQ(queue.counters(Precedence::out).ecn_marks, 1u);
+
+  ActiveQueue full(with_rio(4, red(3, 4, 1), true), 1);
+  fill(full, 4, Precedence::out, true);
+  const ActiveQueue::Result refused = full.enqueue(packet(0), true, kStart);
+  EXPECT_FALSE(refused.mark);
+  EXPECT_EQ(refused.drop, DropReason::overflow);
+  EXPECT_EQ(full.counters(Precedence::out).ecn_marks, 0u);
+}
+
+TEST(ActiveQueue, ReportsOutArrivalsOfACongestionPeriodRefusedOnesIncluded) {
+  ActiveQueue queue(with_rio(4, red(2, 100, 0)), 1);
+  for (int i = 1; i <= 40; ++i) {
+    const CongestionEvent event = queue.enqueue(packet(0), false, kStart).event;
+    // The 4th arrival meets 3 > min: the period's first. Full from the 5th on.
+    const CongestionEvent expected = i == 4                      ? CongestionEvent::onset
+                                     : i > 4 && (i - 3) % 8 == 0 ? CongestionEvent::eighth
+                                                                 : CongestionEvent::none;
+    ASSERT_EQ(event, expected) << i;
+    if (i < 4) continue;
+    ASSERT_EQ(queue.enqueue(packet(0, Precedence::in), false, kStart).event, CongestionEvent::none);
+  }
+}
+
+TEST(ActiveQueue, SettleEndsTheCongestionOfAnIdleQueue) {
+  ActiveQueue queue({.limit = 100,
+                     .rio = RioParams{.weight = 0.1,
+                                      .in = red(1000, 2000, 0.1),
+                                      .out = red(10, 1000, 0),
+                                      .capacity = 4_Mbps,
+                                      .mean_packet = 500_B}},
+                    1);
+  fill(queue, 100);
+  ASSERT_TRUE(queue.congested());
+  const double average = queue.rio()->average_total();
+  queue.settle(kStart + 1s);
+  EXPECT_DOUBLE_EQ(queue.rio()->average_total(), average) << "not idle yet";
+  while (!queue.empty()) queue.dequeue(kStart + 1s);
+  EXPECT_TRUE(queue.congested());
+  queue.settle(kStart + 1s + 10ms);  // 10 packets
+  EXPECT_NEAR(queue.rio()->average_total(), average * std::pow(0.9, 10), 1e-9);
+  queue.settle(kStart + 2s);
+  EXPECT_FALSE(queue.congested());
+}
+
+TEST(SojournHistogram, HasPowersOfTwo) {
+  SojournHistogram histogram;
+  histogram.add(0ns);
+  histogram.add(1023ns);
+  histogram.add(1024ns);
+  histogram.add(2047ns);
+  histogram.add(2048ns);
+  histogram.add(Duration((1ll << 31) - 1));  // 2^21 * 1.024 us, less 1 ns
+  histogram.add(Duration(1ll << 31));
+  histogram.add(Duration(1ll << 32));
+  histogram.add(3600s);
+  EXPECT_EQ(histogram.counts[0], 2u);
+  EXPECT_EQ(histogram.counts[1], 2u);
+  EXPECT_EQ(histogram.counts[2], 1u);
+  EXPECT_EQ(histogram.counts[21], 1u);
+  EXPECT_EQ(histogram.counts[22], 3u);
+}
+
+TEST(ActiveQueue, MeasuresSojournTimes) {
+  ActiveQueue queue({.limit = 10, .rio = {}}, 1);
+  queue.enqueue(packet(0), false, kStart);
+  queue.enqueue(packet(1), false, kStart + 10us);
+  queue.dequeue(kStart + 10us);
+  queue.dequeue(kStart + 11us);
+  EXPECT_EQ(queue.sojourn().sum_ns, 11000u);
+  EXPECT_EQ(queue.sojourn().counts[4], 1u);  // 8.192 to 16.384 us
+  EXPECT_EQ(queue.sojourn().counts[0], 1u);  // 1 us
+}
+
+// arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
+void expect_law(const ActiveQueue& queue) {
+  for (const Precedence precedence : {Precedence::in, Precedence::out}) {
+    const QueueCounters& c = queue.counters(precedence);
+    ASSERT_EQ(c.arrivals,
+              c.departures + c.early_drops + c.forced_drops + c.overflow_drops + queue.depth(precedence));
+  }
+}
+
+TEST(ActiveQueue, KeepsTheLawAndTheOrderWhateverHappens) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ActiveQueueParams params{.limit = 60, .rio = {}};
+    if (seed % 4 != 0) {
+      params.rio =
+          RioParams{.weight = 0.05, .in = red(20, 50, 0.1), .out = red(10, 40, 0.2), .ecn = seed % 2 == 0};
+    }
+    ActiveQueue queue(params, seed);
+    Rng rng(seed);
+    std::deque<FlowId> model;
+    Time now = kStart;
+    for (FlowId i = 0; i < 20000; ++i) {
+      now += Duration(rng.next() % 1000);
+      // Load swings above and below what leaves, so that the queue is full and empty many times.
+      if (rng.uniform() < (i / 1000 % 2 == 0 ? 0.6 : 0.4)) {
+        const Precedence precedence = rng.next() % 2 == 0 ? Precedence::in : Precedence::out;
+        const auto result = queue.enqueue(packet(i, precedence), rng.next() % 2 == 0, now);
+        if (result.drop == DropReason::none) model.push_back(i);
+        ASSERT_FALSE(result.mark && result.drop != DropReason::none);
+      } else if (!queue.empty()) {
+        ASSERT_EQ(queue.dequeue(now).flow, model.front());
+        model.pop_front();
+      }
+      ASSERT_EQ(queue.depth(), model.size());
+      ASSERT_LE(queue.depth(), params.limit);
+      ASSERT_NO_FATAL_FAILURE(expect_law(queue));
+    }
+    EXPECT_GT(queue.counters(Precedence::out).departures, 1000u);
+    if (!params.rio) {
+      EXPECT_GT(queue.counters(Precedence::in).overflow_drops, 100u);
+    } else {
+      const QueueCounters& out = queue.counters(Precedence::out);
+      EXPECT_GT(out.early_drops + out.ecn_marks, 50u);
+      EXPECT_GT(out.forced_drops, 50u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace surety
