@@ -1,0 +1,172 @@
+#include "router/condition_stage.h"
+
+#include "router/ip_bytes.h"
+
+namespace surety {
+
+namespace {
+// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most; 4096 slots reach 67 ms ahead.
+constexpr Duration kSlot{1 << 14};
+constexpr std::uint32_t kSlots = 4096;
+constexpr std::size_t kWakeAtOnce = 16;
+
+std::uint64_t ticks(Time now) { return static_cast<std::uint64_t>(now.time_since_epoch().count()); }
+}  // namespace
+
+ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
+                               std::span<ServiceCounters> services, Exits& exits, Time now)
+    : snapshot_(snapshot),
+      flows_(flows),
+      ports_(ports),
+      services_(services),
+      exits_(exits),
+      pool_(snapshot.config.flow_table.held_packets),
+      wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
+      clocks_(snapshot.domains.size(), AlphaClock(now)) {}
+
+void ConditionStage::run(Vector& v, PortIndex port, Time now) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < v.size; ++i)
+    if (condition(v, i, port, now) == Fate::goes) v.keep(i, kept++);
+  v.size = kept;
+}
+
+ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port, Time now) {
+  const ServiceProgram& service = snapshot_.services[v.service[i]];
+  FlowId id = v.flow[i];
+  if (service.kind == ServiceProgram::Kind::none) return go(v, i, service, id, Precedence::in);
+  if ((flows_[id].flags & FlowRecord::redirect) != 0) {
+    id = flows_[id].state.shared;
+    flows_.touch(flows_[id], now);
+  }
+  ConditionerState& state = flows_[id].state;
+  const std::uint32_t length = v.header[i].length;
+  switch (service.kind) {
+    case ServiceProgram::Kind::csa: return csa(v, i, port, id, service, now);
+    case ServiceProgram::Kind::token_bucket:
+    case ServiceProgram::Kind::police: {
+      state.bucket.fill(service.bucket, now);
+      if (state.bucket.take(service.bucket, service.bucket.cost(length))) return go(v, i, service, id, Precedence::in);
+      if (service.kind == ServiceProgram::Kind::police) return refuse(v, i, port, DropReason::police);
+      return go(v, i, service, id, Precedence::out);
+    }
+    case ServiceProgram::Kind::meter: {
+      const Color color = service.meter->check(state.meter, ticks(now), length);
+      if (color == Color::red && service.drop_red) return refuse(v, i, port, DropReason::police);
+      const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
+      if (color == Color::red) v.mark[i] = service.mark_red;
+      return fate;
+    }
+    case ServiceProgram::Kind::none: break;
+  }
+  return Fate::goes;
+}
+
+ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,
+                                         const ServiceProgram& service, Time now) {
+  EnhancedTokenBucketState& s = flows_[id].state.csa;
+  const std::uint16_t domain = snapshot_.domain(v.egress[i], v.service[i]);
+  if (s.domain != domain) [[unlikely]]
+    enter_domain(s, domain);
+  const bool waiting = s.held != 0;
+  const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
+  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[domain], pool_)) {
+    case EtbVerdict::in: return go(v, i, service, id, Precedence::in);
+    case EtbVerdict::out: return go(v, i, service, id, Precedence::out);
+    case EtbVerdict::drop_buffer: return refuse(v, i, port, DropReason::buffer);
+    case EtbVerdict::drop_buffer_total: return refuse(v, i, port, DropReason::buffer_total);
+    case EtbVerdict::hold: break;
+  }
+  keep_notes(v, i, port);
+  ++ports_[port].held;
+  ++services_[v.service[i]].held;
+  if (!waiting) {
+    flows_[id].flags |= FlowRecord::sticky;
+    wheel_.insert(s.held, EnhancedTokenBucket::next_release(s, service.csa, now, clocks_[domain], pool_));
+  }
+  return Fate::held;
+}
+
+// A flow's out-bucket lives in the time of the queue it leaves by; when its route changes it keeps its credit.
+void ConditionStage::enter_domain(EnhancedTokenBucketState& s, std::uint16_t domain) {
+  s.out.rebase(clocks_[domain].now());
+  s.domain = domain;
+}
+
+ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id,
+                                        Precedence precedence) {
+  const std::uint32_t length = v.header[i].length;
+  const bool in = precedence == Precedence::in;
+  v.precedence[i] = precedence;
+  v.mark[i] = in ? service.mark_in : service.mark_out;
+  ServiceCounters& c = services_[v.service[i]];
+  ++c.packets[index(precedence)];
+  c.bytes[index(precedence)] += length;
+  if (id != kNoFlow) (in ? flows_.counters(id).in_bytes : flows_.counters(id).out_bytes) += length;
+  return Fate::goes;
+}
+
+ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason) {
+  ++services_[v.service[i]].dropped;
+  exits_.drop(v.mbuf[i], port, reason);
+  return Fate::dropped;
+}
+
+// What revive() needs of a held packet travels in its mbuf.
+void ConditionStage::keep_notes(const Vector& v, std::size_t i, PortIndex port) {
+  rte_mbuf* m = v.mbuf[i];
+  m->port = port;
+  m->l2_len = v.header[i].l3_offset & 0x7f;
+  m->hash.usr = v.next_hop[i];
+}
+
+void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
+  auto* m = static_cast<rte_mbuf*>(p.handle);
+  const std::size_t i = v.size++;
+  v.mbuf[i] = m;
+  v.flow[i] = p.flow;
+  v.service[i] = service;
+  v.next_hop[i] = m->hash.usr;
+  v.header[i].length = p.length;
+  v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
+  v.header[i].v6 = is_v6(ip_header(m, m->l2_len));
+  --ports_[m->port].held;
+  --services_[service].held;
+  go(v, i, snapshot_.services[service], p.flow, p.precedence);
+}
+
+bool ConditionStage::release(Vector& v, Time now) {
+  std::array<std::uint32_t, kWakeAtOnce> due;
+  std::array<Packet, kVector> packets;
+  const std::size_t n = wheel_.expire(now, due);
+  for (std::size_t k = 0; k < n; ++k) {
+    const FlowId id = pool_.flow(due[k]);
+    FlowRecord& flow = flows_[id];
+    EnhancedTokenBucketState& s = flow.state.csa;
+    const ServiceProgram& service = snapshot_.services[flow.service];
+    const AlphaClock& alpha = clocks_[s.domain];
+    const std::size_t freed =
+        EnhancedTokenBucket::release(s, service.csa, now, alpha, pool_, {packets.data(), kVector - v.size});
+    for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
+    flows_.touch(flow, now);
+    if (s.held == 0)
+      flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
+    else  // no room left in the vector, or no tokens: look again
+      wheel_.insert(s.held, v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
+  }
+  return n == kWakeAtOnce || v.full();
+}
+
+void ConditionStage::discard() {
+  std::array<std::uint32_t, kWakeAtOnce> queues;
+  while (const std::size_t n = wheel_.expire(kNever, queues))
+    for (std::size_t k = 0; k < n; ++k)
+      while (pool_.size(queues[k]) > 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(pool_.pop(queues[k]).handle));
+}
+
+void ConditionStage::advance(std::span<const std::unique_ptr<Egress>> egresses, Time now) {
+  for (std::size_t d = 0; d < clocks_.size(); ++d)
+    clocks_[d].advance(now, egresses[snapshot_.domains[d].port]->alpha(static_cast<std::uint16_t>(d)));
+}
+
+}  // namespace surety

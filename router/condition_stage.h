@@ -1,0 +1,59 @@
+// What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it (DESIGN.md section 4).
+//
+// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by. Holding a packet
+// keeps its mbuf, with what the later stages need written into it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "conditioners/csa_controller.h"
+#include "conditioners/enhanced_token_bucket.h"
+#include "conditioners/release_wheel.h"
+#include "router/counters.h"
+#include "router/egress.h"
+#include "router/exits.h"
+#include "router/flow_table.h"
+#include "router/snapshot.h"
+#include "router/vector.h"
+
+namespace surety {
+
+class ConditionStage {
+ public:
+  ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
+                 std::span<ServiceCounters> services, Exits& exits, Time now);
+
+  // Sets mark and precedence; what is held or dropped leaves the vector.
+  void run(Vector& v, PortIndex port, Time now);
+  // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
+  bool release(Vector& v, Time now);
+  // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything else.
+  void advance(std::span<const std::unique_ptr<Egress>> egresses, Time now);
+
+  void discard();  // frees all held packets; for the end of the process
+  Time next_event() const { return wheel_.next_event(); }
+  std::uint32_t held() const { return pool_.held(); }
+
+ private:
+  enum class Fate : std::uint8_t { goes, held, dropped };
+  Fate condition(Vector& v, std::size_t i, PortIndex port, Time now);
+  Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
+  Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
+  Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
+  void enter_domain(EnhancedTokenBucketState& s, std::uint16_t domain);
+  static void keep_notes(const Vector& v, std::size_t i, PortIndex port);
+  void revive(Vector& v, const Packet& p, std::uint16_t service);
+
+  const Snapshot& snapshot_;
+  FlowTable& flows_;
+  std::span<PortCounters> ports_;
+  std::span<ServiceCounters> services_;
+  Exits& exits_;
+  HoldingPool pool_;
+  ReleaseWheel wheel_;
+  std::vector<AlphaClock> clocks_;  // by domain
+};
+
+}  // namespace surety

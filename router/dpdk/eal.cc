@@ -1,0 +1,166 @@
+#include "router/dpdk/eal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "router/fib.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint64_t kMega = 1 << 20;
+constexpr std::uint64_t kHugepage = 2 * kMega;
+constexpr std::uint32_t kPerPort = 3 * 4096;  // receive and transmit rings, and what AF_XDP keeps in its fill ring
+
+std::uint64_t free_hugepages() {
+  std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+  std::uint64_t n = 0;
+  f >> n;
+  return f ? n : 0;
+}
+
+std::vector<unsigned> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cores;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (unsigned c = 0; c < CPU_SETSIZE; ++c)
+    if (CPU_ISSET(c, &set)) cores.push_back(c);
+  return cores;
+}
+
+unsigned worker_core(const config::Config& c, const std::vector<unsigned>& cores) {
+  if (c.workers.size() > 1)
+    throw EalError(fmt::format("workers: [{}]: this version polls with one core; name one", fmt::join(c.workers, ", ")));
+  if (c.workers.empty()) return cores.size() > 1 ? cores[1] : cores[0];
+  const unsigned core = c.workers[0];
+  if (std::find(cores.begin(), cores.end(), core) == cores.end())
+    throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core, fmt::join(cores, ", ")));
+  return core;
+}
+
+bool needs_privilege(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(), [](const config::Port& p) {
+    using Kind = config::Device::Kind;
+    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::pci;
+  });
+}
+
+bool has_pci(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(),
+                     [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
+}
+
+bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string& note) {
+  const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
+  const bool enough = free >= needed;
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on && !enough)
+    throw EalError(fmt::format("{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
+                               "them, `dpdk: {{hugepages: off}}` runs without",
+                               free, needed, needed + 64));
+  if (has_pci(c) && !enough)
+    throw EalError(fmt::format("a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`",
+                               free, needed, needed + 64));
+  if (!enough)
+    note = fmt::format("running without hugepages ({} free, {} needed): slower; `echo {} > /proc/sys/vm/nr_hugepages` helps",
+                       free, needed, needed + 64);
+  return enough;
+}
+
+}  // namespace
+
+std::string file_prefix(const std::string& router_name) { return "surety-" + router_name; }
+
+std::uint32_t mbuf_count(const config::Config& c) {
+  std::uint32_t n = c.flow_table.held_packets + 8192;
+  for (const auto& p : c.ports) {
+    n += kPerPort;
+    if (!p.queues) {
+      n += ActiveQueueParams{}.limit;
+      continue;
+    }
+    for (const auto& q : c.queues[*p.queues].classes) n += q.scheduling.queue.limit;
+  }
+  return std::max(n, c.dpdk.mbufs);
+}
+
+std::uint64_t eal_memory_bytes(const config::Config& c) {
+  constexpr std::uint64_t kPerMbuf = 2048 + 128 + 128 + 64;
+  std::uint64_t buffer = kPerMbuf;
+  for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
+  return Fib::memory_bytes(c.dpdk.max_routes) + mbuf_count(c) * buffer + 64 * kMega;
+}
+
+EalPlan plan_eal(const config::Config& c) {
+  if (needs_privilege(c) && geteuid() != 0)
+    throw EalError("these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
+  const auto cores = usable_cores();
+  EalPlan plan;
+  plan.worker_core = worker_core(c, cores);
+  auto others = cores;
+  if (others.size() > 1) std::erase(others, plan.worker_core);
+  const std::uint64_t bytes = std::max<std::uint64_t>(eal_memory_bytes(c), c.dpdk.memory_mb * kMega);
+  plan.hugepages = choose_hugepages(c, bytes, plan.note);
+  plan.arguments = {"surety",
+                    "--lcores", fmt::format("0@({}),1@{}", fmt::join(others, ","), plan.worker_core),
+                    "--file-prefix", file_prefix(c.router.name),
+                    "--log-level", "4"};
+  if (plan.hugepages) {
+    plan.arguments.emplace_back("--in-memory");
+  } else {
+    for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
+    plan.arguments.push_back(std::to_string((bytes + kMega - 1) / kMega));
+  }
+  if (!has_pci(c)) plan.arguments.emplace_back("--no-pci");
+  plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
+  return plan;
+}
+
+void start_eal(const EalPlan& plan) {
+  static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
+  kept = plan.arguments;
+  std::vector<char*> argv;
+  for (auto& a : kept) argv.push_back(a.data());
+  if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
+    throw EalError(fmt::format("DPDK does not start: {}; its arguments were `{}`", rte_strerror(rte_errno),
+                               fmt::join(plan.arguments, " ")));
+}
+
+NameLock::NameLock(const std::string& name) : path_("/run/surety/" + name + ".lock") {
+  const bool root = geteuid() == 0;
+  if (!root) path_ = fmt::format("/tmp/surety-{}-{}.lock", geteuid(), name);
+  if (root) mkdir("/run/surety", 0755);
+  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw EalError(fmt::format("cannot write {}: {}", path_, strerror(errno)));
+  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    char pid[16] = {};
+    const auto n = read(fd_, pid, sizeof pid - 1);
+    close(fd_);
+    throw EalError(fmt::format("a router named `{}` runs already (process {}); stop it, or give this one another `router: "
+                               "{{name: ...}}`",
+                               name, n > 0 ? std::string(pid, static_cast<std::size_t>(n)) : "unknown"));
+  }
+  const std::string pid = std::to_string(getpid());
+  if (ftruncate(fd_, 0) != 0 || write(fd_, pid.data(), pid.size()) < 0)
+    throw EalError(fmt::format("cannot write {}: {}", path_, strerror(errno)));
+}
+
+NameLock::~NameLock() {
+  unlink(path_.c_str());
+  close(fd_);
+}
+
+}  // namespace surety

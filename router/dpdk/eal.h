@@ -1,0 +1,49 @@
+// Starting DPDK: memory, cores and a name of its own, so that several routers run side by side.
+//
+// Errors are one sentence with the fix, thrown as EalError.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety {
+
+struct EalError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct EalPlan {
+  std::vector<std::string> arguments;  // of rte_eal_init
+  unsigned worker_core = 0;
+  bool hugepages = false;
+  std::string note;                    // what the user should know, e.g. why it runs without hugepages; may be empty
+};
+
+// Memory the data plane takes from DPDK, in bytes: FIBs, packet buffers, rings.
+std::uint64_t eal_memory_bytes(const config::Config& c);
+// Packet buffers: what the configuration asks for, or enough for devices, queues and input buffers together.
+std::uint32_t mbuf_count(const config::Config& c);
+
+EalPlan plan_eal(const config::Config& c);
+void start_eal(const EalPlan& plan);
+
+// Keeps a router's name to one process: a lock in /run/surety that the kernel drops with the process.
+class NameLock {
+ public:
+  explicit NameLock(const std::string& name);
+  ~NameLock();
+  NameLock(const NameLock&) = delete;
+  NameLock& operator=(const NameLock&) = delete;
+
+ private:
+  int fd_ = -1;
+  std::string path_;
+};
+
+std::string file_prefix(const std::string& router_name);
+
+}  // namespace surety

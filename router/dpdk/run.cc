@@ -1,0 +1,71 @@
+#include "router/dpdk/run.h"
+
+#include <rte_eal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "config/hash.h"
+#include "config/parse.h"
+#include "router/dpdk/router.h"
+
+namespace surety {
+
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int) { stop.store(true, std::memory_order_relaxed); }
+
+void handle_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+std::string text_of(const std::string& file) {
+  std::ostringstream s;
+  s << std::ifstream(file).rdbuf();
+  return s.str();
+}
+
+void forward(config::Config config, const std::string& file) {
+  const NameLock lock(config.router.name);
+  const EalPlan plan = plan_eal(config);
+  if (!plan.note.empty()) spdlog::warn("{}", plan.note);
+  if (config.signalling.mode != config::Signalling::Mode::off)
+    spdlog::warn("signalling: congestion signals between routers are not part of this version; alpha follows this router's own queues");
+  start_eal(plan);
+  handle_signals();
+  {
+    Router router(std::move(config), plan, config::hash_of(text_of(file)));
+    router.run(stop);
+  }
+  rte_eal_cleanup();
+}
+
+}  // namespace
+
+int run(const std::string& file) {
+  auto result = config::parse_file(file);
+  for (const auto& d : result.diagnostics) std::cerr << d.format();
+  if (!result.ok()) return 1;
+  spdlog::set_default_logger(spdlog::stderr_color_mt("surety"));
+  spdlog::set_pattern("surety: %^%l%$: %v");
+  try {
+    forward(std::move(*result.config), file);
+  } catch (const std::exception& e) {
+    std::cerr << "surety: " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace surety

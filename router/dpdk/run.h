@@ -1,0 +1,11 @@
+// `surety run FILE`.
+#pragma once
+
+#include <string>
+
+namespace surety {
+
+// Exit status: 0 after SIGTERM or SIGINT; 1 when it could not start, with one sentence on standard error.
+int run(const std::string& file);
+
+}  // namespace surety

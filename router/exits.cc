@@ -1,0 +1,43 @@
+#include "router/exits.h"
+
+namespace surety {
+
+namespace {
+
+// What an exception is called when no kernel can take it.
+DropReason without_kernel(PuntReason reason) {
+  switch (reason) {
+    case PuntReason::ttl: return DropReason::ttl_exceeded;
+    case PuntReason::mtu: return DropReason::mtu_exceeded;
+    case PuntReason::neighbor: return DropReason::neighbor_unresolved;
+    default: return DropReason::no_kernel_peer;
+  }
+}
+
+// Answers and resolutions are the kernel's to make, whatever port the packet came in by; what is addressed to a port
+// needs that port's own device.
+bool any_kernel_will_do(PuntReason reason) {
+  return reason == PuntReason::ttl || reason == PuntReason::mtu || reason == PuntReason::neighbor ||
+         reason == PuntReason::options || reason == PuntReason::local;
+}
+
+}  // namespace
+
+void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop) {
+  const KernelPeer peer = peers_[port];
+  const bool by_ring = any_kernel_will_do(reason) && l3_offset != 0 &&
+                       !(peer == KernelPeer::sees_all && reason == PuntReason::local);
+  if (by_ring) {
+    if (punts_ == nullptr) return drop(m, port, without_kernel(reason));
+    m->hash.usr = next_hop | static_cast<std::uint32_t>(reason) << 24;
+    m->l2_len = l3_offset & 0x7f;
+    if (rte_ring_sp_enqueue(punts_, m) != 0) return drop(m, port, DropReason::punt_overflow);
+    ++ports_[port].punted[static_cast<std::size_t>(reason)];
+    return;
+  }
+  if (peer != KernelPeer::sees_all) return drop(m, port, without_kernel(reason));
+  ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy already
+  bin(m);
+}
+
+}  // namespace surety

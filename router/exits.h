@@ -1,0 +1,59 @@
+// The ways out of the pipeline other than transmission: a named drop, or the kernel. One object per worker, so that
+// every packet that leaves this way is counted once, at one place.
+#pragma once
+
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "router/counters.h"
+#include "router/vector.h"
+
+namespace surety {
+
+// What stands behind a port in the kernel: nothing; a device that sees every frame as well (af_packet); or a device
+// that gets what the XDP program leaves it (af_xdp).
+enum class KernelPeer : std::uint8_t { none, sees_all, steered };
+
+class Exits {
+ public:
+  // `punts`: ring to the control thread (single producer), or null when nobody takes exceptions over.
+  Exits(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts)
+      : ports_(ports), peers_(std::move(peers)), punts_(punts) {}
+
+  void drop(rte_mbuf* m, PortIndex port, DropReason reason) {
+    ++ports_[port].drops[static_cast<std::size_t>(reason)];
+    bin(m);
+  }
+
+  // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. `l3_offset` is where its
+  // IP header starts (0: not an IP packet), `next_hop` what it was routed to.
+  void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop);
+
+  // Frees what was dropped; once per burst.
+  void flush() {
+    if (count_ > 0) rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
+    count_ = 0;
+  }
+
+ private:
+  void bin(rte_mbuf* m) {
+    bin_[count_++] = m;
+    if (count_ == bin_.size()) flush();
+  }
+
+  std::span<PortCounters> ports_;
+  std::vector<KernelPeer> peers_;
+  rte_ring* punts_;
+  std::array<rte_mbuf*, kVector> bin_;
+  std::size_t count_ = 0;
+};
+
+// What travels with a punted mbuf in `hash.usr` and `l2_len`: written by Exits, read by the control thread.
+inline std::uint32_t punted_next_hop(const rte_mbuf* m) { return m->hash.usr & 0xffffff; }
+inline PuntReason punted_reason(const rte_mbuf* m) { return static_cast<PuntReason>(m->hash.usr >> 24); }
+
+}  // namespace surety

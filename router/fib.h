@@ -1,0 +1,74 @@
+// The forwarding information base of both families: longest prefix match to RouteTarget::encode() values.
+//
+// Over rte_fib (DIR24_8) and rte_fib6 (trie), AVX-512 lookups where the CPU and EAL's
+// --force-max-simd-bitwidth allow it. One thread writes while workers look up. A lookup answers with the
+// value before or after a change, never with anything else: a group of entries that a change has freed is
+// used again only after quiesce(), and an answer "none" is asked twice, since a freed group reads as zero for
+// a moment. (Freeing a nested group of the IPv6 trie zeroes it before it is unlinked: there, and for these
+// few instructions only, the second answer can be "none" too.)
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "config/config.h"
+
+struct rte_fib;
+struct rte_fib6;
+
+namespace surety {
+
+class Fib {
+ public:
+  // Room for `max_routes` of each family, subject to the groups below. Needs EAL; throws std::runtime_error,
+  // naming the cause, when EAL has not the memory. `name`: at most 12 characters, unique in the process.
+  Fib(const std::string& name, std::uint32_t max_routes);
+  ~Fib();
+  Fib(const Fib&) = delete;
+  Fib& operator=(const Fib&) = delete;
+
+  // --- the control thread ---
+
+  // Adds or replaces; host bits of the prefix are ignored. false: no room, or a value above 30 bits; nothing
+  // has changed.
+  bool add(const config::Prefix& prefix, std::uint32_t value);
+  // false: there was no such route.
+  bool remove(const config::Prefix& prefix);
+
+  // Called when all workers must pass a quiescent state before memory is used again
+  // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
+  void set_quiesce(std::function<void()> quiesce) { quiesce_ = std::move(quiesce); }
+
+  // What EAL must have for a Fib in bytes, the second table of one IPv6 rebuild included.
+  static std::size_t memory_bytes(std::uint32_t max_routes);
+
+  // --- workers ---
+
+  // values[i]: the value of the longest prefix that contains addresses[i] (host order), or that of
+  // kNextHopNone.
+  void lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const;
+  void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
+
+ private:
+  bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
+  bool add6(const config::Prefix& prefix, std::uint32_t value);
+  rte_fib6* create6();
+  bool rebuild6();
+  void quiesce();
+
+  std::string name_;
+  std::uint32_t max_routes_;
+  std::uint32_t groups6_;  // 1 kB each
+  unsigned serial6_ = 0;
+  std::uint32_t removed6_ = 0;  // since the table was built: each may have left reservations behind
+  bool can_grow6_ = true;       // memory has lasted so far
+  bool changed_ = false;        // since the last quiesce()
+  rte_fib* v4_ = nullptr;
+  std::atomic<rte_fib6*> v6_{nullptr};
+  std::function<void()> quiesce_;
+};
+
+}  // namespace surety

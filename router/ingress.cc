@@ -1,0 +1,95 @@
+// One page: what a packet meets on its way into the router.
+#include "router/ingress.h"
+
+#include <rte_prefetch.h>
+
+#include <bit>
+
+namespace surety {
+
+Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
+    : exits_(e.exits),
+      meter_(e.meter),
+      egresses_(e.egresses),
+      ports_(e.ports),
+      classify_(e.snapshot, e.services, e.exits, seed, now),
+      route_(e.snapshot, e.fib, e.next_hops, e.exits, FlowHasher(seed)),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, now),
+      rewrite_(e.next_hops, e.macs, e.exits) {
+  for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
+    contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
+                         e.snapshot.config.ports[p].promiscuous});
+}
+
+void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now) {
+  while (!burst.empty()) {
+    const std::size_t n = std::min(burst.size(), kVector);
+    parse(burst.first(n), port);
+    meter_.lap(Stage::parse, n);
+    classify_.run(v_, port, now);
+    meter_.lap(Stage::classify, v_.size);
+    route_.run(v_, port);
+    meter_.lap(Stage::route, v_.size);
+    condition_.run(v_, port, now);
+    meter_.lap(Stage::condition, v_.size);
+    rewrite_.run(v_, false);
+    meter_.lap(Stage::rewrite, v_.size);
+    ports_[port].forwarded += v_.size;
+    hand_over(now);
+    meter_.lap(Stage::enqueue, v_.size);
+    exits_.flush();
+    burst = burst.subspan(n);
+  }
+}
+
+void Ingress::release(Time now) {
+  condition_.advance(egresses_, now);
+  classify_.age(now);
+  for (bool more = condition_.held() > 0; more;) {
+    v_.size = 0;
+    more = condition_.release(v_, now);
+    rewrite_.run(v_, true);
+    for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
+    hand_over(now);
+    exits_.flush();
+  }
+}
+
+void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
+  constexpr std::size_t kAhead = 8;
+  for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i) rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
+  PortCounters& counters = ports_[port];
+  counters.rx_packets += burst.size();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
+    rte_mbuf* m = burst[i];
+    counters.rx_bytes += m->pkt_len;
+    ParsedPacket& h = v_.header[kept];
+    h.l3_offset = 0;  // until an IP header is found
+    const ParseOutcome outcome = surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
+    if (outcome.forwards()) [[likely]]
+      v_.mbuf[kept++] = m;
+    else if (outcome.punt != PuntReason::none)
+      exits_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
+    else
+      exits_.drop(m, port, outcome.drop);
+  }
+  v_.size = kept;
+}
+
+// Each egress takes its packets in the order they came.
+void Ingress::hand_over(Time now) {
+  std::array<Packet, kVector> burst;
+  std::uint32_t ports = 0;
+  for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
+  for (; ports != 0; ports &= ports - 1) {
+    const auto port = static_cast<PortIndex>(std::countr_zero(ports));
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < v_.size; ++i)
+      if (v_.egress[i] == port) burst[n++] = {v_.mbuf[i], v_.flow[i], v_.header[i].length, v_.precedence[i], DropReason::none};
+    egresses_[port]->enqueue({burst.data(), n}, now);
+  }
+}
+
+}  // namespace surety

@@ -1,0 +1,69 @@
+// What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the egress of a port.
+//
+// One per worker. Knows no device and no clock (DESIGN.md section 1): the driver hands bursts and the time over, calls
+// release() once per turn, and looks at next_event() to know when a held packet may leave.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "router/classify_stage.h"
+#include "router/condition_stage.h"
+#include "router/egress.h"
+#include "router/exits.h"
+#include "router/fib.h"
+#include "router/neighbors.h"
+#include "router/rewrite_stage.h"
+#include "router/route_stage.h"
+#include "router/snapshot.h"
+#include "router/stage_meter.h"
+#include "router/vector.h"
+
+namespace surety {
+
+// What an Ingress works with; all of it must outlive it.
+struct IngressEnvironment {
+  const Snapshot& snapshot;
+  const Fib& fib;
+  const NextHopTable& next_hops;
+  std::span<const std::unique_ptr<Egress>> egresses;  // by port
+  std::span<const RewriteStage::Mac> macs;            // by port
+  std::span<PortCounters> ports;
+  std::span<ServiceCounters> services;
+  Exits& exits;
+  StageMeter& meter;
+};
+
+class Ingress {
+ public:
+  Ingress(const IngressEnvironment& environment, std::uint64_t seed, Time now);
+
+  // A burst of any size that came in by `port`; the packets are the router's from then on.
+  void receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now);
+  // Timers: alpha clocks, held packets whose tokens have come, idle flows. Once per turn, before receive().
+  void release(Time now);
+  // Frees everything held; for the end of the process.
+  void discard() { condition_.discard(); }
+  Time next_event() const { return condition_.next_event(); }
+
+  const FlowTable& flows() const { return classify_.flows(); }
+  std::uint32_t held() const { return condition_.held(); }
+
+ private:
+  void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  void hand_over(Time now);
+
+  Exits& exits_;
+  StageMeter& meter_;
+  std::span<const std::unique_ptr<Egress>> egresses_;
+  std::span<PortCounters> ports_;
+  std::vector<ParseContext> contexts_;  // by port
+  ClassifyStage classify_;
+  RouteStage route_;
+  ConditionStage condition_;
+  RewriteStage rewrite_;
+  Vector v_;
+};
+
+}  // namespace surety

@@ -1,0 +1,28 @@
+// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the next hop.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "router/exits.h"
+#include "router/neighbors.h"
+#include "router/vector.h"
+
+namespace surety {
+
+class RewriteStage {
+ public:
+  using Mac = std::array<std::uint8_t, 6>;
+  // `macs`: the ports' own, by index.
+  RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits);
+
+  // `held`: the packets come from input buffers. Their next hop may have gone meanwhile: drop `neighbor_unresolved`.
+  void run(Vector& v, bool held);
+
+ private:
+  const NextHopTable& next_hops_;
+  std::array<Mac, kMaxPorts> macs_{};
+  Exits& exits_;
+};
+
+}  // namespace surety

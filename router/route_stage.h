@@ -1,0 +1,34 @@
+// Where a packet goes next: longest prefix match, next hop, TTL and MTU. Comes before conditioning (DESIGN.md section 4
+// has it behind): alpha belongs to the queue a flow leaves by, and what cannot be forwarded must not use up tokens.
+#pragma once
+
+#include <vector>
+
+#include "router/exits.h"
+#include "router/fib.h"
+#include "router/neighbors.h"
+#include "router/snapshot.h"
+#include "router/vector.h"
+
+namespace surety {
+
+class RouteStage {
+ public:
+  RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, Exits& exits,
+             const FlowHasher& hasher);
+
+  // Sets next_hop and egress; drops or punts what cannot be forwarded.
+  void run(Vector& v, PortIndex port);
+
+ private:
+  void look_up(Vector& v, std::array<std::uint64_t, kVector>& targets) const;
+  bool passes(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
+
+  const Fib& fib_;
+  const NextHopTable& next_hops_;
+  Exits& exits_;
+  FlowHasher hasher_;
+  std::array<std::uint16_t, kMaxPorts> mtu_{};
+};
+
+}  // namespace surety

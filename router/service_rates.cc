@@ -1,0 +1,31 @@
+#include "router/service_rates.h"
+
+#include <algorithm>
+
+namespace surety {
+
+void ServiceRates::sample(std::span<const ServiceReading> services, Time now) {
+  if (samples_.size() == kWindow) samples_.erase(samples_.begin());
+  Sample s{now, {}};
+  for (const auto& service : services) s.bytes.push_back(service.counters.bytes);
+  samples_.push_back(std::move(s));
+}
+
+void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
+  for (std::size_t i = 0; i < services.size(); ++i) {
+    ServiceReading& s = services[i];
+    s.committed_bytes_per_second = committed_[i].bytes_per_second() * static_cast<double>(s.counters.contracts);
+    if (samples_.empty() || now <= samples_.front().time) continue;
+    const Sample& old = samples_.front();
+    const double span = seconds(now - old.time);
+    const auto rate = [&](Precedence p) {
+      return static_cast<double>(s.counters.bytes[index(p)] - old.bytes[i][index(p)]) / span;
+    };
+    s.achieved_in_bytes_per_second = rate(Precedence::in);
+    s.achieved_bytes_per_second = rate(Precedence::in) + rate(Precedence::out);
+    if (s.committed_bytes_per_second > 0)
+      s.respect_ratio = std::min(1.0, s.achieved_in_bytes_per_second / s.committed_bytes_per_second);
+  }
+}
+
+}  // namespace surety

@@ -1,0 +1,86 @@
+#include "router/top_flows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace surety {
+
+namespace {
+
+std::uint64_t relaxed(const std::uint64_t& counter) {
+  return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(counter)).load(std::memory_order_relaxed);
+}
+
+std::string protocol_name(const FlowKey& key) {
+  switch (static_cast<FlowKey::Class>(key.rest >> 61)) {
+    case FlowKey::Class::tcp: return "tcp";
+    case FlowKey::Class::udp: return "udp";
+    case FlowKey::Class::dccp: return "dccp";
+    case FlowKey::Class::sctp: return "sctp";
+    case FlowKey::Class::shared: return "contract";
+    case FlowKey::Class::fragment: return fmt::format("{} fragments", key.rest & 0xff);
+    case FlowKey::Class::other: break;
+  }
+  return std::to_string(key.rest & 0xff);
+}
+
+config::Address address_of(const FlowKey& key, bool destination) {
+  config::Address a;
+  a.v6 = key.v6;
+  const std::size_t size = key.v6 ? 16 : 4;
+  std::memcpy(a.bytes.data(), reinterpret_cast<const char*>(key.address.data()) + (destination ? size : 0), size);
+  return a;
+}
+
+std::string endpoint(const FlowKey& key, bool destination) {
+  const auto cls = static_cast<FlowKey::Class>(key.rest >> 61);
+  const std::string address = config::to_string(address_of(key, destination));
+  if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment || cls == FlowKey::Class::shared) return address;
+  // Ports stand in the low 32 bits as they were loaded: network order.
+  const auto ports = static_cast<std::uint32_t>(key.rest);
+  const std::uint32_t raw = destination ? ports >> 16 : ports & 0xffff;
+  const std::uint32_t port = (raw & 0xff) << 8 | raw >> 8;
+  return key.v6 ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
+}
+
+FlowReading describe(const FlowTable& flows, FlowId id, const Snapshot& snapshot, Time now) {
+  const FlowKey key = flows.key(id);
+  FlowReading r;
+  r.source = endpoint(key, false);
+  r.destination = endpoint(key, true);
+  r.protocol = protocol_name(key);
+  r.service = snapshot.services[flows[id].service].name;
+  r.vlan = static_cast<std::uint16_t>(key.rest >> 44 & 0xfff);
+  if (r.protocol == "contract") r.vlan = 0;
+  r.in_bytes = relaxed(flows.counters(id).in_bytes);
+  r.out_bytes = relaxed(flows.counters(id).out_bytes);
+  r.idle_seconds = seconds(flows.idle(id, now));
+  return r;
+}
+
+}  // namespace
+
+std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count, Time now) {
+  std::vector<std::pair<std::uint64_t, FlowId>> heap;  // the smallest of the largest on top
+  for (FlowId id = 0; id < flows.capacity() && count > 0; ++id) {
+    const std::uint8_t flags = flows[id].flags;
+    if ((flags & FlowRecord::live) == 0 || (flags & FlowRecord::redirect) != 0) continue;
+    const std::uint64_t bytes = relaxed(flows.counters(id).in_bytes) + relaxed(flows.counters(id).out_bytes);
+    if (heap.size() == count) {
+      if (bytes <= heap.front().first) continue;
+      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+      heap.pop_back();
+    }
+    heap.emplace_back(bytes, id);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  }
+  std::sort_heap(heap.begin(), heap.end(), std::greater<>());
+  std::vector<FlowReading> result;
+  for (const auto& [bytes, id] : heap) result.push_back(describe(flows, id, snapshot, now));
+  return result;
+}
+
+}  // namespace surety

@@ -1,0 +1,50 @@
+// Up to 64 packets on their way through the ingress stages: a structure of arrays, compacted after each stage so
+// that the next one sees only packets that go on.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstdint>
+
+#include "conditioners/packet.h"
+#include "router/flow_table.h"
+#include "router/headers.h"
+
+namespace surety {
+
+using PortIndex = std::uint8_t;
+inline constexpr std::uint8_t kKeepDscp = 0xff;
+
+struct Vector {
+  std::size_t size = 0;
+  std::array<rte_mbuf*, kVector> mbuf;
+  std::array<ParsedPacket, kVector> header;
+  std::array<FlowId, kVector> flow;            // kNoFlow: nothing is kept for it
+  std::array<std::uint16_t, kVector> service;  // index into Snapshot::services
+  std::array<std::uint32_t, kVector> next_hop;
+  std::array<PortIndex, kVector> egress;
+  std::array<std::uint8_t, kVector> mark;      // DSCP to write, or kKeepDscp
+  std::array<Precedence, kVector> precedence;
+
+  bool full() const { return size == kVector; }
+  // Keeps packet `from` at position `to` <= `from`.
+  void keep(std::size_t from, std::size_t to) {
+    if (from == to) return;
+    mbuf[to] = mbuf[from];
+    header[to] = header[from];
+    flow[to] = flow[from];
+    service[to] = service[from];
+    next_hop[to] = next_hop[from];
+    egress[to] = egress[from];
+    mark[to] = mark[from];
+    precedence[to] = precedence[from];
+  }
+};
+
+// The IP header of a packet whose frame has been parsed.
+inline std::uint8_t* ip_header(rte_mbuf* m, std::size_t l3_offset) {
+  return rte_pktmbuf_mtod_offset(m, std::uint8_t*, l3_offset);
+}
+
+}  // namespace surety
