@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "aqm/rio.h"
 #include "conditioners/csa_controller.h"
@@ -37,10 +38,11 @@ struct SojournHistogram {
   static constexpr std::size_t kBuckets = 22;  // up to 2.1 s
   std::array<std::uint64_t, kBuckets + 1> counts{};
   std::uint64_t sum_ns = 0;
-  void add(Duration d) {
+  // `times`: so many packets that waited equally long.
+  void add(Duration d, std::uint64_t times = 1) {
     const auto ns = static_cast<std::uint64_t>(std::max<Duration::rep>(d.count(), 0));
-    ++counts[std::min(static_cast<std::size_t>(std::bit_width(ns >> 10)), kBuckets)];
-    sum_ns += ns;
+    counts[std::min(static_cast<std::size_t>(std::bit_width(ns >> 10)), kBuckets)] += times;
+    sum_ns += ns * times;
   }
 };
 
@@ -80,6 +82,7 @@ class ActiveQueue {
 
   bool empty() const { return head_ == tail_; }
   const Packet& front() const { return slots_[head_ & mask_].packet; }  // not when empty
+  const Packet& peek(std::size_t i) const { return slots_[(head_ + i) & mask_].packet; }  // i < depth()
   Packet dequeue(Time now) {                                            // not when empty
     const Slot slot = slots_[head_++ & mask_];
     const Precedence precedence = slot.packet.precedence;
@@ -91,6 +94,12 @@ class ActiveQueue {
     counters.departed_bytes += slot.packet.length;
     return slot.packet;
   }
+
+  // The same for as many of `burst` as there is room for, in order, of a queue without RIO; returns how many were
+  // admitted. The others are counted as overflow.
+  std::size_t enqueue_tail(std::span<const Packet> burst, Time now);
+  // The same as dequeue() for out.size() packets, at most depth().
+  void dequeue(std::span<Packet> out, Time now);
 
   // Decays the averages of an idle queue up to `now`; for a caller that looks at congested() or rio() while
   // nothing arrives. Cheap unless the queue is idle and was busy.

@@ -30,6 +30,43 @@ ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOver
   }
 }
 
+std::size_t ClassScheduler::enqueue_tail(std::size_t class_index, std::span<const Packet> burst, Time now) {
+  Class& c = classes_[class_index];
+  const bool was_empty = c.queue.empty();
+  const std::size_t admitted = c.queue.enqueue_tail(burst, now);
+  depth_ += static_cast<std::uint32_t>(admitted);
+  if (c.strict)
+    strict_depth_ += static_cast<std::uint32_t>(admitted);
+  else if (was_empty && admitted > 0)
+    activate(c);
+  return admitted;
+}
+
+std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
+  std::size_t n = 0;
+  while (n < out.size() && shaper.ready()) {
+    if (strict_depth_ == 0 && last_active_ && last_active_->next == last_active_)
+      return n + dequeue_alone(now, shaper, out.subspan(n));
+    if (!dequeue(now, out[n])) break;
+    shaper.sent(out[n++].length);
+  }
+  return n;
+}
+
+std::size_t ClassScheduler::dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out) {
+  Class& c = *last_active_;
+  std::size_t n = std::min<std::size_t>(out.size(), c.queue.depth());
+  if (shaper.limited()) {
+    std::size_t allowed = 0;
+    while (allowed < n && shaper.ready()) shaper.sent(c.queue.peek(allowed++).length);
+    n = allowed;
+  }
+  c.queue.dequeue(out.first(n), now);
+  depth_ -= static_cast<std::uint32_t>(n);
+  if (c.queue.empty()) deactivate_first();
+  return n;
+}
+
 Time ClassScheduler::next_event(Time now) const {
   if (depth_ == 0) return kNever;
   if (last_active_) return now;

@@ -45,6 +45,7 @@ class PortShaper {
   void advance(Time now) {
     if (limited_) bucket_.fill(params_, now);
   }
+  bool limited() const { return limited_; }
   // Credit > 0: the packet that leaves may overdraw, its debt delays the next one.
   bool ready() const { return !limited_ || bucket_.credit() > 0; }
   void sent(std::uint32_t ip_length) {

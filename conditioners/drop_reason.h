@@ -11,7 +11,7 @@
 // clang-format off
 #define SURETY_DROP_REASONS(X)                                                                                   \
   X(truncated,             parse,     error,  "frame shorter than its headers say")                              \
-  X(foreign_mac,           parse,     error,  "unicast frame for another station")                               \
+  X(foreign_mac,           parse,     error,  "frame for another station, or a unicast packet in a group frame")                               \
   X(ethertype,             parse,     error,  "ethertype that nobody here handles")                              \
   X(vlan_depth,            parse,     error,  "more than two VLAN tags")                                         \
   X(ipv4_version,          parse,     error,  "IPv4 ethertype, other version")                                   \

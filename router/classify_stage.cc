@@ -21,11 +21,6 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters
 }
 
 void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
-  if (!classified_[port]) {
-    std::fill_n(v.flow.begin(), v.size, kNoFlow);
-    std::fill_n(v.service.begin(), v.size, snapshot_.unmatched(port));
-    return;
-  }
   std::array<const FlowKey*, kVector> keys;
   std::array<std::uint64_t, kVector> hashes;
   for (std::size_t i = 0; i < v.size; ++i) {

@@ -20,7 +20,9 @@ class ClassifyStage {
   ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters> services, Exits& exits, std::uint64_t seed,
                 Time now);
 
-  // Sets flow and service of each packet.
+  // Some rule may match what comes in by this port. If not, all of it has the service Snapshot::unmatched(port).
+  bool classifies(PortIndex port) const { return classified_[port] != 0; }
+  // Sets flow and service of each packet of a port that is classified.
   void run(Vector& v, PortIndex port, Time now);
   // Forgets idle flows, a slice of the table at a time.
   void age(Time now);

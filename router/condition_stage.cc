@@ -31,6 +31,15 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   v.size = kept;
 }
 
+void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
+  std::fill_n(v.mark.begin(), v.size, snapshot_.services[service].mark_in);
+  std::fill_n(v.precedence.begin(), v.size, Precedence::in);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < v.size; ++i) bytes += v.header[i].length;
+  services_[service].packets[index(Precedence::in)] += v.size;
+  services_[service].bytes[index(Precedence::in)] += bytes;
+}
+
 ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port, Time now) {
   const ServiceProgram& service = snapshot_.services[v.service[i]];
   FlowId id = v.flow[i];

@@ -27,6 +27,8 @@ class ConditionStage {
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
+  // The same for packets of one service that conditions nothing and keeps no flows.
+  void run_unconditioned(Vector& v, std::uint16_t service);
   // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
   bool release(Vector& v, Time now);
   // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything else.

@@ -37,7 +37,8 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
       exits_(exits),
       scheduler_(scheduling(classes_), snapshot.config.ports[port].shaper.overhead, now, seed),
       shaper_(snapshot.config.ports[port].shaper, now),
-      aggregates_(make_aggregates(snapshot, port, now, seed)) {
+      aggregates_(make_aggregates(snapshot, port, now, seed)),
+      plain_(!snapshot.config.ports[port].queues) {
   for (std::size_t d = snapshot.domains.size(); d-- > 0;)
     if (snapshot.domains[d].port == port) first_domain_ = static_cast<std::uint16_t>(d);
   for (const auto& d : snapshot.domains) {
@@ -49,6 +50,7 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
 
 void Egress::enqueue(std::span<Packet> burst, Time now) {
   counters_.enqueued += burst.size();
+  if (plain_) return queue_plain(burst, now);
   find_classes(burst);
   if (!aggregates_.empty()) mark_aggregates(burst, now);
   queue(burst, now);
@@ -56,11 +58,9 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
 
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
-  std::size_t n = 0;
-  for (Packet p; n < room.size() && shaper_.ready() && scheduler_.dequeue(now, p); ++n) {
-    shaper_.sent(p.length);
-    room[n] = static_cast<rte_mbuf*>(p.handle);
-  }
+  std::array<Packet, kVector> burst;
+  const std::size_t n = scheduler_.dequeue(now, shaper_, {burst.data(), std::min(room.size(), kVector)});
+  for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<rte_mbuf*>(burst[i].handle);
   return n;
 }
 
@@ -108,6 +108,13 @@ void Egress::queue(std::span<Packet> burst, Time now) {
     }
     if (p.verdict != DropReason::none) exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, p.verdict);
   }
+}
+
+// One class, no RIO, no aggregate: nothing to look up, nothing to decide.
+void Egress::queue_plain(std::span<Packet> burst, Time now) {
+  const std::size_t admitted = scheduler_.enqueue_tail(0, burst, now);
+  for (const Packet& p : burst.subspan(admitted))
+    exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::overflow);
 }
 
 void Egress::advance(Time now) {

@@ -56,6 +56,7 @@ class Egress {
   void find_classes(std::span<Packet> burst);
   void mark_aggregates(std::span<Packet> burst, Time now);
   void queue(std::span<Packet> burst, Time now);
+  void queue_plain(std::span<Packet> burst, Time now);
   void signal(std::size_t class_index, CongestionEvent event, Time now);
   Aggregate* aggregate_of(std::size_t class_index);
 
@@ -69,6 +70,7 @@ class Egress {
   std::vector<CsaController> controllers_;  // of the domains first_domain_, first_domain_ + 1, ...
   std::vector<std::size_t> controller_class_;
   std::uint16_t first_domain_ = 0;
+  bool plain_;  // the port has no `queues`
   // Of the burst at hand: class and traffic class byte of each packet.
   std::array<std::uint8_t, kVector> class_;
   std::array<std::uint8_t, kVector> traffic_class_;

@@ -88,7 +88,7 @@ Fib::Fib(const std::string& name, std::uint32_t max_routes)
   conf.dir24_8 = {RTE_FIB_DIR24_8_4B, groups4(max_routes)};
   v4_ = rte_fib_create((name + "4").c_str(), SOCKET_ID_ANY, &conf);
   if (v4_ == nullptr) throw std::runtime_error("FIB for IPv4: " + std::string(rte_strerror(rte_errno)));
-  v6_ = create6();
+  v6_ = create6(second6_);
   if (v6_ == nullptr) {
     const int error = rte_errno;
     rte_fib_free(v4_);
@@ -101,25 +101,25 @@ Fib::~Fib() {
   rte_fib6_free(v6_);
 }
 
-rte_fib6* Fib::create6() {
+rte_fib6* Fib::create6(bool second) {
   rte_fib6_conf conf{};
   conf.type = RTE_FIB6_TRIE;
   conf.default_nh = RouteTarget{kNextHopNone}.encode();
   conf.max_routes = static_cast<int>(max_routes_);
   conf.trie = {RTE_FIB6_TRIE_4B, groups6_};
-  return rte_fib6_create((name_ + "6." + std::to_string(serial6_++ % 2)).c_str(), SOCKET_ID_ANY, &conf);
+  return rte_fib6_create((name_ + (second ? "6.1" : "6.0")).c_str(), SOCKET_ID_ANY, &conf);
 }
 
 // DPDK 22.11 does not give reservations back when a route goes, after some time of which additions fail for
 // good. A new table has the right count, and a larger one more room; workers move over in one store.
 bool Fib::rebuild6() {
-  const bool leaked =
-      removed6_ * kMostGroups6 > groups6_ / 8;  // else it is full, and a rebuild for each route too slow
+  // Else it is full, and to rebuild it for each route too slow.
+  const bool leaked = removed6_ * kMostGroups6 > groups6_ / 8;
   if (!leaked && !can_grow6_) return false;
   const std::uint32_t before = groups6_;
   if (!leaked) groups6_ *= 2;
   rte_fib6* const old = v6_.load(std::memory_order_relaxed);
-  rte_fib6* const table = create6();
+  rte_fib6* const table = create6(!second6_);
   if (table == nullptr || !copy_routes(old, table)) {
     rte_fib6_free(table);
     groups6_ = before;
@@ -128,6 +128,7 @@ bool Fib::rebuild6() {
     return false;
   }
   removed6_ = 0;
+  second6_ = !second6_;
   v6_.store(table, std::memory_order_release);
   changed_ = true;
   quiesce();
@@ -145,9 +146,10 @@ bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
   // Any change can free a group, by making all its entries equal; only prefixes beyond the first level take
   // one.
   if (prefix.length > kFirstLevelBits) quiesce();
+  const bool added =
+      prefix.address.v6 ? add6(prefix, value) : add4(host_order(prefix.address), prefix.length, value);
   changed_ = true;
-  if (prefix.address.v6) return add6(prefix, value);
-  return add4(host_order(prefix.address), prefix.length, value);
+  return added;
 }
 
 // DPDK 22.11 reserves no group for a route that has the value of the next shorter one but gives one back when

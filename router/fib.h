@@ -55,14 +55,14 @@ class Fib {
  private:
   bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
   bool add6(const config::Prefix& prefix, std::uint32_t value);
-  rte_fib6* create6();
+  rte_fib6* create6(bool second);
   bool rebuild6();
   void quiesce();
 
   std::string name_;
   std::uint32_t max_routes_;
-  std::uint32_t groups6_;  // 1 kB each
-  unsigned serial6_ = 0;
+  std::uint32_t groups6_;       // 1 kB each
+  bool second6_ = false;        // which of two names the table in use has
   std::uint32_t removed6_ = 0;  // since the table was built: each may have left reservations behind
   bool can_grow6_ = true;       // memory has lasted so far
   bool changed_ = false;        // since the last quiesce()

@@ -8,7 +8,8 @@
 namespace surety {
 
 Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
-    : exits_(e.exits),
+    : snapshot_(e.snapshot),
+      exits_(e.exits),
       meter_(e.meter),
       egresses_(e.egresses),
       ports_(e.ports),
@@ -26,11 +27,15 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     const std::size_t n = std::min(burst.size(), kVector);
     parse(burst.first(n), port);
     meter_.lap(Stage::parse, n);
-    classify_.run(v_, port, now);
+    const bool classified = classify_.classifies(port);
+    if (classified) classify_.run(v_, port, now);
     meter_.lap(Stage::classify, v_.size);
     route_.run(v_, port);
     meter_.lap(Stage::route, v_.size);
-    condition_.run(v_, port, now);
+    if (classified)
+      condition_.run(v_, port, now);
+    else
+      condition_.run_unconditioned(v_, snapshot_.unmatched(port));
     meter_.lap(Stage::condition, v_.size);
     rewrite_.run(v_, false);
     meter_.lap(Stage::rewrite, v_.size);
@@ -87,7 +92,7 @@ void Ingress::hand_over(Time now) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
     std::size_t n = 0;
     for (std::size_t i = 0; i < v_.size; ++i)
-      if (v_.egress[i] == port) burst[n++] = {v_.mbuf[i], v_.flow[i], v_.header[i].length, v_.precedence[i], DropReason::none};
+      if (v_.egress[i] == port) burst[n++] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
     egresses_[port]->enqueue({burst.data(), n}, now);
   }
 }

@@ -54,6 +54,7 @@ class Ingress {
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
   void hand_over(Time now);
 
+  const Snapshot& snapshot_;
   Exits& exits_;
   StageMeter& meter_;
   std::span<const std::unique_ptr<Egress>> egresses_;

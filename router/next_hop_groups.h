@@ -39,7 +39,8 @@ class NextHopGroups {
   NextHopGroups(RouteSink& sink, std::uint32_t capacity, EntryOf entry);
 
   // The block of the set, programmed into the sink; every acquire() asks for a release(). None: no ids are
-  // left.
+  // left. A released block keeps its entries until its ids are used again: a worker in the midst of a burst
+  // may still hold one, and its packets then go where they would have gone a moment before.
   std::optional<RouteTarget> acquire(const NextHopMembers& members);
   void release(const NextHopMembers& members);
 
@@ -56,7 +57,7 @@ class NextHopGroups {
  private:
   struct Group {
     NextHopMembers members;
-    std::vector<NextHopEntry> entries;  // as they stand in the sink
+    std::vector<NextHopEntry> entries;  // as they stand in the sink; empty before the first time
     std::uint32_t references = 0;
   };
   // For each place of the block, the member it leads to: places of members that are not usable are shared out

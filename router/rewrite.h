@@ -54,6 +54,23 @@ inline void decrement_ttl(std::uint8_t* ip, bool v6) {
   }
 }
 
+// Both at once, with one update of the checksum.
+inline void set_dscp_and_decrement_ttl(std::uint8_t* ip, bool v6, std::uint8_t dscp) {
+  if (v6) {
+    set_dscp(ip, true, dscp);
+    --ip[7];
+    return;
+  }
+  const std::uint32_t old0 = load<std::uint16_t>(ip), old8 = load<std::uint16_t>(ip + 8);
+  const std::uint32_t new0 = (old0 & 0x03ff) | static_cast<std::uint32_t>(dscp) << 10, new8 = old8 - 1;
+  std::uint32_t sum = (load<std::uint16_t>(ip + 10) ^ 0xffffu) + (old0 ^ 0xffff) + new0 + (old8 ^ 0xffff) + new8;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  store(ip, static_cast<std::uint16_t>(new0));
+  store(ip + 8, static_cast<std::uint16_t>(new8));
+  store(ip + 10, static_cast<std::uint16_t>(~sum));
+}
+
 inline bool ecn_capable(std::uint8_t traffic_class) {
   return (traffic_class & 3) != 0;
 }

@@ -2,7 +2,7 @@
 
 #include <rte_ether.h>
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace surety {
@@ -10,22 +10,27 @@ namespace surety {
 namespace {
 
 // Puts a fresh Ethernet header right before the IP header, which drops VLAN tags, and cuts the padding behind it.
-void write_ethernet(rte_mbuf* m, const ParsedPacket& h, const config::Mac& destination, const RewriteStage::Mac& source) {
-  const std::uint16_t type = h.v6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
+// `source_type`: the header's last 8 bytes.
+void write_ethernet(rte_mbuf* m, const ParsedPacket& h, const NextHopEntry& hop, std::uint64_t source_type) {
   m->data_off = static_cast<std::uint16_t>(m->data_off + h.l3_offset - RTE_ETHER_HDR_LEN);
   m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + h.length);
   m->pkt_len = m->data_len;
   auto* p = rte_pktmbuf_mtod(m, std::uint8_t*);
-  std::memcpy(p, destination.bytes.data(), 6);
-  std::memcpy(p + 6, source.data(), 6);
-  std::memcpy(p + 12, &type, 2);
+  const auto destination = std::bit_cast<std::uint64_t>(hop);  // its last two bytes are overwritten
+  std::memcpy(p, &destination, 8);
+  std::memcpy(p + 6, &source_type, 8);
 }
 
 }  // namespace
 
 RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits)
     : next_hops_(next_hops), exits_(exits) {
-  std::copy(macs.begin(), macs.end(), macs_.begin());
+  for (std::size_t port = 0; port < macs.size(); ++port)
+    for (const bool v6 : {false, true}) {
+      const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
+      std::memcpy(&source_type_[port][v6], macs[port].data(), 6);
+      std::memcpy(reinterpret_cast<char*>(&source_type_[port][v6]) + 6, &type, 2);
+    }
 }
 
 void RewriteStage::run(Vector& v, bool held) {
@@ -42,9 +47,11 @@ void RewriteStage::run(Vector& v, bool held) {
       v.egress[i] = hop.port;
     }
     std::uint8_t* ip = ip_header(m, h.l3_offset);
-    if (v.mark[i] != kKeepDscp) set_dscp(ip, h.v6, v.mark[i]);
-    decrement_ttl(ip, h.v6);
-    write_ethernet(m, h, hop.destination, macs_[v.egress[i]]);
+    if (v.mark[i] != kKeepDscp)
+      set_dscp_and_decrement_ttl(ip, h.v6, v.mark[i]);
+    else
+      decrement_ttl(ip, h.v6);
+    write_ethernet(m, h, hop, source_type_[v.egress[i]][h.v6]);
     v.keep(i, kept++);
   }
   v.size = kept;

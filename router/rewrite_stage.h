@@ -21,7 +21,7 @@ class RewriteStage {
 
  private:
   const NextHopTable& next_hops_;
-  std::array<Mac, kMaxPorts> macs_{};
+  std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family
   Exits& exits_;
 };
 

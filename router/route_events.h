@@ -75,8 +75,8 @@ inline constexpr std::uint32_t kNextHopNone = 0;       // no_route: the FIB's de
 inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
 
-// Where routes and next hops are programmed. A next hop is set before the first route that uses it and emptied after the
-// last one is gone.
+// Where routes and next hops are programmed. A next hop is set before the first route that uses it. After the last one it
+// stays as it is until its id comes again, which is late: a worker may be in the midst of a burst.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;

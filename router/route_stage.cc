@@ -20,7 +20,11 @@ void RouteStage::run(Vector& v, PortIndex port) {
     v.next_hop[i] = target.count == 1 ? target.first
                                       : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(v.header[i].key)));
     const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
-    if (!passes(v, i, port, hop)) continue;
+    const ParsedPacket& h = v.header[i];
+    if (hop.state != NextHopEntry::State::ready || h.ttl <= 1 || h.length > mtu_[hop.port]) [[unlikely]] {
+      refuse(v, i, port, hop);
+      continue;
+    }
     v.egress[i] = hop.port;
     v.keep(i, kept++);
   }
@@ -51,11 +55,9 @@ void RouteStage::look_up(Vector& v, std::array<std::uint64_t, kVector>& targets)
   for (unsigned k = 0; k < n6; ++k) targets[v6_at[k]] = found[k];
 }
 
-bool RouteStage::passes(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
+void RouteStage::refuse(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
-  if (hop.state == State::ready && h.ttl > 1 && h.length <= mtu_[hop.port]) [[likely]]
-    return true;
   rte_mbuf* m = v.mbuf[i];
   const auto punt = [&](PuntReason reason) { exits_.punt(m, port, reason, h.l3_offset, v.next_hop[i]); };
   if (hop.state == State::local)
@@ -72,7 +74,6 @@ bool RouteStage::passes(Vector& v, std::size_t i, PortIndex port, const NextHopE
     punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the packet on
   else
     exits_.drop(m, port, DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
-  return false;
 }
 
 }  // namespace surety

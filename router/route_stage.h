@@ -22,7 +22,7 @@ class RouteStage {
 
  private:
   void look_up(Vector& v, std::array<std::uint64_t, kVector>& targets) const;
-  bool passes(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
+  void refuse(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
 
   const Fib& fib_;
   const NextHopTable& next_hops_;

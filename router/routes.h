@@ -69,6 +69,7 @@ class Routes {
 
   std::size_t routes() const { return rib_.programmed(); }
   std::size_t neighbors() const { return neighbors_.size(); }
+  std::uint32_t next_hops() const { return groups_.ids_used(); }
   // Prefixes for which the sink, or the next hop ids, had no room. Tried again as others go.
   std::size_t rejected() const { return rib_.rejected(); }
 

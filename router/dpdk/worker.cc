@@ -126,13 +126,14 @@ std::size_t Worker::transmit(std::size_t p, Time now) {
     if (t.end == 0) return 0;
     meter_.lap(Stage::dequeue, t.end);
   }
-  std::array<std::uint32_t, kVector> lengths;
-  for (std::size_t i = t.begin; i < t.end; ++i) lengths[i] = t.mbufs[i]->pkt_len;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = t.begin; i < t.end; ++i) bytes += t.mbufs[i]->pkt_len;
   const std::size_t sent = ports_[p]->transmit({t.mbufs.data() + t.begin, t.end - t.begin});
   PortCounters& c = port_counters_[p];
   c.tx_packets += sent;
-  for (std::size_t i = 0; i < sent; ++i) c.tx_bytes += lengths[t.begin + i];
   t.begin += sent;
+  for (std::size_t i = t.begin; i < t.end; ++i) bytes -= t.mbufs[i]->pkt_len;  // what was not sent is still ours
+  c.tx_bytes += bytes;
   meter_.lap(Stage::tx, sent);
   return sent;
 }

@@ -1,0 +1,257 @@
+#include "router/classify_stage.h"
+
+#include "tests/unit/data_plane.h"
+
+namespace surety {
+namespace {
+
+using test::DataPlane;
+using test::kStart;
+using test::Udp;
+using test::udp_frame;
+using namespace literals;
+
+// A stage of its own on a configuration with these rules, and 64 flows of 10 s.
+class Stage {
+ public:
+  explicit Stage(const std::string& rules)
+      : plane("version: 1\n"
+              "ports: {lan0: {addresses: [10.1.0.254/16]}, wan0: {addresses: [10.2.0.254/16], trust: core}}\n"
+              "services:\n"
+              "  metered: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: AF12}}\n"
+              "  capped: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: EF}}\n"
+              "  plain: {conditioner: none, mark: {in: BE}}\n"
+              "flow_table: {capacity: 64, idle_timeout: 10 s}\n"
+              "classify:\n" +
+              rules),
+        stage(plane.snapshot, plane.services, plane.exits, 1, kStart) {}
+
+  struct Answer {
+    FlowId flow = kNoFlow;
+    std::string service;
+  };
+  // One answer per packet that goes on.
+  std::vector<Answer> classify(const std::vector<Udp>& packets, PortIndex port = 0) {
+    std::vector<test::Octets> frames;
+    for (Udp u : packets) {
+      u.port = port;
+      frames.push_back(udp_frame(u));
+    }
+    Vector v = plane.parsed(frames, port);
+    stage.run(v, port, now);
+    std::vector<Answer> answers;
+    for (std::size_t i = 0; i < v.size; ++i)
+      answers.push_back({v.flow[i], plane.snapshot.services[v.service[i]].name});
+    DataPlane::free(v);
+    plane.exits.flush();
+    return answers;
+  }
+  FlowId flow(const Udp& u, PortIndex port = 0) { return classify({u}, port).at(0).flow; }
+  // The record that has the conditioner's state for a packet.
+  FlowId contract(const Udp& u, PortIndex port = 0) {
+    const FlowRecord& r = stage.flows()[flow(u, port)];
+    return (r.flags & FlowRecord::redirect) != 0 ? r.state.shared : flow(u, port);
+  }
+  // Time passes; the table is swept as often as it should be.
+  void sleep(Duration d) {
+    for (const Time end = now + d; now < end;) {
+      now = std::min(end, now + Duration(1s));
+      stage.age(now);
+    }
+  }
+  std::string counts(const char* service) const {
+    const ServiceCounters& c = plane.service(service);
+    return std::to_string(c.flows) + " flows, " + std::to_string(c.contracts) + " contracts";
+  }
+
+  DataPlane plane;
+  ClassifyStage stage;
+  Time now = kStart;
+};
+
+const std::string kMetered = "  - {match: {port: lan0}, service: metered, per: ";
+
+TEST(ClassifyStage, ContractPerFlow) {
+  Stage s(kMetered + "flow}\n");
+  const FlowId a = s.flow({.from = 1}), b = s.flow({.from = 2});
+  EXPECT_NE(a, b);
+  EXPECT_EQ(s.flow({.from = 1}), a);
+  EXPECT_EQ(s.contract({.from = 1}), a);
+  EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts");
+  EXPECT_EQ(s.stage.flows().size(), 2u);
+}
+
+// Per-service counters after one packet of each: which of them share a contract?
+struct SharedCase {
+  const char* per;
+  Udp same, other;  // against the default packet: of its contract, and of another
+};
+
+TEST(ClassifyStage, ContractsThatSeveralFlowsShare) {
+  const SharedCase cases[] = {
+      {"source", {.destination = 0x0a020009, .from = 7}, {.source = 0x0a010002}},
+      {"destination", {.source = 0x0a010002, .from = 7}, {.destination = 0x0a020009}},
+      {"prefix, prefix: {ipv4: 28}", {.source = 0x0a01000e}, {.source = 0x0a010010}},
+      {"vlan", {.source = 0x0a010002, .from = 7}, {.vlan = 9}},
+  };
+  for (const auto& c : cases) {
+    Stage s(kMetered + c.per + "}\n");
+    const FlowId contract = s.contract({});
+    EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts") << c.per;
+    EXPECT_EQ(s.contract(c.same), contract) << c.per;
+    EXPECT_EQ(s.counts("metered"), "2 flows, 1 contracts") << c.per;
+    EXPECT_NE(s.contract(c.other), contract) << c.per;
+    EXPECT_EQ(s.counts("metered"), "3 flows, 2 contracts") << c.per;
+    EXPECT_NE(s.flow({}), contract) << c.per;
+    EXPECT_TRUE(s.stage.flows()[contract].flags & FlowRecord::is_shared) << c.per;
+    EXPECT_EQ(s.stage.flows().size(), 5u) << c.per;
+  }
+}
+
+TEST(ClassifyStage, ContractPerRuleIsOneForAllThatMatchThatRule) {
+  Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: rule}\n"
+          "  - {match: {port: lan0, destination_port: 2}, service: metered, per: rule}\n");
+  const FlowId first = s.contract({.to = 1});
+  EXPECT_EQ(s.contract({.source = 0x0a010002, .to = 1, .vlan = 5}), first);
+  EXPECT_NE(s.contract({.to = 2}), first);
+  EXPECT_EQ(s.counts("metered"), "3 flows, 2 contracts");
+}
+
+TEST(ClassifyStage, TheFirstRuleThatMatchesDecides) {
+  Stage s("  - {match: {port: lan0, source: 10.1.0.1/32}, service: capped, per: flow}\n"
+          "  - {match: {port: lan0, source: 10.1.0.0/24}, service: plain, per: flow}\n");
+  const auto a = s.classify({{}, {.source = 0x0a010002}, {.source = 0x0a010302}});
+  ASSERT_EQ(a.size(), 3u);
+  EXPECT_EQ(a[0].service, "capped");
+  EXPECT_EQ(a[1].service, "plain");
+  EXPECT_EQ(a[2].service, "unclassified");
+  EXPECT_EQ(s.counts("plain"), "1 flows, 0 contracts") << "nothing is promised";
+  EXPECT_EQ(s.counts("unclassified"), "1 flows, 0 contracts");
+  EXPECT_EQ(s.counts("capped"), "1 flows, 1 contracts");
+}
+
+TEST(ClassifyStage, TheSecondPacketOfANewFlowInOneVectorFindsIt) {
+  Stage s(kMetered + "flow}\n");
+  const auto a = s.classify({{}, {.from = 2}, {}, {.from = 2}});
+  ASSERT_EQ(a.size(), 4u);
+  EXPECT_EQ(a[0].flow, a[2].flow);
+  EXPECT_EQ(a[1].flow, a[3].flow);
+  EXPECT_EQ(a[3].service, "metered");
+  EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts");
+}
+
+TEST(ClassifyStage, PortsThatNoRuleSpeaksOfKeepNoFlows) {
+  Stage s(kMetered + "flow}\n");
+  const auto a = s.classify({{}, {.from = 2}}, 1);
+  ASSERT_EQ(a.size(), 2u);
+  for (const auto& answer : a) {
+    EXPECT_EQ(answer.flow, kNoFlow);
+    EXPECT_EQ(answer.service, "trusted");
+  }
+  EXPECT_EQ(s.stage.flows().size(), 0u);
+  EXPECT_EQ(s.counts("trusted"), "0 flows, 0 contracts");
+}
+
+TEST(ClassifyStage, TheSameAddressesOnAnotherPortAreAnotherFlow) {
+  Stage s("  - {match: {port: lan0}, service: metered, per: source}\n"
+          "  - {match: {port: wan0}, service: metered, per: source}\n");
+  EXPECT_NE(s.contract({}, 0), s.contract({}, 1));
+  EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts");
+}
+
+TEST(ClassifyStage, IdleFlowsGoAndSoDoTheirContracts) {
+  Stage s(kMetered + "flow}\n");
+  s.classify({{}, {.from = 2}});
+  s.sleep(9s);
+  s.flow({});
+  s.sleep(2s);
+  EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts") << "the table is swept each half timeout";
+  s.sleep(5s);
+  EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
+  s.sleep(10s);
+  EXPECT_EQ(s.counts("metered"), "0 flows, 0 contracts");
+  EXPECT_EQ(s.stage.flows().size(), 0u);
+}
+
+TEST(ClassifyStage, AFlowThatComesBackAfterItsTimeoutStartsAnew) {
+  Stage s(kMetered + "flow}\n");
+  s.stage.flows()[s.flow({})].state.bucket.charge(5);
+  const Credit full = s.plane.snapshot.services[0].bucket.depth();
+  s.now += 11s;  // no sweep: the old record is still in
+  EXPECT_EQ(s.stage.flows()[s.flow({})].state.bucket.credit(), full);
+  EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
+}
+
+TEST(ClassifyStage, AContractOutlivesItsFlows) {
+  Stage s(kMetered + "source}\n");
+  const FlowId contract = s.contract({.from = 1});
+  s.sleep(16s);
+  EXPECT_EQ(s.counts("metered"), "0 flows, 1 contracts");
+  EXPECT_EQ(s.contract({.from = 2}), contract);
+  s.sleep(40s);
+  EXPECT_EQ(s.counts("metered"), "0 flows, 0 contracts");
+}
+
+// Its flows refer to it by number. Whether a packet gets as far as the conditioner, which is behind the route, must not
+// matter: a flow without a route would outlive its contract and refer to whatever has come in its place.
+TEST(ClassifyStage, AContractLivesAsLongAsAnyOfItsFlows) {
+  Stage s(kMetered + "source}\n");
+  const FlowId flow = s.flow({}), contract = s.contract({});
+  for (int i = 0; i < 12; ++i) {
+    s.sleep(8s);
+    ASSERT_EQ(s.flow({}), flow);
+  }
+  EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
+  EXPECT_EQ(s.contract({}), contract);
+  EXPECT_EQ(s.stage.flows()[contract].flags, FlowRecord::live | FlowRecord::is_shared);
+}
+
+// The same where the flow that refers to it is new.
+TEST(ClassifyStage, ANewFlowRenewsItsContract) {
+  Stage s(kMetered + "source}\n");
+  const FlowId contract = s.contract({.from = 1});
+  s.sleep(19s);
+  ASSERT_EQ(s.contract({.from = 2}), contract);
+  s.now += 9s;  // 28 s since the first flow: beyond twice the timeout
+  s.stage.age(s.now);
+  EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
+  EXPECT_EQ(s.contract({.from = 2}), contract);
+}
+
+TEST(ClassifyStage, AFullTableRefusesOnlyWhatNeedsState) {
+  Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n"
+          "  - {match: {port: lan0, destination_port: 2}, service: plain, per: flow}\n");
+  for (std::uint16_t i = 0; i < 64; ++i) ASSERT_NE(s.flow({.from = i, .to = 1}), kNoFlow);
+  const auto a = s.classify({{.from = 5, .to = 1}, {.from = 100, .to = 1}, {.from = 100, .to = 2}, {.to = 3}});
+  ASSERT_EQ(a.size(), 3u);
+  EXPECT_EQ(a[0].service, "metered");
+  EXPECT_EQ(a[1].service, "plain");
+  EXPECT_EQ(a[1].flow, kNoFlow);
+  EXPECT_EQ(a[2].service, "unclassified");
+  EXPECT_EQ(s.plane.drops(0, DropReason::flow_table_full), 1u);
+  EXPECT_EQ(s.counts("metered"), "64 flows, 64 contracts");
+  EXPECT_EQ(s.counts("plain"), "0 flows, 0 contracts");
+}
+
+TEST(ClassifyStage, AFullTableMakesRoomAsFlowsAge) {
+  Stage s(kMetered + "flow}\n");
+  for (std::uint16_t i = 0; i < 64; ++i) s.flow({.from = i});
+  EXPECT_TRUE(s.classify({{.from = 100}}).empty());
+  s.sleep(20s);
+  EXPECT_EQ(s.stage.flows().size(), 0u);
+  EXPECT_NE(s.flow({.from = 100}), kNoFlow);
+  EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
+}
+
+// 63 flows and their contract fill the table: a further flow of the contract is refused, one of another contract too.
+TEST(ClassifyStage, ContractsCountTowardsTheCeiling) {
+  Stage s(kMetered + "source}\n");
+  for (std::uint16_t i = 0; i < 63; ++i) ASSERT_NE(s.flow({.from = i}), kNoFlow);
+  EXPECT_EQ(s.stage.flows().size(), 64u);
+  EXPECT_TRUE(s.classify({{.from = 100}, {.source = 0x0a010002}}).empty());
+  EXPECT_EQ(s.plane.drops(0, DropReason::flow_table_full), 2u);
+  EXPECT_EQ(s.counts("metered"), "63 flows, 1 contracts");
+}
+
+}  // namespace
+}  // namespace surety
