@@ -1,0 +1,50 @@
+#include "config/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "config/parse.h"
+
+namespace surety::config {
+namespace {
+
+std::string counted(std::size_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+std::string contents(const Config& c) {
+  std::vector<std::string> parts{counted(c.ports.size(), "port")};
+  const auto add = [&](std::size_t n, std::string_view noun) {
+    if (n > 0) parts.push_back(counted(n, noun));
+  };
+  add(c.routes.size(), "route");
+  add(c.queues.size(), "queue set");
+  add(c.services.size(), "service");
+  add(c.rules.size(), "rule");
+  add(c.aggregates.size(), "aggregate");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+int check(const std::string& path, std::string& report) {
+  const auto result = parse_file(path);
+  const auto is_error = [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::error; };
+  const auto errors =
+      static_cast<std::size_t>(std::count_if(result.diagnostics.begin(), result.diagnostics.end(), is_error));
+  const auto warnings = result.diagnostics.size() - errors;
+  report.clear();
+  for (const auto& d : result.diagnostics) report += d.format();
+  const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();
+  if (result.ok()) {
+    report += fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
+  } else {
+    report += fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);
+  }
+  return result.ok() ? 0 : 1;
+}
+
+}  // namespace surety::config

@@ -1,0 +1,224 @@
+// The typed configuration: what a YAML file says, checked, with every default filled in (DESIGN.md rule 8).
+//
+// Immutable once parsed. Names have become indices: a Config that parse() returns has no dangling reference.
+// Parameters stand beside their algorithms; this only gathers them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aqm/class_scheduler.h"
+#include "aqm/port_shaper.h"
+#include "conditioners/ard_marker.h"
+#include "conditioners/csa_controller.h"
+#include "conditioners/enhanced_token_bucket.h"
+#include "conditioners/token_bucket.h"
+#include "conditioners/units.h"
+
+namespace surety::config {
+
+using Dscp = std::uint8_t;  // 0..63
+
+// An address with its family; IPv4 in the first 4 bytes, network order.
+struct Address {
+  std::array<std::uint8_t, 16> bytes{};
+  bool v6 = false;
+  friend bool operator==(const Address&, const Address&) = default;
+};
+struct Prefix {
+  Address address;  // as written: host bits kept (an interface address), use masked() for routes and matches
+  std::uint8_t length = 0;
+  Prefix masked() const;
+  bool contains(const Address& a) const;
+  friend bool operator==(const Prefix&, const Prefix&) = default;
+};
+struct Mac {
+  std::array<std::uint8_t, 6> bytes{};
+  friend bool operator==(const Mac&, const Mac&) = default;
+};
+std::string to_string(const Address& a);
+std::string to_string(const Prefix& p);
+std::string to_string(const Mac& m);
+std::string dscp_name(Dscp d);  // "AF11", "EF", "CS6", "BE" or the number
+
+struct Router {
+  enum class Role : std::uint8_t { border, core };
+  std::string name = "surety";
+  std::uint32_t id = 0;  // an IPv4 address, host order; 0: not given
+  Role role = Role::border;
+};
+
+struct Device {
+  enum class Kind : std::uint8_t {
+    none,
+    pci,
+    af_xdp,
+    af_packet,
+    tap,
+    memif,
+    virtio_user,
+    vhost,
+    pcap,
+    null,
+    ring
+  };
+  Kind kind = Kind::none;        // none: inside the lab, where a port needs no device
+  std::string name;              // PCI address, interface, socket path, TAP name
+  bool server = false;           // memif
+  std::string rx_file, tx_file;  // pcap
+};
+
+struct Port {
+  enum class Trust : std::uint8_t { customer, core };
+  std::string name;
+  Device device;
+  std::vector<Prefix> addresses;
+  Trust trust = Trust::customer;
+  std::uint16_t mtu = 1500;           // of the IP packet
+  std::optional<Mac> mac;             // default: the device's own
+  PortShaperParams shaper;            // `shape`, `overhead`, `burst`
+  std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
+  bool promiscuous = false;
+};
+
+struct NextHop {
+  std::optional<Address> via;       // none: connected through `port`
+  std::optional<std::size_t> port;  // none: found through the addresses
+};
+struct Route {
+  Prefix to;                       // masked
+  std::vector<NextHop> next_hops;  // more than one: ECMP; empty with `blackhole`
+  bool blackhole = false;
+};
+struct Neighbor {
+  Address address;
+  Mac mac;
+  std::size_t port = 0;
+};
+
+// One class: its scheduling and queue parameters, and the DSCPs that lead to it.
+struct QueueClass {
+  ClassParams scheduling;
+  std::vector<Dscp> in, out;  // a class without precedences (`dscp: [..]`) has all of them in `in`
+};
+struct QueueSet {
+  std::string name;
+  std::vector<QueueClass> classes;
+  // Class and precedence of a DSCP; those that no class names go to the default class: the one that names BE,
+  // else the last.
+  struct Entry {
+    std::uint8_t class_index = 0;
+    Precedence precedence = Precedence::out;
+  };
+  std::array<Entry, 64> by_dscp{};
+};
+
+struct Csa {
+  EnhancedTokenBucketParams bucket;
+  CsaParams alpha;
+};
+struct TokenBucketMarker {
+  TokenBucketParams bucket;
+};
+struct SrTcm {  // RFC 2697
+  Rate cir;
+  Bytes cbs, ebs;
+};
+struct TrTcm {  // RFC 2698, or RFC 4115 with EIR = pir - cir and EBS = pbs
+  Rate cir, pir;
+  Bytes cbs, pbs;
+  bool rfc4115 = false;
+};
+struct Police {
+  TokenBucketParams bucket;  // beyond it: drop `police`
+};
+struct None {};
+
+struct Service {
+  std::string name;
+  std::variant<None, Csa, TokenBucketMarker, SrTcm, TrTcm, Police> conditioner;
+  // DSCP for IN (green), OUT (yellow) and red packets. No value: the DSCP stays as it came.
+  std::optional<Dscp> mark_in, mark_out, mark_red;
+  bool drop_red = false;  // srtcm, trtcm: `mark: {red: drop}`
+  Rate committed;         // r of one contract; 0 for None
+};
+
+struct PortRange {
+  std::uint16_t from = 0, to = 65535;
+};
+struct Match {
+  std::optional<std::size_t> port;
+  std::optional<std::uint16_t> vlan;  // outer VLAN id; 0: untagged
+  std::optional<std::uint16_t> inner_vlan;
+  std::optional<Prefix> source, destination;
+  std::optional<std::uint8_t> protocol;
+  PortRange source_port, destination_port;
+  std::optional<Dscp> dscp;
+  enum class Family : std::uint8_t { any, ipv4, ipv6 };
+  Family family = Family::any;  // follows from source/destination/protocol where they fix it
+};
+struct Rule {
+  enum class Per : std::uint8_t { rule, flow, source, destination, prefix, vlan };
+  Match match;
+  std::size_t service = 0;
+  Per per = Per::rule;                          // what one contract covers
+  std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
+};
+
+struct Aggregate {
+  std::string name;
+  std::size_t port = 0;
+  std::size_t class_index = 0;  // in that port's queue set
+  ArdParams marker;
+  Dscp out_dscp = 0;  // of remarked packets: `mark: {out: ..}`, default the class's first OUT DSCP
+};
+
+struct Signalling {
+  enum class Mode : std::uint8_t { off, observe, act };
+  Mode mode = Mode::off;
+  std::string key_file;
+};
+struct Metrics {
+  std::string listen = "127.0.0.1:9464";  // empty: off
+  std::uint32_t top_flows = 0;
+};
+struct FlowTable {
+  std::uint32_t capacity = 65536;  // flows, per worker
+  Duration idle_timeout = std::chrono::seconds(30);
+  std::uint32_t held_packets = 16384;  // all input buffers together
+};
+struct Dpdk {
+  enum class Hugepages : std::uint8_t { automatic, on, off };
+  Hugepages hugepages = Hugepages::automatic;
+  std::uint32_t memory_mb = 0;  // 0: enough for what is configured
+  std::uint32_t mbufs = 16384;
+  std::uint32_t max_routes = 65536;
+  std::vector<std::string> extra;  // more EAL arguments
+};
+struct Kernel {
+  bool routes = true;     // follow the kernel's routes and neighbours over netlink
+  bool addresses = true;  // give the ports' addresses to their kernel devices where missing
+};
+
+struct Config {
+  Router router;
+  std::vector<unsigned> workers;  // cores; empty: all but the first
+  std::vector<Port> ports;
+  std::vector<Route> routes;
+  std::vector<Neighbor> neighbors;
+  std::vector<QueueSet> queues;
+  std::vector<Service> services;
+  std::vector<Rule> rules;  // first match wins
+  std::vector<Aggregate> aggregates;
+  Signalling signalling;
+  Metrics metrics;
+  FlowTable flow_table;
+  Dpdk dpdk;
+  Kernel kernel;
+};
+
+}  // namespace surety::config

@@ -1,0 +1,162 @@
+#include "config/document.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_map>
+
+namespace surety::config {
+namespace {
+
+struct Refusal {
+  Mark mark;
+  std::string message;
+};
+
+Mark mark_of(const YAML::Mark& m) {
+  return m.is_null() ? Mark{} : Mark{m.line + 1, m.column + 1};
+}
+
+std::string_view line_of(std::string_view text, int line) {
+  for (; line > 1; --line) {
+    const auto end = text.find('\n');
+    if (end == text.npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+// yaml-cpp's message about an indentation with tabs names what the tab made it believe, not the tab.
+bool indented_by_tab(std::string_view text, int line) {
+  for (int l = std::max(1, line - 1); l <= line; ++l) {
+    const auto s = line_of(text, l);
+    if (s.substr(0, s.find_first_not_of(" \t")).find('\t') != s.npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(Document& d) : document_(d) {}
+
+  void OnDocumentStart(const YAML::Mark& m) override {
+    if (document_.root_) throw Refusal{mark_of(m), "a second document: one file holds one configuration"};
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& m, YAML::anchor_t anchor) override {
+    Node& n = make(Node::Kind::null, m, anchor);
+    if (key_) n.mark = key_->mark;  // yaml-cpp marks a missing value where the next token stands
+    place(n);
+  }
+  void OnScalar(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Node& n = make(Node::Kind::scalar, m, anchor);
+    n.text = value;
+    place(n);
+  }
+  void OnSequenceStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(make(Node::Kind::sequence, m, anchor));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(make(Node::Kind::map, m, anchor));
+  }
+  void OnMapEnd() override { close(); }
+  void OnAlias(const YAML::Mark& m, YAML::anchor_t anchor) override {
+    const auto it = anchors_.find(anchor);
+    const bool inside = it == anchors_.end() || std::any_of(open_.begin(), open_.end(), [&](const Open& o) {
+                          return o.node == it->second;
+                        });
+    if (inside) throw Refusal{mark_of(m), "an alias inside what it stands for"};
+    place(*it->second, mark_of(m));
+  }
+
+ private:
+  struct Open {
+    Node* node;
+    const Node* key;  // of the entry being read
+  };
+
+  Node& make(Node::Kind kind, const YAML::Mark& m, YAML::anchor_t anchor) {
+    if (document_.nodes_.size() >= Document::kMaxNodes) throw Refusal{mark_of(m), "too many values"};
+    Node& n = document_.nodes_.emplace_back();
+    n.kind = kind;
+    n.mark = mark_of(m);
+    if (anchor) anchors_[anchor] = &n;
+    return n;
+  }
+  void open(Node& n) {
+    if (open_.size() >= Document::kMaxDepth) throw Refusal{n.mark, "nested too deeply"};
+    open_.push_back({&n, key_});
+    key_ = nullptr;
+  }
+  void close() {
+    const auto [node, key] = open_.back();
+    open_.pop_back();
+    key_ = key;
+    place(*node);
+  }
+  void place(const Node& n) { place(n, n.mark); }
+  void place(const Node& n, Mark at) {
+    if (open_.empty()) {
+      document_.root_ = &n;
+      return;
+    }
+    Node& parent = *open_.back().node;
+    parent.weight += n.weight;
+    if (parent.weight > Document::kMaxNodes) throw Refusal{at, "its aliases expand to too many values"};
+    if (parent.kind == Node::Kind::sequence) {
+      parent.items.push_back(&n);
+    } else if (!key_) {
+      key_ = &n;
+    } else {
+      parent.entries.emplace_back(key_, &n);
+      key_ = nullptr;
+    }
+  }
+
+  Document& document_;
+  std::vector<Open> open_;
+  const Node* key_ = nullptr;
+  std::unordered_map<YAML::anchor_t, const Node*> anchors_;
+};
+
+Document::Document(std::string_view text) {
+  const auto refuse = [this](Mark mark, std::string message) {
+    root_ = nullptr;
+    error_mark_ = mark;
+    error_ = std::move(message);
+  };
+  if (text.size() > kMaxBytes) {
+    refuse({}, "larger than 4 MiB, which no configuration is");
+    return;
+  }
+  if (text.find('\0') != text.npos) {
+    refuse({}, "not a text: it contains a zero byte");
+    return;
+  }
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    TreeBuilder builder(*this);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    if (!root_) refuse({}, "empty: a configuration starts with `version: 1`");
+  } catch (const Refusal& r) {
+    refuse(r.mark, r.message);
+  } catch (const YAML::Exception& e) {
+    const Mark mark = mark_of(e.mark);
+    refuse(mark, indented_by_tab(text, mark.line) ? "a tab in the indentation: YAML takes spaces only"
+                                                  : "not YAML: " + e.msg);
+  } catch (const std::exception& e) {
+    refuse({}, std::string("not YAML: ") + e.what());
+  }
+}
+
+}  // namespace surety::config

@@ -1,0 +1,53 @@
+// A YAML text as a tree that knows where everything stands, also its keys.
+//
+// Built from yaml-cpp's events, not from its nodes: those have no positions for keys, drop duplicate keys
+// silently, and follow aliases without a limit. Guarantees: nothing throws; time and memory are proportional
+// to the text; a text beyond the limits, or whose aliases expand beyond them, is refused with one message.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace surety::config {
+
+struct Mark {
+  int line = 1, column = 1;  // 1-based; columns count bytes
+  friend auto operator<=>(const Mark&, const Mark&) = default;
+};
+
+struct Node {
+  enum class Kind : std::uint8_t { null, scalar, sequence, map };
+  Kind kind = Kind::null;
+  Mark mark;
+  std::string text;                // of a scalar
+  std::vector<const Node*> items;  // of a sequence
+  std::vector<std::pair<const Node*, const Node*>>
+      entries;             // of a map, in the order of the file, duplicates kept
+  std::size_t weight = 1;  // nodes from here down, aliases expanded
+};
+
+class Document {
+ public:
+  static constexpr std::size_t kMaxBytes = 4 << 20;
+  static constexpr std::size_t kMaxNodes = 1 << 20;  // aliases expanded
+  static constexpr std::size_t kMaxDepth = 32;
+
+  explicit Document(std::string_view text);
+
+  const Node* root() const { return root_; }  // null when there is an error
+  const std::string& error() const { return error_; }
+  Mark error_mark() const { return error_mark_; }
+
+ private:
+  friend class TreeBuilder;
+  std::deque<Node> nodes_;  // a deque: nodes do not move
+  const Node* root_ = nullptr;
+  std::string error_;
+  Mark error_mark_;
+};
+
+}  // namespace surety::config

@@ -1,0 +1,67 @@
+// A configuration while it is being read: the Config so far, the names that references resolve to, and where
+// the things stand that are checked once all is known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "config/document.h"
+#include "config/problems.h"
+
+namespace surety::config {
+
+// Names in the order of the file -> indices. A repeated name keeps its place in the order, and means the
+// first.
+class Names {
+ public:
+  Names() = default;
+  explicit Names(const Node* map);  // the keys of a map; null: none
+  void add(std::string_view name);
+
+  std::optional<std::size_t> find(std::string_view name) const;
+  // Of a reference in the file; reports what does not exist, with what does.
+  std::optional<std::size_t> resolve(const Node& reference, std::string_view noun, Problems& problems) const;
+
+ private:
+  std::vector<std::string_view> names_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+struct Draft {
+  Draft(Problems& p, std::string d) : problems(p), directory(std::move(d)) {}
+
+  Config config;
+  Problems& problems;
+  std::string directory;  // of the file; relative file names start there
+
+  Names ports, queues, services;
+
+  struct PortPlaces {
+    Mark name, device, mtu;
+    std::vector<Mark> addresses;
+  };
+  struct ServicePlaces {
+    Mark name;
+    std::vector<std::pair<Mark, Bytes>> buckets;  // depths of the buckets that count bytes
+    std::optional<Mark> buffer;
+  };
+  struct AggregatePlaces {
+    Mark rate;
+  };
+  std::vector<PortPlaces> port_places;
+  std::vector<Mark> route_places;
+  std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
+  std::vector<Mark> queue_places;
+  std::vector<ServicePlaces> service_places;
+  std::vector<Mark> rule_places;
+  std::vector<AggregatePlaces> aggregate_places;
+
+  std::string file_name(const std::string& name) const;  // as seen from where the program runs
+};
+
+}  // namespace surety::config

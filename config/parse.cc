@@ -1,0 +1,83 @@
+#include "config/parse.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::string_view kVersion = "1";
+
+void read_version(MapReader& map, Problems& problems) {
+  const Node* n = map.require("version");
+  if (!n) return;
+  const auto* text = text_of(*n, "`version: 1`", problems);
+  if (text && *text != kVersion) {
+    problems.error(n->mark,
+                   fmt::format("version {} is not known; this program reads version 1", quote(*text)));
+  }
+}
+
+}  // namespace
+
+void read_sections(MapReader& map, Draft& draft) {
+  draft.ports = Names(map.find("ports"));
+  draft.queues = Names(map.find("queues"));
+  draft.services = Names(map.find("services"));
+  struct Section {
+    std::string_view key;
+    void (*read)(const Node&, Draft&);
+  };
+  // In the order that references need.
+  for (const auto& [key, read] :
+       {Section{"router", read_router}, Section{"workers", read_workers}, Section{"queues", read_queues},
+        Section{"ports", read_ports}, Section{"routes", read_routes}, Section{"neighbors", read_neighbors},
+        Section{"services", read_services}, Section{"classify", read_classify},
+        Section{"aggregates", read_aggregates}, Section{"signalling", read_signalling},
+        Section{"metrics", read_metrics}, Section{"flow_table", read_flow_table}, Section{"dpdk", read_dpdk},
+        Section{"kernel", read_kernel}}) {
+    if (const Node* n = map.find(key)) read(*n, draft);
+  }
+  map.require("ports");
+  validate(draft);
+}
+
+ParseResult parse(std::string_view text, const std::string& file_name) {
+  Problems problems;
+  Draft draft(problems, std::filesystem::path(file_name).parent_path().string());
+  const Document document(text);
+  if (document.root()) {
+    MapReader map(*document.root(), "the configuration", problems);
+    read_version(map, problems);
+    read_sections(map, draft);
+  } else {
+    problems.error(document.error_mark(), document.error());
+  }
+  ParseResult result;
+  if (!problems.any_error()) result.config = std::move(draft.config);
+  result.diagnostics = problems.take(text, file_name);
+  return result;
+}
+
+ParseResult parse_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  std::string text(Document::kMaxBytes + 1,
+                   '\0');  // one more than parse() takes: it refuses, whatever the size
+  if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (!file || std::ferror(file.get())) {
+    Problems problems;
+    problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
+    return {{}, problems.take({}, path)};
+  }
+  return parse(text, path);
+}
+
+}  // namespace surety::config

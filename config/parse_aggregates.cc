@@ -1,0 +1,110 @@
+// Section `aggregates`: the ARD/ARM marker in front of one class of one port.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+enum class Marker : std::uint8_t { ard, arm };
+
+void read_marker(MapReader& map, ArdParams& p, Problems& problems) {
+  Marker marker = Marker::ard;
+  map.read_word("marker", marker, {{"ard", Marker::ard}, {"arm", Marker::arm}});
+  map.required("rate", p.tpr_max);
+  map.read_word("tokens", p.tokens, {{"bytes", TokenUnit::bytes}, {"packets", TokenUnit::packets}});
+  map.read("packet", p.nominal_packet);
+  map.read("bucket", p.bucket);
+  map.read("threshold", p.threshold);
+  const Bytes bucket = p.bucket.bytes(p.nominal_packet);
+  if (bucket > kMaxBucketDepth) problems.error(map.at("bucket"), "a bucket holds at most 1 GB");
+  if (p.threshold.bytes(p.nominal_packet) > bucket) {
+    problems.error(map.at(map.find("threshold") ? "threshold" : "bucket"), "`threshold` is above `bucket`");
+  }
+  if (map.read("remark", p.remark) && p.remark == Probability(0)) {
+    problems.error(map.at("remark"), "`remark` must be more than 0 and at most 1");
+  }
+  if (marker == Marker::arm && map.find("drop")) {
+    problems.error(map.at("drop"), "`arm` drops nothing; leave `drop` out or use `marker: ard`");
+  }
+  map.read("drop", p.drop);
+  if (marker == Marker::arm) p.drop = Probability(0);
+  map.read("interval", p.interval);
+}
+
+// The class of the port's queue set; none when something on the way is missing (and reported).
+const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
+  const auto& c = draft.config;
+  const Node* port = map.require("port");
+  const Node* queue = map.require("queue");
+  if (!port || !queue) return nullptr;
+  const auto index = draft.ports.resolve(*port, "port", draft.problems);
+  if (!index) return nullptr;
+  a.port = *index;
+  if (*index >= c.ports.size() || !c.ports[*index].queues) {
+    draft.problems.error(port->mark, fmt::format("port {} has no `queues`", quote(port->text)));
+    return nullptr;
+  }
+  const auto& set = c.queues[*c.ports[*index].queues];
+  Names classes;
+  for (const auto& q : set.classes) classes.add(q.scheduling.name);
+  const auto found = classes.resolve(*queue, "class", draft.problems);
+  if (!found) return nullptr;
+  a.class_index = *found;
+  return &set.classes[*found];
+}
+
+void read_out_dscp(MapReader& map, Aggregate& a, const QueueClass* c, Problems& problems) {
+  bool given = false;
+  if (const Node* n = map.find("mark")) {
+    MapReader mark(*n, "`mark` of an aggregate", problems);
+    const Node* out = mark.require("out");
+    given = out && read_dscp(*out, a.out_dscp, problems);
+    const bool elsewhere = given && c && std::find(c->out.begin(), c->out.end(), a.out_dscp) == c->out.end();
+    if (elsewhere) {
+      problems.warning(
+          out->mark,
+          fmt::format("{} is not an OUT DSCP of class `{}`: the next router will treat it otherwise",
+                      quote(out->text), c->scheduling.name));
+    }
+    return;
+  }
+  if (!c) return;
+  if (c->out.empty()) {
+    problems.error(
+        map.at("queue"),
+        fmt::format("class `{}` has no OUT DSCP for remarked packets; give it `dscp: {{in: .., out: ..}}`",
+                    c->scheduling.name));
+    return;
+  }
+  a.out_dscp = c->out.front();
+}
+
+}  // namespace
+
+void read_aggregates(const Node& node, Draft& draft) {
+  for_each_named(
+      node, "aggregate", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
+        Aggregate a;
+        a.name = name;
+        MapReader map(value, "an aggregate", draft.problems);
+        const QueueClass* c = find_class(map, a, draft);
+        read_marker(map, a.marker, draft.problems);
+        read_out_dscp(map, a, c, draft.problems);
+        for (const auto& other : draft.config.aggregates) {
+          if (c && other.port == a.port && other.class_index == a.class_index) {
+            draft.problems.error(
+                key.mark,
+                fmt::format("aggregate `{}` already stands before this class of this port", other.name));
+            break;
+          }
+        }
+        draft.config.aggregates.push_back(std::move(a));
+        draft.aggregate_places.push_back({map.at("rate")});
+      });
+}
+
+}  // namespace surety::config

@@ -1,0 +1,103 @@
+// Section `ports`.
+#include <fmt/format.h>
+
+#include "config/address.h"
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxPorts = 32;
+constexpr std::uint64_t kMinMtu = 68, kMaxMtu = 9216;  // RFC 791; what every driver can do
+constexpr std::uint32_t kEthernetOverhead = 38, kMaxOverhead = 256;
+
+void read_address(const Node& node, Port& port, Draft::PortPlaces& places, Problems& problems) {
+  const auto* text = text_of(node, "an address like `10.1.0.254/24`", problems);
+  if (!text) return;
+  const auto prefix = parse_prefix(*text);
+  if (!prefix) {
+    problems.error(node.mark, fmt::format("{} is not an interface address; write it like {}", quote(*text),
+                                          "`10.1.0.254/24` or `2001:db8:1::fe/64`"));
+    return;
+  }
+  if (!is_unicast(prefix->address)) {
+    problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(*text)));
+    return;
+  }
+  if (const auto reserved = reserved_name(*prefix); !reserved.empty()) {
+    problems.error(node.mark, fmt::format("{} is the {} address of its subnet", quote(*text), reserved));
+    return;
+  }
+  port.addresses.push_back(*prefix);
+  places.addresses.push_back(node.mark);
+}
+
+void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems) {
+  const auto* text = text_of(node, "`ethernet`, `atm` or a size like `38 B`", problems);
+  if (!text) return;
+  if (*text == "ethernet" || *text == "atm") {
+    overhead.kind = *text == "atm" ? WireOverhead::Kind::atm : WireOverhead::Kind::bytes;
+    overhead.per_packet = *text == "atm" ? 0 : kEthernetOverhead;
+    return;
+  }
+  const auto bytes = parse_bytes(*text);
+  if (!bytes.value) {
+    problems.error(
+        node.mark,
+        fmt::format("{} is not an overhead; write `ethernet`, `atm` or a size like `38 B`", quote(*text)));
+  } else if (bytes.value->count() > kMaxOverhead) {
+    problems.error(node.mark,
+                   fmt::format("{} is too large; an overhead is at most {} B", quote(*text), kMaxOverhead));
+  } else {
+    overhead.per_packet = static_cast<std::uint32_t>(bytes.value->count());
+  }
+}
+
+void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems) {
+  map.read("shape", shaper.rate);
+  if (map.read("burst", shaper.burst) && !map.find("shape")) {
+    problems.warning(map.at("burst"), "`burst` does nothing without `shape`");
+  }
+  if (shaper.burst > kMaxBucketDepth) problems.error(map.at("burst"), "a burst is at most 1 GB");
+  if (const Node* n = map.find("overhead")) read_overhead(*n, shaper.overhead, problems);
+}
+
+void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& draft) {
+  MapReader map(node, "a port", draft.problems);
+  if (const Node* n = map.find("device")) {
+    read_device(*n, port.device, draft);
+  } else if (node.kind == Node::Kind::map) {
+    draft.problems.warning(places.name,
+                           fmt::format("port `{}` has no `device`: it can only run in the lab", port.name));
+  }
+  places.device = map.at("device");
+  if (const Node* n = map.find("addresses")) {
+    for (const Node* a : list_of(*n)) read_address(*a, port, places, draft.problems);
+  }
+  map.read_word("trust", port.trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
+  read_integer(map.find("mtu"), kMinMtu, kMaxMtu, port.mtu, draft.problems);
+  places.mtu = map.at("mtu");
+  map.read("mac", port.mac);
+  read_shaper(map, port.shaper, draft.problems);
+  if (const Node* n = map.find("queues")) port.queues = draft.queues.resolve(*n, "queue set", draft.problems);
+  map.read("promiscuous", port.promiscuous);
+}
+
+}  // namespace
+
+void read_ports(const Node& node, Draft& draft) {
+  for_each_named(
+      node, "port", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
+        Draft::PortPlaces places{.name = key.mark, .device = key.mark, .mtu = key.mark, .addresses = {}};
+        auto& port = draft.config.ports.emplace_back();
+        port.name = name;
+        if (draft.config.ports.size() == kMaxPorts + 1) {
+          draft.problems.error(key.mark, fmt::format("too many ports: at most {}", kMaxPorts));
+        }
+        read_port(value, port, places, draft);
+        draft.port_places.push_back(std::move(places));
+      });
+}
+
+}  // namespace surety::config

@@ -1,0 +1,132 @@
+// Section `queues`: sets of classes, their scheduling and the DSCPs that lead to them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/names.h"
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxClasses = 64;  // no more than there are DSCPs
+constexpr std::uint64_t kMaxWeight = 10000;
+constexpr std::uint32_t kMaxLimit = 1'000'000;
+
+// Who took a DSCP of the set, for the message when it is taken again.
+struct Taken {
+  std::array<std::string, 64> by;
+};
+
+void read_dscps(const Node& node, const std::string& name, std::vector<Dscp>& out, Taken& taken,
+                Problems& problems) {
+  for (const Node* n : list_of(node)) {
+    Dscp d = 0;
+    if (!read_dscp(*n, d, problems)) continue;
+    if (!taken.by[d].empty()) {
+      problems.error(n->mark, fmt::format("{} already belongs to class `{}`", quote(n->text), taken.by[d]));
+      continue;
+    }
+    taken.by[d] = name;
+    out.push_back(d);
+  }
+}
+
+void read_precedences(const Node& node, QueueClass& c, Taken& taken, Problems& problems) {
+  const auto& name = c.scheduling.name;
+  if (node.kind != Node::Kind::map) {
+    read_dscps(node, name, c.in, taken, problems);
+    return;
+  }
+  MapReader map(node, "`dscp`", problems);
+  if (const Node* n = map.find("in")) read_dscps(*n, name, c.in, taken, problems);
+  if (const Node* n = map.find("out")) read_dscps(*n, name, c.out, taken, problems);
+}
+
+void read_scheduling(MapReader& map, ClassParams& c, Problems& problems) {
+  map.read_word("priority", c.strict, {{"strict", true}, {"weighted", false}});
+  map.read("rate", c.cap);
+  const Node* weight = map.find("weight");
+  read_integer(weight, 1, kMaxWeight, c.weight, problems);
+  if (c.strict && weight) {
+    problems.error(weight->mark, "a strict class has no weight; leave `weight` out or `priority: strict`");
+  }
+  if (!c.strict && map.find("rate")) {
+    problems.error(
+        map.at("rate"),
+        "a weighted class has no rate cap; use `weight` for its share, or make it `priority: strict`");
+  }
+}
+
+QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, Taken& taken,
+                      Problems& problems) {
+  QueueClass c;
+  MapReader map(node, "a class", problems);
+  auto& s = c.scheduling;
+  const auto same_name = [&](const QueueClass& o) { return o.scheduling.name == s.name; };
+  if (map.required("name", s.name) && std::any_of(others.begin(), others.end(), same_name)) {
+    problems.error(map.at("name"), fmt::format("there is already a class `{}` in this set", s.name));
+  }
+  if (!s.name.empty() && !is_name(s.name)) {
+    problems.error(map.at("name"), fmt::format("{} cannot name a class", quote(s.name)));
+  }
+  read_scheduling(map, s, problems);
+  read_packets(map.find("limit"), 1, kMaxLimit, s.queue.limit, problems);
+  if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
+  if (const Node* n = map.find("rio")) {
+    read_rio(*n, s.queue.rio.emplace(), problems);
+    const auto& rio = *s.queue.rio;
+    if (std::max(rio.in.max, rio.out.max) > s.queue.limit) {
+      problems.warning(
+          n->mark, fmt::format("the queue overflows at its limit of {} packets before RIO's `max` is reached",
+                               s.queue.limit));
+    }
+  }
+  return c;
+}
+
+// DSCPs that no class names go, as OUT, to the class that names BE, else to the last.
+void map_dscps(QueueSet& set) {
+  std::size_t fallback = set.classes.empty() ? 0 : set.classes.size() - 1;
+  for (std::size_t i = 0; i < set.classes.size(); ++i) {
+    const auto& c = set.classes[i];
+    const auto names_be = [](const std::vector<Dscp>& v) {
+      return std::find(v.begin(), v.end(), 0) != v.end();
+    };
+    if (names_be(c.in) || names_be(c.out)) fallback = i;
+  }
+  set.by_dscp.fill({static_cast<std::uint8_t>(fallback), Precedence::out});
+  for (std::size_t i = 0; i < set.classes.size(); ++i) {
+    const auto index = static_cast<std::uint8_t>(i);
+    for (const Dscp d : set.classes[i].in) set.by_dscp[d] = {index, Precedence::in};
+    for (const Dscp d : set.classes[i].out) set.by_dscp[d] = {index, Precedence::out};
+  }
+}
+
+}  // namespace
+
+void read_queues(const Node& node, Draft& draft) {
+  auto& problems = draft.problems;
+  for_each_named(
+      node, "queue set", problems, [&](const std::string& name, const Node& key, const Node& value) {
+        auto& set = draft.config.queues.emplace_back();
+        set.name = name;
+        draft.queue_places.push_back(key.mark);
+        Taken taken;
+        for (const Node* n :
+             sequence(value, "classes, like `- {name: assured, weight: 9, dscp: [AF11]}`", problems)) {
+          if (set.classes.size() == kMaxClasses) {
+            problems.error(n->mark, fmt::format("too many classes: at most {}", kMaxClasses));
+            break;
+          }
+          set.classes.push_back(read_class(*n, set.classes, taken, problems));
+        }
+        if (value.kind == Node::Kind::sequence && value.items.empty())
+          problems.error(value.mark, "a queue set needs a class");
+        map_dscps(set);
+      });
+}
+
+}  // namespace surety::config

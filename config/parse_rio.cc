@@ -1,0 +1,54 @@
+// A class's `rio`.
+#include <fmt/format.h>
+
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr double kMaxThreshold = 1'000'000;  // packets, as a queue's limit
+
+bool read_threshold(const Node* node, double& out, Problems& problems) {
+  const auto* text = node ? text_of(*node, "a number of packets like `20`", problems) : nullptr;
+  if (!text) return false;
+  const auto parsed = parse_number(*text);
+  if (!parsed.value) problems.error(node->mark, parsed.error);
+  if (parsed.value && *parsed.value > kMaxThreshold) {
+    problems.error(node->mark, fmt::format("{} is too large; a threshold is at most {} packets", quote(*text),
+                                           kMaxThreshold));
+  }
+  if (parsed.value) out = *parsed.value;
+  return parsed.value.has_value();
+}
+
+// min == max is allowed: a threshold without randomness.
+void read_red(const Node& node, std::string what, RedParams& red, Problems& problems) {
+  MapReader map(node, std::move(what), problems);
+  const bool min = read_threshold(map.require("min"), red.min, problems);
+  const bool max = read_threshold(map.require("max"), red.max, problems);
+  if (min && max && red.min > red.max) {
+    problems.error(map.at("min"), fmt::format("`min` {} is above `max` {}", red.min, red.max));
+  }
+  if (map.required("pmax", red.pmax) && red.pmax == Probability(0)) {
+    problems.error(map.at("pmax"), "`pmax` must be more than 0 and at most 1");
+  }
+}
+
+}  // namespace
+
+void read_rio(const Node& node, RioParams& rio, Problems& problems) {
+  MapReader map(node, "`rio`", problems);
+  Probability weight(rio.weight);
+  if (map.read("average", weight) && weight == Probability(0)) {
+    problems.error(map.at("average"),
+                   "`average` must be more than 0 and at most 1: the weight of a new sample");
+  }
+  rio.weight = weight.value();
+  if (const Node* n = map.require("in")) read_red(*n, "`in` of `rio`", rio.in, problems);
+  if (const Node* n = map.require("out")) read_red(*n, "`out` of `rio`", rio.out, problems);
+  map.read("ecn", rio.ecn);
+  map.read("mean_packet", rio.mean_packet);
+}
+
+}  // namespace surety::config

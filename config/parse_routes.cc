@@ -1,0 +1,115 @@
+// Sections `routes` and `neighbors`.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "config/address.h"
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxNextHops = 64;
+
+// `via: A`, `via: [A, B]` (ECMP), with `port` where all of them are behind one.
+void read_gateways(const Node& via, std::optional<std::size_t> port, const Prefix& to, Route& route,
+                   std::vector<Mark>& places, Problems& problems) {
+  for (const Node* n : list_of(via)) {
+    Address gateway;
+    if (!read_value(*n, gateway, problems)) continue;
+    if (gateway.v6 != to.address.v6) {
+      problems.error(n->mark, fmt::format("gateway `{}` and destination `{}` are not of one family",
+                                          to_string(gateway), to_string(to)));
+      continue;
+    }
+    if (!is_unicast(gateway)) {
+      problems.error(n->mark, fmt::format("{} cannot be the address of a station", quote(n->text)));
+      continue;
+    }
+    for (const auto& h : route.next_hops) {
+      if (h.via == gateway)
+        problems.error(n->mark, fmt::format("gateway {} is already there", quote(n->text)));
+    }
+    route.next_hops.push_back({gateway, port});
+    places.push_back(n->mark);
+    if (route.next_hops.size() > kMaxNextHops) {
+      problems.error(n->mark, fmt::format("too many gateways: at most {}", kMaxNextHops));
+      return;
+    }
+  }
+  if (via.kind == Node::Kind::sequence && via.items.empty()) problems.error(via.mark, "no gateway at all");
+}
+
+// Whether the destination is known.
+bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft& draft) {
+  auto& problems = draft.problems;
+  MapReader map(node, "a route", problems);
+  const bool known = read_masked(map.require("to"), route.to, problems);
+  const Node* via = map.find("via");
+  const Node* port = map.find("port");
+  map.read("blackhole", route.blackhole);
+  if (node.kind != Node::Kind::map) return known;
+  if (route.blackhole && (via || port)) {
+    problems.error(map.at("blackhole"), "a blackhole route leads nowhere; leave `via` and `port` out");
+    return known;
+  }
+  if (!route.blackhole && !via && !port) {
+    problems.error(node.mark, "a route needs `via`, `port` or `blackhole: true`");
+    return known;
+  }
+  std::optional<std::size_t> index;
+  if (port) index = draft.ports.resolve(*port, "port", problems);
+  if (via && known) {
+    read_gateways(*via, index, route.to, route, places, problems);
+  } else if (!via && index) {
+    route.next_hops.push_back({{}, index});
+    places.push_back(port->mark);
+  }
+  return known;
+}
+
+}  // namespace
+
+void read_routes(const Node& node, Draft& draft) {
+  std::map<std::string, int> lines;
+  for (const Node* n :
+       sequence(node, "routes, like `- {to: 198.51.100.0/24, via: 10.2.0.1}`", draft.problems)) {
+    Route route;
+    std::vector<Mark> gateways;
+    const bool known = read_route(*n, route, gateways, draft);
+    const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark.line);
+    if (known && !fresh) {
+      draft.problems.error(
+          n->mark,
+          fmt::format("`{}` already has a route, at line {}; for several gateways write `via: [A, B]`",
+                      it->first, it->second));
+    }
+    draft.config.routes.push_back(std::move(route));
+    draft.route_places.push_back(n->mark);
+    draft.gateway_places.push_back(std::move(gateways));
+  }
+}
+
+void read_neighbors(const Node& node, Draft& draft) {
+  std::map<std::string, int> lines;
+  for (const Node* n :
+       sequence(node, "neighbors, like `- {address: 10.1.0.1, mac: .., port: lan0}`", draft.problems)) {
+    Neighbor neighbor;
+    MapReader map(*n, "a neighbor", draft.problems);
+    const bool known = map.required("address", neighbor.address);
+    map.required("mac", neighbor.mac);
+    const Node* port = map.require("port");
+    if (port) neighbor.port = draft.ports.resolve(*port, "port", draft.problems).value_or(0);
+    if (known) {
+      const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark.line);
+      if (!fresh) {
+        draft.problems.error(map.at("address"),
+                             fmt::format("`{}` is already a neighbor, at line {}", it->first, it->second));
+      }
+    }
+    draft.config.neighbors.push_back(neighbor);
+  }
+}
+
+}  // namespace surety::config

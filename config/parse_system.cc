@@ -1,0 +1,98 @@
+// Sections `signalling`, `metrics`, `flow_table`, `dpdk` and `kernel`.
+#include <fmt/format.h>
+
+#include "config/address.h"
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::uint64_t kMaxTopFlows = 1000;  // metrics have a ceiling on series
+constexpr std::uint64_t kMinFlows = 64, kMaxFlows = 1 << 26;
+constexpr std::uint32_t kMaxHeld = 1 << 24;
+constexpr Duration kMaxIdle = std::chrono::hours(24);  // flow records count ticks in 32 bits
+constexpr Bytes kMaxMemory{1'000'000'000'000};
+
+bool is_listen(std::string_view s) {
+  const auto colon = s.rfind(':');
+  if (colon == s.npos || colon == 0) return false;
+  const auto port = parse_integer(s.substr(colon + 1), 1, 65535);
+  auto host = s.substr(0, colon);
+  if (host.starts_with('[')) {
+    const auto a = host.ends_with(']') ? parse_address(host.substr(1, host.size() - 2)) : std::nullopt;
+    return port.value && a && a->v6;
+  }
+  return port.value && host.find_first_of(":[] /") == host.npos;
+}
+
+}  // namespace
+
+void read_signalling(const Node& node, Draft& draft) {
+  using Mode = Signalling::Mode;
+  auto& s = draft.config.signalling;
+  MapReader map(node, "`signalling`", draft.problems);
+  map.read_word("mode", s.mode, {{"off", Mode::off}, {"observe", Mode::observe}, {"act", Mode::act}});
+  if (map.read("key_file", s.key_file)) s.key_file = draft.file_name(s.key_file);
+  if (s.mode != Mode::off && !map.find("key_file")) {
+    draft.problems.error(map.at("mode"), "signals are authenticated: this mode needs `key_file`");
+  }
+}
+
+void read_metrics(const Node& node, Draft& draft) {
+  auto& m = draft.config.metrics;
+  MapReader map(node, "`metrics`", draft.problems);
+  if (const Node* n = map.find("listen")) {
+    const auto* text = text_of(*n, "`HOST:PORT` or `off`", draft.problems);
+    const bool off = text && parse_flag(*text).value == false;
+    if (text && !off && !is_listen(*text)) {
+      draft.problems.error(
+          n->mark, fmt::format("{} is not `HOST:PORT` (like `127.0.0.1:9464` or `[::1]:9464`) or `off`",
+                               quote(*text)));
+    } else if (text) {
+      m.listen = off ? "" : *text;
+    }
+  }
+  read_integer(map.find("top_flows"), 0, kMaxTopFlows, m.top_flows, draft.problems);
+}
+
+void read_flow_table(const Node& node, Draft& draft) {
+  auto& f = draft.config.flow_table;
+  MapReader map(node, "`flow_table`", draft.problems);
+  read_integer(map.find("capacity"), kMinFlows, kMaxFlows, f.capacity, draft.problems);
+  map.read("idle_timeout", f.idle_timeout);
+  if (f.idle_timeout < std::chrono::milliseconds(10) || f.idle_timeout > kMaxIdle) {
+    draft.problems.error(map.at("idle_timeout"), "an idle timeout is from 10 ms to 24 h");
+  }
+  read_packets(map.find("held"), 1, kMaxHeld, f.held_packets, draft.problems);
+}
+
+void read_dpdk(const Node& node, Draft& draft) {
+  using Pages = Dpdk::Hugepages;
+  auto& d = draft.config.dpdk;
+  MapReader map(node, "`dpdk`", draft.problems);
+  map.read_word("hugepages", d.hugepages,
+                {{"auto", Pages::automatic}, {"on", Pages::on}, {"off", Pages::off}});
+  Bytes memory;
+  if (map.read("memory", memory)) {
+    if (memory > kMaxMemory) draft.problems.error(map.at("memory"), "at most 1000 GB of memory");
+    d.memory_mb = static_cast<std::uint32_t>((std::min(memory, kMaxMemory).count() + 999'999) / 1'000'000);
+  }
+  read_integer(map.find("mbufs"), 1024, 1 << 26, d.mbufs, draft.problems);
+  read_integer(map.find("max_routes"), 16, 1 << 24, d.max_routes, draft.problems);
+  const Node* eal = map.find("eal");
+  if (!eal) return;
+  for (const Node* n : sequence(*eal, "EAL arguments, like `[--no-telemetry]`", draft.problems)) {
+    std::string argument;
+    if (read_value(*n, argument, draft.problems)) d.extra.push_back(std::move(argument));
+  }
+}
+
+void read_kernel(const Node& node, Draft& draft) {
+  auto& k = draft.config.kernel;
+  MapReader map(node, "`kernel`", draft.problems);
+  map.read("routes", k.routes);
+  map.read("addresses", k.addresses);
+}
+
+}  // namespace surety::config

@@ -1,0 +1,77 @@
+#include "config/problems.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 60;
+constexpr std::size_t kMaxSourceLine = 240;  // longer ones say nothing to a reader
+constexpr std::string_view kTooManyErrors = "and more errors, not shown";
+constexpr std::string_view kTooManyWarnings = "and more warnings, not shown";
+
+bool is_control(char c) {
+  return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    lines.push_back(text.substr(0, end));
+  }
+  lines.push_back(text);
+  return lines;
+}
+
+std::string source_line(const std::vector<std::string_view>& lines, int line) {
+  if (line < 1 || static_cast<std::size_t>(line) > lines.size()) return {};
+  std::string s(lines[static_cast<std::size_t>(line) - 1]);
+  if (s.ends_with('\r')) s.pop_back();
+  if (s.size() > kMaxSourceLine) return {};
+  std::replace_if(s.begin(), s.end(), is_control, '?');
+  return s;
+}
+
+}  // namespace
+
+std::string quote(std::string_view text) {
+  std::string s(text.substr(0, kMaxQuoted));
+  std::replace_if(
+      s.begin(), s.end(), [](char c) { return is_control(c) || c == '\t'; }, '?');
+  return "`" + s + (text.size() > kMaxQuoted ? "...`" : "`");
+}
+
+void Problems::add(Mark at, Diagnostic::Severity severity, std::string message) {
+  auto& count = counts_[static_cast<std::size_t>(severity)];
+  if (count > kMax || !seen_.emplace(at, message).second) return;
+  if (count == kMax) message = severity == Diagnostic::Severity::error ? kTooManyErrors : kTooManyWarnings;
+  ++count;
+  problems_.push_back({at, severity, std::move(message)});
+}
+
+std::vector<Diagnostic> Problems::take(std::string_view text, const std::string& file) {
+  std::stable_sort(problems_.begin(), problems_.end(),
+                   [](const Problem& a, const Problem& b) { return a.at < b.at; });
+  const auto lines = lines_of(text);
+  std::vector<Diagnostic> out;
+  for (auto& p : problems_) {
+    out.push_back(
+        {p.severity, file, p.at.line, p.at.column, std::move(p.message), source_line(lines, p.at.line)});
+  }
+  return out;
+}
+
+std::string Diagnostic::format() const {
+  auto text = fmt::format("{}:{}:{}: {}: {}\n", file, line, column,
+                          severity == Severity::error ? "error" : "warning", message);
+  if (source.empty()) return text;
+  // Tabs are kept so that the caret stands below its column however wide they are.
+  std::string indent(source, 0, std::min(source.size(), static_cast<std::size_t>(std::max(column, 1) - 1)));
+  std::replace_if(
+      indent.begin(), indent.end(), [](char c) { return c != '\t'; }, ' ');
+  return text + "    " + source + "\n    " + indent + "^\n";
+}
+
+}  // namespace surety::config

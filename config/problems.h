@@ -1,0 +1,45 @@
+// Everything that is wrong with one file, collected while it is read.
+#pragma once
+
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/document.h"
+#include "config/parse.h"
+
+namespace surety::config {
+
+class Problems {
+ public:
+  static constexpr std::size_t kMax =
+      1000;  // of each severity: a file of nonsense is not answered with a million lines
+
+  void error(Mark at, std::string message) { add(at, Diagnostic::Severity::error, std::move(message)); }
+  void warning(Mark at, std::string message) { add(at, Diagnostic::Severity::warning, std::move(message)); }
+  bool any_error() const { return counts_[0] > 0; }
+  bool full() const { return counts_[0] > kMax; }  // further errors are not kept
+
+  // In the order of the file, each once, with their source lines.
+  std::vector<Diagnostic> take(std::string_view text, const std::string& file);
+
+ private:
+  struct Problem {
+    Mark at;
+    Diagnostic::Severity severity;
+    std::string message;
+  };
+  void add(Mark at, Diagnostic::Severity severity, std::string message);
+
+  std::vector<Problem> problems_;
+  std::set<std::pair<Mark, std::string>> seen_;  // a value behind an alias is read several times
+  std::array<std::size_t, 2> counts_{};          // by severity
+};
+
+// Text of the user inside a message: `text`, shortened, control characters replaced.
+std::string quote(std::string_view text);
+
+}  // namespace surety::config

@@ -1,0 +1,42 @@
+// The sections of a router's configuration, one function each; each reads its node into the draft and
+// reports.
+#pragma once
+
+#include "config/document.h"
+#include "config/draft.h"
+
+namespace surety::config {
+
+class MapReader;
+
+void read_router(const Node& node, Draft& draft);
+void read_workers(const Node& node, Draft& draft);
+void read_ports(const Node& node, Draft& draft);  // after queues
+void read_device(const Node& node, Device& device, Draft& draft);
+void read_routes(const Node& node, Draft& draft);     // after ports
+void read_neighbors(const Node& node, Draft& draft);  // after ports
+void read_queues(const Node& node, Draft& draft);
+void read_rio(const Node& node, RioParams& rio, Problems& problems);
+void read_services(const Node& node, Draft& draft);
+void read_classify(const Node& node, Draft& draft);    // after ports and services
+void read_aggregates(const Node& node, Draft& draft);  // after ports and queues
+void read_signalling(const Node& node, Draft& draft);
+void read_metrics(const Node& node, Draft& draft);
+void read_flow_table(const Node& node, Draft& draft);
+void read_dpdk(const Node& node, Draft& draft);
+void read_kernel(const Node& node, Draft& draft);
+
+// All sections of `map` (but `version`) in the order their references need. The lab uses it for its inline
+// routers.
+void read_sections(MapReader& map, Draft& draft);
+
+// What only the whole file shows. Errors; and, in a file without errors, warnings.
+void validate_ports(Draft& draft);
+void warn_about_routes(Draft& draft);
+void warn_about_services(Draft& draft);
+void warn_about_covered_rules(Draft& draft);
+void warn_about_committed_rates(Draft& draft);
+void warn_about_unused(Draft& draft);
+void validate(Draft& draft);
+
+}  // namespace surety::config

@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "config/sections.h"
+
+namespace surety::config {
+
+void warn_about_unused(Draft& draft) {
+  std::set<std::size_t> queues, services;
+  for (const auto& p : draft.config.ports) {
+    if (p.queues) queues.insert(*p.queues);
+  }
+  for (const auto& r : draft.config.rules) services.insert(r.service);
+  for (std::size_t i = 0; i < draft.config.queues.size(); ++i) {
+    if (queues.contains(i)) continue;
+    draft.problems.warning(draft.queue_places[i],
+                           fmt::format("no port uses queue set `{}`", draft.config.queues[i].name));
+  }
+  for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
+    if (services.contains(i)) continue;
+    draft.problems.warning(draft.service_places[i].name,
+                           fmt::format("no rule uses service `{}`", draft.config.services[i].name));
+  }
+}
+
+void validate(Draft& draft) {
+  validate_ports(draft);
+  // Warnings about things that an error has left half read would only distract.
+  if (draft.problems.any_error()) return;
+  warn_about_routes(draft);
+  warn_about_covered_rules(draft);
+  warn_about_committed_rates(draft);
+  warn_about_services(draft);
+  warn_about_unused(draft);
+}
+
+}  // namespace surety::config

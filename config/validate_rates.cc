@@ -1,0 +1,109 @@
+// What is promised against what is there: committed rates, strict caps, buckets and buffers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+std::string in_text(Rate r) {
+  const auto n = r.bits_per_second();
+  if (n % 1'000'000 == 0) return fmt::format("{} Mbit/s", n / 1'000'000);
+  if (n % 1000 == 0) return fmt::format("{} kbit/s", n / 1000);
+  return fmt::format("{} bit/s", n);
+}
+
+// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none.
+std::optional<Rate> way_out(const std::vector<Port>& ports) {
+  std::optional<Rate> sum;
+  for (const auto& p : ports) {
+    if (p.trust != Port::Trust::core) continue;
+    if (!p.shaper.rate) return {};
+    sum = sum.value_or(Rate{}) + *p.shaper.rate;
+  }
+  return sum;
+}
+
+std::uint16_t largest_customer_mtu(const std::vector<Port>& ports) {
+  std::uint16_t mtu = 0;
+  for (const auto& p : ports) {
+    if (p.trust == Port::Trust::customer) mtu = std::max(mtu, p.mtu);
+  }
+  return mtu;
+}
+
+Rate strict_caps(const QueueSet& set) {
+  Rate sum;
+  for (const auto& c : set.classes) sum = sum + c.scheduling.cap.value_or(Rate{});
+  return sum;
+}
+
+}  // namespace
+
+void warn_about_committed_rates(Draft& draft) {
+  const auto limit = way_out(draft.config.ports);
+  Rate sum;
+  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
+    const auto& rule = draft.config.rules[i];
+    if (rule.per != Rule::Per::rule) continue;  // how many contracts there will be is not known
+    sum = sum + draft.config.services[rule.service].committed;
+    if (sum <= *limit) continue;
+    draft.problems.warning(
+        draft.rule_places[i],
+        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
+                    in_text(sum), in_text(*limit)));
+    break;
+  }
+  for (std::size_t i = 0; i < draft.config.aggregates.size(); ++i) {
+    const auto& a = draft.config.aggregates[i];
+    const auto& shape = draft.config.ports[a.port].shaper.rate;
+    if (shape && a.marker.tpr_max > *shape) {
+      draft.problems.warning(draft.aggregate_places[i].rate,
+                             fmt::format("more than the {} that its port is shaped to", in_text(*shape)));
+    }
+  }
+  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
+    const auto& p = draft.config.ports[i];
+    if (!p.queues || !p.shaper.rate) continue;
+    const auto& set = draft.config.queues[*p.queues];
+    const Rate caps = strict_caps(set);
+    if (caps <= *p.shaper.rate) continue;
+    draft.problems.warning(
+        draft.port_places[i].name,
+        fmt::format("strict classes of `{}` may take {} in all, more than the {} that this port is shaped to",
+                    set.name, in_text(caps), in_text(*p.shaper.rate)));
+  }
+}
+
+void warn_about_services(Draft& draft) {
+  const auto mtu = largest_customer_mtu(draft.config.ports);
+  const auto held = draft.config.flow_table.held_packets;
+  const auto& queues = draft.config.queues;
+  const bool some_rio = std::any_of(queues.begin(), queues.end(), [](const QueueSet& q) {
+    return std::any_of(q.classes.begin(), q.classes.end(),
+                       [](const QueueClass& c) { return c.scheduling.queue.rio.has_value(); });
+  });
+  for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
+    const auto& places = draft.service_places[i];
+    for (const auto& [at, depth] : places.buckets) {
+      if (depth.count() >= mtu) continue;
+      draft.problems.warning(
+          at, fmt::format("{} B is less than one packet of {} B: such packets pass only when it is full",
+                          depth.count(), mtu));
+    }
+    const auto* csa = std::get_if<Csa>(&draft.config.services[i].conditioner);
+    if (csa && csa->bucket.buffer > held && places.buffer) {
+      draft.problems.warning(*places.buffer,
+                             fmt::format("more than `held` of `flow_table`, {} packets for all flows", held));
+    }
+    if (csa && !some_rio && csa->alpha.min != csa->alpha.max) {
+      draft.problems.warning(
+          places.name,
+          "no queue has `rio`, so `alpha` of this csa service never moves by a queue of this router");
+    }
+  }
+}
+
+}  // namespace surety::config

@@ -1,0 +1,48 @@
+// Rules that an earlier rule covers can never match: first match wins.
+#include <fmt/format.h>
+
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxCompared = 4096;  // pairs of rules are compared; beyond it that takes too long
+
+template <class T>
+bool covers(const std::optional<T>& a, const std::optional<T>& b) {
+  return !a || a == b;
+}
+bool covers(const std::optional<Prefix>& a, const std::optional<Prefix>& b) {
+  return !a || (b && a->length <= b->length && a->contains(b->address));
+}
+bool covers(const PortRange& a, const PortRange& b) {
+  return a.from <= b.from && a.to >= b.to;
+}
+
+// Everything that `b` matches, `a` matches.
+bool covers(const Match& a, const Match& b) {
+  return covers(a.port, b.port) && covers(a.vlan, b.vlan) && covers(a.inner_vlan, b.inner_vlan) &&
+         covers(a.source, b.source) && covers(a.destination, b.destination) &&
+         covers(a.protocol, b.protocol) && covers(a.source_port, b.source_port) &&
+         covers(a.destination_port, b.destination_port) && covers(a.dscp, b.dscp) &&
+         (a.family == Match::Family::any || a.family == b.family);
+}
+
+}  // namespace
+
+void warn_about_covered_rules(Draft& draft) {
+  const auto& rules = draft.config.rules;
+  if (rules.size() > kMaxCompared) return;
+  for (std::size_t later = 1; later < rules.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (!covers(rules[earlier].match, rules[later].match)) continue;
+      draft.problems.warning(
+          draft.rule_places[later],
+          fmt::format("this rule never matches: the rule at line {} takes all of its packets",
+                      draft.rule_places[earlier].line));
+      break;
+    }
+  }
+}
+
+}  // namespace surety::config
