@@ -11,23 +11,6 @@ ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
   if (params.rio) rio_.emplace(*params.rio, seed);
 }
 
-std::size_t ActiveQueue::enqueue_tail(std::span<const Packet> burst, Time now) {
-  const std::size_t admitted = std::min<std::size_t>(burst.size(), limit_ - depth());
-  std::uint32_t in = 0, in_refused = 0;
-  for (const Packet& p : burst.first(admitted)) {
-    slots_[tail_++ & mask_] = {p, now};
-    in += p.precedence == Precedence::in;
-  }
-  for (const Packet& p : burst.subspan(admitted)) in_refused += p.precedence == Precedence::in;
-  in_depth_ += in;
-  const std::size_t refused = burst.size() - admitted;
-  counters_[index(Precedence::in)].arrivals += in + in_refused;
-  counters_[index(Precedence::in)].overflow_drops += in_refused;
-  counters_[index(Precedence::out)].arrivals += burst.size() - in - in_refused;
-  counters_[index(Precedence::out)].overflow_drops += refused - in_refused;
-  return admitted;
-}
-
 void ActiveQueue::dequeue(std::span<Packet> out, Time now) {
   // Counted in registers: memory that each packet would read back just after the last one wrote it is slow.
   std::array<std::uint64_t, kPrecedences> packets{}, bytes{};

@@ -81,9 +81,9 @@ class ActiveQueue {
   }
 
   bool empty() const { return head_ == tail_; }
-  const Packet& front() const { return slots_[head_ & mask_].packet; }  // not when empty
+  const Packet& front() const { return slots_[head_ & mask_].packet; }                    // not when empty
   const Packet& peek(std::size_t i) const { return slots_[(head_ + i) & mask_].packet; }  // i < depth()
-  Packet dequeue(Time now) {                                            // not when empty
+  Packet dequeue(Time now) {                                                              // not when empty
     const Slot slot = slots_[head_++ & mask_];
     const Precedence precedence = slot.packet.precedence;
     in_depth_ -= precedence == Precedence::in;
@@ -95,9 +95,6 @@ class ActiveQueue {
     return slot.packet;
   }
 
-  // The same for as many of `burst` as there is room for, in order, of a queue without RIO; returns how many were
-  // admitted. The others are counted as overflow.
-  std::size_t enqueue_tail(std::span<const Packet> burst, Time now);
   // The same as dequeue() for out.size() packets, at most depth().
   void dequeue(std::span<Packet> out, Time now);
 

@@ -30,18 +30,6 @@ ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOver
   }
 }
 
-std::size_t ClassScheduler::enqueue_tail(std::size_t class_index, std::span<const Packet> burst, Time now) {
-  Class& c = classes_[class_index];
-  const bool was_empty = c.queue.empty();
-  const std::size_t admitted = c.queue.enqueue_tail(burst, now);
-  depth_ += static_cast<std::uint32_t>(admitted);
-  if (c.strict)
-    strict_depth_ += static_cast<std::uint32_t>(admitted);
-  else if (was_empty && admitted > 0)
-    activate(c);
-  return admitted;
-}
-
 std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {

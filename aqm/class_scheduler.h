@@ -52,11 +52,9 @@ class ClassScheduler {
     return result;
   }
 
-  // The same for a burst to a class whose queue has no RIO: the first packets are admitted, as many as returned.
-  std::size_t enqueue_tail(std::size_t class_index, std::span<const Packet> burst, Time now);
-
-  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`; it is charged); returns how
-  // many. The same packets in the same order as by dequeue(), but for a class that is alone: it needs no rounds.
+  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`; it is charged);
+  // returns how many. The same packets in the same order as by dequeue(), but for a class that is alone: it
+  // needs no rounds.
   std::size_t dequeue(Time now, PortShaper& shaper, std::span<Packet> out);
 
   // The next packet to leave at `now`; false when nothing may (empty, or capped).

@@ -52,7 +52,7 @@ enum class DropReason : std::uint8_t {
 #define X(name, stage, group, help) name,
   SURETY_DROP_REASONS(X)
 #undef X
-  none,  // not dropped; also the number of reasons
+      none,  // not dropped; also the number of reasons
 };
 inline constexpr std::size_t kDropReasons = static_cast<std::size_t>(DropReason::none);
 
@@ -69,6 +69,8 @@ inline constexpr std::array<DropReasonInfo, kDropReasons> kDropReasonInfo{{
 #undef X
 }};
 
-constexpr const DropReasonInfo& info(DropReason r) { return kDropReasonInfo[static_cast<std::size_t>(r)]; }
+constexpr const DropReasonInfo& info(DropReason r) {
+  return kDropReasonInfo[static_cast<std::size_t>(r)];
+}
 
 }  // namespace surety

@@ -1,7 +1,7 @@
 // The 16-byte packet descriptor that conditioners and queues see (DESIGN.md rule 5).
 //
-// Guarantees: trivially copyable, 16 bytes; the handle is opaque (an rte_mbuf in the product, anything in a test)
-// and is never dereferenced or freed below router/: an algorithm returns a verdict, its caller acts.
+// Guarantees: trivially copyable, 16 bytes; the handle is opaque (an rte_mbuf in the product, anything in a
+// test) and is never dereferenced or freed below router/: an algorithm returns a verdict, its caller acts.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,12 @@ namespace surety {
 // In-profile or out-of-profile: the drop precedence.
 enum class Precedence : std::uint8_t { in, out };
 inline constexpr std::size_t kPrecedences = 2;
-constexpr std::size_t index(Precedence p) { return static_cast<std::size_t>(p); }
-constexpr const char* name(Precedence p) { return p == Precedence::in ? "in" : "out"; }
+constexpr std::size_t index(Precedence p) {
+  return static_cast<std::size_t>(p);
+}
+constexpr const char* name(Precedence p) {
+  return p == Precedence::in ? "in" : "out";
+}
 
 using FlowId = std::uint32_t;
 inline constexpr FlowId kNoFlow = ~FlowId{0};

@@ -1,7 +1,8 @@
 // Typed quantities: time, rates, sizes, probabilities (DESIGN.md rules 1 and 3).
 //
-// Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker, the lab's
-// event loop, a test) can make a Time. The epoch is the driver's business; only differences mean anything.
+// Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker, the
+// lab's event loop, a test) can make a Time. The epoch is the driver's business; only differences mean
+// anything.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,9 @@ using Time = Clock::time_point;
 
 inline constexpr Time kNever = Time::max();
 
-constexpr double seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
+constexpr double seconds(Duration d) {
+  return static_cast<double>(d.count()) * 1e-9;
+}
 
 // An amount of data in bytes; of an IP packet unless a name says otherwise (DESIGN.md section 4).
 class Bytes {
@@ -105,8 +108,8 @@ struct Depth {
   friend constexpr bool operator==(const Depth&, const Depth&) = default;
 };
 
-// What a token stands for: a byte of the IP packet (default, right for variable sizes), or a whole packet (as in
-// the papers), whose rate is then `rate / nominal packet`.
+// What a token stands for: a byte of the IP packet (default, right for variable sizes), or a whole packet (as
+// in the papers), whose rate is then `rate / nominal packet`.
 enum class TokenUnit : std::uint8_t { bytes, packets };
 
 // How long `size` takes at `rate`, rounded up; rate must not be zero.
@@ -116,13 +119,27 @@ constexpr Duration transmission_time(Bytes size, Rate rate) {
 }
 
 namespace literals {
-constexpr Rate operator""_bps(unsigned long long n) { return Rate::bits_per_second(n); }
-constexpr Rate operator""_kbps(unsigned long long n) { return Rate::bits_per_second(n * 1000); }
-constexpr Rate operator""_Mbps(unsigned long long n) { return Rate::bits_per_second(n * 1'000'000); }
-constexpr Rate operator""_Gbps(unsigned long long n) { return Rate::bits_per_second(n * 1'000'000'000); }
-constexpr Bytes operator""_B(unsigned long long n) { return Bytes(n); }
-constexpr Bytes operator""_kB(unsigned long long n) { return Bytes(n * 1000); }
-constexpr Bytes operator""_MB(unsigned long long n) { return Bytes(n * 1'000'000); }
+constexpr Rate operator""_bps(unsigned long long n) {
+  return Rate::bits_per_second(n);
+}
+constexpr Rate operator""_kbps(unsigned long long n) {
+  return Rate::bits_per_second(n * 1000);
+}
+constexpr Rate operator""_Mbps(unsigned long long n) {
+  return Rate::bits_per_second(n * 1'000'000);
+}
+constexpr Rate operator""_Gbps(unsigned long long n) {
+  return Rate::bits_per_second(n * 1'000'000'000);
+}
+constexpr Bytes operator""_B(unsigned long long n) {
+  return Bytes(n);
+}
+constexpr Bytes operator""_kB(unsigned long long n) {
+  return Bytes(n * 1000);
+}
+constexpr Bytes operator""_MB(unsigned long long n) {
+  return Bytes(n * 1'000'000);
+}
 using namespace std::chrono_literals;
 }  // namespace literals
 

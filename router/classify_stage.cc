@@ -13,8 +13,8 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters
       services_(services),
       exits_(exits),
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed),
-      slice_interval_(std::max<std::int64_t>(
-          1, snapshot.config.flow_table.idle_timeout.count() / 2 * kSlice / snapshot.config.flow_table.capacity)),
+      slice_interval_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 * kSlice /
+                                                    snapshot.config.flow_table.capacity)),
       next_slice_(now) {
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
@@ -39,6 +39,7 @@ void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
     } else {
       FlowRecord& r = flows_[v.flow[i]];
       flows_.touch(r, now);
+      if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], now);
       v.service[i] = r.service;
     }
     v.keep(i, kept++);
@@ -46,8 +47,8 @@ void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
   v.size = kept;
 }
 
-// A packet of no known flow: its rule decides; the flow remembers. The packet before it in the same vector may have
-// created the flow already.
+// A packet of no known flow: its rule decides; the flow remembers. The packet before it in the same vector
+// may have created the flow already.
 FlowId ClassifyStage::create(Vector& v, std::size_t i, PortIndex port, std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
   const FlowId known = flows_.find(packet.key, hash, now);
@@ -56,7 +57,8 @@ FlowId ClassifyStage::create(Vector& v, std::size_t i, PortIndex port, std::uint
     return known;
   }
   const auto rule = snapshot_.classifier.match(packet, port);
-  v.service[i] = rule ? static_cast<std::uint16_t>(snapshot_.config.rules[*rule].service) : snapshot_.unmatched(port);
+  v.service[i] =
+      rule ? static_cast<std::uint16_t>(snapshot_.config.rules[*rule].service) : snapshot_.unmatched(port);
   const bool needs_state = snapshot_.services[v.service[i]].kind != ServiceProgram::Kind::none;
   const bool shares = needs_state && snapshot_.config.rules[*rule].per != config::Rule::Per::flow;
   FlowId shared = kNoFlow;
@@ -77,19 +79,25 @@ FlowId ClassifyStage::create(Vector& v, std::size_t i, PortIndex port, std::uint
   return id;
 }
 
-// The record that all flows of one contract share (`per: source` and the like).
-FlowId ClassifyStage::contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Time now) {
+// The record that all flows of one contract share (`per: source` and the like). Touched whenever one of them
+// is, here and in run(): they refer to it by number, so it must not go before them, wherever their packets
+// get to.
+FlowId ClassifyStage::contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet,
+                               Time now) {
   const FlowKey key = snapshot_.classifier.contract_key(rule, packet);
   const std::uint64_t hash = flows_.hash(key);
   FlowId id = flows_.find(key, hash, now);
   if (id == kNoFlow) {
     id = open(key, hash, service, true, now);
     if (id != kNoFlow) ++services_[service].contracts;
+  } else {
+    flows_.touch(flows_[id], now);
   }
   return id;
 }
 
-FlowId ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Time now) {
+FlowId ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract,
+                           Time now) {
   const FlowId id = flows_.insert(key, hash, contract, now, [this](FlowId gone) { closed(gone); });
   if (id == kNoFlow) return kNoFlow;
   FlowRecord& r = flows_[id];
@@ -102,9 +110,14 @@ FlowId ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t
       r.state.csa.domain = kNoDomain;
       break;
     case ServiceProgram::Kind::token_bucket:
-    case ServiceProgram::Kind::police: r.state.bucket.reset(program.bucket, now); break;
-    case ServiceProgram::Kind::meter: program.meter->reset(r.state.meter); break;
-    case ServiceProgram::Kind::none: break;
+    case ServiceProgram::Kind::police:
+      r.state.bucket.reset(program.bucket, now);
+      break;
+    case ServiceProgram::Kind::meter:
+      program.meter->reset(r.state.meter);
+      break;
+    case ServiceProgram::Kind::none:
+      break;
   }
   return id;
 }
@@ -114,8 +127,8 @@ void ClassifyStage::closed(FlowId id) {
   ServiceCounters& s = services_[r.service];
   const bool contract = (r.flags & FlowRecord::is_shared) != 0;
   if (!contract) --s.flows;
-  if (contract ||
-      ((r.flags & FlowRecord::redirect) == 0 && snapshot_.services[r.service].kind != ServiceProgram::Kind::none))
+  if (contract || ((r.flags & FlowRecord::redirect) == 0 &&
+                   snapshot_.services[r.service].kind != ServiceProgram::Kind::none))
     --s.contracts;
 }
 

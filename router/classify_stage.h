@@ -1,7 +1,8 @@
 // Which service a packet gets, and the flow that remembers it.
 //
-// Rules are consulted when a flow is created; the flow record keeps the answer. When the table is full, packets whose service
-// needs no state still pass (their rule is looked up each time), the others are dropped as `flow_table_full`.
+// Rules are consulted when a flow is created; the flow record keeps the answer. When the table is full,
+// packets whose service needs no state still pass (their rule is looked up each time), the others are dropped
+// as `flow_table_full`.
 #pragma once
 
 #include <span>
@@ -17,10 +18,11 @@ namespace surety {
 
 class ClassifyStage {
  public:
-  ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters> services, Exits& exits, std::uint64_t seed,
-                Time now);
+  ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters> services, Exits& exits,
+                std::uint64_t seed, Time now);
 
-  // Some rule may match what comes in by this port. If not, all of it has the service Snapshot::unmatched(port).
+  // Some rule may match what comes in by this port. If not, all of it has the service
+  // Snapshot::unmatched(port).
   bool classifies(PortIndex port) const { return classified_[port] != 0; }
   // Sets flow and service of each packet of a port that is classified.
   void run(Vector& v, PortIndex port, Time now);

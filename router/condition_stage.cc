@@ -5,12 +5,15 @@
 namespace surety {
 
 namespace {
-// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most; 4096 slots reach 67 ms ahead.
+// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most; 4096 slots reach 67 ms
+// ahead.
 constexpr Duration kSlot{1 << 14};
 constexpr std::uint32_t kSlots = 4096;
 constexpr std::size_t kWakeAtOnce = 16;
 
-std::uint64_t ticks(Time now) { return static_cast<std::uint64_t>(now.time_since_epoch().count()); }
+std::uint64_t ticks(Time now) {
+  return static_cast<std::uint64_t>(now.time_since_epoch().count());
+}
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
@@ -44,18 +47,17 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   const ServiceProgram& service = snapshot_.services[v.service[i]];
   FlowId id = v.flow[i];
   if (service.kind == ServiceProgram::Kind::none) return go(v, i, service, id, Precedence::in);
-  if ((flows_[id].flags & FlowRecord::redirect) != 0) {
-    id = flows_[id].state.shared;
-    flows_.touch(flows_[id], now);
-  }
+  if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
   ConditionerState& state = flows_[id].state;
   const std::uint32_t length = v.header[i].length;
   switch (service.kind) {
-    case ServiceProgram::Kind::csa: return csa(v, i, port, id, service, now);
+    case ServiceProgram::Kind::csa:
+      return csa(v, i, port, id, service, now);
     case ServiceProgram::Kind::token_bucket:
     case ServiceProgram::Kind::police: {
       state.bucket.fill(service.bucket, now);
-      if (state.bucket.take(service.bucket, service.bucket.cost(length))) return go(v, i, service, id, Precedence::in);
+      if (state.bucket.take(service.bucket, service.bucket.cost(length)))
+        return go(v, i, service, id, Precedence::in);
       if (service.kind == ServiceProgram::Kind::police) return refuse(v, i, port, DropReason::police);
       return go(v, i, service, id, Precedence::out);
     }
@@ -66,7 +68,8 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
       if (color == Color::red) v.mark[i] = service.mark_red;
       return fate;
     }
-    case ServiceProgram::Kind::none: break;
+    case ServiceProgram::Kind::none:
+      break;
   }
   return Fate::goes;
 }
@@ -76,15 +79,20 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
   EnhancedTokenBucketState& s = flows_[id].state.csa;
   const std::uint16_t domain = snapshot_.domain(v.egress[i], v.service[i]);
   if (s.domain != domain) [[unlikely]]
-    enter_domain(s, domain);
+    enter_domain(s, service.csa, domain);
   const bool waiting = s.held != 0;
   const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
   switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[domain], pool_)) {
-    case EtbVerdict::in: return go(v, i, service, id, Precedence::in);
-    case EtbVerdict::out: return go(v, i, service, id, Precedence::out);
-    case EtbVerdict::drop_buffer: return refuse(v, i, port, DropReason::buffer);
-    case EtbVerdict::drop_buffer_total: return refuse(v, i, port, DropReason::buffer_total);
-    case EtbVerdict::hold: break;
+    case EtbVerdict::in:
+      return go(v, i, service, id, Precedence::in);
+    case EtbVerdict::out:
+      return go(v, i, service, id, Precedence::out);
+    case EtbVerdict::drop_buffer:
+      return refuse(v, i, port, DropReason::buffer);
+    case EtbVerdict::drop_buffer_total:
+      return refuse(v, i, port, DropReason::buffer_total);
+    case EtbVerdict::hold:
+      break;
   }
   keep_notes(v, i, port);
   ++ports_[port].held;
@@ -96,8 +104,11 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
   return Fate::held;
 }
 
-// A flow's out-bucket lives in the time of the queue it leaves by; when its route changes it keeps its credit.
-void ConditionStage::enter_domain(EnhancedTokenBucketState& s, std::uint16_t domain) {
+// A flow's out-bucket lives in the time of the queue it leaves by. When its route changes, or when a
+// contract's flows leave by several ports, it takes along what it has gained until now.
+void ConditionStage::enter_domain(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                  std::uint16_t domain) {
+  if (s.domain != kNoDomain) s.out.fill(p.out, clocks_[s.domain].now());
   s.out.rebase(clocks_[domain].now());
   s.domain = domain;
 }
@@ -161,7 +172,8 @@ bool ConditionStage::release(Vector& v, Time now) {
     if (s.held == 0)
       flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
     else  // no room left in the vector, or no tokens: look again
-      wheel_.insert(s.held, v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
+      wheel_.insert(s.held,
+                    v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
   }
   return n == kWakeAtOnce || v.full();
 }

@@ -1,7 +1,7 @@
 // What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it (DESIGN.md section 4).
 //
-// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by. Holding a packet
-// keeps its mbuf, with what the later stages need written into it.
+// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by.
+// Holding a packet keeps its mbuf, with what the later stages need written into it.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,8 @@ class ConditionStage {
   void run_unconditioned(Vector& v, std::uint16_t service);
   // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
   bool release(Vector& v, Time now);
-  // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything else.
+  // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything
+  // else.
   void advance(std::span<const std::unique_ptr<Egress>> egresses, Time now);
 
   void discard();  // frees all held packets; for the end of the process
@@ -44,7 +45,7 @@ class ConditionStage {
   Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
   Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
   Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
-  void enter_domain(EnhancedTokenBucketState& s, std::uint16_t domain);
+  void enter_domain(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint16_t domain);
   static void keep_notes(const Vector& v, std::size_t i, PortIndex port);
   void revive(Vector& v, const Packet& p, std::uint16_t service);
 

@@ -1,4 +1,5 @@
-// What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them (DESIGN.md rule 9).
+// What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them (DESIGN.md rule
+// 9).
 //
 // The law, exact between two turns of the worker loop (DESIGN.md rule 4), per port and in total:
 //   ingress port:  rx = drops of ingress stages + punted + held + forwarded
@@ -21,14 +22,15 @@ struct PortCounters {
   std::uint64_t forwarded = 0;  // as ingress: handed to an egress
   std::uint64_t enqueued = 0;   // as egress: taken over
   std::uint64_t held = 0;       // as ingress, now: waiting in input buffers
-  std::array<std::uint64_t, kDropReasons> drops{};  // by reason; the stage tells whether as ingress or as egress
+  std::array<std::uint64_t, kDropReasons>
+      drops{};  // by reason; the stage tells whether as ingress or as egress
   std::array<std::uint64_t, kPuntReasons> punted{};
 };
 
 struct ServiceCounters {
   std::array<std::uint64_t, kPrecedences> packets{}, bytes{};  // conditioned and let go, by precedence
-  std::uint64_t dropped = 0;  // by the conditioner
-  std::uint64_t held = 0;     // now
+  std::uint64_t dropped = 0;                                   // by the conditioner
+  std::uint64_t held = 0;                                      // now
   std::uint64_t contracts = 0;  // now: conditioner states alive, each worth `committed`
   std::uint64_t flows = 0;      // now: flows in the table
 };
@@ -40,7 +42,7 @@ enum class Stage : std::uint8_t {
 #define X(name) name,
   SURETY_STAGES(X)
 #undef X
-  count,
+      count,
 };
 inline constexpr std::size_t kStages = static_cast<std::size_t>(Stage::count);
 inline constexpr std::array<std::string_view, kStages> kStageNames{{

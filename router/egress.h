@@ -1,7 +1,8 @@
-// What happens to packets that leave by one port: aggregate markers, the classes' queues, the scheduler, the shaper.
+// What happens to packets that leave by one port: aggregate markers, the classes' queues, the scheduler, the
+// shaper.
 //
-// Owned by one worker. Knows no device and no clock: the driver enqueues bursts, asks for as many packets as it has room
-// for, and looks at next_event() to know when asking again makes sense.
+// Owned by one worker. Knows no device and no clock: the driver enqueues bursts, asks for as many packets as
+// it has room for, and looks at next_event() to know when asking again makes sense.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -16,6 +17,7 @@
 #include "conditioners/ard_marker.h"
 #include "conditioners/csa_controller.h"
 #include "router/exits.h"
+#include "router/plain_queue.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -26,10 +28,14 @@ struct AggregateCounters {
 
 class Egress {
  public:
-  Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, Exits& exits, Time now, std::uint64_t seed);
+  Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, Exits& exits, Time now,
+         std::uint64_t seed);
 
-  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused ones are dropped.
+  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused ones are
+  // dropped.
   void enqueue(std::span<Packet> burst, Time now);
+  // The same for a port that is plain().
+  void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
   // Fills `room` with packets that may leave now, in order; they are the driver's from then on.
   std::size_t transmit(std::span<rte_mbuf*> room, Time now);
   // Timers: T2 of the congestion signalling, intervals of the aggregates. Once per turn.
@@ -42,7 +48,10 @@ class Egress {
   // alpha of a domain of this port (index into Snapshot::domains).
   Ratio alpha(std::uint16_t domain) const { return controllers_[domain - first_domain_].alpha(); }
 
-  const ClassScheduler& scheduler() const { return scheduler_; }
+  std::uint32_t depth() const { return plain_ ? plain_->depth() : scheduler_.depth(); }  // packets queued
+  const ClassScheduler& scheduler() const { return scheduler_; }  // empty when the port is plain
+  // The queue of a port without `queues`; null for others.
+  const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
   struct Aggregate {
     std::size_t config_index;
     std::size_t class_index;
@@ -53,12 +62,14 @@ class Egress {
   std::span<const Aggregate> aggregates() const { return aggregates_; }
 
  private:
-  void find_classes(std::span<Packet> burst);
-  void mark_aggregates(std::span<Packet> burst, Time now);
-  void queue(std::span<Packet> burst, Time now);
-  void queue_plain(std::span<Packet> burst, Time now);
+  struct Arrival {
+    std::size_t class_index;
+    bool ecn_capable;
+  };
+  Arrival find_class(Packet& p) const;
+  static void mark_aggregate(Aggregate& a, Packet& p, Time now);
+  void queue(Packet& p, Arrival arrival, Time now);
   void signal(std::size_t class_index, CongestionEvent event, Time now);
-  Aggregate* aggregate_of(std::size_t class_index);
 
   const config::QueueSet& classes_;
   PortIndex port_;
@@ -67,13 +78,11 @@ class Egress {
   ClassScheduler scheduler_;
   PortShaper shaper_;
   std::vector<Aggregate> aggregates_;
+  std::vector<Aggregate*> aggregate_of_;    // by class; null: none
   std::vector<CsaController> controllers_;  // of the domains first_domain_, first_domain_ + 1, ...
   std::vector<std::size_t> controller_class_;
   std::uint16_t first_domain_ = 0;
-  bool plain_;  // the port has no `queues`
-  // Of the burst at hand: class and traffic class byte of each packet.
-  std::array<std::uint8_t, kVector> class_;
-  std::array<std::uint8_t, kVector> traffic_class_;
+  std::optional<PlainQueue> plain_;  // the port has no `queues`
 };
 
 }  // namespace surety

@@ -7,15 +7,19 @@ namespace {
 // What an exception is called when no kernel can take it.
 DropReason without_kernel(PuntReason reason) {
   switch (reason) {
-    case PuntReason::ttl: return DropReason::ttl_exceeded;
-    case PuntReason::mtu: return DropReason::mtu_exceeded;
-    case PuntReason::neighbor: return DropReason::neighbor_unresolved;
-    default: return DropReason::no_kernel_peer;
+    case PuntReason::ttl:
+      return DropReason::ttl_exceeded;
+    case PuntReason::mtu:
+      return DropReason::mtu_exceeded;
+    case PuntReason::neighbor:
+      return DropReason::neighbor_unresolved;
+    default:
+      return DropReason::no_kernel_peer;
   }
 }
 
-// Answers and resolutions are the kernel's to make, whatever port the packet came in by; what is addressed to a port
-// needs that port's own device.
+// Answers and resolutions are the kernel's to make, whatever port the packet came in by; what is addressed to
+// a port needs that port's own device.
 bool any_kernel_will_do(PuntReason reason) {
   return reason == PuntReason::ttl || reason == PuntReason::mtu || reason == PuntReason::neighbor ||
          reason == PuntReason::options || reason == PuntReason::local;
@@ -23,7 +27,8 @@ bool any_kernel_will_do(PuntReason reason) {
 
 }  // namespace
 
-void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop) {
+void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
+                 std::uint32_t next_hop) {
   const KernelPeer peer = peers_[port];
   const bool by_ring = any_kernel_will_do(reason) && l3_offset != 0 &&
                        !(peer == KernelPeer::sees_all && reason == PuntReason::local);

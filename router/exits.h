@@ -1,5 +1,5 @@
-// The ways out of the pipeline other than transmission: a named drop, or the kernel. One object per worker, so that
-// every packet that leaves this way is counted once, at one place.
+// The ways out of the pipeline other than transmission: a named drop, or the kernel. One object per worker,
+// so that every packet that leaves this way is counted once, at one place.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -14,8 +14,8 @@
 
 namespace surety {
 
-// What stands behind a port in the kernel: nothing; a device that sees every frame as well (af_packet); or a device
-// that gets what the XDP program leaves it (af_xdp).
+// What stands behind a port in the kernel: nothing; a device that sees every frame as well (af_packet); or a
+// device that gets what the XDP program leaves it (af_xdp).
 enum class KernelPeer : std::uint8_t { none, sees_all, steered };
 
 class Exits {
@@ -29,8 +29,8 @@ class Exits {
     bin(m);
   }
 
-  // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. `l3_offset` is where its
-  // IP header starts (0: not an IP packet), `next_hop` what it was routed to.
+  // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. `l3_offset` is
+  // where its IP header starts (0: not an IP packet), `next_hop` what it was routed to.
   void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop);
 
   // Frees what was dropped; once per burst.
@@ -53,7 +53,11 @@ class Exits {
 };
 
 // What travels with a punted mbuf in `hash.usr` and `l2_len`: written by Exits, read by the control thread.
-inline std::uint32_t punted_next_hop(const rte_mbuf* m) { return m->hash.usr & 0xffffff; }
-inline PuntReason punted_reason(const rte_mbuf* m) { return static_cast<PuntReason>(m->hash.usr >> 24); }
+inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
+  return m->hash.usr & 0xffffff;
+}
+inline PuntReason punted_reason(const rte_mbuf* m) {
+  return static_cast<PuntReason>(m->hash.usr >> 24);
+}
 
 }  // namespace surety

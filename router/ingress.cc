@@ -62,7 +62,8 @@ void Ingress::release(Time now) {
 
 void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
-  for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i) rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
+  for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
+    rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
   PortCounters& counters = ports_[port];
   counters.rx_packets += burst.size();
   std::size_t kept = 0;
@@ -72,7 +73,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
     counters.rx_bytes += m->pkt_len;
     ParsedPacket& h = v_.header[kept];
     h.l3_offset = 0;  // until an IP header is found
-    const ParseOutcome outcome = surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
+    const ParseOutcome outcome =
+        surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
     if (outcome.forwards()) [[likely]]
       v_.mbuf[kept++] = m;
     else if (outcome.punt != PuntReason::none)
@@ -86,14 +88,23 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
 // Each egress takes its packets in the order they came.
 void Ingress::hand_over(Time now) {
   std::array<Packet, kVector> burst;
+  std::array<rte_mbuf*, kVector> frames;
   std::uint32_t ports = 0;
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
+    Egress& egress = *egresses_[port];
     std::size_t n = 0;
+    if (egress.plain() != nullptr) {
+      for (std::size_t i = 0; i < v_.size; ++i)
+        if (v_.egress[i] == port) frames[n++] = v_.mbuf[i];
+      egress.enqueue_plain({frames.data(), n}, now);
+      continue;
+    }
     for (std::size_t i = 0; i < v_.size; ++i)
-      if (v_.egress[i] == port) burst[n++] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
-    egresses_[port]->enqueue({burst.data(), n}, now);
+      if (v_.egress[i] == port)
+        burst[n++] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
+    egress.enqueue({burst.data(), n}, now);
   }
 }
 

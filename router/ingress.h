@@ -1,7 +1,8 @@
-// What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the egress of a port.
+// What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the
+// egress of a port.
 //
-// One per worker. Knows no device and no clock (DESIGN.md section 1): the driver hands bursts and the time over, calls
-// release() once per turn, and looks at next_event() to know when a held packet may leave.
+// One per worker. Knows no device and no clock (DESIGN.md section 1): the driver hands bursts and the time
+// over, calls release() once per turn, and looks at next_event() to know when a held packet may leave.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,9 @@
 
 namespace surety {
 
-inline bool is_v6(const std::uint8_t* ip) { return ip[0] >> 4 == 6; }
+inline bool is_v6(const std::uint8_t* ip) {
+  return ip[0] >> 4 == 6;
+}
 
 // DSCP << 2 | ECN.
 inline std::uint8_t traffic_class(const std::uint8_t* ip) {

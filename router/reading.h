@@ -1,7 +1,8 @@
 // One consistent reading of everything the router counts: what metrics, `surety show` and tests see.
 //
-// A worker copies its counters between two turns of its loop, when asked; hence the law of counters.h holds exactly in
-// every reading. Plain data with names resolved; rendering it is somebody else's job (metrics, telemetry).
+// A worker copies its counters between two turns of its loop, when asked; hence the law of counters.h holds
+// exactly in every reading. Plain data with names resolved; rendering it is somebody else's job (metrics,
+// telemetry).
 #pragma once
 
 #include <cstdint>
@@ -38,11 +39,11 @@ struct ServiceReading {
   double committed_bytes_per_second = 0;  // of all its contracts alive: rate x contracts
   double achieved_bytes_per_second = 0;   // IN and OUT let go, over the last seconds
   double achieved_in_bytes_per_second = 0;
-  std::optional<double> respect_ratio;    // RoS: IN let go / committed, at most 1; none without a commitment
+  std::optional<double> respect_ratio;  // RoS: IN let go / committed, at most 1; none without a commitment
 };
 
 struct DomainReading {  // of CSA
-  std::string name;     // "port/queue", or "port/queue/service" where services differ in their alpha parameters
+  std::string name;  // "port/queue", or "port/queue/service" where services differ in their alpha parameters
   double alpha = 0;
 };
 
@@ -54,7 +55,8 @@ struct AggregateReading {
 };
 
 struct FlowReading {  // of the top flows
-  std::string source, destination, protocol, service;  // "10.1.0.1:5001"; a contract's own record says what it covers
+  std::string source, destination, protocol,
+      service;  // "10.1.0.1:5001"; a contract's own record says what it covers
   std::uint16_t vlan = 0;
   std::uint64_t in_bytes = 0, out_bytes = 0;
   std::uint32_t held = 0;

@@ -63,7 +63,8 @@ inline void set_dscp_and_decrement_ttl(std::uint8_t* ip, bool v6, std::uint8_t d
   }
   const std::uint32_t old0 = load<std::uint16_t>(ip), old8 = load<std::uint16_t>(ip + 8);
   const std::uint32_t new0 = (old0 & 0x03ff) | static_cast<std::uint32_t>(dscp) << 10, new8 = old8 - 1;
-  std::uint32_t sum = (load<std::uint16_t>(ip + 10) ^ 0xffffu) + (old0 ^ 0xffff) + new0 + (old8 ^ 0xffff) + new8;
+  std::uint32_t sum =
+      (load<std::uint16_t>(ip + 10) ^ 0xffffu) + (old0 ^ 0xffff) + new0 + (old8 ^ 0xffff) + new8;
   sum = (sum & 0xffff) + (sum >> 16);
   sum = (sum & 0xffff) + (sum >> 16);
   store(ip, static_cast<std::uint16_t>(new0));

@@ -9,12 +9,21 @@ namespace surety {
 
 namespace {
 
-// Puts a fresh Ethernet header right before the IP header, which drops VLAN tags, and cuts the padding behind it.
-// `source_type`: the header's last 8 bytes.
+// A frame of several buffers whose IP packet is all in the first: the rest is padding.
+[[gnu::noinline]] void free_padding(rte_mbuf* m) {
+  rte_pktmbuf_free(m->next);
+  m->next = nullptr;
+  m->nb_segs = 1;
+}
+
+// Puts a fresh Ethernet header right before the IP header, which drops VLAN tags, and cuts the padding behind
+// it. `source_type`: the header's last 8 bytes.
 void write_ethernet(rte_mbuf* m, const ParsedPacket& h, const NextHopEntry& hop, std::uint64_t source_type) {
   m->data_off = static_cast<std::uint16_t>(m->data_off + h.l3_offset - RTE_ETHER_HDR_LEN);
   m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + h.length);
   m->pkt_len = m->data_len;
+  if (m->nb_segs > 1) [[unlikely]]
+    free_padding(m);
   auto* p = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto destination = std::bit_cast<std::uint64_t>(hop);  // its last two bytes are overwritten
   std::memcpy(p, &destination, 8);

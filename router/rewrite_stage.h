@@ -1,4 +1,5 @@
-// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the next hop.
+// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the
+// next hop.
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@ class RewriteStage {
   // `macs`: the ports' own, by index.
   RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits);
 
-  // `held`: the packets come from input buffers. Their next hop may have gone meanwhile: drop `neighbor_unresolved`.
+  // `held`: the packets come from input buffers. Their next hop may have gone meanwhile: drop
+  // `neighbor_unresolved`.
   void run(Vector& v, bool held);
 
  private:

@@ -22,7 +22,7 @@ struct RouteEvent {
   config::Prefix to;
   std::vector<RouteNextHop> next_hops;  // several: ECMP
   std::uint32_t metric = 0;
-  std::uint8_t protocol = 0;            // RTPROT_*
+  std::uint8_t protocol = 0;  // RTPROT_*
   bool blackhole = false;
 };
 struct NeighborEvent {
@@ -53,14 +53,15 @@ struct RouteTarget {
   static RouteTarget decode(std::uint32_t v) { return {v & 0xffffff, (v >> 24) + 1}; }
 };
 
-// One next hop as the data plane sees it: 8 bytes, so that the control thread can replace it under a running worker with
-// one atomic store. The source MAC is the egress port's.
+// One next hop as the data plane sees it: 8 bytes, so that the control thread can replace it under a running
+// worker with one atomic store. The source MAC is the egress port's.
 struct NextHopEntry {
   enum class State : std::uint8_t {
     no_route,
     blackhole,
     local,       // one of the router's own addresses
-    glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's destination
+    glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's
+                 // destination
     unresolved,  // a gateway whose MAC is not known: the kernel is to resolve the gateway
     ready,
   };
@@ -71,16 +72,18 @@ struct NextHopEntry {
 static_assert(sizeof(NextHopEntry) == 8);
 
 // Entries every NextHopTable starts with.
-inline constexpr std::uint32_t kNextHopNone = 0;       // no_route: the FIB's default
+inline constexpr std::uint32_t kNextHopNone = 0;  // no_route: the FIB's default
 inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
 
-// Where routes and next hops are programmed. A next hop is set before the first route that uses it. After the last one it
-// stays as it is until its id comes again, which is late: a worker may be in the midst of a burst.
+// Where routes and next hops are programmed. A next hop is set before the first route that uses it. After the
+// last one it stays as it is until its id comes again, which is late: a worker may be in the midst of a
+// burst.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;
-  virtual bool set_route(const config::Prefix& prefix, RouteTarget target) = 0;  // adds or replaces; false: no room
+  virtual bool set_route(const config::Prefix& prefix,
+                         RouteTarget target) = 0;  // adds or replaces; false: no room
   virtual void remove_route(const config::Prefix& prefix) = 0;
   virtual void set_next_hop(std::uint32_t id, const NextHopEntry& entry) = 0;
 };

@@ -17,8 +17,9 @@ void RouteStage::run(Vector& v, PortIndex port) {
   for (std::size_t i = 0; i < v.size; ++i) {
     const RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
     // Equal-cost routes are chosen by flow, so that none is reordered.
-    v.next_hop[i] = target.count == 1 ? target.first
-                                      : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(v.header[i].key)));
+    v.next_hop[i] = target.count == 1
+                        ? target.first
+                        : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(v.header[i].key)));
     const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
     const ParsedPacket& h = v.header[i];
     if (hop.state != NextHopEntry::State::ready || h.ttl <= 1 || h.length > mtu_[hop.port]) [[unlikely]] {
@@ -71,9 +72,11 @@ void RouteStage::refuse(Vector& v, std::size_t i, PortIndex port, const NextHopE
   else if (h.length > mtu_[hop.port])
     punt(PuntReason::mtu);
   else if (hop.state == State::glean)
-    punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the packet on
+    punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the
+                                 // packet on
   else
-    exits_.drop(m, port, DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
+    exits_.drop(m, port,
+                DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
 }
 
 }  // namespace surety

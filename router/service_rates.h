@@ -1,7 +1,7 @@
 // Guaranteed against achieved: what each service was promised and what it got over the last seconds.
 //
-// committed = rate of one contract x contracts alive; achieved = bytes let go / time; RoS = IN bytes let go / committed, at
-// most 1 (the CSA paper's respect of service, over a window instead of a whole simulation).
+// committed = rate of one contract x contracts alive; achieved = bytes let go / time; RoS = IN bytes let go /
+// committed, at most 1 (the CSA paper's respect of service, over a window instead of a whole simulation).
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ class ServiceRates {
 
   // Takes a sample; the counters of `services` are those of now.
   void sample(std::span<const ServiceReading> services, Time now);
-  // Writes committed, achieved and respect into `services`: from the oldest sample of the window to the counters in there.
+  // Writes committed, achieved and respect into `services`: from the oldest sample of the window to the
+  // counters in there.
   void apply(std::span<ServiceReading> services, Time now) const;
 
  private:

@@ -1,5 +1,6 @@
 #include "router/snapshot.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace surety {
@@ -78,26 +79,32 @@ Snapshot::Snapshot(config::Config c) : config(std::move(c)), classifier(config) 
     set_capacity(queues.back(), port);
   }
   domain_of.assign(config.ports.size() * services.size(), kNoDomain);
-  for (std::size_t port = 0; port < config.ports.size(); ++port) {
-    const std::size_t first = domains.size();
-    for (std::size_t s = 0; s < config.services.size(); ++s) {
-      const auto* csa = std::get_if<config::Csa>(&config.services[s].conditioner);
-      if (csa == nullptr) continue;
-      const std::size_t cls = queues[port].by_dscp[config.services[s].mark_out.value_or(0)].class_index;
-      std::size_t d = first;
-      while (d < domains.size() && !(domains[d].class_index == cls && domains[d].params == csa->alpha)) ++d;
-      if (d == domains.size()) {
-        std::string name = config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name;
-        for (std::size_t other = first; other < d; ++other)
-          if (domains[other].class_index == cls) {
-            name += "/" + config.services[s].name;
-            break;
-          }
-        domains.push_back({std::move(name), static_cast<PortIndex>(port), cls, csa->alpha});
-      }
-      domain_of[port * services.size() + s] = static_cast<std::uint16_t>(d);
+  for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
+}
+
+void Snapshot::find_domains(PortIndex port) {
+  const std::size_t first = domains.size();
+  std::vector<std::size_t> services_of;  // the first one of each domain
+  for (std::size_t s = 0; s < config.services.size(); ++s) {
+    const auto* csa = std::get_if<config::Csa>(&config.services[s].conditioner);
+    if (csa == nullptr) continue;
+    const std::size_t cls = queues[port].by_dscp[config.services[s].mark_out.value_or(0)].class_index;
+    std::size_t d = first;
+    while (d < domains.size() && !(domains[d].class_index == cls && domains[d].params == csa->alpha)) ++d;
+    if (d == domains.size()) {
+      domains.push_back(
+          {config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls, csa->alpha});
+      services_of.push_back(s);
     }
+    domain_of[port * services.size() + s] = static_cast<std::uint16_t>(d);
   }
+  const auto several = [&](std::size_t cls) {
+    return std::count_if(domains.begin() + static_cast<std::ptrdiff_t>(first), domains.end(),
+                         [&](const CsaDomain& d) { return d.class_index == cls; }) > 1;
+  };
+  for (std::size_t d = first; d < domains.size(); ++d)
+    if (several(domains[d].class_index))
+      domains[d].name += "/" + config.services[services_of[d - first]].name;
 }
 
 }  // namespace surety

@@ -1,4 +1,5 @@
-// A configuration made ready for the data plane: names are indices, rules a classifier, services small records.
+// A configuration made ready for the data plane: names are indices, rules a classifier, services small
+// records.
 //
 // Immutable once built (DESIGN.md rule 8): a reload builds another one and publishes it.
 #pragma once
@@ -32,7 +33,8 @@ struct ServiceProgram {
   Rate committed;
 };
 
-// One alpha: the flows of services with the same CsaParams that leave by one class of one port (PAPERS.md, CSA).
+// One alpha: the flows of services with the same CsaParams that leave by one class of one port (PAPERS.md,
+// CSA).
 struct CsaDomain {
   std::string name;  // "port/class", with "/service" behind it where a class has several domains
   PortIndex port = 0;
@@ -46,12 +48,13 @@ struct Snapshot {
 
   config::Config config;
   Classifier classifier;
-  // Those of the configuration, then two of our own for what no rule matches: "unclassified" from customer ports (best
-  // effort), "trusted" from core ports (the DSCP stays as it is).
+  // Those of the configuration, then two of our own for what no rule matches: "unclassified" from customer
+  // ports (best effort), "trusted" from core ports (the DSCP stays as it is).
   std::vector<ServiceProgram> services;
   std::vector<config::QueueSet> queues;  // one per port; ports without `queues` have one tail-drop class
   std::vector<CsaDomain> domains;
-  std::vector<std::uint16_t> domain_of;  // [port * services.size() + service]; kNoDomain for other conditioners
+  std::vector<std::uint16_t>
+      domain_of;  // [port * services.size() + service]; kNoDomain for other conditioners
 
   std::uint16_t unmatched(PortIndex port) const {
     const bool customer = config.ports[port].trust == config::Port::Trust::customer;
@@ -60,6 +63,9 @@ struct Snapshot {
   std::uint16_t domain(PortIndex port, std::uint16_t service) const {
     return domain_of[port * services.size() + service];
   }
+
+ private:
+  void find_domains(PortIndex port);
 };
 
 }  // namespace surety

@@ -1,4 +1,5 @@
-// Cycles and packets per stage. The router knows no clock: the driver gives it a counter to read, the lab gives none.
+// Cycles and packets per stage. The router knows no clock: the driver gives it a counter to read, the lab
+// gives none.
 #pragma once
 
 #include <cstdint>

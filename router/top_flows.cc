@@ -16,13 +16,20 @@ std::uint64_t relaxed(const std::uint64_t& counter) {
 
 std::string protocol_name(const FlowKey& key) {
   switch (static_cast<FlowKey::Class>(key.rest >> 61)) {
-    case FlowKey::Class::tcp: return "tcp";
-    case FlowKey::Class::udp: return "udp";
-    case FlowKey::Class::dccp: return "dccp";
-    case FlowKey::Class::sctp: return "sctp";
-    case FlowKey::Class::shared: return "contract";
-    case FlowKey::Class::fragment: return fmt::format("{} fragments", key.rest & 0xff);
-    case FlowKey::Class::other: break;
+    case FlowKey::Class::tcp:
+      return "tcp";
+    case FlowKey::Class::udp:
+      return "udp";
+    case FlowKey::Class::dccp:
+      return "dccp";
+    case FlowKey::Class::sctp:
+      return "sctp";
+    case FlowKey::Class::shared:
+      return "contract";
+    case FlowKey::Class::fragment:
+      return fmt::format("{} fragments", key.rest & 0xff);
+    case FlowKey::Class::other:
+      break;
   }
   return std::to_string(key.rest & 0xff);
 }
@@ -31,14 +38,15 @@ config::Address address_of(const FlowKey& key, bool destination) {
   config::Address a;
   a.v6 = key.v6;
   const std::size_t size = key.v6 ? 16 : 4;
-  std::memcpy(a.bytes.data(), reinterpret_cast<const char*>(key.address.data()) + (destination ? size : 0), size);
+  std::memcpy(a.bytes.data(), reinterpret_cast<const char*>(key.address.data()) + (destination ? size : 0),
+              size);
   return a;
 }
 
 std::string endpoint(const FlowKey& key, bool destination) {
   const auto cls = static_cast<FlowKey::Class>(key.rest >> 61);
   const std::string address = config::to_string(address_of(key, destination));
-  if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment || cls == FlowKey::Class::shared) return address;
+  if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment) return address;
   // Ports stand in the low 32 bits as they were loaded: network order.
   const auto ports = static_cast<std::uint32_t>(key.rest);
   const std::uint32_t raw = destination ? ports >> 16 : ports & 0xffff;
@@ -46,15 +54,28 @@ std::string endpoint(const FlowKey& key, bool destination) {
   return key.v6 ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
 }
 
+// What a contract covers, by its rule: one address, a prefix, or anything.
+std::string covered(const FlowKey& key, bool destination, const Snapshot& snapshot) {
+  using Per = config::Rule::Per;
+  const std::size_t rule = key.rest & 0xffff;
+  if (rule >= snapshot.config.rules.size()) return "any";  // the record has changed under our eyes
+  const config::Rule& r = snapshot.config.rules[rule];
+  const config::Address address = address_of(key, destination);
+  if (r.per == (destination ? Per::destination : Per::source)) return config::to_string(address);
+  if (r.per == Per::prefix && !destination)
+    return config::to_string(config::Prefix{address, key.v6 ? r.prefix_v6 : r.prefix_v4});
+  return "any";
+}
+
 FlowReading describe(const FlowTable& flows, FlowId id, const Snapshot& snapshot, Time now) {
   const FlowKey key = flows.key(id);
   FlowReading r;
-  r.source = endpoint(key, false);
-  r.destination = endpoint(key, true);
+  const bool contract = static_cast<FlowKey::Class>(key.rest >> 61) == FlowKey::Class::shared;
+  r.source = contract ? covered(key, false, snapshot) : endpoint(key, false);
+  r.destination = contract ? covered(key, true, snapshot) : endpoint(key, true);
   r.protocol = protocol_name(key);
   r.service = snapshot.services[flows[id].service].name;
   r.vlan = static_cast<std::uint16_t>(key.rest >> 44 & 0xfff);
-  if (r.protocol == "contract") r.vlan = 0;
   r.in_bytes = relaxed(flows.counters(id).in_bytes);
   r.out_bytes = relaxed(flows.counters(id).out_bytes);
   r.idle_seconds = seconds(flows.idle(id, now));
@@ -63,7 +84,8 @@ FlowReading describe(const FlowTable& flows, FlowId id, const Snapshot& snapshot
 
 }  // namespace
 
-std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count, Time now) {
+std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count,
+                                   Time now) {
   std::vector<std::pair<std::uint64_t, FlowId>> heap;  // the smallest of the largest on top
   for (FlowId id = 0; id < flows.capacity() && count > 0; ++id) {
     const std::uint8_t flags = flows[id].flags;

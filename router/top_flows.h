@@ -1,6 +1,7 @@
 // The flows that have carried most, for operators.
 //
-// Read by the control thread while the worker writes: numbers may be a moment apart, never more (DESIGN.md rule 9).
+// Read by the control thread while the worker writes: numbers may be a moment apart, never more (DESIGN.md
+// rule 9).
 #pragma once
 
 #include <vector>
@@ -12,6 +13,7 @@
 namespace surety {
 
 // At most `count` flows (contracts instead of the flows they cover), most bytes first.
-std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count, Time now);
+std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count,
+                                   Time now);
 
 }  // namespace surety

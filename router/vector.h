@@ -1,5 +1,5 @@
-// Up to 64 packets on their way through the ingress stages: a structure of arrays, compacted after each stage so
-// that the next one sees only packets that go on.
+// Up to 64 packets on their way through the ingress stages: a structure of arrays, compacted after each stage
+// so that the next one sees only packets that go on.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -24,7 +24,7 @@ struct Vector {
   std::array<std::uint16_t, kVector> service;  // index into Snapshot::services
   std::array<std::uint32_t, kVector> next_hop;
   std::array<PortIndex, kVector> egress;
-  std::array<std::uint8_t, kVector> mark;      // DSCP to write, or kKeepDscp
+  std::array<std::uint8_t, kVector> mark;  // DSCP to write, or kKeepDscp
   std::array<Precedence, kVector> precedence;
 
   bool full() const { return size == kVector; }

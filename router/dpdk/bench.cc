@@ -52,12 +52,13 @@ class Subject {
       snapshot_ = std::make_unique<Snapshot>(bench_config(path, flows));
       WorkerOptions options;
       options.measure_stages = stages;
-      worker_ = std::make_unique<Worker>(*snapshot_, bed.ports(), bed.forwarding().fib(), bed.forwarding().next_hops(),
-                                         nullptr, options);
+      worker_ = std::make_unique<Worker>(*snapshot_, bed.ports(), bed.forwarding().fib(),
+                                         bed.forwarding().next_hops(), nullptr, options);
       turn_ = [this] { return worker_->turn(); };
     }
     // Warm up: every flow is known before it is measured.
-    for (std::uint64_t packets = 0; packets < 2 * std::max<std::uint64_t>(flows, 100'000);) packets += turn_();
+    for (std::uint64_t packets = 0; packets < 2 * std::max<std::uint64_t>(flows, 100'000);)
+      packets += turn_();
   }
   double measure() const { return cycles_per_packet(turn_); }
   StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
@@ -87,7 +88,8 @@ StageCounters measure_stages(const BenchBed& bed, const std::string& path, std::
   return s;
 }
 
-// All paths of one family and number of flows, interleaved, so that what the machine does to one it does to all.
+// All paths of one family and number of flows, interleaved, so that what the machine does to one it does to
+// all.
 std::vector<Row> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows, int family) {
   const bool v6 = family == 6;
   bed.feed(static_cast<std::uint32_t>(flows), v6);
@@ -115,7 +117,8 @@ nlohmann::ordered_json stages_json(const Row& row) {
   nlohmann::ordered_json j = nlohmann::ordered_json::object();
   const auto packets = static_cast<double>(row.stages.packets[static_cast<std::size_t>(Stage::rx)]);
   for (std::size_t s = 0; s < kStages && packets > 0; ++s)
-    j[std::string(kStageNames[s])] = std::round(10 * static_cast<double>(row.stages.cycles[s]) / packets) / 10;
+    j[std::string(kStageNames[s])] =
+        std::round(10 * static_cast<double>(row.stages.cycles[s]) / packets) / 10;
   return j;
 }
 
@@ -126,19 +129,21 @@ void print(const std::vector<Row>& rows, bool json) {
     const double cycles = row.median();
     const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
     if (json) {
-      nlohmann::ordered_json j{{"path", row.path}, {"flows", row.flows}, {"family", row.family},
-                               {"cycles_per_packet", cycles}, {"min", *low}, {"max", *high}, {"mpps", mhz / cycles}};
+      nlohmann::ordered_json j{
+          {"path", row.path}, {"flows", row.flows}, {"family", row.family}, {"cycles_per_packet", cycles},
+          {"min", *low},      {"max", *high},       {"mpps", mhz / cycles}};
       if (feed) j["feed_cycles"] = *feed;
       if (anchor) j["ratio_to_anchor"] = cycles / *anchor;
       j["stages"] = stages_json(row);
       std::cout << j.dump() << '\n';
       continue;
     }
-    std::cout << fmt::format("{:<11} {:>8} IPv{} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f}", row.path, row.flows, row.family, cycles,
-                             *low, *high, mhz / cycles);
+    std::cout << fmt::format("{:<11} {:>8} IPv{} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f}", row.path, row.flows,
+                             row.family, cycles, *low, *high, mhz / cycles);
     if (anchor) std::cout << fmt::format(" {:>6.2f}", cycles / *anchor);
     const auto stages = stages_json(row);
-    for (const auto& [name, value] : stages.items()) std::cout << fmt::format("  {} {:.0f}", name, value.get<double>());
+    for (const auto& [name, value] : stages.items())
+      std::cout << fmt::format("  {} {:.0f}", name, value.get<double>());
     std::cout << '\n';
   }
   std::cout << std::flush;
@@ -166,12 +171,14 @@ int bench(const BenchOptions& options) {
     start_eal(p);
     BenchBed bed;
     if (!options.json)
-      std::cout << fmt::format("64-byte packets, core {}, TSC {:.0f} MHz, {} repetitions; cycles per packet, feed and null "
-                               "transmit included\n{:<11} {:>8} {:>4} {:>7} {:>7} {:>7} {:>6} {:>6}  stages\n",
-                               p.worker_core, static_cast<double>(rte_get_tsc_hz()) / 1e6, options.repetitions, "path",
-                               "flows", "", "median", "min", "max", "Mpps", "ratio");
+      std::cout << fmt::format(
+          "64-byte packets, core {}, TSC {:.0f} MHz, {} repetitions; cycles per packet, feed and null "
+          "transmit included\n{:<11} {:>8} {:>4} {:>7} {:>7} {:>7} {:>6} {:>6}  stages\n",
+          p.worker_core, static_cast<double>(rte_get_tsc_hz()) / 1e6, options.repetitions, "path", "flows",
+          "", "median", "min", "max", "Mpps", "ratio");
     for (const int family : options.families)
-      for (const std::uint64_t flows : options.flows) print(measure(bed, options, flows, family), options.json);
+      for (const std::uint64_t flows : options.flows)
+        print(measure(bed, options, flows, family), options.json);
   } catch (const std::exception& e) {
     std::cerr << "surety: " << e.what() << '\n';
     return 1;

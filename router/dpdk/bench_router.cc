@@ -16,7 +16,8 @@ config::Service csa_service() {
   config::Service s;
   s.name = "silver";
   config::Csa csa;
-  csa.bucket = {TokenBucketParams(10_Mbps, Depth::packets(10)), TokenBucketParams(10_Mbps, Depth::packets(1)), 100};
+  csa.bucket = {TokenBucketParams(10_Mbps, Depth::packets(10)), TokenBucketParams(10_Mbps, Depth::packets(1)),
+                100};
   s.conditioner = csa;
   s.mark_in = 10;  // AF11
   s.mark_out = 0;
@@ -36,7 +37,8 @@ config::QueueSet uplink() {
   voice.scheduling.cap = 2_Mbps;
   voice.in = {46};
   assured.scheduling.name = "assured";
-  assured.scheduling.queue = {200, RioParams{0.002, {70, 120, Probability(0.01)}, {10, 60, Probability(0.2)}}};
+  assured.scheduling.queue = {200,
+                              RioParams{0.002, {70, 120, Probability(0.01)}, {10, 60, Probability(0.2)}}};
   assured.in = {10};
   assured.out = {12, 14, 0};
   set.classes = {control, voice, assured};
@@ -69,7 +71,8 @@ config::Config bench_config(const std::string& path, std::uint32_t flows) {
     if (p == 0) c.ports[p].device.name = kFeedDevice;
     c.ports[p].trust = config::Port::Trust::core;
   }
-  // Room, and so an index, of the size the flows need: nothing may be refused, nothing be roomier than a user's.
+  // Room, and so an index, of the size the flows need: nothing may be refused, nothing be roomier than a
+  // user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
   c.flow_table.idle_timeout = std::chrono::hours(1);
   if (path == "forward") return c;
@@ -89,11 +92,15 @@ config::Config bench_config(const std::string& path, std::uint32_t flows) {
 }
 
 BenchBed::BenchBed()
-    : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, static_cast<int>(rte_socket_id()))),
+    : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+                                    static_cast<int>(rte_socket_id()))),
       forwarding_(kBenchRoutes + 16, 1) {
-  if (!pool_) throw std::runtime_error("no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
+  if (!pool_)
+    throw std::runtime_error(
+        "no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
   const config::Config c = bench_config("forward", 1);
-  for (std::size_t p = 0; p < 2; ++p) ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));
+  for (std::size_t p = 0; p < 2; ++p)
+    ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));
   add_routes();
 }
 

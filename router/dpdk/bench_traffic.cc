@@ -65,7 +65,9 @@ void make6(std::uint8_t* frame, std::uint32_t flow, std::uint32_t route, Rng& rn
 
 }  // namespace
 
-std::uint32_t bench_route4(std::uint32_t i) { return (16u << 24) + (i << 8); }
+std::uint32_t bench_route4(std::uint32_t i) {
+  return (16u << 24) + (i << 8);
+}
 
 std::array<std::uint8_t, 16> bench_route6(std::uint32_t i) {
   std::array<std::uint8_t, 16> a{};
@@ -74,7 +76,9 @@ std::array<std::uint8_t, 16> bench_route6(std::uint32_t i) {
   return a;
 }
 
-void BenchFeed::Unmap::operator()(Frame* p) const { munmap(p, bytes); }
+void BenchFeed::Unmap::operator()(Frame* p) const {
+  munmap(p, bytes);
+}
 
 std::unique_ptr<BenchFeed::Frame, BenchFeed::Unmap> BenchFeed::map(std::size_t frames) {
   const std::size_t bytes = frames * sizeof(Frame);
@@ -105,8 +109,8 @@ void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
   }
 }
 
-std::uint16_t BenchFeed::callback(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n, std::uint16_t,
-                                  void* self) {
+std::uint16_t BenchFeed::callback(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,
+                                  std::uint16_t, void* self) {
   static_cast<BenchFeed*>(self)->fill(mbufs, n);
   return n;
 }

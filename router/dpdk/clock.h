@@ -1,7 +1,7 @@
 // Time for the data plane, from the time stamp counter: the only place where it is read for the router.
 //
-// Guarantees: monotonic per core, starts at 0 when made, 1 ns resolution, error below 10^-9 of the time passed (fixed
-// point conversion; the frequency is what DPDK measured).
+// Guarantees: monotonic per core, starts at 0 when made, 1 ns resolution, error below 10^-9 of the time
+// passed (fixed point conversion; the frequency is what DPDK measured).
 #pragma once
 
 #include <rte_cycles.h>
@@ -18,7 +18,8 @@ class TscClock {
   }
   Time now() const { return at(rte_rdtsc()); }
   Time at(std::uint64_t tsc) const {
-    return Time(Duration(static_cast<std::int64_t>((static_cast<unsigned __int128>(tsc - base_) * ns_per_tick_) >> 32)));
+    return Time(Duration(
+        static_cast<std::int64_t>((static_cast<unsigned __int128>(tsc - base_) * ns_per_tick_) >> 32)));
   }
 
  private:

@@ -21,12 +21,14 @@ config::Address destination_of(const std::uint8_t* ip) {
 }
 
 // Interface names have at most 15 characters.
-std::string punt_name(const std::string& router) { return ("punt-" + router).substr(0, 15); }
+std::string punt_name(const std::string& router) {
+  return ("punt-" + router).substr(0, 15);
+}
 
 }  // namespace
 
-Control::Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
-                 rte_ring* punts)
+Control::Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
+                 Forwarding& forwarding, rte_ring* punts)
     : config_(config), ports_(ports), forwarding_(forwarding), punts_(punts), routes_(forwarding) {
   routes_.configure(config);
   for (std::size_t p = 0; p < ports.size(); ++p) {
@@ -115,19 +117,26 @@ void Control::on(const RouteEvent& event) {
   if (config_.kernel.routes) routes_.on(event);
 }
 
-void Control::on(const NeighborEvent& event) { routes_.on(event); }
+void Control::on(const NeighborEvent& event) {
+  routes_.on(event);
+}
 
 void Control::on(const AddressEvent& event) {
   routes_.on(event);
   for (auto& steer : steers_) {
     const auto& address = event.address.address;
-    const Status s = event.action == EventAction::add ? steer.add_local(address) : steer.remove_local(address);
+    const Status s =
+        event.action == EventAction::add ? steer.add_local(address) : steer.remove_local(address);
     if (!s) spdlog::warn("{}", s.error());
   }
 }
 
-void Control::on_resync_begin() { routes_.begin_kernel_sync(); }
-void Control::on_resync_end() { routes_.end_kernel_sync(); }
+void Control::on_resync_begin() {
+  routes_.begin_kernel_sync();
+}
+void Control::on_resync_end() {
+  routes_.end_kernel_sync();
+}
 
 // Gateways are resolved before traffic needs them.
 void Control::resolve_gateways() {

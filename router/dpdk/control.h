@@ -26,8 +26,8 @@ namespace surety {
 class Control : public NetlinkMonitor::Handler {
  public:
   // `punts`: ring filled by the worker; null: no port has a kernel peer.
-  Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
-          rte_ring* punts);
+  Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
+          Forwarding& forwarding, rte_ring* punts);
   ~Control() override;  // takes back the addresses it has given
 
   // One round: waits for the kernel for at most `patience`, then follows up on everything.

@@ -1,5 +1,5 @@
-// Says so, instead of dying of SIGILL, when the CPU lacks what the program was built for. Compiled for the baseline CPU
-// and run before any other code of ours.
+// Says so, instead of dying of SIGILL, when the CPU lacks what the program was built for. Compiled for the
+// baseline CPU and run before any other code of ours.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,7 +9,8 @@ namespace {
 
 [[gnu::constructor(101)]] void check_cpu() {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) return;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+    return;
   const char* text =
       "surety: this program was built with -march=" SURETY_MARCH
       ", which this CPU does not have; build with `cmake --preset release -DSURETY_MARCH=x86-64-v2`\n";

@@ -21,8 +21,9 @@ namespace surety {
 namespace {
 
 constexpr std::uint64_t kMega = 1 << 20;
-constexpr std::uint64_t kHugepage = 2 * kMega;
-constexpr std::uint32_t kPerPort = 3 * 4096;  // receive and transmit rings, and what AF_XDP keeps in its fill ring
+constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
+constexpr std::uint32_t kPerPort =
+    3 * 4096;  // receive and transmit rings, and what AF_XDP keeps in its fill ring
 
 std::uint64_t free_hugepages() {
   std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
@@ -43,11 +44,13 @@ std::vector<unsigned> usable_cores() {
 
 unsigned worker_core(const config::Config& c, const std::vector<unsigned>& cores) {
   if (c.workers.size() > 1)
-    throw EalError(fmt::format("workers: [{}]: this version polls with one core; name one", fmt::join(c.workers, ", ")));
+    throw EalError(
+        fmt::format("workers: [{}]: this version polls with one core; name one", fmt::join(c.workers, ", ")));
   if (c.workers.empty()) return cores.size() > 1 ? cores[1] : cores[0];
   const unsigned core = c.workers[0];
   if (std::find(cores.begin(), cores.end(), core) == cores.end())
-    throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core, fmt::join(cores, ", ")));
+    throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core,
+                               fmt::join(cores, ", ")));
   return core;
 }
 
@@ -68,21 +71,26 @@ bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string&
   const bool enough = free >= needed;
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::on && !enough)
-    throw EalError(fmt::format("{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
-                               "them, `dpdk: {{hugepages: off}}` runs without",
-                               free, needed, needed + 64));
+    throw EalError(fmt::format(
+        "{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
+        "them, `dpdk: {{hugepages: off}}` runs without",
+        free, needed, needed + 64));
   if (has_pci(c) && !enough)
-    throw EalError(fmt::format("a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`",
-                               free, needed, needed + 64));
+    throw EalError(fmt::format(
+        "a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`", free,
+        needed, needed + 64));
   if (!enough)
-    note = fmt::format("running without hugepages ({} free, {} needed): slower; `echo {} > /proc/sys/vm/nr_hugepages` helps",
-                       free, needed, needed + 64);
+    note = fmt::format(
+        "running without hugepages ({} free, {} needed): slower; `echo {} > /proc/sys/vm/nr_hugepages` helps",
+        free, needed, needed + 64);
   return enough;
 }
 
 }  // namespace
 
-std::string file_prefix(const std::string& router_name) { return "surety-" + router_name; }
+std::string file_prefix(const std::string& router_name) {
+  return "surety-" + router_name;
+}
 
 std::uint32_t mbuf_count(const config::Config& c) {
   std::uint32_t n = c.flow_table.held_packets + 8192;
@@ -97,11 +105,12 @@ std::uint32_t mbuf_count(const config::Config& c) {
   return std::max(n, c.dpdk.mbufs);
 }
 
-std::uint64_t eal_memory_bytes(const config::Config& c) {
-  constexpr std::uint64_t kPerMbuf = 2048 + 128 + 128 + 64;
-  std::uint64_t buffer = kPerMbuf;
+std::uint64_t eal_memory_bytes(const config::Config& c, std::uint64_t page) {
+  std::uint64_t buffer = 2048 + 128 + 128 + 64;
   for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
-  return Fib::memory_bytes(c.dpdk.max_routes) + mbuf_count(c) * buffer + 64 * kMega;
+  // DPDK lets no buffer cross a page, unless it is larger than one.
+  const std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  return Fib::memory_bytes(c.dpdk.max_routes) + (mbuf_count(c) + page / buffer) * share + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {
@@ -112,18 +121,24 @@ EalPlan plan_eal(const config::Config& c) {
   plan.worker_core = worker_core(c, cores);
   auto others = cores;
   if (others.size() > 1) std::erase(others, plan.worker_core);
-  const std::uint64_t bytes = std::max<std::uint64_t>(eal_memory_bytes(c), c.dpdk.memory_mb * kMega);
-  plan.hugepages = choose_hugepages(c, bytes, plan.note);
+  const auto memory = [&](std::uint64_t page) {
+    return std::max<std::uint64_t>(eal_memory_bytes(c, page), c.dpdk.memory_mb * kMega);
+  };
+  plan.hugepages = choose_hugepages(c, memory(kHugepage), plan.note);
   plan.arguments = {"surety",
-                    "--lcores", fmt::format("0@({}),1@{}", fmt::join(others, ","), plan.worker_core),
-                    "--file-prefix", file_prefix(c.router.name),
-                    "--log-level", "4",
-                    "--force-max-simd-bitwidth", "512"};  // FIB lookups in AVX-512 where the CPU has it
+                    "--lcores",
+                    fmt::format("0@({}),1@{}", fmt::join(others, ","), plan.worker_core),
+                    "--file-prefix",
+                    file_prefix(c.router.name),
+                    "--log-level",
+                    "4",
+                    "--force-max-simd-bitwidth",
+                    "512"};  // FIB lookups in AVX-512 where the CPU has it
   if (plan.hugepages) {
     plan.arguments.emplace_back("--in-memory");
   } else {
     for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
-    plan.arguments.push_back(std::to_string((bytes + kMega - 1) / kMega));
+    plan.arguments.push_back(std::to_string((memory(kPage) + kMega - 1) / kMega));
   }
   if (!has_pci(c)) plan.arguments.emplace_back("--no-pci");
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
@@ -135,7 +150,8 @@ void start_eal(const EalPlan& plan) {
   kept = plan.arguments;
   std::vector<char*> argv;
   for (auto& a : kept) argv.push_back(a.data());
-  if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0)
+  argv.push_back(nullptr);
+  if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)
     throw EalError(fmt::format("DPDK does not start: {}; its arguments were `{}`", rte_strerror(rte_errno),
                                fmt::join(plan.arguments, " ")));
 }
@@ -150,9 +166,10 @@ NameLock::NameLock(const std::string& name) : path_("/run/surety/" + name + ".lo
     char pid[16] = {};
     const auto n = read(fd_, pid, sizeof pid - 1);
     close(fd_);
-    throw EalError(fmt::format("a router named `{}` runs already (process {}); stop it, or give this one another `router: "
-                               "{{name: ...}}`",
-                               name, n > 0 ? std::string(pid, static_cast<std::size_t>(n)) : "unknown"));
+    throw EalError(fmt::format(
+        "a router named `{}` runs already (process {}); stop it, or give this one another `router: "
+        "{{name: ...}}`",
+        name, n > 0 ? std::string(pid, static_cast<std::size_t>(n)) : "unknown"));
   }
   const std::string pid = std::to_string(getpid());
   if (ftruncate(fd_, 0) != 0 || write(fd_, pid.data(), pid.size()) < 0)

@@ -6,7 +6,9 @@
 
 namespace surety {
 
-void Forwarding::Free::operator()(rte_rcu_qsbr* p) const { rte_free(p); }
+void Forwarding::Free::operator()(rte_rcu_qsbr* p) const {
+  rte_free(p);
+}
 
 Forwarding::Forwarding(std::uint32_t max_routes, unsigned workers) : fib_("surety", max_routes) {
   const std::size_t size = rte_rcu_qsbr_get_memsize(workers);

@@ -15,7 +15,9 @@ class Forwarding : public RouteSink {
  public:
   Forwarding(std::uint32_t max_routes, unsigned workers);
 
-  bool set_route(const config::Prefix& prefix, RouteTarget target) override { return fib_.add(prefix, target.encode()); }
+  bool set_route(const config::Prefix& prefix, RouteTarget target) override {
+    return fib_.add(prefix, target.encode());
+  }
   void remove_route(const config::Prefix& prefix) override { fib_.remove(prefix); }
   void set_next_hop(std::uint32_t id, const NextHopEntry& entry) override { next_hops_.set(id, entry); }
 

@@ -33,23 +33,30 @@ int main(int argc, char** argv) {
   run->add_option("file", file, "configuration, YAML")->required();
 
   std::vector<std::string> files;
-  auto* check = app.add_subcommand("check", "Check configurations: every error with its place; exit status 0 or 1");
+  auto* check =
+      app.add_subcommand("check", "Check configurations: every error with its place; exit status 0 or 1");
   check->add_option("file", files, "configurations, YAML")->required();
 
   surety::ShowRequest request;
   std::string router;
   auto* show = app.add_subcommand("show", "Tables of a running router");
-  show->add_option("what", request.what, "ports, queues, services, flows, drops, aggregates, domains or workers")->required();
+  show->add_option("what", request.what,
+                   "ports, queues, services, flows, drops, aggregates, domains or workers")
+      ->required();
   show->add_option("--name", router, "the router's name; default: the only one that runs");
   show->add_flag("--json", request.json, "for programs");
   show->add_flag("--all", request.all, "drops: also those that never happened");
 
   surety::BenchOptions options;
-  auto* bench = app.add_subcommand("bench", "Cycles per 64-byte packet on one core, by path, number of flows and stage");
-  bench->add_option("--flows", options.flows, "numbers of flows")->delimiter(',')->transform(CLI::AsSizeValue(true));
+  auto* bench = app.add_subcommand(
+      "bench", "Cycles per 64-byte packet on one core, by path, number of flows and stage");
+  bench->add_option("--flows", options.flows, "numbers of flows")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(true));
   bench->add_option("--paths", options.paths, "feed, anchor, forward, csa, everything")->delimiter(',');
   bench->add_option("--families", options.families, "4, 6")->delimiter(',');
-  bench->add_option("--repetitions", options.repetitions, "medians are of this many runs")->check(CLI::Range(1, 99));
+  bench->add_option("--repetitions", options.repetitions, "medians are of this many runs")
+      ->check(CLI::Range(1, 99));
   bench->add_option("--core", options.core, "the core to measure on");
   bench->add_flag("--json", options.json, "one line of JSON per row");
 

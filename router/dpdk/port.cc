@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <net/if.h>
 #include <rte_dev.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <filesystem>
 
+#include "router/linux/fd.h"
 #include "router/linux/steer.h"
 
 namespace surety {
@@ -20,11 +23,14 @@ using Kind = config::Device::Kind;
 // The device arguments DPDK probes, "name,key=value...".
 std::string device_arguments(const config::Device& d, std::size_t index) {
   switch (d.kind) {
-    case Kind::pci: return d.name;
+    case Kind::pci:
+      return d.name;
     case Kind::af_xdp:
       return fmt::format("net_af_xdp{},iface={},xdp_prog={}", index, d.name, steer_object_path());
-    case Kind::af_packet: return fmt::format("net_af_packet{},iface={},qdisc_bypass=1", index, d.name);
-    case Kind::null: return fmt::format("net_null{},size=64,copy=0,no-rx={}", index, d.name == kFeedDevice ? 0 : 1);
+    case Kind::af_packet:
+      return fmt::format("net_af_packet{},iface={},qdisc_bypass=1", index, d.name);
+    case Kind::null:
+      return fmt::format("net_null{},size=64,copy=0,no-rx={}", index, d.name == kFeedDevice ? 0 : 1);
     case Kind::pcap: {
       std::string s = fmt::format("net_pcap{}", index);
       if (!d.rx_file.empty()) s += ",rx_pcap=" + d.rx_file;
@@ -32,8 +38,9 @@ std::string device_arguments(const config::Device& d, std::size_t index) {
       return s;
     }
     default:
-      throw PortError(fmt::format("device `{}` is not supported by this version; use af_xdp, af_packet, pcap, null or pci",
-                                  DpdkPort::describe(d)));
+      throw PortError(fmt::format(
+          "device `{}` is not supported by this version; use af_xdp, af_packet, pcap, null or pci",
+          DpdkPort::describe(d)));
   }
 }
 
@@ -41,13 +48,23 @@ void check_interface(const config::Port& port) {
   const std::string name = DpdkPort::interface(port.device);
   if (name.empty()) return;
   if (if_nametoindex(name.c_str()) == 0)
-    throw PortError(fmt::format("port {}: there is no interface `{}` here; `ip link` lists those there are", port.name, name));
+    throw PortError(fmt::format("port {}: there is no interface `{}` here; `ip link` lists those there are",
+                                port.name, name));
 }
 
 void check_files(const config::Port& port) {
   if (port.device.kind != Kind::pcap || port.device.rx_file.empty()) return;
   if (!std::filesystem::exists(port.device.rx_file))
     throw PortError(fmt::format("port {}: no such file: {}", port.name, port.device.rx_file));
+}
+
+// DPDK's drivers for kernel devices report a link that is always up.
+bool is_up(const std::string& interface) {
+  const Fd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  interface.copy(request.ifr_name, IFNAMSIZ - 1);
+  return ::ioctl(control.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_UP) != 0 &&
+         (request.ifr_flags & IFF_RUNNING) != 0;
 }
 
 }  // namespace
@@ -64,22 +81,34 @@ std::string DpdkPort::interface(const config::Device& device) {
 
 std::string DpdkPort::describe(const config::Device& d) {
   switch (d.kind) {
-    case Kind::none: return "none";
-    case Kind::pci: return "pci " + d.name;
-    case Kind::af_xdp: return "af_xdp " + d.name;
-    case Kind::af_packet: return "af_packet " + d.name;
-    case Kind::tap: return "tap " + d.name;
-    case Kind::memif: return "memif " + d.name + (d.server ? " server" : " client");
-    case Kind::virtio_user: return "virtio-user " + d.name;
-    case Kind::vhost: return "vhost " + d.name;
-    case Kind::pcap: return "pcap rx=" + d.rx_file + " tx=" + d.tx_file;
-    case Kind::null: return "null";
-    case Kind::ring: return "ring";
+    case Kind::none:
+      return "none";
+    case Kind::pci:
+      return "pci " + d.name;
+    case Kind::af_xdp:
+      return "af_xdp " + d.name;
+    case Kind::af_packet:
+      return "af_packet " + d.name;
+    case Kind::tap:
+      return "tap " + d.name;
+    case Kind::memif:
+      return "memif " + d.name + (d.server ? " server" : " client");
+    case Kind::virtio_user:
+      return "virtio-user " + d.name;
+    case Kind::vhost:
+      return "vhost " + d.name;
+    case Kind::pcap:
+      return "pcap rx=" + d.rx_file + " tx=" + d.tx_file;
+    case Kind::null:
+      return "null";
+    case Kind::ring:
+      return "ring";
   }
   return "?";
 }
 
-DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool) {
+DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool)
+    : interface_(interface(config.device)) {
   check_interface(config);
   check_files(config);
   probe(config, index);
@@ -91,16 +120,20 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
   }
 }
 
-DpdkPort::~DpdkPort() { close(); }
+DpdkPort::~DpdkPort() {
+  close();
+}
 
 void DpdkPort::probe(const config::Port& config, std::size_t index) {
   const std::string arguments = device_arguments(config.device, index);
   device_name_ = arguments.substr(0, arguments.find(','));
   if (const int r = rte_dev_probe(arguments.c_str()); r != 0) {
-    const std::string why = config.device.kind == Kind::pci
-                                ? "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it"
-                                : "does another program hold it? `ip -details link show` shows an attached XDP program";
-    throw PortError(fmt::format("port {}: cannot open {}: {}; {}", config.name, describe(config.device), strerror(-r), why));
+    const std::string why =
+        config.device.kind == Kind::pci
+            ? "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it"
+            : "does another program hold it? `ip -details link show` shows an attached XDP program";
+    throw PortError(fmt::format("port {}: cannot open {}: {}; {}", config.name, describe(config.device),
+                                strerror(-r), why));
   }
   if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
     throw PortError(fmt::format("port {}: {} has no Ethernet port", config.name, device_name_));
@@ -117,8 +150,10 @@ void DpdkPort::start(const config::Port& config, rte_mempool* pool) {
   std::uint16_t rx = kRxDescriptors, tx = kTxDescriptors;
   must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "agree on descriptor counts");
   const int socket = rte_eth_dev_socket_id(id_);
-  must(rte_eth_rx_queue_setup(id_, 0, rx, static_cast<unsigned>(socket), nullptr, pool), "set up its receive queue");
-  must(rte_eth_tx_queue_setup(id_, 0, tx, static_cast<unsigned>(socket), nullptr), "set up its transmit queue");
+  must(rte_eth_rx_queue_setup(id_, 0, rx, static_cast<unsigned>(socket), nullptr, pool),
+       "set up its receive queue");
+  must(rte_eth_tx_queue_setup(id_, 0, tx, static_cast<unsigned>(socket), nullptr),
+       "set up its transmit queue");
   if (config.mtu != 1500) {
     // Virtual devices may not know MTUs; their frames are as large as their buffers.
     const int r = rte_eth_dev_set_mtu(id_, config.mtu);
@@ -148,6 +183,7 @@ void DpdkPort::close() noexcept {
 }
 
 bool DpdkPort::link_up() const {
+  if (!interface_.empty()) return is_up(interface_);
   rte_eth_link link{};
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

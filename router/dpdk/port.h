@@ -1,6 +1,7 @@
 // A DPDK port made from one `device:` line: probed, configured, started, and given back.
 //
-// Errors are one sentence with the fix, thrown as PortError while the router starts; nothing throws afterwards.
+// Errors are one sentence with the fix, thrown as PortError while the router starts; nothing throws
+// afterwards.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -53,6 +54,7 @@ class DpdkPort {
   void start(const config::Port& config, rte_mempool* pool);
   void close() noexcept;
 
+  std::string interface_;    // of the kernel; empty: none
   std::string device_name_;  // as DPDK knows it
   std::uint16_t id_ = RTE_MAX_ETHPORTS;
   std::array<std::uint8_t, 6> mac_{};

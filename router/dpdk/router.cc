@@ -27,11 +27,12 @@ constexpr Duration kIdleSleep = 50us;
 rte_mempool* make_pool(const config::Config& c) {
   std::uint32_t buffer = RTE_MBUF_DEFAULT_BUF_SIZE;
   for (const auto& p : c.ports) buffer = std::max<std::uint32_t>(buffer, p.mtu + RTE_PKTMBUF_HEADROOM + 64u);
-  rte_mempool* pool = rte_pktmbuf_pool_create("surety", mbuf_count(c), kMempoolCache, 0, static_cast<std::uint16_t>(buffer),
-                                              static_cast<int>(rte_socket_id()));
+  rte_mempool* pool =
+      rte_pktmbuf_pool_create("surety", mbuf_count(c), kMempoolCache, 0, static_cast<std::uint16_t>(buffer),
+                              static_cast<int>(rte_socket_id()));
   if (pool == nullptr)
-    throw EalError(fmt::format("no memory for {} packet buffers: {}; raise `dpdk: {{memory: ...}}`", mbuf_count(c),
-                               rte_strerror(rte_errno)));
+    throw EalError(fmt::format("no memory for {} packet buffers: {}; raise `dpdk: {{memory: ...}}`",
+                               mbuf_count(c), rte_strerror(rte_errno)));
   return pool;
 }
 
@@ -42,8 +43,10 @@ bool any_kernel_peer(const config::Config& c) {
 
 rte_ring* make_ring(const config::Config& c) {
   if (!any_kernel_peer(c)) return nullptr;
-  rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), RING_F_SP_ENQ | RING_F_SC_DEQ);
-  if (ring == nullptr) throw EalError(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
+  rte_ring* ring =
+      rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), RING_F_SP_ENQ | RING_F_SC_DEQ);
+  if (ring == nullptr)
+    throw EalError(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
   return ring;
 }
 
@@ -65,7 +68,8 @@ Router::Router(config::Config config, const EalPlan& plan, std::string config_ha
       rates_(committed(snapshot_)) {
   open_ports();
   const WorkerOptions options{plan_.worker_core, rte_rand(), kIdleSleep, true};
-  worker_ = std::make_unique<Worker>(snapshot_, ports_, forwarding_.fib(), forwarding_.next_hops(), punts_.get(), options);
+  worker_ = std::make_unique<Worker>(snapshot_, ports_, forwarding_.fib(), forwarding_.next_hops(),
+                                     punts_.get(), options);
   worker_->report_to(forwarding_.rcu());
   control_ = std::make_unique<Control>(snapshot_.config, ports_, forwarding_, punts_.get());
 }
@@ -104,10 +108,12 @@ void Router::run(const std::atomic<bool>& stop) {
         return 0;
       },
       worker_.get(), 1);
-  if (launched != 0) throw EalError(fmt::format("cannot start on core {}: {}", plan_.worker_core, rte_strerror(-launched)));
+  if (launched != 0)
+    throw EalError(fmt::format("cannot start on core {}: {}", plan_.worker_core, rte_strerror(-launched)));
   try {
     start_observers();
-    spdlog::info("{} forwards between {} ports on core {}", snapshot_.config.router.name, ports_.size(), plan_.worker_core);
+    spdlog::info("{} forwards between {} ports on core {}", snapshot_.config.router.name, ports_.size(),
+                 plan_.worker_core);
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       control_->round(5ms);
       if (std::chrono::steady_clock::now() < next) continue;

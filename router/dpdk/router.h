@@ -1,7 +1,7 @@
 // A whole router: ports, data plane, control, what it shows of itself. Made from a checked configuration.
 //
-// The constructor opens everything or throws (PortError, EalError, std::runtime_error: one sentence with the fix); run()
-// forwards until it is told to stop, drains and returns.
+// The constructor opens everything or throws (PortError, EalError, std::runtime_error: one sentence with the
+// fix); run() forwards until it is told to stop, drains and returns.
 #pragma once
 
 #include <rte_mempool.h>
@@ -63,7 +63,7 @@ class Router {
   ServiceRates rates_;
   std::vector<FlowReading> top_flows_;
   std::uint64_t routes_ = 0, neighbors_ = 0;
-  Reading last_;            // if the worker should not answer
+  Reading last_;  // if the worker should not answer
 };
 
 }  // namespace surety

@@ -21,7 +21,9 @@ namespace {
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) { stop.store(true, std::memory_order_relaxed); }
+void on_signal(int) {
+  stop.store(true, std::memory_order_relaxed);
+}
 
 void handle_signals() {
   struct sigaction action {};
@@ -41,7 +43,9 @@ void forward(config::Config config, const std::string& file) {
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   if (config.signalling.mode != config::Signalling::Mode::off)
-    spdlog::warn("signalling: congestion signals between routers are not part of this version; alpha follows this router's own queues");
+    spdlog::warn(
+        "signalling: congestion signals between routers are not part of this version; alpha follows this "
+        "router's own queues");
   start_eal(plan);
   handle_signals();
   {

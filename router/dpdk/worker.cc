@@ -35,12 +35,12 @@ Worker::Worker(const Snapshot& snapshot, std::span<const std::unique_ptr<DpdkPor
   const Time now = clock_.now();
   for (std::size_t p = 0; p < ports.size(); ++p) {
     macs_.push_back(ports[p]->mac());
-    egresses_.push_back(std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), port_counters_[p], exits_, now,
-                                                 options.seed + p));
+    egresses_.push_back(std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), port_counters_[p],
+                                                 exits_, now, options.seed + p));
   }
-  ingress_ = std::make_unique<Ingress>(
-      IngressEnvironment{snapshot, fib, next_hops, egresses_, macs_, port_counters_, service_counters_, exits_, meter_},
-      options.seed, now);
+  ingress_ = std::make_unique<Ingress>(IngressEnvironment{snapshot, fib, next_hops, egresses_, macs_,
+                                                          port_counters_, service_counters_, exits_, meter_},
+                                       options.seed, now);
   reading_ = blank_reading(snapshot, options.core);
   last_tsc_ = rte_rdtsc();
 }
@@ -132,7 +132,8 @@ std::size_t Worker::transmit(std::size_t p, Time now) {
   PortCounters& c = port_counters_[p];
   c.tx_packets += sent;
   t.begin += sent;
-  for (std::size_t i = t.begin; i < t.end; ++i) bytes -= t.mbufs[i]->pkt_len;  // what was not sent is still ours
+  for (std::size_t i = t.begin; i < t.end; ++i)
+    bytes -= t.mbufs[i]->pkt_len;  // what was not sent is still ours
   c.tx_bytes += bytes;
   meter_.lap(Stage::tx, sent);
   return sent;
@@ -146,7 +147,7 @@ std::uint64_t Worker::drops(DropReason reason) const {
 
 bool Worker::empty() const {
   for (std::size_t p = 0; p < ports_.size(); ++p)
-    if (transmit_[p].begin != transmit_[p].end || egresses_[p]->scheduler().depth() > 0) return false;
+    if (transmit_[p].begin != transmit_[p].end || egresses_[p]->depth() > 0) return false;
   return ingress_->held() == 0;
 }
 
@@ -154,7 +155,7 @@ bool Worker::empty() const {
 void Worker::rest(Time now) {
   Time until = std::min(now + options_.idle_sleep, ingress_->next_event());
   for (const auto& e : egresses_)
-    if (e->scheduler().depth() > 0) until = std::min(until, e->next_event(now));
+    if (e->depth() > 0) until = std::min(until, e->next_event(now));
   if (until > now) std::this_thread::sleep_for(until - now);
 }
 
@@ -181,7 +182,7 @@ void Worker::fill(Reading& r) {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const std::uint64_t pending = transmit_[p].end - transmit_[p].begin;
     r.ports[p].counters = port_counters_[p];
-    r.ports[p].queued = egresses_[p]->scheduler().depth() + pending;
+    r.ports[p].queued = egresses_[p]->depth() + pending;
   }
   for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
   fill_egresses(r, egresses_, snapshot_);

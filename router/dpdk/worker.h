@@ -1,7 +1,7 @@
 // One core that polls: the loop around Ingress and Egress, and the only reader of the clock for them.
 //
-// Single writer of everything it counts (DESIGN.md rule 9). read() hands out a consistent reading: the loop fills it between
-// two turns, where the law of counters.h holds.
+// Single writer of everything it counts (DESIGN.md rule 9). read() hands out a consistent reading: the loop
+// fills it between two turns, where the law of counters.h holds.
 #pragma once
 
 #include <rte_rcu_qsbr.h>
@@ -23,7 +23,7 @@ namespace surety {
 struct WorkerOptions {
   unsigned core = 0;
   std::uint64_t seed = 1;
-  Duration idle_sleep{0};     // sleep this long at most when there has been nothing to do for a while; 0: never
+  Duration idle_sleep{0};  // sleep this long at most when there has been nothing to do for a while; 0: never
   bool measure_stages = true;
 };
 
@@ -41,8 +41,8 @@ class Worker {
   // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
   std::size_t turn();
 
-  // The numbers of `ports`, `queues`, `services`, `domains`, `aggregates`, `workers` and `stages`, at one moment between two turns.
-  // From any thread. Empty when the worker does not answer within a second.
+  // The numbers of `ports`, `queues`, `services`, `domains`, `aggregates`, `workers` and `stages`, at one
+  // moment between two turns. From any thread. Empty when the worker does not answer within a second.
   std::optional<Reading> read();
 
   // For the thread that runs the turns.

@@ -56,6 +56,12 @@ void fill(QueueReading& r, const ActiveQueue& q) {
   r.sojourn = q.sojourn();
 }
 
+void fill(QueueReading& r, const PlainQueue& q) {
+  r.counters[index(Precedence::out)] = q.counters();
+  r.depth[index(Precedence::out)] = q.depth();
+  r.sojourn = q.sojourn();
+}
+
 void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.tpr_bytes_per_second = a.marker.tpr().bytes_per_second();
   r.lambda_in_bytes_per_second = a.marker.lambda_in();
@@ -72,7 +78,12 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
 void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot) {
   std::size_t queue = 0;
   for (const auto& e : egresses) {
-    for (std::size_t c = 0; c < e->scheduler().classes(); ++c) fill(r.queues[queue++], e->scheduler().queue(c));
+    if (e->plain() != nullptr) {
+      fill(r.queues[queue++], *e->plain());
+      continue;
+    }
+    for (std::size_t c = 0; c < e->scheduler().classes(); ++c)
+      fill(r.queues[queue++], e->scheduler().queue(c));
     for (const auto& a : e->aggregates()) fill(r.aggregates[a.config_index], a);
   }
   for (std::size_t d = 0; d < snapshot.domains.size(); ++d)

@@ -1,5 +1,5 @@
-// How a worker's state becomes the numbers of a Reading. The names are written once, in blank_reading(); filling allocates
-// nothing.
+// How a worker's state becomes the numbers of a Reading. The names are written once, in blank_reading();
+// filling allocates nothing.
 #pragma once
 
 #include <memory>

@@ -15,15 +15,17 @@ using namespace literals;
 class Stage {
  public:
   explicit Stage(const std::string& rules)
-      : plane("version: 1\n"
-              "ports: {lan0: {addresses: [10.1.0.254/16]}, wan0: {addresses: [10.2.0.254/16], trust: core}}\n"
-              "services:\n"
-              "  metered: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: AF12}}\n"
-              "  capped: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: EF}}\n"
-              "  plain: {conditioner: none, mark: {in: BE}}\n"
-              "flow_table: {capacity: 64, idle_timeout: 10 s}\n"
-              "classify:\n" +
-              rules),
+      : plane(
+            "version: 1\n"
+            "ports: {lan0: {addresses: [10.1.0.254/16]}, wan0: {addresses: [10.2.0.254/16], trust: core}}\n"
+            "services:\n"
+            "  metered: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: "
+            "AF12}}\n"
+            "  capped: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: EF}}\n"
+            "  plain: {conditioner: none, mark: {in: BE}}\n"
+            "flow_table: {capacity: 64, idle_timeout: 10 s}\n"
+            "classify:\n" +
+            rules),
         stage(plane.snapshot, plane.services, plane.exits, 1, kStart) {}
 
   struct Answer {
@@ -109,8 +111,9 @@ TEST(ClassifyStage, ContractsThatSeveralFlowsShare) {
 }
 
 TEST(ClassifyStage, ContractPerRuleIsOneForAllThatMatchThatRule) {
-  Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: rule}\n"
-          "  - {match: {port: lan0, destination_port: 2}, service: metered, per: rule}\n");
+  Stage s(
+      "  - {match: {port: lan0, destination_port: 1}, service: metered, per: rule}\n"
+      "  - {match: {port: lan0, destination_port: 2}, service: metered, per: rule}\n");
   const FlowId first = s.contract({.to = 1});
   EXPECT_EQ(s.contract({.source = 0x0a010002, .to = 1, .vlan = 5}), first);
   EXPECT_NE(s.contract({.to = 2}), first);
@@ -118,8 +121,9 @@ TEST(ClassifyStage, ContractPerRuleIsOneForAllThatMatchThatRule) {
 }
 
 TEST(ClassifyStage, TheFirstRuleThatMatchesDecides) {
-  Stage s("  - {match: {port: lan0, source: 10.1.0.1/32}, service: capped, per: flow}\n"
-          "  - {match: {port: lan0, source: 10.1.0.0/24}, service: plain, per: flow}\n");
+  Stage s(
+      "  - {match: {port: lan0, source: 10.1.0.1/32}, service: capped, per: flow}\n"
+      "  - {match: {port: lan0, source: 10.1.0.0/24}, service: plain, per: flow}\n");
   const auto a = s.classify({{}, {.source = 0x0a010002}, {.source = 0x0a010302}});
   ASSERT_EQ(a.size(), 3u);
   EXPECT_EQ(a[0].service, "capped");
@@ -140,21 +144,22 @@ TEST(ClassifyStage, TheSecondPacketOfANewFlowInOneVectorFindsIt) {
   EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts");
 }
 
-TEST(ClassifyStage, PortsThatNoRuleSpeaksOfKeepNoFlows) {
+TEST(ClassifyStage, PortsThatNoRuleSpeaksOfNeedNoClassification) {
   Stage s(kMetered + "flow}\n");
-  const auto a = s.classify({{}, {.from = 2}}, 1);
-  ASSERT_EQ(a.size(), 2u);
-  for (const auto& answer : a) {
-    EXPECT_EQ(answer.flow, kNoFlow);
-    EXPECT_EQ(answer.service, "trusted");
-  }
-  EXPECT_EQ(s.stage.flows().size(), 0u);
+  EXPECT_TRUE(s.stage.classifies(0));
+  EXPECT_FALSE(s.stage.classifies(1));
+  s.plane.route("10.2.0.0/24", {test::ready(1)});
+  EXPECT_EQ(s.plane.fate(udp_frame({.port = 1}), 1), "to 1");
+  EXPECT_EQ(s.plane.ingress->flows().size(), 0u);
   EXPECT_EQ(s.counts("trusted"), "0 flows, 0 contracts");
+  EXPECT_EQ(s.plane.service("trusted").packets[index(Precedence::in)], 1u);
+  EXPECT_EQ(s.plane.service("trusted").bytes[index(Precedence::in)], 100u);
 }
 
 TEST(ClassifyStage, TheSameAddressesOnAnotherPortAreAnotherFlow) {
-  Stage s("  - {match: {port: lan0}, service: metered, per: source}\n"
-          "  - {match: {port: wan0}, service: metered, per: source}\n");
+  Stage s(
+      "  - {match: {port: lan0}, service: metered, per: source}\n"
+      "  - {match: {port: wan0}, service: metered, per: source}\n");
   EXPECT_NE(s.contract({}, 0), s.contract({}, 1));
   EXPECT_EQ(s.counts("metered"), "2 flows, 2 contracts");
 }
@@ -192,8 +197,9 @@ TEST(ClassifyStage, AContractOutlivesItsFlows) {
   EXPECT_EQ(s.counts("metered"), "0 flows, 0 contracts");
 }
 
-// Its flows refer to it by number. Whether a packet gets as far as the conditioner, which is behind the route, must not
-// matter: a flow without a route would outlive its contract and refer to whatever has come in its place.
+// Its flows refer to it by number. Whether a packet gets as far as the conditioner, which is behind the
+// route, must not matter: a flow without a route would outlive its contract and refer to whatever has come in
+// its place.
 TEST(ClassifyStage, AContractLivesAsLongAsAnyOfItsFlows) {
   Stage s(kMetered + "source}\n");
   const FlowId flow = s.flow({}), contract = s.contract({});
@@ -219,10 +225,12 @@ TEST(ClassifyStage, ANewFlowRenewsItsContract) {
 }
 
 TEST(ClassifyStage, AFullTableRefusesOnlyWhatNeedsState) {
-  Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n"
-          "  - {match: {port: lan0, destination_port: 2}, service: plain, per: flow}\n");
+  Stage s(
+      "  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n"
+      "  - {match: {port: lan0, destination_port: 2}, service: plain, per: flow}\n");
   for (std::uint16_t i = 0; i < 64; ++i) ASSERT_NE(s.flow({.from = i, .to = 1}), kNoFlow);
-  const auto a = s.classify({{.from = 5, .to = 1}, {.from = 100, .to = 1}, {.from = 100, .to = 2}, {.to = 3}});
+  const auto a =
+      s.classify({{.from = 5, .to = 1}, {.from = 100, .to = 1}, {.from = 100, .to = 2}, {.to = 3}});
   ASSERT_EQ(a.size(), 3u);
   EXPECT_EQ(a[0].service, "metered");
   EXPECT_EQ(a[1].service, "plain");
@@ -243,7 +251,8 @@ TEST(ClassifyStage, AFullTableMakesRoomAsFlowsAge) {
   EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
 }
 
-// 63 flows and their contract fill the table: a further flow of the contract is refused, one of another contract too.
+// 63 flows and their contract fill the table: a further flow of the contract is refused, one of another
+// contract too.
 TEST(ClassifyStage, ContractsCountTowardsTheCeiling) {
   Stage s(kMetered + "source}\n");
   for (std::uint16_t i = 0; i < 63; ++i) ASSERT_NE(s.flow({.from = i}), kNoFlow);

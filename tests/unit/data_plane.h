@@ -1,4 +1,5 @@
-// A router in a test's hands: real stages, FIB and packet buffers, ports that are the test itself, virtual time.
+// A router in a test's hands: real stages, FIB and packet buffers, ports that are the test itself, virtual
+// time.
 //
 // Whatever a test does, at its end every packet buffer must be back in the pool: the destructor checks it.
 #pragma once
@@ -88,7 +89,8 @@ struct Udp {
 };
 inline Octets udp_frame(const Udp& u = {}, std::size_t ip_length = 100) {
   using namespace frames;
-  const Octets ip = ip4(17, udp(u.from, u.to, ip_length - 28), {u.source, u.destination, 0, u.tos, u.ttl, {}});
+  const Octets ip =
+      ip4(17, udp(u.from, u.to, ip_length - 28), {u.source, u.destination, 0, u.tos, u.ttl, {}});
   if (u.vlan == 0) return ethernet(kIpv4, port_mac(u.port)) + ip;
   return ethernet(0x8100, port_mac(u.port)) + vlan(u.vlan, kIpv4) + ip;
 }
@@ -181,18 +183,20 @@ class DataPlane {
     }
     return frames;
   }
-  // What becomes of one packet received now, by the counters: "to 1", "held", "drop no_route", "punt ttl".
+  // What becomes of one packet received now, by the counters: "to 1", "held", "drop no_route", "punt
+  // ttl", "to 1, drop early".
   std::string fate(const Octets& frame, PortIndex port = 0) {
     const auto before = ports;
     receive({frame}, port);
     std::string words;
+    const auto say = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
     for (std::size_t p = 0; p < ports.size(); ++p) {
-      if (ports[p].enqueued > before[p].enqueued) words += "to " + std::to_string(p);
-      if (ports[p].held > before[p].held) words += "held";
+      if (ports[p].enqueued > before[p].enqueued) say("to " + std::to_string(p));
+      if (ports[p].held > before[p].held) say("held");
       for (std::size_t r = 0; r < kDropReasons; ++r)
-        if (ports[p].drops[r] > before[p].drops[r]) words += "drop " + std::string(kDropReasonInfo[r].name);
+        if (ports[p].drops[r] > before[p].drops[r]) say("drop " + std::string(kDropReasonInfo[r].name));
       for (std::size_t r = 0; r < kPuntReasons; ++r)
-        if (ports[p].punted[r] > before[p].punted[r]) words += "punt " + std::string(kPuntReasonInfo[r].name);
+        if (ports[p].punted[r] > before[p].punted[r]) say("punt " + std::string(kPuntReasonInfo[r].name));
     }
     return words;
   }
@@ -238,10 +242,11 @@ class DataPlane {
     std::uint64_t forwarded = 0, enqueued = 0, held = 0;
     for (std::size_t p = 0; p < ports.size(); ++p) {
       const PortCounters& c = ports[p];
-      std::uint64_t in = c.held + c.forwarded, out = egresses[p]->scheduler().depth() + c.tx_packets;
+      std::uint64_t in = c.held + c.forwarded, out = egresses[p]->depth() + c.tx_packets;
       for (const std::uint64_t n : c.punted) in += n;
       for (std::size_t r = 0; r < kDropReasons; ++r)
-        (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) += c.drops[r];
+        (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
+            c.drops[r];
       EXPECT_EQ(c.rx_packets, in) << "ingress of port " << p;
       EXPECT_EQ(c.enqueued, out) << "egress of port " << p;
       forwarded += c.forwarded;
@@ -275,7 +280,8 @@ class DataPlane {
     static unsigned serial = 0;
     if (slots == 0) return nullptr;
     const std::string name = "unit-" + std::to_string(serial++);
-    return rte_ring_create(name.c_str(), slots, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+    return rte_ring_create(name.c_str(), slots, SOCKET_ID_ANY,
+                           RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
   }
   std::vector<KernelPeer> peers(const Kernel& kernel) const {
     auto all = kernel.peers;

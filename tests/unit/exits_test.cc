@@ -12,7 +12,8 @@ constexpr std::size_t kNotIp = 0, kUntagged = 14;
 // What becomes of an exception of port 1, in words; the packet is freed whichever way it goes.
 class Case {
  public:
-  Case(KernelPeer peer, unsigned ring_slots) : ring_(make_ring(ring_slots)), exits_(ports_, {peer, peer}, ring_) {}
+  Case(KernelPeer peer, unsigned ring_slots)
+      : ring_(make_ring(ring_slots)), exits_(ports_, {peer, peer}, ring_) {}
   ~Case() {
     drain();
     rte_ring_free(ring_);
@@ -44,7 +45,8 @@ class Case {
  private:
   static rte_ring* make_ring(unsigned slots) {
     return slots == 0 ? nullptr
-                      : rte_ring_create("exits", slots, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+                      : rte_ring_create("exits", slots, SOCKET_ID_ANY,
+                                        RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
   }
   std::vector<PortCounters> ports_ = std::vector<PortCounters>(2);
   rte_ring* ring_;
@@ -56,14 +58,15 @@ TEST(Exits, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
   EXPECT_EQ(c.punt(PuntReason::ttl), "freed dropped ttl_exceeded");
   EXPECT_EQ(c.punt(PuntReason::mtu), "freed dropped mtu_exceeded");
   EXPECT_EQ(c.punt(PuntReason::neighbor), "freed dropped neighbor_unresolved");
-  for (const PuntReason other : {PuntReason::local, PuntReason::options, PuntReason::multicast, PuntReason::link_local,
-                                 PuntReason::neighbor_discovery})
+  for (const PuntReason other : {PuntReason::local, PuntReason::options, PuntReason::multicast,
+                                 PuntReason::link_local, PuntReason::neighbor_discovery})
     EXPECT_EQ(c.punt(other), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::control, kNotIp), "freed dropped no_kernel_peer");
 }
 
-// The kernel routes as well: any port's exceptions may go to it, as long as it is not the port's own link that matters.
+// The kernel routes as well: any port's exceptions may go to it, as long as it is not the port's own link
+// that matters.
 TEST(Exits, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
   for (const KernelPeer peer : {KernelPeer::none, KernelPeer::steered}) {
     Case c(peer, 8);

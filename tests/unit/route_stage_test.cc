@@ -142,7 +142,8 @@ TEST(RouteStage, EqualCostRoutesAreSharedByFlow) {
   std::vector<int> flows(4);
   for (std::uint16_t from = 0; from < 2000; from = static_cast<std::uint16_t>(from + 50)) {
     std::vector<Octets> frames;
-    for (std::uint16_t i = 0; i < 50; ++i) frames.push_back(udp_frame({.from = static_cast<std::uint16_t>(from + i)}));
+    for (std::uint16_t i = 0; i < 50; ++i)
+      frames.push_back(udp_frame({.from = static_cast<std::uint16_t>(from + i)}));
     const auto hops = stage.run(frames);
     EXPECT_EQ(stage.run(frames), hops) << "a flow stays on its next hop";
     ASSERT_EQ(hops.size(), 50u);

@@ -48,8 +48,10 @@ TEST(Snapshot, ServicesBecomeProgramsInTheirOrderWithTwoOfOurOwnBehind) {
     names.push_back(p.name);
     conditioners.push_back(p.conditioner);
   }
-  EXPECT_THAT(names, ElementsAre("silver", "marked", "capped", "one-rate", "two-rates", "plain", "unclassified", "trusted"));
-  EXPECT_THAT(conditioners, ElementsAre("csa", "token-bucket", "police", "srtcm", "trtcm", "none", "none", "none"));
+  EXPECT_THAT(names, ElementsAre("silver", "marked", "capped", "one-rate", "two-rates", "plain",
+                                 "unclassified", "trusted"));
+  EXPECT_THAT(conditioners,
+              ElementsAre("csa", "token-bucket", "police", "srtcm", "trtcm", "none", "none", "none"));
 }
 
 TEST(Snapshot, ProgramsCarryParametersAndMarks) {
@@ -115,7 +117,8 @@ TEST(Snapshot, AnAlphaPerPortAndClassThatCsaUses) {
   for (PortIndex p = 0; p < 3; ++p) {
     EXPECT_EQ(s.domain(p, 0), p);
     EXPECT_EQ(s.domains[p].port, p);
-    for (std::uint16_t other = 1; other < s.services.size(); ++other) EXPECT_EQ(s.domain(p, other), kNoDomain);
+    for (std::uint16_t other = 1; other < s.services.size(); ++other)
+      EXPECT_EQ(s.domain(p, other), kNoDomain);
   }
   EXPECT_EQ(s.domains[1].class_index, 1u);
   EXPECT_EQ(s.domains[1].params.max, Ratio::of(0.4));

@@ -1,0 +1,19 @@
+# shellcheck shell=bash
+# What the scripts of deploy/ and tests/ share: progress lines, root.
+
+SURETY_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export SURETY_ROOT
+
+say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
+
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# become_root SCRIPT ARGUMENTS...: returns as root, or starts SCRIPT again through sudo.
+become_root() {
+  [ "$(id -u)" -ne 0 ] || return 0
+  command -v sudo >/dev/null || die "needs root and there is no sudo here: run it as root"
+  exec sudo -- "$@"
+}

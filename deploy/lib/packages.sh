@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# Debian 12 packages: what the program is built from and `deploy/try` uses, and what the tests need on top.
+
+# shellcheck disable=SC2034  # read by deploy/install
+PACKAGES_RUNTIME=(
+  build-essential cmake ninja-build pkg-config clang
+  libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev prometheus-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
+  nlohmann-json3-dev libmnl-dev
+  iproute2 ethtool iperf3 procps python3
+)
+# shellcheck disable=SC2034
+PACKAGES_TESTS=(
+  libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-14-dev llvm clang-format clang-tidy
+  dpdk bpftool curl jq iputils-ping util-linux tcpdump tshark prometheus
+  python3-scapy python3-yaml python3-jsonschema python3-pytest
+)
+
+# missing PACKAGE...: prints those that are not installed.
+missing() {
+  local installed package
+  installed=" $(dpkg-query -W -f='${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
+  for package in "$@"; do
+    [[ $installed == *" installed=$package "* ]] || echo "$package"
+  done
+}
+
+# promtool comes in the package of the server: keep that from starting, now and at the next boot.
+keep_prometheus_off() {
+  local unit=/etc/systemd/system/prometheus.service
+  [ -e "$unit" ] || { mkdir -p "${unit%/*}" && ln -s /dev/null "$unit"; }
+}
+
+# Services of what is being installed stay off; a policy that is there already is not ours to change.
+with_services_off() {
+  local policy=/usr/sbin/policy-rc.d status=0
+  if [ -e "$policy" ]; then
+    "$@"
+    return
+  fi
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod +x "$policy"
+  "$@" || status=$?
+  rm -f "$policy"
+  return "$status"
+}
+
+install_packages() {
+  local wanted
+  mapfile -t wanted < <(missing "$@")
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  say "installing ${#wanted[@]} packages: ${wanted[*]}"
+  [[ " ${wanted[*]} " != *" prometheus "* ]] || keep_prometheus_off
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -qq update </dev/null
+  with_services_off apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "${wanted[@]}" </dev/null >/dev/null
+}

@@ -1,0 +1,160 @@
+"""`deploy/try`: does every customer get the promised rate beside a flood? See --help."""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+
+import customers
+import hugepages
+import table
+import trial
+import verdict
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+STATE = pathlib.Path("/run/surety-try")  # what a later --clean has to know
+WARM_UP = 5  # seconds of TCP's start that no verdict counts
+BORN = time.monotonic()
+
+
+def say(text):
+    print(f"[{time.monotonic() - BORN:3.0f} s] {text}", flush=True)
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="deploy/try", description=(
+        f"Four customers share a link of {customers.LINK_MBITS} Mbit/s: three with a promised rate (8, 4 and 2 Mbit/s, "
+        f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
+        f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through and RoS at least {verdict.KEPT_ROS:.0%})."))
+    p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
+    p.add_argument("--no-qos", action="store_true", help="without contracts, through a FIFO: shows what they are for")
+    p.add_argument("--keep", action="store_true", help="leave it running")
+    p.add_argument("--clean", metavar="PREFIX", help="remove what --keep left")
+    p.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/bin/surety", help="the router's program")
+    a = p.parse_args()
+    if a.seconds <= WARM_UP:
+        p.error(f"--seconds: more than the {WARM_UP} s that TCP's start takes")
+    return a
+
+
+def clean(prefix):
+    state = STATE / f"{prefix}.json"
+    if not state.exists():
+        sys.exit(f"deploy/try: no trial is called {prefix}; there is: {', '.join(p.stem for p in STATE.glob('*.json')) or 'none'}")
+    kept = json.loads(state.read_text())
+    trial.Trial(prefix, pathlib.Path(kept["directory"]), None, True).remove()
+    hugepages.give_back(kept["hugepages"])
+    state.unlink()
+
+
+def remember(prefix, directory, pages):
+    STATE.mkdir(exist_ok=True)
+    (STATE / f"{prefix}.json").write_text(json.dumps({"directory": str(directory), "hugepages": pages}))
+
+
+class Screen:
+    """Draws over its last picture on a terminal, prints one below the other elsewhere."""
+
+    def __init__(self):
+        self.lines = 0
+
+    def draw(self, lines):
+        if sys.stdout.isatty():
+            print(f"\033[{self.lines}F\033[J" if self.lines else "", end="")
+            self.lines = len(lines)
+        print("\n".join(lines) if sys.stdout.isatty() else "\n".join([*lines, ""]), flush=True)
+
+
+def watch(t, seconds, qos):
+    """Draws until the end; returns the samples between which the verdict falls."""
+    interval = 1 if sys.stdout.isatty() else 5
+    start = time.monotonic()
+    before, earlier = t.measure()
+    first, screen = None, Screen()
+    for tick in range(interval, seconds + interval, interval):
+        tick = min(tick, seconds)
+        time.sleep(max(0.0, start + tick - time.monotonic()))
+        now, m = t.measure()
+        screen.draw(table.render(tick, customers.CUSTOMERS, before, now, m, earlier, qos))
+        before, earlier = now, m
+        if first is None and tick >= WARM_UP:
+            first = now
+    return first, before
+
+
+def report(first, last, qos):
+    print(f"\nVerdict over {last.at - first.at:.0f} s, the first {WARM_UP} s (TCP's start) left out:")
+    results = [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
+    for r in results:
+        print(f"  {verdict.line(r, qos)}")
+    got = verdict.mbits(last.flood, first.flood, last.at - first.at)
+    print(f"  {verdict.flood_line(customers.FLOOD.name, customers.FLOOD_MBITS, got, qos)}")
+    print(f"  {verdict.link_line(customers.LINK_MBITS, first, last, qos)}", flush=True)
+    return verdict.shown(results, qos)
+
+
+def run(t, seconds):
+    say("namespaces and veth pairs")
+    t.build()
+    say("router: surety run" + ("" if t.qos else ", without contracts"))
+    t.start_router()
+    say("three customers: TCP by iperf3")
+    t.start_customers()
+    say(f"a flood of {customers.FLOOD_MBITS} Mbit/s of UDP into a link of {customers.LINK_MBITS}; {seconds} s")
+    t.start_flood()
+    return report(*watch(t, seconds, t.qos), t.qos)
+
+
+def explain_kept(t):
+    print(f"\nStill running. Metrics: ip netns exec {t.namespace('router')} curl http://127.0.0.1:9464/metrics\n"
+          f"Tables:   {t.binary} show services --name {t.prefix}\n"
+          f"Logs:     {t.directory}\n"
+          f"Clean up: {ROOT}/deploy/try --clean {t.prefix}")
+
+
+def on_signals(handler):
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, handler)
+
+
+def end(t, pages):
+    on_signals(signal.SIG_IGN)
+    stopped = t.router is None or t.stop_router()
+    t.remove()
+    hugepages.give_back(pages)
+    (STATE / f"{t.prefix}.json").unlink(missing_ok=True)
+    return stopped
+
+
+def main():
+    a = arguments()
+    if a.clean:
+        return clean(a.clean)
+    on_signals(lambda *_: sys.exit("deploy/try: interrupted; cleaning up"))
+    prefix = f"st-{os.getpid()}"
+    t = trial.Trial(prefix, pathlib.Path(tempfile.mkdtemp(prefix="surety-try-")), a.binary.resolve(), not a.no_qos)
+    pages = hugepages.reserve()
+    remember(prefix, t.directory, pages)
+    say(f"huge pages: {hugepages.describe(pages)}")
+    keep, stopped = False, True
+    try:
+        shown = run(t, a.seconds)
+        keep = a.keep
+    finally:
+        if not keep:
+            stopped = end(t, pages)
+    if keep:
+        explain_kept(t)
+    elif not stopped:
+        print("The router did not end by itself when asked to.", file=sys.stderr)
+    return 0 if shown and stopped else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RuntimeError as e:
+        sys.exit(f"deploy/try: {e}")

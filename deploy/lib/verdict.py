@@ -1,0 +1,89 @@
+"""Was the promise kept? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
+
+Rate: what the far side's TCP got in order, retransmissions not counted, in bytes of IP packets as contracts count them
+(1448 of a packet's 1500 bytes are payload). RoS, respect of service: IN bytes let go, less *every* IN packet that the
+queues lost, whoever's it was, over the committed rate times the time; at most 1.
+"""
+import dataclasses
+
+KEPT_RATE = 0.95
+KEPT_ROS = 0.98
+IP_PACKET = 1500
+PAYLOAD = 1448  # of it, with TCP timestamps
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    at: float  # seconds
+    got: dict  # customer -> bytes of IP packets whose payload was received in order: see ip_bytes()
+    in_bytes: dict  # customer -> IN bytes let go
+    out_bytes: dict
+    lost_in: float  # packets
+    carried: float = 0  # bytes of IP packets that left for the link
+    flood: int = 0  # bytes delivered
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    name: str
+    promised: float  # Mbit/s
+    got: float
+    ros: float
+
+    @property
+    def share(self):
+        return self.got / self.promised
+
+    @property
+    def kept(self):
+        return self.share >= KEPT_RATE and self.ros >= KEPT_ROS
+
+
+def ip_bytes(payload):
+    return payload * IP_PACKET / PAYLOAD
+
+
+def mbits(now, before, seconds):
+    return (now - before) * 8 / 1e6 / seconds
+
+
+def respect(customer, first, last):
+    promised = customer.mbits * 1e6 / 8 * (last.at - first.at)
+    lost = (last.lost_in - first.lost_in) * IP_PACKET
+    got = last.in_bytes[customer.name] - first.in_bytes[customer.name] - lost
+    return min(1.0, max(0.0, got / promised))
+
+
+def judge(customer, first, last):
+    got = mbits(last.got[customer.name], first.got[customer.name], last.at - first.at)
+    return Result(customer.name, customer.mbits, got, respect(customer, first, last))
+
+
+def line(result, qos):
+    text = f"{result.name}: promised {result.promised:.2f}, got {result.got:.2f} Mbit/s ({result.share:.0%})"
+    if not qos:
+        return f"{text}: {'starved' if starved(result) else 'not starved'}"
+    return f"{text}, RoS {result.ros * 100:.1f} %: {'kept' if result.kept else 'NOT KEPT'}"
+
+
+def starved(result):
+    return result.share < KEPT_RATE
+
+
+def flood_line(name, sent, got, qos):
+    took = "takes only what is left" if qos else "takes the link"
+    return f"{name}: no contract, sent {sent:.1f}, got {got:.2f} Mbit/s: {took}"
+
+
+def link_line(link_mbits, first, last, qos):
+    got = mbits(last.carried, first.carried, last.at - first.at)
+    text = f"link: {got:.2f} of {link_mbits} Mbit/s carried"
+    if qos:
+        text += f", {last.lost_in - first.lost_in:.0f} IN packets lost"
+    busy = got < KEPT_RATE * link_mbits
+    return text + ("; this machine was too busy to give the router its core, so repeat the trial" if busy else "")
+
+
+def shown(results, qos):
+    """Whether the trial showed what it is there to show: every promise kept, or without contracts none."""
+    return all(r.kept for r in results) if qos else all(starved(r) for r in results)

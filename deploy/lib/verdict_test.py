@@ -1,0 +1,88 @@
+"""The verdict of deploy/try decides about promises: its arithmetic, exactly."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import metrics  # noqa: E402
+import verdict  # noqa: E402
+from customers import Customer  # noqa: E402
+
+GOLD = Customer("gold", 1, 8, "reno")  # 1,000,000 bytes a second
+FIRST = verdict.Sample(100.0, {"gold": 5_000}, {"gold": 7_000}, {"gold": 0}, lost_in=3)
+
+
+def last(got, in_bytes, lost_in=3):
+    return verdict.Sample(110.0, {"gold": 5_000 + got}, {"gold": 7_000 + in_bytes}, {"gold": 0}, lost_in)
+
+
+@pytest.mark.parametrize("got, in_bytes, lost, share, ros, kept", [
+    (10_000_000, 10_000_000, 0, 1.0, 1.0, True),
+    (9_500_000, 9_800_000, 0, 0.95, 0.98, True),  # just
+    (9_499_999, 10_000_000, 0, 0.9499999, 1.0, False),
+    (12_000_000, 9_799_999, 0, 1.2, 0.9799999, False),  # the rate alone is not the promise
+    (10_000_000, 10_000_000, 134, 1.0, 0.9799, False),  # 134 x 1500 bytes of IN lost
+    (10_000_000, 11_000_000, 0, 1.0, 1.0, True),  # RoS is at most 1
+])
+def test_promise(got, in_bytes, lost, share, ros, kept):
+    result = verdict.judge(GOLD, FIRST, last(got, in_bytes, 3 + lost))
+    assert result.share == pytest.approx(share, abs=1e-12)
+    assert result.ros == pytest.approx(ros, abs=1e-12)
+    assert result.kept is kept
+
+
+def test_a_payload_is_counted_as_the_packets_that_carried_it():
+    assert verdict.ip_bytes(1448 * 7) == 1500 * 7
+
+
+def test_lines():
+    kept = verdict.Result("gold", 8, 8.93, 0.998)
+    broken = verdict.Result("gold", 8, 2.95, 0.381)
+    assert verdict.line(kept, True) == "gold: promised 8.00, got 8.93 Mbit/s (112%), RoS 99.8 %: kept"
+    assert verdict.line(broken, True) == "gold: promised 8.00, got 2.95 Mbit/s (37%), RoS 38.1 %: NOT KEPT"
+    assert verdict.line(broken, False) == "gold: promised 8.00, got 2.95 Mbit/s (37%): starved"
+    assert verdict.line(kept, False) == "gold: promised 8.00, got 8.93 Mbit/s (112%): not starved"
+
+
+def test_link_line_tells_a_busy_machine_and_losses():
+    def carried(n):
+        return verdict.Sample(110.0, {}, {}, {}, lost_in=5, carried=n)
+    assert verdict.link_line(20, FIRST, carried(24_000_000), True) == "link: 19.20 of 20 Mbit/s carried, 2 IN packets lost"
+    assert verdict.link_line(20, FIRST, carried(12_500_000), False) == (
+        "link: 10.00 of 20 Mbit/s carried; this machine was too busy to give the router its core, so repeat the trial")
+
+
+def test_all_promises_or_none():
+    kept, broken = verdict.Result("gold", 8, 8, 1.0), verdict.Result("silver", 4, 1, 0.2)
+    assert verdict.shown([kept, kept], True)
+    assert not verdict.shown([kept, broken], True)
+    assert verdict.shown([broken, broken], False)
+    assert not verdict.shown([kept, broken], False)
+
+
+SCRAPED = """\
+# HELP surety_drops_total Packets dropped
+surety_service_bytes_total{service="gold",precedence="in"} 1500
+surety_service_bytes_total{service="gold",precedence="out"} 30
+surety_drops_total{port="wan",stage="queue",reason="early",group="policy"} 2
+surety_drops_total{port="gold",stage="queue",reason="early",group="policy"} 1
+surety_drops_total{port="gold",stage="condition",reason="buffer",group="policy"} 0
+surety_queue_early_drops_total{port="wan",queue="assured",precedence="in"} 4
+surety_queue_forced_drops_total{port="wan",queue="assured",precedence="out"} 9
+surety_queue_overflow_drops_total{port="wan",queue="assured",precedence="in"} 1
+surety_csa_alpha_ratio{domain="wan/assured/silver"} 0.1
+surety_csa_alpha_ratio{domain="wan/assured/gold"} 0.2
+surety_mempool_available 1e+05
+"""
+
+
+def test_metrics():
+    m = metrics.Metrics(SCRAPED, 1.0)
+    assert m.service_bytes("gold", "in") == 1500
+    assert m.drops() == {"early": 3}
+    assert m.lost_in_packets() == 5
+    assert m.alpha("gold") == 0.2
+    assert m.total("surety_mempool_available") == 100_000
+    assert metrics.Metrics("", 1.0).alpha("gold") is None

@@ -1,0 +1,61 @@
+#include "router/plain_queue.h"
+
+#include <rte_ether.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace surety {
+
+PlainQueue::PlainQueue(std::uint32_t limit)
+    : ring_(std::bit_ceil(limit)),
+      bursts_(ring_.size()),
+      mask_(static_cast<std::uint32_t>(ring_.size() - 1)),
+      limit_(limit) {}
+
+std::size_t PlainQueue::enqueue(std::span<rte_mbuf* const> burst, Time now) {
+  const std::size_t admitted = std::min<std::size_t>(burst.size(), limit_ - depth());
+  for (rte_mbuf* m : burst.first(admitted)) ring_[tail_++ & mask_] = m;
+  if (admitted > 0) bursts_[last_burst_++ & mask_] = {tail_, now};
+  counters_.arrivals += burst.size();
+  counters_.overflow_drops += burst.size() - admitted;
+  return admitted;
+}
+
+std::size_t PlainQueue::dequeue(std::span<rte_mbuf*> room, PortShaper& shaper, Time now) {
+  const std::size_t most = std::min<std::size_t>(room.size(), depth());
+  std::uint64_t bytes = 0;
+  std::size_t n = 0;
+  for (; n < most && shaper.ready(); ++n) {
+    room[n] = ring_[head_++ & mask_];
+    const std::uint32_t length = room[n]->pkt_len - RTE_ETHER_HDR_LEN;
+    shaper.sent(length);
+    bytes += length;
+  }
+  counters_.departures += n;
+  counters_.departed_bytes += bytes;
+  note_sojourn(now);
+  return n;
+}
+
+void PlainQueue::discard() {
+  while (head_ != tail_) rte_pktmbuf_free(ring_[head_++ & mask_]);
+}
+
+// Packets of one burst waited equally long: one look at the histogram for all of them.
+void PlainQueue::note_sojourn(Time now) {
+  while (counted_ != head_) {
+    const Burst& b = bursts_[first_burst_ & mask_];
+    // Positions run on and wrap: only their differences mean anything.
+    const std::uint32_t in_burst = b.end - counted_, left = head_ - counted_;
+    sojourn_.add(now - b.time, std::min(in_burst, left));
+    if (left < in_burst) {
+      counted_ = head_;
+      return;
+    }
+    counted_ = b.end;
+    ++first_burst_;
+  }
+}
+
+}  // namespace surety

@@ -1,0 +1,33 @@
+# Tests of router/: a file is a line.
+surety_test(unit_router
+  unit/eal_main.cc
+  unit/classifier_test.cc
+  unit/classify_stage_test.cc
+  unit/condition_stage_test.cc
+  unit/connected_test.cc
+  unit/counters_test.cc
+  unit/egress_test.cc
+  unit/exits_test.cc
+  unit/fib_test.cc
+  unit/flow_table_test.cc
+  unit/headers_test.cc
+  unit/ingress_test.cc
+  unit/martians_test.cc
+  unit/meter_test.cc
+  unit/neighbors_test.cc
+  unit/next_hop_groups_test.cc
+  unit/parse_ipv4_test.cc
+  unit/parse_ipv6_test.cc
+  unit/parse_transport_test.cc
+  unit/plain_queue_test.cc
+  unit/prefixes_test.cc
+  unit/rewrite_stage_test.cc
+  unit/rewrite_test.cc
+  unit/rib_test.cc
+  unit/route_stage_test.cc
+  unit/routes_property_test.cc
+  unit/routes_test.cc
+  unit/service_rates_test.cc
+  unit/snapshot_test.cc
+  unit/top_flows_test.cc
+  LIBS router)
