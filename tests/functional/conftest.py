@@ -1,0 +1,21 @@
+import os
+import sys
+import pathlib
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from router import SURETY  # noqa: E402
+
+NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
+               "test_contracts.py", "test_cli.py"}
+
+
+def pytest_collection_modifyitems(items):
+    """Without root or the program these tests say so instead of failing one by one."""
+    reason = ("needs root" if os.geteuid() != 0 else
+              None if SURETY.exists() else f"no {SURETY}; build it, or name it with SURETY=")
+    for item in items:
+        if reason and item.path.name in NEED_ROUTER:
+            item.add_marker(pytest.mark.skip(reason=reason))

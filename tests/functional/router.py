@@ -1,0 +1,159 @@
+"""A running `surety run`, started from YAML inside a namespace and stopped as a service manager would."""
+import contextlib
+import http.client
+import itertools
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from metrics import Metrics, law
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
+METRICS = ("127.0.0.1", 9464)
+START, STOP, SETTLE = 20, 5, 10  # seconds at most
+# What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
+DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
+if "SURETY_CORE" in os.environ:  # where something else keeps the router's own choice busy
+    DEFAULTS["workers"] = f"[{os.environ['SURETY_CORE']}]"
+TX_DESCRIPTORS = 2048  # port.cc
+_numbers = itertools.count()
+
+
+def wait_for(condition, patience=SETTLE, every=0.01):
+    """The first true value of condition(); fails when there is none in time."""
+    until = time.monotonic() + patience
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < until, f"not within {patience} s: {condition.__doc__ or condition.__name__}"
+        time.sleep(every)
+
+
+class Router:
+    """`with Router(namespace, yaml) as router:`; yaml without `version` and `router`."""
+
+    def __init__(self, namespace, yaml, name=None, directory=None):
+        self.namespace = namespace
+        self.name = name or f"sf{os.getpid()}-{next(_numbers)}"
+        self._directory = tempfile.TemporaryDirectory(prefix="sf-")
+        self.path = pathlib.Path(directory or self._directory.name) / "router.yaml"
+        more = "".join(f"{key}: {value}\n" for key, value in DEFAULTS.items() if f"{key}:" not in yaml)
+        self.path.write_text(f"version: 1\nrouter: {{name: {self.name}}}\n{yaml}{more}")
+        self.process = None
+        self._metrics_off = "listen: off" in yaml
+
+    def start(self):
+        """Without waiting: for routers that are not expected to start."""
+        self._stderr = open(self.path.with_suffix(".stderr"), "w+")
+        self.process = subprocess.Popen(self.namespace.command(SURETY, "run", self.path), stdout=subprocess.PIPE,
+                                        stderr=self._stderr, text=True)
+        return self
+
+    def fails(self, patience=START):
+        """For routers that must not start: exit status and standard error."""
+        self.start()
+        try:
+            return self.process.wait(patience), self.stderr()
+        finally:
+            self._end()
+
+    def __enter__(self):
+        try:
+            self.start()
+            wait_for(self._ready, START)
+            if not self._metrics_off:
+                self.buffers = self.metrics().value("surety_mempool_available")
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                self.stop()
+        finally:
+            self._end()
+
+    def _ready(self):
+        """the router answers"""
+        assert self.process.poll() is None, f"surety ended: {self.process.returncode}\n{self.stderr()}"
+        if self._metrics_off:
+            return self.show("router", check=False).returncode == 0
+        try:
+            return self.metrics().select("surety_build_info", router=self.name)
+        except OSError:
+            return None
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(STOP)
+        assert status == 0, f"exit status {status} after SIGTERM\n{self.stderr()}"
+
+    def _end(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()  # in order, if it still can: a killed one leaves its XDP programs
+            try:
+                self.process.wait(STOP)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.process:
+            self.process.stdout.close()
+            self._stderr.close()
+        with contextlib.suppress(OSError):  # DPDK leaves it behind, empty
+            pathlib.Path(f"/run/dpdk/surety-{self.name}").rmdir()
+        self._directory.cleanup()
+
+    def stderr(self):
+        self._stderr.seek(0)
+        return self._stderr.read()
+
+    def metrics(self):
+        with self.namespace.entered():
+            connection = http.client.HTTPConnection(*METRICS, timeout=5)
+            try:
+                connection.connect()
+            except OSError:
+                connection.close()
+                raise
+        connection.request("GET", "/metrics")
+        try:
+            return Metrics(connection.getresponse().read().decode())
+        finally:
+            connection.close()
+
+    def show(self, *arguments, check=True):
+        return self.namespace.run(SURETY, "show", "--name", self.name, *arguments, check=check)
+
+    def until(self, condition, patience=SETTLE):
+        """Scrapes until the condition holds; the scrape that satisfied it."""
+        def holds():
+            m = self.metrics()
+            return m if condition(m) else None
+        return wait_for(holds, patience)
+
+    def settle(self):
+        """Nothing waits in the router any more; the scrape obeys the law, and no packet buffer has got lost."""
+        def idle(m):
+            return not (m.sum("surety_port_held_packets") or m.sum("surety_port_queued_packets"))
+        m = self.until(idle)
+        law(m)
+        # DPDK's AF_XDP driver takes sent buffers back when it sends the next ones; all others keep none.
+        kept = self._kept_by_devices(m)
+        self.until(lambda now: now.value("surety_mempool_available") >= self.buffers - kept)
+        return m
+
+    def _kept_by_devices(self, m):
+        return sum(min(TX_DESCRIPTORS, m.value("surety_port_tx_packets_total", port=port))
+                   for port in m.ports() if port in self._xdp_ports())
+
+    def _xdp_ports(self):
+        import yaml
+        ports = yaml.safe_load(self.path.read_text())["ports"]
+        return {name for name, port in ports.items() if str(port.get("device")).startswith("af_xdp")}

@@ -1,0 +1,318 @@
+"""The command line: what `surety` prints, refuses, and leaves behind."""
+import json
+import pathlib
+import re
+import shutil
+import socket
+import tempfile
+import threading
+
+import pytest
+
+from harness import ROOT, SURETY, Namespace, Router, UdpSource, sh
+from pair import LAN, WAN, Pair, ports
+
+EXAMPLES = sorted((ROOT / "config/examples").glob("*.yaml"))
+NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with Pair() as pair:
+        yield pair
+
+
+@pytest.fixture(scope="module")
+def namespace():
+    made = Namespace("r")
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def directory():
+    with tempfile.TemporaryDirectory(prefix="sf-") as name:
+        yield pathlib.Path(name)
+
+
+def surety(*arguments, check=True):
+    return sh(SURETY, *arguments, check=check)
+
+
+# --- surety, surety check ---
+
+def test_version():
+    version = re.search(r"project\(surety VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    assert surety("--version").stdout == f"{version}\n"
+
+
+def test_help_names_every_command():
+    text = surety("--help").stdout
+    for command in ("run", "check", "show", "bench"):
+        assert re.search(rf"^  {command} ", text, re.M)
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["run"], ["check"], ["show"]], ids=" ".join)
+def test_wrong_command_lines_are_refused(arguments):
+    done = surety(*arguments, check=False)
+    assert done.returncode != 0 and done.stderr
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_examples_are_right(example):
+    done = surety("check", example)
+    assert done.stdout.splitlines()[-1].startswith(f"{example}: ok: ")
+
+
+def test_several_files_at_once():
+    assert len([line for line in surety("check", *EXAMPLES).stdout.splitlines() if ": ok: " in line]) == len(EXAMPLES)
+
+
+def test_errors_have_their_place_and_a_suggestion(directory):
+    broken = directory / "broken.yaml"
+    broken.write_text("version: 1\nports:\n  p0: {device: null, trusst: core}\nroutes:\n  - {to: 10.0.0.0/33, via: 10.1.0.1}\n")
+    done = surety("check", broken, check=False)
+    assert done.returncode == 1
+    places = re.findall(rf"^{re.escape(str(broken))}:(\d+):(\d+): error: (.*)", done.stdout, re.M)
+    assert [(line, column) for line, column, _ in places] == [("3", "22"), ("5", "10")]
+    assert "did you mean `trust`?" in places[0][2]
+    assert "trusst: core" in done.stdout and "^" in done.stdout
+    assert done.stdout.splitlines()[-1] == f"{broken}: 2 errors"
+
+
+def test_one_wrong_file_is_enough(directory):
+    (directory / "b.yaml").write_text("version: 2\n")
+    assert surety("check", EXAMPLES[0], directory / "b.yaml", check=False).returncode == 1
+
+
+def test_a_file_that_is_not_there():
+    for command in ("check", "run"):
+        done = surety(command, "/nonexistent/x.yaml", check=False)
+        assert done.returncode == 1 and "/nonexistent/x.yaml" in done.stdout + done.stderr
+
+
+# --- surety run: what stops it from starting ---
+
+def refusal(namespace, yaml, **options):
+    """The one sentence that a router which cannot start prints."""
+    status, text = Router(namespace, yaml, **options).fails()
+    sentences = [line for line in text.splitlines() if not re.match(r"surety: (info|warning): ", line)]
+    assert status == 1, text
+    assert len(sentences) == 1 and sentences[0].startswith("surety: "), text
+    return sentences[0]
+
+
+def interfaces(namespace):
+    """What `ip` shows of the interfaces: addresses, XDP programs, devices."""
+    rows = json.loads(namespace.run("ip", "-json", "address").stdout)
+    links = json.loads(namespace.run("ip", "-json", "-details", "link").stdout)
+    return {row["ifname"]: ([(a["local"], a["prefixlen"]) for a in row["addr_info"] if a.get("scope") == "global"],
+                            "xdp" in next(link for link in links if link["ifname"] == row["ifname"]))
+            for row in rows}
+
+
+BARE = {"lo": ([], False), "lan0": ([], False), "wan0": ([], False)}
+
+
+def test_configuration_errors_are_printed_and_nothing_starts(namespace):
+    status, text = Router(namespace, "ports:\n  p0: {device: nul}\n").fails()
+    assert status == 1
+    assert re.search(r"router\.yaml:4:\d+: error: .*did you mean `null`", text)
+
+
+def test_missing_interface(lab):
+    sentence = refusal(lab.router, "ports:\n  lan0: {device: af_xdp lan0, addresses: [10.1.0.254/24]}\n  w: {device: af_xdp wan7}\n")
+    assert "port w" in sentence and "`wan7`" in sentence and "`ip link`" in sentence
+    assert interfaces(lab.router) == BARE
+
+
+@pytest.mark.parametrize("device", ["memif /run/x.sock server", "tap tap7", "vhost /run/v.sock", "virtio-user /run/v.sock"])
+def test_device_that_this_version_does_not_have(namespace, device):
+    sentence = refusal(namespace, f"ports:\n  p0: {{device: {device}}}\n")
+    assert device in sentence and "use af_xdp, af_packet, pcap, null or pci" in sentence
+
+
+def test_missing_capture(namespace):
+    assert "no such file: /nonexistent.pcap" in refusal(namespace, "ports:\n  p0: {device: pcap rx=/nonexistent.pcap}\n")
+
+
+def test_without_root(lab, directory):
+    """As nobody, who can read program and file."""
+    program = directory / "surety"
+    shutil.copy(SURETY, program)
+    config = directory / "router.yaml"
+    config.write_text(f"version: 1\n{ports()}")
+    directory.chmod(0o755)
+    done = lab.router.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "run", config, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(r"surety: .*need root.*`sudo surety run .*`\n", done.stderr)
+    assert interfaces(lab.router) == BARE
+
+
+def test_metrics_port_taken(lab):
+    with lab.router.socket(socket.AF_INET, socket.SOCK_STREAM) as other:
+        other.bind(("127.0.0.1", 9464))
+        other.listen()
+        sentence = refusal(lab.router, ports())
+    assert "127.0.0.1:9464 is taken" in sentence and "metrics: {listen: ...}" in sentence
+    assert interfaces(lab.router) == BARE
+
+
+def test_name_taken(namespace):
+    with Router(namespace, NULL_PORTS) as first:
+        sentence = refusal(namespace, NULL_PORTS + 'metrics: {listen: "127.0.0.1:9465"}\n', name=first.name)
+        assert f"`{first.name}` runs already (process {first.process.pid})" in sentence and "router: {name: ...}" in sentence
+
+
+def test_hugepages_demanded_where_there_are_too_few(namespace):
+    """More memory than any machine has in them."""
+    sentence = refusal(namespace, NULL_PORTS + "dpdk: {hugepages: on, memory: 900 GB}\n")
+    assert re.search(r"`echo \d+ > /proc/sys/vm/nr_hugepages`", sentence) and "hugepages: off" in sentence
+
+
+def test_core_that_is_not_there(namespace):
+    sentence = refusal(namespace, NULL_PORTS + "workers: [1000]\n")
+    assert "core 1000 cannot be used" in sentence and "may use" in sentence
+
+
+def test_more_workers_than_this_version_has(namespace):
+    assert "name one" in refusal(namespace, NULL_PORTS + "workers: [0, 1]\n")
+
+
+# --- surety run: what it does and leaves ---
+
+@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+def test_interfaces_are_as_before_after_the_end(lab, device):
+    lab.router.ip("link", "set", "lan0", "down")
+    with Router(lab.router, ports(device)) as router:
+        given = interfaces(lab.router)
+        for port, addresses in (("lan0", LAN), ("wan0", WAN)):
+            assert [f"{a}/{length}" for a, length in given[port][0]] == addresses
+            assert given[port][1] == (device == "af_xdp")
+        assert set(given) == {"lo", "lan0", "wan0", f"punt-{router.name}"[:15]}
+    assert interfaces(lab.router) == BARE
+
+
+def test_addresses_that_were_there_before_stay(lab):
+    lab.router.add_address("lan0", "10.1.0.254/24")
+    with Router(lab.router, ports()):
+        assert ("10.1.0.254", 24) in interfaces(lab.router)["lan0"][0]
+    assert interfaces(lab.router)["lan0"] == ([("10.1.0.254", 24)], False)
+    lab.router.ip("address", "del", "10.1.0.254/24", "dev", "lan0")
+
+
+def test_addresses_are_not_given_where_the_configuration_says_so(lab):
+    with Router(lab.router, ports() + "kernel: {addresses: off}\n"):
+        assert interfaces(lab.router)["lan0"] == ([], True)
+
+
+def test_sigterm_under_load_drains_and_ends_in_time(lab):
+    """Router.stop() asserts exit status 0 within 5 s."""
+    ended = threading.Event()
+
+    def load():
+        with UdpSource(lab.a, "10.2.0.1", 9) as source:
+            while not ended.is_set():
+                source.send(bytes(1000))
+
+    with Router(lab.router, ports(wan="shape: 10 Mbit/s")) as router:
+        sender = threading.Thread(target=load, daemon=True)
+        sender.start()
+        try:
+            router.until(lambda m: m.value("surety_port_queued_packets", port="wan0") > 100)
+            router.stop()
+        finally:
+            ended.set()
+            sender.join()
+    assert interfaces(lab.router) == BARE
+
+
+def test_sigint_ends_it_as_well(namespace):
+    import signal
+    with Router(namespace, NULL_PORTS) as router:
+        router.process.send_signal(signal.SIGINT)
+        assert router.process.wait(5) == 0
+
+
+def test_two_routers_side_by_side(namespace):
+    with Router(namespace, NULL_PORTS) as first:
+        with Router(namespace, NULL_PORTS + "metrics: {listen: off}\n", name=f"{first.name}b") as second:
+            for router in (first, second):
+                assert json.loads(router.show("router", "--json").stdout)[0]["name"] == router.name
+            done = sh(SURETY, "show", "router", check=False)
+            assert done.returncode == 1 and "choose one of" in done.stderr and first.name in done.stderr
+
+
+# --- surety show ---
+
+RICH = ports(wan="shape: 10 Mbit/s, queues: uplink") + """
+queues:
+  uplink:
+    - {name: voice, dscp: [EF], priority: strict, rate: 2 Mbit/s}
+    - {name: assured, dscp: {in: [AF11], out: [BE]}, rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
+services:
+  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}
+classify:
+  - {match: {port: lan0}, service: silver, per: flow}
+aggregates:
+  up: {port: wan0, queue: assured, rate: 8 Mbit/s}
+metrics: {listen: "127.0.0.1:9464", top_flows: 5}
+"""
+TABLES = {
+    "router": {"name", "uptime_seconds", "mempool_available"},
+    "ports": {"name", "device", "rx_packets", "tx_packets", "punt_reasons"},
+    "queues": {"port", "name", "in", "out", "sojourn_counts"},
+    "services": {"name", "conditioner", "committed_bytes_per_second", "flows", "contracts"},
+    "flows": {"source", "destination", "protocol", "service", "in_bytes"},
+    "drops": {"port", "stage", "reason", "group", "packets", "help"},
+    "aggregates": {"name", "port", "queue", "tpr_bytes_per_second"},
+    "domains": {"name", "alpha_ratio"},
+    "workers": {"core", "busy_cycles", "turns"},
+    "stages": {"stage", "cycles", "packets"},
+}
+
+
+@pytest.fixture(scope="module")
+def rich(lab):
+    with Router(lab.router, RICH) as router:
+        with UdpSource(lab.a, "10.2.0.1", 9) as source:
+            def flow_is_shown(m):
+                source.send(bytes(100))
+                return m.select("surety_top_flow_bytes")
+            router.until(flow_is_shown)
+        yield router
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_show_as_json(rich, what):
+    rows = json.loads(rich.show(what, "--json").stdout)
+    assert rows and all(TABLES[what] <= set(row) for row in rows)
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_show_as_text(rich, what):
+    rows = json.loads(rich.show(what, "--json").stdout)
+    lines = rich.show(what, *(["--all"] if what == "drops" else [])).stdout.splitlines()
+    assert lines[0] == lines[0].upper()
+    assert len(lines) == 1 + len(rows) * (2 if what == "queues" else 1)
+
+
+def test_show_agrees_with_metrics(rich):
+    m = rich.settle()
+    shown = {row["name"]: row for row in json.loads(rich.show("ports", "--json").stdout)}
+    for port in ("lan0", "wan0"):
+        assert shown[port]["rx_packets"] == m.value("surety_port_rx_packets_total", port=port)
+        assert shown[port]["forwarded"] == m.value("surety_port_forwarded_packets_total", port=port)
+    for domain in json.loads(rich.show("domains", "--json").stdout):
+        assert domain["alpha_ratio"] == pytest.approx(m.value("surety_csa_alpha_ratio", domain=domain["name"]), abs=1e-9)
+
+
+def test_show_what_does_not_exist(rich):
+    done = rich.show("weather", check=False)
+    assert (done.returncode, done.stdout) == (2, "") and "choose one of" in done.stderr and "ports" in done.stderr
+
+
+def test_show_without_a_router():
+    done = sh(SURETY, "show", "ports", "--name", "nobody", check=False)
+    assert (done.returncode, done.stderr) == (
+        1, "surety show: no router called nobody is running: start it with `surety run`\n")

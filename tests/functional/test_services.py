@@ -1,0 +1,161 @@
+"""What customers buy, kept with real traffic: rates and marks."""
+import threading
+
+import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
+
+from harness import Router, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
+from pair import MBIT, Pair, ports
+
+BE, AF11, AF13, EF = 0, 10, 14, 46
+BUCKET, CSA, POLICED = "10.1.0.11", "10.1.0.12", "10.1.0.13"
+CSA_RATE, ALPHA_MAX, BUCKET_RATE, POLICE_RATE = 4 * MBIT, 0.4, 3 * MBIT, 2 * MBIT
+POLICE_BUCKET = 20_000
+
+SHAPED = ports(wan="shape: 30 Mbit/s, burst: 60 kB, queues: uplink") + f"""
+queues:
+  uplink:
+    - {{name: voice, dscp: [EF], priority: strict}}
+    - name: assured
+      dscp: {{in: [AF11], out: [AF13, BE]}}
+      limit: 400 packets
+      rio: {{in: {{min: 200, max: 300, pmax: 0.01}}, out: {{min: 100, max: 200, pmax: 0.2}}}}
+services:
+  bucket: {{conditioner: token-bucket, rate: 3 Mbit/s, bucket: 30 kB, mark: {{in: AF11, out: AF13}}}}
+  csa: {{conditioner: csa, rate: 4 Mbit/s, in_bucket: 10 packets, out_bucket: 2 packets, mark: {{in: AF11, out: BE}}}}
+  police: {{conditioner: police, rate: 2 Mbit/s, bucket: 20 kB, mark: {{in: EF}}}}
+classify:
+  - {{match: {{port: lan0, source: {BUCKET}/32}}, service: bucket}}
+  - {{match: {{port: lan0, source: {CSA}/32}}, service: csa, per: source}}
+  - {{match: {{port: lan0, source: {POLICED}/32}}, service: police}}
+"""
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with Pair() as pair:
+        for address in (BUCKET, CSA, POLICED):
+            pair.add_source(f"{address}/24")
+        yield pair
+
+
+@pytest.fixture(scope="module")
+def shaped(lab):
+    with Router(lab.router, SHAPED) as router:
+        lab.meet()
+        yield router
+
+
+def service(m, name, precedence):
+    return m.value("surety_service_bytes_total", service=name, precedence=precedence)
+
+
+class Window:
+    """What a service let go between two scrapes, in bytes, and the time between them."""
+
+    def __init__(self, router, name, before, after):
+        self.seconds = after.value("surety_uptime_seconds") - before.value("surety_uptime_seconds")
+        self.inside, self.outside = (service(after, name, p) - service(before, name, p) for p in ("in", "out"))
+
+
+def during(router, name, seconds, flowing):
+    """Waits until the service's traffic flows, then looks at a window of so many seconds."""
+    router.until(lambda m: service(m, name, "in") + service(m, name, "out") >= flowing)
+    before = router.metrics()
+    after = router.until(lambda m: m.value("surety_uptime_seconds") >= before.value("surety_uptime_seconds") + seconds)
+    return Window(router, name, before, after)
+
+
+def marks_of(wire, wanted):
+    return {(dscp(p), ecn(p)) for p in map(Ether, wire.drain()) if IP in p and wanted(p)}
+
+
+@pytest.mark.parametrize("congestion", ["reno", "cubic"])
+def test_csa_holds_real_tcp_between_its_rate_and_all_that_alpha_allows(lab, shaped, congestion):
+    start = shaped.metrics()
+    with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5001, congestion=congestion, bind=CSA):
+        flowing = service(start, "csa", "in") + service(start, "csa", "out") + CSA_RATE  # a second at its rate
+        window = during(shaped, "csa", 3, flowing)
+        marks = {mark for mark, _ in marks_of(wire, lambda p: TCP in p)}
+    rate = (window.inside + window.outside) / window.seconds
+    assert CSA_RATE * 0.98 <= rate <= CSA_RATE * (1 + ALPHA_MAX) * 1.02
+    assert window.inside / window.seconds == pytest.approx(CSA_RATE, rel=0.02)  # IN: neither more nor less than bought
+    assert marks == {AF11, BE}
+    shaped.settle()
+
+
+def test_token_bucket_marks_tcp_in_up_to_its_rate_and_out_beyond(lab, shaped):
+    start = shaped.metrics()
+    with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5002, bind=BUCKET):
+        window = during(shaped, "bucket", 2, service(start, "bucket", "in") + BUCKET_RATE)
+        marks = {mark for mark, _ in marks_of(wire, lambda p: TCP in p)}
+    assert window.inside / window.seconds == pytest.approx(BUCKET_RATE, rel=0.03)
+    assert window.outside > window.inside  # the rest of 30 Mbit/s is free
+    assert (window.inside + window.outside) / window.seconds == pytest.approx(30 * MBIT, rel=0.05)  # and is used
+    assert marks == {AF11, AF13}
+    shaped.settle()
+
+
+def test_police_passes_its_rate_and_bucket_and_no_more(lab, shaped):
+    length, packets, offered = 500, 3000, 2.5
+    before = shaped.metrics()
+
+    def passed(m):
+        return (service(m, "police", "in") - service(before, "police", "in")) // length
+
+    def dropped(m):
+        return m.drops("lan0").get("police", 0) - before.drops("lan0").get("police", 0)
+
+    with UdpSink(lab.b, "10.2.0.1", 4000) as sink, \
+            UdpSource(lab.a, "10.2.0.1", 4000, bind=(POLICED, 0)) as source:
+        seconds = source.pace(bytes(length - 28), offered * POLICE_RATE / length, packets)
+        m = shaped.until(lambda m: passed(m) + dropped(m) == packets)
+        shaped.settle()
+        wait_for(lambda: sink.drain() >= passed(m))
+    assert passed(m) == pytest.approx((POLICE_BUCKET + POLICE_RATE * seconds) / length, rel=0.02)
+    assert service(m, "police", "out") == 0
+
+
+def test_ecn_bits_are_kept_and_the_dscp_is_not(lab, shaped):
+    """The customer's DSCP is CS6: services decide, and unmatched traffic becomes BE."""
+    cs6 = 48 << 2
+    with Wire(lab.b) as wire:
+        for bits in range(4):
+            for address in (POLICED, "10.1.0.1"):
+                with UdpSource(lab.a, "10.2.0.1", 4001, traffic_class=cs6 | bits, bind=(address, 0)) as source:
+                    source.send(b"x")
+            with UdpSource(lab.a, "2001:db8:2::1", 4001, traffic_class=cs6 | bits) as source:
+                source.send(b"x")
+        arrived = [wire.find(udp_to(4001)) for _ in range(12)]
+    seen = sorted((p[IP].src if IP in p else "v6", dscp(p), ecn(p)) for p in arrived)
+    assert seen == sorted((who, mark, bits) for bits in range(4)
+                          for who, mark in ((POLICED, EF), ("10.1.0.1", BE), ("v6", BE)))
+
+
+def test_dscp_from_the_core_is_believed(lab, shaped):
+    with Wire(lab.a) as wire, UdpSource(lab.b, "10.1.0.1", 4002, traffic_class=EF << 2) as source:
+        source.send(b"x")
+        assert dscp(wire.find(udp_to(4002))) == EF
+    shaped.settle()
+
+
+def test_three_services_get_theirs_at_once_from_a_full_port(lab, shaped):
+    """Token bucket and csa with TCP, police with UDP: what one sends beyond its rate is not another one's loss."""
+    start = shaped.metrics()
+    with TcpTransfer(lab.a, lab.b, 5003, bind=BUCKET), TcpTransfer(lab.a, lab.b, 5004, bind=CSA), \
+            UdpSource(lab.a, "10.2.0.1", 4003, bind=(POLICED, 0)) as voice:
+        pacer = threading.Thread(target=voice.pace, args=(bytes(472), 1.5 * POLICE_RATE / 500, 4000))
+        pacer.start()
+        shaped.until(lambda m: service(m, "csa", "in") >= service(start, "csa", "in") + CSA_RATE)
+        before = shaped.metrics()
+        after = shaped.until(lambda m: m.value("surety_uptime_seconds") >= before.value("surety_uptime_seconds") + 2)
+        pacer.join()
+    seconds = after.value("surety_uptime_seconds") - before.value("surety_uptime_seconds")
+    for name, rate in (("csa", CSA_RATE), ("bucket", BUCKET_RATE), ("police", POLICE_RATE)):
+        assert (service(after, name, "in") - service(before, name, "in")) / seconds == pytest.approx(rate, rel=0.04), name
+    drops_in = [after.value(f"surety_queue_{kind}_drops_total", port="wan0", queue=queue, precedence="in") -
+                before.value(f"surety_queue_{kind}_drops_total", port="wan0", queue=queue, precedence="in")
+                for kind in ("early", "forced", "overflow") for queue in ("voice", "assured")]
+    assert sum(drops_in) == 0 and after.drops("wan0").get("early", 0) > 0
+    shaped.settle()

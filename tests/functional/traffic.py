@@ -1,0 +1,126 @@
+"""Real traffic between hosts: TCP through the kernel's own stacks, UDP at a given rate."""
+import contextlib
+import socket
+import threading
+import time
+
+from frames import SO_RCVBUFFORCE
+
+FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
+CHUNK = bytes(65536)
+
+
+class TcpTransfer:
+    """One TCP connection that sends as fast as it may, until stopped."""
+
+    def __init__(self, source, destination, port, family=4, congestion="cubic", address=None, bind=None):
+        self.received = 0
+        self._stop = threading.Event()
+        to = address or destination.address(family)
+        self._server = destination.namespace.socket(FAMILY[family], socket.SOCK_STREAM)
+        self._server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._server.bind((to, port))
+        self._server.listen(1)
+        self._server.settimeout(10)
+        self._client = source.namespace.socket(FAMILY[family], socket.SOCK_STREAM)
+        self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        self._client.settimeout(10)
+        if bind:
+            self._client.bind((bind, 0))
+        self._client.connect((to, port))
+        self._peer, _ = self._server.accept()
+        self._peer.settimeout(10)
+        self._threads = [threading.Thread(target=self._send, daemon=True),
+                         threading.Thread(target=self._receive, daemon=True)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self):
+        with contextlib.suppress(OSError):
+            while not self._stop.is_set():
+                self._client.send(CHUNK)
+            self._client.shutdown(socket.SHUT_WR)
+
+    def _receive(self):
+        with contextlib.suppress(OSError):
+            while data := self._peer.recv(1 << 20):
+                self.received += len(data)
+
+    def stop(self):
+        """Ends the connection in order; all that was sent has been received."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(15)
+        alive = any(thread.is_alive() for thread in self._threads)
+        for s in (self._client, self._peer, self._server):
+            s.close()
+        assert not alive, "the TCP connection does not end"
+        return self.received
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def transfer(source, destination, port, seconds, **options):
+    """Bytes that one connection brought over."""
+    with TcpTransfer(source, destination, port, **options) as connection:
+        time.sleep(seconds)
+    return connection.received
+
+
+class UdpSink:
+    def __init__(self, host, address, port):
+        family = 6 if ":" in address else 4
+        self.socket = host.namespace.socket(FAMILY[family], socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20)
+        self.socket.bind((address, port))
+        self.socket.settimeout(0)
+        self.payloads = []
+
+    def drain(self):
+        """Takes in the payloads that have arrived, in order; how many there have been."""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.payloads.append(self.socket.recv(65536))
+        return len(self.payloads)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+
+class UdpSource:
+    def __init__(self, host, address, port, traffic_class=0, bind=None):
+        v6 = ":" in address
+        self.socket = host.namespace.socket(FAMILY[6 if v6 else 4], socket.SOCK_DGRAM)
+        if v6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, traffic_class)
+        else:
+            self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, traffic_class)
+        if bind:
+            self.socket.bind(bind)
+        self._to = (address, port)
+
+    def send(self, payload):
+        self.socket.sendto(payload, self._to)
+
+    def pace(self, payload, packets_per_second, packets):
+        """Sends at an even pace; returns the seconds from the first packet to the last."""
+        start = time.monotonic()
+        for i in range(packets):
+            ahead = start + i / packets_per_second - time.monotonic()
+            if ahead > 0:
+                time.sleep(ahead)
+            self.socket.sendto(payload, self._to)
+        return time.monotonic() - start
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
