@@ -36,6 +36,7 @@ void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_
     if (punts_ == nullptr) return drop(m, port, without_kernel(reason));
     m->hash.usr = next_hop | static_cast<std::uint32_t>(reason) << 24;
     m->l2_len = l3_offset & 0x7f;
+    m->port = port;
     if (rte_ring_sp_enqueue(punts_, m) != 0) return drop(m, port, DropReason::punt_overflow);
     ++ports_[port].punted[static_cast<std::size_t>(reason)];
     return;

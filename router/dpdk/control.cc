@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 
+#include "router/headers.h"
 #include "router/ip_bytes.h"
 
 namespace surety {
@@ -119,6 +120,7 @@ void Control::on(const RouteEvent& event) {
 
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
+  if (event.action == EventAction::remove) next_ask_ = {};  // a gateway among them is missed at once
 }
 
 void Control::on(const AddressEvent& event) {
@@ -167,10 +169,12 @@ void Control::deliver_punts() {
 }
 
 void Control::deliver(rte_mbuf* m) {
-  const std::uint8_t* ip = ip_header(m, m->l2_len);
+  std::uint8_t* ip = ip_header(m, m->l2_len);
   if (punted_reason(m) == PuntReason::neighbor) {
     const NextHopEntry hop = forwarding_.next_hops().get(punted_next_hop(m));
     if (ifindex_[hop.port] != 0) resolve(ifindex_[hop.port], destination_of(ip));
+    // The kernel will forward it past the conditioners: nothing but best effort gets through that way.
+    if (config_.ports[m->port].trust == config::Port::Trust::customer) set_dscp(ip, is_v6(ip), 0);
   }
   // The kernel queues it until the neighbour answers, answers it itself, or takes it as its own.
   if (punt_device_) punt_device_->write({ip, static_cast<std::size_t>(m->data_len - m->l2_len)});

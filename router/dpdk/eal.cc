@@ -1,13 +1,10 @@
 #include "router/dpdk/eal.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <sched.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -154,31 +151,6 @@ void start_eal(const EalPlan& plan) {
   if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)
     throw EalError(fmt::format("DPDK does not start: {}; its arguments were `{}`", rte_strerror(rte_errno),
                                fmt::join(plan.arguments, " ")));
-}
-
-NameLock::NameLock(const std::string& name) : path_("/run/surety/" + name + ".lock") {
-  const bool root = geteuid() == 0;
-  if (!root) path_ = fmt::format("/tmp/surety-{}-{}.lock", geteuid(), name);
-  if (root) mkdir("/run/surety", 0755);
-  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw EalError(fmt::format("cannot write {}: {}", path_, strerror(errno)));
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    char pid[16] = {};
-    const auto n = read(fd_, pid, sizeof pid - 1);
-    close(fd_);
-    throw EalError(fmt::format(
-        "a router named `{}` runs already (process {}); stop it, or give this one another `router: "
-        "{{name: ...}}`",
-        name, n > 0 ? std::string(pid, static_cast<std::size_t>(n)) : "unknown"));
-  }
-  const std::string pid = std::to_string(getpid());
-  if (ftruncate(fd_, 0) != 0 || write(fd_, pid.data(), pid.size()) < 0)
-    throw EalError(fmt::format("cannot write {}: {}", path_, strerror(errno)));
-}
-
-NameLock::~NameLock() {
-  unlink(path_.c_str());
-  close(fd_);
 }
 
 }  // namespace surety

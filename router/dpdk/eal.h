@@ -31,19 +31,6 @@ std::uint32_t mbuf_count(const config::Config& c);
 EalPlan plan_eal(const config::Config& c);
 void start_eal(const EalPlan& plan);
 
-// Keeps a router's name to one process: a lock in /run/surety that the kernel drops with the process.
-class NameLock {
- public:
-  explicit NameLock(const std::string& name);
-  ~NameLock();
-  NameLock(const NameLock&) = delete;
-  NameLock& operator=(const NameLock&) = delete;
-
- private:
-  int fd_ = -1;
-  std::string path_;
-};
-
 std::string file_prefix(const std::string& router_name);
 
 }  // namespace surety

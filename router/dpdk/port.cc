@@ -5,6 +5,7 @@
 #include <rte_dev.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -111,6 +112,7 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
     : interface_(interface(config.device)) {
   check_interface(config);
   check_files(config);
+  if (!interface_.empty()) claim_interface(config);
   probe(config, index);
   try {
     start(config, pool);
@@ -122,6 +124,20 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
 
 DpdkPort::~DpdkPort() {
   close();
+}
+
+// One router per interface. Whoever has the lock may clear away what a router that was killed has left on it.
+void DpdkPort::claim_interface(const config::Port& config) {
+  struct stat network {};
+  ::stat("/proc/self/ns/net", &network);
+  interface_lock_ = std::make_unique<ProcessLock>(fmt::format("interface-{}-{}", network.st_ino, interface_));
+  if (interface_lock_->holder())
+    throw PortError(fmt::format(
+        "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
+        config.name, *interface_lock_->holder(), interface_));
+  if (peer(config.device) != KernelPeer::steered) return;
+  if (const auto s = Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str()))); !s)
+    throw PortError(fmt::format("port {}: {}", config.name, s.error()));
 }
 
 void DpdkPort::probe(const config::Port& config, std::size_t index) {

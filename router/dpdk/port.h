@@ -9,11 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 
 #include "config/config.h"
+#include "router/dpdk/process_lock.h"
 #include "router/exits.h"
 
 namespace surety {
@@ -50,11 +52,13 @@ class DpdkPort {
   }
 
  private:
+  void claim_interface(const config::Port& config);
   void probe(const config::Port& config, std::size_t index);
   void start(const config::Port& config, rte_mempool* pool);
   void close() noexcept;
 
-  std::string interface_;    // of the kernel; empty: none
+  std::string interface_;  // of the kernel; empty: none
+  std::unique_ptr<ProcessLock> interface_lock_;
   std::string device_name_;  // as DPDK knows it
   std::uint16_t id_ = RTE_MAX_ETHPORTS;
   std::array<std::uint8_t, 6> mac_{};

@@ -1,5 +1,6 @@
 #include "router/dpdk/run.h"
 
+#include <fmt/format.h>
 #include <rte_eal.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -12,6 +13,7 @@
 
 #include "config/hash.h"
 #include "config/parse.h"
+#include "router/dpdk/process_lock.h"
 #include "router/dpdk/router.h"
 
 namespace surety {
@@ -39,7 +41,12 @@ std::string text_of(const std::string& file) {
 }
 
 void forward(config::Config config, const std::string& file) {
-  const NameLock lock(config.router.name);
+  const ProcessLock lock("router-" + config.router.name);
+  if (lock.holder())
+    throw EalError(
+        fmt::format("a router named `{}` runs already (process {}); stop it, or give this one another "
+                    "`router: {{name: ...}}`",
+                    config.router.name, *lock.holder()));
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   if (config.signalling.mode != config::Signalling::Mode::off)

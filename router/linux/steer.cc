@@ -89,6 +89,15 @@ Result<Steer> Steer::find(int ifindex) {
                  ") is not surety's, or maps of it cannot be opened"};
 }
 
+Status Steer::detach_leftover(int ifindex) {
+  std::uint32_t id = 0;
+  if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || program_name(id) != "surety_steer")
+    return success();
+  if (const int error = bpf_xdp_detach(ifindex, 0, nullptr); error != 0)
+    return failure("cannot detach the XDP program of a router that was killed", -error);
+  return success();
+}
+
 Status Steer::add_local(const config::Address& address) {
   const std::uint8_t present = 1;
   const Fd& map = address.v6 ? maps_.local_v6 : maps_.local_v4;

@@ -28,6 +28,9 @@ class Steer {
   // port's receive queue. Needs CAP_BPF (root). Fails if there is none or it is not ours.
   static Result<Steer> find(int ifindex);
 
+  // Detaches our program where a process that was killed has left it attached; any other program stays.
+  static Status detach_leftover(int ifindex);
+
   // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
   // not there are no errors.
   Status add_local(const config::Address& address);

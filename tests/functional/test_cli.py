@@ -164,6 +164,27 @@ def test_name_taken(namespace):
         assert f"`{first.name}` runs already (process {first.process.pid})" in sentence and "router: {name: ...}" in sentence
 
 
+def test_interface_taken(lab):
+    with Router(lab.router, ports()) as first:
+        sentence = refusal(lab.router, ports() + 'metrics: {listen: "127.0.0.1:9465"}\n')
+        assert f"another router (process {first.process.pid}) has interface `lan0`" in sentence
+
+
+def test_a_router_that_was_killed_can_be_started_again(lab):
+    """Its XDP programs are still attached then, and its addresses still given."""
+    first = Router(lab.router, ports())
+    first.__enter__()
+    first.process.kill()
+    first.process.wait()
+    assert interfaces(lab.router)["lan0"][1]
+    with Router(lab.router, ports()):
+        lab.meet()
+    for port, addresses in (("lan0", LAN), ("wan0", WAN)):
+        for address in addresses:  # the second router found them there, so they were not its to take back
+            lab.router.ip("address", "del", address, "dev", port)
+    assert interfaces(lab.router) == BARE
+
+
 def test_hugepages_demanded_where_there_are_too_few(namespace):
     """More memory than any machine has in them."""
     sentence = refusal(namespace, NULL_PORTS + "dpdk: {hugepages: on, memory: 900 GB}\n")

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "tests/unit/data_plane.h"
 
 namespace surety {
@@ -43,7 +45,7 @@ services:
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, buffer: 40 packets,
            alpha: {min: 0.2, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms}, mark: {in: AF11, out: BE}}
   best-effort: {conditioner: none, mark: {in: BE}}
-flow_table: {capacity: 1024, held: 60 packets}
+flow_table: {capacity: 1024, held: 120 packets}
 classify:
   - {match: {port: lan0, destination_port: 1}, service: marked, per: flow}
   - {match: {port: lan0, destination_port: 2}, service: capped, per: flow}
@@ -233,14 +235,28 @@ TEST_F(ConditionStageTest, ManyFlowsMayBeDueAtOnce) {
   EXPECT_EQ(numbers, expected) << "in the order in which they began to wait";
 }
 
-// More than a vector's worth at once: nothing is left behind, the order stays.
-TEST_F(ConditionStageTest, ALongQueueMayBeDueAtOnce) {
+// More than a vector's worth in one turn: nothing is left behind, each flow's order stays.
+TEST_F(ConditionStageTest, ManyPacketsMayBeDueAtOnce) {
+  for (std::uint16_t from = 1; from <= 30; ++from) {
+    number = 1;
+    send(kSilver, 8, {.from = from});
+    d.transmit(1);
+  }
+  EXPECT_EQ(d.ports[0].held, 120u);
+  d.turn(slot_end(kStart + 10ms));
+  EXPECT_EQ(d.ports[0].held, 0u);
+  std::map<int, std::vector<int>> by_flow;
+  for (int bursts = 0; bursts < 2; ++bursts)
+    for (const auto& f : d.transmit(1)) by_flow[f[34] << 8 | f[35]].push_back(f.back());
+  EXPECT_EQ(by_flow.size(), 30u);
+  for (const auto& [from, numbers] : by_flow) EXPECT_THAT(numbers, ElementsAre(5, 6, 7, 8)) << from;
+}
+
+TEST_F(ConditionStageTest, FullBucketsLetGoNoMoreThanTheyHold) {
   send(kSilver, 44);
   EXPECT_EQ(d.transmit(1).size(), 4u);
   d.turn(kStart + 10s);
-  EXPECT_EQ(d.ports[0].held, 36u) << "full buckets are two packets each";
-  send(kSilver, 8);
-  EXPECT_EQ(d.drops(0, DropReason::buffer), 4u);
+  EXPECT_EQ(d.ports[0].held, 36u);
 }
 
 TEST_F(ConditionStageTest, AFullBufferDropsTheNewcomer) {
@@ -251,13 +267,14 @@ TEST_F(ConditionStageTest, AFullBufferDropsTheNewcomer) {
 }
 
 TEST_F(ConditionStageTest, AllBuffersTogetherHaveACeiling) {
-  send(kSilver, 44, {.from = 1});
-  send(kSilver, 34, {.from = 2});
-  EXPECT_EQ(d.ports[0].held, 60u);
+  for (std::uint16_t from = 1; from <= 2; ++from) send(kSilver, 44, {.from = from});
+  send(kSilver, 34, {.from = 3});
+  send(kSilver, 20, {.from = 4});
+  EXPECT_EQ(d.ports[0].held, 120u);
   EXPECT_EQ(d.drops(0, DropReason::buffer), 0u);
-  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 10u);
-  send(kSilver, 5, {.from = 3});
-  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 11u) << "a flow that was not waiting yet";
+  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 6u);
+  send(kSilver, 5, {.from = 5});
+  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 7u) << "a flow that was not waiting yet";
   d.run_until(kStart + 100ms);
   EXPECT_EQ(d.ports[0].held, 0u);
 }
@@ -267,6 +284,8 @@ TEST_F(ConditionStageTest, HeldPacketsKeepTheirFlowAlive) {
   d.turn(kStart + 1h);
   EXPECT_EQ(d.service("silver").flows, 1u);
   EXPECT_EQ(d.ports[0].held, 0u);
+  for (int s = 0; s < 25; ++s) d.turn(d.now + 1s);
+  EXPECT_EQ(d.service("silver").flows, 1u) << "the timeout runs from when they left";
   for (int s = 0; s < 100; ++s) d.turn(d.now + 1s);
   EXPECT_EQ(d.service("silver").flows, 0u);
 }
