@@ -52,7 +52,8 @@ class Exits {
   std::size_t count_ = 0;
 };
 
-// What travels with a punted mbuf in `hash.usr`, `l2_len` and `port` (its PortIndex): written by Exits, read by the control thread.
+// What travels with a punted mbuf in `hash.usr`, `l2_len` and `port` (its PortIndex): written by Exits, read
+// by the control thread.
 inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
   return m->hash.usr & 0xffffff;
 }
