@@ -35,7 +35,6 @@
   X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \
   X(mtu_exceeded,          forward,   error,  "larger than the egress MTU and no kernel peer to answer")         \
   X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
-  X(egress_down,           forward,   error,  "egress port is down")                                             \
   X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \
   X(buffer,                condition, policy, "input buffer of the flow is full (CSA, Fig. 5)")                  \
   X(buffer_total,          condition, policy, "input buffers of all flows together are full")                    \

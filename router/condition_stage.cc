@@ -94,7 +94,7 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     case EtbVerdict::hold:
       break;
   }
-  keep_notes(v, i, port);
+  keep_notes(v, i);
   ++ports_[port].held;
   ++services_[v.service[i]].held;
   if (!waiting) {
@@ -133,9 +133,8 @@ ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex 
 }
 
 // What revive() needs of a held packet travels in its mbuf.
-void ConditionStage::keep_notes(const Vector& v, std::size_t i, PortIndex port) {
+void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
   rte_mbuf* m = v.mbuf[i];
-  m->port = port;
   m->l2_len = v.header[i].l3_offset & 0x7f;
   m->hash.usr = v.next_hop[i];
 }
@@ -176,6 +175,13 @@ bool ConditionStage::release(Vector& v, Time now) {
                     v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
   }
   return n == kWakeAtOnce || v.full();
+}
+
+std::uint32_t ConditionStage::held(FlowId id) const {
+  const FlowRecord& flow = flows_[id];
+  const bool buffers = snapshot_.services[flow.service].kind == ServiceProgram::Kind::csa &&
+                       (flow.flags & FlowRecord::redirect) == 0 && flow.state.csa.held != 0;
+  return buffers ? pool_.size(flow.state.csa.held) : 0;
 }
 
 void ConditionStage::discard() {

@@ -38,6 +38,7 @@ class ConditionStage {
   void discard();  // frees all held packets; for the end of the process
   Time next_event() const { return wheel_.next_event(); }
   std::uint32_t held() const { return pool_.held(); }
+  std::uint32_t held(FlowId id) const;
 
  private:
   enum class Fate : std::uint8_t { goes, held, dropped };
@@ -46,7 +47,7 @@ class ConditionStage {
   Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
   Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
   void enter_domain(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint16_t domain);
-  static void keep_notes(const Vector& v, std::size_t i, PortIndex port);
+  static void keep_notes(const Vector& v, std::size_t i);
   void revive(Vector& v, const Packet& p, std::uint16_t service);
 
   const Snapshot& snapshot_;

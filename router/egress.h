@@ -36,7 +36,8 @@ class Egress {
   void enqueue(std::span<Packet> burst, Time now);
   // The same for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
-  // Fills `room` with packets that may leave now, in order; they are the driver's from then on.
+  // Fills `room`, up to kVector, with packets that may leave now, in order; they are the driver's from then
+  // on.
   std::size_t transmit(std::span<rte_mbuf*> room, Time now);
   // Timers: T2 of the congestion signalling, intervals of the aggregates. Once per turn.
   void advance(Time now);
@@ -49,7 +50,9 @@ class Egress {
   Ratio alpha(std::uint16_t domain) const { return controllers_[domain - first_domain_].alpha(); }
 
   std::uint32_t depth() const { return plain_ ? plain_->depth() : scheduler_.depth(); }  // packets queued
-  const ClassScheduler& scheduler() const { return scheduler_; }  // empty when the port is plain
+  const ClassScheduler& scheduler() const {
+    return scheduler_;
+  }  // its queues stay empty when the port is plain
   // The queue of a port without `queues`; null for others.
   const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
   struct Aggregate {

@@ -5,6 +5,9 @@ namespace surety {
 
 namespace {
 
+// Random streams of different owners must not be the same: classes take seed, seed + 1, ...
+constexpr std::uint64_t kSeedStride = 1 << 20;
+
 std::vector<ClassParams> scheduling(const config::QueueSet& set) {
   std::vector<ClassParams> classes;
   for (const auto& c : set.classes) classes.push_back(c.scheduling);
@@ -17,7 +20,8 @@ std::vector<Egress::Aggregate> make_aggregates(const Snapshot& snapshot, PortInd
   for (std::size_t i = 0; i < snapshot.config.aggregates.size(); ++i) {
     const config::Aggregate& a = snapshot.config.aggregates[i];
     if (a.port == port)
-      aggregates.push_back({i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + i), {}});
+      aggregates.push_back(
+          {i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}});
   }
   return aggregates;
 }

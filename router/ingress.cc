@@ -37,7 +37,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     else
       condition_.run_unconditioned(v_, snapshot_.unmatched(port));
     meter_.lap(Stage::condition, v_.size);
-    rewrite_.run(v_, false);
+    rewrite_.run(v_);
     meter_.lap(Stage::rewrite, v_.size);
     ports_[port].forwarded += v_.size;
     hand_over(now);
@@ -53,7 +53,7 @@ void Ingress::release(Time now) {
   for (bool more = condition_.held() > 0; more;) {
     v_.size = 0;
     more = condition_.release(v_, now);
-    rewrite_.run(v_, true);
+    rewrite_.run(v_);
     for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
     hand_over(now);
     exits_.flush();
@@ -64,13 +64,13 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
-  PortCounters& counters = ports_[port];
-  counters.rx_packets += burst.size();
+  std::uint64_t bytes = 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
     rte_mbuf* m = burst[i];
-    counters.rx_bytes += m->pkt_len;
+    bytes += m->pkt_len;
+    m->port = port;  // from here on our index, not DPDK's
     ParsedPacket& h = v_.header[kept];
     h.l3_offset = 0;  // until an IP header is found
     const ParseOutcome outcome =
@@ -83,6 +83,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
       exits_.drop(m, port, outcome.drop);
   }
   v_.size = kept;
+  ports_[port].rx_packets += burst.size();
+  ports_[port].rx_bytes += bytes;
 }
 
 // Each egress takes its packets in the order they came.

@@ -50,6 +50,8 @@ class Ingress {
 
   const FlowTable& flows() const { return classify_.flows(); }
   std::uint32_t held() const { return condition_.held(); }
+  // Packets that wait in the input buffer of one flow or contract.
+  std::uint32_t held(FlowId id) const { return condition_.held(id); }
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);

@@ -42,19 +42,17 @@ RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const Mac> m
     }
 }
 
-void RewriteStage::run(Vector& v, bool held) {
+void RewriteStage::run(Vector& v) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < v.size; ++i) {
     const ParsedPacket& h = v.header[i];
     rte_mbuf* m = v.mbuf[i];
     const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
-    if (held) {
-      if (hop.state != NextHopEntry::State::ready) {
-        exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
-        continue;
-      }
-      v.egress[i] = hop.port;
+    if (hop.state != NextHopEntry::State::ready) [[unlikely]] {
+      exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
+      continue;
     }
+    v.egress[i] = hop.port;
     std::uint8_t* ip = ip_header(m, h.l3_offset);
     if (v.mark[i] != kKeepDscp)
       set_dscp_and_decrement_ttl(ip, h.v6, v.mark[i]);

@@ -17,9 +17,9 @@ class RewriteStage {
   // `macs`: the ports' own, by index.
   RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits);
 
-  // `held`: the packets come from input buffers. Their next hop may have gone meanwhile: drop
-  // `neighbor_unresolved`.
-  void run(Vector& v, bool held);
+  // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
+  // `neighbor_unresolved`, on the ingress port that stands in the mbuf.
+  void run(Vector& v);
 
  private:
   const NextHopTable& next_hops_;

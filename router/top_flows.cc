@@ -84,8 +84,9 @@ FlowReading describe(const FlowTable& flows, FlowId id, const Snapshot& snapshot
 
 }  // namespace
 
-std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count,
+std::vector<FlowReading> top_flows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count,
                                    Time now) {
+  const FlowTable& flows = ingress.flows();
   std::vector<std::pair<std::uint64_t, FlowId>> heap;  // the smallest of the largest on top
   for (FlowId id = 0; id < flows.capacity() && count > 0; ++id) {
     const std::uint8_t flags = flows[id].flags;
@@ -101,7 +102,10 @@ std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snaps
   }
   std::sort_heap(heap.begin(), heap.end(), std::greater<>());
   std::vector<FlowReading> result;
-  for (const auto& [bytes, id] : heap) result.push_back(describe(flows, id, snapshot, now));
+  for (const auto& [bytes, id] : heap) {
+    result.push_back(describe(flows, id, snapshot, now));
+    result.back().held = ingress.held(id);
+  }
   return result;
 }
 

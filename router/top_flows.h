@@ -6,14 +6,14 @@
 
 #include <vector>
 
-#include "router/flow_table.h"
+#include "router/ingress.h"
 #include "router/reading.h"
 #include "router/snapshot.h"
 
 namespace surety {
 
 // At most `count` flows (contracts instead of the flows they cover), most bytes first.
-std::vector<FlowReading> top_flows(const FlowTable& flows, const Snapshot& snapshot, std::size_t count,
+std::vector<FlowReading> top_flows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count,
                                    Time now);
 
 }  // namespace surety

@@ -131,7 +131,7 @@ void Router::run(const std::atomic<bool>& stop) {
 
 void Router::tick() {
   auto counters = worker_->read();
-  auto flows = top_flows(worker_->flows(), snapshot_, snapshot_.config.metrics.top_flows, worker_->now());
+  auto flows = top_flows(worker_->ingress(), snapshot_, snapshot_.config.metrics.top_flows, worker_->now());
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, worker_->now());
   top_flows_ = std::move(flows);

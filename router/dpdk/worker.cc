@@ -36,7 +36,7 @@ Worker::Worker(const Snapshot& snapshot, std::span<const std::unique_ptr<DpdkPor
   for (std::size_t p = 0; p < ports.size(); ++p) {
     macs_.push_back(ports[p]->mac());
     egresses_.push_back(std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), port_counters_[p],
-                                                 exits_, now, options.seed + p));
+                                                 exits_, now, options.seed + (p << 32)));
   }
   ingress_ = std::make_unique<Ingress>(IngressEnvironment{snapshot, fib, next_hops, egresses_, macs_,
                                                           port_counters_, service_counters_, exits_, meter_},

@@ -50,7 +50,7 @@ class Worker {
   std::uint64_t drops(DropReason reason) const;  // all ports
 
   // For the control thread, which reads them relaxed (top flows).
-  const FlowTable& flows() const { return ingress_->flows(); }
+  const Ingress& ingress() const { return *ingress_; }
   Time now() const { return clock_.now(); }
 
  private:

@@ -15,4 +15,4 @@ surety_test(unit_config
   unit/schema_test.cc
   unit/suggest_test.cc
   LIBS config)
-add_test(NAME config_schema COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/functional/test_schema.py)
+add_test(NAME config_schema COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tests/functional/test_schema.py)

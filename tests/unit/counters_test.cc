@@ -127,7 +127,7 @@ class Fuzz {
     if (one_in(12)) f.resize(below(static_cast<std::uint32_t>(f.size())) + 1);
     for (std::uint32_t n = one_in(8) ? 1 + below(4) : 0; n > 0; --n)
       f[below(static_cast<std::uint32_t>(f.size()))] = static_cast<std::uint8_t>(below(256));
-    if (one_in(4)) f = pad(f, f.size() + below(60));
+    if (one_in(4)) f = f + zeros(below(60));
     return f;
   }
   Octets tags(const frames::Mac& to, bool v6) {

@@ -41,7 +41,7 @@ class RewriteStageTest : public testing::Test {
   }
   Octets rewritten(const Octets& frame, std::uint8_t mark = kKeepDscp) {
     Vector v = vector({frame}, mark);
-    stage.run(v, false);
+    stage.run(v);
     EXPECT_EQ(v.size, 1u);
     EXPECT_EQ(v.mbuf[0]->pkt_len, v.mbuf[0]->data_len);
     return test::take(v.mbuf[0]);
@@ -97,25 +97,25 @@ TEST_F(RewriteStageTest, PaddingInFurtherBuffersGoesToo) {
   Vector v = vector({ethernet(kIpv4) + ip4(17, payload)}, kKeepDscp);
   ASSERT_EQ(rte_pktmbuf_chain(v.mbuf[0], to_mbuf(zeros(100))), 0);
   ASSERT_EQ(rte_pktmbuf_chain(v.mbuf[0], to_mbuf(zeros(100))), 0);
-  stage.run(v, false);
+  stage.run(v);
   const char* why = "";
   EXPECT_EQ(rte_mbuf_check(v.mbuf[0], 1, &why), 0) << why;
   EXPECT_EQ(v.mbuf[0]->nb_segs, 1);
   EXPECT_EQ(test::take(v.mbuf[0]), expected_ethernet(kIpv4) + ip4(17, payload, {.ttl = 63}));
 }
 
-TEST_F(RewriteStageTest, HeldPacketsFollowTheirNextHop) {
+TEST_F(RewriteStageTest, PacketsFollowTheirNextHop) {
   using namespace frames;
   const Octets payload = udp(1, 2, 4), in = ethernet(kIpv4) + ip4(17, payload);
   d.next_hops.set(kHop, ready(0, 7));
   Vector v = vector({in}, kKeepDscp);
-  stage.run(v, true);
+  stage.run(v);
   ASSERT_EQ(v.size, 1u);
   EXPECT_EQ(v.egress[0], 0);
   EXPECT_EQ(test::take(v.mbuf[0]), expected_ethernet(kIpv4, 7, 0) + ip4(17, payload, {.ttl = 63}));
 }
 
-TEST_F(RewriteStageTest, HeldPacketsAreDroppedWhenTheirNextHopHasGone) {
+TEST_F(RewriteStageTest, PacketsAreDroppedWhenTheirNextHopHasGone) {
   using namespace frames;
   using State = NextHopEntry::State;
   for (const State state :
@@ -125,7 +125,7 @@ TEST_F(RewriteStageTest, HeldPacketsAreDroppedWhenTheirNextHopHasGone) {
     v.mbuf[0]->port = v.mbuf[1]->port = 1;  // where they came in
     d.next_hops.set(6, test::not_ready(state));
     const auto before = d.drops(1, DropReason::neighbor_unresolved);
-    stage.run(v, true);
+    stage.run(v);
     d.exits.flush();
     EXPECT_EQ(d.drops(1, DropReason::neighbor_unresolved), before + 1);
     ASSERT_EQ(v.size, 1u);

@@ -44,7 +44,7 @@ class TopFlowsTest : public testing::Test {
     d.route("2001:db8:2::/48", {ready(0)});
   }
   std::vector<FlowReading> top(std::size_t count = 10) {
-    return top_flows(d.ingress->flows(), d.snapshot, count, d.now);
+    return top_flows(*d.ingress, d.snapshot, count, d.now);
   }
   // "source > destination protocol service in/out", with "vlan n" where there is one.
   std::vector<std::string> words(std::size_t count = 10) {
