@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "router/headers.h"
 #include "router/ip_bytes.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr unsigned kPuntsPerRound = 256;
+constexpr auto kAskAgain = 20ms;
 
 config::Address destination_of(const std::uint8_t* ip) {
   config::Address a;
@@ -120,7 +123,10 @@ void Control::on(const RouteEvent& event) {
 
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
-  if (event.action == EventAction::remove) next_ask_ = {};  // a gateway among them is missed at once
+  // A gateway among them is missed soon; but not at once, or `ip neigh flush` would never see the table
+  // empty.
+  if (event.action == EventAction::remove)
+    next_ask_ = std::min(next_ask_, std::chrono::steady_clock::now() + kAskAgain);
 }
 
 void Control::on(const AddressEvent& event) {

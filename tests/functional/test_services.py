@@ -161,9 +161,10 @@ def test_three_services_get_theirs_at_once_from_a_full_port(lab, shaped):
     shaped.settle()
 
 
-def test_no_mark_of_a_customer_s_own_gets_past_the_conditioners(lab):
+def test_no_mark_of_a_customer_s_own_gets_past_the_conditioners():
     """The kernel forwards what waits for a neighbour's MAC address: as best effort, whatever the customer wrote in."""
-    with Router(lab.router, ports()) as router, Wire(lab.b) as wire, UdpSource(lab.a, "10.2.0.1", 9, traffic_class=48 << 2) as source:
+    with Pair() as lab, Router(lab.router, ports()) as router, Wire(lab.b) as wire, \
+            UdpSource(lab.a, "10.2.0.1", 9, traffic_class=48 << 2) as source:
         lab.router.ip("neigh", "flush", "dev", "wan0")
         source.send(b"first")
         packet = wire.find(udp_to(9))
