@@ -19,22 +19,6 @@ namespace surety {
 
 enum class Color : std::uint8_t { green, yellow, red };
 
-// Turns Time into ticks of a clock, without division: right to one part in 10^9. Identity at 10^9 ticks per
-// second.
-class MeterClock {
- public:
-  explicit MeterClock(std::uint64_t ticks_per_second)
-      : scale_(static_cast<std::uint64_t>((static_cast<Wide>(ticks_per_second) << 32) / 1'000'000'000)) {}
-  // `now` must not be before the epoch.
-  std::uint64_t ticks(Time now) const {
-    return static_cast<std::uint64_t>((static_cast<Wide>(now.time_since_epoch().count()) * scale_) >> 32);
-  }
-
- private:
-  using Wide = unsigned __int128;
-  std::uint64_t scale_;  // ticks per nanosecond, 32.32
-};
-
 class Meter {
  public:
   using State = std::uint64_t[4];  // ConditionerState::meter

@@ -218,5 +218,37 @@ TEST(ActiveQueue, KeepsTheLawAndTheOrderWhateverHappens) {
   }
 }
 
+// A burst leaves just as its packets would one by one: order, counters, averages' idle times, sojourn times.
+TEST(ActiveQueue, ABurstLeavesAsItsPacketsWouldOneByOne) {
+  for (const bool rio : {false, true}) {
+    const ActiveQueueParams params =
+        rio ? with_rio(100, red(50, 60, 0.1)) : ActiveQueueParams{.limit = 100, .rio = {}};
+    ActiveQueue one(params, 1), burst(params, 1);
+    Time now = kStart;
+    for (FlowId round = 0; round < 30; ++round) {
+      for (FlowId i = 0; i < 1 + round % 7; ++i, now += 3us)
+        for (ActiveQueue* q : {&one, &burst}) {
+          const auto length = static_cast<std::uint16_t>(100 + i);
+          q->enqueue(packet(round * 10 + i, i % 3 == 0 ? Precedence::in : Precedence::out, length), false,
+                     now);
+        }
+      std::vector<Packet> taken(std::min<std::size_t>(burst.depth(), 1 + round % 5));
+      burst.dequeue(taken, now += 10us);
+      for (const Packet& p : taken) EXPECT_EQ(p.flow, one.dequeue(now).flow);
+    }
+    EXPECT_EQ(burst.sojourn().counts, one.sojourn().counts);
+    EXPECT_EQ(burst.sojourn().sum_ns, one.sojourn().sum_ns);
+    for (const Precedence p : {Precedence::in, Precedence::out}) {
+      EXPECT_EQ(burst.depth(p), one.depth(p));
+      EXPECT_EQ(burst.counters(p).departures, one.counters(p).departures);
+      EXPECT_EQ(burst.counters(p).departed_bytes, one.counters(p).departed_bytes);
+    }
+    if (!rio) continue;
+    for (ActiveQueue* q : {&one, &burst}) q->settle(now + 1ms);
+    EXPECT_EQ(burst.rio()->average_in(), one.rio()->average_in());
+    EXPECT_EQ(burst.rio()->average_total(), one.rio()->average_total());
+  }
+}
+
 }  // namespace
 }  // namespace surety

@@ -257,5 +257,29 @@ TEST(ClassScheduler, QueuesDrawDifferentRandomNumbers) {
   EXPECT_NE(a, b);
 }
 
+// Strict before weighted, and as many as the shaper lets, with its debt: the same whether one class is alone
+// or not.
+TEST(ClassScheduler, FillsABurstAsTheShaperLets) {
+  ClassScheduler s({strict(), weighted(1), weighted(1)}, {}, kStart, 1);
+  PortShaper shaper({.rate = 8_Mbps, .burst = 3000_B, .overhead = {}}, kStart);
+  put(s, 0, 1000);
+  for (int i = 0; i < 5; ++i) put(s, 1, 1000);
+  std::array<Packet, 10> out;
+  EXPECT_EQ(s.dequeue(kStart, shaper, out), 3u) << "3000 bytes of credit, used up exactly";
+  EXPECT_EQ(out[0].flow, 0u);
+  EXPECT_EQ(out[1].flow, 1u);
+  EXPECT_EQ(s.depth(), 3u);
+  shaper.advance(kStart + 1ms);  // 1000 bytes
+  EXPECT_EQ(s.dequeue(kStart + 1ms, shaper, out), 1u);
+  PortShaper unlimited({}, kStart);
+  EXPECT_EQ(s.dequeue(kStart + 1ms, unlimited, std::span(out).first(1)), 1u) << "no more than there is room";
+  EXPECT_EQ(s.dequeue(kStart + 1ms, unlimited, out), 1u);
+  EXPECT_EQ(s.dequeue(kStart + 1ms, unlimited, out), 0u);
+  EXPECT_EQ(s.depth(), 0u);
+  put(s, 1, 100);  // the class that left alone takes part again
+  put(s, 2, 100);
+  EXPECT_EQ(s.dequeue(kStart + 1ms, unlimited, out), 2u);
+}
+
 }  // namespace
 }  // namespace surety
