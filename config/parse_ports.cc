@@ -56,7 +56,10 @@ void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems)
 
 void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems) {
   map.read("shape", shaper.rate);
-  if (map.read("burst", shaper.burst) && !map.find("shape")) {
+  if (!map.read("burst", shaper.burst)) {
+    // A fast port sends more than two packets in the time that a turn of the worker takes.
+    if (shaper.rate) shaper.burst = default_burst(*shaper.rate);
+  } else if (!map.find("shape")) {
     problems.warning(map.at("burst"), "`burst` does nothing without `shape`");
   }
   if (shaper.burst > kMaxBucketDepth) problems.error(map.at("burst"), "a burst is at most 1 GB");

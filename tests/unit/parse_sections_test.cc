@@ -84,6 +84,12 @@ TEST(ParsePort, EveryOption) {
   EXPECT_TRUE(p.promiscuous);
 }
 
+TEST(ParsePort, TheBurstGrowsWithTheRate) {
+  EXPECT_EQ(port("device: null, shape: 34 Mbit/s").shaper.burst, 3_kB);
+  EXPECT_EQ(port("device: null, shape: 10 Gbit/s").shaper.burst, 125_kB) << "100 us";
+  EXPECT_EQ(port("device: null, shape: 10 Gbit/s, burst: 2 kB").shaper.burst, 2_kB);
+}
+
 TEST(ParsePort, OverheadOfKnownWires) {
   EXPECT_EQ(port("device: null, overhead: ethernet").shaper.overhead.wire_bytes(64), 64u + 38);
   EXPECT_EQ(port("device: null, overhead: atm").shaper.overhead.wire_bytes(576), 12u * 53);
