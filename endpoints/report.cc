@@ -1,0 +1,11 @@
+#include "endpoints/report.h"
+
+#include <algorithm>
+
+namespace surety::endpoints {
+
+bool Report::kept() const {
+  return std::all_of(flows.begin(), flows.end(), [&](const auto& f) { return f.kept(tolerance); });
+}
+
+}  // namespace surety::endpoints

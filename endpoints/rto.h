@@ -1,0 +1,50 @@
+// The retransmission timeout (RFC 6298): from the estimator, with bounds, granularity, backoff, and coarse
+// ticks on request.
+#pragma once
+
+#include <algorithm>
+
+#include "endpoints/rtt.h"
+
+namespace surety::endpoints {
+
+struct RtoParams {
+  Duration min = std::chrono::seconds(1), max = std::chrono::seconds(60),
+           granularity = std::chrono::milliseconds(1);
+};
+
+class RetransmissionTimeout {
+ public:
+  // A granularity beyond this means a clock that ticks, as BSD's does each 500 ms. Finer ones are only the G
+  // of the formula: nobody sees on which microsecond a timer of a second goes off.
+  static constexpr Duration kFine = std::chrono::milliseconds(1);
+
+  // RTO = SRTT + max(G, 4 RTTVAR), within [min, max], doubled by every backoff(); 1 s before the first sample
+  // (2.1), 3 s then if the SYN had to be repeated (5.7).
+  Duration value(const RtoParams& p, const RttEstimator& rtt) const {
+    const Duration initial = syn_lost_ ? std::chrono::seconds(3) : std::chrono::seconds(1);
+    const Duration base =
+        rtt.known() ? rtt.smoothed() + std::max(p.granularity, 4 * rtt.variation()) : initial;
+    const Duration bounded = std::clamp(base, p.min, std::max(p.min, p.max));
+    return bounded.count() > p.max.count() >> doublings_ ? p.max : bounded * (std::int64_t{1} << doublings_);
+  }
+
+  void backoff() { doublings_ = std::min(doublings_ + 1, 62); }  // 5.5; value() never exceeds max
+  void reset() { doublings_ = 0; }                               // a new sample ends the backoff
+  void on_syn_lost() { syn_lost_ = true; }
+
+  // When a timer that is armed at `now` for `value` goes off: with coarse ticks, on the first tick (a
+  // multiple of granularity) that is not early.
+  static Time expiry(const RtoParams& p, Time now, Duration value) {
+    const Time exact = now + value;
+    if (p.granularity <= kFine) return exact;
+    const Duration beyond = exact.time_since_epoch() % p.granularity;
+    return beyond == Duration{} ? exact : exact + (p.granularity - beyond);
+  }
+
+ private:
+  int doublings_ = 0;
+  bool syn_lost_ = false;
+};
+
+}  // namespace surety::endpoints
