@@ -13,8 +13,8 @@
 
 namespace surety::config {
 namespace {
-
 constexpr std::string_view kVersion = "1";
+}
 
 void read_version(MapReader& map, Problems& problems) {
   const Node* n = map.require("version");
@@ -25,8 +25,6 @@ void read_version(MapReader& map, Problems& problems) {
                    fmt::format("version {} is not known; this program reads version 1", quote(*text)));
   }
 }
-
-}  // namespace
 
 void read_sections(MapReader& map, Draft& draft) {
   draft.ports = Names(map.find("ports"));
@@ -67,17 +65,21 @@ ParseResult parse(std::string_view text, const std::string& file_name) {
   return result;
 }
 
-ParseResult parse_file(const std::string& path) {
+std::optional<std::string> read_text(const std::string& path, Problems& problems) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   std::string text(Document::kMaxBytes + 1,
                    '\0');  // one more than parse() takes: it refuses, whatever the size
   if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (!file || std::ferror(file.get())) {
-    Problems problems;
-    problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
-    return {{}, problems.take({}, path)};
-  }
-  return parse(text, path);
+  if (file && !std::ferror(file.get())) return text;
+  problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return {};
+}
+
+ParseResult parse_file(const std::string& path) {
+  Problems problems;
+  const auto text = read_text(path, problems);
+  if (!text) return {{}, problems.take({}, path)};
+  return parse(*text, path);
 }
 
 }  // namespace surety::config

@@ -8,30 +8,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxPorts = 32;
-constexpr std::uint64_t kMinMtu = 68, kMaxMtu = 9216;  // RFC 791; what every driver can do
 constexpr std::uint32_t kEthernetOverhead = 38, kMaxOverhead = 256;
-
-void read_address(const Node& node, Port& port, Draft::PortPlaces& places, Problems& problems) {
-  const auto* text = text_of(node, "an address like `10.1.0.254/24`", problems);
-  if (!text) return;
-  const auto prefix = parse_prefix(*text);
-  if (!prefix) {
-    problems.error(node.mark, fmt::format("{} is not an interface address; write it like {}", quote(*text),
-                                          "`10.1.0.254/24` or `2001:db8:1::fe/64`"));
-    return;
-  }
-  if (!is_unicast(prefix->address)) {
-    problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(*text)));
-    return;
-  }
-  if (const auto reserved = reserved_name(*prefix); !reserved.empty()) {
-    problems.error(node.mark, fmt::format("{} is the {} address of its subnet", quote(*text), reserved));
-    return;
-  }
-  port.addresses.push_back(*prefix);
-  places.addresses.push_back(node.mark);
-}
 
 void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems) {
   const auto* text = text_of(node, "`ethernet`, `atm` or a size like `38 B`", problems);
@@ -76,7 +53,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   }
   places.device = map.at("device");
   if (const Node* n = map.find("addresses")) {
-    for (const Node* a : list_of(*n)) read_address(*a, port, places, draft.problems);
+    read_interface_addresses(*n, port.addresses, places.addresses, draft.problems);
   }
   map.read_word("trust", port.trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
   read_integer(map.find("mtu"), kMinMtu, kMaxMtu, port.mtu, draft.problems);
@@ -88,6 +65,26 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
 }
 
 }  // namespace
+
+void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
+                              Problems& problems) {
+  for (const Node* n : list_of(node)) {
+    const auto* text = text_of(*n, "an address like `10.1.0.254/24`", problems);
+    if (!text) continue;
+    const auto prefix = parse_prefix(*text);
+    if (!prefix) {
+      problems.error(n->mark, fmt::format("{} is not an interface address; write it like {}", quote(*text),
+                                          "`10.1.0.254/24` or `2001:db8:1::fe/64`"));
+    } else if (!is_unicast(prefix->address)) {
+      problems.error(n->mark, fmt::format("{} cannot be the address of a station", quote(*text)));
+    } else if (const auto reserved = reserved_name(*prefix); !reserved.empty()) {
+      problems.error(n->mark, fmt::format("{} is the {} address of its subnet", quote(*text), reserved));
+    } else {
+      addresses.push_back(*prefix);
+      places.push_back(n->mark);
+    }
+  }
+}
 
 void read_ports(const Node& node, Draft& draft) {
   for_each_named(

@@ -9,10 +9,16 @@ namespace surety::config {
 
 class MapReader;
 
+inline constexpr std::size_t kMaxPorts = 32;
+inline constexpr std::uint64_t kMinMtu = 68, kMaxMtu = 9216;  // RFC 791; what every driver can do
+
+void read_version(MapReader& map, Problems& problems);
 void read_router(const Node& node, Draft& draft);
 void read_workers(const Node& node, Draft& draft);
 void read_ports(const Node& node, Draft& draft);  // after queues
 void read_device(const Node& node, Device& device, Draft& draft);
+void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
+                              Problems& problems);
 void read_routes(const Node& node, Draft& draft);     // after ports
 void read_neighbors(const Node& node, Draft& draft);  // after ports
 void read_queues(const Node& node, Draft& draft);
@@ -29,6 +35,9 @@ void read_kernel(const Node& node, Draft& draft);
 // All sections of `map` (but `version`) in the order their references need. The lab uses it for its inline
 // routers.
 void read_sections(MapReader& map, Draft& draft);
+
+// The text of a file, as far as a Document takes it; none: reported.
+std::optional<std::string> read_text(const std::string& path, Problems& problems);
 
 // What only the whole file shows. Errors; and, in a file without errors, warnings.
 void validate_ports(Draft& draft);
