@@ -27,14 +27,14 @@ namespace {
 
 class Source : public prometheus::Collectable {
  public:
-  explicit Source(std::function<Reading()> read) : read_(std::move(read)) {}
+  explicit Source(MetricsServer::Collect collect) : collect_(std::move(collect)) {}
   std::vector<prometheus::MetricFamily> Collect() const override {
     const std::lock_guard lock(mutex_);
-    return render(read_());
+    return collect_();
   }
 
  private:
-  std::function<Reading()> read_;
+  MetricsServer::Collect collect_;
   mutable std::mutex mutex_;
 };
 
@@ -134,7 +134,11 @@ MetricsServer::~MetricsServer() {
   waker.join();
 }
 
-MetricsServer::Result MetricsServer::start(const std::string& listen, std::function<Reading()> read) try {
+MetricsServer::Result MetricsServer::start(const std::string& listen, std::function<Reading()> read) {
+  return start(listen, Collect([read = std::move(read)] { return render(read()); }));
+}
+
+MetricsServer::Result MetricsServer::start(const std::string& listen, Collect collect) try {
   const std::optional<Address> address = resolve(listen);
   if (!address)
     return {nullptr,
@@ -142,7 +146,7 @@ MetricsServer::Result MetricsServer::start(const std::string& listen, std::funct
                         listen)};
   if (const int error = bind_error(*address); error != 0) return {nullptr, explain(listen, error)};
   // Two threads: a scraper that keeps its connection open does not keep a second one out.
-  std::unique_ptr<State> state(new State{*address, std::make_shared<Source>(std::move(read)),
+  std::unique_ptr<State> state(new State{*address, std::make_shared<Source>(std::move(collect)),
                                          std::make_unique<prometheus::Exposer>(listen, 2)});
   state->exposer->RegisterCollectable(state->source);
   return {std::unique_ptr<MetricsServer>(new MetricsServer(std::move(state))), {}};

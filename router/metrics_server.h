@@ -5,10 +5,13 @@
 // used comes back as one sentence that says why and what to do.
 #pragma once
 
+#include <prometheus/metric_family.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "router/reading.h"
 
@@ -22,6 +25,9 @@ class MetricsServer {
   };
   // `listen` is "host:port", "[v6]:port", or with port 0 for any free one.
   static Result start(const std::string& listen, std::function<Reading()> read);
+  // The same of any program: `collect` in place of `read`.
+  using Collect = std::function<std::vector<prometheus::MetricFamily>()>;
+  static Result start(const std::string& listen, Collect collect);
   ~MetricsServer();
 
   int port() const;

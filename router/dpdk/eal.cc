@@ -107,7 +107,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::uint64_t page) {
   for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
   // DPDK lets no buffer cross a page, unless it is larger than one.
   const std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
-  return Fib::memory_bytes(c.dpdk.max_routes) + (mbuf_count(c) + page / buffer) * share + 64 * kMega;
+  const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
+  return fib + (mbuf_count(c) + page / buffer) * share + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {

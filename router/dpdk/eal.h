@@ -23,7 +23,8 @@ struct EalPlan {
   std::string note;  // what the user should know, e.g. why it runs without hugepages; may be empty
 };
 
-// Memory the data plane takes from DPDK, in bytes: FIBs, packet buffers, rings; in pages of that many bytes.
+// Memory the data plane takes from DPDK, in bytes: FIBs (none for max_routes 0), packet buffers, rings; in
+// pages of that many bytes.
 std::uint64_t eal_memory_bytes(const config::Config& c, std::uint64_t page);
 // Packet buffers: what the configuration asks for, or enough for devices, queues and input buffers together.
 std::uint32_t mbuf_count(const config::Config& c);

@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "router/linux/fd.h"
-#include "router/linux/steer.h"
 
 namespace surety {
 
@@ -22,12 +21,12 @@ constexpr std::uint16_t kRxDescriptors = 2048, kTxDescriptors = 2048;
 using Kind = config::Device::Kind;
 
 // The device arguments DPDK probes, "name,key=value...".
-std::string device_arguments(const config::Device& d, std::size_t index) {
+std::string device_arguments(const config::Device& d, std::size_t index, const std::string& xdp_program) {
   switch (d.kind) {
     case Kind::pci:
       return d.name;
     case Kind::af_xdp:
-      return fmt::format("net_af_xdp{},iface={},xdp_prog={}", index, d.name, steer_object_path());
+      return fmt::format("net_af_xdp{},iface={},xdp_prog={}", index, d.name, xdp_program);
     case Kind::af_packet:
       return fmt::format("net_af_packet{},iface={},qdisc_bypass=1", index, d.name);
     case Kind::null:
@@ -108,12 +107,13 @@ std::string DpdkPort::describe(const config::Device& d) {
   return "?";
 }
 
-DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool)
+DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
+                   const std::string& xdp_program)
     : interface_(interface(config.device)) {
   check_interface(config);
   check_files(config);
   if (!interface_.empty()) claim_interface(config);
-  probe(config, index);
+  probe(config, index, xdp_program);
   try {
     start(config, pool);
   } catch (...) {
@@ -140,8 +140,8 @@ void DpdkPort::claim_interface(const config::Port& config) {
     throw PortError(fmt::format("port {}: {}", config.name, s.error()));
 }
 
-void DpdkPort::probe(const config::Port& config, std::size_t index) {
-  const std::string arguments = device_arguments(config.device, index);
+void DpdkPort::probe(const config::Port& config, std::size_t index, const std::string& xdp_program) {
+  const std::string arguments = device_arguments(config.device, index, xdp_program);
   device_name_ = arguments.substr(0, arguments.find(','));
   if (const int r = rte_dev_probe(arguments.c_str()); r != 0) {
     const std::string why =

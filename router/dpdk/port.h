@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "router/dpdk/process_lock.h"
 #include "router/exits.h"
+#include "router/linux/steer.h"
 
 namespace surety {
 
@@ -29,7 +30,9 @@ struct PortError : std::runtime_error {
 
 class DpdkPort {
  public:
-  DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool);
+  // `xdp_program`: the object file that says which frames of an af_xdp port come here; default: the router's.
+  DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
+           const std::string& xdp_program = steer_object_path());
   ~DpdkPort();
   DpdkPort(const DpdkPort&) = delete;
   DpdkPort& operator=(const DpdkPort&) = delete;
@@ -53,7 +56,7 @@ class DpdkPort {
 
  private:
   void claim_interface(const config::Port& config);
-  void probe(const config::Port& config, std::size_t index);
+  void probe(const config::Port& config, std::size_t index, const std::string& xdp_program);
   void start(const config::Port& config, rte_mempool* pool);
   void close() noexcept;
 

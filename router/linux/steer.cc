@@ -91,7 +91,7 @@ Result<Steer> Steer::find(int ifindex) {
 
 Status Steer::detach_leftover(int ifindex) {
   std::uint32_t id = 0;
-  if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || program_name(id) != "surety_steer")
+  if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || !program_name(id).starts_with("surety_"))
     return success();
   if (const int error = bpf_xdp_detach(ifindex, 0, nullptr); error != 0)
     return failure("cannot detach the XDP program of a router that was killed", -error);
@@ -126,17 +126,20 @@ Result<SteerStats> Steer::stats() const {
   return sums;
 }
 
+std::string xdp_object_path(std::string_view file) {
+  std::error_code error;
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto directory = executable.parent_path();
+  for (const auto& candidate : {directory / file, directory / ".." / "lib" / "surety" / file})
+    if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
+  return {};
+}
+
 std::string steer_object_path() {
   // getenv races only with setenv, which this program does not call.
   if (const char* given = std::getenv("SURETY_STEER_OBJECT"); given != nullptr && *given != '\0')
     return given;
-  std::error_code error;
-  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto directory = executable.parent_path();
-  for (const auto& candidate :
-       {directory / "steer.bpf.o", directory / ".." / "lib" / "surety" / "steer.bpf.o"})
-    if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
-  return {};
+  return xdp_object_path("steer.bpf.o");
 }
 
 }  // namespace surety

@@ -28,7 +28,8 @@ class Steer {
   // port's receive queue. Needs CAP_BPF (root). Fails if there is none or it is not ours.
   static Result<Steer> find(int ifindex);
 
-  // Detaches our program where a process that was killed has left it attached; any other program stays.
+  // Detaches a program of ours (`surety_...`) where a process that was killed has left it attached; any other
+  // program stays.
   static Status detach_leftover(int ifindex);
 
   // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
@@ -49,8 +50,10 @@ class Steer {
   Maps maps_;
 };
 
-// Where the compiled program is, for `xdp_prog=`: the environment's SURETY_STEER_OBJECT, else steer.bpf.o
-// beside the running executable, else in ../lib/surety/ from there. Empty: nowhere.
+// Where a compiled XDP program is, for `xdp_prog=`: beside the running executable, else in ../lib/surety/
+// from there. Empty: nowhere.
+std::string xdp_object_path(std::string_view file);
+// The same of steer.bpf.o, unless the environment's SURETY_STEER_OBJECT names it.
 std::string steer_object_path();
 
 }  // namespace surety
