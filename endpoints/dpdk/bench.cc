@@ -1,0 +1,138 @@
+#include "endpoints/dpdk/bench.h"
+
+#include <fmt/format.h>
+#include <rte_cycles.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "endpoints/dpdk/bench_pacing.h"
+#include "endpoints/dpdk/bench_pair.h"
+#include "endpoints/dpdk/plan.h"
+#include "endpoints/dpdk/run.h"
+
+namespace surety::endpoints {
+
+namespace {
+
+constexpr std::uint64_t kPacketsPerRun = 1'000'000;
+
+struct Row {
+  std::string protocol;
+  std::uint64_t flows = 0;
+  std::uint32_t packet = 0;
+  std::vector<double> cycles;  // per data packet, one per repetition
+  double answers = 0;          // per data packet
+  std::size_t memory = 0;      // bytes per flow
+  double median() const {
+    auto v = cycles;
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  }
+};
+
+// In TSC cycles, without what the kernel gave to others meanwhile.
+double thread_cycles() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9) *
+         static_cast<double>(rte_get_tsc_hz());
+}
+
+double cycles_per_packet(BenchPair& pair) {
+  std::uint64_t packets = 0;
+  const double start = thread_cycles();
+  while (packets < kPacketsPerRun) packets += pair.turn();
+  return (thread_cycles() - start) / static_cast<double>(packets);
+}
+
+Row measure(const BenchOptions& o, const std::string& protocol, std::uint64_t flows, std::uint32_t packet) {
+  BenchPair pair(protocol, static_cast<std::uint32_t>(flows), packet);
+  Row row{protocol, flows, packet, {}, 0, pair.memory_per_flow()};
+  const std::uint64_t sent = pair.sent(), answers = pair.answers();
+  for (int i = 0; i < o.repetitions; ++i) row.cycles.push_back(cycles_per_packet(pair));
+  row.answers = static_cast<double>(pair.answers() - answers) / static_cast<double>(pair.sent() - sent);
+  pair.must_be_clean();
+  return row;
+}
+
+void print(const Row& row, bool json) {
+  const double mhz = static_cast<double>(rte_get_tsc_hz()) / 1e6, cycles = row.median();
+  const double budget = cycle_budget(row.protocol, row.flows);
+  const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
+  if (json) {
+    std::cout << nlohmann::ordered_json{{"protocol", row.protocol},
+                                        {"flows", row.flows},
+                                        {"packet", row.packet},
+                                        {"cycles_per_packet", cycles},
+                                        {"min", *low},
+                                        {"max", *high},
+                                        {"budget", budget},
+                                        {"mpps", mhz / cycles},
+                                        {"answers_per_packet", row.answers},
+                                        {"memory_per_flow", row.memory},
+                                        {"memory_budget", kFlowBytesBudget}}
+                     .dump()
+              << std::endl;
+    return;
+  }
+  std::cout << fmt::format(
+                   "{:<9} {:>7} {:>6} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.0f}{} {:>6.1f} {:>7.2f} {:>6}{}",
+                   row.protocol, row.flows, row.packet, cycles, *low, *high, budget,
+                   cycles <= budget ? ' ' : '!', mhz / cycles, row.answers, row.memory,
+                   row.memory <= kFlowBytesBudget ? ' ' : '!')
+            << std::endl;
+}
+
+void header(const EalPlan& plan, const BenchOptions& o) {
+  std::cout << fmt::format(
+      "sender and sink together, core {}, TSC {:.0f} MHz, {} repetitions; cycles per data packet, answers "
+      "included; `!`: beyond the budget\n{:<9} {:>7} {:>6} {:>7} {:>7} {:>7} {:>6}  {:>6} {:>7} {:>6}\n",
+      plan.worker_core, static_cast<double>(rte_get_tsc_hz()) / 1e6, o.repetitions, "protocol", "flows",
+      "packet", "median", "min", "max", "budget", "Mpps", "answers", "B/flow");
+}
+
+EalPlan plan(const BenchOptions& o, const std::string& name) {
+  EalPlan p = plan_endpoint_eal(port_config(config::Endpoints{}, name), Placement::own_core, o.core);
+  // One thread, on the core that is measured.
+  *(std::find(p.arguments.begin(), p.arguments.end(), "--lcores") + 1) = fmt::format("0@{}", p.worker_core);
+  return p;
+}
+
+void measure_all(const BenchOptions& o, const EalPlan& plan) {
+  if (!o.json) header(plan, o);
+  for (const auto& protocol : o.protocols)
+    for (const std::uint64_t flows : o.flows)
+      for (const std::uint32_t packet : o.packets) print(measure(o, protocol, flows, packet), o.json);
+}
+
+}  // namespace
+
+double cycle_budget(const std::string& protocol, std::uint64_t flows) {
+  return (protocol == "udp" ? 120 : 250) * (flows > 1000 ? 2 : 1);
+}
+
+int bench(const BenchOptions& options) {
+  const std::string name = fmt::format("endpoint-bench-{}", getpid());
+  try {
+    const EalPlan p = plan(options, name);
+    if (!p.note.empty()) std::cerr << "surety-endpoint: " << p.note << '\n';
+    const RunningEal eal(p, name);
+    if (options.pacing)
+      bench_pacing(options.json);
+    else
+      measure_all(options, p);
+  } catch (const std::invalid_argument& e) {
+    std::cerr << "surety-endpoint: " << e.what() << '\n';
+    return kBadUsage;
+  } catch (const std::exception& e) {
+    std::cerr << "surety-endpoint: " << e.what() << '\n';
+    return kMissed;
+  }
+  return kKept;
+}
+
+}  // namespace surety::endpoints

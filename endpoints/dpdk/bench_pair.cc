@@ -1,0 +1,125 @@
+#include "endpoints/dpdk/bench_pair.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace surety::endpoints {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<Traffic::Mac, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
+constexpr Duration kLeastRoundTrip = 5ms;
+constexpr double kLeastWindow = 2;  // packets of a flow in a round-trip time
+
+Duration round_trip(std::uint32_t flows) {
+  const double needed = kLeastWindow * flows / BenchPair::kPacketsPerSecond;
+  return std::max(kLeastRoundTrip, Duration(std::llround(needed * 1e9)));
+}
+
+BenchTraffic traffic(const std::string& protocol, std::uint32_t flows, std::uint32_t packet) {
+  BenchTraffic t;
+  t.protocol = protocol;
+  t.flows = flows;
+  t.packet = packet;
+  const double per_flow = BenchPair::kPacketsPerSecond / flows;
+  t.rate = Rate::bytes_per_second(static_cast<std::uint64_t>(std::llround(per_flow * packet)));
+  t.window = static_cast<std::uint32_t>(std::lround(per_flow * seconds(round_trip(flows))));
+  t.start_spread = round_trip(flows);
+  return t;
+}
+
+}  // namespace
+
+BenchPair::BenchPair(const std::string& protocol, std::uint32_t flows, std::uint32_t packet)
+    : config_(bench_config(traffic(protocol, flows, packet))),
+      traffic_(std::make_unique<Traffic>(config_, kMacs, flows, Time{})),
+      round_trip_(round_trip(flows)),
+      frames_(kBurst * kFrame),
+      ring_(std::bit_ceil(std::size_t{4} * flows + 65536)) {
+  for (std::size_t i = 0; i < kBurst; ++i) slots_[i] = {frames_.data() + i * kFrame, kFrame, 0};
+  traffic_->resolve(now_);
+  while (traffic_->unresolved()) {
+    turn();
+    if (now_ > Time(10s))
+      throw std::runtime_error("the two stations of the benchmark do not find each other");
+  }
+  traffic_->start(now_);
+  for (const Time until = now_ + 10 * round_trip_ + 1500ms; now_ < until;) turn();
+  must_be_clean();
+}
+
+std::size_t BenchPair::turn() {
+  now_ += kTurn;
+  deliver_answers();
+  std::array<std::span<const std::uint8_t>, kBurst> frames;
+  std::size_t total = 0;
+  for (std::size_t n = kBurst; n == kBurst;) {
+    n = left().poll(slots_, now_);
+    for (std::size_t i = 0; i < n; ++i) frames[i] = {slots_[i].data, slots_[i].length};
+    right().receive({frames.data(), n}, now_);
+    collect_answers();
+    total += n;
+  }
+  sent_ += total;
+  return total;
+}
+
+void BenchPair::deliver_answers() {
+  std::array<std::span<const std::uint8_t>, kBurst> frames;
+  while (head_ < tail_) {
+    std::size_t n = 0;
+    for (; n < kBurst && head_ + n < tail_; ++n) {
+      const Answer& a = ring_[(head_ + n) & (ring_.size() - 1)];
+      if (a.due > now_) break;
+      frames[n] = {a.bytes, a.length};
+    }
+    if (n == 0) return;
+    left().receive({frames.data(), n}, now_);
+    head_ += n;
+  }
+}
+
+void BenchPair::collect_answers() {
+  std::array<FrameSlot, kBurst> room;
+  for (std::size_t n = kBurst; n == kBurst;) {
+    if (tail_ - head_ + kBurst > ring_.size())
+      throw std::runtime_error("more answers than the benchmark has room for");
+    for (std::size_t i = 0; i < kBurst; ++i)
+      room[i] = {ring_[(tail_ + i) & (ring_.size() - 1)].bytes, kAnswer, 0};
+    n = right().poll(room, now_);
+    for (std::size_t i = 0; i < n; ++i) {
+      Answer& a = ring_[(tail_ + i) & (ring_.size() - 1)];
+      a.due = now_ + round_trip_;
+      a.length = room[i].length;
+    }
+    tail_ += n;
+    answers_ += n;
+  }
+}
+
+std::size_t BenchPair::memory_per_flow() const {
+  return std::max(left().host().memory_bytes(), right().host().memory_bytes()) / traffic_->flows().size();
+}
+
+void BenchPair::must_be_clean() const {
+  for (const auto& f : traffic_->flows()) {
+    const Engine* e = traffic_->engine(f);
+    if (e == nullptr || e->state() != FlowState::open)
+      throw std::runtime_error(fmt::format("flow {} is {}, not open", f.number,
+                                           e == nullptr ? "missing" : endpoints::name(e->state())));
+  }
+  for (std::size_t p = 0; p < 2; ++p) {
+    const auto& refusals = traffic_->station(p).host().refusals();
+    for (std::size_t i = 0; i < kRefusals; ++i)
+      if (refusals[i] > 0)
+        throw std::runtime_error(
+            fmt::format("{} packets were refused: {}", refusals[i], kRefusalInfo[i].name));
+  }
+}
+
+}  // namespace surety::endpoints

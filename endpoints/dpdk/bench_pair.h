@@ -1,0 +1,53 @@
+// Two stations and the link between them, in virtual time and plain memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "endpoints/dpdk/bench_traffic.h"
+#include "endpoints/dpdk/traffic.h"
+
+namespace surety::endpoints {
+
+class BenchPair {
+ public:
+  static constexpr double kPacketsPerSecond = 2e6;  // of all flows
+  static constexpr Duration kTurn = std::chrono::microseconds(16);
+
+  // Runs until every flow is open and in its stride. Throws std::runtime_error if one fails.
+  BenchPair(const std::string& protocol, std::uint32_t flows, std::uint32_t packet);
+
+  // One turn of kTurn; how many frames the senders sent.
+  std::size_t turn();
+
+  std::uint64_t sent() const { return sent_; }
+  std::uint64_t answers() const { return answers_; }
+  std::size_t memory_per_flow() const;  // of the end that takes more
+  // Throws unless all flows are open and nothing was refused or dropped.
+  void must_be_clean() const;
+
+ private:
+  static constexpr std::size_t kBurst = 64, kFrame = 2048, kAnswer = 512;
+  struct Answer {
+    Time due;
+    std::uint32_t length;
+    alignas(64) std::uint8_t bytes[kAnswer];
+  };
+  void deliver_answers();
+  void collect_answers();
+  Station& left() const { return traffic_->station(0); }
+  Station& right() const { return traffic_->station(1); }
+
+  config::Endpoints config_;
+  std::unique_ptr<Traffic> traffic_;
+  Duration round_trip_;
+  Time now_{};
+  std::uint64_t sent_ = 0, answers_ = 0;
+  std::vector<std::uint8_t> frames_;
+  std::array<FrameSlot, kBurst> slots_;
+  // Answers under way: a ring, a power of two.
+  std::vector<Answer> ring_;
+  std::uint64_t head_ = 0, tail_ = 0;
+};
+
+}  // namespace surety::endpoints

@@ -1,0 +1,74 @@
+// What a running `surety-endpoint` shows of itself: its senders by line of YAML, its sinks by port and
+// protocol, and what its ports refused. Sums and means over flows, never single flows (DESIGN.md: metrics).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conditioners/drop_reason.h"
+#include "endpoints/engine.h"
+
+namespace surety::endpoints {
+
+inline constexpr std::size_t kFlowStates = 5;
+using FlowCounts = std::array<std::uint32_t, kFlowStates>;  // by FlowState
+
+// The mean of what is known; none while nothing is.
+class Mean {
+ public:
+  void add(double value) {
+    sum_ += value;
+    ++count_;
+  }
+  std::optional<double> value() const {
+    return count_ > 0 ? std::optional(sum_ / static_cast<double>(count_)) : std::nullopt;
+  }
+
+ private:
+  double sum_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+// One line under `senders`. Counters are sums over its flows since they started, packets and bytes whole IP
+// packets; rates are bytes per second, sums over its flows.
+struct SenderReading {
+  std::string name, protocol;
+  FlowCounts flows{};
+  std::uint32_t failed = 0;  // of those closed
+  std::uint64_t sent_packets = 0, sent_bytes = 0, received_packets = 0, received_bytes = 0;
+  std::uint64_t payload_bytes = 0, lost_packets = 0, retransmitted_packets = 0;
+  double target = 0;                   // of all its flows, started or not; 0: nothing was promised
+  double throughput = 0;               // of the last second
+  Mean respect;                        // RoS so far, of flows with a target
+  Mean rtt;                            // seconds
+  Mean loss_event_rate;                // TFRC, gTFRC
+  std::optional<double> allowed_rate;  // X; TFRC, gTFRC
+};
+
+// All that the sinks of one port receive over one transport; flows that are over included.
+struct SinkReading {
+  std::string port, protocol;
+  FlowCounts flows{};
+  std::uint64_t received_packets = 0, received_bytes = 0, payload_bytes = 0, lost_packets = 0;
+  double throughput = 0;  // of the last second
+};
+
+struct EndpointPortReading {
+  std::string name;
+  std::array<std::uint64_t, kRefusals> refusals{};
+  std::array<std::uint64_t, kDropReasons> drops{};  // frames that reached no flow
+  std::uint64_t rx_packets = 0, tx_packets = 0;
+};
+
+struct EndpointReading {
+  std::string version;
+  double elapsed = 0;  // seconds since time 0
+  std::vector<SenderReading> senders;
+  std::vector<SinkReading> sinks;
+  std::vector<EndpointPortReading> ports;
+};
+
+}  // namespace surety::endpoints

@@ -1,0 +1,18 @@
+// A reading as Prometheus metric families.
+//
+// Guarantees: names start with `surety_endpoint_` and end in `_total` exactly when they count; base units;
+// series are labelled by {sender, protocol}, {sink, protocol} (sink: its port) or {port, reason}, never by
+// flow; every reason has a series, zero or not. What is not known (no RTT yet, no target) has no series.
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "endpoints/dpdk/endpoint_reading.h"
+
+namespace surety::endpoints {
+
+std::vector<prometheus::MetricFamily> render(const EndpointReading& reading);
+
+}  // namespace surety::endpoints

@@ -1,0 +1,93 @@
+#include "endpoints/dpdk/plan.h"
+
+#include <fmt/format.h>
+#include <rte_eal.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "router/dpdk/port.h"
+#include "router/linux/netlink_commands.h"
+
+namespace surety::endpoints {
+
+namespace {
+
+constexpr std::uint32_t kSendBuffers = 16384;
+
+// Frames for an address that the device does not know of: a MAC of our own, or the solicited-node groups of
+// IPv6.
+bool wants_all_frames(const config::EndpointPort& p) {
+  if (p.device.kind == config::Device::Kind::null || p.device.kind == config::Device::Kind::pcap)
+    return false;
+  return p.mac || std::any_of(p.addresses.begin(), p.addresses.end(),
+                              [](const config::Prefix& a) { return a.address.v6; });
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+}  // namespace
+
+config::Config port_config(const config::Endpoints& c, const std::string& name) {
+  config::Config out;
+  out.router.name = name;
+  out.dpdk = c.dpdk;
+  out.dpdk.max_routes = 0;
+  out.flow_table.held_packets = kSendBuffers;
+  for (const auto& p : c.ports) {
+    config::Port port;
+    port.name = p.name;
+    port.device = p.device;
+    port.mtu = p.mtu;
+    port.mac = p.mac;
+    port.promiscuous = wants_all_frames(p);
+    out.ports.push_back(std::move(port));
+  }
+  return out;
+}
+
+EalPlan plan_endpoint_eal(const config::Config& ports, Placement placement, int core) {
+  config::Config c = ports;
+  if (core >= 0) c.workers = {static_cast<unsigned>(core)};
+  EalPlan plan = plan_eal(c);
+  plan.arguments.emplace_back("--no-telemetry");
+  if (placement == Placement::own_core || core >= 0) return plan;
+  const auto lcores = std::find(plan.arguments.begin(), plan.arguments.end(), "--lcores") + 1;
+  std::string all;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &set)) all += fmt::format("{}{}", all.empty() ? "" : ",", i);
+  *lcores = fmt::format("0@({0}),1@({0})", all);
+  return plan;
+}
+
+bool few_cores() {
+  return usable_cores() < 3;
+}
+
+RunningEal::~RunningEal() {
+  rte_eal_cleanup();
+  std::error_code ignored;  // it may hold something after all
+  std::filesystem::remove("/run/dpdk/" + file_prefix(name_), ignored);
+}
+
+void prepare_interfaces(const config::Config& ports) {
+  auto commands = NetlinkCommands::open();
+  if (!commands) throw PortError(commands.error());
+  for (const auto& port : ports.ports) {
+    const std::string name = DpdkPort::interface(port.device);
+    if (name.empty()) continue;
+    const auto link = commands->link_by_name(name);
+    if (!link) continue;  // DpdkPort says so, with the fix
+    if (auto s = commands->set_up(link->ifindex); !s) throw PortError(s.error());
+  }
+}
+
+}  // namespace surety::endpoints

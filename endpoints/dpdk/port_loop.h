@@ -1,0 +1,47 @@
+// Moves frames between one port and its station. What the device does not take is offered again, in order,
+// before anything new is asked for: nothing is dropped here, and nothing is allocated per packet.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "endpoints/dpdk/frame_port.h"
+#include "endpoints/dpdk/snapshot.h"
+#include "endpoints/station.h"
+#include "router/dpdk/clock.h"
+
+namespace surety::endpoints {
+
+class PortLoop {
+ public:
+  static constexpr std::size_t kBurst = 64;
+
+  // `pool`: buffers for what is sent. The others outlive it too.
+  PortLoop(FramePort& port, Station& station, rte_mempool* pool, const TscClock& clock, PortSample& counters);
+  ~PortLoop();
+  PortLoop(const PortLoop&) = delete;
+  PortLoop& operator=(const PortLoop&) = delete;
+
+  // One burst in; how many frames.
+  std::size_t receive();
+  // What is due, some bursts at most; how many frames the device has taken.
+  std::size_t transmit();
+  bool backlog() const { return begin_ < end_; }
+
+ private:
+  std::size_t flush();
+  void refill();
+
+  FramePort& port_;
+  Station& station_;
+  rte_mempool* pool_;
+  const TscClock& clock_;
+  PortSample& counters_;
+  // mbufs_[begin_, end_) wait for the device; [end_, ready_) are empty buffers with their slots.
+  std::array<rte_mbuf*, kBurst> mbufs_{};
+  std::array<FrameSlot, kBurst> slots_{};
+  std::size_t begin_ = 0, end_ = 0, ready_ = 0;
+};
+
+}  // namespace surety::endpoints

@@ -1,0 +1,168 @@
+#include "endpoints/dpdk/session.h"
+
+#include <fmt/format.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "endpoints/dpdk/metrics.h"
+#include "endpoints/dpdk/plan.h"
+#include "router/dpdk/eal.h"
+
+namespace surety::endpoints {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr unsigned kMempoolCache = 256, kWorkerLcore = 1;
+constexpr auto kRound = 5ms;
+constexpr std::uint32_t kAccepted = 16384;
+
+class DpdkFrames final : public FramePort {
+ public:
+  explicit DpdkFrames(DpdkPort& port) : port_(port) {}
+  std::size_t receive(std::span<rte_mbuf*> room) override { return port_.receive(room); }
+  std::size_t transmit(std::span<rte_mbuf*> burst) override { return port_.transmit(burst); }
+
+ private:
+  DpdkPort& port_;
+};
+
+rte_mempool* make_pool(const config::Config& c) {
+  std::uint32_t buffer = RTE_MBUF_DEFAULT_BUF_SIZE;
+  for (const auto& p : c.ports) buffer = std::max<std::uint32_t>(buffer, p.mtu + RTE_PKTMBUF_HEADROOM + 64u);
+  rte_mempool* pool =
+      rte_pktmbuf_pool_create("endpoint", mbuf_count(c), kMempoolCache, 0, static_cast<std::uint16_t>(buffer),
+                              static_cast<int>(rte_socket_id()));
+  if (pool == nullptr)
+    throw EalError(fmt::format("no memory for {} packet buffers: {}; raise `dpdk: {{memory: ...}}`",
+                               mbuf_count(c), rte_strerror(rte_errno)));
+  return pool;
+}
+
+// Enough for everybody who may send to us from this process, and for others.
+std::uint32_t accepted_flows(const config::Endpoints& c, std::uint32_t wish) {
+  std::uint32_t own = 0;
+  for (const auto& s : c.senders) own += s.flows;
+  return wish > 0 ? wish : std::max(kAccepted, own);
+}
+
+WorkerOptions worker_options(const config::Endpoints& c, const RunOptions& o, bool gentle) {
+  WorkerOptions w;
+  w.duration = o.duration ? o.duration : c.duration;
+  // Sinks serve others too, for as long as they were asked to.
+  w.until_senders_end = c.sinks.empty() || !w.duration;
+  w.gentle = gentle;
+  return w;
+}
+
+winsize terminal() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
+  return size;
+}
+
+}  // namespace
+
+Session::Session(const config::Endpoints& config, const config::Config& ports, const RunOptions& options,
+                 bool gentle)
+    : config_(config), options_(options), pool_(make_pool(ports)) {
+  prepare_interfaces(ports);
+  const std::string xdp = xdp_object_path("take_all.bpf.o");
+  std::vector<Traffic::Mac> macs;
+  for (std::size_t p = 0; p < ports.ports.size(); ++p) {
+    if (xdp.empty() && ports.ports[p].device.kind == config::Device::Kind::af_xdp)
+      throw PortError(
+          "take_all.bpf.o stands neither beside the program nor in ../lib/surety; reinstall surety");
+    ports_.push_back(std::make_unique<DpdkPort>(ports.ports[p], p, pool_.get(), xdp));
+    frames_.push_back(std::make_unique<DpdkFrames>(*ports_.back()));
+    macs.push_back(ports_.back()->mac());
+  }
+  traffic_ = std::make_unique<Traffic>(config, macs, accepted_flows(config, options.accept), clock_.now());
+  observer_ = std::make_unique<Observer>(config, traffic_->flows());
+  worker_ = std::make_unique<Worker>(*traffic_, clock_, frames_, pool_.get(), exchange_,
+                                     worker_options(config, options, gentle));
+  live_ = options.json != "-" && options.live.value_or(isatty(STDOUT_FILENO) != 0);
+}
+
+Session::~Session() {
+  metrics_.reset();
+  worker_.reset();
+  frames_.clear();
+  ports_.clear();
+}
+
+void Session::start_metrics() {
+  const std::string& listen = options_.metrics ? *options_.metrics : config_.metrics.listen;
+  if (listen.empty() || listen == "off") return;
+  auto result = MetricsServer::start(listen, [this] { return render(observer_->reading()); });
+  if (!result.server) throw std::runtime_error(result.error);
+  metrics_ = std::move(result.server);
+  spdlog::info("metrics: http://{}/metrics", listen);
+}
+
+void Session::run(const std::atomic<bool>& stop) {
+  start_metrics();
+  const int launched = rte_eal_remote_launch(
+      [](void* self) {
+        static_cast<Worker*>(self)->run();
+        return 0;
+      },
+      worker_.get(), kWorkerLcore);
+  if (launched != 0) throw EalError(fmt::format("cannot start the worker: {}", rte_strerror(-launched)));
+  spdlog::info("started: ports: {}, flows: {}", config_.ports.size(), traffic_->flows().size());
+  try {
+    for (; worker_->outcome() == Worker::Outcome::running; std::this_thread::sleep_for(kRound)) {
+      if (stop.load(std::memory_order_relaxed)) worker_->stop();
+      observe();
+    }
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  rte_eal_wait_lcore(kWorkerLcore);
+  observe();
+  if (worker_->outcome() == Worker::Outcome::finished) return;
+  const auto& sender = config_.senders[traffic_->unresolved().value_or(0)];
+  throw PortError(
+      fmt::format("sender {}: nobody on port {} answers for the way to {}; is the gateway right, and up?",
+                  sender.name, config_.ports[sender.port].name, config::to_string(sender.to)));
+}
+
+// Nobody looks at the snapshots any more, but the worker wants its buffer back until it has ended.
+void Session::abandon() {
+  worker_->stop();
+  for (; worker_->outcome() == Worker::Outcome::running; std::this_thread::sleep_for(kRound))
+    exchange_.give_back();
+  rte_eal_wait_lcore(kWorkerLcore);
+}
+
+void Session::observe() {
+  const Snapshot* s = exchange_.to_read();
+  if (s == nullptr) return;
+  observer_->take(*s);
+  const bool final = s->final;
+  exchange_.give_back();
+  if (!live_) return;
+  if (final)
+    std::cout << table_.draw("") << std::flush;  // the report says it better
+  else
+    show();
+}
+
+void Session::show() {
+  const winsize size = terminal();
+  std::cout << table_.draw(clipped(live_text(observer_->reading(), size.ws_row - 1u), size.ws_col))
+            << std::flush;
+}
+
+}  // namespace surety::endpoints

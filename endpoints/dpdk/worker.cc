@@ -1,0 +1,113 @@
+#include "endpoints/dpdk/worker.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace surety::endpoints {
+
+namespace {
+
+using namespace std::chrono_literals;
+// Sleeping takes some microseconds more than asked for: what is due sooner than kNear is waited for awake.
+constexpr Duration kSleep = 50us, kNear = 60us;
+constexpr Duration kStartPerFlow = 3us;  // to make a flow, rounded up: none starts late
+constexpr std::size_t kWatchedWhenBusy = 1, kWatchedWhenIdle = 64;
+
+}  // namespace
+
+Worker::Worker(Traffic& traffic, const TscClock& clock, std::span<const std::unique_ptr<FramePort>> ports,
+               rte_mempool* pool, SnapshotExchange& exchange, const WorkerOptions& options)
+    : traffic_(traffic),
+      clock_(clock),
+      exchange_(exchange),
+      options_(options),
+      counters_(ports.size()),
+      ends_(traffic),
+      sampler_(traffic, ends_, counters_, exchange) {
+  for (std::size_t p = 0; p < ports.size(); ++p)
+    loops_.push_back(std::make_unique<PortLoop>(*ports[p], traffic.station(p), pool, clock, counters_[p]));
+}
+
+void Worker::run() {
+  // The kernel adds 50 us to every sleep of a thread that does not ask otherwise.
+  if (options_.gentle) prctl(PR_SET_TIMERSLACK, 1ul);
+  if (!resolve()) {
+    outcome_.store(Outcome::unresolved, std::memory_order_release);
+    return;
+  }
+  send();
+  close();
+  outcome_.store(Outcome::finished, std::memory_order_release);
+}
+
+// True also when it is stopped meanwhile: then there is nothing to send to.
+bool Worker::resolve() {
+  Time now = clock_.now();
+  const Time until = now + options_.patience;
+  while (traffic_.unresolved() && !stop_.load(std::memory_order_relaxed)) {
+    if (now >= until) return false;
+    traffic_.resolve(now);
+    rest(turn());
+    now = clock_.now();
+  }
+  return true;
+}
+
+void Worker::send() {
+  zero_ = clock_.now() + static_cast<std::int64_t>(traffic_.flows().size()) * kStartPerFlow;
+  traffic_.start(zero_);
+  sampler_.begin(zero_);
+  for (Time now = clock_.now(); !over(now); now = clock_.now()) {
+    const std::size_t frames = turn();
+    ends_.look(frames > 0 ? kWatchedWhenBusy : kWatchedWhenIdle, now);
+    sampler_.step(now);
+    rest(frames);
+  }
+}
+
+bool Worker::over(Time now) const {
+  if (stop_.load(std::memory_order_relaxed)) return true;
+  if (options_.duration && now >= zero_ + *options_.duration) return true;
+  return options_.until_senders_end && !traffic_.flows().empty() && ends_.all_over();
+}
+
+// Senders say goodbye first, while the sinks still listen; a flow is measured until now, but what is on its
+// way still counts.
+void Worker::close() {
+  const Time end = clock_.now();
+  Time now = end;
+  const Time until = now + options_.farewell;
+  ends_.end_all(now);
+  traffic_.close(true, now);
+  for (; !ends_.all_over() && now < until; now = clock_.now()) {
+    const std::size_t frames = turn();
+    ends_.look(frames > 0 ? kWatchedWhenBusy : kWatchedWhenIdle, now);
+    rest(frames);
+  }
+  while (!sampler_.finish(clock_.now(), end)) turn();
+  traffic_.close(false, now);
+  turn();
+}
+
+std::size_t Worker::turn() {
+  std::size_t frames = 0;
+  for (auto& l : loops_) frames += l->receive();
+  for (auto& l : loops_) frames += l->transmit();
+  return frames;
+}
+
+Time Worker::next_wakeup() const {
+  Time next = kNever;
+  for (std::size_t p = 0; p < loops_.size(); ++p) next = std::min(next, traffic_.station(p).next_wakeup());
+  return next;
+}
+
+void Worker::rest(std::size_t frames) {
+  if (!options_.gentle || frames > 0) return;
+  const Time now = clock_.now(), next = next_wakeup();
+  if (next > now && next - now > kNear) std::this_thread::sleep_for(kSleep);
+}
+
+}  // namespace surety::endpoints
