@@ -1,0 +1,178 @@
+#include "endpoints/linux/gtcp_attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "endpoints/linux/gtcp_maps.h"
+#include "endpoints/linux/gtcp_object.h"
+
+namespace surety::endpoints {
+namespace {
+
+constexpr const char* kAvailable = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+constexpr const char* kAllowed = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+constexpr const char* kNeeds =
+    "GTCP for Linux sockets needs Linux 5.13 or newer, built with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and "
+    "CONFIG_DEBUG_INFO_BTF";
+
+struct FreeBtf {
+  void operator()(btf* b) const { btf__free(b); }
+};
+
+std::vector<std::string> words_of(const char* file) {
+  std::ifstream in(file);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+bool is_in(const char* word, const char* file) {
+  const auto words = words_of(file);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+Failure refused(const std::string& what, int error) {
+  if (error == EPERM || error == EACCES) return {what + ": not allowed; become root"};
+  return failure(what, error);
+}
+
+Status ensure_bpffs(const std::string& mount_point) {
+  struct statfs there {};
+  if (::statfs(mount_point.c_str(), &there) != 0)
+    return failure("cannot pin BPF maps below " + mount_point, errno);
+  if (there.f_type == BPF_FS_MAGIC) return success();
+  if (::mount("bpf", mount_point.c_str(), "bpf", 0, "mode=0700") == 0) return success();
+  return refused("cannot mount the BPF file system (`mount -t bpf bpf " + mount_point + "`)", errno);
+}
+
+void remove_pins(const std::string& pins) {
+  std::error_code ignored;
+  std::filesystem::remove_all(pins, ignored);
+}
+
+Status write_reservations(const std::vector<Reservation>& reservations, const std::string& pins) {
+  auto gtcp = GtcpReservations::open(pins);
+  if (!gtcp) return Failure{gtcp.error()};
+  for (const auto& r : reservations)
+    if (auto reserved = gtcp->reserve(r.to, r.rate); !reserved) return reserved;
+  return success();
+}
+
+// Every map of that kind and name: more than one after a detachment, as long as connections use an older one.
+std::vector<Fd> registering_maps() {
+  std::vector<Fd> found;
+  for (std::uint32_t id = 0; bpf_map_get_next_id(id, &id) == 0;) {
+    Fd map(bpf_map_get_fd_by_id(id));
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    if (!map || bpf_obj_get_info_by_fd(map.get(), &info, &size) != 0) continue;
+    if (info.type == BPF_MAP_TYPE_STRUCT_OPS && std::string_view(info.name) == GTCP_NAME)
+      found.push_back(std::move(map));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string kernel_btf() {
+  // getenv races only with setenv, which this program does not call.
+  const char* given = std::getenv("SURETY_GTCP_BTF");
+  return given != nullptr && *given != '\0' ? given : "/sys/kernel/btf/vmlinux";
+}
+
+Status check_kernel(const std::string& file) {
+  const std::unique_ptr<btf, FreeBtf> types(btf__parse(file.c_str(), nullptr));
+  if (!types) return Failure{"this kernel does not describe its types (no " + file + "): " + kNeeds};
+  if (btf__find_by_name_kind(types.get(), "bpf_struct_ops_tcp_congestion_ops", BTF_KIND_STRUCT) < 0)
+    return Failure{std::string("this kernel takes no TCP congestion control from BPF (no struct_ops): ") +
+                   kNeeds};
+  return success();
+}
+
+void LoadedGtcp::Close::operator()(bpf_object* o) const {
+  bpf_object__close(o);
+}
+
+Result<LoadedGtcp> LoadedGtcp::load(const std::string& pins) {
+  if (auto mounted = ensure_bpffs(std::filesystem::path(pins).parent_path()); !mounted)
+    return Failure{mounted.error()};
+  const auto image = gtcp_object();
+  LoadedGtcp loaded(bpf_object__open_mem(image.data(), image.size(), nullptr));
+  if (!loaded.object_) return failure("cannot read the BPF programs", errno);
+  if (const int error = bpf_object__load(loaded.object_.get()); error != 0)
+    return refused("cannot load the BPF programs (--verbose says why)", -error);
+  if (const int error = bpf_object__pin_maps(loaded.object_.get(), pins.c_str()); error != 0) {
+    // libbpf takes its pins away, but not their directory; one with others in it stays.
+    ::rmdir(pins.c_str());
+    return refused("cannot pin the BPF maps in " + pins, -error);
+  }
+  return loaded;
+}
+
+Status LoadedGtcp::register_gtcp() {
+  bpf_link* link = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object_.get(), GTCP_NAME));
+  if (link == nullptr) return refused("cannot register gtcp", errno);
+  // Without this the link's end would unregister; the kernel keeps what is registered.
+  bpf_link__disconnect(link);
+  bpf_link__destroy(link);
+  return success();
+}
+
+bool gtcp_attached() {
+  return is_in(GTCP_NAME, kAvailable);
+}
+
+Status attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins) {
+  if (auto able = check_kernel(kernel_btf()); !able) return able;
+  if (gtcp_attached())
+    return Failure{
+        "gtcp is attached already; `surety-gtcp reserve` changes its reservations, `surety-gtcp detach` ends "
+        "it"};
+  remove_pins(pins);  // of one that something else detached
+  auto loaded = LoadedGtcp::load(pins);
+  if (!loaded) return Failure{loaded.error()};
+  Status done = write_reservations(reservations, pins);
+  if (done) done = loaded->register_gtcp();
+  if (!done) remove_pins(pins);
+  return done;
+}
+
+Status detach_gtcp(const std::string& pins) {
+  if (!gtcp_attached()) return Failure{"gtcp is not attached"};
+  const std::uint32_t zero = 0;
+  int error = EPERM;
+  for (const Fd& map : registering_maps()) {
+    error = -bpf_map_delete_elem(map.get(), &zero);
+    if (error == 0) break;
+  }
+  if (error != 0) return refused("cannot detach gtcp", error);
+  remove_pins(pins);
+  return success();
+}
+
+bool gtcp_allowed() {
+  return is_in(GTCP_NAME, kAllowed);
+}
+
+Status allow_gtcp() {
+  if (gtcp_allowed()) return success();
+  std::string all;
+  for (const auto& word : words_of(kAllowed)) all += word + ' ';
+  std::ofstream out(kAllowed);
+  if (out << all << GTCP_NAME << std::endl) return success();
+  return Failure{std::string("cannot write ") + kAllowed + ": become root, in the first network namespace"};
+}
+
+}  // namespace surety::endpoints

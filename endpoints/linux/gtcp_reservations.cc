@@ -1,0 +1,161 @@
+#include "endpoints/linux/gtcp_reservations.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <tuple>
+
+#include "endpoints/linux/gtcp_maps.h"
+
+namespace surety::endpoints {
+namespace {
+
+std::uint64_t bytes_per_second(Rate rate) {
+  return (rate.bits_per_second() + 7) / 8;
+}
+
+template <class Key>
+Key key_of(const config::Prefix& to) {
+  const config::Prefix masked = to.masked();
+  Key key{};
+  key.bits = to.length;
+  std::memcpy(key.address, masked.address.bytes.data(), sizeof(key.address));
+  return key;
+}
+
+template <class Key>
+Reservation reservation_of(const Key& key, const gtcp_reservation& value) {
+  Reservation r{{}, Rate::bytes_per_second(value.bytes_per_second), value.connections};
+  r.to.address.v6 = sizeof(key.address) == 16;
+  r.to.length = static_cast<std::uint8_t>(key.bits);
+  std::memcpy(r.to.address.bytes.data(), key.address, sizeof(key.address));
+  return r;
+}
+
+template <class Key>
+Status put(int map, const config::Prefix& to, Rate rate) {
+  const Key key = key_of<Key>(to);
+  const gtcp_reservation value{bytes_per_second(rate), 0};
+  if (const int error = bpf_map_update_elem(map, &key, &value, BPF_ANY); error != 0)
+    return failure("cannot reserve for " + to_string(to.masked()), -error);
+  return success();
+}
+
+template <class Key>
+Status take_away(int map, const config::Prefix& to) {
+  const Key key = key_of<Key>(to);
+  const int error = bpf_map_delete_elem(map, &key);
+  if (error == -ENOENT)
+    return Failure{"nothing is reserved for " + to_string(to.masked()) +
+                   "; `surety-gtcp status` lists the reservations"};
+  if (error != 0)
+    return failure("cannot take the reservation for " + to_string(to.masked()) + " away", -error);
+  return success();
+}
+
+template <class Key>
+Status list(int map, std::vector<Reservation>& found) {
+  Key key{};
+  const Key* previous = nullptr;
+  int error = 0;
+  while ((error = bpf_map_get_next_key(map, previous, &key)) == 0) {
+    gtcp_reservation value{};
+    if (bpf_map_lookup_elem(map, &key, &value) == 0) found.push_back(reservation_of(key, value));
+    previous = &key;
+  }
+  if (error != -ENOENT) return failure("cannot list the reservations", -error);
+  return success();
+}
+
+Result<Fd> open_pin(const std::string& pins, const char* name) {
+  Fd map(bpf_obj_get((pins + "/" + name).c_str()));
+  if (map) return map;
+  if (errno == ENOENT)
+    return Failure{"no " + pins +
+                   " here: attach gtcp first (`surety-gtcp attach`), and if it is attached, work in " +
+                   "the mount namespace where that was done (`ip netns exec` makes a new one, `nsenter "
+                   "--net` does not)"};
+  if (errno == EPERM || errno == EACCES) return Failure{"not allowed to use " + pins + ": become root"};
+  return failure("cannot open " + pins + "/" + name, errno);
+}
+
+}  // namespace
+
+Result<GtcpReservations> GtcpReservations::open(const std::string& pins) {
+  GtcpReservations gtcp;
+  const std::pair<const char*, Fd*> wanted[] = {{GTCP_PREFIXES_V4, &gtcp.v4_},
+                                                {GTCP_PREFIXES_V6, &gtcp.v6_},
+                                                {GTCP_SOCKETS, &gtcp.sockets_},
+                                                {GTCP_TOTALS, &gtcp.totals_}};
+  for (const auto& [name, fd] : wanted) {
+    auto map = open_pin(pins, name);
+    if (!map) return Failure{map.error()};
+    *fd = std::move(*map);
+  }
+  return gtcp;
+}
+
+Status GtcpReservations::reserve(const config::Prefix& to, Rate rate) {
+  return to.address.v6 ? put<gtcp_prefix_v6>(v6_.get(), to, rate) : put<gtcp_prefix_v4>(v4_.get(), to, rate);
+}
+
+Status GtcpReservations::release(const config::Prefix& to) {
+  return to.address.v6 ? take_away<gtcp_prefix_v6>(v6_.get(), to) : take_away<gtcp_prefix_v4>(v4_.get(), to);
+}
+
+Status GtcpReservations::reserve(int socket, Rate rate) {
+  const gtcp_socket value{bytes_per_second(rate)};
+  if (const int error = bpf_map_update_elem(sockets_.get(), &socket, &value, BPF_ANY); error != 0)
+    return failure("cannot reserve for the socket", -error);
+  return success();
+}
+
+Result<std::vector<Reservation>> GtcpReservations::reservations() const {
+  std::vector<Reservation> found;
+  if (auto v4 = list<gtcp_prefix_v4>(v4_.get(), found); !v4) return Failure{v4.error()};
+  if (auto v6 = list<gtcp_prefix_v6>(v6_.get(), found); !v6) return Failure{v6.error()};
+  std::sort(found.begin(), found.end(), [](const Reservation& a, const Reservation& b) {
+    return std::tie(a.to.address.v6, a.to.length, a.to.address.bytes) <
+           std::tie(b.to.address.v6, b.to.length, b.to.address.bytes);
+  });
+  return found;
+}
+
+Result<GtcpTotals> GtcpReservations::totals() const {
+  const std::uint32_t zero = 0;
+  gtcp_totals t{};
+  if (const int error = bpf_map_lookup_elem(totals_.get(), &zero, &t); error != 0)
+    return failure("cannot read the counters", -error);
+  return GtcpTotals{t.connections, t.reserved, t.closed, t.reductions, t.timeouts};
+}
+
+Result<Fd> socket_of(int pid, int descriptor) {
+  const std::string process = "process " + std::to_string(pid);
+  const Fd owner(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!owner) return failure("cannot reach " + process, errno);
+  Fd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, owner.get(), descriptor, 0)));
+  const std::string what = "descriptor " + std::to_string(descriptor) + " of " + process;
+  if (!socket) return failure("cannot take " + what, errno);
+  int protocol = 0;
+  socklen_t size = sizeof(protocol);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PROTOCOL, &protocol, &size) != 0 || protocol != IPPROTO_TCP)
+    return Failure{what + " is not a TCP socket"};
+  return socket;
+}
+
+Status choose_gtcp(int socket) {
+  if (::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, GTCP_NAME, sizeof(GTCP_NAME) - 1) == 0)
+    return success();
+  if (errno == ENOENT) return Failure{"gtcp is not attached; run `surety-gtcp attach`"};
+  return failure("cannot choose gtcp for the socket", errno);
+}
+
+}  // namespace surety::endpoints

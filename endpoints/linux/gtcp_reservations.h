@@ -1,0 +1,65 @@
+// The reservations of the attached congestion control `gtcp` (gtcp.bpf.c): BPF maps, pinned where every
+// process that may use them finds them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conditioners/units.h"
+#include "config/config.h"
+#include "router/linux/fd.h"
+#include "router/linux/result.h"
+
+namespace surety::endpoints {
+
+inline constexpr const char* kGtcpPins = "/sys/fs/bpf/surety-gtcp";
+
+// What each connection to these destinations has reserved.
+struct Reservation {
+  config::Prefix to;
+  Rate rate;                      // IP bytes, in whole bytes per second (rounded up)
+  std::uint64_t connections = 0;  // that it was reserved for since then
+
+  friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
+struct GtcpTotals {  // since gtcp was attached
+  std::uint64_t connections = 0;
+  std::uint64_t reserved = 0;  // of these: had a reservation
+  std::uint64_t closed = 0;
+  std::uint64_t reductions = 0;
+  std::uint64_t timeouts = 0;
+};
+
+class GtcpReservations {
+ public:
+  // The maps pinned in this directory. Needs CAP_BPF, or the files' permission where the kernel lets users
+  // use BPF.
+  static Result<GtcpReservations> open(const std::string& pins = kGtcpPins);
+
+  // For every connection to the prefix (its host bits do not matter); those that are there take it up with
+  // their next loss. Of nested prefixes the longest counts; a rate of 0 excepts destinations from a shorter
+  // one. At most 65536 of each family.
+  Status reserve(const config::Prefix& to, Rate rate);
+  // Fails if nothing is reserved for just this prefix.
+  Status release(const config::Prefix& to);
+  // For this socket alone, whatever its destination; a listening socket's connections inherit it.
+  Status reserve(int socket, Rate rate);
+
+  Result<std::vector<Reservation>> reservations() const;  // IPv4 first, shortest prefix first
+  Result<GtcpTotals> totals() const;
+
+ private:
+  GtcpReservations() = default;
+  Fd v4_, v6_, sockets_, totals_;
+};
+
+// A descriptor of our own for one of another process (Linux 5.6; needs the right to trace it). Fails unless
+// it is a TCP socket.
+Result<Fd> socket_of(int pid, int descriptor);
+
+// The socket's congestion control is gtcp afterwards, also in the middle of a connection.
+Status choose_gtcp(int socket);
+
+}  // namespace surety::endpoints
