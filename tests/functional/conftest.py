@@ -9,7 +9,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from router import SURETY  # noqa: E402
 
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
-               "test_contracts.py", "test_cli.py"}
+               "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",
+               "test_gtcp_sockets.py"}
 
 
 def pytest_collection_modifyitems(items):

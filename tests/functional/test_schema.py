@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""config/schema.json is a valid JSON Schema (2020-12) that takes the examples and refuses mistakes."""
+"""config/schema.json and endpoints_schema.json are valid JSON Schemas (2020-12) that take the examples and refuse mistakes."""
 import copy
 import json
 import pathlib
@@ -45,29 +45,64 @@ MISTAKES = [
     (["metrics", "top_flows"], -1),
 ]
 
+# The same of endpoints.yaml; None: the key is missing.
+ENDPOINT_MISTAKES = [
+    (["senders"], {}),
+    (["seed"], -1),
+    (["ports", "p0", "trust"], "core"),
+    (["ports", "p0", "gateway"], 10),
+    (["ports", "p0", "addresses"], None),
+    (["sinks", 0, "listen"], ["tpc 5001"]),
+    (["sinks", 0, "ack"], "seldom"),
+    (["senders", 0, "protocol"], "quic"),
+    (["senders", 0, "target"], None),
+    (["senders", 0, "to"], "2001:db8::1:5001"),
+    (["senders", 0, "window"], "1 MB"),
+    (["senders", 0, "theta"], 0.5),
+    (["senders", 1, "target"], None),
+    (["senders", 1, "rate"], "1 Mbit/s"),
+    (["senders", 2, "flows"], 0),
+    (["senders", 2, "start"], "0 s - soon"),
+    (["senders", 3, "rate"], None),
+    (["senders", 3, "on"], "1 s"),
+    (["senders", 3, "mark"], {"rate": "1 Mbit/s"}),
+]
 
-def main():
-    schema = json.loads((ROOT / "config/schema.json").read_text())
+
+def check(schema_name, examples, example, mistakes):
+    """The number of failures."""
+    schema = json.loads((ROOT / "config" / schema_name).read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failures = 0
-    examples = sorted((ROOT / "config/examples").glob("*.yaml"))
     assert examples
     for path in examples:
         for error in validator.iter_errors(yaml.load(path.read_text(), Loader)):
             print(f"{path.name}: {error.json_path}: {error.message}")
             failures += 1
-    edge = yaml.load((ROOT / "config/examples/edge.yaml").read_text(), Loader)
-    for path, wrong in MISTAKES:
-        broken = copy.deepcopy(edge)
+    right = yaml.load((ROOT / "config/examples" / example).read_text(), Loader)
+    for path, wrong in mistakes:
+        broken = copy.deepcopy(right)
         at = broken
         for key in path[:-1]:
             at = at[key]
-        at[path[-1]] = wrong
+        if wrong is None:
+            del at[path[-1]]
+        else:
+            at[path[-1]] = wrong
         if validator.is_valid(broken):
             print(f"accepted: {path} = {wrong!r}")
             failures += 1
-    print(f"{len(examples)} examples, {len(MISTAKES)} mistakes, {failures} failures")
+    print(f"{schema_name}: {len(examples)} examples, {len(mistakes)} mistakes, {failures} failures")
+    return failures
+
+
+def main():
+    examples = sorted((ROOT / "config/examples").glob("*.yaml"))
+    endpoints = [path for path in examples if path.name.startswith("endpoints")]
+    routers = [path for path in examples if path not in endpoints]
+    failures = check("schema.json", routers, "edge.yaml", MISTAKES)
+    failures += check("endpoints_schema.json", endpoints, "endpoints.yaml", ENDPOINT_MISTAKES)
     return 1 if failures else 0
 
 

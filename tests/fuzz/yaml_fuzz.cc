@@ -1,17 +1,20 @@
-// Any bytes as a configuration: parse() answers with a Config or with errors, never throws, and its places
-// are in the text.
+// Any bytes as a configuration, of a router and of endpoints: the parser answers with a configuration or with
+// errors, never throws, and its places are in the text.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "config/endpoints.h"
 #include "config/parse.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace surety::config;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto result = parse(text, "fuzz.yaml");
+namespace {
+
+using surety::config::Diagnostic;
+
+template <class Result>
+void check(const Result& result, std::string_view text) {
   const auto lines =
       1 + std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r');
   bool error = false;
@@ -21,5 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
   }
   if (result.ok() == error) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check(surety::config::parse(text, "fuzz.yaml"), text);
+  check(surety::config::parse_endpoints(text, "fuzz.yaml"), text);
   return 0;
 }

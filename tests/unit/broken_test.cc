@@ -1,10 +1,12 @@
-// Every file of tests/unit/broken says in its leading comments exactly which diagnostics it must give.
+// Every file of tests/unit/broken says in its leading comments exactly which diagnostics it must give: as an
+// endpoint's configuration where it is called endpoints_*, else as a router's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "config/endpoints.h"
 #include "config/parse.h"
 
 namespace surety::config {
@@ -24,11 +26,20 @@ std::vector<std::string> expected_of(const fs::path& path) {
   return expected;
 }
 
-std::vector<std::string> found_in(const fs::path& path, bool& ok) {
-  const auto result = parse_file(path.string());
+std::vector<Diagnostic> diagnostics_of(const fs::path& path, bool& ok) {
+  if (path.stem().string().starts_with("endpoints_")) {
+    auto result = parse_endpoints_file(path.string());
+    ok = result.ok();
+    return std::move(result.diagnostics);
+  }
+  auto result = parse_file(path.string());
   ok = result.ok();
+  return std::move(result.diagnostics);
+}
+
+std::vector<std::string> found_in(const fs::path& path, bool& ok) {
   std::vector<std::string> found;
-  for (const auto& d : result.diagnostics) {
+  for (const auto& d : diagnostics_of(path, ok)) {
     const auto first_line = d.format().substr(0, d.format().find('\n'));
     found.push_back(first_line.substr(path.string().size() + 1));
   }

@@ -14,5 +14,5 @@ surety_test(unit_config
   unit/reader_test.cc
   unit/schema_test.cc
   unit/suggest_test.cc
-  LIBS config)
+  LIBS config_endpoints)
 add_test(NAME config_schema COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/tests/functional/test_schema.py)

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/endpoints.h"
 #include "config/parse.h"
 
 namespace surety::config {
@@ -18,21 +19,31 @@ std::string contents(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+template <class Result>
+void expect_clean(const Result& result, const fs::path& path) {
+  EXPECT_TRUE(result.ok()) << path;
+  for (const auto& d : result.diagnostics) ADD_FAILURE() << d.format();
+}
+
 TEST(Examples, GiveNoErrorAndNoWarning) {
-  int count = 0;
+  int routers = 0, endpoints = 0;
   for (const auto& entry : fs::directory_iterator(kExamples)) {
-    const auto result = parse_file(entry.path().string());
-    EXPECT_TRUE(result.ok()) << entry.path();
-    for (const auto& d : result.diagnostics) ADD_FAILURE() << d.format();
-    ++count;
+    if (entry.path().stem().string().starts_with("endpoints")) {
+      expect_clean(parse_endpoints_file(entry.path().string()), entry.path());
+      ++endpoints;
+    } else {
+      expect_clean(parse_file(entry.path().string()), entry.path());
+      ++routers;
+    }
   }
-  EXPECT_EQ(count, 6);
+  EXPECT_EQ(routers, 6);
+  EXPECT_EQ(endpoints, 2);
 }
 
 TEST(Examples, AreTheSharedOnes) {
   const auto shared = fs::path(SURETY_SOURCE_DIR).parent_path() / "shared/examples";
   if (!fs::exists(shared)) GTEST_SKIP() << "no " << shared;
-  for (const auto* name : {"edge.yaml", "core.yaml"}) {
+  for (const auto* name : {"edge.yaml", "core.yaml", "endpoints.yaml"}) {
     EXPECT_FALSE(contents(kExamples / name).empty()) << name;
     EXPECT_EQ(contents(kExamples / name), contents(shared / name)) << name;
   }
