@@ -75,14 +75,8 @@ FlowState DccpConnection::state() const {
   return FlowState::closed;
 }
 
-bool DccpConnection::permit_answer(Time now) {
-  if (answered_ != Time::min() && now - answered_ < dccp::kSyncInterval) return false;
-  answered_ = now;
-  return true;
-}
-
 void DccpConnection::send_sync(std::uint64_t ack, Time now) {
-  if (!permit_answer(now)) return;
+  if (!answers_.permit(now)) return;
   sync_ack_number_ = ack;
   pending_ |= kSync;
 }
@@ -147,7 +141,7 @@ Refusal DccpConnection::admit_late(const dccp::Packet& p, std::uint64_t sequence
   if (p.type == Type::reset || reset_code_ == ResetCode::unspecified) return Refusal::closed;
   if (sequence_.check(p.type, sequence, ack) != SequenceSpace::Check::valid) return Refusal::closed;
   sequence_.accept(p.type, sequence, ack);
-  if (permit_answer(now)) pending_ = kReset;
+  if (answers_.permit(now)) pending_ = kReset;
   // A repeated Close is what is to be expected, and may open nothing new at a host.
   return p.type == Type::close ? Refusal::none : Refusal::closed;
 }
@@ -165,7 +159,6 @@ Refusal DccpConnection::admit(const dccp::Packet& p, Time now) {
   const std::uint64_t ack = dccp::has_ack(p.type) ? sequence_.acknowledged(p.ack) : 0;
   if (phase_ == Phase::closed) return admit_late(p, sequence, ack, now);
   if (const Refusal r = check(p, sequence, ack, now); r != Refusal::none) return r;
-  if (p.type == Type::sync && !permit_answer(now)) return Refusal::dccp_sync;
   sequence_.accept(p.type, sequence, ack);
   if (const Refusal r = unexpected(p, sequence, now); r != Refusal::none) return r;
   heard_ = now;
@@ -179,6 +172,7 @@ Refusal DccpConnection::admit(const dccp::Packet& p, Time now) {
     return Refusal::none;
   }
   if (p.type == Type::sync) {
+    if (!sync_acks_.permit(now)) return Refusal::dccp_sync;
     sync_ack_number_ = p.sequence;
     pending_ |= kSyncAck;
   }
@@ -224,7 +218,7 @@ void DccpConnection::write_packet(Slot& slot, dccp::Packet& p, std::span<const s
 }
 
 void DccpConnection::send_stray_reset(const dccp::Packet& p, Time now) {
-  if (!permit_answer(now)) return;
+  if (!answers_.permit(now)) return;
   stray_sequence_ = p.ack + 1;
   sync_ack_number_ = p.sequence;
   pending_ |= kReset;

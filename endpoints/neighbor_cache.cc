@@ -21,9 +21,22 @@ void NeighborCache::check_at(Entry& e, Time when) {
   next_event_ = std::min(next_event_, when);
 }
 
+// A full cache gives up what nobody has used since it was looked at last: strangers must not keep others out.
+bool NeighborCache::reclaim() {
+  constexpr std::size_t kLooks = 32;
+  for (std::size_t n = 0; n < kLooks; ++n) {
+    hand_ = (hand_ + 1) % static_cast<std::uint32_t>(entries_.size());
+    const Entry& e = entries_[hand_];
+    if (!e.live || e.kept || e.used) continue;
+    forget(hand_);
+    return true;
+  }
+  return false;
+}
+
 NeighborCache::Entry* NeighborCache::find_or_add(const IpAddress& a, Time now) {
   if (const std::uint32_t i = find(a); i != kNone) return &entries_[i];
-  if (free_.empty()) return nullptr;
+  if (free_.empty() && !reclaim()) return nullptr;
   const std::uint32_t i = free_.back();
   free_.pop_back();
   Entry& e = entries_[i];

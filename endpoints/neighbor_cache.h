@@ -71,12 +71,13 @@ class NeighborCache {
   std::uint32_t find(const IpAddress& a) const;
   Entry* find_or_add(const IpAddress& a, Time now);
   void check_at(Entry& e, Time when);
+  bool reclaim();
   void forget(std::uint32_t i);
   bool examine(std::uint32_t i, Time now, Request& out);
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> heads_, free_;
-  std::uint32_t size_ = 0, cursor_ = 0;
+  std::uint32_t size_ = 0, cursor_ = 0, hand_ = 0;  // hand_: of reclaim()
   std::uint64_t version_ = 1;
   Time next_event_ = kNever;
 };

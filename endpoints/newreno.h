@@ -33,6 +33,7 @@ std::uint64_t default_initial_window(std::uint32_t smss);
 // SND.UNA, SND.NXT and SND.MAX before the event. next < max only while go-back-N sends again.
 struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
+  std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
   std::uint64_t flight() const { return next - una; }
 };
 
@@ -69,7 +70,7 @@ class NewReno {
 
  protected:
   std::uint32_t smss() const { return smss_; }
-  bool permits_new(const Outstanding& o) const { return o.una + cwnd_ >= o.max + smss_; }
+  bool permits_new(const Outstanding& o) const { return o.una + cwnd_ >= o.max + o.forced + smss_; }
 
   std::uint64_t cwnd_;
   std::uint64_t guaranteed_ = 0;  // of cwnd

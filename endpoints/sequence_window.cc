@@ -45,7 +45,7 @@ SequenceWindow::Arrival SequenceWindow::on_other(std::uint32_t sequence) {
     arrived_ += here ? 0 : 1;
     return here ? Arrival::duplicate : Arrival::reordered;
   }
-  const bool again = sequence != 0 && sequence == suspect_;
+  const bool again = sequence != 0 && sequence < kSize && sequence == suspect_;
   suspect_ = sequence + 1;
   if (!again) return Arrival::duplicate;
   restart();

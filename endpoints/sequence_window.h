@@ -3,7 +3,7 @@
 // Lost is what has not arrived although a later one has; a packet that comes late is lost no more.
 // Guarantees: a packet at most kSize - 1 behind the highest is told from its duplicate; one further behind
 // counts as a duplicate, since nobody can tell. A sender that has begun anew is recognised by two consecutive
-// numbers from far behind (as RTP does, RFC 3550 A.1).
+// numbers near the beginning, from far behind (as RTP does, RFC 3550 A.1).
 #pragma once
 
 #include <array>
@@ -34,6 +34,8 @@ class SequenceWindow {
   void restart();
 
   bool started() const { return expected_ != 0; }
+  // Number 0 is the next after a wrap, or nearly.
+  bool about_to_wrap() const { return 0u - highest_ < 0x10000; }
   std::uint64_t lost() const { return expected_ - arrived_; }      // since it began
   std::uint64_t lost_in_all() const { return earlier_ + lost(); }  // restarts included
 

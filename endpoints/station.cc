@@ -58,6 +58,10 @@ void Station::announce() {
   }
 }
 
+bool Station::on_link(const IpAddress& peer) const {
+  return std::ranges::any_of(subnets_, [&](const Subnet& s) { return s.contains(peer); });
+}
+
 bool Station::ours(const IpAddress& a) const {
   return std::ranges::any_of(subnets_, [&](const Subnet& s) { return s.address == a; });
 }

@@ -65,6 +65,7 @@ class Station {
   // The address from which `peer` is reached: one of its family, on-link preferred. False: there is none.
   bool local_address(const IpAddress& peer, IpAddress& out) const;
   // Whether there is a way to it: on-link, or a gateway of its family.
+  bool on_link(const IpAddress& peer) const;
   bool reachable(const IpAddress& peer) const { return next_hop(peer) != nullptr; }
 
   void receive(std::span<const std::span<const std::uint8_t>> frames, Time now);

@@ -91,10 +91,10 @@ void Station::on_arp(std::span<const std::uint8_t> bytes, Time now) {
   const std::optional<arp::Message> m = arp::read(bytes);
   if (!m || ours(m->sender)) return;
   const bool asks_us = ours(m->target);
-  if (asks_us)
+  if (asks_us && on_link(m->sender))
     neighbors_.meet(m->sender, m->sender_mac, now);
   else
-    neighbors_.learn(m->sender, m->sender_mac, true, false, now);
+    neighbors_.learn(m->sender, m->sender_mac, true, asks_us, now);
   if (m->operation != arp::Operation::request || !asks_us) return;
   const Slot slot = outbox_.next();
   if (slot.data == nullptr) return;
@@ -114,7 +114,7 @@ void Station::on_neighbor_discovery(std::span<const std::uint8_t> frame, const I
                      (m->flags & nd::kOverrideFlag) != 0, (m->flags & nd::kSolicitedFlag) != 0, now);
     return;
   }
-  if (m->link_layer && ours(m->target) && packet.source != IpAddress{})
+  if (m->link_layer && ours(m->target) && on_link(packet.source))
     neighbors_.meet(packet.source, *m->link_layer, now);
   else if (m->link_layer)
     neighbors_.learn(packet.source, *m->link_layer, true, false, now);

@@ -12,7 +12,7 @@ namespace surety::endpoints {
 
 class TcpReassembly {
  public:
-  static constexpr std::size_t kRanges = 64;
+  static constexpr std::size_t kRanges = 48;
 
   // What a segment brought: some of it new; nothing new; or nothing was noted, since it needs one range more
   // than there are.

@@ -97,9 +97,12 @@ Refusal TcpSender::receive(const IpPacket& packet, Time now) {
       on_reset();
       return Refusal::none;
   }
-  const std::int64_t ahead = static_cast<std::int32_t>(s.ack - wire(una_));
+  std::int64_t ahead = static_cast<std::int32_t>(s.ack - wire(una_));
   if (refusal = check_ack(s, ahead, now); refusal != Refusal::none) return refusal;
-  if (state_ == State::syn_received) establish(s, now);
+  if (state_ == State::syn_received) {  // what it acknowledges is the SYN, which establish() counts
+    establish(s, now);
+    ahead = 0;
+  }
   if (ahead >= 0) on_ack(s, una_ + static_cast<std::uint64_t>(ahead), now);
   if (s.length() != 0) on_text(s, now);
   settle(now);
@@ -182,7 +185,7 @@ void TcpSender::establish(const Segment& s, Time now) {
   sample(s, 1, now);
   state_ = State::established;
   una_ = next_ = max_ = 1;
-  timer_ = Timer::none;
+  stop_timer();
   reply_ = Reply::ack;
 }
 

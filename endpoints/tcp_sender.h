@@ -126,7 +126,7 @@ class TcpSender final : public Engine {
   std::uint32_t ticks(Time now) const {
     return clock_ + static_cast<std::uint32_t>(now.time_since_epoch().count() >> kTickShift);
   }
-  Outstanding outstanding() const { return {una_, next_, max_}; }
+  Outstanding outstanding() const { return {una_, next_, max_, std::uint64_t{forced_due_} * smss_}; }
   // Sending again from SND.NXT ends where what was forced since begins: that is in flight.
   void advance(std::uint64_t to) {
     next_ = std::max(next_, to);

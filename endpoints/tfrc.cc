@@ -101,6 +101,7 @@ void TfrcSender::on_feedback(const Feedback& f, Time now) {
   cut_short_ = false;
   if (rtt_ == Duration::zero()) {
     on_handshake(f.rtt_sample, now);
+    if (p_ > 0) equation_ = tfrc_throughput(segment_, rtt_, p_);  // the timer halves it
     acknowledged_ = f.sent;
   } else {
     sample_rtt(f.rtt_sample);

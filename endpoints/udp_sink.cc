@@ -44,11 +44,12 @@ Refusal UdpSink::receive(const IpPacket& packet, Time now) {
   if (header.type != udp::Type::data) [[unlikely]]
     return Refusal::state;
   if (header.sequence == 0) [[unlikely]] {
-    if (window_.started() && header.time != first_time_) {
+    if (zero_seen_ && header.time != first_time_ && !window_.about_to_wrap()) {
       window_.restart();
       on_restart();
     }
     first_time_ = header.time;
+    zero_seen_ = true;
   }
   const Arrival arrival = window_.on_packet(header.sequence);
   if (arrival == Arrival::restart) [[unlikely]]

@@ -51,7 +51,8 @@ class UdpSink final : public Engine {
   udp::ReceiverReport total_;    // but lost, which the window knows
   std::uint64_t delay_sum_ = 0;  // ns, modulo 2^64
   SequenceWindow window_;
-  std::uint64_t first_time_ = 0;  // sending time of number 0
+  std::uint64_t first_time_ = 0;  // sending time of number 0, once seen
+  bool zero_seen_ = false;
   Time last_report_;
   udp::ReceiverReport base_;  // total_ when the sender last began anew
   std::uint64_t foreign_packets_ = 0, foreign_bytes_ = 0, foreign_payload_ = 0;

@@ -57,7 +57,8 @@ void AcceptedFlows::take(const FlowSample& s) {
   const Key key{s.port, s.transport, s.tuple};
   auto [it, fresh] = flows_.try_emplace(key);
   Flow& f = it->second;
-  if (!fresh && s.reading.received_packets < f.last.received_packets) {
+  if (!fresh && (s.reading.received_packets < f.last.received_packets ||
+                 s.reading.received_bytes < f.last.received_bytes)) {
     // Another flow on the same addresses and ports.
     retire(f, key);
     fresh = true;

@@ -7,6 +7,7 @@
 #include <rte_mbuf.h>
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,13 @@ WorkerOptions worker_options(const config::Endpoints& c, const RunOptions& o, bo
   return w;
 }
 
+std::uint64_t secret() {
+  std::uint64_t s = 0;
+  if (getrandom(&s, sizeof s, 0) != sizeof s)
+    throw std::runtime_error("the kernel has no random numbers for us");
+  return s;
+}
+
 winsize terminal() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
@@ -87,7 +95,8 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
     frames_.push_back(std::make_unique<DpdkFrames>(*ports_.back()));
     macs.push_back(ports_.back()->mac());
   }
-  traffic_ = std::make_unique<Traffic>(config, macs, accepted_flows(config, options.accept), clock_.now());
+  traffic_ =
+      std::make_unique<Traffic>(config, macs, accepted_flows(config, options.accept), clock_.now(), secret());
   observer_ = std::make_unique<Observer>(config, traffic_->flows());
   worker_ = std::make_unique<Worker>(*traffic_, clock_, frames_, pool_.get(), exchange_,
                                      worker_options(config, options, gentle));

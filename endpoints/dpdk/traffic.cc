@@ -124,8 +124,8 @@ config::Address config_address(const IpAddress& a) {
 }
 
 Traffic::Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows,
-                 Time now)
-    : config_(config) {
+                 Time now, std::uint64_t secret)
+    : config_(config), secret_(secret) {
   make_acceptors();
   make_stations(macs, accepted_flows, now);
   listen();
@@ -135,7 +135,7 @@ Traffic::Traffic(const config::Endpoints& config, std::span<const Mac> macs, std
 Traffic::~Traffic() = default;
 
 void Traffic::make_acceptors() {
-  Rng seeds(config_.seed ^ 0x5111);
+  Rng seeds(config_.seed ^ secret_ ^ 0x5111);
   for (std::size_t sink = 0; sink < config_.sinks.size(); ++sink)
     for (const auto& l : config_.sinks[sink].listen) {
       const std::uint64_t seed = std::uint64_t{seeds.next()} << 32 | seeds.next();
@@ -157,7 +157,7 @@ void Traffic::make_stations(std::span<const Mac> macs, std::uint32_t accepted_fl
   for (std::size_t p = 0; p < config_.ports.size(); ++p) {
     HostParams host;
     host.max_flows = std::max(1u, flows_of(config_, p) + (has_sinks(config_, p) ? accepted_flows : 0));
-    host.seed = config_.seed + p;
+    host.seed = (config_.seed ^ secret_) + p;
     host.dccp_udp_port = dccp_udp_port(config_, p);
     host.engine_bytes = largest_engine(p);
     stations_.push_back(std::make_unique<Station>(station_params(config_.ports[p], macs[p]), host, now));
@@ -221,7 +221,7 @@ void Traffic::resolve(Time now) {
 }
 
 void Traffic::start(Time zero) {
-  Rng seeds(~config_.seed);
+  Rng seeds(~(config_.seed ^ secret_));
   for (auto& f : flows_) {
     f.schedule.start += zero - Time{};
     if (f.schedule.stop != kNever) f.schedule.stop += zero - Time{};

@@ -39,9 +39,11 @@ class Traffic {
  public:
   using Mac = std::array<std::uint8_t, 6>;
 
-  // `macs`: of each port. `accepted_flows`: the most that the sinks of one port keep at a time. `config`
-  // outlives it.
-  Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows, Time now);
+  // `secret`: what initial sequence numbers and the flow directory's key must not be guessed without; the
+  // configuration's seed alone is public. `macs`: of each port. `accepted_flows`: the most that the sinks of
+  // one port keep at a time. `config` outlives it.
+  Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows, Time now,
+          std::uint64_t secret = 0);
   ~Traffic();
 
   std::size_t ports() const { return stations_.size(); }
@@ -76,6 +78,7 @@ class Traffic {
   void plan_flows();
 
   const config::Endpoints& config_;
+  std::uint64_t secret_;
   std::vector<std::unique_ptr<Station>> stations_;
   std::vector<Listening> acceptors_;
   std::vector<SenderFlow> flows_;

@@ -88,7 +88,9 @@ void Worker::close() {
   }
   while (!sampler_.finish(clock_.now(), end)) turn();
   traffic_.close(false, now);
-  turn();
+  const Time last = clock_.now() + options_.farewell;
+  for (now = clock_.now(); now < last && (turn() > 0 || next_wakeup() <= now); now = clock_.now()) {
+  }
 }
 
 std::size_t Worker::turn() {

@@ -258,9 +258,13 @@ TEST_F(DccpReceiverTest, CloseIsAnsweredWithResetAlsoWhenRepeated) {
   frames = sent_by(*sink, at(300ms));
   ASSERT_EQ(types_of(frames), Types{Type::reset});
   EXPECT_EQ(decoded(frames.front()).ack, 103u);
-  EXPECT_EQ(give(of(Type::close, 104, iss), {}, at(350ms)), Refusal::none);
-  EXPECT_TRUE(sent_by(*sink, at(350ms)).empty());  // eight a second
-  EXPECT_EQ(give(of(Type::reset, 105, iss), {}, at(600ms)), Refusal::closed);
+  for (std::uint64_t i = 0; i < 7; ++i) {  // eight a second
+    EXPECT_EQ(give(of(Type::close, 104 + i, iss), {}, at(350ms)), Refusal::none);
+    EXPECT_EQ(sent_by(*sink, at(350ms)).size(), 1u) << i;
+  }
+  EXPECT_EQ(give(of(Type::close, 111, iss), {}, at(350ms)), Refusal::none);
+  EXPECT_TRUE(sent_by(*sink, at(350ms)).empty());
+  EXPECT_EQ(give(of(Type::reset, 112, iss), {}, at(600ms)), Refusal::closed);
   EXPECT_TRUE(sent_by(*sink, at(600ms)).empty());  // never a Reset for a Reset
 }
 

@@ -276,6 +276,14 @@ TEST_F(GtcpTrace, AForcedSegmentStaysWithinThePeersWindow) {
   EXPECT_EQ(r.on_ack(0), Trace{}) << "what was not forced in its time is not made up for";
 }
 
+// A driver receives in bursts: sixteen duplicates before it polls force as many as one by one.
+TEST_F(GtcpTrace, DuplicatesThatComeAtOnceForceAsManyAsOneByOne) {
+  ScriptedReceiver& r = fly(20, 14);
+  EXPECT_EQ(r.on_acks(3, 0), Trace{0});
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(r.ack(0), Refusal::none);
+  EXPECT_EQ(r.sent(), range(34, 50));
+}
+
 TEST_F(GtcpTrace, StartsWithTwoSegments) {
   peer.emplace(reserved(10));
   peer->connect();

@@ -387,5 +387,31 @@ TEST(TcpSender, ReadsItsCounters) {
   EXPECT_EQ(f.received_packets, 0u);
 }
 
+// RFC 9293 3.5, figure 7: both ends open at once. Every byte is sent all the same.
+TEST(TcpSender, SimultaneousOpenLosesNoByte) {
+  ScriptedReceiver r(plain(TcpFlavour::newreno));
+  r.syn();
+  tcp::Segment syn = r.syn_ack();
+  syn.flags = tcp::kSyn;
+  EXPECT_EQ(r.give(syn), Refusal::none);
+  EXPECT_EQ(r.sender.state(), FlowState::connecting);
+  const auto answer = r.heard();
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].flags, tcp::kSyn | tcp::kAck);
+  EXPECT_EQ(answer[0].sequence, r.isn);
+  r.pass(100ms);
+  EXPECT_EQ(r.ack(0), Refusal::none);
+  EXPECT_EQ(r.sender.state(), FlowState::open);
+  FlowReading reading;
+  r.sender.read(reading);
+  EXPECT_EQ(reading.payload_bytes, 0u);
+  EXPECT_EQ(reading.in_flight, 0u);
+  const auto data = r.heard();
+  std::size_t first = 0;
+  while (first < data.size() && data[first].bytes.empty()) ++first;  // an ACK may go before
+  ASSERT_LT(first, data.size());
+  EXPECT_EQ(r.offset(data[first]), 0u);
+}
+
 }  // namespace
 }  // namespace surety::endpoints

@@ -318,5 +318,28 @@ TEST_F(UdpAcceptorTest, ReportsAndBrokenPacketsDoNot) {
   EXPECT_EQ(r, Refusal::state);
 }
 
+// Number 0 comes once in 2^32 packets, with another time: that is no new sender.
+TEST_F(UdpSinkTest, AWrapIsNoRestart) {
+  UdpSink s = make();
+  EXPECT_EQ(s.receive(packet(0), kStart), Refusal::none);
+  EXPECT_EQ(s.receive(packet(0x7fff'ffff), kStart), Refusal::none);
+  EXPECT_EQ(s.receive(packet(0xffff'fffe), kStart), Refusal::none);
+  EXPECT_EQ(s.receive(packet(0xffff'ffff), kStart), Refusal::none);
+  const std::uint64_t lost = reading(s).lost_packets;
+  EXPECT_EQ(s.receive(packet(0, kStart + 1s), kStart + 1s), Refusal::none);
+  EXPECT_EQ(reading(s).lost_packets, lost);
+  const auto r = report(s, kStart + 2s);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->packets, 5u) << "counted since the sender began";
+}
+
+TEST_F(UdpSinkTest, AnEarlyReorderingIsNoRestart) {
+  UdpSink s = make();
+  for (const std::uint32_t i : {1u, 0u, 2u})
+    EXPECT_EQ(s.receive(packet(i, kStart + i * 1ms), kStart + 3ms), Refusal::none);
+  EXPECT_EQ(reading(s).lost_packets, 0u);
+  EXPECT_EQ(reading(s).reordered_packets, 1u);
+}
+
 }  // namespace
 }  // namespace surety::endpoints
