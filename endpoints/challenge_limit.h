@@ -1,6 +1,5 @@
-// How often a connection answers what it refuses: at most so many in any second that begins with one (TCP:
-// RFC 5961 7, DCCP: RFC 4340 7.5.4). Without it two ends that refuse each other's answers would answer for
-// ever.
+// How often a connection answers what it refuses: challenge ACKs and resets, at most ten in any second that
+// begins with one (RFC 5961 7). Without it two ends that refuse each other's ACKs would answer for ever.
 #pragma once
 
 #include "conditioners/units.h"
@@ -11,12 +10,10 @@ class ChallengeLimit {
  public:
   static constexpr std::uint32_t kPerSecond = 10;
 
-  explicit constexpr ChallengeLimit(std::uint32_t per_second = kPerSecond) : per_second_(per_second) {}
-
   bool permit(Time now) {
     if (now >= until_) {
       until_ = now + std::chrono::seconds(1);
-      left_ = per_second_;
+      left_ = kPerSecond;
     }
     if (left_ == 0) return false;
     --left_;
@@ -25,7 +22,7 @@ class ChallengeLimit {
 
  private:
   Time until_ = Time::min();
-  std::uint32_t per_second_, left_ = 0;
+  std::uint32_t left_ = 0;
 };
 
 }  // namespace surety::endpoints

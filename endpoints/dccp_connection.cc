@@ -76,7 +76,7 @@ FlowState DccpConnection::state() const {
 }
 
 void DccpConnection::send_sync(std::uint64_t ack, Time now) {
-  if (!answers_.permit(now)) return;
+  if (!limit_.permit(SyncLimit::Kind::invalid, now)) return;
   sync_ack_number_ = ack;
   pending_ |= kSync;
 }
@@ -141,7 +141,7 @@ Refusal DccpConnection::admit_late(const dccp::Packet& p, std::uint64_t sequence
   if (p.type == Type::reset || reset_code_ == ResetCode::unspecified) return Refusal::closed;
   if (sequence_.check(p.type, sequence, ack) != SequenceSpace::Check::valid) return Refusal::closed;
   sequence_.accept(p.type, sequence, ack);
-  if (answers_.permit(now)) pending_ = kReset;
+  if (limit_.permit(SyncLimit::Kind::invalid, now)) pending_ = kReset;
   // A repeated Close is what is to be expected, and may open nothing new at a host.
   return p.type == Type::close ? Refusal::none : Refusal::closed;
 }
@@ -172,7 +172,7 @@ Refusal DccpConnection::admit(const dccp::Packet& p, Time now) {
     return Refusal::none;
   }
   if (p.type == Type::sync) {
-    if (!sync_acks_.permit(now)) return Refusal::dccp_sync;
+    if (!limit_.permit(SyncLimit::Kind::sync, now)) return Refusal::dccp_sync;
     sync_ack_number_ = p.sequence;
     pending_ |= kSyncAck;
   }
@@ -218,7 +218,7 @@ void DccpConnection::write_packet(Slot& slot, dccp::Packet& p, std::span<const s
 }
 
 void DccpConnection::send_stray_reset(const dccp::Packet& p, Time now) {
-  if (!answers_.permit(now)) return;
+  if (!limit_.permit(SyncLimit::Kind::invalid, now)) return;
   stray_sequence_ = p.ack + 1;
   sync_ack_number_ = p.sequence;
   pending_ |= kReset;

@@ -10,18 +10,16 @@
 #include <cstdint>
 
 #include "endpoints/acceptor.h"
-#include "endpoints/challenge_limit.h"
 #include "endpoints/dccp_features.h"
 #include "endpoints/dccp_sequence.h"
 #include "endpoints/engine.h"
+#include "endpoints/sync_limit.h"
 #include "endpoints/wire_dccp.h"
 
 namespace surety::endpoints {
 
 namespace dccp {
 
-// 8 a second (RFC 4340 7.5.4); also of the resets that answer late packets.
-inline constexpr std::uint32_t kSyncsPerSecond = 8;
 // A peer that has not been heard of for this long is gone: RFC 4340's 4 MPL.
 inline constexpr Duration kPeerTimeout = std::chrono::seconds(480);
 // Times at which a Request, Close or CloseReq goes out; each waits twice as long as the one before.
@@ -106,9 +104,7 @@ class DccpConnection : public Engine {
   Refusal on_reset(const dccp::Packet& p);
   void write_stray_reset(Slot& slot);
 
-  // Syncs and late Resets that answer what is invalid; the answers to valid Syncs have their own, or whoever
-  // makes us send the former could stop the latter.
-  ChallengeLimit answers_{dccp::kSyncsPerSecond}, sync_acks_{dccp::kSyncsPerSecond};
+  SyncLimit limit_;
   Duration interval_{};
   std::uint64_t sync_ack_number_ = 0, stray_sequence_ = 0, osr_ = 0;
 };

@@ -6,7 +6,6 @@ namespace surety::endpoints {
 
 namespace {
 constexpr int kBurstsPerTurn = 4;  // more may be due than one burst takes away; receiving must not wait long
-constexpr std::size_t kReceived = 16;  // a turn: what is received must not hold up what is due
 }  // namespace
 
 PortLoop::PortLoop(FramePort& port, Station& station, rte_mempool* pool, const TscClock& clock,
@@ -20,10 +19,10 @@ PortLoop::~PortLoop() {
 }
 
 std::size_t PortLoop::receive() {
-  std::array<rte_mbuf*, kReceived> burst;
+  std::array<rte_mbuf*, kBurst> burst;
   const std::size_t n = port_.receive(burst);
   if (n == 0) return 0;
-  std::array<std::span<const std::uint8_t>, kReceived> frames;
+  std::array<std::span<const std::uint8_t>, kBurst> frames;
   for (std::size_t i = 0; i < n; ++i)
     frames[i] = {rte_pktmbuf_mtod(burst[i], const std::uint8_t*), burst[i]->data_len};
   station_.receive({frames.data(), n}, clock_.now());

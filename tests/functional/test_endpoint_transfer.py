@@ -1,12 +1,11 @@
 """Our endpoints against Linux and against each other, over a network that loses packets, directly and through the router."""
 import contextlib
 import json
-import time
 
 import pytest
 
 from endpoint import Endpoint, Network, PatternReceiver, flow
-from harness import Router
+from harness import Router, wait_for
 from namespaces import connect
 from pattern import PATTERN
 
@@ -117,7 +116,8 @@ def test_iperf3_delivers_to_our_sink(through):
         _, ports = path.ends()
         with Endpoint(path.b, ports + "sinks:\n  - {port: p0, listen: [iperf3 5201]}\n").started() as sink:
             done = path.a.run("iperf3", "-c", path.peer, "-n", "20M", "-P", "2", "-C", "cubic", "--json", timeout=40)
-            time.sleep(2)  # iperf3 does not wait for what its kernel still has to send
+            # iperf3 does not wait for what its kernel still has to send, and loses packets when our side is not scheduled.
+            wait_for(lambda: not path.a.run("ss", "-Htn", "exclude", "time-wait", "exclude", "listening").stdout, 30, every=0.2)
             report = sink.stop()
         end = json.loads(done.stdout)["end"]
         print(f"iperf3, {through}: sent {end['sum_sent']['bytes']}, received by then {end['sum_received']['bytes']}, "

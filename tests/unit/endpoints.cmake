@@ -35,6 +35,7 @@ surety_test(unit_dccp
   unit/paced_time_test.cc
   unit/receive_rate_test.cc
   unit/sequence_window_test.cc
+  unit/sync_limit_test.cc
   unit/tfrc_equation_test.cc
   unit/tfrc_nofeedback_test.cc
   unit/tfrc_test.cc
