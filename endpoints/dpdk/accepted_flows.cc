@@ -114,6 +114,8 @@ FlowResult AcceptedFlows::result(const Flow& f) {
   r.received = f.last.received_packets;
   r.lost = f.last.lost_packets;
   r.duplicates = f.last.duplicate_packets;
+  r.payload = f.last.payload_bytes;
+  r.mismatched = f.last.mismatched_bytes;
   r.state = endpoints::name(f.state);
   r.failure = endpoints::name(Failure::none);
   return r;
