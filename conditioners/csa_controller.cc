@@ -18,6 +18,23 @@ CongestionEvent CongestionDetector::out_arrival(bool congested) {
   return count_ == 0 ? CongestionEvent::eighth : CongestionEvent::none;
 }
 
+void AlphaSearch::fall(Ratio alpha) {
+  waited_ = 0;
+  if (falling_) return;
+  falling_ = true;
+  ceiling_ = alpha;
+  wait_ = std::min(2 * wait_, kLongestWait);
+}
+
+bool AlphaSearch::rise(Ratio alpha, Ratio step) {
+  if (alpha + step >= ceiling_ && ++waited_ < wait_) return false;
+  if (alpha >= ceiling_) wait_ = std::max(wait_ / 2, 1u);
+  ceiling_ = std::max(ceiling_, alpha + step);
+  waited_ = 0;
+  falling_ = false;
+  return true;
+}
+
 CsaController::CsaController(const CsaParams& params, Time now)
     : params_(params), alpha_(params.max), t1_(now), t2_(now) {
   params_.t2 = std::max(params.t2, Duration(1));  // or advance() would never come to an end
@@ -35,6 +52,7 @@ void CsaController::onset(Time now) {
 
 void CsaController::eighth(Time now) {
   if (now < t1_) return;
+  search_.fall(alpha_);
   alpha_ = std::max(alpha_ - params_.step, params_.min);
   restart(now);
 }
@@ -44,10 +62,17 @@ void CsaController::advance(Time now, bool congested) {
   const std::int64_t expiries = (now - t2_) / params_.t2 + 1;
   t2_ += expiries * params_.t2;
   if (congested) return;
+  if (params_.control == AlphaControl::search) return search_up(expiries);
   const auto steps = static_cast<std::uint64_t>(std::min<std::int64_t>(expiries, 1 << 30));
   const std::uint64_t raised = alpha_.millionths() + steps * params_.step.millionths();
   const std::uint64_t max = params_.max.millionths();
   alpha_ = Ratio::millionths(static_cast<std::uint32_t>(std::min(raised, max)));
+}
+
+void CsaController::search_up(std::int64_t expiries) {
+  for (; expiries > 0 && alpha_ < params_.max; --expiries) {
+    if (search_.rise(alpha_, params_.step)) alpha_ = std::min(alpha_ + params_.step, params_.max);
+  }
 }
 
 void AlphaClock::advance(Time now, Ratio alpha) {

@@ -6,20 +6,27 @@
 // same controller:
 //   CongestionDetector  counts OUT arrivals at one RIO queue modulo 8 while it is congested
 //   CsaController       T1, T2 and alpha, driven by the detector's events (or by signals from an internal
-//   router) AlphaClock          time that runs alpha times as fast; see enhanced_token_bucket.h
+//                       router)
+//   AlphaClock          time that runs alpha times as fast; see enhanced_token_bucket.h
 // A timer has expired at the very nanosecond for which it was set.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "conditioners/units.h"
 
 namespace surety {
 
+// When alpha goes up after congestion. `paper`: a step each T2, as the paper has it. `search`: see
+// AlphaSearch. Down it goes as the paper has it.
+enum class AlphaControl : std::uint8_t { paper, search };
+
 struct CsaParams {
   Ratio min = Ratio::of(0.04);
   Ratio max = Ratio::of(0.4);
   Ratio step = Ratio::of(0.02);
+  AlphaControl control = AlphaControl::paper;
   Duration t1 = std::chrono::milliseconds(30);
   Duration t2 = std::chrono::milliseconds(90);
   friend bool operator==(const CsaParams&, const CsaParams&) = default;
@@ -39,6 +46,27 @@ class CongestionDetector {
   bool in_period_ = false;
 };
 
+// Ours, not the paper's, whose alpha rises until the queue is congested, and again 90 ms after: each time
+// some flows lose OUT packets, and TCP with a long round trip or without NewReno's recovery pays with its IN
+// rate (PAPERS.md, CSA). The search remembers the alpha at which congestion came last, the ceiling. Below it
+// alpha rises a step each T2. The ceiling itself is tried after `wait` T2s at one level without a step down,
+// and so is each step above it. Congestion that ends a climb doubles `wait`, a ceiling that holds for it
+// halves `wait`.
+class AlphaSearch {
+ public:
+  static constexpr std::uint32_t kLongestWait = 64;  // T2s
+
+  void fall(Ratio alpha);  // before congestion takes alpha down (or would, at its minimum)
+  // A T2 without congestion has passed: whether alpha goes up.
+  bool rise(Ratio alpha, Ratio step);
+  std::uint32_t wait() const { return wait_; }
+
+ private:
+  Ratio ceiling_ = Ratio::millionths(std::numeric_limits<std::uint32_t>::max());
+  std::uint32_t wait_ = 1, waited_ = 0;
+  bool falling_ = false;
+};
+
 class CsaController {
  public:
   CsaController(const CsaParams& params, Time now);  // alpha = max, T2 running, T1 expired
@@ -56,9 +84,11 @@ class CsaController {
 
  private:
   void restart(Time now);
+  void search_up(std::int64_t expiries);
 
   CsaParams params_;
   Ratio alpha_;
+  AlphaSearch search_;
   Time t1_, t2_;  // when they expire
 };
 
@@ -73,6 +103,8 @@ class AlphaClock {
   // below. A change takes two calls at one `now`: the old value ends the time before, the new one is what
   // holds from here.
   void advance(Time now, Ratio alpha);
+  // Keeps its pace and goes on from another time.
+  void rebase(Time virtual_now) { virtual_ = virtual_now; }
   Time now() const { return virtual_; }
   // Real time from the last advance() for `virtual_wait` to pass at the present alpha: rounded up to 1 ns,
   // never too short, never too long by more than one part in 10^12; Duration::max() at alpha 0. No division.

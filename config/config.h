@@ -119,7 +119,7 @@ struct QueueSet {
 
 struct Csa {
   EnhancedTokenBucketParams bucket;
-  CsaParams alpha;
+  CsaParams alpha{.control = AlphaControl::search};
 };
 struct TokenBucketMarker {
   TokenBucketParams bucket;

@@ -41,7 +41,7 @@ bool indented_by_tab(std::string_view text, int line) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(Document& d) : document_(d) {}
+  TreeBuilder(Document& d, int line) : document_(d), line_(line) {}
 
   void OnDocumentStart(const YAML::Mark& m) override {
     if (document_.root_) throw Refusal{mark_of(m), "a second document: one file holds one configuration"};
@@ -88,6 +88,7 @@ class TreeBuilder : public YAML::EventHandler {
     Node& n = document_.nodes_.emplace_back();
     n.kind = kind;
     n.mark = mark_of(m);
+    if (line_ != Document::kOfTheFile) n.mark.line = line_;
     if (anchor) anchors_[anchor] = &n;
     return n;
   }
@@ -122,15 +123,16 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   Document& document_;
+  const int line_;
   std::vector<Open> open_;
   const Node* key_ = nullptr;
   std::unordered_map<YAML::anchor_t, const Node*> anchors_;
 };
 
-Document::Document(std::string_view text) {
-  const auto refuse = [this](Mark mark, std::string message) {
+Document::Document(std::string_view text, int line) {
+  const auto refuse = [this, line](Mark mark, std::string message) {
     root_ = nullptr;
-    error_mark_ = mark;
+    error_mark_ = line == kOfTheFile ? mark : Mark{line, mark.column};
     error_ = std::move(message);
   };
   if (text.size() > kMaxBytes) {
@@ -144,7 +146,7 @@ Document::Document(std::string_view text) {
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    TreeBuilder builder(*this);
+    TreeBuilder builder(*this, line);
     while (parser.HandleNextDocument(builder)) {
     }
     if (!root_) refuse({}, "empty: a configuration starts with `version: 1`");

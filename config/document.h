@@ -15,7 +15,7 @@
 namespace surety::config {
 
 struct Mark {
-  int line = 1, column = 1;  // 1-based; columns count bytes
+  int line = 1, column = 1;  // 1-based; columns count bytes. A line below 1: in no file (the lab's `--set`)
   friend auto operator<=>(const Mark&, const Mark&) = default;
 };
 
@@ -36,7 +36,9 @@ class Document {
   static constexpr std::size_t kMaxNodes = 1 << 20;  // aliases expanded
   static constexpr std::size_t kMaxDepth = 32;
 
-  explicit Document(std::string_view text);
+  explicit Document(std::string_view text) : Document(text, kOfTheFile) {}
+  // A value that comes from elsewhere than a file: all of it stands in `line`, which is below 1.
+  static Document of_value(std::string_view text, int line) { return {text, line}; }
 
   const Node* root() const { return root_; }  // null when there is an error
   const std::string& error() const { return error_; }
@@ -44,6 +46,8 @@ class Document {
 
  private:
   friend class TreeBuilder;
+  static constexpr int kOfTheFile = 0;
+  Document(std::string_view text, int line);
   std::deque<Node> nodes_;  // a deque: nodes do not move
   const Node* root_ = nullptr;
   std::string error_;

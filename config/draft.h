@@ -38,6 +38,7 @@ struct Draft {
   Config config;
   Problems& problems;
   std::string directory;  // of the file; relative file names start there
+  bool lab = false;       // a router of a scenario: its ports need no device, its signals no key
 
   Names ports, queues, services;
 

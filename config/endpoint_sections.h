@@ -40,6 +40,8 @@ void read_senders(const Node& node, EndpointsDraft& draft);  // after ports
 void read_sender(MapReader& map, Sender& sender, Problems& problems);
 // A time like `0 s`, or a range like `0 s - 100 ms`. False: reported.
 bool read_time_range(const Node& node, TimeRange& out, Problems& problems);
+// `ack` and `in`: what the receiver of a flow is told, by a sink or by the lab's senders.
+void read_sink_params(MapReader& map, endpoints::SinkParams& params, Problems& problems);
 // The keys of the protocol itself, into sender.params; for read_sender() alone.
 void read_protocol_options(MapReader& map, Sender& sender, endpoints::SenderParams common,
                            Problems& problems);

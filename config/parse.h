@@ -16,7 +16,7 @@ struct Diagnostic {
   enum class Severity : std::uint8_t { error, warning };
   Severity severity = Severity::error;
   std::string file;
-  int line = 1, column = 1;  // 1-based
+  int line = 1, column = 1;  // 1-based; a line below 1: `file` alone says where (the lab's `--set`)
   std::string message;
   std::string source;  // the line itself; may be empty
   // "file:line:column: error: message\n    source line\n    ^\n"

@@ -47,7 +47,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   MapReader map(node, "a port", draft.problems);
   if (const Node* n = map.find("device")) {
     read_device(*n, port.device, draft);
-  } else if (node.kind == Node::Kind::map) {
+  } else if (node.kind == Node::Kind::map && !draft.lab) {
     draft.problems.warning(places.name,
                            fmt::format("port `{}` has no `device`: it can only run in the lab", port.name));
   }

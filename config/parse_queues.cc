@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "config/names.h"
 #include "config/reader.h"
@@ -60,6 +61,36 @@ void read_scheduling(MapReader& map, ClassParams& c, Problems& problems) {
   }
 }
 
+// The setting without an average and without chance, in which the ARD paper's flows lock in phase (PAPERS.md,
+// ARD): `max` of `rio` and that alone decides. Weight 1 makes the averages the depths that an arrival meets;
+// they are whole numbers, so a step at `max` - 1 refuses from `max` on.
+void make_tail_drop(RedParams& red) {
+  red.min = red.max = std::ceil(red.max) - 1;
+}
+void make_out_tail_drop(RioParams& rio) {
+  rio.weight = 1;
+  make_tail_drop(rio.in);
+  make_tail_drop(rio.out);
+}
+
+void read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
+  enum class Aqm : std::uint8_t { rio, out_tail_drop };
+  Aqm aqm = Aqm::rio;
+  const bool named = map.read_word("aqm", aqm, {{"rio", Aqm::rio}, {"out-tail-drop", Aqm::out_tail_drop}});
+  const Node* n = map.find("rio");
+  if (named && !n) problems.error(map.at("aqm"), "this class has no `rio` whose thresholds it would take");
+  if (!n) return;
+  read_rio(*n, queue.rio.emplace(), problems);
+  auto& rio = *queue.rio;
+  const double max = std::max(rio.in.max, rio.out.max);
+  if (aqm == Aqm::out_tail_drop) make_out_tail_drop(rio);
+  if (max > queue.limit) {
+    problems.warning(
+        n->mark, fmt::format("the queue overflows at its limit of {} packets before RIO's `max` is reached",
+                             queue.limit));
+  }
+}
+
 QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, Taken& taken,
                       Problems& problems) {
   QueueClass c;
@@ -75,15 +106,7 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   read_scheduling(map, s, problems);
   read_packets(map.find("limit"), 1, kMaxLimit, s.queue.limit, problems);
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
-  if (const Node* n = map.find("rio")) {
-    read_rio(*n, s.queue.rio.emplace(), problems);
-    const auto& rio = *s.queue.rio;
-    if (std::max(rio.in.max, rio.out.max) > s.queue.limit) {
-      problems.warning(
-          n->mark, fmt::format("the queue overflows at its limit of {} packets before RIO's `max` is reached",
-                               s.queue.limit));
-    }
-  }
+  read_aqm(map, s.queue, problems);
   return c;
 }
 

@@ -81,9 +81,8 @@ void read_routes(const Node& node, Draft& draft) {
     const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark.line);
     if (known && !fresh) {
       draft.problems.error(
-          n->mark,
-          fmt::format("`{}` already has a route, at line {}; for several gateways write `via: [A, B]`",
-                      it->first, it->second));
+          n->mark, fmt::format("`{}` already has a route, at {}; for several gateways write `via: [A, B]`",
+                               it->first, line_name(it->second)));
     }
     draft.config.routes.push_back(std::move(route));
     draft.route_places.push_back(n->mark);
@@ -104,8 +103,8 @@ void read_neighbors(const Node& node, Draft& draft) {
     if (known) {
       const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark.line);
       if (!fresh) {
-        draft.problems.error(map.at("address"),
-                             fmt::format("`{}` is already a neighbor, at line {}", it->first, it->second));
+        draft.problems.error(map.at("address"), fmt::format("`{}` is already a neighbor, at {}", it->first,
+                                                            line_name(it->second)));
       }
     }
     draft.config.neighbors.push_back(neighbor);

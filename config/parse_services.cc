@@ -56,12 +56,20 @@ TokenBucketParams read_one_bucket(MapReader& map, Service& s, Places& places, Pr
   return {s.committed, read_bucket(map, "bucket", tokens, places, problems), tokens.unit, tokens.packet};
 }
 
-void read_alpha(const Node& node, CsaParams& alpha, Problems& problems) {
-  MapReader map(node, "`alpha`", problems);
+// `fixed` is a band without width, in which nothing can move.
+bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
+  if (!map.read("fixed", alpha.max)) return false;
+  alpha.min = alpha.max;
+  for (const auto* key : {"min", "max", "step", "control"}) {
+    if (map.find(key)) problems.error(map.at(key), fmt::format("a `fixed` alpha has no `{}`", key));
+  }
+  return true;
+}
+
+void read_band(MapReader& map, CsaParams& alpha, Problems& problems) {
+  map.read_word("control", alpha.control, {{"search", AlphaControl::search}, {"paper", AlphaControl::paper}});
   map.read("min", alpha.min);
   map.read("max", alpha.max);
-  map.read("t1", alpha.t1);
-  map.read("t2", alpha.t2);
   if (map.read("step", alpha.step) && alpha.step == Ratio{}) {
     problems.error(map.at("step"), "`step` must be at least 0.000001");
   }
@@ -69,6 +77,13 @@ void read_alpha(const Node& node, CsaParams& alpha, Problems& problems) {
     problems.error(map.at("min"),
                    fmt::format("`min` {:g} is above `max` {:g}", alpha.min.value(), alpha.max.value()));
   }
+}
+
+void read_alpha(const Node& node, CsaParams& alpha, Problems& problems) {
+  MapReader map(node, "`alpha`", problems);
+  if (!read_fixed(map, alpha, problems)) read_band(map, alpha, problems);
+  map.read("t1", alpha.t1);
+  map.read("t2", alpha.t2);
   if (alpha.t1 >= alpha.t2) problems.error(map.at("t1"), "`t1` must be shorter than `t2`");
 }
 

@@ -50,14 +50,6 @@ bool read_listen(const Node& node, Listen& out, Problems& problems) {
   return true;
 }
 
-void read_in(const Node& node, SinkParams& params, Problems& problems) {
-  params.in_dscps = 0;
-  for (const Node* n : list_of(node)) {
-    Dscp dscp = 0;
-    if (read_dscp(*n, dscp, problems)) params.in_dscps |= std::uint64_t{1} << dscp;
-  }
-}
-
 void read_sink(const Node& node, Sink& sink, std::vector<Mark>& places, EndpointsDraft& draft) {
   auto& problems = draft.problems;
   MapReader map(node, "a sink", problems);
@@ -74,13 +66,23 @@ void read_sink(const Node& node, Sink& sink, std::vector<Mark>& places, Endpoint
     if (n->kind == Node::Kind::sequence && n->items.empty())
       problems.error(n->mark, "a sink that listens on nothing");
   }
-  map.read_word("ack", sink.params.ack, {{"every", AckPolicy::every}, {"delayed", AckPolicy::delayed}});
+  read_sink_params(map, sink.params, problems);
   if (map.read("window", sink.params.window) && sink.params.window > kMaxWindow)
     problems.error(map.at("window"), "a window is at most 1 GB");
-  if (const Node* n = map.find("in")) read_in(*n, sink.params, problems);
 }
 
 }  // namespace
+
+void read_sink_params(MapReader& map, SinkParams& params, Problems& problems) {
+  map.read_word("ack", params.ack, {{"every", AckPolicy::every}, {"delayed", AckPolicy::delayed}});
+  const Node* in = map.find("in");
+  if (!in) return;
+  params.in_dscps = 0;
+  for (const Node* n : list_of(*in)) {
+    Dscp dscp = 0;
+    if (read_dscp(*n, dscp, problems)) params.in_dscps |= std::uint64_t{1} << dscp;
+  }
+}
 
 void read_sinks(const Node& node, EndpointsDraft& draft) {
   for (const Node* n : sequence(node, "sinks, like `- {port: p0, listen: [tcp 5001]}`", draft.problems)) {

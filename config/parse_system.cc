@@ -31,10 +31,21 @@ bool is_listen(std::string_view s) {
 void read_signalling(const Node& node, Draft& draft) {
   using Mode = Signalling::Mode;
   auto& s = draft.config.signalling;
+  if (node.kind == Node::Kind::scalar) {
+    const auto on = parse_flag(node.text).value;
+    if (on && (!*on || draft.lab)) {
+      s.mode = *on ? Mode::act : Mode::off;
+    } else {
+      draft.problems.error(node.mark, fmt::format("{} is not {}", quote(node.text),
+                                                  draft.lab ? "`on`, `off` or `{mode: ...}`"
+                                                            : "`off` or `{mode: act, key_file: FILE}`"));
+    }
+    return;
+  }
   MapReader map(node, "`signalling`", draft.problems);
   map.read_word("mode", s.mode, {{"off", Mode::off}, {"observe", Mode::observe}, {"act", Mode::act}});
   if (map.read("key_file", s.key_file)) s.key_file = draft.file_name(s.key_file);
-  if (s.mode != Mode::off && !map.find("key_file")) {
+  if (s.mode != Mode::off && !map.find("key_file") && !draft.lab) {
     draft.problems.error(map.at("mode"), "signals are authenticated: this mode needs `key_file`");
   }
 }

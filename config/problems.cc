@@ -43,6 +43,10 @@ std::string quote(std::string_view text) {
   return "`" + s + (text.size() > kMaxQuoted ? "...`" : "`");
 }
 
+std::string line_name(int line) {
+  return line < 1 ? "a setting" : fmt::format("line {}", line);
+}
+
 void Problems::add(Mark at, Diagnostic::Severity severity, std::string message) {
   auto& count = counts_[static_cast<std::size_t>(severity)];
   if (count > kMax || !seen_.emplace(at, message).second) return;
@@ -64,8 +68,8 @@ std::vector<Diagnostic> Problems::take(std::string_view text, const std::string&
 }
 
 std::string Diagnostic::format() const {
-  auto text = fmt::format("{}:{}:{}: {}: {}\n", file, line, column,
-                          severity == Severity::error ? "error" : "warning", message);
+  const auto place = line < 1 ? file : fmt::format("{}:{}:{}", file, line, column);
+  auto text = fmt::format("{}: {}: {}\n", place, severity == Severity::error ? "error" : "warning", message);
   if (source.empty()) return text;
   // Tabs are kept so that the caret stands below its column however wide they are.
   std::string indent(source, 0, std::min(source.size(), static_cast<std::size_t>(std::max(column, 1) - 1)));

@@ -39,6 +39,9 @@ class Problems {
   std::array<std::size_t, 2> counts_{};          // by severity
 };
 
+// "line 7"; of a mark in no file "a setting".
+std::string line_name(int line);
+
 // Text of the user inside a message: `text`, shortened, control characters replaced.
 std::string quote(std::string_view text);
 

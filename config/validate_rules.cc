@@ -36,10 +36,9 @@ void warn_about_covered_rules(Draft& draft) {
   for (std::size_t later = 1; later < rules.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (!covers(rules[earlier].match, rules[later].match)) continue;
-      draft.problems.warning(
-          draft.rule_places[later],
-          fmt::format("this rule never matches: the rule at line {} takes all of its packets",
-                      draft.rule_places[earlier].line));
+      draft.problems.warning(draft.rule_places[later],
+                             fmt::format("this rule never matches: the rule at {} takes all of its packets",
+                                         line_name(draft.rule_places[earlier].line)));
       break;
     }
   }

@@ -12,7 +12,7 @@ import pytest
 from harness import ROOT, SURETY, Namespace, Router, UdpSource, sh
 from pair import LAN, WAN, Pair, ports
 
-EXAMPLES = sorted(p for p in (ROOT / "config/examples").glob("*.yaml") if not p.name.startswith("endpoints"))
+EXAMPLES = sorted(p for p in (ROOT / "config/examples").glob("*.yaml") if not p.name.startswith(("endpoints", "lab-")))
 NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
 
 

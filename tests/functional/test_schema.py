@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""config/schema.json and endpoints_schema.json are valid JSON Schemas (2020-12) that take the examples and refuse mistakes."""
+"""The schemas of routers, endpoints and scenarios are valid JSON Schemas (2020-12) that take the examples and refuse mistakes."""
 import copy
 import json
 import pathlib
@@ -37,6 +37,10 @@ MISTAKES = [
     (["services", "silver", "conditioner"], "csaa"),
     (["services", "silver", "peak"], "2 Mbit/s"),
     (["services", "silver", "alpha", "t1"], 30),
+    (["services", "silver", "alpha", "fixed"], 0.4),
+    (["queues", "uplink", 2, "aqm"], "tail-drop"),
+    (["queues", "uplink", 0, "aqm"], "out-tail-drop"),
+    (["signalling"], True),
     (["services", "voice", "mark", "out"], "BE"),
     (["classify", 0, "match", "protocol"], "tpc"),
     (["classify", 0, "per"], "flows"),
@@ -68,10 +72,33 @@ ENDPOINT_MISTAKES = [
     (["senders", 3, "mark"], {"rate": "1 Mbit/s"}),
 ]
 
+# The same of lab-gtfrc-fig2b.yaml.
+SCENARIO_MISTAKES = [
+    (["duration"], None),
+    (["duration"], "300"),
+    (["measure"], "10 s"),
+    (["routers", "edge", "ports", "a", "colour"], "red"),
+    (["routers", "edge", "config"], "edge.yaml"),
+    (["routers", "edge", "signalling"], "perhaps"),
+    (["routers", "core"], {"config": "core.yaml", "metrics": {}}),
+    (["routers", "core", "queues", "q", 0, "rio", "in", "pmax"], 2),
+    (["hosts", 0], {"name": "h1", "times": 0}),
+    (["hosts", 0], {"address": "10.0.0.1"}),
+    (["links", 0, "between"], ["h1"]),
+    (["links", 0, "delay"], 317),
+    (["links", 0, "forth"], {"dealy": "1 ms"}),
+    (["senders", 0, "host"], None),
+    (["senders", 0, "target"], None),
+    (["senders", 0, "port"], "p0"),
+    (["senders", 0, "window"], "1 MB"),
+    (["senders", 0, "ack"], "seldom"),
+    (["senders", 1, "protocol"], "quic"),
+]
+
 
 def check(schema_name, examples, example, mistakes):
     """The number of failures."""
-    schema = json.loads((ROOT / "config" / schema_name).read_text())
+    schema = json.loads((ROOT / schema_name).read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     failures = 0
@@ -100,9 +127,11 @@ def check(schema_name, examples, example, mistakes):
 def main():
     examples = sorted((ROOT / "config/examples").glob("*.yaml"))
     endpoints = [path for path in examples if path.name.startswith("endpoints")]
-    routers = [path for path in examples if path not in endpoints]
-    failures = check("schema.json", routers, "edge.yaml", MISTAKES)
-    failures += check("endpoints_schema.json", endpoints, "endpoints.yaml", ENDPOINT_MISTAKES)
+    scenarios = [path for path in examples if path.name.startswith("lab-")]
+    routers = [path for path in examples if path not in endpoints + scenarios]
+    failures = check("config/schema.json", routers, "edge.yaml", MISTAKES)
+    failures += check("config/endpoints_schema.json", endpoints, "endpoints.yaml", ENDPOINT_MISTAKES)
+    failures += check("tests/lab/scenario_schema.json", scenarios, "lab-gtfrc-fig2b.yaml", SCENARIO_MISTAKES)
     return 1 if failures else 0
 
 

@@ -88,6 +88,48 @@ TEST(ActiveQueue, ARefusalByRioKeepsItsNameWhenTheQueueIsFull) {
   EXPECT_EQ(fill(accepted, 6), DropReason::overflow);
 }
 
+// `aqm: out-tail-drop` with `out: {max: 40}`, `in: {max: 60}`: what config/parse_queues.cc makes of it.
+ActiveQueueParams out_tail_drop(std::uint32_t limit) {
+  return {.limit = limit, .rio = RioParams{.weight = 1, .in = red(59, 59, 0.02), .out = red(39, 39, 0.05)}};
+}
+
+TEST(ActiveQueue, OutTailDropRefusesOutFromItsMaximumOnWhateverWasBefore) {
+  ActiveQueue queue(out_tail_drop(100), 1);
+  Time now = kStart;
+  for (int round = 0; round < 3; ++round) {  // busy, emptied, idle: the averages remember nothing
+    while (queue.depth() < 40) {
+      ASSERT_EQ(queue.enqueue(packet(0), false, now).drop, DropReason::none) << queue.depth();
+      ASSERT_FALSE(queue.congested());
+    }
+    ASSERT_EQ(queue.enqueue(packet(0), false, now).drop, DropReason::forced);
+    ASSERT_TRUE(queue.congested());
+    queue.dequeue(now);
+    ASSERT_EQ(queue.enqueue(packet(0), false, now).drop, DropReason::none) << "39 were there";
+    while (!queue.empty()) queue.dequeue(now);
+    now += 1ns;
+    queue.settle(now);
+    ASSERT_FALSE(queue.congested());
+    now += 1ms;
+  }
+  EXPECT_EQ(queue.counters(Precedence::out).early_drops, 0u);
+}
+
+TEST(ActiveQueue, OutTailDropCountsInPacketsAgainstOutButNotOutAgainstIn) {
+  ActiveQueue queue(out_tail_drop(100), 1);
+  ASSERT_EQ(fill(queue, 30), DropReason::none);
+  ASSERT_EQ(fill(queue, 10, Precedence::in), DropReason::none);
+  EXPECT_EQ(fill(queue, 1), DropReason::forced);
+  EXPECT_EQ(fill(queue, 50, Precedence::in), DropReason::none) << "60 of IN, 90 in all";
+  EXPECT_EQ(fill(queue, 1, Precedence::in), DropReason::forced);
+  EXPECT_EQ(queue.depth(), 90u);
+}
+
+TEST(ActiveQueue, OutTailDropTakesInUntilItIsFull) {
+  ActiveQueue queue(out_tail_drop(50), 1);
+  ASSERT_EQ(fill(queue, 50, Precedence::in), DropReason::none);
+  EXPECT_EQ(fill(queue, 1, Precedence::in), DropReason::overflow);
+}
+
 TEST(ActiveQueue, MarksWhatItAcceptsOnly) {
   ActiveQueue queue(with_rio(5, red(3, 4, 1), true), 1);
   fill(queue, 4, Precedence::out, true);

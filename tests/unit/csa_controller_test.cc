@@ -165,6 +165,122 @@ TEST(CsaController, FastestDescentIsOneStepPerT1) {
   EXPECT_EQ(csa.alpha(), Ratio::of(0.4 - 10 * 0.02));
 }
 
+// --- control: search
+
+constexpr Ratio kStep = Ratio::of(0.02);
+
+TEST(AlphaSearch, RisesEachTimeUntilItHasFallen) {
+  AlphaSearch search;
+  for (int i = 4; i < 40; i += 2) EXPECT_TRUE(search.rise(Ratio::of(i * 0.01), kStep)) << i;
+  EXPECT_EQ(search.wait(), 1u);
+}
+
+TEST(AlphaSearch, WaitsTwiceAsLongAfterEachFallAtMost64) {
+  AlphaSearch search;
+  for (const std::uint32_t wait : {2u, 4u, 8u, 16u, 32u, 64u, 64u, 64u}) {
+    search.fall(Ratio::of(0.3));
+    search.fall(Ratio::of(0.28));  // the same descent
+    EXPECT_EQ(search.wait(), wait);
+    EXPECT_TRUE(search.rise(Ratio::of(0.26), kStep)) << "below the ceiling";
+    for (std::uint32_t i = 1; i < wait; ++i) EXPECT_FALSE(search.rise(Ratio::of(0.28), kStep)) << i;
+    EXPECT_TRUE(search.rise(Ratio::of(0.28), kStep));
+    EXPECT_EQ(search.wait(), wait) << "it has not held yet";
+  }
+}
+
+TEST(AlphaSearch, ACeilingThatHoldsHalvesTheWait) {
+  AlphaSearch search;
+  search.fall(Ratio::of(0.2));
+  search.fall(Ratio::of(0.18));
+  ASSERT_TRUE(search.rise(Ratio::of(0.16), kStep));
+  search.fall(Ratio::of(0.18));
+  ASSERT_EQ(search.wait(), 4u);
+  double alpha = 0.16;
+  for (const int held : {4, 4, 2, 1, 1, 1}) {  // at 0.16 below the ceiling of 0.18, then at each new one
+    for (int i = 1; i < held; ++i) EXPECT_FALSE(search.rise(Ratio::of(alpha), kStep)) << alpha << ' ' << i;
+    EXPECT_TRUE(search.rise(Ratio::of(alpha), kStep)) << alpha;
+    alpha += 0.02;
+  }
+}
+
+TEST(AlphaSearch, AStepDownStartsTheWaitAgain) {
+  AlphaSearch search;
+  search.fall(Ratio::of(0.06));
+  search.fall(Ratio::of(0.04));
+  EXPECT_FALSE(search.rise(Ratio::of(0.04), kStep));
+  search.fall(Ratio::of(0.04));  // at its minimum, congested still
+  EXPECT_EQ(search.wait(), 2u);
+  EXPECT_FALSE(search.rise(Ratio::of(0.04), kStep));
+  EXPECT_TRUE(search.rise(Ratio::of(0.04), kStep));
+}
+
+TEST(CsaController, SearchFallsAsThePaperAndComesBackSlowly) {
+  const CsaParams params{.control = AlphaControl::search};
+  expect_steps(params, {{30ms, true, kEighth, 0.38},
+                        {60ms, true, kEighth, 0.36},
+                        {150ms, false, kNone, 0.38},
+                        {240ms, false, kNone, 0.38},  // the ceiling is 0.4: tried after two T2s
+                        {330ms, false, kNone, 0.4},
+                        {400ms, true, kEighth, 0.38},  // it does not hold
+                        {490ms, false, kNone, 0.38},
+                        {580ms, false, kNone, 0.38},
+                        {670ms, false, kNone, 0.38},
+                        {760ms, false, kNone, 0.4}});
+}
+
+TEST(CsaController, SearchCountsT2sWithoutCongestionOnly) {
+  const CsaParams params{.control = AlphaControl::search};
+  expect_steps(params, {{30ms, true, kEighth, 0.38},
+                        {120ms, false, kNone, 0.38},
+                        {210ms, true, kNone, 0.38},
+                        {300ms, false, kNone, 0.4}});
+}
+
+TEST(CsaController, SearchStaysWithinItsBand) {
+  const CsaParams params{.min = Ratio::of(0.05),
+                         .max = Ratio::of(0.08),
+                         .step = Ratio::of(0.02),
+                         .control = AlphaControl::search};
+  expect_steps(params, {{30ms, true, kEighth, 0.06},
+                        {60ms, true, kEighth, 0.05},
+                        {90ms, true, kEighth, 0.05},
+                        {180ms, false, kNone, 0.07},
+                        {270ms, false, kNone, 0.07},
+                        {360ms, false, kNone, 0.08}});
+}
+
+TEST(CsaController, SearchRemembersHowItFellHoweverLongAlphaIsAtItsMaximum) {
+  const CsaParams params{.max = Ratio::of(0.06), .control = AlphaControl::search};
+  expect_steps(params, {{30ms, true, kEighth, 0.04},
+                        {120ms, false, kNone, 0.04},
+                        {210ms, false, kNone, 0.06},
+                        {1h, false, kNone, 0.06},
+                        {1h + 30ms, true, kEighth, 0.04},
+                        {1h + 120ms, false, kNone, 0.04},
+                        {1h + 210ms, false, kNone, 0.04},
+                        {1h + 300ms, false, kNone, 0.04},
+                        {1h + 390ms, false, kNone, 0.06}});
+}
+
+TEST(CsaController, SearchOverManyT2sInOneAdvance) {
+  const CsaParams params{.control = AlphaControl::search};
+  CsaController one(params, kStart), each(params, kStart);
+  for (CsaController* c : {&one, &each}) {
+    for (int i = 1; i <= 18; ++i) c->eighth(kStart + i * 30ms);
+    ASSERT_EQ(c->alpha(), Ratio::of(0.04));
+  }
+  const Time last = kStart + 540ms;
+  for (int i = 1; i <= 18; ++i) each.advance(last + i * 90ms, false);
+  one.advance(last + 18 * 90ms, false);
+  EXPECT_EQ(one.alpha(), Ratio::of(0.38));
+  EXPECT_EQ(each.alpha(), Ratio::of(0.38));
+  one.advance(last + 19 * 90ms, false);
+  EXPECT_EQ(one.alpha(), Ratio::of(0.4));
+  one.advance(last + 24h * 365 * 100, false);
+  EXPECT_EQ(one.alpha(), Ratio::of(0.4));
+  EXPECT_GT(one.next_event(), last + 24h * 365 * 100);
+}
+
 TEST(AlphaClock, RunsAlphaTimesAsFast) {
   AlphaClock clock(kStart);
   EXPECT_EQ(clock.now(), Time{});
@@ -184,6 +300,16 @@ TEST(AlphaClock, KeepsTheRemainder) {
   EXPECT_EQ(clock.now(), Time(0ns));
   clock.advance(kStart + 25ns, Ratio::of(0.04));
   EXPECT_EQ(clock.now(), Time(1ns));
+}
+
+TEST(AlphaClock, GoesOnFromAnotherTime) {
+  AlphaClock clock(kStart);
+  clock.advance(kStart + 9ns, Ratio::of(0.1));
+  clock.rebase(Time(5ms));
+  EXPECT_EQ(clock.now(), Time(5ms));
+  EXPECT_EQ(clock.when(Time(5ms + 1ns)), kStart + 10ns) << "pace and remainder are kept";
+  clock.advance(kStart + 10ns, Ratio::of(0.1));
+  EXPECT_EQ(clock.now(), Time(5ms + 1ns));
 }
 
 TEST(AlphaClock, IsTheExactIntegral) {

@@ -18,6 +18,18 @@ TEST(Document, KnowsWhereKeysAndValuesStand) {
   EXPECT_EQ(list->items.at(1)->mark, (Mark{3, 10}));
 }
 
+TEST(Document, OfAValueStandsInOneLineBelowTheFirst) {
+  const auto d = Document::of_value("{a: 1,\n  b: [x, y]}", -3);
+  ASSERT_NE(d.root(), nullptr);
+  EXPECT_EQ(d.root()->mark, (Mark{-3, 1}));
+  EXPECT_EQ(d.root()->entries.at(1).first->mark, (Mark{-3, 3}));
+  EXPECT_EQ(d.root()->entries.at(1).second->items.at(1)->mark, (Mark{-3, 10}));
+  EXPECT_EQ(Document::of_value("null", -1).root()->kind, Node::Kind::null);
+  const auto broken = Document::of_value("a: 1\nb: ]", -2);
+  EXPECT_EQ(broken.root(), nullptr);
+  EXPECT_EQ(broken.error_mark().line, -2);
+}
+
 TEST(Document, KeepsRepeatedKeysAndMarksMissingValuesAtTheirKey) {
   const Document d("a: 1\na: 2\nb:\n\n\nc: 3\n");
   ASSERT_NE(d.root(), nullptr);

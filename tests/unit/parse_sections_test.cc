@@ -153,6 +153,52 @@ TEST(ParseQueues, RioOptions) {
   EXPECT_EQ(rio.capacity, RioParams{}.capacity);
 }
 
+TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
+  const auto c = parsed(
+      "queues:\n"
+      "  q: [{name: a, aqm: out-tail-drop, rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: "
+      "39.5, "
+      "pmax: 0.05}}}]\n");
+  const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
+  EXPECT_EQ(rio.weight, 1);
+  EXPECT_EQ(rio.in.min, 59);
+  EXPECT_EQ(rio.in.max, 59);
+  EXPECT_EQ(rio.out.min, 39) << "40 is the first whole number of packets that is 39.5 or more";
+  EXPECT_EQ(rio.out.max, 39);
+}
+
+TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
+  const std::string rio = "rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: 40, pmax: 0.05}}";
+  for (const std::string aqm : {"", "aqm: rio, "}) {
+    const auto c = parsed("queues: {q: [{name: a, " + aqm + rio + "}]}\n");
+    const auto& r = c.queues.at(0).classes.at(0).scheduling.queue.rio.value();
+    EXPECT_EQ(r.weight, 0.002) << aqm;
+    EXPECT_EQ(r.out.min, 20) << aqm;
+    EXPECT_EQ(r.out.max, 40) << aqm;
+  }
+}
+
+TEST(ParseServices, AFixedAlphaHasNoBand) {
+  const auto s = service(
+      "conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {fixed: 0.25, "
+      "t1: 10 ms, t2: 20 ms}");
+  const auto& alpha = std::get<Csa>(s.conditioner).alpha;
+  EXPECT_EQ(alpha.min, Ratio::of(0.25));
+  EXPECT_EQ(alpha.max, Ratio::of(0.25));
+  EXPECT_EQ(alpha.t1, 10ms);
+}
+
+TEST(ParseServices, AlphaComesBackAsItsControlSays) {
+  const auto control = [](const std::string& alpha) {
+    const auto s = service("conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B" + alpha);
+    return std::get<Csa>(s.conditioner).alpha.control;
+  };
+  EXPECT_EQ(control(""), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {max: 0.2}"), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {control: search}"), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {control: paper}"), AlphaControl::paper);
+}
+
 TEST(ParseServices, TokensOfPackets) {
   const auto s = service(
       "conditioner: csa, rate: 1600 kbit/s, in_bucket: 10 packets, out_bucket: 1 packet, tokens: packets, "
@@ -162,7 +208,7 @@ TEST(ParseServices, TokensOfPackets) {
   EXPECT_EQ(csa.bucket.in.cost(40), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.out.cost(1500), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.buffer, EnhancedTokenBucketParams{}.buffer);
-  EXPECT_EQ(csa.alpha, CsaParams{});
+  EXPECT_EQ(csa.alpha, CsaParams{.control = AlphaControl::search});
 }
 
 TEST(ParseServices, SrTcm) {
@@ -252,6 +298,11 @@ TEST(ParseSystem, EveryOption) {
   EXPECT_FALSE(c.kernel.routes || c.kernel.addresses);
   EXPECT_EQ(c.signalling.mode, Signalling::Mode::observe);
   EXPECT_EQ(c.signalling.key_file, "/etc/k");
+}
+
+TEST(ParseSystem, SignallingIsOffInOneWord) {
+  EXPECT_EQ(parsed("signalling: off\n").signalling.mode, Signalling::Mode::off);
+  EXPECT_EQ(parsed("signalling: no\n").signalling.mode, Signalling::Mode::off);
 }
 
 TEST(ParseSystem, MemoryIsRoundedUp) {

@@ -117,7 +117,8 @@ TEST(ParseEdge, CsaService) {
   EXPECT_EQ(csa.bucket.out.depth(), 1500 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.in.cost(576), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.buffer, 100u);
-  EXPECT_EQ(csa.alpha, (CsaParams{Ratio::of(0.04), Ratio::of(0.4), Ratio::of(0.02), 30ms, 90ms}));
+  EXPECT_EQ(csa.alpha,
+            (CsaParams{Ratio::of(0.04), Ratio::of(0.4), Ratio::of(0.02), AlphaControl::search, 30ms, 90ms}));
 }
 
 TEST(ParseEdge, OtherServices) {

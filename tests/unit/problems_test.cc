@@ -53,6 +53,18 @@ TEST(Diagnostic, FormatsWithTheSourceLineAndACaret) {
   EXPECT_EQ(d.format(), "edge.yaml:3:8: error: bad mtu\n      mtu: 1\n           ^\n");
 }
 
+TEST(Diagnostic, WithoutALineSaysWhereItIsByItsFileAlone) {
+  const Diagnostic d{Diagnostic::Severity::error, "--set a.b=c", 0, 0, "bad c", ""};
+  EXPECT_EQ(d.format(), "--set a.b=c: error: bad c\n");
+}
+
+TEST(LineName, IsASettingWhereThereIsNoFile) {
+  EXPECT_EQ(line_name(7), "line 7");
+  EXPECT_EQ(line_name(1), "line 1");
+  EXPECT_EQ(line_name(0), "a setting");
+  EXPECT_EQ(line_name(-2), "a setting");
+}
+
 TEST(Diagnostic, KeepsTabsBeforeTheCaret) {
   const Diagnostic d{Diagnostic::Severity::warning, "f", 1, 4, "m", "\ta:\tx"};
   EXPECT_EQ(d.format(), "f:1:4: warning: m\n    \ta:\tx\n    \t  ^\n");
