@@ -33,12 +33,13 @@ class RetransmissionTimeout {
   void reset() { doublings_ = 0; }                               // a new sample ends the backoff
   void on_syn_lost() { syn_lost_ = true; }
 
-  // When a timer that is armed at `now` for `value` goes off: with coarse ticks, on the first tick (a
-  // multiple of granularity) that is not early.
-  static Time expiry(const RtoParams& p, Time now, Duration value) {
+  // When a timer that is armed at `now` for `value` goes off: with coarse ticks, on the first tick that is
+  // not early. Ticks are counted from `tick`, an earlier one: clocks of different hosts do not tick at the
+  // same moments, or connections that time out together would stay together for good.
+  static Time expiry(const RtoParams& p, Time now, Duration value, Time tick) {
     const Time exact = now + value;
     if (p.granularity <= kFine) return exact;
-    const Duration beyond = exact.time_since_epoch() % p.granularity;
+    const Duration beyond = (exact - tick) % p.granularity;
     return beyond == Duration{} ? exact : exact + (p.granularity - beyond);
   }
 

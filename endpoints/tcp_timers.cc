@@ -14,7 +14,7 @@ Time TcpSender::next_wakeup() const {
 
 void TcpSender::start(Timer timer, Time now) {
   timer_ = timer;
-  timer_at_ = RetransmissionTimeout::expiry(rto_params_, now, rto_.value(rto_params_, rtt_));
+  timer_at_ = RetransmissionTimeout::expiry(rto_params_, now, rto_.value(rto_params_, rtt_), start_);
 }
 
 void TcpSender::stop_timer() {

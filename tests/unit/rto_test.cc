@@ -71,17 +71,26 @@ TEST(RetransmissionTimeout, IsThreeSecondsAfterALostSyn) {
 
 TEST(RetransmissionTimeout, FineClocksExpireExactly) {
   const Time now(12'345'678ns);
-  EXPECT_EQ(RetransmissionTimeout::expiry({}, now, 1s), now + 1s);
-  EXPECT_EQ(RetransmissionTimeout::expiry({.granularity = 10us}, now, 1s), now + 1s);
+  EXPECT_EQ(RetransmissionTimeout::expiry({}, now, 1s, {}), now + 1s);
+  EXPECT_EQ(RetransmissionTimeout::expiry({.granularity = 10us}, now, 1s, {}), now + 1s);
 }
 
 // CSA paper: ticks of 500 ms. Never early, late by less than a tick.
 TEST(RetransmissionTimeout, CoarseClocksExpireOnTheNextTick) {
+  constexpr Time kTick(7s);
   const RtoParams bsd{.granularity = 500ms};
-  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s), 1s), Time(11s));
-  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s + 1ns), 1s), Time(11'500ms));
-  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10'499ms), 1s), Time(11'500ms));
-  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10'500ms), 1'200ms), Time(12s));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s), 1s, kTick), Time(11s));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s + 1ns), 1s, kTick), Time(11'500ms));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10'499ms), 1s, kTick), Time(11'500ms));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10'500ms), 1'200ms, kTick), Time(12s));
+}
+
+// Two hosts' clocks tick at different moments.
+TEST(RetransmissionTimeout, TicksAreCountedFromAnEarlierOne) {
+  const RtoParams bsd{.granularity = 500ms};
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s), 1s, Time(300ms)), Time(11'300ms));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s + 300ms), 1s, Time(300ms)), Time(11'300ms));
+  EXPECT_EQ(RetransmissionTimeout::expiry(bsd, Time(10s + 301ms), 1s, Time(9'800ms)), Time(11'800ms));
 }
 
 }  // namespace
