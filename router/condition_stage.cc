@@ -17,7 +17,8 @@ std::uint64_t ticks(Time now) {
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                               std::span<ServiceCounters> services, Exits& exits, Time now)
+                               std::span<ServiceCounters> services, Exits& exits, std::uint32_t next_hops,
+                               Time now)
     : snapshot_(snapshot),
       flows_(flows),
       ports_(ports),
@@ -25,7 +26,8 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
       exits_(exits),
       pool_(snapshot.config.flow_table.held_packets),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
-      clocks_(snapshot.domains.size(), AlphaClock(now)) {}
+      clocks_(snapshot.domains, next_hops, now),
+      alphas_(snapshot.domains.size()) {}
 
 void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   std::size_t kept = 0;
@@ -77,12 +79,12 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
 ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,
                                          const ServiceProgram& service, Time now) {
   EnhancedTokenBucketState& s = flows_[id].state.csa;
-  const std::uint16_t domain = snapshot_.domain(v.egress[i], v.service[i]);
-  if (s.domain != domain) [[unlikely]]
-    enter_domain(s, service.csa, domain);
+  const AlphaClocks::Index clock = clocks_.of(snapshot_.domain(v.egress[i], v.service[i]), v.next_hop[i]);
+  if (s.domain != clock) [[unlikely]]
+    enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
   const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
-  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[domain], pool_)) {
+  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_)) {
     case EtbVerdict::in:
       return go(v, i, service, id, Precedence::in);
     case EtbVerdict::out:
@@ -99,18 +101,26 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
   ++services_[v.service[i]].held;
   if (!waiting) {
     flows_[id].flags |= FlowRecord::sticky;
-    wheel_.insert(s.held, EnhancedTokenBucket::next_release(s, service.csa, now, clocks_[domain], pool_));
+    wheel_.insert(s.held, EnhancedTokenBucket::next_release(s, service.csa, now, clocks_[clock], pool_));
   }
   return Fate::held;
 }
 
-// A flow's out-bucket lives in the time of the queue it leaves by. When its route changes, or when a
-// contract's flows leave by several ports, it takes along what it has gained until now.
-void ConditionStage::enter_domain(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                  std::uint16_t domain) {
-  if (s.domain != kNoDomain) s.out.fill(p.out, clocks_[s.domain].now());
-  s.out.rebase(clocks_[domain].now());
-  s.domain = domain;
+// A flow's out-bucket lives in the time of the queue it leaves by, or of its path while that is held back.
+// When its route changes, or when a contract's flows leave by several ports, it takes along what it has
+// gained until now.
+void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                 AlphaClocks::Index clock) {
+  if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
+  s.out.rebase(clocks_.now(clock));
+  s.domain = clock;
+}
+
+// The same for a flow that waits: its path, that of its head, may be held back since, or not any more.
+void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p) {
+  const auto* head = static_cast<const rte_mbuf*>(pool_.head(s.held).handle);
+  const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), head->hash.usr);
+  if (s.domain != clock) enter_clock(s, p, clock);
 }
 
 ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id,
@@ -163,6 +173,8 @@ bool ConditionStage::release(Vector& v, Time now) {
     FlowRecord& flow = flows_[id];
     EnhancedTokenBucketState& s = flow.state.csa;
     const ServiceProgram& service = snapshot_.services[flow.service];
+    if (clocks_.moves(s.domain)) [[unlikely]]
+      follow_path(s, service.csa);
     const AlphaClock& alpha = clocks_[s.domain];
     const std::size_t freed =
         EnhancedTokenBucket::release(s, service.csa, now, alpha, pool_, {packets.data(), kVector - v.size});
@@ -192,8 +204,20 @@ void ConditionStage::discard() {
 }
 
 void ConditionStage::advance(std::span<const std::unique_ptr<Egress>> egresses, Time now) {
-  for (std::size_t d = 0; d < clocks_.size(); ++d)
-    clocks_[d].advance(now, egresses[snapshot_.domains[d].port]->alpha(static_cast<std::uint16_t>(d)));
+  for (std::size_t d = 0; d < alphas_.size(); ++d)
+    alphas_[d] = egresses[snapshot_.domains[d].port]->alpha(static_cast<std::uint16_t>(d));
+  clocks_.advance(alphas_, now);
+}
+
+SignalResult ConditionStage::on_signal(const SignalPath& path,
+                                       std::span<const std::unique_ptr<Egress>> egresses, Time now) {
+  advance(egresses, now);
+  SignalResult result = SignalResult::applied;
+  for (std::size_t d = 0; d < snapshot_.domains.size(); ++d) {
+    if ((path.ports >> snapshot_.domains[d].port & 1) == 0) continue;
+    if (!clocks_.signal(path.target, static_cast<std::uint16_t>(d), now)) result = SignalResult::full;
+  }
+  return result;
 }
 
 }  // namespace surety

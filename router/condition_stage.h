@@ -1,7 +1,8 @@
 // What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it (DESIGN.md section 4).
 //
-// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by.
-// Holding a packet keeps its mbuf, with what the later stages need written into it.
+// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by, those
+// of the paths that congestion signals hold back among them. Holding a packet keeps its mbuf, with what the
+// later stages need written into it.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,12 @@
 #include "conditioners/csa_controller.h"
 #include "conditioners/enhanced_token_bucket.h"
 #include "conditioners/release_wheel.h"
+#include "router/alpha_clocks.h"
 #include "router/counters.h"
 #include "router/egress.h"
 #include "router/exits.h"
 #include "router/flow_table.h"
+#include "router/signal_path.h"
 #include "router/snapshot.h"
 #include "router/vector.h"
 
@@ -23,7 +26,7 @@ namespace surety {
 class ConditionStage {
  public:
   ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                 std::span<ServiceCounters> services, Exits& exits, Time now);
+                 std::span<ServiceCounters> services, Exits& exits, std::uint32_t next_hops, Time now);
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
@@ -34,9 +37,12 @@ class ConditionStage {
   // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything
   // else.
   void advance(std::span<const std::unique_ptr<Egress>> egresses, Time now);
+  // A signal concerns the flows that leave by this path: `applied`, or `full`.
+  SignalResult on_signal(const SignalPath& path, std::span<const std::unique_ptr<Egress>> egresses, Time now);
 
   void discard();  // frees all held packets; for the end of the process
-  Time next_event() const { return wheel_.next_event(); }
+  Time next_event() const { return std::min(wheel_.next_event(), clocks_.next_event()); }
+  const AlphaClocks& clocks() const { return clocks_; }
   std::uint32_t held() const { return pool_.held(); }
   std::uint32_t held(FlowId id) const;
 
@@ -46,7 +52,8 @@ class ConditionStage {
   Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
   Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
   Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
-  void enter_domain(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint16_t domain);
+  void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
+  void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
   static void keep_notes(const Vector& v, std::size_t i);
   void revive(Vector& v, const Packet& p, std::uint16_t service);
 
@@ -57,7 +64,8 @@ class ConditionStage {
   Exits& exits_;
   HoldingPool pool_;
   ReleaseWheel wheel_;
-  std::vector<AlphaClock> clocks_;  // by domain
+  AlphaClocks clocks_;
+  std::vector<Ratio> alphas_;  // by domain: of the ports' own queues
 };
 
 }  // namespace surety

@@ -3,6 +3,8 @@
 
 #include <rte_ether.h>
 
+#include <cstring>
+
 #include "router/ip_bytes.h"
 
 namespace surety {
@@ -77,7 +79,7 @@ void Egress::queue(Packet& p, Arrival arrival, Time now) {
   if (p.verdict == DropReason::none) {
     const auto result = scheduler_.enqueue(arrival.class_index, p, arrival.ecn_capable, now);
     p.verdict = result.drop;
-    if (result.event != CongestionEvent::none) signal(arrival.class_index, result.event, now);
+    if (result.event != CongestionEvent::none) signal(arrival.class_index, result.event, ip_of(p), now);
     if (result.mark) set_ce(ip_of(p));
   }
   if (p.verdict != DropReason::none) exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, p.verdict);
@@ -94,7 +96,7 @@ void Egress::advance(Time now) {
     if (now >= a.marker.next_event()) a.marker.advance(now);
 }
 
-void Egress::signal(std::size_t class_index, CongestionEvent event, Time now) {
+void Egress::signal(std::size_t class_index, CongestionEvent event, const std::uint8_t* ip, Time now) {
   for (std::size_t i = 0; i < controllers_.size(); ++i) {
     if (controller_class_[i] != class_index) continue;
     // What expires now comes first: until an onset the queue was not congested, until an eighth it was.
@@ -102,11 +104,25 @@ void Egress::signal(std::size_t class_index, CongestionEvent event, Time now) {
     if (event == CongestionEvent::onset) controllers_[i].onset(now);
     if (event == CongestionEvent::eighth) controllers_[i].eighth(now);
   }
+  if (signals_on_ && event == CongestionEvent::eighth) ask_for_signal(class_index, ip, now);
 }
 
-Time Egress::next_event(Time now) const {
-  Time t =
-      depth() == 0 ? kNever : std::max(plain_ ? now : scheduler_.next_event(now), shaper_.next_event(now));
+[[gnu::noinline]] void Egress::ask_for_signal(std::size_t class_index, const std::uint8_t* ip, Time now) {
+  CongestionSignal s{{}, {}, port_, static_cast<std::uint8_t>(class_index), now};
+  s.source.v6 = s.destination.v6 = is_v6(ip);
+  const std::size_t length = is_v6(ip) ? 16 : 4, at = is_v6(ip) ? 8 : 12;
+  std::memcpy(s.source.bytes.data(), ip + at, length);
+  std::memcpy(s.destination.bytes.data(), ip + at + length, length);
+  signals_.push(s);
+}
+
+Time Egress::next_departure(Time now) const {
+  if (depth() == 0) return kNever;
+  return std::max(plain_ ? now : scheduler_.next_event(now), shaper_.next_event(now));
+}
+
+Time Egress::next_timer() const {
+  Time t = kNever;
   for (const auto& c : controllers_) t = std::min(t, c.next_event());
   for (const auto& a : aggregates_) t = std::min(t, a.marker.next_event());
   return t;

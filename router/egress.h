@@ -7,6 +7,7 @@
 
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "aqm/port_shaper.h"
 #include "conditioners/ard_marker.h"
 #include "conditioners/csa_controller.h"
+#include "router/congestion_signal.h"
 #include "router/exits.h"
 #include "router/plain_queue.h"
 #include "router/snapshot.h"
@@ -44,7 +46,17 @@ class Egress {
   // Frees everything queued; for the end of the process.
   void discard(Time now);
   // When transmit() or advance() may have something to do again.
-  Time next_event(Time now) const;
+  Time next_event(Time now) const { return std::min(next_departure(now), next_timer()); }
+  Time next_departure(Time now) const;  // transmit(); kNever: nothing is queued
+  Time next_timer() const;              // advance()
+
+  // Whether congested queues ask for signals towards the sources of their OUT packets: one at each 8th
+  // arrival. Off at the start. For internal routers: a border's own queues drive the alpha of its flows
+  // directly.
+  void enable_signals(bool on) { signals_on_ = on; }
+  // The oldest signals asked for, now the driver's to send. Once per turn.
+  std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
+  const SignalOutbox& signals() const { return signals_; }
 
   // alpha of a domain of this port (index into Snapshot::domains).
   Ratio alpha(std::uint16_t domain) const { return controllers_[domain - first_domain_].alpha(); }
@@ -72,7 +84,8 @@ class Egress {
   Arrival find_class(Packet& p) const;
   static void mark_aggregate(Aggregate& a, Packet& p, Time now);
   void queue(Packet& p, Arrival arrival, Time now);
-  void signal(std::size_t class_index, CongestionEvent event, Time now);
+  void signal(std::size_t class_index, CongestionEvent event, const std::uint8_t* ip, Time now);
+  void ask_for_signal(std::size_t class_index, const std::uint8_t* ip, Time now);
 
   const config::QueueSet& classes_;
   PortIndex port_;
@@ -85,7 +98,9 @@ class Egress {
   std::vector<CsaController> controllers_;  // of the domains first_domain_, first_domain_ + 1, ...
   std::vector<std::size_t> controller_class_;
   std::uint16_t first_domain_ = 0;
+  bool signals_on_ = false;
   std::optional<PlainQueue> plain_;  // the port has no `queues`
+  SignalOutbox signals_;
 };
 
 }  // namespace surety

@@ -9,13 +9,15 @@ namespace surety {
 
 Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
     : snapshot_(e.snapshot),
+      fib_(e.fib),
+      next_hops_(e.next_hops),
       exits_(e.exits),
       meter_(e.meter),
       egresses_(e.egresses),
       ports_(e.ports),
       classify_(e.snapshot, e.services, e.exits, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.exits, FlowHasher(seed)),
-      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, now),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, e.next_hops.capacity(), now),
       rewrite_(e.next_hops, e.macs, e.exits) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
@@ -58,6 +60,14 @@ void Ingress::release(Time now) {
     hand_over(now);
     exits_.flush();
   }
+}
+
+SignalResult Ingress::on_signal(const CongestionSignal& signal, Time now) {
+  const SignalPath path = find_signal_path(snapshot_, fib_, next_hops_, signal);
+  const SignalResult result =
+      path.result == SignalResult::applied ? condition_.on_signal(path, egresses_, now) : path.result;
+  ++signals_[static_cast<std::size_t>(result)];
+  return result;
 }
 
 void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {

@@ -2,7 +2,8 @@
 // egress of a port.
 //
 // One per worker. Knows no device and no clock (DESIGN.md section 1): the driver hands bursts and the time
-// over, calls release() once per turn, and looks at next_event() to know when a held packet may leave.
+// over, calls release() once per turn, and looks at next_event() to know when a held packet may leave or a
+// timer is due.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
+#include "router/congestion_signal.h"
 #include "router/egress.h"
 #include "router/exits.h"
 #include "router/fib.h"
@@ -44,6 +46,10 @@ class Ingress {
   void receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now);
   // Timers: alpha clocks, held packets whose tokens have come, idle flows. Once per turn, before receive().
   void release(Time now);
+  // A router along the way signals that one of its queues is congested (congestion_signal.h). If this is the
+  // border that it is for, the flows that leave by that path are held back: their alpha is the minimum of
+  // what their port's queue allows and of what the signals do.
+  SignalResult on_signal(const CongestionSignal& signal, Time now);
   // Frees everything held; for the end of the process.
   void discard() { condition_.discard(); }
   Time next_event() const { return condition_.next_event(); }
@@ -52,12 +58,17 @@ class Ingress {
   std::uint32_t held() const { return condition_.held(); }
   // Packets that wait in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
+  // Paths that signals hold back now, by path and domain; for a reading.
+  std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
+  const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
   void hand_over(Time now);
 
   const Snapshot& snapshot_;
+  const Fib& fib_;
+  const NextHopTable& next_hops_;
   Exits& exits_;
   StageMeter& meter_;
   std::span<const std::unique_ptr<Egress>> egresses_;
@@ -67,6 +78,7 @@ class Ingress {
   RouteStage route_;
   ConditionStage condition_;
   RewriteStage rewrite_;
+  SignalCounters signals_{};
   Vector v_;
 };
 

@@ -185,6 +185,37 @@ classify: [{match: {port: lan0, dscp: CS5}, service: voice}, {match: {port: lan0
   EXPECT_THAT(marks, ElementsAre(46, 10, 46));
 }
 
+CongestionSignal signal_of(const std::string& source, const std::string& destination) {
+  CongestionSignal s;
+  s.source = config::parse_address(source).value();
+  s.destination = config::parse_address(destination).value();
+  return s;
+}
+
+TEST_F(IngressTest, SignalsAreCountedByWhatBecomesOfThem) {
+  d.route("10.1.0.0/16", {ready(0)});
+  const auto come = [&](const std::string& source, const std::string& destination) {
+    return d.ingress->on_signal(signal_of(source, destination), d.now);
+  };
+  EXPECT_EQ(come("10.1.0.1", "10.2.0.1"), SignalResult::applied);
+  EXPECT_EQ(come("10.1.0.1", "10.2.0.1"), SignalResult::applied);
+  EXPECT_EQ(come("10.1.0.1", "10.9.0.1"), SignalResult::no_path);
+  EXPECT_EQ(come("10.2.0.1", "10.1.0.1"), SignalResult::not_customer);
+  EXPECT_THAT(d.ingress->signals(), ElementsAre(2, 0, 1, 1, 0, 0));
+  ASSERT_EQ(d.ingress->remote_alphas().size(), 1u);
+  EXPECT_EQ(d.snapshot.domains[d.ingress->remote_alphas()[0].domain].port, 1);
+  EXPECT_EQ(d.ingress->next_event(), kStart + 90ms);
+}
+
+TEST(Ingress, ACoreRouterObeysNoSignals) {
+  DataPlane d(
+      "version: 1\nrouter: {name: c, id: 1.1.1.1, role: core}\nports: {a: {addresses: [10.1.0.254/16]}}\n");
+  d.route("10.0.0.0/8", {ready(0)});
+  EXPECT_EQ(d.ingress->on_signal(signal_of("10.1.0.1", "10.2.0.1"), d.now), SignalResult::not_border);
+  EXPECT_TRUE(d.ingress->remote_alphas().empty());
+  EXPECT_EQ(d.ingress->next_event(), kNever);
+}
+
 TEST(Ingress, StagesAreMetered) {
   DataPlane d("version: 1\nports: {a: {addresses: [10.1.0.254/16], trust: core}}\n");
   static std::uint64_t cycles = 0;

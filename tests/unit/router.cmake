@@ -1,9 +1,12 @@
 # Tests of router/: a file is a line.
 surety_test(unit_router
   unit/eal_main.cc
+  unit/alpha_clocks_test.cc
   unit/classifier_test.cc
   unit/classify_stage_test.cc
+  unit/condition_stage_remote_test.cc
   unit/condition_stage_test.cc
+  unit/congestion_signal_test.cc
   unit/connected_test.cc
   unit/counters_test.cc
   unit/egress_test.cc
@@ -19,8 +22,10 @@ surety_test(unit_router
   unit/parse_ipv4_test.cc
   unit/parse_ipv6_test.cc
   unit/parse_transport_test.cc
+  unit/path_slots_test.cc
   unit/plain_queue_test.cc
   unit/prefixes_test.cc
+  unit/remote_alpha_test.cc
   unit/rewrite_stage_test.cc
   unit/rewrite_test.cc
   unit/rib_test.cc
@@ -28,6 +33,7 @@ surety_test(unit_router
   unit/routes_property_test.cc
   unit/routes_test.cc
   unit/service_rates_test.cc
+  unit/signal_path_test.cc
   unit/snapshot_test.cc
   unit/top_flows_test.cc
   LIBS router)

@@ -1,0 +1,88 @@
+// The clocks that out-buckets live by: one of each local domain, and one of each path that signals hold back.
+//
+// Where a path is held back, its flows live by a clock of their own, whose pace is the minimum of the local
+// queue's alpha and the path's (PAPERS.md, CSA: a flow's alpha = min over its domains). When the path's alpha
+// is back at its maximum for good, they return to the clock of their domain. A flow is moved when it is
+// looked at, and loses nothing of what it has gained until then: now() goes on for clocks that have been
+// given up. The one given up longest ago is reused first; a flow that slept for all that time has gained at
+// some other pace since. No allocation after construction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conditioners/csa_controller.h"
+#include "router/path_slots.h"
+#include "router/remote_alpha.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+struct RemoteAlphaReading {
+  RouteTarget path;
+  std::uint16_t domain = 0;  // index into Snapshot::domains
+  Ratio alpha;               // of the path alone
+};
+
+class AlphaClocks {
+ public:
+  using Index = std::uint16_t;  // domains first
+  static constexpr std::uint16_t kMaxRemotes = 4096;
+
+  // `next_hops`: ids that paths can have; 0: signals do not concern this router. `domains` must outlive this.
+  AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now,
+              std::uint16_t remotes = kMaxRemotes);
+
+  // What a flow of `domain` that takes `next_hop` lives by.
+  Index of(std::uint16_t domain, std::uint32_t next_hop) const {
+    return held_back_.empty() ? domain : held_back(domain, next_hop);
+  }
+  // As of() says it now, not one that has been given up.
+  const AlphaClock& operator[](Index i) const { return clocks_[i]; }
+  // Its time, also that of a clock that has been given up.
+  Time now(Index i) const;
+  // The one that it stands for, also when it has been given up.
+  std::uint16_t domain(Index i) const;
+  // Whether flows that live by `i` may have to move, to whatever of() says.
+  bool moves(Index i) const { return i >= domains_.size() || !held_back_.empty(); }
+
+  // Lets all clocks run on, with the alphas of the domains' own queues since the last call, then T2 of the
+  // paths.
+  void advance(std::span<const Ratio> local, Time now);
+  // A signal concerns the flows of `domain` on `path`; after an advance() to the same `now`. false: no room.
+  bool signal(RouteTarget path, std::uint16_t domain, Time now);
+  // When advance() changes a path's alpha.
+  Time next_event() const;
+
+  // The paths that have a clock, by path and domain: held back now, or by a search that is not over.
+  std::vector<RemoteAlphaReading> remotes() const;
+
+ private:
+  using Slot = PathSlots::Slot;
+  struct Remote {
+    RemoteAlpha alpha;
+    Duration behind{};      // what its clock lags the domain's, since it has been given up
+    std::size_t place = 0;  // in held_back_
+    bool given_up = true;
+  };
+  Index held_back(std::uint16_t domain, std::uint32_t next_hop) const {
+    const Slot slot = paths_.find(next_hop, domain);
+    return slot == 0 ? domain : index(slot);
+  }
+  Index index(Slot slot) const { return static_cast<Index>(domains_.size() - 1 + slot); }
+  Slot slot(Index i) const { return static_cast<Slot>(i + 1 - domains_.size()); }
+  Slot take_up(RouteTarget path, std::uint16_t domain, Time now);
+  void give_up(Slot slot);
+
+  std::span<const CsaDomain> domains_;
+  std::vector<Slot>
+      free_;  // a ring of all slots: from free_at_ on those not in use, given up longest ago first
+  std::size_t free_at_ = 0;
+  std::vector<Slot> held_back_;     // in use
+  std::vector<AlphaClock> clocks_;  // by Index
+  PathSlots paths_;
+  std::vector<Remote> remotes_;  // by slot
+};
+
+}  // namespace surety

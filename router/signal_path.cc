@@ -1,0 +1,63 @@
+#include "router/signal_path.h"
+
+#include <cstring>
+
+namespace surety {
+
+namespace {
+
+RouteTarget route_of(const Fib& fib, const config::Address& address) {
+  std::uint64_t value = 0;
+  if (address.v6) {
+    std::uint8_t key[1][16];
+    std::memcpy(key[0], address.bytes.data(), 16);
+    fib.lookup6(key, &value, 1);
+  } else {
+    const auto& b = address.bytes;
+    const std::uint32_t key =
+        std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
+    fib.lookup4(&key, &value, 1);
+  }
+  return RouteTarget::decode(static_cast<std::uint32_t>(value));
+}
+
+// The ports of a route, whether their neighbours are known or not.
+std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops) {
+  using State = NextHopEntry::State;
+  std::uint32_t ports = 0;
+  for (std::uint32_t id = target.first; id < target.first + target.count; ++id) {
+    const NextHopEntry hop = next_hops.get(id);
+    if (hop.state == State::glean || hop.state == State::unresolved || hop.state == State::ready)
+      ports |= 1u << hop.port;
+  }
+  return ports;
+}
+
+std::uint32_t customer_ports(const config::Config& config) {
+  std::uint32_t ports = 0;
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (config.ports[p].trust == config::Port::Trust::customer) ports |= 1u << p;
+  return ports;
+}
+
+std::uint32_t domain_ports(const Snapshot& snapshot) {
+  std::uint32_t ports = 0;
+  for (const auto& d : snapshot.domains) ports |= 1u << d.port;
+  return ports;
+}
+
+}  // namespace
+
+SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
+                            const CongestionSignal& signal) {
+  if (snapshot.config.router.role != config::Router::Role::border) return {SignalResult::not_border, {}, 0};
+  const std::uint32_t source = ports_of(route_of(fib, signal.source), next_hops);
+  if ((source & customer_ports(snapshot.config)) == 0) return {SignalResult::not_customer, {}, 0};
+  const RouteTarget target = route_of(fib, signal.destination);
+  const std::uint32_t ports = ports_of(target, next_hops);
+  if (ports == 0) return {SignalResult::no_path, {}, 0};
+  if ((ports & domain_ports(snapshot)) == 0) return {SignalResult::no_domain, {}, 0};
+  return {SignalResult::applied, target, ports};
+}
+
+}  // namespace surety
