@@ -32,7 +32,7 @@ Worker::Worker(const Snapshot& snapshot, std::span<const std::unique_ptr<DpdkPor
       meter_(options.measure_stages ? &rte_rdtsc : nullptr),
       exits_(port_counters_, peers(snapshot.config), punts),
       transmit_(ports.size()) {
-  const Time now = clock_.now();
+  const Time now = options.start.value_or(clock_.now());
   for (std::size_t p = 0; p < ports.size(); ++p) {
     macs_.push_back(ports[p]->mac());
     egresses_.push_back(std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), port_counters_[p],
@@ -77,7 +77,10 @@ void Worker::run(Duration drain) {
 
 std::size_t Worker::turn() {
   const std::uint64_t tsc = rte_rdtsc();
-  const Time now = clock_.at(tsc);
+  return turn(clock_.at(tsc), tsc);
+}
+
+std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
   ingress_->release(now);
   for (auto& e : egresses_) e->advance(now);
@@ -91,6 +94,12 @@ std::size_t Worker::turn() {
   idle_turns_ = received + sent > 0 ? 0 : idle_turns_ + 1;
   if (idle_turns_ > kIdleTurns && options_.idle_sleep.count() > 0) rest(now);
   return sent;
+}
+
+Time Worker::next_event(Time now) const {
+  Time next = ingress_->next_event();
+  for (const auto& e : egresses_) next = std::min(next, e->next_event(now));
+  return next;
 }
 
 std::size_t Worker::receive(Time now) {

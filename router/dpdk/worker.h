@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "router/dpdk/clock.h"
@@ -25,6 +26,7 @@ struct WorkerOptions {
   std::uint64_t seed = 1;
   Duration idle_sleep{0};  // sleep this long at most when there has been nothing to do for a while; 0: never
   bool measure_stages = true;
+  std::optional<Time> start = {};  // of a caller who gives turn() the time; none: its own clock
 };
 
 class Worker {
@@ -40,6 +42,10 @@ class Worker {
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
   std::size_t turn();
+  // The same at a time of the caller's, from WorkerOptions::start on.
+  std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
+  // When timers, held or queued packets ask for a turn.
+  Time next_event(Time now) const;
 
   // The numbers of `ports`, `queues`, `services`, `domains`, `aggregates`, `workers` and `stages`, at one
   // moment between two turns. From any thread. Empty when the worker does not answer within a second.
@@ -58,6 +64,7 @@ class Worker {
     std::array<rte_mbuf*, kVector> mbufs;
     std::size_t begin = 0, end = 0;
   };
+  std::size_t turn(Time now, std::uint64_t tsc);
   std::size_t receive(Time now);
   std::size_t transmit(Time now);
   std::size_t transmit(std::size_t port, Time now);
