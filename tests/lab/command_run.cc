@@ -1,0 +1,109 @@
+#include "tests/lab/command_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "tests/lab/interrupt.h"
+#include "tests/lab/pcapng.h"
+#include "tests/lab/progress.h"
+#include "tests/lab/run_points.h"
+#include "tests/lab/run_printer.h"
+#include "tests/lab/runner.h"
+
+namespace surety::lab {
+
+namespace {
+
+std::vector<Job> make_jobs(std::span<const Point> points, const RunCommand& command) {
+  std::vector<Job> jobs;
+  for (const Point& point : points) {
+    const auto plan = make_plan(point.scenario);
+    if (command.seeds)
+      for (std::uint64_t seed = 1; seed <= *command.seeds; ++seed) jobs.push_back({plan, seed});
+    else
+      jobs.push_back({plan, command.seed.value_or(point.scenario.seed)});
+  }
+  return jobs;
+}
+
+// Before anything is simulated: an hour's results are not lost to a wrong path.
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw ScenarioError(fmt::format("cannot make the directory {}: {}", path, error.message()));
+}
+
+// The capture of `--pcap`, made when there is to be one.
+class Capture {
+ public:
+  Capture(const RunCommand& command, std::span<const Point> points, std::span<Job> jobs) {
+    if (command.pcap_file.empty()) return;
+    const std::size_t link = find_link(points[0].scenario, command.pcap_link);
+    writer_.emplace(command.pcap_file, points[0].scenario.links[link].name);
+    jobs[0].tap = &*writer_;
+    jobs[0].tap_link = link;
+  }
+  void close() {
+    if (writer_) writer_->close();
+  }
+
+ private:
+  std::optional<PcapngWriter> writer_;
+};
+
+void simulate(std::span<const Job> jobs, RunPrinter& printer, const RunCommand& command,
+              const Interrupt& interrupt) {
+  const std::size_t seeds = command.seeds.value_or(1);
+  std::uint64_t events = 0, hops = 0;
+  std::size_t runs = 0;
+  const Stopwatch watch;
+  ProgressBar bar(stderr, jobs.size());
+  RunnerOptions options;
+  options.threads = command.threads;
+  options.stop = interrupt.stop();
+  options.progress = [&](double part) { bar.advance(part); };
+  options.done = [&](std::size_t job, RunResult&& result) {
+    events += result.events;
+    hops += result.hops;
+    ++runs;
+    bar.run_done();
+    bar.clear();
+    printer.add(job / seeds, std::move(result));
+  };
+  run_jobs(jobs, options);
+  printer.finish();
+  bar.clear();
+  std::cerr << "surety-lab: " << speed_line(runs, events, hops, watch.elapsed_s()) << '\n';
+}
+
+int run_points(const RunCommand& command, std::span<const Point> points) {
+  const Interrupt interrupt;
+  std::uint16_t longest = kLongestPacket;
+  for (const Point& p : points) longest = std::max(longest, longest_packet(p.scenario));
+  start_dpdk(command.threads, longest);
+  auto jobs = make_jobs(points, command);
+  if (!command.report.empty()) make_directory(command.report);
+  Capture capture(command, points, jobs);
+  RunPrinter printer(std::cout, points,
+                     {.json = command.json, .seeds = command.seeds.value_or(1), .report = command.report});
+  simulate(jobs, printer, command, interrupt);
+  capture.close();
+  if (!std::cout.flush()) throw std::runtime_error("standard output takes no more");
+  return interrupt.status();
+}
+
+}  // namespace
+
+int command_run(const RunCommand& command) {
+  try {
+    const auto points = load_points(command, std::cerr);
+    return points ? run_points(command, *points) : 1;
+  } catch (const std::exception& e) {
+    std::cerr << "surety-lab: " << e.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace surety::lab

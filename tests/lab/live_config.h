@@ -1,0 +1,25 @@
+// What the programs of a live run are told: one configuration for each router, one for the endpoints; JSON,
+// which is YAML.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/lab/live_layout.h"
+
+namespace surety::lab {
+
+// For `surety run`: the router's sections, with devices, addresses, routes and neighbours of the layout. A
+// link that holds the router's port back in the lab shapes it here; bursts allow for a machine that looks
+// away for 10 ms. `core`: where its worker polls.
+std::string router_configuration(const Plan& plan, const LiveLayout& layout, std::size_t router,
+                                 unsigned core);
+
+// For `surety-endpoint run`: all hosts, the senders in their order (flows of the report: in the order of
+// Plan::flows()), the lab's sinks.
+std::string endpoint_configuration(const Plan& plan, const LiveLayout& layout, std::uint64_t seed);
+
+// What `surety run` is to call the router: its name in `surety show`.
+std::string live_router_name(const LiveLayout& layout, const std::string& router);
+
+}  // namespace surety::lab

@@ -1,0 +1,114 @@
+#include "tests/lab/live_programs.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "router/telemetry_client.h"
+#include "tests/lab/live_config.h"
+
+namespace surety::lab {
+
+namespace {
+
+constexpr auto kEnding = std::chrono::seconds(1);
+
+std::string program(const char* variable, const char* name) {
+  if (const char* path = std::getenv(variable)) return path;
+  return std::filesystem::read_symlink("/proc/self/exe").replace_filename(name).string();
+}
+
+std::string text_of(const std::string& file) {
+  std::ostringstream s;
+  s << std::ifstream(file).rdbuf();
+  return s.str();
+}
+
+// The command line, with `configuration` written where it is told to look.
+std::vector<std::string> in_space(const std::string& space, const std::string& program,
+                                  const std::string& file, const std::string& configuration) {
+  std::ofstream(file, std::ios::trunc) << configuration;
+  return {"ip", "netns", "exec", space, program, "run", file};
+}
+
+std::vector<std::string> endpoint_command(const Plan& plan, const LiveLayout& layout, std::uint64_t seed,
+                                          const std::string& directory) {
+  auto command = in_space(layout.host_space, endpoint_program(), directory + "/endpoints.yaml",
+                          endpoint_configuration(plan, layout, seed));
+  for (const std::string& word : {std::string("--json"), directory + "/report.json"}) command.push_back(word);
+  return command;
+}
+
+}  // namespace
+
+std::string surety_program() {
+  return program("SURETY", "surety");
+}
+std::string endpoint_program() {
+  return program("SURETY_ENDPOINT", "surety-endpoint");
+}
+
+LiveRouter::LiveRouter(const Plan& plan, const LiveLayout& layout, std::size_t router, unsigned core,
+                       const std::string& directory)
+    : node_(plan.scenario().routers[router].name),
+      name_(live_router_name(layout, node_)),
+      process_(
+          in_space(layout.router_spaces[router], surety_program(), directory + "/router-" + node_ + ".yaml",
+                   router_configuration(plan, layout, router, core)),
+          directory + "/router-" + node_ + ".log") {}
+
+LiveRouter::~LiveRouter() {
+  process_.end();
+  std::error_code ignored;  // DPDK leaves it behind, and its socket when it is killed
+  for (const auto& d : runtime_directories())
+    std::filesystem::remove_all(d / "dpdk" / (std::string(kFilePrefix) + name_), ignored);
+}
+
+void LiveRouter::check() {
+  if (const auto status = process_.status())
+    throw LiveError(fmt::format("router {} ended with status {}: {}", node_, *status, process_.output()));
+}
+
+bool LiveRouter::answers() {
+  check();
+  return TelemetryClient().table("router", name_).rows.has_value();
+}
+
+Json LiveRouter::table(const char* what) {
+  auto answer = TelemetryClient().table(what, name_);
+  if (answer.rows) return std::move(*answer.rows);
+  // Most likely it is ending right now.
+  wait_until([this] { return process_.status().has_value(); }, kEnding, [] { return false; });
+  check();
+  throw LiveError(fmt::format("router {}: {}", node_, answer.error));
+}
+
+std::uint64_t LiveRouter::missed() {
+  std::uint64_t n = 0;
+  for (const Json& port : table("ports")) n += port.at("rx_missed").get<std::uint64_t>();
+  return n;
+}
+
+LiveEndpoints::LiveEndpoints(const Plan& plan, const LiveLayout& layout, std::uint64_t seed,
+                             const std::string& directory)
+    : directory_(directory),
+      process_(endpoint_command(plan, layout, seed, directory), directory + "/endpoints.log") {}
+
+bool LiveEndpoints::started() {
+  const std::string output = process_.output();
+  if (const auto status = process_.status())
+    throw LiveError(fmt::format("the endpoints ended with status {}: {}", *status, output));
+  return output.find("started") != output.npos;
+}
+
+// Status 1 says that a target was missed, or that it failed: then there is no report.
+std::string LiveEndpoints::report() {
+  std::string text = text_of(directory_ + "/report.json");
+  if (text.empty()) throw LiveError(fmt::format("the endpoints wrote no report: {}", process_.output()));
+  return text;
+}
+
+}  // namespace surety::lab

@@ -1,0 +1,78 @@
+// The event loop: hosts, routers and lines of one run, and what travels between them.
+#pragma once
+
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "tests/lab/contract_book.h"
+#include "tests/lab/event_tree.h"
+#include "tests/lab/line.h"
+#include "tests/lab/packet_note.h"
+#include "tests/lab/recorder.h"
+#include "tests/lab/router_driver.h"
+#include "tests/lab/signal_post.h"
+#include "tests/lab/simulation.h"
+#include "tests/lab/stations.h"
+
+namespace surety::lab {
+
+class Network final : private RouterLines, private DropObserver {
+ public:
+  // Time 0 of a run: whole ticks of the product's wheels.
+  static constexpr Time kZero{Duration(std::int64_t{1} << 40)};
+
+  Network(const Plan& plan, PacketPool& pool, std::uint64_t seed);
+  ~Network();
+
+  void tap(LinkTap* tap, std::size_t link) { tap_ = tap, tap_link_ = link; }
+  // All events before `end`.
+  void run_to(Time end);
+  Time now() const { return now_; }
+  std::uint64_t events() const { return events_; }
+  std::uint64_t hops() const;
+
+  const Plan& plan() const { return plan_; }
+  const Stations& stations() const { return stations_; }
+  Recorder& recorder() { return recorder_; }
+  ContractBook& contracts() { return contracts_; }
+  void update_contracts() { contracts_.update(routers_, now_); }
+  const Line& line(LineNumber n) const { return lines_[n]; }
+  RouterDriver& router(std::size_t r) { return *routers_[r]; }
+  std::size_t routers() const { return routers_.size(); }
+
+ private:
+  using Thing = std::uint32_t;  // lines, then routers, then the hosts, then signals
+  Thing router_thing(std::size_t r) const { return static_cast<Thing>(lines_.size() + r); }
+  Thing post_thing() const { return hosts_thing() + 1; }
+  Thing hosts_thing() const { return static_cast<Thing>(lines_.size() + plan_.routers().size()); }
+
+  void dispatch(Thing thing);
+  void arrive(LineNumber n);
+  void poll_hosts();
+  void deliver_signal();
+  void after(std::size_t router);
+
+  void send(LineNumber line, rte_mbuf* m, Time now) override;
+  Time free_at(LineNumber line) const override { return lines_[line].free_at(); }
+  bool holds_back(LineNumber line) const override { return lines_[line].holds_back(); }
+  LineNumber line_to(const rte_mbuf* m) const override;
+  void on_drop(const PacketNote& note) override { recorder_.on_drop(note); }
+
+  const Plan& plan_;
+  PacketPool& pool_;
+  Rng rng_;
+  std::vector<Line> lines_;
+  Stations stations_;
+  Recorder recorder_;
+  ContractBook contracts_;
+  std::vector<std::unique_ptr<RouterDriver>> routers_;
+  SignalPost post_;
+  EventTree tree_;
+  Time now_ = kZero;
+  std::uint64_t events_ = 0;
+  LinkTap* tap_ = nullptr;
+  std::size_t tap_link_ = 0;
+};
+
+}  // namespace surety::lab

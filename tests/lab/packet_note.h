@@ -1,0 +1,33 @@
+// What the lab knows of a packet beside its bytes, kept in the private area of its buffer.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstdint>
+
+#include "conditioners/units.h"
+
+namespace surety::lab {
+
+inline constexpr std::uint32_t kNoLabFlow = ~0u;
+
+struct PacketNote {
+  std::uint32_t flow = kNoLabFlow;  // index into the run's flows; of packets of neither direction: none
+  bool data = false;                // of the sender, and carrying payload
+  bool on_the_way = false;  // from leaving a host to arriving at one: freed in between, it was dropped
+  Time sent{};
+};
+inline constexpr std::uint16_t kNoteBytes = 24;
+static_assert(sizeof(PacketNote) <= kNoteBytes);
+
+inline PacketNote& note_of(rte_mbuf* m) {
+  return *static_cast<PacketNote*>(rte_mbuf_to_priv(m));
+}
+
+// Told of every packet that is freed on its way.
+struct DropObserver {
+  virtual ~DropObserver() = default;
+  virtual void on_drop(const PacketNote& note) = 0;
+};
+
+}  // namespace surety::lab

@@ -1,0 +1,224 @@
+#include "tests/lab/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/lab/host_routes.h"
+#include "tests/lab/shortest_paths.h"
+#include "tests/lab/simulation.h"
+
+namespace surety::lab {
+
+using endpoints::Transport;
+
+namespace {
+
+constexpr std::uint16_t kFirstSinkPort = 5001;
+
+// Locally administered; hosts and ports are told apart by the second byte.
+MacBytes host_mac(std::size_t host) {
+  return {2,
+          1,
+          static_cast<std::uint8_t>(host >> 24),
+          static_cast<std::uint8_t>(host >> 16),
+          static_cast<std::uint8_t>(host >> 8),
+          static_cast<std::uint8_t>(host)};
+}
+MacBytes port_mac(std::size_t router, std::size_t port) {
+  return {2,
+          2,
+          static_cast<std::uint8_t>(router >> 8),
+          static_cast<std::uint8_t>(router),
+          0,
+          static_cast<std::uint8_t>(port)};
+}
+MacBytes mac_of(const NodePort& n) {
+  return n.router ? port_mac(n.node, n.port) : host_mac(n.node);
+}
+
+Transport transport(const config::Sender& s) {
+  if (std::holds_alternative<endpoints::UdpParams>(s.params)) return Transport::udp;
+  if (std::holds_alternative<endpoints::TcpParams>(s.params)) return Transport::tcp;
+  return std::get<endpoints::DccpParams>(s.params).udp ? Transport::dccp_udp : Transport::dccp;
+}
+
+bool same(const endpoints::SinkParams& a, const endpoints::SinkParams& b) {
+  return a.ack == b.ack && a.window == b.window && a.mtu == b.mtu && a.in_dscps == b.in_dscps;
+}
+
+}  // namespace
+
+endpoints::IpAddress ip_address(const config::Address& a) {
+  using endpoints::IpAddress;
+  if (a.v6) return IpAddress::v6(a.bytes.data());
+  return IpAddress::v4(a.bytes[0], a.bytes[1], a.bytes[2], a.bytes[3]);
+}
+
+Plan::Plan(Scenario scenario) : scenario_(std::move(scenario)) {
+  lay_lines();
+  plan_hosts();
+  plan_routers();
+  plan_routes();
+  plan_borders();
+  plan_flows();
+}
+
+const Fib& Plan::fib() const {
+  return host_routes().fib();
+}
+
+std::string Plan::host_of(std::uint32_t id) const {
+  const auto place = std::find(ids_.begin(), ids_.end(), id);
+  return place == ids_.end() ? "" : scenario_.hosts[static_cast<std::size_t>(place - ids_.begin())].name;
+}
+
+void Plan::lay_lines() {
+  for (const Link& l : scenario_.links) {
+    lines_.push_back({l.a, l.b, &l.forth});
+    lines_.push_back({l.b, l.a, &l.back});
+  }
+}
+
+void Plan::plan_hosts() {
+  for (std::size_t h = 0; h < scenario_.hosts.size(); ++h) {
+    PlannedHost& host = hosts_.emplace_back();
+    host.address = ip_address(scenario_.hosts[h].address);
+    host.mac = host_mac(h);
+  }
+  for (LineNumber n = 0; n < lines_.size(); ++n) {
+    if (!lines_[n].from.router) {
+      PlannedHost& host = hosts_[lines_[n].from.node];
+      host.out = n;
+      host.peer_mac = mac_of(lines_[n].to);
+    }
+    if (!lines_[n].to.router) hosts_[lines_[n].to.node].in = n;
+  }
+}
+
+void Plan::plan_routers() {
+  for (std::size_t r = 0; r < scenario_.routers.size(); ++r) {
+    PlannedRouter& router = routers_.emplace_back();
+    config::Config config = scenario_.routers[r].config;
+    config.router.name = scenario_.routers[r].name;
+    router.lines.resize(config.ports.size());
+    for (std::size_t p = 0; p < config.ports.size(); ++p) router.macs.push_back(port_mac(r, p));
+    router.snapshot = std::make_unique<const Snapshot>(std::move(config));
+  }
+  for (LineNumber n = 0; n < lines_.size(); ++n)
+    if (const NodePort& from = lines_[n].from; from.router) routers_[from.node].lines[from.port].push_back(n);
+}
+
+void Plan::plan_routes() {
+  ways_ = shortest_ways(lines_, routers_.size());
+  std::vector<config::Address> addresses;
+  for (const auto& h : scenario_.hosts) addresses.push_back(h.address);
+  ids_ = host_routes().ids(addresses);
+  for (std::size_t r = 0; r < routers_.size(); ++r) {
+    routers_[r].ids = kNextHopLocal + 1;
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      const LineNumber way = towards(r, h);
+      if (way == kNoLine) continue;
+      NextHopEntry entry;
+      entry.destination.bytes = mac_of(lines_[way].to);
+      entry.port = static_cast<std::uint8_t>(lines_[way].from.port);
+      entry.state = NextHopEntry::State::ready;
+      routers_[r].next_hops.emplace_back(ids_[h], entry);
+      routers_[r].ids = std::max(routers_[r].ids, ids_[h] + 1);
+    }
+  }
+}
+
+LineNumber Plan::towards(std::size_t router, std::size_t host) const {
+  const PlannedHost& h = hosts_[host];
+  if (h.in == kNoLine || !lines_[h.in].from.router) return kNoLine;  // linked to nothing, or to another host
+  const std::size_t last = lines_[h.in].from.node;
+  return last == router ? h.in : ways_[router][last];
+}
+
+void Plan::plan_borders() {
+  for (std::size_t r = 0; r < routers_.size(); ++r) {
+    routers_[r].borders.resize(hosts_.size());
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      auto& border = routers_[r].borders[h];
+      // At most every router once: ways are shortest.
+      for (std::size_t at = r;;) {
+        const LineNumber way = towards(at, h);
+        if (way == kNoLine) break;
+        const auto& port = scenario_.routers[at].config.ports[lines_[way].from.port];
+        if (port.trust == config::Port::Trust::customer) {
+          border.router = at;
+          break;
+        }
+        if (!lines_[way].to.router) break;
+        border.delay += lines_[way].parameters->delay;
+        at = lines_[way].to.node;
+      }
+    }
+  }
+}
+
+// Ports that senders ask for are left to them: a router's rules may look at them.
+std::uint16_t Plan::sink_port(const LabSender& s, Transport t) {
+  const std::uint16_t asked = s.sender.to_port;
+  if (asked >= kFirstFlowPort)
+    throw ScenarioError(fmt::format("sender {}: port {} is taken by the senders' ends; use one below {}",
+                                    s.sender.name, asked, kFirstFlowPort));
+  for (const PlannedSink& sink : sinks_) {
+    if (sink.transport != t || (asked == 0 ? sink.chosen : asked != sink.port)) continue;
+    if (same(sink.params, s.sink)) return sink.port;
+    if (asked != 0)
+      throw ScenarioError(
+          fmt::format("sender {}: another sender to port {} wants its packets acknowledged otherwise; "
+                      "give one of them another port",
+                      s.sender.name, asked));
+  }
+  const auto taken = [&](std::uint16_t port) {
+    return std::any_of(scenario_.senders.begin(), scenario_.senders.end(),
+                       [&](const LabSender& o) { return o.sender.to_port == port; }) ||
+           std::any_of(sinks_.begin(), sinks_.end(),
+                       [&](const PlannedSink& o) { return o.transport == t && o.port == port; });
+  };
+  std::uint16_t port = asked != 0 ? asked : kFirstSinkPort;
+  while (asked == 0 && taken(port)) ++port;
+  sinks_.push_back({t, port, s.sink, asked != 0});
+  return port;
+}
+
+void Plan::plan_flows() {
+  for (std::size_t i = 0; i < scenario_.senders.size(); ++i) {
+    const LabSender& s = scenario_.senders[i];
+    const auto& from = scenario_.hosts[s.host];
+    const auto& to = scenario_.hosts[s.to];
+    const LineNumber out = hosts_[s.host].out;
+    const bool direct = out != kNoLine && !lines_[out].to.router && lines_[out].to.node == s.to;
+    const bool routed =
+        out != kNoLine && lines_[out].to.router && towards(lines_[out].to.node, s.to) != kNoLine;
+    if (!direct && !routed)
+      throw ScenarioError(fmt::format("sender {}: there is no way from {} to {}; link them", s.sender.name,
+                                      from.name, to.name));
+    const Transport t = transport(s.sender);
+    const std::uint16_t to_port = sink_port(s, t);
+    for (std::uint32_t n = 0; n < s.sender.flows; ++n) {
+      if (flows_.size() == kMaxFlows)
+        throw ScenarioError(fmt::format("more than {} flows; make it several runs", kMaxFlows));
+      PlannedFlow& f = flows_.emplace_back();
+      f.sender = i;
+      f.number = n;
+      f.name = s.sender.flows == 1 ? s.sender.name : fmt::format("{}#{}", s.sender.name, n + 1);
+      f.transport = t;
+      f.tuple = {hosts_[s.host].address, hosts_[s.to].address,
+                 static_cast<std::uint16_t>(kFirstFlowPort + flows_.size() - 1), to_port};
+    }
+  }
+}
+
+std::shared_ptr<const Plan> make_plan(Scenario scenario) {
+  return std::make_shared<const Plan>(std::move(scenario));
+}
+
+const Scenario& scenario_of(const Plan& plan) {
+  return plan.scenario();
+}
+
+}  // namespace surety::lab
