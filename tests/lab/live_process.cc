@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,24 +22,12 @@ using namespace std::chrono_literals;
 
 constexpr auto kLook = 5ms;
 constexpr auto kCommandPatience = 20s;
-constexpr int kNotStarted = 127, kNice = -10;
-constexpr char kNiceText[] = "-10";
-
-// The scheduler is to prefer us to what else this machine does: within our session by our nice value, and our
-// session to others by its own (sched(7), "The autogroup feature"). As far as it may.
-void prefer() {
-  setpriority(PRIO_PROCESS, 0, kNice);
-  const int group = open("/proc/self/autogroup", O_WRONLY);
-  if (group < 0) return;
-  [[maybe_unused]] const ssize_t written = write(group, kNiceText, sizeof kNiceText - 1);
-  close(group);
-}
+constexpr int kNotStarted = 127;
 
 // Between fork and exec: nothing but system calls, since other threads may have held any lock.
 [[noreturn]] void become(char* const* argv, const char* log) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setsid();
-  prefer();
   const int in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (in >= 0 && out >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
     execvp(argv[0], argv);

@@ -19,8 +19,8 @@ struct LiveError : std::runtime_error {
 
 class LiveProcess {
  public:
-  // Searched in PATH; its standard output and error go to `log`. In a process group of its own: Ctrl-C is
-  // ours to handle.
+  // Searched in PATH; its standard output and error go to `log`. In a session of its own: Ctrl-C is ours to
+  // handle.
   LiveProcess(const std::vector<std::string>& command, const std::string& log);
   ~LiveProcess();
   LiveProcess(const LiveProcess&) = delete;

@@ -48,7 +48,8 @@ RunResult run(const Plan& plan, PacketPool& pool, const RunOptions& options) {
     network.run_to(sampler.next());
     sampler.tick();
     if (options.progress) options.progress(seconds(elapsed()) / seconds(scenario.duration));
-    result.interrupted = options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+    result.interrupted =
+        elapsed() > Duration{} && options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
   }
   if (!result.interrupted) network.run_to(end);
   result.duration_s = in_seconds(elapsed());

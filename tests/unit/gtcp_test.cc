@@ -65,6 +65,20 @@ TEST(Gtcp, ALossHalvesTheBestEffortPart) {
   EXPECT_EQ(w.cwnd(), 75 * kS);
 }
 
+// A recovery of many round trips leaves hundreds of segments beyond the next hole, most of which have arrived.
+TEST(Gtcp, ASecondLossHalvesWhatTheFirstOneLeft) {
+  Gtcp w = with(50, 100);
+  for (int i = 0; i < 3; ++i) w.on_duplicate_ack(out(0, 100));
+  w.on_ack(out(0, 900), at(101));
+  ASSERT_FALSE(w.in_fast_recovery());
+  ASSERT_EQ(w.cwnd(), 75 * kS);
+  for (int i = 0; i < 3; ++i) w.on_duplicate_ack(out(101, 799));
+  ASSERT_TRUE(w.in_fast_recovery());
+  EXPECT_EQ(w.ssthresh(), 12'500u);
+  w.on_ack(out(101, 799), at(901));
+  EXPECT_EQ(w.cwnd(), 62'500u);
+}
+
 TEST(Gtcp, AFlowBelowItsReservationLosesNothing) {
   Gtcp w = with(50, 20);
   for (int i = 0; i < 3; ++i) w.on_duplicate_ack(out(0, 20));

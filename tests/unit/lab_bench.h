@@ -12,8 +12,8 @@
 namespace surety::lab::test {
 
 inline PacketPool& pool() {
-  static auto* const pool = new PacketPool(20'000);
-  return *pool;
+  static PacketPool pool(20'000);
+  return pool;
 }
 
 inline Scenario scenario(std::string_view yaml, std::initializer_list<Setting> settings = {}) {
