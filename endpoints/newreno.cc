@@ -45,9 +45,10 @@ void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
   cwnd_ += smss_;
 }
 
-// RFC 5681 equation 4, of what congestion control may touch.
+// RFC 5681 equation 4, of what congestion control may touch: of GTCP half of cwnd_BE (III.D). FlightSize
+// would count all that arrived beyond a hole: with the reserved rate going on, many windows of it.
 void NewReno::set_ssthresh(const Outstanding& o) {
-  const std::uint64_t flight = o.flight();
+  const std::uint64_t flight = guaranteed_ > 0 ? std::min(o.flight(), cwnd_) : o.flight();
   const std::uint64_t best_effort = flight > guaranteed_ ? flight - guaranteed_ : 0;
   ssthresh_ = std::max<std::uint64_t>(best_effort / 2, 2 * std::uint64_t{smss_});
   acked_ = 0;

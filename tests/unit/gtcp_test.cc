@@ -65,7 +65,8 @@ TEST(Gtcp, ALossHalvesTheBestEffortPart) {
   EXPECT_EQ(w.cwnd(), 75 * kS);
 }
 
-// A recovery of many round trips leaves hundreds of segments beyond the next hole, most of which have arrived.
+// A recovery of many round trips leaves hundreds of segments beyond the next hole, most of which have
+// arrived.
 TEST(Gtcp, ASecondLossHalvesWhatTheFirstOneLeft) {
   Gtcp w = with(50, 100);
   for (int i = 0; i < 3; ++i) w.on_duplicate_ack(out(0, 100));
