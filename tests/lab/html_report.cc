@@ -23,9 +23,9 @@ namespace {
 constexpr std::size_t kRowsPerStem = 40;
 
 // The text's "+-" as print has it.
-std::string typeset(std::string text) {
-  for (std::size_t at; (at = text.find("+-")) != std::string::npos;) text.replace(at, 2, "±");
-  return text;
+std::string typeset(const std::string& text) {
+  const std::size_t at = text.find("+-");
+  return at == std::string::npos ? text : text.substr(0, at) + "±" + typeset(text.substr(at + 2));
 }
 
 std::string css_of(const std::string& cell) {
