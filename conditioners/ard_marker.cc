@@ -58,4 +58,18 @@ ArdVerdict ArdMarker::offer(Precedence precedence, std::uint32_t length, Time no
   return ArdVerdict::pass;
 }
 
+bool ArdMarker::pass(const BurstTally& in, const BurstTally& out, Time now) {
+  advance(now);
+  if (in.packets > 0) {
+    bucket_.fill(bucket_params_, now);
+    const Credit cost = bucket_params_.cost(in.bytes, in.packets);
+    // T_rd tokens are left behind, so each of them finds as many, and those for itself.
+    if (cost > bucket_.credit() || bucket_.credit() - cost < threshold_) return false;
+    bucket_.charge(cost);
+  }
+  in_.count(in.bytes);
+  out_.count(out.bytes);
+  return true;
+}
+
 }  // namespace surety

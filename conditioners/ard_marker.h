@@ -31,6 +31,11 @@ struct ArdParams {
 
 enum class ArdVerdict : std::uint8_t { pass, remark, drop };
 
+// Packets of one precedence in a burst.
+struct BurstTally {
+  std::uint32_t packets = 0, bytes = 0;
+};
+
 class ArdMarker {
  public:
   // Intervals end at `now` + k * interval.
@@ -38,6 +43,10 @@ class ArdMarker {
 
   // One packet of the aggregate. OUT packets are only metered (always `pass`); `remark` means: becomes OUT.
   ArdVerdict offer(Precedence precedence, std::uint32_t length, Time now);
+
+  // The same for a burst in which each packet passes whatever their order, since tokens beyond T_rd are left
+  // over: true. false: they must be offered one by one; nothing has been counted or taken.
+  bool pass(const BurstTally& in, const BurstTally& out, Time now);
 
   // Ends the intervals that are over; offer() does it too, this is for times without traffic and for meters.
   void advance(Time now) {

@@ -4,20 +4,6 @@
 
 namespace surety {
 
-CongestionEvent CongestionDetector::out_arrival(bool congested) {
-  if (!congested) {
-    in_period_ = false;
-    count_ = 0;
-    return CongestionEvent::none;
-  }
-  count_ = (count_ + 1) % 8;
-  if (!in_period_) {
-    in_period_ = true;
-    return CongestionEvent::onset;
-  }
-  return count_ == 0 ? CongestionEvent::eighth : CongestionEvent::none;
-}
-
 void AlphaSearch::fall(Ratio alpha) {
   waited_ = 0;
   if (falling_) return;

@@ -38,7 +38,18 @@ class CongestionDetector {
  public:
   // One OUT packet arrived at the queue; `congested` is avg_total > min_out at that moment. The first one of
   // a congestion period gives `onset` (and counts 1), each 8th of the period gives `eighth`.
-  CongestionEvent out_arrival(bool congested);
+  CongestionEvent out_arrival(bool congested) {
+    if (!congested) {
+      in_period_ = false;
+      count_ = 0;
+      return CongestionEvent::none;
+    }
+    count_ = (count_ + 1) % 8;
+    const bool onset = !in_period_;
+    in_period_ = true;
+    if (onset) return CongestionEvent::onset;
+    return count_ == 0 ? CongestionEvent::eighth : CongestionEvent::none;
+  }
   std::uint32_t count() const { return count_; }
 
  private:

@@ -29,7 +29,9 @@
   X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
   X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
   X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
-  X(flow_table_full,       classify,  policy, "service needs per-flow state and the table is at its ceiling")    \
+  X(signal,                classify,  error,  "congestion signal refused (surety_csa_signals_total says why)")   \
+  X(dispatch_full,         parse,     error,  "the ring to the worker that has this flow is full")               \
+  X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \
   X(no_route,              forward,   error,  "no route to the destination")                                     \
   X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
   X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \

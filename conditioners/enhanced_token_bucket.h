@@ -63,6 +63,7 @@ struct EnhancedTokenBucketState {
   TokenBucket in, out;
   HoldingPool::Queue held = 0;
   std::uint16_t domain = 0;  // the owner's note: which AlphaClock the out-bucket lives by
+  std::uint16_t note = 0;    // the owner's, too: not of the bucket
 };
 static_assert(sizeof(EnhancedTokenBucketState) == 40);
 
@@ -72,6 +73,12 @@ class EnhancedTokenBucket {
  public:
   static void reset(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                     Time alpha_now);
+
+  // A packet arrived: true when it leaves IN at once. If not, offer() says what becomes of it.
+  static bool offer_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
+                       Time now) {
+    return s.held == 0 && take_in(s, p, length, now);
+  }
 
   // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
   // already.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "conditioners/units.h"
 
@@ -39,6 +40,13 @@ class TokenBucketParams {
   Rate rate() const { return rate_; }
   Credit depth() const { return depth_; }
   Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
+  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is where it is beyond 64
+  // bits.
+  Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
+    Credit of_packets;
+    const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
+    return beyond ? std::numeric_limits<Credit>::max() : per_byte_ * bytes + of_packets;
+  }
 
  private:
   friend class TokenBucket;

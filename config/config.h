@@ -83,6 +83,14 @@ struct Port {
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
   bool promiscuous = false;
+  // Who works for it, by core; of Config::workers where those are given. See work_plan.h for what follows of
+  // leaving them out.
+  std::optional<unsigned> owner;  // `worker: CORE`: the one that queues and transmits what leaves here
+  std::optional<std::uint16_t> rx_queues;  // `receive: {queues: N}`
+  std::vector<unsigned> rx_workers;        // `receive: {workers: [CORE, ...]}`: by queue, round and round
+  // `twin: NAME | off`: the kernel's TAP device for a port whose own device has none; empty: off; no value:
+  // one called as the port, where the process may make it.
+  std::optional<std::string> twin;
 };
 
 struct NextHop {
@@ -179,8 +187,17 @@ struct Aggregate {
 
 struct Signalling {
   enum class Mode : std::uint8_t { off, observe, act };
+  // Where signals for the sources of a prefix go when their border is not on the way to them.
+  struct Border {
+    Prefix source;   // masked; the longest one that has the source counts
+    Address border;  // an address of that border router, of the same family
+  };
   Mode mode = Mode::off;
   std::string key_file;
+  Duration max_age = std::chrono::seconds(10);  // older ones (and younger than now by as much) are refused
+  std::uint32_t queue_limit = 1000;             // signals a second that one congested queue sends at most
+  std::uint32_t source_limit = 10000;  // signals a second that a border judges of one source address at most
+  std::vector<Border> borders;
 };
 struct Metrics {
   std::string listen = "127.0.0.1:9464";  // empty: off
@@ -190,6 +207,9 @@ struct FlowTable {
   std::uint32_t capacity = 65536;  // flows, per worker
   Duration idle_timeout = std::chrono::seconds(30);
   std::uint32_t held_packets = 16384;  // all input buffers together
+  // New flows a second, per worker; as many as the capacity at once. 0: no limit; none: a quarter of the
+  // capacity. Beyond it packets that need state of their own go on as best effort (degrade_reason.h).
+  std::optional<std::uint32_t> creation_rate;
 };
 struct Dpdk {
   enum class Hugepages : std::uint8_t { automatic, on, off };
@@ -206,7 +226,8 @@ struct Kernel {
 
 struct Config {
   Router router;
-  std::vector<unsigned> workers;  // cores; empty: all but the first
+  std::vector<unsigned> workers;                                            // cores; empty: all but the first
+  enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does
   std::vector<Port> ports;
   std::vector<Route> routes;
   std::vector<Neighbor> neighbors;

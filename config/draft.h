@@ -38,13 +38,15 @@ struct Draft {
   Config config;
   Problems& problems;
   std::string directory;  // of the file; relative file names start there
-  bool lab = false;       // a router of a scenario: its ports need no device, its signals no key
+  bool lab = false;       // a router of a scenario: its ports need no device, its signals no key and no id
+  bool names_id = false;  // `router` has an `id`, right or wrong
 
   Names ports, queues, services;
 
   struct PortPlaces {
     Mark name, device, mtu;
     std::vector<Mark> addresses;
+    std::optional<Mark> twin{};
   };
   struct ServicePlaces {
     Mark name;
@@ -54,6 +56,10 @@ struct Draft {
   struct AggregatePlaces {
     Mark rate;
   };
+  struct SignallingPlaces {
+    Mark mode;
+    std::optional<Mark> borders;
+  };
   std::vector<PortPlaces> port_places;
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
@@ -61,6 +67,7 @@ struct Draft {
   std::vector<ServicePlaces> service_places;
   std::vector<Mark> rule_places;
   std::vector<AggregatePlaces> aggregate_places;
+  SignallingPlaces signalling_places;
 
   std::string file_name(const std::string& name) const;  // as seen from where the program runs
 };

@@ -1,4 +1,4 @@
-// A port's `device`: a kind and its arguments in one text, as in `af_xdp eth1`.
+// A port's `device`: a kind and its arguments in one text, as in `af_xdp eth1`; and its kernel `twin`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -131,6 +131,23 @@ void read_device(const Node& node, Device& device, Draft& draft) {
     return;
   }
   device = read;
+}
+
+void read_twin(const Node& node, Port& port, Problems& problems) {
+  const auto* text = text_of(node, "the name of a TAP device or `off`", problems);
+  if (!text) return;
+  const auto flag = parse_flag(*text).value;
+  const bool off = flag == false;
+  if (flag == true || (!off && !is_interface(*text))) {
+    problems.error(node.mark, fmt::format("{} is not the name of a TAP device (up to 15 letters, digits and "
+                                          "signs other than `/` and `:`) or `off`",
+                                          quote(*text)));
+    return;
+  }
+  port.twin = off ? "" : *text;
+  if (port.device.kind == Kind::af_xdp || port.device.kind == Kind::af_packet)
+    problems.warning(node.mark, fmt::format("`{}` is a device of the kernel already: `twin` does nothing",
+                                            port.device.name));
 }
 
 }  // namespace surety::config

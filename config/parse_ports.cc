@@ -62,6 +62,11 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   read_shaper(map, port.shaper, draft.problems);
   if (const Node* n = map.find("queues")) port.queues = draft.queues.resolve(*n, "queue set", draft.problems);
   map.read("promiscuous", port.promiscuous);
+  read_port_workers(map, port, draft);
+  if (const Node* n = map.find("twin")) {
+    read_twin(*n, port, draft.problems);
+    places.twin = n->mark;
+  }
 }
 
 }  // namespace

@@ -7,14 +7,12 @@
 #include "config/sections.h"
 
 namespace surety::config {
-namespace {
-constexpr std::uint64_t kMaxCore = 1023;
-}
 
 void read_router(const Node& node, Draft& draft) {
   auto& router = draft.config.router;
   MapReader map(node, "`router`", draft.problems);
   map.read("name", router.name);
+  draft.names_id = map.find("id") != nullptr;
   Address id;
   if (map.read("id", id)) {
     const auto& b = id.bytes;
@@ -26,19 +24,31 @@ void read_router(const Node& node, Draft& draft) {
   map.read_word("role", router.role, {{"border", Router::Role::border}, {"core", Router::Role::core}});
 }
 
-void read_workers(const Node& node, Draft& draft) {
-  auto& workers = draft.config.workers;
-  for (const Node* n : sequence(node, "CPU cores, like `[1, 2]`", draft.problems)) {
+namespace {
+
+void read_cores(const Node& node, std::vector<unsigned>& workers, Problems& problems) {
+  for (const Node* n : sequence(node, "CPU cores, like `[1, 2]`", problems)) {
     unsigned core = 0;
-    if (!read_integer(n, 0, kMaxCore, core, draft.problems)) continue;
+    if (!read_integer(n, 0, kMaxCore, core, problems)) continue;
     if (std::find(workers.begin(), workers.end(), core) != workers.end()) {
-      draft.problems.error(n->mark, fmt::format("core {} is already a worker", core));
+      problems.error(n->mark, fmt::format("core {} is already a worker", core));
     }
     workers.push_back(core);
   }
   if (node.kind == Node::Kind::sequence && node.items.empty()) {
-    draft.problems.error(node.mark, "no worker at all; leave `workers` out to use all cores but the first");
+    problems.error(node.mark, "no worker at all; leave `workers` out to use all cores but the first");
   }
+}
+
+}  // namespace
+
+void read_workers(const Node& node, Draft& draft) {
+  using Idle = Config::Idle;
+  auto& c = draft.config;
+  if (node.kind != Node::Kind::map) return read_cores(node, c.workers, draft.problems);
+  MapReader map(node, "`workers`", draft.problems);
+  if (const Node* cores = map.find("cores")) read_cores(*cores, c.workers, draft.problems);
+  map.read_word("idle", c.idle, {{"poll", Idle::poll}, {"adaptive", Idle::adaptive}});
 }
 
 }  // namespace surety::config

@@ -1,4 +1,4 @@
-// Sections `signalling`, `metrics`, `flow_table`, `dpdk` and `kernel`.
+// Sections `metrics`, `flow_table`, `dpdk` and `kernel`.
 #include <fmt/format.h>
 
 #include "config/address.h"
@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMaxTopFlows = 1000;  // metrics have a ceiling on series
 constexpr std::uint64_t kMinFlows = 64, kMaxFlows = 1 << 26;
+constexpr std::uint64_t kMaxCreations = 100'000'000;  // a second
 constexpr std::uint32_t kMaxHeld = 1 << 24;
 constexpr Duration kMaxIdle = std::chrono::hours(24);  // flow records count ticks in 32 bits
 constexpr Bytes kMaxMemory{1'000'000'000'000};
@@ -27,28 +28,6 @@ bool is_listen(std::string_view s) {
 }
 
 }  // namespace
-
-void read_signalling(const Node& node, Draft& draft) {
-  using Mode = Signalling::Mode;
-  auto& s = draft.config.signalling;
-  if (node.kind == Node::Kind::scalar) {
-    const auto on = parse_flag(node.text).value;
-    if (on && (!*on || draft.lab)) {
-      s.mode = *on ? Mode::act : Mode::off;
-    } else {
-      draft.problems.error(node.mark, fmt::format("{} is not {}", quote(node.text),
-                                                  draft.lab ? "`on`, `off` or `{mode: ...}`"
-                                                            : "`off` or `{mode: act, key_file: FILE}`"));
-    }
-    return;
-  }
-  MapReader map(node, "`signalling`", draft.problems);
-  map.read_word("mode", s.mode, {{"off", Mode::off}, {"observe", Mode::observe}, {"act", Mode::act}});
-  if (map.read("key_file", s.key_file)) s.key_file = draft.file_name(s.key_file);
-  if (s.mode != Mode::off && !map.find("key_file") && !draft.lab) {
-    draft.problems.error(map.at("mode"), "signals are authenticated: this mode needs `key_file`");
-  }
-}
 
 void read_metrics(const Node& node, Draft& draft) {
   auto& m = draft.config.metrics;
@@ -71,6 +50,8 @@ void read_flow_table(const Node& node, Draft& draft) {
   auto& f = draft.config.flow_table;
   MapReader map(node, "`flow_table`", draft.problems);
   read_integer(map.find("capacity"), kMinFlows, kMaxFlows, f.capacity, draft.problems);
+  std::uint32_t rate = 0;
+  if (read_integer(map.find("creation_rate"), 0, kMaxCreations, rate, draft.problems)) f.creation_rate = rate;
   map.read("idle_timeout", f.idle_timeout);
   if (f.idle_timeout < std::chrono::milliseconds(10) || f.idle_timeout > kMaxIdle) {
     draft.problems.error(map.at("idle_timeout"), "an idle timeout is from 10 ms to 24 h");

@@ -11,12 +11,15 @@ class MapReader;
 
 inline constexpr std::size_t kMaxPorts = 32;
 inline constexpr std::uint64_t kMinMtu = 68, kMaxMtu = 9216;  // RFC 791; what every driver can do
+inline constexpr std::uint64_t kMaxCore = 1023;
 
 void read_version(MapReader& map, Problems& problems);
 void read_router(const Node& node, Draft& draft);
 void read_workers(const Node& node, Draft& draft);
 void read_ports(const Node& node, Draft& draft);  // after queues
 void read_device(const Node& node, Device& device, Draft& draft);
+void read_port_workers(MapReader& port, Port& out, Draft& draft);  // after workers
+void read_twin(const Node& node, Port& port, Problems& problems);  // after the port's device
 void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
                               Problems& problems);
 void read_routes(const Node& node, Draft& draft);     // after ports
@@ -41,6 +44,7 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 
 // What only the whole file shows. Errors; and, in a file without errors, warnings.
 void validate_ports(Draft& draft);
+void validate_signalling(Draft& draft);
 void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);

@@ -1,4 +1,4 @@
-// Ports among each other: devices, addresses and MTUs.
+// Ports among each other: devices, twins, addresses and MTUs.
 #include <fmt/format.h>
 
 #include <map>
@@ -31,6 +31,26 @@ void check_devices(Draft& draft) {
   }
 }
 
+bool is_interface(const Device& d) {
+  using Kind = Device::Kind;
+  return d.kind == Kind::af_xdp || d.kind == Kind::af_packet || d.kind == Kind::tap;
+}
+
+// The kernel has one name space for devices and twins.
+void check_twins(Draft& draft) {
+  std::map<std::string, std::string> owners;
+  for (const auto& port : draft.config.ports)
+    if (is_interface(port.device)) owners.emplace(port.device.name, port.name);
+  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
+    const auto& port = draft.config.ports[i];
+    if (port.twin.value_or("").empty() || !draft.port_places[i].twin) continue;
+    const auto [it, fresh] = owners.emplace(*port.twin, port.name);
+    if (!fresh)
+      draft.problems.error(*draft.port_places[i].twin,
+                           fmt::format("`{}` is already a device of port `{}`", it->first, it->second));
+  }
+}
+
 void check_addresses(Draft& draft) {
   std::map<std::string, std::string> owners;
   for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
@@ -58,6 +78,7 @@ void check_addresses(Draft& draft) {
 
 void validate_ports(Draft& draft) {
   check_devices(draft);
+  check_twins(draft);
   check_addresses(draft);
 }
 

@@ -46,7 +46,20 @@ MISTAKES = [
     (["classify", 0, "per"], "flows"),
     (["aggregates", "uplink-tcp", "marker"], "red"),
     (["signalling", "mode"], "perhaps"),
+    (["signalling", "max_age"], 10),
+    (["signalling", "queue_limit"], 0),
+    (["signalling", "borders"], [{"source": "10.1.0.0/16"}]),
+    (["signalling", "borders"], {"source": "10.1.0.0/16", "border": "192.0.2.1"}),
     (["metrics", "top_flows"], -1),
+    (["workers"], [1, 1]),
+    (["workers"], {"cores": []}),
+    (["workers"], {"cores": [1], "idle": "sleep"}),
+    (["ports", "wan0", "worker"], "1"),
+    (["ports", "wan0", "receive"], {"queues": 65}),
+    (["ports", "wan0", "receive"], {"workers": []}),
+    (["ports", "wan0", "receive"], 4),
+    (["ports", "wan0", "twin"], "sixteenletters16"),
+    (["ports", "wan0", "twin"], True),
 ]
 
 # The same of endpoints.yaml; None: the key is missing.

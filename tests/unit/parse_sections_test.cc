@@ -84,6 +84,13 @@ TEST(ParsePort, EveryOption) {
   EXPECT_TRUE(p.promiscuous);
 }
 
+TEST(ParsePort, TwinIsANameOrOff) {
+  EXPECT_EQ(port("device: null").twin, std::nullopt);
+  EXPECT_EQ(port("device: null, twin: tap7").twin, "tap7");
+  EXPECT_EQ(port("device: null, twin: off").twin, "");
+  EXPECT_EQ(port("device: null, twin: no").twin, "");
+}
+
 TEST(ParsePort, TheBurstGrowsWithTheRate) {
   EXPECT_EQ(port("device: null, shape: 34 Mbit/s").shaper.burst, 3_kB);
   EXPECT_EQ(port("device: null, shape: 10 Gbit/s").shaper.burst, 125_kB) << "100 us";
@@ -282,12 +289,12 @@ TEST(ParseAggregates, ArmDropsNothing) {
 TEST(ParseSystem, EveryOption) {
   const auto c = parsed(
       "metrics: {listen: off}\n"
-      "flow_table: {capacity: 1000000, idle_timeout: 1 min, held: 1 packet}\n"
+      "flow_table: {capacity: 1000000, creation_rate: 5000, idle_timeout: 1 min, held: 1 packet}\n"
       "dpdk: {hugepages: no, memory: 512 MB, mbufs: 2048, max_routes: 100, eal: [--no-telemetry, -v]}\n"
-      "kernel: {routes: off, addresses: false}\n"
-      "signalling: {mode: observe, key_file: /etc/k}\n");
+      "kernel: {routes: off, addresses: false}\n");
   EXPECT_EQ(c.metrics.listen, "");
   EXPECT_EQ(c.flow_table.capacity, 1'000'000u);
+  EXPECT_EQ(c.flow_table.creation_rate, 5000u);
   EXPECT_EQ(c.flow_table.idle_timeout, 60s);
   EXPECT_EQ(c.flow_table.held_packets, 1u);
   EXPECT_EQ(c.dpdk.hugepages, Dpdk::Hugepages::off);
@@ -296,13 +303,11 @@ TEST(ParseSystem, EveryOption) {
   EXPECT_EQ(c.dpdk.max_routes, 100u);
   EXPECT_THAT(c.dpdk.extra, ElementsAre("--no-telemetry", "-v"));
   EXPECT_FALSE(c.kernel.routes || c.kernel.addresses);
-  EXPECT_EQ(c.signalling.mode, Signalling::Mode::observe);
-  EXPECT_EQ(c.signalling.key_file, "/etc/k");
 }
 
-TEST(ParseSystem, SignallingIsOffInOneWord) {
-  EXPECT_EQ(parsed("signalling: off\n").signalling.mode, Signalling::Mode::off);
-  EXPECT_EQ(parsed("signalling: no\n").signalling.mode, Signalling::Mode::off);
+TEST(ParseSystem, CreationsAreUnlimitedOrAsTheCapacitySays) {
+  EXPECT_EQ(parsed("flow_table: {creation_rate: 0}\n").flow_table.creation_rate, 0u);
+  EXPECT_EQ(parsed("flow_table: {}\n").flow_table.creation_rate, std::nullopt);
 }
 
 TEST(ParseSystem, MemoryIsRoundedUp) {

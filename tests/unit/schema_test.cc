@@ -42,7 +42,9 @@ struct Place {
 constexpr Place kPlaces[] = {
     {"", "Z"},
     {"router", "router: {Z}"},
+    {"workers", "workers: {Z}"},
     {"port", "ports: {a: {Z}}"},
+    {"receive", "ports: {a: {receive: {Z}}}"},
     {"route", "routes: [{Z}]"},
     {"neighbor", "neighbors: [{Z}]"},
     {"class", "queues: {q: [{Z}]}"},
@@ -65,6 +67,7 @@ constexpr Place kPlaces[] = {
     {"aggregate", "aggregates: {a: {Z}}"},
     {"mark_out", "aggregates: {a: {mark: {Z}}}"},
     {"signalling", "signalling: {Z}"},
+    {"border", "signalling: {borders: [{Z}]}"},
     {"metrics", "metrics: {Z}"},
     {"flow_table", "flow_table: {Z}"},
     {"dpdk", "dpdk: {Z}"},

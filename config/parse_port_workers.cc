@@ -1,0 +1,53 @@
+// A port's `worker` and `receive`: who transmits what leaves by it, and who receives what comes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/reader.h"
+#include "config/sections.h"
+#include "config/suggest.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxQueues = 64;  // of one port
+
+// A core that is a worker, where the file says which ones are.
+bool read_worker(const Node& node, unsigned& core, Draft& draft) {
+  const auto& workers = draft.config.workers;
+  if (!read_integer(&node, 0, kMaxCore, core, draft.problems)) return false;
+  if (workers.empty() || std::find(workers.begin(), workers.end(), core) != workers.end()) return true;
+  std::vector<std::string> cores;
+  for (const unsigned w : workers) cores.push_back(std::to_string(w));
+  const std::vector<std::string_view> names(cores.begin(), cores.end());
+  draft.problems.error(node.mark, fmt::format("core {} is no worker{}", core, hint(node.text, names)));
+  return false;
+}
+
+void read_readers(const Node& node, Port& port, Draft& draft) {
+  for (const Node* n : list_of(node)) {
+    unsigned core = 0;
+    if (read_worker(*n, core, draft)) port.rx_workers.push_back(core);
+  }
+  if (node.kind == Node::Kind::sequence && node.items.empty())
+    draft.problems.error(node.mark, "no worker at all; leave it out for those that the port's device allows");
+}
+
+}  // namespace
+
+void read_port_workers(MapReader& port, Port& out, Draft& draft) {
+  unsigned core = 0;
+  if (const Node* n = port.find("worker"); n && read_worker(*n, core, draft)) out.owner = core;
+  const Node* receive = port.find("receive");
+  if (!receive) return;
+  MapReader map(*receive, "`receive`", draft.problems);
+  std::uint16_t queues = kMaxQueues;
+  if (read_integer(map.find("queues"), 1, kMaxQueues, queues, draft.problems)) out.rx_queues = queues;
+  if (const Node* n = map.find("workers")) read_readers(*n, out, draft);
+  if (out.rx_workers.size() > queues)
+    draft.problems.error(map.at("workers"),
+                         fmt::format("{} workers for {} receive queue{}: each needs one",
+                                     out.rx_workers.size(), queues, queues == 1 ? "" : "s"));
+}
+
+}  // namespace surety::config
