@@ -209,14 +209,39 @@ Classifier::Classifier(const config::Config& config)
 }
 
 std::optional<std::uint16_t> Classifier::match(const ParsedPacket& packet, std::uint8_t port) const {
-  const rte_acl_ctx* const context = (packet.v6 ? v6_ : v4_).get();
-  if (context == nullptr) return std::nullopt;
-  const Input in = input(packet, port, customer_[port]);
-  const auto* data = reinterpret_cast<const std::uint8_t*>(&in);
-  std::uint32_t result = 0;
-  rte_acl_classify(context, &data, &result, 1, 1);
-  if (result == 0) return std::nullopt;
-  return static_cast<std::uint16_t>(result - 1);
+  const ParsedPacket* const one = &packet;
+  std::uint16_t rule = kNoRule;
+  match_family({&one, 1}, packet.v6, port, {&rule, 1});
+  return rule == kNoRule ? std::nullopt : std::optional(rule);
+}
+
+void Classifier::match(std::span<const ParsedPacket* const> packets, std::uint8_t port,
+                       std::span<std::uint16_t> rules) const {
+  assert(packets.size() <= kMostAtOnce && rules.size() >= packets.size());
+  std::fill_n(rules.begin(), packets.size(), kNoRule);
+  match_family(packets, false, port, rules);
+  match_family(packets, true, port, rules);
+}
+
+void Classifier::match_family(std::span<const ParsedPacket* const> packets, bool v6, std::uint8_t port,
+                              std::span<std::uint16_t> rules) const {
+  const rte_acl_ctx* const context = (v6 ? v6_ : v4_).get();
+  if (context == nullptr) return;
+  std::array<Input, kMostAtOnce> inputs;
+  std::array<const std::uint8_t*, kMostAtOnce> data;
+  std::array<std::uint32_t, kMostAtOnce> results;
+  std::array<std::uint8_t, kMostAtOnce> from;
+  std::uint32_t n = 0;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    if (packets[i]->v6 != v6) continue;
+    inputs[n] = input(*packets[i], port, customer_[port]);
+    data[n] = reinterpret_cast<const std::uint8_t*>(&inputs[n]);
+    from[n++] = static_cast<std::uint8_t>(i);
+  }
+  if (n == 0) return;
+  rte_acl_classify(context, data.data(), results.data(), n, 1);
+  for (std::uint32_t k = 0; k < n; ++k)
+    if (results[k] != 0) rules[from[k]] = static_cast<std::uint16_t>(results[k] - 1);
 }
 
 FlowKey Classifier::contract_key(std::uint16_t rule, const ParsedPacket& packet) const {

@@ -3,109 +3,153 @@
 namespace surety {
 
 namespace {
-// The whole table is swept once per half timeout, in slices short enough not to be felt (a few microseconds).
-constexpr std::uint32_t kSlice = 64;
+
+// Long enough for the second packet of whoever waits for an answer before it sends it, or for a
+// retransmission of the first (RFC 6298: 1 s); short enough that a flood at the default creation rate holds
+// half the table.
+constexpr Duration kEmbryonic = std::chrono::seconds(2);
+
+// The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
+// is behind takes longer ones, which are not felt either (some microseconds).
+constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
+
+TokenBucketParams creation_limit(const config::FlowTable& table) {
+  const std::uint32_t rate = table.creation_rate.value_or(std::max(1u, table.capacity / 4));
+  return {Rate::bytes_per_second(rate), Depth::bytes(table.capacity)};
+}
+
 }  // namespace
 
-ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<ServiceCounters> services, Exits& exits,
-                             std::uint64_t seed, Time now)
+ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports,
+                             std::span<ServiceCounters> services, std::uint64_t seed, Time now)
     : snapshot_(snapshot),
+      ports_(ports),
       services_(services),
-      exits_(exits),
-      flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed),
-      slice_interval_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 * kSlice /
-                                                    snapshot.config.flow_table.capacity)),
-      next_slice_(now) {
+      flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
+      creation_limit_(creation_limit(snapshot.config.flow_table)),
+      limited_(snapshot.config.flow_table.creation_rate != 0u),
+      per_record_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 /
+                                                std::max(1u, snapshot.config.flow_table.capacity))),
+      swept_(now) {
+  creations_.reset(creation_limit_, now);
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
 }
 
 void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
   std::array<const FlowKey*, kVector> keys;
-  std::array<std::uint64_t, kVector> hashes;
+  Hashes hashes;
   for (std::size_t i = 0; i < v.size; ++i) {
     keys[i] = &v.header[i].key;
-    hashes[i] = flows_.hash(*keys[i]);
+    hashes[i] = flows_.announce(*keys[i]);
   }
   flows_.lookup({keys.data(), v.size}, {hashes.data(), v.size}, {v.flow.data(), v.size}, now);
-  std::size_t kept = 0;
+  const FlowTable::Tick tick = flows_.tick(now);
+  Strangers strangers;
   for (std::size_t i = 0; i < v.size; ++i) {
-    if (v.flow[i] == kNoFlow) [[unlikely]] {
-      v.flow[i] = create(v, i, port, hashes[i], now);
-      if (v.flow[i] == kNoFlow && snapshot_.services[v.service[i]].kind != ServiceProgram::Kind::none) {
-        exits_.drop(v.mbuf[i], port, DropReason::flow_table_full);
-        continue;
-      }
-    } else {
-      FlowRecord& r = flows_[v.flow[i]];
-      flows_.touch(r, now);
-      if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], now);
-      v.service[i] = r.service;
-    }
-    v.keep(i, kept++);
+    if (v.flow[i] != kNoFlow) [[likely]]
+      meet(v, i, tick);
+    else
+      strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
   }
-  v.size = kept;
+  if (strangers.size > 0) [[unlikely]]
+    admit(v, strangers, hashes, port, now);
 }
 
-// A packet of no known flow: its rule decides; the flow remembers. The packet before it in the same vector
-// may have created the flow already.
-FlowId ClassifyStage::create(Vector& v, std::size_t i, PortIndex port, std::uint64_t hash, Time now) {
+// A packet of a known flow.
+inline void ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
+  FlowRecord& r = flows_[v.flow[i]];
+  flows_.touch(r, tick);
+  if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], tick);
+  v.service[i] = r.service;
+}
+
+// All rules at once; then one packet after the other, since one that comes before may have created the flow.
+[[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
+                                            PortIndex port, Time now) {
+  std::array<const ParsedPacket*, kVector> packets;
+  std::array<std::uint16_t, kVector> rules;
+  for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
+  snapshot_.classifier.match({packets.data(), strangers.size}, port, rules);
+  creations_.fill(creation_limit_, now);
+  bool created = false;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::size_t i = strangers.which[s];
+    if (created) v.flow[i] = flows_.find(v.header[i].key, hashes[i], now);
+    if (v.flow[i] != kNoFlow) {
+      meet(v, i, flows_.tick(now));
+      continue;
+    }
+    const Opened opened = create(v, i, rules[s], port, hashes[i], now);
+    v.flow[i] = opened.id;
+    created |= opened.id != kNoFlow;
+    if (opened.reason == DegradeReason::none) continue;
+    v.service[i] = snapshot_.best_effort();
+    ++ports_[port].degraded[static_cast<std::size_t>(opened.reason)];
+  }
+}
+
+// A packet of no known flow: its rule decides; the flow remembers, if it can.
+ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
+                                            std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
-  const FlowId known = flows_.find(packet.key, hash, now);
-  if (known != kNoFlow) {
-    v.service[i] = flows_[known].service;
-    return known;
-  }
-  const auto rule = snapshot_.classifier.match(packet, port);
-  v.service[i] =
-      rule ? static_cast<std::uint16_t>(snapshot_.config.rules[*rule].service) : snapshot_.unmatched(port);
-  const bool needs_state = snapshot_.services[v.service[i]].kind != ServiceProgram::Kind::none;
-  const bool shares = needs_state && snapshot_.config.rules[*rule].per != config::Rule::Per::flow;
-  FlowId shared = kNoFlow;
+  const bool matched = rule != Classifier::kNoRule;
+  const auto service =
+      matched ? static_cast<std::uint16_t>(snapshot_.config.rules[rule].service) : snapshot_.unmatched(port);
+  v.service[i] = service;
+  const bool needs_state = snapshot_.services[service].kind != ServiceProgram::Kind::none;
+  if (!needs_state && !plenty()) return {};
+  const bool shares = needs_state && snapshot_.config.rules[rule].per != config::Rule::Per::flow;
+  Opened shared;
   if (shares) {
-    shared = contract(*rule, v.service[i], packet, now);
-    if (shared == kNoFlow) return kNoFlow;
+    shared = contract(rule, service, packet, now);
+    if (shared.id == kNoFlow) return shared;
   }
-  const FlowId id = open(packet.key, hash, v.service[i], false, now);
-  if (id == kNoFlow) return kNoFlow;
-  FlowRecord& r = flows_[id];
+  const Opened opened = open(packet.key, hash, service, false, now);
+  if (opened.id == kNoFlow) return needs_state && !shares ? opened : shared;
   if (shares) {
+    FlowRecord& r = flows_[opened.id];
     r.flags |= FlowRecord::redirect;
-    r.state.shared = shared;
+    r.state.shared = shared.id;
   } else if (needs_state) {
-    ++services_[v.service[i]].contracts;
+    ++services_[service].contracts;
   }
-  ++services_[v.service[i]].flows;
-  return id;
+  ++services_[service].flows;
+  return opened;
 }
 
 // The record that all flows of one contract share (`per: source` and the like). Touched whenever one of them
-// is, here and in run(): they refer to it by number, so it must not go before them, wherever their packets
+// is, here and in meet(): they refer to it by number, so it must not go before them, wherever their packets
 // get to.
-FlowId ClassifyStage::contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet,
-                               Time now) {
+ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
+                                              const ParsedPacket& packet, Time now) {
   const FlowKey key = snapshot_.classifier.contract_key(rule, packet);
   const std::uint64_t hash = flows_.hash(key);
-  FlowId id = flows_.find(key, hash, now);
-  if (id == kNoFlow) {
-    id = open(key, hash, service, true, now);
-    if (id != kNoFlow) ++services_[service].contracts;
-  } else {
-    flows_.touch(flows_[id], now);
+  if (const FlowId known = flows_.find(key, hash, now); known != kNoFlow) {
+    flows_.touch(flows_[known], now);
+    return {known};
   }
-  return id;
+  const Opened opened = open(key, hash, service, true, now);
+  if (opened.id != kNoFlow) ++services_[service].contracts;
+  return opened;
 }
 
-FlowId ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract,
-                           Time now) {
+ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
+                                          bool contract, Time now) {
+  const Credit cost = creation_limit_.cost(1);
+  if (limited_ && !creations_.can_take(creation_limit_, cost))
+    return {kNoFlow, full() ? DegradeReason::flow_table_full : DegradeReason::creation_limited};
   const FlowId id = flows_.insert(key, hash, contract, now, [this](FlowId gone) { closed(gone); });
-  if (id == kNoFlow) return kNoFlow;
-  FlowRecord& r = flows_[id];
-  r.service = service;
-  const ServiceProgram& program = snapshot_.services[service];
+  if (id == kNoFlow) return {kNoFlow, DegradeReason::flow_table_full};
+  if (limited_) creations_.charge(cost);
+  flows_[id].service = service;
+  start(flows_[id], snapshot_.services[service], now);
+  return {id};
+}
+
+void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now) const {
   switch (program.kind) {
     case ServiceProgram::Kind::csa:
-      r.state.csa = {};
       EnhancedTokenBucket::reset(r.state.csa, program.csa, now, Time{});
       r.state.csa.domain = kNoDomain;
       break;
@@ -119,7 +163,12 @@ FlowId ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t
     case ServiceProgram::Kind::none:
       break;
   }
-  return id;
+}
+
+bool ClassifyStage::plenty() const {
+  const std::uint32_t reserve = flows_.capacity() / 4;
+  return flows_.size() < flows_.capacity() - reserve &&
+         (!limited_ || creations_.credit() >= creation_limit_.cost(reserve));
 }
 
 void ClassifyStage::closed(FlowId id) {
@@ -132,13 +181,16 @@ void ClassifyStage::closed(FlowId id) {
     --s.contracts;
 }
 
+// How much is due follows from the time since the last slice, however long a turn takes.
 void ClassifyStage::age(Time now) {
-  // A worker that was away does not make up for all it missed at once.
-  for (int slices = 0; now >= next_slice_ && slices < 4; ++slices) {
-    flows_.age(now, kSlice, [this](FlowId gone) { closed(gone); });
-    next_slice_ += slice_interval_;
+  const auto gone = [this](FlowId id) { closed(id); };
+  if (now - swept_ >= kSlice * per_record_) {
+    const auto due = std::min((now - swept_) / per_record_, kLongestSlice);
+    const std::uint32_t looked = flows_.age(now, static_cast<std::uint32_t>(due), gone);
+    // Further behind than a round is as good as a round.
+    swept_ = std::max(swept_ + looked * per_record_, now - flows_.capacity() * per_record_);
   }
-  if (now >= next_slice_) next_slice_ = now + slice_interval_;
+  flows_.age_embryonic(now, gone);
 }
 
 }  // namespace surety

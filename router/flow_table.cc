@@ -1,53 +1,42 @@
 #include "router/flow_table.h"
 
-#include <sys/mman.h>
+#include <immintrin.h>
 
 #include <bit>
 #include <cassert>
-#include <new>
-
-#include "conditioners/rng.h"
 
 namespace surety {
 
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kSlotBits =
     0x55555;  // one of every two bits that a 16-bit comparison gives, for 10 slots
 constexpr std::uint32_t kNoSlotBit = 1u << (2 * FlowTable::kSlots);
+constexpr std::int64_t kMostTicks = 4096;  // of a timeout; of a contract's record twice as many
+constexpr Duration kLongestTimeout{std::int64_t{1} << 50};
+constexpr unsigned kShortestTick = 20;
 
 std::size_t bytes_needed(std::uint32_t capacity, std::uint32_t buckets) {
   const std::size_t records = std::size_t{capacity} + 1;  // and nobody()
-  const std::size_t bytes =
-      records * (sizeof(FlowRecord) + 32 + sizeof(FlowCounters)) + std::size_t{buckets} * 64;
-  return (bytes + kPage - 1) / kPage * kPage;
+  return records * (sizeof(FlowRecord) + 32 + 12 + sizeof(FlowId)) + std::size_t{buckets} * 64;
 }
 
-std::int32_t in_ticks(Duration timeout) {
-  const std::int64_t ticks = (timeout.count() + (1 << 20) - 1) >> 20;
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(ticks, 0, (1 << 30) - 1));
+std::int64_t in_ticks(Duration timeout, unsigned shift) {
+  return (std::clamp(timeout, Duration::zero(), kLongestTimeout).count() + (std::int64_t{1} << shift) - 1) >>
+         shift;
 }
 
-// Zeroed memory in huge pages where there are any. It starts at a huge page, as is wanted for them, and ends
-// at a small one.
-std::byte* map(std::size_t bytes) {
-  const std::size_t slack = bytes >= kHugePage ? kHugePage : 0;
-  void* const p = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) throw std::bad_alloc();
-  auto* const whole = static_cast<std::byte*>(p);
-  std::byte* start = whole;
-  if (slack != 0) {
-    const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(whole) % kHugePage) % kHugePage;
-    start += before;
-    if (before != 0) munmap(whole, before);
-    if (slack != before) munmap(start + bytes, slack - before);
-    madvise(start, bytes, MADV_HUGEPAGE);
-  }
-  // Now rather than when the packet comes that needs it.
-  for (std::size_t i = 0; i < bytes; i += kPage) *const_cast<volatile std::byte*>(start + i) = std::byte{0};
-  return start;
+unsigned tick_for(Duration timeout) {
+  unsigned shift = kShortestTick;
+  while (in_ticks(timeout, shift) > kMostTicks) ++shift;
+  return shift;
+}
+
+// By the flags is_shared and embryonic.
+std::array<std::int16_t, 4> limits(Duration idle, Duration embryonic, unsigned shift) {
+  const auto t = static_cast<std::int16_t>(in_ticks(idle, shift));
+  const auto e = static_cast<std::int16_t>(in_ticks(std::min(idle, embryonic), shift));
+  return {t, static_cast<std::int16_t>(2 * t), e, static_cast<std::int16_t>(2 * e)};
 }
 
 // Bit 2i says that slot i has the tag.
@@ -70,37 +59,30 @@ std::uint32_t free_slot(const Bucket& b) {
 
 }  // namespace
 
-FlowHasher::FlowHasher(std::uint64_t seed) {
-  Rng rng(seed);
-  for (auto& s : s_) {
-    const std::uint64_t high = rng.next();
-    s = high << 32 | rng.next();
-  }
-}
-
-void FlowTable::Unmap::operator()(std::byte* p) const {
-  munmap(p, bytes);
-}
-
-FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed)
+FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed,
+                     Duration embryonic_timeout)
     : hasher_(seed),
       capacity_(std::min(capacity, kNoFlow - 1)),
       bucket_count_(std::max(1u, capacity_ / 5 + (capacity_ % 5 != 0))),
-      timeout_(in_ticks(idle_timeout)),
-      memory_(map(bytes_needed(capacity_, bucket_count_)), Unmap{bytes_needed(capacity_, bucket_count_)}) {
+      shift_(tick_for(idle_timeout)),
+      limits_(limits(idle_timeout, embryonic_timeout, shift_)),
+      memory_(bytes_needed(capacity_, bucket_count_)) {
   lay_out();
 }
 
+// Writes to every page: now rather than when the packet comes that needs it.
 void FlowTable::lay_out() {
   const std::size_t records = std::size_t{capacity_} + 1;
-  std::byte* p = memory_.get();
+  std::byte* p = memory_.data();
   records_ = new (p) FlowRecord[records];
   p += records * sizeof(FlowRecord);
   index_ = new (p) Bucket[bucket_count_]{};
   p += std::size_t{bucket_count_} * sizeof(Bucket);
   keys6_ = new (p) Key6[records]{};
   p += records * sizeof(Key6);
-  counters_ = new (p) FlowCounters[records];
+  carried_ = new (p) Carried[records]{};
+  p += records * sizeof(Carried);
+  embryonic_ = new (p) FlowId[records]{};
   for (std::uint32_t i = 0; i < bucket_count_; ++i) index_[i].records[kSlots] = nobody();
   for (FlowId id = 0; id < capacity_; ++id) records_[id].rest = id + 1;  // the last one's: nobody()
 }
@@ -133,38 +115,39 @@ FlowId FlowTable::find(const FlowKey& key, std::uint64_t hash, Time now) const {
   return id == nobody() || expired(records_[id], tick(now)) ? kNoFlow : id;
 }
 
-// Three walks over the vector, so that no line is waited for: index, records, comparison. 98.6 % of the
-// entries of a full table stand in their first bucket (first-fit, Poisson of mean 5), the others get a walk
-// of their own.
+// With announce(), three walks over the vector, so that no line is waited for: index, records, comparison.
+// 98.6 % of the entries of a full table stand in their first bucket (first-fit, Poisson of mean 5), the
+// others get a walk of their own.
 void FlowTable::lookup(std::span<const FlowKey* const> keys, std::span<const std::uint64_t> hashes,
                        std::span<FlowId> ids, Time now) const {
   const std::size_t n = keys.size();
   assert(n <= kVector && hashes.size() >= n && ids.size() >= n);
-  std::array<FlowChoice, kVector> choice;
+  std::array<std::uint32_t, kVector> bucket;
   std::array<FlowId, kVector> candidate;
   std::array<std::uint8_t, kVector> untagged;
   std::size_t untagged_count = 0;
 
-  for (std::size_t i = 0; i < n; ++i) {
-    choice[i] = FlowChoice::of(hashes[i], bucket_count_);
-    __builtin_prefetch(&index_[choice[i].first]);
-  }
-  const auto choose = [&](std::size_t i, const Bucket& b) {
+  for (std::size_t i = 0; i < n; ++i) bucket[i] = FlowChoice::first_of(hashes[i], bucket_count_);
+  const auto choose = [&](std::size_t i) {
+    const Bucket& b = index_[bucket[i]];
     const FlowId id = b.records[first_slot(matches(b, FlowChoice::tag(hashes[i])))];
     candidate[i] = id;
     __builtin_prefetch(&records_[id]);
-    __builtin_prefetch(&counters_[id]);
-    __builtin_prefetch(keys[i]->v6 ? static_cast<const void*>(&keys6_[id]) : &records_[id]);
+    if (keys[i]->v6) __builtin_prefetch(&keys6_[id]);
   };
   for (std::size_t i = 0; i < n; ++i) {
-    choose(i, index_[choice[i].first]);
+    choose(i);
     untagged[untagged_count] = static_cast<std::uint8_t>(i);
     untagged_count += candidate[i] == nobody();
   }
-  for (std::size_t u = 0; u < untagged_count; ++u) __builtin_prefetch(&index_[choice[untagged[u]].second]);
-  for (std::size_t u = 0; u < untagged_count; ++u) choose(untagged[u], index_[choice[untagged[u]].second]);
+  for (std::size_t u = 0; u < untagged_count; ++u) {
+    const std::size_t i = untagged[u];
+    bucket[i] = FlowChoice::of(hashes[i], bucket_count_).second;
+    __builtin_prefetch(&index_[bucket[i]]);
+  }
+  for (std::size_t u = 0; u < untagged_count; ++u) choose(untagged[u]);
 
-  const std::uint32_t t = tick(now);
+  const Tick t = tick(now);
   for (std::size_t i = 0; i < n; ++i) {
     FlowId id = candidate[i];
     if (!same(id, *keys[i], hashes[i])) [[unlikely]]  // none, or another flow's tag
@@ -180,21 +163,94 @@ FlowId FlowTable::add(const FlowKey& key, std::uint64_t hash, bool shared, Time 
   const FlowId id = free_;
   FlowRecord& r = records_[id];
   free_ = static_cast<FlowId>(r.rest);
+  __builtin_prefetch(&records_[free_], 1);
   r = FlowRecord{};
   r.rest = key.rest;
   r.address = key.v6 ? hash : key.address[0];
   r.dscp = key.dscp;
-  r.flags = static_cast<std::uint8_t>(FlowRecord::live | (key.v6 ? FlowRecord::v6 : 0) |
-                                      (shared ? FlowRecord::is_shared : 0));
+  r.flags = static_cast<std::uint8_t>(FlowRecord::live | FlowRecord::embryonic |
+                                      (key.v6 ? FlowRecord::v6 : 0) | (shared ? FlowRecord::is_shared : 0));
   r.last_seen = tick(now);
   if (key.v6) keys6_[id] = key.address;
-  counters_[id] = {};
   Bucket& b = index_[where];
   const std::uint32_t slot = free_slot(b);
   b.tags[slot] = FlowChoice::tag(hash);
   b.records[slot] = id;
   ++size_;
+  push_embryonic(id);
   return id;
+}
+
+void FlowTable::carry(FlowId id, Precedence precedence) {
+  FlowRecord& r = records_[id];
+  Carried& c = carried_[id];
+  if ((r.flags & FlowRecord::wide) == 0) c = {};
+  r.flags |= FlowRecord::wide;
+  if (++c.low[index(precedence)] == 0) ++c.high[index(precedence)];
+}
+
+FlowCounters FlowTable::counters(FlowId id) const {
+  const auto relaxed = [](const auto& x) { return std::uint64_t{__atomic_load_n(&x, __ATOMIC_RELAXED)}; };
+  const FlowRecord& r = records_[id];
+  FlowCounters n{relaxed(r.in_bytes), relaxed(r.out_bytes())};
+  if ((relaxed(r.flags) & FlowRecord::wide) == 0) return n;
+  const Carried& c = carried_[id];
+  const auto carried = [&](std::size_t p) { return relaxed(c.high[p]) << 48 | relaxed(c.low[p]) << 16; };
+  n.in_bytes += carried(index(Precedence::in));
+  n.out_bytes += carried(index(Precedence::out));
+  return n;
+}
+
+void FlowTable::add_to(Batch& batch, FlowId id) const {
+  batch.ids[batch.size++] = id;
+  __builtin_prefetch(&index_[FlowChoice::of(hash_of(id), bucket_count_).first], 1);
+}
+
+void FlowTable::push_embryonic(FlowId id) {
+  if (embryonic_count_ == capacity_) return;  // the sweep finds it
+  const std::uint32_t last = embryonic_first_ + embryonic_count_++;
+  embryonic_[last < capacity_ ? last : last - capacity_] = id;
+}
+
+FlowId FlowTable::pop_embryonic() {
+  const FlowId id = embryonic_[embryonic_first_];
+  if (++embryonic_first_ == capacity_) embryonic_first_ = 0;
+  --embryonic_count_;
+  return id;
+}
+
+// Takes those out of the ring that are due, up to a batch, and those that are embryonic no more or that the
+// sweep must wait for. A contract's record, which has twice the time, passes through the ring twice. Returns
+// whether there may be more.
+bool FlowTable::collect_embryonic(Batch& due, Tick t) {
+  const std::uint32_t n = std::min(embryonic_count_, 2 * kRemovals);
+  for (std::uint32_t i = 0, at = embryonic_first_; i < n; ++i) {
+    __builtin_prefetch(&records_[embryonic_[at]], 1);
+    if (++at == capacity_) at = 0;
+  }
+  for (std::uint32_t i = 0; i < n && !due.full(); ++i) {
+    const FlowId id = embryonic_[embryonic_first_];
+    FlowRecord& r = records_[id];
+    const bool waits = (r.flags & (FlowRecord::live | FlowRecord::embryonic | FlowRecord::sticky)) ==
+                       (FlowRecord::live | FlowRecord::embryonic);
+    if (waits && static_cast<std::int16_t>(t - r.last_seen) <= limits_[FlowRecord::embryonic >> 2])
+      return false;
+    pop_embryonic();
+    if (!waits) continue;
+    if (!expired(r, t)) {
+      push_embryonic(id);
+      continue;
+    }
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);  // it may stand in the ring twice
+    add_to(due, id);
+  }
+  return embryonic_count_ > 0;
+}
+
+// A round that takes too long: the ticks that are too many have not passed.
+void FlowTable::keep_up(Time now) {
+  const std::int64_t over = ticks(now) - round_began_ - kLongestRound;
+  if (over > 0) lag_ += Duration(over << shift_);
 }
 
 void FlowTable::remove(FlowId id) {

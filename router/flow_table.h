@@ -1,128 +1,74 @@
 // The flows of one worker: exact match, bounded, aged, made at start (PERF.md, lessons).
 //
-// Memory per flow of capacity: a 64-byte record (key, conditioner state), 32 bytes for an IPv6 key, 16 bytes
-// of counters and 12.8 bytes of index: below 128. Two-choice buckets of one cache line (10 x {16-bit tag,
-// 32-bit record}), half full, with displacement of index entries when both are full: records never move, so a
-// FlowId stays valid while the flow lives.
+// Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters), 32
+// bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8 of index:
+// below 128. Two-choice buckets of one cache line (10 x {16-bit tag, 32-bit record}), half full, with
+// displacement of index entries when both are full: records never move, so a FlowId stays valid while the
+// flow lives. A packet of a known flow touches two lines, its bucket and its record; of IPv6, its key as
+// well. The constructor writes to all of it: built by the thread that works with it, it is of that thread's
+// NUMA node.
 //
 // Expiry: lookup() and find() do not see a flow that has been idle for longer than the timeout, and change
-// nothing. Only insert(), age() and remove() take records out; the first two tell of it before they do.
+// nothing. A flow is embryonic until its second packet, and has a timeout of its own, so that a flood of new
+// flows does not hold the table. Only insert(), age(), age_embryonic() and remove() take records out; all but
+// the last tell of it before they do.
+//
+// Time is kept in ticks: of 2^20 ns, or longer ones so that the timeout has 4096 at most (of 8 ms for 30 s).
+// They are 16 bits wide, which suffices because age() goes round the table in time; when it does not (the
+// worker was away), time stands still for the table, and flows live longer. In a turn, age() comes first.
 #pragma once
-
-#include <immintrin.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <limits>
 #include <span>
 
-#include "conditioners/enhanced_token_bucket.h"
 #include "conditioners/packet.h"
-#include "conditioners/token_bucket.h"
 #include "conditioners/units.h"
+#include "router/flow_hash.h"
+#include "router/flow_record.h"
 #include "router/headers.h"
+#include "router/huge_memory.h"
 
 namespace surety {
 
 inline constexpr std::size_t kVector = 64;  // packets a stage works on at once
 
-// State of whatever conditions the flow; which member is live follows from the service.
-union ConditionerState {
-  EnhancedTokenBucketState csa;
-  TokenBucket bucket;
-  std::uint64_t meter[4];  // rte_meter's run-time state
-  FlowId shared;  // of a flow whose contract covers more than itself (`per: source` ...): where the state is
-  ConditionerState() : meter{} {}
-};
-
-struct alignas(64) FlowRecord {
-  std::uint64_t rest = 0,
-                address = 0;    // the key; IPv6: address is the key's hash, the exact one stands in keys6_
-  ConditionerState state;       // 40 bytes
-  std::uint32_t last_seen = 0;  // ticks of 2^20 ns
-  std::uint16_t service = 0;    // what its rule gives it: index into Snapshot::services
-  std::uint8_t dscp = 0;
-  std::uint8_t flags = 0;
-  enum Flag : std::uint8_t { live = 1, v6 = 2, redirect = 4, is_shared = 8, sticky = 16 };
-};
-static_assert(sizeof(FlowRecord) == 64);
-
-struct FlowCounters {
-  std::uint64_t in_bytes = 0, out_bytes = 0;
-};
-
-// 64-bit keyed hash of a flow key, in registers: multiply to 128 bits and fold, as wyhash does. Who does not
-// know the seed cannot choose keys that collide.
-class FlowHasher {
- public:
-  explicit FlowHasher(std::uint64_t seed);
-
-  std::uint64_t operator()(const FlowKey& key) const {
-    return key.v6 ? v6(key) : v4(key.rest, key.address[0], key.dscp);
-  }
-  std::uint64_t v4(std::uint64_t rest, std::uint64_t address, std::uint8_t dscp) const {
-    return fold(fold(rest ^ s_[0], address ^ s_[1]) ^ s_[2], spread(dscp) ^ s_[3]);
-  }
-
- private:
-  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-    const auto product = static_cast<unsigned __int128>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  }
-  // One more multiplication is too few for six bits at the bottom of an operand.
-  static std::uint64_t spread(std::uint8_t dscp) { return dscp * 0x9e3779b97f4a7c15u; }
-  std::uint64_t v6(const FlowKey& key) const {
-    const auto& a = key.address;
-    const std::uint64_t most = fold(key.rest ^ s_[0], a[0] ^ s_[1]) ^ fold(a[1] ^ s_[4], a[2] ^ s_[5]);
-    return fold(fold(most ^ s_[2], a[3] ^ s_[6]), spread(key.dscp) ^ s_[3]);
-  }
-
-  std::array<std::uint64_t, 7> s_;
-};
-
-// Where a flow may stand in an index of `buckets` buckets: two different ones (if there are two) and a tag
-// other than 0.
-struct FlowChoice {
-  std::uint32_t first, second;
-  static FlowChoice of(std::uint64_t hash, std::uint32_t buckets) {
-    const auto scale = [](std::uint64_t half, std::uint32_t n) {
-      return static_cast<std::uint32_t>((half * n) >> 32);
-    };
-    const std::uint32_t first = scale(hash >> 32, buckets);
-    const std::uint32_t second = first + 1 + scale(hash & 0xffffffff, buckets - 1);
-    return {first, second < buckets ? second : second - buckets};
-  }
-  static std::uint16_t tag(std::uint64_t hash) {
-    const auto t = static_cast<std::uint16_t>(hash ^ (hash >> 32));
-    return t == 0 ? 1 : t;
-  }
-};
-
 class FlowTable {
  public:
-  // The timeout is kept in ticks, rounded up, at most 2^30 - 1 of them (13 days). Throws std::bad_alloc.
-  FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed);
+  using Tick = std::uint16_t;
+
+  // The timeouts are rounded up to a tick; the longest is 13 days. Throws std::bad_alloc.
+  FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed,
+            Duration embryonic_timeout = Duration::max());
   FlowTable(const FlowTable&) = delete;
   FlowTable& operator=(const FlowTable&) = delete;
 
   std::uint64_t hash(const FlowKey& key) const { return hasher_(key); }
+  // The same for a key that lookup() will be asked for: its bucket is on its way from now on.
+  std::uint64_t announce(const FlowKey& key) const {
+    const std::uint64_t h = hash(key);
+    __builtin_prefetch(&index_[FlowChoice::first_of(h, bucket_count_)]);
+    return h;
+  }
+  Tick tick(Time now) const { return static_cast<Tick>(ticks(now)); }
 
   // Looks up keys.size() <= kVector keys at once, prefetching: ids[i] is kNoFlow where there is none, or
-  // where it has been idle for longer than the timeout. `hashes` are hash() of the keys. Does not touch
-  // last_seen: the caller does, with touch(). Records and counters of the flows found are in cache or on
-  // their way.
+  // where it has been idle for longer than the timeout. `hashes` are what announce() has returned for the
+  // keys (the earlier, the better) or hash(). Does not touch last_seen: the caller does, with touch().
+  // Records of the flows found are in cache or on their way.
   void lookup(std::span<const FlowKey* const> keys, std::span<const std::uint64_t> hashes,
               std::span<FlowId> ids, Time now) const;
   // The same for one key: before insert(), since a vector may hold several packets of a new flow.
   FlowId find(const FlowKey& key, std::uint64_t hash, Time now) const;
 
-  // A record for a key that find() does not see; kNoFlow at the ceiling (or when 220 entries that could make
-  // room for it by moving cannot: never with an unknown seed). A record of the same key that has expired is
-  // removed first, after on_remove(FlowId). `shared` marks a contract's record that others redirect to: it
-  // lives twice the timeout, so it is still there for every redirecting flow that lookup() sees, if both are
-  // touched together.
+  // An embryonic record for a key that find() does not see; kNoFlow at the ceiling (or when 220 entries that
+  // could make room for it by moving cannot: never with an unknown seed). A record of the same key that has
+  // expired is removed first, after on_remove(FlowId). `shared` marks a contract's record that others
+  // redirect to: it lives twice as long, so it is still there for every redirecting flow that lookup() sees,
+  // if both are touched together.
   template <class F>
   FlowId insert(const FlowKey& key, std::uint64_t hash, bool shared, Time now, F&& on_remove) {
     if (const FlowId old = locate(key, hash); old != nobody()) {
@@ -136,36 +82,73 @@ class FlowTable {
 
   FlowRecord& operator[](FlowId id) { return records_[id]; }
   const FlowRecord& operator[](FlowId id) const { return records_[id]; }
-  FlowCounters& counters(FlowId id) { return counters_[id]; }
-  const FlowCounters& counters(FlowId id) const { return counters_[id]; }
   FlowKey key(FlowId id) const;
-  void touch(FlowRecord& r, Time now) const { r.last_seen = tick(now); }
+  // A packet of the flow came, not its first. A vector's packets have one tick, to be asked for once.
+  void touch(FlowRecord& r, Tick t) const {
+    r.last_seen = t;
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);
+  }
+  void touch(FlowRecord& r, Time now) const { touch(r, tick(now)); }
 
-  // Removes idle flows, looking at up to `records` of them; sweeps round. on_remove(FlowId) is called before
-  // each removal; it must not insert or remove. Records with the flag `sticky` (packets are held) stay, and
-  // are never idle to lookup().
+  // A packet of it, at most 65535 bytes long, is let go.
+  void count(FlowId id, Precedence precedence, std::uint32_t bytes) {
+    FlowRecord& r = records_[id];
+    std::uint16_t& low = precedence == Precedence::in ? r.in_bytes : r.out_bytes();
+    const std::uint32_t sum = low + bytes;
+    low = static_cast<std::uint16_t>(sum);
+    if (sum > 0xffff) [[unlikely]]
+      carry(id, precedence);
+  }
+  // For another thread than the worker's they may be 64 kB off for a moment.
+  FlowCounters counters(FlowId id) const;
+
+  static constexpr std::uint32_t kRemovals = 64;  // of one age() or age_embryonic() at most
+
+  // Removes idle flows, at most kRemovals, looking at up to `records` of them; sweeps round. Returns at how
+  // many it looked. on_remove(FlowId) is called before each removal; it must not insert or remove. Records
+  // with the flag `sticky` (packets are held) stay, and are never idle to lookup().
   template <class F>
-  void age(Time now, std::uint32_t records, F&& on_remove) {
-    if (size_ == 0) return;
-    const std::uint32_t t = tick(now);
-    for (std::uint32_t n = std::min(records, capacity_); n > 0; --n) {
-      if (++hand_ >= capacity_) hand_ = 0;
+  std::uint32_t age(Time now, std::uint32_t records, F&& on_remove) {
+    records = std::min(records, capacity_);
+    round_began_ = size_ == 0 ? ticks(now) : std::min(round_began_, ticks(now));
+    if (size_ == 0) return records;
+    keep_up(now);
+    const Tick t = tick(now);
+    Batch idle;
+    std::uint32_t looked = 0;
+    for (; looked < records && !idle.full(); ++looked) {
       const FlowRecord& r = records_[hand_];
-      if ((r.flags & FlowRecord::live) == 0 || !expired(r, t)) continue;
-      on_remove(FlowId{hand_});
-      remove(hand_);
+      if ((r.flags & FlowRecord::live) != 0 && expired(r, t)) add_to(idle, hand_);
+      if (++hand_ == capacity_) {
+        hand_ = 0;
+        round_began_ = ticks(now);
+      }
     }
+    remove_all(idle, on_remove);
+    return looked;
   }
 
-  // How long nothing has come, to about a millisecond.
+  // Removes flows that have been embryonic for too long, at most kRemovals, the oldest first; on_remove as
+  // for age(). Costs next to nothing while there are none.
+  template <class F>
+  void age_embryonic(Time now, F&& on_remove) {
+    const Tick t = tick(now);
+    if (embryonic_count_ == 0 || t == embryonic_looked_) return;
+    Batch due;
+    if (!collect_embryonic(due, t)) embryonic_looked_ = t;
+    remove_all(due, on_remove);
+  }
+
+  // How long nothing has come, to a tick.
   Duration idle(FlowId id, Time now) const {
-    return Duration(std::int64_t{static_cast<std::int32_t>(tick(now) - records_[id].last_seen)} << 20);
+    const auto t = static_cast<std::int16_t>(tick(now) - records_[id].last_seen);
+    return Duration(std::int64_t{t} << shift_);
   }
 
   std::uint32_t size() const { return size_; }
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t buckets() const { return bucket_count_; }
-  std::size_t memory_bytes() const { return memory_.get_deleter().bytes; }  // everything allocated
+  std::size_t memory_bytes() const { return memory_.bytes(); }  // everything allocated
 
   static constexpr std::uint32_t kSlots = 10;  // of a bucket
 
@@ -177,25 +160,49 @@ class FlowTable {
   };
   static_assert(sizeof(Bucket) == 64);
   using Key6 = std::array<std::uint64_t, 4>;
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(std::byte* p) const;
+  // What has been carried out of a record's 16-bit counters, by precedence: 48 bits each.
+  struct Carried {
+    std::array<std::uint32_t, kPrecedences> low;
+    std::array<std::uint16_t, kPrecedences> high;
+  };
+  static_assert(sizeof(Carried) == 12);
+  // Records to be removed: their index lines are fetched together.
+  struct Batch {
+    std::array<FlowId, kRemovals> ids;
+    std::uint32_t size = 0;
+    bool full() const { return size == kRemovals; }
   };
 
-  static std::uint32_t tick(Time now) {
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(now.time_since_epoch().count()) >> 20);
-  }
-  // Ticks wrap after 52 days: only their differences mean anything.
-  bool expired(const FlowRecord& r, std::uint32_t t) const {
-    const std::int32_t limit = timeout_ << ((r.flags & FlowRecord::is_shared) != 0);
-    return static_cast<std::int32_t>(t - r.last_seen) > limit && (r.flags & FlowRecord::sticky) == 0;
+  // A round of age() may take so many ticks, and the longest timeout is as long. Between two looks at a
+  // record it ages by two rounds at most: three times this number is still a positive 16-bit one.
+  static constexpr std::int64_t kLongestRound = 8192;
+
+  std::int64_t ticks(Time now) const { return (now - lag_).time_since_epoch().count() >> shift_; }
+  // Times wrap: only their differences mean anything.
+  bool expired(const FlowRecord& r, Tick t) const {
+    static_assert(FlowRecord::is_shared == 4 && FlowRecord::embryonic == 8);
+    return static_cast<std::int16_t>(t - r.last_seen) > limits_[r.flags >> 2 & 3] &&
+           (r.flags & FlowRecord::sticky) == 0;
   }
   // The record behind the last one: belongs to no flow, equals no key.
   FlowId nobody() const { return capacity_; }
 
+  template <class F>
+  void remove_all(const Batch& batch, F&& on_remove) {
+    for (std::uint32_t i = 0; i < batch.size; ++i) {
+      on_remove(batch.ids[i]);
+      remove(batch.ids[i]);
+    }
+  }
+  void add_to(Batch& batch, FlowId id) const;
+  void push_embryonic(FlowId id);
+  FlowId pop_embryonic();
+  bool collect_embryonic(Batch& due, Tick t);
+  void keep_up(Time now);
   bool same(FlowId id, const FlowKey& key, std::uint64_t hash) const;
   FlowId locate(const FlowKey& key, std::uint64_t hash) const;
   FlowId add(const FlowKey& key, std::uint64_t hash, bool shared, Time now);
+  void carry(FlowId id, Precedence precedence);
   std::uint64_t hash_of(FlowId id) const;
   bool make_room(std::uint32_t bucket, int depth);
   std::uint32_t bucket_with_room(const FlowChoice& choice);
@@ -203,15 +210,21 @@ class FlowTable {
 
   const FlowHasher hasher_;
   const std::uint32_t capacity_, bucket_count_;
-  const std::int32_t timeout_;  // ticks
-  std::unique_ptr<std::byte, Unmap> memory_;
-  FlowRecord* records_ = nullptr;  // the four arrays in memory_
+  const unsigned shift_;                      // a tick is 2^shift_ ns
+  const std::array<std::int16_t, 4> limits_;  // ticks; + 1: is_shared, + 2: embryonic
+  HugeMemory memory_;
+  FlowRecord* records_ = nullptr;  // the five arrays in memory_
   Bucket* index_ = nullptr;
   Key6* keys6_ = nullptr;
-  FlowCounters* counters_ = nullptr;
-  FlowId free_ = 0;  // list of free records, through FlowRecord::rest; nobody() ends it
+  Carried* carried_ = nullptr;
+  FlowId* embryonic_ = nullptr;  // a ring, oldest first; what has become of them since, their records tell
+  std::uint32_t embryonic_first_ = 0, embryonic_count_ = 0;
+  std::int32_t embryonic_looked_ = -1;  // tick at which none was due
+  FlowId free_ = 0;                     // list of free records, through FlowRecord::rest; nobody() ends it
   std::uint32_t size_ = 0;
-  std::uint32_t hand_ = 0;  // where age() is
+  std::uint32_t hand_ = 0;                                               // where age() is
+  std::int64_t round_began_ = std::numeric_limits<std::int64_t>::max();  // ticks
+  Duration lag_{};  // how long time has stood still for the table
 };
 
 }  // namespace surety

@@ -1,0 +1,63 @@
+// From a flow key to where it may stand in the index of the flow table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "router/headers.h"
+
+namespace surety {
+
+// 64-bit keyed hash of a flow key, in registers: multiply to 128 bits and fold, as wyhash does. Who does not
+// know the seed cannot choose keys that collide.
+class FlowHasher {
+ public:
+  explicit FlowHasher(std::uint64_t seed);
+
+  std::uint64_t operator()(const FlowKey& key) const {
+    return key.v6 ? v6(key) : v4(key.rest, key.address[0], key.dscp);
+  }
+  std::uint64_t v4(std::uint64_t rest, std::uint64_t address, std::uint8_t dscp) const {
+    return fold(fold(rest ^ s_[0], address ^ s_[1]) ^ s_[2], spread(dscp) ^ s_[3]);
+  }
+
+ private:
+  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+  // One more multiplication is too few for six bits at the bottom of an operand.
+  static std::uint64_t spread(std::uint8_t dscp) { return dscp * 0x9e3779b97f4a7c15u; }
+  std::uint64_t v6(const FlowKey& key) const {
+    const auto& a = key.address;
+    const std::uint64_t most = fold(key.rest ^ s_[0], a[0] ^ s_[1]) ^ fold(a[1] ^ s_[4], a[2] ^ s_[5]);
+    return fold(fold(most ^ s_[2], a[3] ^ s_[6]), spread(key.dscp) ^ s_[3]);
+  }
+
+  std::array<std::uint64_t, 7> s_;
+};
+
+// Where a flow may stand in an index of `buckets` buckets: two different ones (if there are two) and a tag
+// other than 0.
+struct FlowChoice {
+  std::uint32_t first, second;
+  static std::uint32_t first_of(std::uint64_t hash, std::uint32_t buckets) {
+    return scale(hash >> 32, buckets);
+  }
+  static FlowChoice of(std::uint64_t hash, std::uint32_t buckets) {
+    const std::uint32_t first = first_of(hash, buckets);
+    const std::uint32_t second = first + 1 + scale(hash & 0xffffffff, buckets - 1);
+    return {first, second < buckets ? second : second - buckets};
+  }
+  static std::uint16_t tag(std::uint64_t hash) {
+    const auto t = static_cast<std::uint16_t>(hash ^ (hash >> 32));
+    return t == 0 ? 1 : t;
+  }
+
+ private:
+  static std::uint32_t scale(std::uint64_t half, std::uint32_t n) {
+    return static_cast<std::uint32_t>((half * n) >> 32);
+  }
+};
+
+}  // namespace surety
