@@ -21,8 +21,9 @@ constexpr std::size_t kMegabyte = 1 << 20;
 constexpr std::size_t kFirstLevel = 64 * kMegabyte;  // 2^24 entries of 4 bytes, in either family
 constexpr std::size_t kGroup = 1024;                 // 256 entries of 4 bytes
 // The 32nd bit of an entry says that it leads to a group; the 31st is ours, see add4(), and lookups take it
-// off.
+// off. Alone it is what the tables answer where they have no route: a group just freed reads as zero.
 constexpr std::uint32_t kNewcomer = 1u << 30;
+constexpr std::uint32_t kNothing = kNewcomer;
 constexpr std::uint32_t kMaxValue = kNewcomer - 1;
 constexpr std::uint8_t kFirstLevelBits = 24;
 constexpr std::uint32_t kMostGroups6 = 13;  // of one route: a /128 with nothing above it
@@ -55,17 +56,13 @@ std::vector<Route6> all_routes(rte_fib6* fib) {
   constexpr std::uint8_t kAny[16] = {};
   std::vector<Route6> routes;
   rte_rib6* rib = rte_fib6_get_rib(fib);
-  const auto take = [&](rte_rib6_node* node) {
+  for (rte_rib6_node* node = nullptr;
+       (node = rte_rib6_get_nxt(rib, kAny, 0, node, RTE_RIB6_GET_NXT_ALL)) != nullptr;) {
     Route6& r = routes.emplace_back();
     rte_rib6_get_ip(node, r.address);
     rte_rib6_get_depth(node, &r.length);
     rte_rib6_get_nh(node, &r.value);
-  };
-  // The walk gives what is inside ::/0 but not the default route itself.
-  if (rte_rib6_node* node = rte_rib6_lookup_exact(rib, kAny, 0)) take(node);
-  for (rte_rib6_node* node = nullptr;
-       (node = rte_rib6_get_nxt(rib, kAny, 0, node, RTE_RIB6_GET_NXT_ALL)) != nullptr;)
-    take(node);
+  }
   // Shorter ones first, since groups are reserved beyond the next shorter route.
   std::stable_sort(routes.begin(), routes.end(), [](auto& a, auto& b) { return a.length < b.length; });
   return routes;
@@ -83,7 +80,7 @@ Fib::Fib(const std::string& name, std::uint32_t max_routes)
     : name_(name), max_routes_(max_routes), groups6_(first_groups6(max_routes)) {
   rte_fib_conf conf{};
   conf.type = RTE_FIB_DIR24_8;
-  conf.default_nh = RouteTarget{kNextHopNone}.encode();
+  conf.default_nh = kNothing;
   conf.max_routes = static_cast<int>(max_routes);
   conf.dir24_8 = {RTE_FIB_DIR24_8_4B, groups4(max_routes)};
   v4_ = rte_fib_create((name + "4").c_str(), SOCKET_ID_ANY, &conf);
@@ -104,7 +101,7 @@ Fib::~Fib() {
 rte_fib6* Fib::create6(bool second) {
   rte_fib6_conf conf{};
   conf.type = RTE_FIB6_TRIE;
-  conf.default_nh = RouteTarget{kNextHopNone}.encode();
+  conf.default_nh = kNothing;
   conf.max_routes = static_cast<int>(max_routes_);
   conf.trie = {RTE_FIB6_TRIE_4B, groups6_};
   return rte_fib6_create((name_ + (second ? "6.1" : "6.0")).c_str(), SOCKET_ID_ANY, &conf);
@@ -143,11 +140,12 @@ void Fib::quiesce() {
 
 bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
   if (value > kMaxValue) return false;
+  if (prefix.length == 0) return set_default(prefix.address.v6, value);
   // Any change can free a group, by making all its entries equal; only prefixes beyond the first level take
   // one.
   if (prefix.length > kFirstLevelBits) quiesce();
-  const bool added =
-      prefix.address.v6 ? add6(prefix, value) : add4(host_order(prefix.address), prefix.length, value);
+  const bool added = prefix.address.v6 ? add6(prefix, value)
+                                       : add4(host_order(prefix.masked().address), prefix.length, value);
   changed_ = true;
   return added;
 }
@@ -156,6 +154,7 @@ bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
 // it goes; the count then falls below zero, and additions fail for good. So a route comes with a value that
 // no other has, first.
 bool Fib::add4(std::uint32_t address, std::uint8_t length, std::uint32_t value) {
+  if (const auto top = TopPrefixes::find(address, length)) return set_top(*top, value);
   if (length > kFirstLevelBits && rte_fib_add(v4_, address, length, value | kNewcomer) != 0) return false;
   return rte_fib_add(v4_, address, length, value) == 0;
 }
@@ -169,9 +168,37 @@ bool Fib::add6(const config::Prefix& prefix, std::uint32_t value) {
   return result == 0;
 }
 
-bool Fib::remove(const config::Prefix& prefix) {
+bool Fib::set_default(bool v6, std::uint32_t value) {
+  return default_[v6].exchange(value, std::memory_order_relaxed) != value || value != 0;
+}
+
+bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
+  const TopPrefixes before = top_;
+  top_.set(which, value);
   changed_ = true;
-  if (!prefix.address.v6) return rte_fib_delete(v4_, host_order(prefix.address), prefix.length) == 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto was = before.stored()[i], now = top_.stored()[i];
+    if (was.value == now.value) continue;
+    if (!now.value) {
+      rte_fib_delete(v4_, now.address, now.length);
+    } else if (rte_fib_add(v4_, now.address, now.length, *now.value) != 0) {
+      const auto had = before.has(which);
+      if (!had) set_top(which, {});  // no room: what has gone in comes out again
+      return had;
+    }
+  }
+  return true;
+}
+
+bool Fib::remove(const config::Prefix& prefix) {
+  if (prefix.length == 0) return set_default(prefix.address.v6, RouteTarget{kNextHopNone}.encode());
+  changed_ = true;
+  if (!prefix.address.v6) {
+    const std::uint32_t address = host_order(prefix.masked().address);
+    if (const auto top = TopPrefixes::find(address, prefix.length))
+      return top_.has(*top) && set_top(*top, {});
+    return rte_fib_delete(v4_, address, prefix.length) == 0;
+  }
   ++removed6_;
   return rte_fib6_delete(v6_, prefix.address.bytes.data(), prefix.length) == 0;
 }
@@ -188,10 +215,12 @@ std::size_t Fib::memory_bytes(std::uint32_t max_routes) {
 void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const {
   auto* const ips = const_cast<std::uint32_t*>(addresses);  // rte_fib's prototype; it only reads
   rte_fib_lookup_bulk(v4_, ips, values, static_cast<int>(n));
+  const std::uint32_t otherwise = default_[0].load(std::memory_order_relaxed);
   for (unsigned i = 0; i < n; ++i) {
     if (values[i] == 0) [[unlikely]]
       rte_fib_lookup_bulk(v4_, ips + i, values + i, 1);
-    values[i] &= kMaxValue;
+    const std::uint64_t value = values[i] & kMaxValue;
+    values[i] = value != 0 ? value : otherwise;
   }
 }
 
@@ -199,9 +228,13 @@ void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, un
   auto* const ips = const_cast<std::uint8_t(*)[16]>(addresses);
   rte_fib6* const table = v6_.load(std::memory_order_acquire);
   rte_fib6_lookup_bulk(table, ips, values, static_cast<int>(n));
-  for (unsigned i = 0; i < n; ++i)
+  const std::uint32_t otherwise = default_[1].load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < n; ++i) {
     if (values[i] == 0) [[unlikely]]
       rte_fib6_lookup_bulk(table, ips + i, values + i, 1);
+    const std::uint64_t value = values[i] & kMaxValue;
+    values[i] = value != 0 ? value : otherwise;
+  }
 }
 
 }  // namespace surety

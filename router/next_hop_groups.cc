@@ -32,7 +32,7 @@ std::optional<RouteTarget> NextHopGroups::acquire(const NextHopMembers& members)
   first_.emplace(members, *first);
   Group& group = groups_[*first];
   group = {members, {}, 1};
-  for (const auto& m : members) uses_[m].insert(*first);
+  enter(members, *first);
   program(*first, group);
   return RouteTarget{*first, count};
 }
@@ -42,14 +42,37 @@ void NextHopGroups::release(const NextHopMembers& members) {
   const std::uint32_t first = known->second;
   Group& group = groups_.at(first);
   if (--group.references > 0) return;
-  for (const auto& m : group.members) {
-    const auto use = uses_.find(m);
-    use->second.erase(first);
-    if (use->second.empty()) uses_.erase(use);
-  }
+  leave(group.members, first);
   ids_.release(first, static_cast<std::uint32_t>(group.members.size()));
   groups_.erase(first);
   first_.erase(known);
+}
+
+bool NextHopGroups::change(const NextHopMembers& from, const NextHopMembers& to) {
+  const auto known = first_.find(from);
+  const std::uint32_t first = known->second;
+  Group& group = groups_.at(first);
+  if (group.references > 1 || to.size() != from.size() || first_.contains(to)) return false;
+  first_.erase(known);
+  first_.emplace(to, first);
+  leave(group.members, first);
+  group.members = to;
+  enter(to, first);
+  program(first, group);
+  return true;
+}
+
+void NextHopGroups::enter(const NextHopMembers& members, std::uint32_t first) {
+  for (const auto& m : members) uses_[m].insert(first);
+}
+
+void NextHopGroups::leave(const NextHopMembers& members, std::uint32_t first) {
+  for (const auto& m : members) {
+    const auto use = uses_.find(m);
+    if (use == uses_.end()) continue;  // it was there several times
+    use->second.erase(first);
+    if (use->second.empty()) uses_.erase(use);
+  }
 }
 
 std::vector<std::size_t> NextHopGroups::choose(const std::vector<NextHopEntry>& entries) {

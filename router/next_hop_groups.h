@@ -30,7 +30,8 @@ struct NextHopMember {
     return AddressLess{}(*a.gateway, *b.gateway);
   }
 };
-using NextHopMembers = std::vector<NextHopMember>;  // sorted, each once, 1 to RouteTarget::kMaxCount
+// Sorted, 1 to RouteTarget::kMaxCount; a member stands in it as often as its weight says.
+using NextHopMembers = std::vector<NextHopMember>;
 
 class NextHopGroups {
  public:
@@ -43,6 +44,10 @@ class NextHopGroups {
   // may still hold one, and its packets then go where they would have gone a moment before.
   std::optional<RouteTarget> acquire(const NextHopMembers& members);
   void release(const NextHopMembers& members);
+  // Makes the block of one set that of another of the same size, under the routes that use it: all of them
+  // lead elsewhere in a few stores, however many they are. false, and nothing has changed: others have a part
+  // in it.
+  bool change(const NextHopMembers& from, const NextHopMembers& to);
 
   // What entry() says of this member, or of all members, has changed.
   void refresh(const NextHopMember& member);
@@ -64,6 +69,8 @@ class NextHopGroups {
   // among the best there are, so that a flow does not meet a dead gateway while another lives.
   static std::vector<std::size_t> choose(const std::vector<NextHopEntry>& entries);
   void program(std::uint32_t first, Group& group);
+  void enter(const NextHopMembers& members, std::uint32_t first);
+  void leave(const NextHopMembers& members, std::uint32_t first);
 
   RouteSink& sink_;
   EntryOf entry_;

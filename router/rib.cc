@@ -7,28 +7,29 @@
 namespace surety {
 namespace {
 
-bool better(const RouteCandidate& a, const RouteCandidate& b) {
-  return std::tie(a.source, a.metric) < std::tie(b.source, b.metric);
-}
+constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
 
 config::Prefix shortened(const config::Address& address, int length) {
   return config::Prefix{address, static_cast<std::uint8_t>(length)}.masked();
 }
 
+bool same_way(const RouteHop& a, const RouteHop& b) {
+  return a.ifindex == b.ifindex && a.port == b.port && a.via == b.via;
+}
+
 }  // namespace
 
 Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed)
-    : sink_(sink), groups_(groups), resolve_(std::move(resolve)), changed_(std::move(changed)) {}
+    : sink_(sink), sets_(groups, std::move(resolve)), changed_(std::move(changed)) {}
 
 void Rib::set(const config::Prefix& prefix, RouteCandidate candidate) {
-  const Source source = candidate.source;
-  auto& all = entries_[prefix].candidates;
-  const auto at = std::lower_bound(all.begin(), all.end(), candidate, better);
-  if (at != all.end() && !better(candidate, *at))
-    *at = std::move(candidate);
-  else
-    all.insert(at, std::move(candidate));
-  candidates_changed(prefix, source);
+  auto& candidates = table_.add(prefix).value.candidates;
+  const auto* const known = candidates.find(candidate.source, candidate.metric);
+  const HopSets::Id before = known != nullptr ? known->set : HopSets::kNone;
+  const HopSets::Id set = sets_.hold(std::move(candidate.to));
+  candidates.set({set, candidate.metric, candidate.generation, candidate.source});
+  if (before != set) candidates_changed(prefix, candidate.source);
+  if (before != HopSets::kNone) sets_.drop(before);
 }
 
 void Rib::remove(const config::Prefix& prefix, Source source, std::uint32_t metric) {
@@ -37,25 +38,20 @@ void Rib::remove(const config::Prefix& prefix, Source source, std::uint32_t metr
 
 void Rib::remove_hops(const config::Prefix& prefix, Source source, std::uint32_t metric,
                       const std::vector<RouteHop>& hops) {
-  const auto entry = entries_.find(prefix);
-  if (entry == entries_.end()) return;
-  auto& all = entry->second.candidates;
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const auto& c) { return c.source == source && c.metric == metric; });
-  if (at == all.end()) return;
-  const auto removed = std::erase_if(
-      at->hops, [&](const auto& h) { return std::find(hops.begin(), hops.end(), h) != hops.end(); });
-  if (removed == 0 || at->hops.empty()) all.erase(at);
+  auto* const entry = table_.find(prefix);
+  if (entry == nullptr) return;
+  auto& candidates = entry->value.candidates;
+  const auto* const known = candidates.find(source, metric);
+  if (known == nullptr) return;
+  RouteCandidate rest{source, metric, sets_.key(known->set), known->generation};
+  const auto removed = std::erase_if(rest.to.hops, [&](const auto& h) {
+    return std::ranges::any_of(hops, [&](const auto& gone) { return same_way(gone, h); });
+  });
+  if (removed > 0 && !rest.to.hops.empty()) return set(prefix, std::move(rest));
+  const auto taken =
+      candidates.take_if([&](const auto& c) { return c.source == source && c.metric == metric; });
   candidates_changed(prefix, source);
-}
-
-void Rib::remove_stale(Source source, std::uint32_t generation) {
-  std::vector<config::Prefix> touched;
-  for (auto& [prefix, entry] : entries_)
-    if (std::erase_if(entry.candidates,
-                      [&](const auto& c) { return c.source == source && c.generation != generation; }) > 0)
-      touched.push_back(prefix);
-  for (const auto& prefix : touched) candidates_changed(prefix, source);
+  for (const auto& c : taken) sets_.drop(c.set);
 }
 
 void Rib::candidates_changed(const config::Prefix& prefix, Source source) {
@@ -64,121 +60,168 @@ void Rib::candidates_changed(const config::Prefix& prefix, Source source) {
   if (is_host(prefix) && source != Source::neighbor) changed_(prefix);
 }
 
-void Rib::program_all() {
-  // By changed_, program() adds and removes neighbours' entries on the way.
-  for (auto it = entries_.begin(); it != entries_.end();) {
-    const config::Prefix prefix = it->first;
-    program(prefix);
-    it = entries_.upper_bound(prefix);
-  }
-}
+// --- what wins, and its way into the sink ---
 
-Rib::Forwarding Rib::forwarding(const RouteCandidate& candidate) const {
-  Forwarding f{candidate.special, {}};
-  bool foreign = false;
-  for (const auto& hop : candidate.hops) {
-    const Resolved resolved = resolve_(hop);
-    foreign |= resolved.foreign;
-    if (resolved.member) f.members.push_back(*resolved.member);
-  }
-  std::sort(f.members.begin(), f.members.end());
-  f.members.erase(std::unique(f.members.begin(), f.members.end()), f.members.end());
-  if (f.members.size() > RouteTarget::kMaxCount) f.members.resize(RouteTarget::kMaxCount);
-  if (f.members.empty() && foreign) f.special = kNextHopLocal;
-  return f;
-}
-
-Rib::Forwarding Rib::wanted(const Entry& entry, bool neighbors) const {
-  for (const auto& candidate : entry.candidates) {
-    if (candidate.source == Source::neighbor && !neighbors) continue;
-    if (auto f = forwarding(candidate); f.active()) return f;
-  }
-  return {};
+HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
+  for (const auto& c : route.candidates.all())
+    if ((c.source != Source::neighbor || neighbors) && sets_.active(c.set)) return c.set;
+  return HopSets::kNone;
 }
 
 void Rib::program(config::Prefix prefix) {
-  const auto it = entries_.find(prefix);
-  if (it == entries_.end()) return;
-  Entry& entry = it->second;
-  const Forwarding before = entry.programmed;
-  const Forwarding now = wanted(entry, true);
-  if (now == before) {
-    rejected_.erase(prefix);
-    if (entry.candidates.empty()) entries_.erase(it);
-    return;
-  }
-  if (install(prefix, now)) {
-    entry.programmed = now;
-    rejected_.erase(prefix);
-  } else {
-    if (before.active()) sink_.remove_route(prefix);
-    entry.programmed = {};
-    if (now.active())
-      rejected_.insert(prefix);
-    else
-      rejected_.erase(prefix);
-  }
-  if (!before.members.empty()) groups_.release(before.members);
-  const Forwarding after = entry.programmed;
+  auto* entry = table_.find(prefix);
+  if (entry == nullptr) return;
+  const Programmed before = entry->value.programmed;
+  const HopSets::Id set = wanted(entry->value, true);
+  const Programmed after = install(prefix, set, before);
+  entry->value.programmed = after;
+  set_rejected(*entry, set != HopSets::kNone && after.set == HopSets::kNone);
+  if (after.value == 0 && before.value != 0) sink_.remove_route(prefix);
+  if (before.set != HopSets::kNone) sets_.unuse(before.set);
   account(prefix, before, after);
-  if (entry.candidates.empty()) entries_.erase(it);
-  if (before.on_link() || after.on_link() || is_under_subnet(prefix)) changed_(prefix);
-  if (before.active() && !after.active()) retry_rejected();
+  if (entry->value.candidates.all().empty()) table_.erase(prefix);
+  if (after == before) return;
+  if (before.on_link || after.on_link || is_under_subnet(prefix)) changed_(prefix);
+  if (before.value != 0 && after.value == 0) retry_rejected();
 }
 
-bool Rib::install(const config::Prefix& prefix, const Forwarding& forwarding) {
-  if (!forwarding.active()) return false;
-  if (forwarding.members.empty()) return sink_.set_route(prefix, RouteTarget{forwarding.special});
-  const auto target = groups_.acquire(forwarding.members);
-  if (!target) return false;
-  if (sink_.set_route(prefix, *target)) return true;
-  groups_.release(forwarding.members);
-  return false;
+// What the sink has now, with a use of the set taken for it; nothing if there is no room.
+Rib::Programmed Rib::install(const config::Prefix& prefix, HopSets::Id set, const Programmed& before) {
+  if (set == HopSets::kNone) return {};
+  const auto target = sets_.use(set);
+  if (!target) return {};
+  const Programmed after{set, target->encode(), sets_.on_link(set)};
+  if (after.value == before.value || sink_.set_route(prefix, *target)) return after;
+  sets_.unuse(set);
+  return {};
+}
+
+void Rib::set_rejected(Table::Entry& entry, bool rejected) {
+  rejected_ = rejected_ + rejected - entry.value.rejected;
+  entry.value.rejected = rejected;
+  if (!rejected || entry.value.waits) return;
+  entry.value.waits = true;
+  waiting_.push_back(entry.prefix);
 }
 
 // One for one that goes: the room that a route leaves is that of about one other.
 void Rib::retry_rejected() {
-  if (!rejected_.empty()) program(*rejected_.begin());
-}
-
-bool Rib::Forwarding::on_link() const {
-  return std::any_of(members.begin(), members.end(), [](const auto& m) { return !m.gateway; });
+  while (!waiting_.empty()) {
+    const config::Prefix prefix = waiting_.back();
+    waiting_.pop_back();
+    auto* const entry = table_.find(prefix);
+    if (entry == nullptr) continue;
+    entry->value.waits = false;
+    if (!entry->value.rejected) continue;
+    return program(prefix);
+  }
 }
 
 std::uint32_t& Rib::count(Lengths& lengths, const config::Prefix& p) {
   return lengths[p.address.v6][p.length];
 }
 
-void Rib::account(const config::Prefix& prefix, const Forwarding& before, const Forwarding& after) {
-  programmed_ = programmed_ + after.active() - before.active();
-  auto& all = count(all_, prefix);
-  all = all + after.active() - before.active();
-  auto& on_link = count(on_link_, prefix);
-  on_link = on_link + after.on_link() - before.on_link();
+void Rib::account(const config::Prefix& prefix, const Programmed& before, const Programmed& after) {
+  const auto change = [&](auto& n, bool was, bool is) { n = n + is - was; };
+  change(programmed_, before.value != 0, after.value != 0);
+  change(count(all_, prefix), before.value != 0, after.value != 0);
+  change(count(on_link_, prefix), before.on_link, after.on_link);
 }
 
-Rib::Forwarding Rib::covering(const config::Address& address) const {
-  const auto host = entries_.find(host_prefix(address));
-  if (host != entries_.end())
-    if (auto f = wanted(host->second, false); f.active()) return f;
+// --- what concerns all routes ---
+
+void Rib::set_object(const NextHopEvent& event, std::uint32_t generation) {
+  if (sets_.set_object(event, generation)) begin_walk();
+}
+
+void Rib::remove_object(std::uint32_t id) {
+  if (sets_.remove_object(id)) begin_walk();
+}
+
+void Rib::remove_stale_objects(std::uint32_t generation) {
+  for (const auto id : sets_.objects().stale(generation)) remove_object(id);
+}
+
+void Rib::program_all() {
+  if (sets_.refresh_all()) begin_walk();
+}
+
+void Rib::remove_stale(Source source, std::uint32_t generation) {
+  stale_[static_cast<std::size_t>(source)] = generation;
+  begin_walk();
+}
+
+void Rib::begin_walk() {
+  place_ = 0;
+  walking_ = true;
+  work();
+}
+
+bool Rib::work() {
+  for (std::size_t steps = 0; walking_ && steps < steps_;) {
+    if (place_ == table_.places()) {
+      walking_ = false;
+      stale_ = {};
+      sets_.release_retired();
+      break;
+    }
+    auto* const entry = table_.at(place_++);
+    steps += entry == nullptr ? 1 : visit(*entry);
+  }
+  return walking_;
+}
+
+bool Rib::is_stale(const RouteCandidates::Candidate& c) const {
+  const auto stays = stale_[static_cast<std::size_t>(c.source)];
+  return (stays && c.generation != *stays) || sets_.dead(c.set);
+}
+
+std::size_t Rib::visit(Table::Entry& entry) {
+  const auto& all = entry.value.candidates.all();
+  const bool stale = std::ranges::any_of(all, [this](const auto& c) { return is_stale(c); });
+  if (!stale && is_as_wanted(entry.value)) return 1;
+  const config::Prefix prefix = entry.prefix;
+  if (!stale) {
+    program(prefix);
+    return kStepsOfChange;
+  }
+  const auto taken = entry.value.candidates.take_if([this](const auto& c) { return is_stale(c); });
+  candidates_changed(prefix, taken.front().source);
+  for (const auto& c : taken) sets_.drop(c.set);
+  return kStepsOfChange;
+}
+
+bool Rib::is_as_wanted(const Route& route) const {
+  const Programmed& now = route.programmed;
+  if (wanted(route, true) != now.set) return false;
+  if (now.set == HopSets::kNone) return true;
+  const auto target = sets_.target(now.set);
+  return target && target->encode() == now.value && sets_.on_link(now.set) == now.on_link;
+}
+
+// --- longest match, for neighbours ---
+
+HopSets::Id Rib::covering(const config::Address& address) const {
+  if (const auto* host = table_.find(host_prefix(address)))
+    if (const auto set = wanted(host->value, false); set != HopSets::kNone) return set;
   for (int length = host_length(address) - 1; length >= 0; --length) {
     if (all_[address.v6][static_cast<std::size_t>(length)] == 0) continue;
-    const auto it = entries_.find(shortened(address, length));
-    if (it != entries_.end() && it->second.programmed.active()) return it->second.programmed;
+    const auto* entry = table_.find(shortened(address, length));
+    if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
   }
-  return {};
+  return HopSets::kNone;
 }
 
 bool Rib::is_on_link(const config::Address& address, std::uint8_t port) const {
-  const auto f = covering(address);
-  return std::find(f.members.begin(), f.members.end(), NextHopMember{port, {}}) != f.members.end();
+  const HopSets::Id set = covering(address);
+  return set != HopSets::kNone && sets_.has(set, {port, {}});
 }
 
 bool Rib::is_under_subnet(const config::Prefix& prefix) const {
   for (int length = prefix.length - 1; length >= 0; --length) {
     if (on_link_[prefix.address.v6][static_cast<std::size_t>(length)] == 0) continue;
-    const auto it = entries_.find(shortened(prefix.address, length));
-    if (it != entries_.end() && it->second.programmed.on_link()) return true;
+    const auto* entry = table_.find(shortened(prefix.address, length));
+    if (entry != nullptr && entry->value.programmed.on_link) return true;
   }
   return false;
 }

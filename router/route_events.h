@@ -12,17 +12,33 @@ namespace surety {
 enum class EventAction : std::uint8_t { add, remove };
 
 struct RouteNextHop {
-  std::optional<config::Address> via;  // none: on link
-  int ifindex = 0;                     // 0: find it by `via`
+  std::optional<config::Address> via{};  // none: on link
+  int ifindex = 0;                       // 0: find it by `via`
+  std::uint16_t weight = 1;              // its share of the flows, beside the other next hops' weights
 };
 
 // A route of the kernel's main table, unicast or blackhole kind (blackhole, unreachable, prohibit).
 struct RouteEvent {
   EventAction action = EventAction::add;
-  config::Prefix to;
-  std::vector<RouteNextHop> next_hops;  // several: ECMP
+  config::Prefix to{};
+  std::vector<RouteNextHop> next_hops{};  // several: ECMP
   std::uint32_t metric = 0;
   std::uint8_t protocol = 0;  // RTPROT_*
+  bool blackhole = false;
+  std::uint32_t next_hop_id =
+      0;  // of the next hop object that the route refers to; then next_hops may be empty
+};
+// A next hop object of the kernel (ip-nexthop(8)): a next hop, a blackhole, or a group of other objects.
+struct NextHopEvent {
+  struct Member {
+    std::uint32_t id = 0;
+    std::uint16_t weight = 1;
+    friend bool operator==(const Member&, const Member&) = default;
+  };
+  EventAction action = EventAction::add;  // also replaces
+  std::uint32_t id = 0;
+  RouteNextHop hop{};  // of neither a group nor a blackhole
+  std::vector<Member> group{};
   bool blackhole = false;
 };
 struct NeighborEvent {
@@ -51,6 +67,7 @@ struct RouteTarget {
   static constexpr std::uint32_t kMaxCount = 64;
   std::uint32_t encode() const { return first | (count - 1) << 24; }
   static RouteTarget decode(std::uint32_t v) { return {v & 0xffffff, (v >> 24) + 1}; }
+  friend bool operator==(const RouteTarget&, const RouteTarget&) = default;
 };
 
 // One next hop as the data plane sees it: 8 bytes, so that the control thread can replace it under a running

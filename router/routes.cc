@@ -6,21 +6,21 @@
 namespace surety {
 namespace {
 
-using Source = RouteCandidate::Source;
+using Source = RouteSource;
 
 RouteCandidate connected_candidate(const ConnectedRoute& route) {
   RouteCandidate c{.source = Source::connected};
-  if (route.kind == ConnectedRoute::Kind::local) c.special = kNextHopLocal;
-  if (route.kind == ConnectedRoute::Kind::blackhole) c.special = kNextHopBlackhole;
-  if (route.kind == ConnectedRoute::Kind::subnet) c.hops.push_back({.port = route.port});
+  if (route.kind == ConnectedRoute::Kind::local) c.to.special = kNextHopLocal;
+  if (route.kind == ConnectedRoute::Kind::blackhole) c.to.special = kNextHopBlackhole;
+  if (route.kind == ConnectedRoute::Kind::subnet) c.to.hops.push_back({.port = route.port});
   return c;
 }
 
 RouteCandidate yaml_candidate(const config::Route& route, std::uint32_t generation) {
   RouteCandidate c{.source = Source::yaml, .generation = generation};
-  if (route.blackhole) c.special = kNextHopBlackhole;
+  if (route.blackhole) c.to.special = kNextHopBlackhole;
   for (const auto& hop : route.next_hops) {
-    RouteHop& h = c.hops.emplace_back(RouteHop{.via = hop.via});
+    RouteHop& h = c.to.hops.emplace_back(RouteHop{.via = hop.via});
     if (hop.port) h.port = static_cast<std::uint8_t>(*hop.port);
   }
   return c;
@@ -28,7 +28,8 @@ RouteCandidate yaml_candidate(const config::Route& route, std::uint32_t generati
 
 std::vector<RouteHop> kernel_hops(const RouteEvent& event) {
   std::vector<RouteHop> hops;
-  for (const auto& hop : event.next_hops) hops.push_back({.via = hop.via, .ifindex = hop.ifindex});
+  for (const auto& hop : event.next_hops)
+    hops.push_back({.via = hop.via, .ifindex = hop.ifindex, .weight = hop.weight});
   return hops;
 }
 
@@ -99,11 +100,22 @@ void Routes::on(const RouteEvent& event) {
   if (event.action == EventAction::remove)
     return rib_.remove_hops(to, Source::kernel, event.metric, kernel_hops(event));
   RouteCandidate c{.source = Source::kernel, .metric = event.metric, .generation = kernel_generation_};
-  if (event.blackhole)
-    c.special = kNextHopBlackhole;
+  // The object says more than a copy of its next hops: when it changes, the routes' copies may not be told
+  // again.
+  if (event.next_hop_id != 0 && (rib_.knows_object(event.next_hop_id) || event.next_hops.empty()))
+    c.to.object = event.next_hop_id;
+  else if (event.blackhole)
+    c.to.special = kNextHopBlackhole;
   else
-    c.hops = kernel_hops(event);
+    c.to.hops = kernel_hops(event);
   rib_.set(to, std::move(c));
+}
+
+void Routes::on(const NextHopEvent& event) {
+  if (event.action == EventAction::add)
+    rib_.set_object(event, kernel_generation_);
+  else
+    rib_.remove_object(event.id);
 }
 
 void Routes::on(const NeighborEvent& event) {
@@ -125,11 +137,13 @@ void Routes::on(const AddressEvent& event) {
 
 void Routes::begin_kernel_sync() {
   ++kernel_generation_;
+  rib_.keep_stale(Source::kernel);
 }
 
 void Routes::end_kernel_sync() {
   std::erase_if(kernel_addresses_, [&](const auto& a) { return a.generation != kernel_generation_; });
   refresh_connected();
+  rib_.remove_stale_objects(kernel_generation_);
   rib_.remove_stale(Source::kernel, kernel_generation_);
   std::vector<InterfaceAddress> gone;
   for (const auto& [key, neighbor] : kernel_neighbors_)
@@ -212,7 +226,7 @@ void Routes::refresh_host_route(const config::Address& address) {
     const auto [route, added] = host_routes_.try_emplace(address, port);
     if (!added && route->second == port) return;
     route->second = port;
-    return rib_.set(host, {.source = Source::neighbor, .hops = {{.via = address, .port = port}}});
+    return rib_.set(host, {.source = Source::neighbor, .to = {.hops = {{.via = address, .port = port}}}});
   }
   if (host_routes_.erase(address) > 0) rib_.remove(host, Source::neighbor, 0);
 }

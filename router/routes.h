@@ -46,6 +46,7 @@ class Routes {
   void set_port_up(std::size_t port, bool up);
 
   void on(const RouteEvent& event);
+  void on(const NextHopEvent& event);  // before the routes that name it
   void on(const NeighborEvent& event);
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
@@ -53,6 +54,13 @@ class Routes {
   // removed at end.
   void begin_kernel_sync();
   void end_kernel_sync();
+
+  // With many routes some calls have much to do: end_kernel_sync(), bind_port(), configure() and a next hop
+  // object that changes. They do it in full (the default), or a few milliseconds' worth per `steps` = 10,000,
+  // and leave the rest to work(); true: there is more. Until then routes of the old state are still in the
+  // sink.
+  void limit_work(std::size_t steps) { rib_.limit_work(steps); }
+  bool work() { return rib_.work(); }
 
   struct Resolution {
     config::Address address;

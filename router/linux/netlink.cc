@@ -1,9 +1,11 @@
 #include "router/linux/netlink.h"
 
 #include <linux/netlink.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <type_traits>
@@ -12,12 +14,13 @@
 namespace surety {
 namespace {
 
-constexpr std::array<std::uint16_t, 4> kDumps{RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETNEIGH};
+constexpr std::array<std::uint16_t, 5> kDumps{RTM_GETLINK, RTM_GETADDR, RTM_GETNEXTHOP, RTM_GETROUTE,
+                                              RTM_GETNEIGH};
 constexpr unsigned kGroups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
-                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+                             RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | 1U << (RTNLGRP_NEXTHOP - 1);
 constexpr std::size_t kBuffer = 128UL * 1024;  // an attribute has a 16-bit length: holds any message
 constexpr int kReceiveBuffer = 4 * 1024 * 1024;
-constexpr int kDatagramsPerPoll = 1024;
+constexpr std::size_t kMessagesPerPoll = 2048;
 
 }  // namespace
 
@@ -37,13 +40,10 @@ NetlinkMonitor::NetlinkMonitor(mnl_socket* socket)
 
 void NetlinkMonitor::poll(Handler& handler) {
   bool tried = false;
-  for (int i = 0; i < kDatagramsPerPoll; ++i) {
+  for (std::size_t taken = 0; taken < kMessagesPerPoll;) {
     const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer_.data(), buffer_.size());
     if (n >= 0) {
-      int left = static_cast<int>(n);
-      for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(m, left);
-           m = mnl_nlmsg_next(m, &left))
-        deliver(*m, handler);
+      taken += take(static_cast<std::size_t>(n), handler);
     } else if (errno == EAGAIN) {
       // Only now that the queue is empty: until then the kernel goes on discarding messages after an ENOBUFS
       // without reporting another one, and a dump would not cover those. Nor may two dumps run at once.
@@ -54,10 +54,23 @@ void NetlinkMonitor::poll(Handler& handler) {
       siblings_.clear();
       handler.on_resync_begin();
       if (!request_dump()) return;
-    } else if (errno != EINTR) {
-      stale_ = true;  // ENOBUFS: messages were lost
+    } else {
+      stale_ = stale_ || errno != EINTR;  // ENOBUFS: messages were lost
+      ++taken;
     }
   }
+}
+
+// How many messages the buffer had, one at least.
+std::size_t NetlinkMonitor::take(std::size_t bytes, Handler& handler) {
+  std::size_t messages = 0;
+  int left = static_cast<int>(bytes);
+  for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(m, left);
+       m = mnl_nlmsg_next(m, &left)) {
+    deliver(*m, handler);
+    ++messages;
+  }
+  return std::max<std::size_t>(messages, 1);
 }
 
 bool NetlinkMonitor::request_dump() {
@@ -66,7 +79,8 @@ bool NetlinkMonitor::request_dump() {
   m->nlmsg_type = kDumps[dump_];
   m->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   m->nlmsg_seq = ++sequence_;
-  mnl_nlmsg_put_extra_header(m, sizeof(rtgenmsg));  // AF_UNSPEC: every family
+  // AF_UNSPEC: every family. All have it first; only RTM_GETNEXTHOP asks for more than that.
+  mnl_nlmsg_put_extra_header(m, kDumps[dump_] == RTM_GETNEXTHOP ? sizeof(nhmsg) : sizeof(rtgenmsg));
   if (mnl_socket_sendto(socket_.get(), m, m->nlmsg_len) >= 0) return true;
   stale_ = true;
   dump_ = kDumps.size();
@@ -81,6 +95,8 @@ void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
     case NLMSG_DONE:
       return dump_done(handler);
     case NLMSG_ERROR:
+      if (dump_ < kDumps.size() && kDumps[dump_] == RTM_GETNEXTHOP)
+        return dump_done(handler);  // before Linux 5.3
       stale_ = true;
       dump_ = kDumps.size();
       return;
@@ -111,7 +127,9 @@ void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
   }
   if (const auto* address = std::get_if<AddressEvent>(&event))
     if (address->action == EventAction::remove && !address->address.address.v6) stale_ = true;
-  if (auto* route = std::get_if<RouteEvent>(&event)) siblings_.correct(*route);
+  // Routes that name an object are removed whole.
+  if (auto* route = std::get_if<RouteEvent>(&event); route && route->next_hop_id == 0)
+    siblings_.correct(*route);
   std::visit(
       [&handler](const auto& e) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(e)>, std::monostate>) handler.on(e);

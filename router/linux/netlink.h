@@ -20,7 +20,8 @@ class NetlinkMonitor {
   class Handler {
    public:
     virtual ~Handler() = default;
-    virtual void on(const RouteEvent&) = 0;  // an addition replaces the route of the same prefix and metric
+    virtual void on(const RouteEvent&) = 0;    // an addition replaces the route of the same prefix and metric
+    virtual void on(const NextHopEvent&) = 0;  // before the routes that name it; see below
     virtual void on(const NeighborEvent&) = 0;
     virtual void on(const AddressEvent&) = 0;
     virtual void on(const LinkEvent&) = 0;
@@ -36,13 +37,14 @@ class NetlinkMonitor {
 
   int fd() const { return mnl_socket_get_fd(socket_.get()); }
 
-  // Tells the handler what has happened; never blocks, and takes a bounded amount so that the caller's loop
-  // goes round. Call it when fd() is readable (level-triggered), and about once a second to retry what
-  // failed.
+  // Tells the handler what has happened; never blocks, and takes a bounded amount (some 2000 messages, a
+  // dump's buffer more at most) so that the caller's loop goes round. Call it when fd() is readable
+  // (level-triggered), and about once a second to retry what failed.
   //
-  // Order: links, addresses, routes, neighbours in a resynchronisation; the kernel's order else. An event may
-  // be told twice. After lost messages (ENOBUFS), and after changes whose effect on IPv4 routes the kernel
-  // does not announce (a link goes up or down, an address is removed), everything is resynchronised.
+  // Order: links, addresses, next hop objects, routes, neighbours in a resynchronisation; the kernel's order
+  // else. An event may be told twice. After lost messages (ENOBUFS), and after changes whose effect on IPv4
+  // routes the kernel does not announce (a link goes up or down, an address is removed), everything is
+  // resynchronised. With a next hop object the kernel removes the routes that name it, without saying so.
   void poll(Handler& handler);
 
  private:
@@ -52,6 +54,7 @@ class NetlinkMonitor {
   explicit NetlinkMonitor(mnl_socket* socket);
 
   bool request_dump();
+  std::size_t take(std::size_t bytes, Handler& handler);
   void deliver(const nlmsghdr& message, Handler& handler);
   void dump_done(Handler& handler);
   void tell(NetlinkEvent event, bool dumped, Handler& handler);

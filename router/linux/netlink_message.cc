@@ -2,6 +2,7 @@
 
 #include <linux/if.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -81,6 +82,7 @@ std::vector<RouteNextHop> read_multipath(Span bytes, unsigned family, bool with_
   while (const auto entry = read<rtnexthop>(bytes)) {
     if (entry->rtnh_len < sizeof(rtnexthop) || entry->rtnh_len > bytes.size()) break;
     RouteNextHop hop{std::nullopt, entry->rtnh_ifindex};
+    hop.weight = static_cast<std::uint16_t>(entry->rtnh_hops + 1);
     for_each_attribute(bytes.subspan(sizeof(rtnexthop), entry->rtnh_len - sizeof(rtnexthop)),
                        [&](int type, Span payload) { read_next_hop(type, payload, family, hop); });
     if (with_dead || (entry->rtnh_flags & RTNH_F_DEAD) == 0) hops.push_back(hop);
@@ -114,6 +116,7 @@ NetlinkEvent parse_route(EventAction action, Span body) {
   for_each_attribute(behind(body, sizeof(rtmsg)), [&](int type, Span payload) {
     if (type == RTA_TABLE) table = read<std::uint32_t>(payload).value_or(RT_TABLE_UNSPEC);
     if (type == RTA_PRIORITY) event.metric = read<std::uint32_t>(payload).value_or(0);
+    if (type == RTA_NH_ID) event.next_hop_id = read<std::uint32_t>(payload).value_or(0);
     if (type == RTA_MULTIPATH) event.next_hops = read_multipath(payload, m->rtm_family, !adding);
     if (type == RTA_DST)
       if (const auto to = read_address(payload, m->rtm_family)) {
@@ -132,7 +135,43 @@ NetlinkEvent parse_route(EventAction action, Span body) {
   const bool alive = !adding || (m->rtm_flags & RTNH_F_DEAD) == 0;
   if (event.next_hops.empty() && alive && (single.via || single.ifindex != 0))
     event.next_hops.push_back(single);
-  if (adding && event.next_hops.empty()) return {};
+  if (adding && event.next_hops.empty() && event.next_hop_id == 0) return {};
+  return event;
+}
+
+std::vector<NextHopEvent::Member> read_group(Span bytes) {
+  // struct nexthop_grp, whose high byte of the weight has a name only since Linux 6.12 and is zero before.
+  struct Entry {
+    std::uint32_t id;
+    std::uint8_t weight, weight_high;
+    std::uint16_t reserved;
+  };
+  static_assert(sizeof(Entry) == sizeof(nexthop_grp));
+  std::vector<NextHopEvent::Member> members;
+  while (const auto entry = read<Entry>(bytes)) {
+    const int weight = (entry->weight_high << 8 | entry->weight) + 1;
+    members.push_back({entry->id, static_cast<std::uint16_t>(std::min(weight, 0xffff))});
+    bytes = bytes.subspan(sizeof(Entry));
+  }
+  return members;
+}
+
+NetlinkEvent parse_next_hop(EventAction action, Span body) {
+  const auto m = read<nhmsg>(body);
+  if (!m) return {};
+  NextHopEvent event;
+  event.action = action;
+  bool of_bridge = false;
+  for_each_attribute(behind(body, sizeof(nhmsg)), [&](int type, Span payload) {
+    if (type == NHA_ID) event.id = read<std::uint32_t>(payload).value_or(0);
+    if (type == NHA_GROUP) event.group = read_group(payload);
+    if (type == NHA_BLACKHOLE) event.blackhole = true;
+    if (type == NHA_OIF) event.hop.ifindex = read<int>(payload).value_or(0);
+    if (type == NHA_GATEWAY) event.hop.via = read_address(payload, m->nh_family);
+    if (type == NHA_FDB) of_bridge = true;
+  });
+  const bool leads = event.blackhole || !event.group.empty() || event.hop.via || event.hop.ifindex != 0;
+  if (event.id == 0 || of_bridge || (action == EventAction::add && !leads)) return {};
   return event;
 }
 
@@ -193,6 +232,10 @@ NetlinkEvent parse_message(Span message) {
       return parse_route(EventAction::add, body);
     case RTM_DELROUTE:
       return parse_route(EventAction::remove, body);
+    case RTM_NEWNEXTHOP:
+      return parse_next_hop(EventAction::add, body);
+    case RTM_DELNEXTHOP:
+      return parse_next_hop(EventAction::remove, body);
     case RTM_NEWNEIGH:
       return parse_neighbor(false, body);
     case RTM_DELNEIGH:

@@ -1,60 +1,20 @@
 #include "router/linux/punt.h"
 
-#include <fcntl.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "router/linux/netlink_commands.h"
+#include "router/linux/tun.h"
 
 namespace surety {
 namespace {
 
-bool valid_name(const std::string& name) {
-  return !name.empty() && name.size() < IFNAMSIZ && name != "." && name != ".." &&
-         name.find_first_of("/:% \t\n") == std::string::npos;
-}
-
-std::string setting_path(const std::string& family, const std::string& device, const std::string& key) {
-  return "/proc/sys/net/" + family + "/conf/" + device + "/" + key;
-}
-
-int read_setting(const std::string& path) {
-  int value = -1;
-  std::ifstream(path) >> value;
-  return value;
-}
-
-// In a container /proc/sys is often read-only: what is already as wanted is fine.
-bool ensure_setting(const std::string& path, int value) {
-  if (read_setting(path) == value) return true;
-  std::ofstream(path) << value << std::flush;
-  return read_setting(path) == value;
-}
-
-ifreq request_for(const std::string& name) {
-  ifreq request{};
-  std::ranges::copy(name, request.ifr_name);
-  return request;
-}
-
-Status bring_up(const std::string& name) {
-  const Fd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!control) return failure("cannot open a socket", errno);
-  ifreq request = request_for(name);
-  request.ifr_flags = IFF_UP;
-  if (::ioctl(control.get(), SIOCSIFFLAGS, &request) != 0)
-    return failure("cannot bring " + name + " up", errno);
-  return success();
-}
+using tun::ensure_setting;
+using tun::read_setting;
+using tun::setting_path;
 
 Status set_own(const std::string& name, const std::string& key, int value) {
   const std::string path = setting_path("ipv4", name, key);
@@ -89,16 +49,11 @@ Status let_kernel_forward(const std::string& name) {
 }  // namespace
 
 Result<PuntDevice> PuntDevice::open(const std::string& name) {
-  if (!valid_name(name)) return Failure{"\"" + name + "\" is not an interface name (1 to 15 characters)"};
-  Fd fd(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) return failure("cannot open /dev/net/tun (modprobe tun; a container needs the device)", errno);
-  ifreq request = request_for(name);
-  request.ifr_flags = IFF_TUN | IFF_NO_PI | static_cast<short>(IFF_TUN_EXCL);
-  if (::ioctl(fd.get(), TUNSETIFF, &request) != 0)
-    return failure("cannot make the TUN device " + name, errno);
+  auto fd = tun::make(name, IFF_TUN);
+  if (!fd) return Failure{fd.error()};
   if (Status s = let_kernel_forward(name); !s) return Failure{s.error()};
-  if (Status s = bring_up(name); !s) return Failure{s.error()};
-  return PuntDevice(std::move(fd), name);
+  if (Status s = tun::bring_up(name); !s) return Failure{s.error()};
+  return PuntDevice(std::move(*fd), name);
 }
 
 bool PuntDevice::write(std::span<const std::uint8_t> ip_packet) {

@@ -72,6 +72,7 @@ TEST(LabRouters, HaveFlowTablesThatHoldTheFlows) {
   EXPECT_EQ(capacity("", 1), 4096u);
   EXPECT_EQ(capacity("", 10'000), 20'000u);
   EXPECT_EQ(capacity("flow_table: {capacity: 128}, ", 1), 128u);
+  EXPECT_EQ(clean({}).routers.at(0).config.flow_table.creation_rate, 0u) << "no limit";
 }
 
 TEST(LabRouters, ReportErrorsAndWarningsOfTheirSections) {

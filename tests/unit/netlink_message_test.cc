@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <linux/if.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <vector>
@@ -124,6 +127,60 @@ TEST(NetlinkMessage, MultipathLeavesOutDeadNextHops) {
             "add 10.0.0.0/8 via 192.0.2.1 dev 3 dev 5");
   EXPECT_EQ(parsed(message(RTM_DELROUTE, ipv4_route(8), {kTen, hops})),
             "remove 10.0.0.0/8 via 192.0.2.1 dev 3 via 192.0.2.2 dev 4 dev 5");
+}
+
+TEST(NetlinkMessage, WeightsAndNextHopObjectsOfRoutes) {
+  Octets heavy = hop(3, 0, kVia);
+  heavy[offsetof(rtnexthop, rtnh_hops)] = 4;  // the weight less one
+  EXPECT_EQ(
+      parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, attribute(RTA_MULTIPATH, heavy + hop(5, 0, {}))})),
+      "add 10.0.0.0/8 via 192.0.2.1 dev 3 weight 5 dev 5");
+  const auto id = attribute(RTA_NH_ID, 77U);
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, id})), "add 10.0.0.0/8 nhid 77");
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8), {kTen, id, kVia, kDev3})),
+            "add 10.0.0.0/8 via 192.0.2.1 dev 3 nhid 77");
+  EXPECT_EQ(parsed(message(RTM_DELROUTE, ipv6_route(0), {id})), "remove ::/0 nhid 77");
+}
+
+nhmsg next_hop(unsigned char family) {
+  nhmsg m{};
+  m.nh_family = family;
+  return m;
+}
+Octets group(
+    std::initializer_list<std::array<std::uint8_t, 3>> members) {  // id, weight less one, its high byte
+  Octets out;
+  for (const auto& [id, weight, high] : members) append(out, {id, 0, 0, 0, weight, high, 0, 0});
+  return attribute(NHA_GROUP, out);
+}
+
+TEST(NetlinkMessage, NextHopObjects) {
+  const auto id = attribute(NHA_ID, 7U), dev = attribute(NHA_OIF, 3);
+  const auto v4 = attribute(NHA_GATEWAY, address("192.0.2.1"));
+  const auto v6 = attribute(NHA_GATEWAY, address("fe80::1"));
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {id, v4, dev})),
+            "add nhid 7 via 192.0.2.1 dev 3");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET6), {id, v6, dev})),
+            "add nhid 7 via fe80::1 dev 3");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {id, dev})), "add nhid 7 dev 3");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {id, attribute(NHA_BLACKHOLE, Octets{})})),
+            "add nhid 7 blackhole");
+  EXPECT_EQ(parsed(message(RTM_DELNEXTHOP, next_hop(AF_INET), {id})), "remove nhid 7");
+  EXPECT_EQ(
+      parsed(message(RTM_NEWNEXTHOP, next_hop(AF_UNSPEC), {id, group({{1, 0, 0}, {2, 255, 0}, {3, 0, 1}})})),
+      "add nhid 7 1*1 2*256 3*257");
+}
+
+TEST(NetlinkMessage, NextHopObjectsThatSayNothing) {
+  const auto id = attribute(NHA_ID, 7U), dev = attribute(NHA_OIF, 3);
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {dev})), "nothing") << "no id";
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {id})), "nothing") << "leads nowhere";
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_INET), {id, attribute(NHA_FDB, Octets{}), dev})),
+            "nothing");
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, next_hop(AF_UNSPEC), {id, attribute(NHA_GROUP, Octets{1, 0, 0})})),
+            "nothing")
+      << "a truncated group";
+  EXPECT_EQ(parsed(message(RTM_NEWNEXTHOP, std::uint16_t{AF_INET}, {})), "nothing") << "truncated";
 }
 
 TEST(NetlinkMessage, RouteWithoutALivingNextHopSaysNothing) {

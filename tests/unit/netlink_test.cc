@@ -29,6 +29,7 @@ class Mirror : public NetlinkMonitor::Handler {
   void on(const RouteEvent& e) override {
     note("route " + text_of(e.to) + " metric " + std::to_string(e.metric), e.action, text_of(e));
   }
+  void on(const NextHopEvent& e) override { note("nhid " + std::to_string(e.id), e.action, text_of(e)); }
   void on(const NeighborEvent& e) override {
     note("neighbor " + text_of(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
   }
@@ -47,11 +48,13 @@ class Mirror : public NetlinkMonitor::Handler {
   }
 
   std::map<std::string, std::string> now;
+  std::size_t told = 0;
   bool synchronized = false;
   int resyncs = 0;
 
  private:
   void note(const std::string& key, EventAction action, const std::string& text) {
+    ++told;
     if (action == EventAction::add) {
       now[key] = text;
       seen_[key] = true;
@@ -160,6 +163,70 @@ TEST_F(NetlinkMonitorTest, FollowsNeighborsAndAddresses) {
   follow();
   EXPECT_THAT(mirror_.now, Not(Contains(Pair("neighbor 10.9.1.1" + dev, ::testing::_))));
   EXPECT_THAT(mirror_.now, Not(Contains(Pair("address 10.5.0.1/24" + dev, ::testing::_))));
+}
+
+// Whether or not the kernel repeats an object's next hops in the routes that name it.
+TEST_F(NetlinkMonitorTest, FollowsNextHopObjects) {
+  const std::string dev = " dev " + ifindex("a0");
+  for (const std::string repeats : {"1", "0"}) {
+    run("sysctl -q net.ipv4.nexthop_compat_mode=" + repeats);
+    run("ip nexthop add id 7 via 10.9.1.1 dev a0 && ip nexthop add id 8 via 10.9.1.2 dev a0");
+    run("ip nexthop add id 9 group 7,3/8 && ip nexthop add id 6 blackhole");
+    run("ip -6 nexthop add id 10 via 2001:db8:1::1 dev a0");
+    run("ip route add 10.77.0.0/16 nhid 9 && ip -6 route add 2001:db8:9::/48 nhid 10");
+    follow();
+    EXPECT_EQ(mirror_.now["nhid 7"], "add nhid 7 via 10.9.1.1" + dev);
+    EXPECT_EQ(mirror_.now["nhid 9"], "add nhid 9 7*3 8*1");
+    EXPECT_EQ(mirror_.now["nhid 6"], "add nhid 6 blackhole");
+    EXPECT_EQ(mirror_.now["nhid 10"], "add nhid 10 via 2001:db8:1::1" + dev);
+    const std::string hops = " via 10.9.1.1" + dev + " weight 3 via 10.9.1.2" + dev;
+    expect_route("10.77.0.0/16 metric 0", "add 10.77.0.0/16" + (repeats == "1" ? hops : "") + " nhid 9");
+    expect_route("2001:db8:9::/48 metric 1024",
+                 "add 2001:db8:9::/48" + (repeats == "1" ? " via 2001:db8:1::1" + dev : "") + " nhid 10");
+    run("ip nexthop replace id 7 via 10.9.1.3 dev a0");
+    follow();
+    EXPECT_EQ(mirror_.now["nhid 7"], "add nhid 7 via 10.9.1.3" + dev);
+    run("ip nexthop del id 8");
+    follow();
+    EXPECT_EQ(mirror_.now["nhid 9"], "add nhid 9 7*3") << "the kernel tells what is left of a group";
+    EXPECT_FALSE(mirror_.now.contains("nhid 8"));
+    run("ip nexthop flush");
+    follow();
+    EXPECT_FALSE(mirror_.now.contains("nhid 7"));
+    EXPECT_FALSE(mirror_.now.contains("nhid 10"));
+    run("ip link set a0 down && ip link set a0 up && ip addr replace 2001:db8:1::fe/64 dev a0 nodad");
+    follow();
+    expect_no_route("10.77.0.0/16 metric 0");
+  }
+}
+
+TEST_F(NetlinkMonitorTest, NextHopObjectsThatWereThereBefore) {
+  run("sysctl -q net.ipv4.nexthop_compat_mode=0");
+  run("ip nexthop add id 7 via 10.9.1.1 dev a0 && ip route add 10.77.0.0/16 nhid 7");
+  auto later = NetlinkMonitor::open();
+  ASSERT_TRUE(later);
+  Mirror fresh;
+  do later->poll(fresh);
+  while (!fresh.synchronized);
+  EXPECT_EQ(fresh.now["nhid 7"], "add nhid 7 via 10.9.1.1 dev " + ifindex("a0"));
+  EXPECT_EQ(fresh.now["route 10.77.0.0/16 metric 0"], "add 10.77.0.0/16 nhid 7 proto 3");
+}
+
+// A million routes must not keep the caller from its other work.
+TEST_F(NetlinkMonitorTest, APollTakesABoundedAmount) {
+  run("for i in $(seq 0 9999); do echo route add blackhole 20.$((i/256)).$((i%256)).0/24; done | ip -batch "
+      "-");
+  int polls = 0;
+  std::size_t most = 0;
+  for (std::size_t before = mirror_.told; readable(); before = mirror_.told) {
+    monitor_->poll(mirror_);
+    most = std::max(most, mirror_.told - before);
+    ++polls;
+  }
+  EXPECT_GE(polls, 4);
+  EXPECT_LE(most, 2048U + 1024U) << "a dump's buffer more, at most";
+  follow();
+  expect_route("20.39.15.0/24 metric 0", "add");
 }
 
 // The kernel flushes these without a word.

@@ -44,10 +44,19 @@ inline std::string text_of(const RouteEvent& r) {
   if (r.blackhole) out += " blackhole";
   for (const auto& hop : r.next_hops)
     out += (hop.via ? " via " + text_of(*hop.via) : "") +
-           (hop.ifindex != 0 ? " dev " + std::to_string(hop.ifindex) : "");
+           (hop.ifindex != 0 ? " dev " + std::to_string(hop.ifindex) : "") +
+           (hop.weight != 1 ? " weight " + std::to_string(hop.weight) : "");
+  if (r.next_hop_id != 0) out += " nhid " + std::to_string(r.next_hop_id);
   if (r.metric != 0) out += " metric " + std::to_string(r.metric);
   if (r.protocol != 0) out += " proto " + std::to_string(r.protocol);
   return out;
+}
+inline std::string text_of(const NextHopEvent& n) {
+  std::string out = (n.action == EventAction::add ? "add nhid " : "remove nhid ") + std::to_string(n.id);
+  if (n.hop.via) out += " via " + text_of(*n.hop.via);
+  if (n.hop.ifindex != 0) out += " dev " + std::to_string(n.hop.ifindex);
+  for (const auto& m : n.group) out += " " + std::to_string(m.id) + "*" + std::to_string(m.weight);
+  return out + (n.blackhole ? " blackhole" : "");
 }
 inline std::string text_of(const NeighborEvent& n) {
   const std::string what = text_of(n.address) + " dev " + std::to_string(n.ifindex);

@@ -112,6 +112,37 @@ TEST_F(NextHopGroupsTest, ListsWhatIsToBeResolved) {
   EXPECT_EQ(groups.unresolved(), (std::vector{via(1, 2)}));
 }
 
+TEST_F(NextHopGroupsTest, ASetBecomesAnotherInPlace) {
+  const auto t = groups.acquire({via(0, 1), via(1, 2)}), other = groups.acquire({via(0, 5), via(0, 6)});
+  EXPECT_TRUE(groups.change({via(0, 1), via(1, 2)}, {via(1, 2), via(2, 3)}));
+  EXPECT_EQ(sink.words(*t), "unresolved 1 | unresolved 2");
+  known = {via(0, 1), via(2, 3)};
+  groups.refresh(via(2, 3));
+  EXPECT_EQ(sink.words(*t), "ready 2 02:00:00:00:00:03 | ready 2 02:00:00:00:00:03");
+  groups.refresh(via(0, 1));  // no member any more
+  EXPECT_EQ(groups.acquire({via(1, 2), via(2, 3)}), t) << "what it is known by now";
+  EXPECT_FALSE(groups.change({via(1, 2), via(2, 3)}, {via(1, 2), via(2, 4)})) << "two have a part in it";
+  EXPECT_FALSE(groups.change({via(0, 5), via(0, 6)}, {via(0, 5)})) << "another size";
+  EXPECT_FALSE(groups.change({via(0, 5), via(0, 6)}, {via(1, 2), via(2, 3)})) << "there is one";
+  EXPECT_EQ(sink.words(*other), "unresolved 0 | unresolved 0");
+  groups.release({via(1, 2), via(2, 3)});
+  groups.release({via(1, 2), via(2, 3)});
+  groups.release({via(0, 5), via(0, 6)});
+  EXPECT_EQ(groups.ids_used(), 0U);
+}
+
+TEST_F(NextHopGroupsTest, AMemberMayHaveSeveralPlaces) {
+  const NextHopMembers weighted{via(0, 1), via(0, 1), via(1, 2)};
+  const auto t = groups.acquire(weighted);
+  known = {via(0, 1), via(1, 2)};
+  groups.refresh(via(0, 1));
+  EXPECT_EQ(sink.words(*t),
+            "ready 0 02:00:00:00:00:01 | ready 0 02:00:00:00:00:01 | ready 1 02:00:00:00:00:02");
+  groups.release(weighted);
+  EXPECT_EQ(groups.ids_used(), 0U);
+  EXPECT_TRUE(groups.unresolved().empty());
+}
+
 TEST_F(NextHopGroupsTest, RefusesWithoutIds) {
   NextHopMembers all;
   for (std::uint8_t i = 0; i < 60; ++i) all.push_back(via(0, i));

@@ -9,31 +9,82 @@ surety_test(unit_router
   unit/congestion_signal_test.cc
   unit/connected_test.cc
   unit/counters_test.cc
+  unit/degrade_reason_test.cc
+  unit/dispatch_test.cc
   unit/egress_test.cc
   unit/exits_test.cc
   unit/fib_test.cc
+  unit/flow_flood_test.cc
+  unit/flow_hash_test.cc
+  unit/flow_table_ageing_test.cc
   unit/flow_table_test.cc
+  unit/handover_test.cc
   unit/headers_test.cc
+  unit/held_packets_test.cc
+  unit/hop_sets_test.cc
+  unit/huge_memory_test.cc
+  unit/icmp_error_test.cc
+  unit/ingress_signals_test.cc
   unit/ingress_test.cc
   unit/martians_test.cc
   unit/meter_test.cc
   unit/neighbors_test.cc
+  unit/neighbor_resolver_test.cc
   unit/next_hop_groups_test.cc
+  unit/next_hop_objects_test.cc
   unit/parse_ipv4_test.cc
   unit/parse_ipv6_test.cc
   unit/parse_transport_test.cc
+  unit/path_names_test.cc
   unit/path_slots_test.cc
   unit/plain_queue_test.cc
+  unit/port_addresses_test.cc
+  unit/prefix_table_test.cc
   unit/prefixes_test.cc
   unit/remote_alpha_test.cc
+  unit/replay_window_test.cc
+  unit/responder_test.cc
   unit/rewrite_stage_test.cc
   unit/rewrite_test.cc
   unit/rib_test.cc
+  unit/route_candidates_test.cc
   unit/route_stage_test.cc
   unit/routes_property_test.cc
   unit/routes_test.cc
   unit/service_rates_test.cc
+  unit/signal_gate_test.cc
+  unit/signal_history_test.cc
+  unit/signal_keys_test.cc
+  unit/signal_message_test.cc
   unit/signal_path_test.cc
+  unit/signal_sender_test.cc
+  unit/signal_sources_test.cc
   unit/snapshot_test.cc
   unit/top_flows_test.cc
+  unit/weighted_members_test.cc
   LIBS router)
+
+# What workers are made of.
+surety_test(unit_router_worker
+  unit/eal_main.cc
+  unit/sleeper_test.cc
+  unit/idle_policy_test.cc
+  unit/work_plan_test.cc
+  unit/worker_reading_test.cc
+  unit/workers_test.cc
+  LIBS router_worker router_dpdk router_linux router_observe)
+
+# Devices.
+surety_test(unit_router_dpdk
+  unit/eal_main.cc
+  unit/bench_histogram_test.cc
+  unit/bench_routes_test.cc
+  ${CMAKE_SOURCE_DIR}/router/dpdk/bench_routes.cc
+  unit/burst_gate_test.cc
+  unit/derived_mac_test.cc
+  unit/pools_test.cc
+  unit/port_device_test.cc
+  unit/port_rss_test.cc
+  unit/socket_file_test.cc
+  unit/wake_fds_test.cc
+  LIBS router_dpdk router_linux)

@@ -5,4 +5,5 @@ surety_test(unit_router_linux
   unit/netlink_test.cc
   unit/punt_test.cc
   unit/steer_test.cc
+  unit/tap_twin_test.cc
   LIBS router_linux)

@@ -1,9 +1,13 @@
 # Tests of what renders a reading: metrics, telemetry's wire form and client, `surety show`.
 surety_test(unit_router_observe
   unit/human_test.cc
+  unit/metrics_congestion_test.cc
   unit/metrics_server_test.cc
   unit/metrics_test.cc
   unit/reading_json_test.cc
+  unit/reading_merge_test.cc
+  unit/show_columns_test.cc
+  unit/show_signalling_test.cc
   unit/show_test.cc
   unit/telemetry_client_test.cc
   unit/telemetry_wire_test.cc

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -14,6 +15,21 @@ namespace surety {
 namespace {
 
 constexpr std::size_t kPorts = 3;
+
+// What share of the flows goes where: a block may have several places for one next hop.
+std::string shares(const std::string& words) {
+  std::map<std::string, int> places;
+  for (std::size_t from = 0; from <= words.size();) {
+    const auto to = std::min(words.find(" | ", from), words.size());
+    ++places[words.substr(from, to - from)];
+    from = to + 3;
+  }
+  int common = 0;
+  for (const auto& [word, n] : places) common = std::gcd(common, n);
+  std::string text;
+  for (const auto& [word, n] : places) text += std::to_string(n / common) + " of " + word + "; ";
+  return text;
+}
 
 struct Model {
   config::Config config;
@@ -285,11 +301,15 @@ class RoutesProperty : public testing::TestWithParam<unsigned> {
 };
 
 TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
+  if (GetParam() % 2 == 1) routes.limit_work(7);
   change_config();
   for (int i = 0; i < 600; ++i) {
     change_something();
+    while (routes.work()) {
+    }
     for (const auto& a : probes)
-      ASSERT_EQ(sink.forward(address(a)), model.forward(address(a))) << "after " << i << ", for " << a;
+      ASSERT_EQ(shares(sink.forward(address(a))), shares(model.forward(address(a))))
+          << "after " << i << ", for " << a;
     ASSERT_EQ(routes.routes(), sink.routes.size());
   }
   model = {};
@@ -297,6 +317,8 @@ TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
   routes.configure(model.config);
   routes.begin_kernel_sync();
   routes.end_kernel_sync();
+  while (routes.work()) {
+  }
   EXPECT_TRUE(sink.routes.empty());
   EXPECT_EQ(routes.next_hops(), 0U);
   EXPECT_EQ(routes.neighbors(), 0U);

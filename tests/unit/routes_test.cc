@@ -314,6 +314,66 @@ TEST_F(RoutesTest, ASyncRemovesWhatIsNotRepeated) {
   EXPECT_EQ(sink.all(), first);
 }
 
+TEST_F(RoutesTest, RoutesThatNameNextHopObjects) {
+  start();
+  neighbor(10, "10.0.0.9", 9);
+  neighbor(11, "10.0.1.2", 2);
+  const auto object = [&](std::uint32_t id, const std::string& gateway, int ifindex) {
+    routes.on(NextHopEvent{.id = id, .hop = via(gateway, ifindex)});
+  };
+  const auto naming = [&](const std::string& to, std::uint32_t id, std::vector<RouteNextHop> repeated) {
+    routes.on(
+        RouteEvent{.to = prefix(to), .next_hops = std::move(repeated), .protocol = 186, .next_hop_id = id});
+  };
+  object(1, "10.0.0.9", 10);
+  object(2, "10.0.1.2", 11);
+  routes.on(NextHopEvent{.id = 3, .group = {{1, 1}, {2, 3}}});
+  naming("192.0.2.0/24", 3, {});
+  naming("198.51.100.0/24", 1, {via("10.0.0.9", 10)});
+  naming("203.0.113.0/24", 44, {via("10.0.0.9", 10)});  // an object we have not heard of
+  EXPECT_EQ(forward("192.0.2.1"),
+            "ready 0 02:00:00:00:00:09 | ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02 | "
+            "ready 1 02:00:00:00:00:02");
+  EXPECT_EQ(forward("203.0.113.1"), "ready 0 02:00:00:00:00:09");
+  object(1, "10.0.1.2", 11);
+  EXPECT_EQ(forward("198.51.100.1"), "ready 1 02:00:00:00:00:02") << "no route message says so";
+  routes.on(NextHopEvent{.action = EventAction::remove, .id = 1});
+  EXPECT_EQ(forward("198.51.100.1"), "none");
+  routes.begin_kernel_sync();
+  object(2, "10.0.1.2", 11);
+  naming("192.0.2.0/24", 2, {});
+  neighbor(11, "10.0.1.2", 2);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:02");
+  EXPECT_EQ(forward("203.0.113.1"), "none");
+  no_route("192.0.2.0/24");
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+}
+
+TEST_F(RoutesTest, WeightsOfTheKernelAreShares) {
+  start();
+  route("192.0.2.0/24", {{.via = address("10.0.0.9"), .ifindex = 10, .weight = 2}, via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0 | unresolved 0 | unresolved 1");
+  neighbor(11, "10.0.1.2", 2);
+  EXPECT_EQ(forward("192.0.2.1"),
+            "ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02");
+}
+
+TEST_F(RoutesTest, ASyncMayEndALittleAtATime) {
+  start();
+  const Lines first = sink.all();
+  for (int i = 0; i < 100; ++i) route("192.0." + std::to_string(i) + ".0/24", {via("10.0.0.9", 10)});
+  routes.limit_work(100);
+  routes.begin_kernel_sync();
+  route("192.0.50.0/24", {via("10.0.0.9", 10)});
+  routes.end_kernel_sync();
+  EXPECT_GT(routes.routes(), 50U) << "not at once";
+  while (routes.work()) {
+  }
+  EXPECT_EQ(routes.routes(), first.size() + 1);
+  EXPECT_EQ(forward("192.0.50.1"), "unresolved 0");
+}
+
 TEST_F(RoutesTest, InARealFib) {
   struct RealSink : RouteSink {
     bool set_route(const config::Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }

@@ -1,0 +1,71 @@
+#include "router/linux/tap_twin.h"
+
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "router/linux/tun.h"
+
+namespace surety {
+namespace {
+
+Status set_mac(const std::string& name, const std::array<std::uint8_t, 6>& mac) {
+  ifreq request = tun::request_for(name);
+  request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
+  std::ranges::transform(mac, request.ifr_hwaddr.sa_data,
+                         [](std::uint8_t b) { return static_cast<char>(b); });
+  return tun::configure(SIOCSIFHWADDR, request, "give " + name + " its port's MAC address");
+}
+
+Status set_mtu(const std::string& name, std::uint16_t mtu) {
+  ifreq request = tun::request_for(name);
+  request.ifr_mtu = mtu;
+  return tun::configure(SIOCSIFMTU, request, "give " + name + " its port's MTU");
+}
+
+// Before it is up: a link-local address comes then, and with it what the kernel says of itself.
+void behave_as_router(const std::string& name) {
+  tun::ensure_setting(tun::setting_path("ipv6", name, "forwarding"), 1);
+  tun::ensure_setting(tun::setting_path("ipv6", name, "accept_ra"), 0);
+}
+
+}  // namespace
+
+Result<TapTwin> TapTwin::open(const TapTwinSettings& settings) {
+  const std::string& name = settings.name;
+  if (tun::valid_name(name) && ::if_nametoindex(name.c_str()) != 0)
+    return Failure{"an interface `" + name + "` exists already"};
+  auto fd = tun::make(name, IFF_TAP);
+  if (!fd) return Failure{fd.error()};
+  TapTwin twin(std::move(*fd), name, static_cast<int>(::if_nametoindex(name.c_str())));
+  if (Status s = set_mac(name, settings.mac); !s) return Failure{s.error()};
+  if (Status s = set_mtu(name, settings.mtu); !s) return Failure{s.error()};
+  if (Status s = twin.set_carrier(false); !s) return Failure{s.error()};
+  behave_as_router(name);
+  if (Status s = tun::bring_up(name); !s) return Failure{s.error()};
+  return twin;
+}
+
+bool TapTwin::write(std::span<const std::uint8_t> frame) {
+  return ::write(fd_.get(), frame.data(), frame.size()) == static_cast<ssize_t>(frame.size());
+}
+
+std::span<const std::uint8_t> TapTwin::read(std::span<std::uint8_t> room) {
+  const ssize_t n = ::read(fd_.get(), room.data(), room.size());
+  return room.first(n > 0 ? static_cast<std::size_t>(n) : 0);
+}
+
+Status TapTwin::set_carrier(bool up) {
+  int value = up ? 1 : 0;
+  if (::ioctl(fd_.get(), TUNSETCARRIER, &value) != 0)
+    return failure("cannot set the carrier of " + name_, errno);
+  return success();
+}
+
+}  // namespace surety

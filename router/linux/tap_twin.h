@@ -1,0 +1,59 @@
+// A TAP device that stands in the kernel for a port that has none there (memif, vhost, virtio-user, a PCI
+// NIC): same MAC address and MTU, a carrier that follows the port's link.
+//
+// Frames that the port received and the data plane does not forward go to the kernel by it (ARP, neighbour
+// discovery, multicast, packets for the router's own addresses); frames that the kernel sends on it are the
+// port's to transmit. So addresses, routing daemons, ping and neighbour tables work as on a real interface.
+//
+// IPv6: the link-local address that the kernel derives from the MAC address; the kernel behaves as a router
+// on it (RFC 4861 6.2.1: solicits no routers, takes no advertisements, says in its own ones that it is one).
+// That needs a writable /proc/sys/net, as in a namespace of one's own; without, the kernel's defaults hold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "router/linux/fd.h"
+#include "router/linux/result.h"
+
+namespace surety {
+
+struct TapTwinSettings {
+  std::string name;
+  std::array<std::uint8_t, 6> mac{};
+  std::uint16_t mtu = 1500;  // of the IP packet
+};
+
+class TapTwin {
+ public:
+  // Makes the device in the calling thread's network namespace and brings it up, without carrier. Needs
+  // CAP_NET_ADMIN. Fails if an interface of that name exists. The device goes when the object does.
+  static Result<TapTwin> open(const TapTwinSettings& settings);
+
+  const std::string& name() const { return name_; }
+  int ifindex() const { return ifindex_; }
+  int fd() const { return fd_.get(); }  // readable: the kernel has frames to send
+
+  // One whole Ethernet frame without FCS, VLAN tags and all. Does not block; false: the kernel did not take
+  // it.
+  bool write(std::span<const std::uint8_t> frame);
+  // The next frame that the kernel sends, at the start of `room`; empty: there is none now. One that is
+  // larger than the room is cut: it fills the room.
+  std::span<const std::uint8_t> read(std::span<std::uint8_t> room);
+
+  // Whether the port's link is up: the kernel's routes by it come and go with it.
+  Status set_carrier(bool up);
+
+ private:
+  TapTwin(Fd fd, std::string name, int ifindex)
+      : fd_(std::move(fd)), name_(std::move(name)), ifindex_(ifindex) {}
+
+  Fd fd_;
+  std::string name_;
+  int ifindex_;
+};
+
+}  // namespace surety

@@ -1,0 +1,33 @@
+// What TUN and TAP devices have in common: making one, its settings, bringing it up.
+//
+// All of it in the calling thread's network namespace; needs CAP_NET_ADMIN. Errors are one sentence.
+#pragma once
+
+#include <net/if.h>
+
+#include <string>
+
+#include "router/linux/fd.h"
+#include "router/linux/result.h"
+
+namespace surety::tun {
+
+// Whether Linux takes it as an interface name: 1 to 15 characters, without `/`, `:`, `%` and white space.
+bool valid_name(const std::string& name);
+
+// A non-blocking descriptor of a new device, which goes with it. `flags`: IFF_TUN or IFF_TAP and more.
+// Fails if a device of that name exists.
+Result<Fd> make(const std::string& name, short flags);
+
+ifreq request_for(const std::string& name);
+// An ioctl on an interface; `what` as in "cannot `what`".
+Status configure(unsigned long command, ifreq& request, const std::string& what);
+Status bring_up(const std::string& name);
+
+// net.<family>.conf.<device>.<key>; -1: there is none.
+std::string setting_path(const std::string& family, const std::string& device, const std::string& key);
+int read_setting(const std::string& path);
+// In a container /proc/sys is often read-only: what is already as wanted is fine.
+bool ensure_setting(const std::string& path, int value);
+
+}  // namespace surety::tun
