@@ -4,11 +4,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "conditioners/drop_reason.h"
 #include "config/problems.h"
 #include "config/suggest.h"
+#include "router/congestion_signal.h"
 #include "tests/lab/result_json.h"
 
 namespace surety::lab {
@@ -53,17 +55,25 @@ void select(const Json& from, const std::string& pattern, Nodes& out) {
   if (out.size() == before) no_match(pattern, std::move(names));
 }
 
-constexpr const char* kLinkLoss = "lost";  // of links, beside the reasons of routers
+constexpr std::array kBesideReasons{"lost"};  // of links, beside the reasons of routers
+constexpr std::array kBesideResults{"sent", "limited", "unsent", "lost"};
 
-bool is_drop_reason(const std::string& name) {
-  return matches(name, kLinkLoss) ||
-         std::any_of(kDropReasonInfo.begin(), kDropReasonInfo.end(),
-                     [&](const DropReasonInfo& r) { return matches(name, std::string(r.name)); });
+bool is_one_of(const std::string& pattern, const auto& names, const auto& infos) {
+  return std::any_of(names.begin(), names.end(), [&](const char* n) { return matches(pattern, n); }) ||
+         std::any_of(infos.begin(), infos.end(),
+                     [&](const auto& i) { return matches(pattern, std::string(i.name)); });
 }
 
-// Reasons that did not occur are left out of the tree, but are no less known.
+// Drops and signals by router and name.
+bool is_count(const Path& path) {
+  return path.steps[0].text == "drops" || path.steps[0].text == "signals";
+}
+// Those that did not occur are left out of the tree, but are no less known.
 bool is_zero(const Path& path, std::size_t step) {
-  return path.steps[0].text == "drops" && step == 2 && is_drop_reason(path.steps[step].text);
+  const std::string& name = path.steps[step].text;
+  if (!is_count(path) || step != 2) return false;
+  return path.steps[0].text == "drops" ? is_one_of(name, kBesideReasons, kDropReasonInfo)
+                                       : is_one_of(name, kBesideResults, kSignalResultInfo);
 }
 
 // Where a step of the path leads from a node.
@@ -115,6 +125,7 @@ Json specimen() {
   run.domains.emplace_back();
   run.aggregates.emplace_back();
   run.drops[""];
+  run.signals[""];
   return tree_of(run);
 }
 
@@ -129,6 +140,7 @@ Json tree_of(const RunResult& run) {
     flow["in_series"] = run.flows[i].in_series;
     flow["control_series"] = run.flows[i].control_series;
     flow["delay_series"] = run.flows[i].delay_series;
+    flow["contract_series"] = run.flows[i].contract_series;
   }
   for (std::size_t i = 0; i < run.queues.size(); ++i) {
     tree["queues"][i]["average_in_series"] = run.queues[i].average_in_series;
@@ -145,7 +157,7 @@ void check_path(const Path& path) {
   static const Json tree = specimen();
   Path any = path;
   for (std::size_t i = 0; i < any.steps.size(); ++i) {
-    const bool router = i == 1 && any.steps[0].text == "drops";
+    const bool router = i == 1 && is_count(any);
     if (any.steps[i].selects || router) any.steps[i] = {i == 2 ? any.steps[i].text : "*", true};
   }
   for (const Json* node : walk(any, tree)) {

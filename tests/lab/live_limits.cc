@@ -115,6 +115,8 @@ std::vector<std::string> live_refusals(const Plan& plan) {
   const Scenario& s = plan.scenario();
   std::vector<std::string> out;
   add_sizes(s, out);
+  if (!s.routes.empty())
+    out.emplace_back("routes that change: live routers take the shortest ways; leave `routes` out");
   if (s.senders.empty()) out.emplace_back("no senders: there is nothing to compare");
   for (const auto& h : s.hosts) {
     if (h.address.v6) out.push_back(fmt::format("host {}: live hosts have IPv4 addresses", h.name));
@@ -129,8 +131,8 @@ std::vector<std::string> live_refusals(const Plan& plan) {
                                 sender.sender.name));
   if (needs_signals(s))
     out.emplace_back(
-        "congestion signals between routers are events of the lab, and not on the wire; `signalling: off` at "
-        "the routers runs without them");
+        "congestion signals between routers: live routers run without them; so do the lab's with "
+        "`signalling: off`");
   if (const double packets = live_packets_per_second(plan); packets == kUnlimited)
     out.emplace_back("nothing limits the rate of a sender: give a link on its way a `rate`");
   else if (packets > kMostLivePackets)

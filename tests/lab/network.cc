@@ -25,22 +25,38 @@ std::vector<Time> starts(const Plan& plan, const Stations& stations) {
   return times;
 }
 
+// The time of day when runs begin, and the key of their routers: the same for all, as a run depends on
+// nothing else than scenario and seed.
+constexpr UnixTime kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
+
+SignalKeys lab_keys() {
+  SignalKey key{.id = 1};
+  for (std::size_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = static_cast<std::uint8_t>(i);
+  return {{key}};
+}
+
+// From hosts, and by customer ports of routers that other routers are behind.
+bool flows_enter(const Plan& plan, const PlannedLine& l) {
+  if (!l.to.router) return false;
+  const auto& port = plan.scenario().routers[l.to.node].config.ports[l.to.port];
+  return !l.from.router || port.trust == config::Port::Trust::customer;
+}
+
 }  // namespace
 
 Network::Network(const Plan& plan, PacketPool& pool, std::uint64_t seed)
     : plan_(plan),
       pool_(pool),
       rng_(seed),
+      trust_{lab_keys(), WallClock(kStart, kZero)},
       lines_(make_lines(plan, rng_)),
       stations_(plan, pool, rng_, kZero),
       recorder_(plan, starts(plan, stations_)),
       contracts_(plan),
-      post_(plan),
-      tree_(lines_.size() + plan.routers().size() + 2) {
+      tree_(lines_.size() + plan.routers().size() + 1) {
+  for (const PlannedLine& l : plan.lines()) enters_.push_back(flows_enter(plan, l));
   for (std::size_t r = 0; r < plan.routers().size(); ++r) {
-    const RouterNode& node = plan.scenario().routers[r];
-    const bool signals = node.signalling && node.config.router.role == config::Router::Role::core;
-    routers_.push_back(std::make_unique<RouterDriver>(plan.routers()[r], plan.fib(), draw64(rng_), signals,
+    routers_.push_back(std::make_unique<RouterDriver>(plan.routers()[r], plan.fib(), draw64(rng_), trust_,
                                                       static_cast<RouterLines&>(*this), kZero));
     tree_.set(router_thing(r), routers_[r]->next_event());
   }
@@ -58,6 +74,7 @@ void Network::run_to(Time end) {
     const Thing thing = tree_.first();
     const Time when = tree_.when(thing);
     if (when >= end) break;
+    change_routes(when);
     now_ = std::max(now_, when);
     ++events_;
     dispatch(thing);
@@ -65,10 +82,16 @@ void Network::run_to(Time end) {
   now_ = std::max(now_, end);
 }
 
+// Routes come before what happens at the same time.
+void Network::change_routes(Time until) {
+  const auto& all = plan_.changes();
+  for (; changes_ < all.size() && kZero + all[changes_].at <= until; ++changes_)
+    routers_[all[changes_].router]->set_next_hop(all[changes_].id, all[changes_].entry);
+}
+
 void Network::dispatch(Thing thing) {
   if (thing < lines_.size()) return arrive(thing);
   if (thing == hosts_thing()) return poll_hosts();
-  if (thing == post_thing()) return deliver_signal();
   const std::size_t r = thing - lines_.size();
   routers_[r]->turn(now_);
   after(r);
@@ -80,6 +103,7 @@ void Network::arrive(LineNumber n) {
   tree_.set(n, line.next_arrival());
   const NodePort& to = plan_.lines()[n].to;
   if (!to.router) {
+    signals_leaked_ += note_of(m).signal;
     recorder_.on_arrival(note_of(m), m, now_);
     stations_.receive(m, now_);
     poll_hosts();
@@ -87,24 +111,31 @@ void Network::arrive(LineNumber n) {
   }
   RouterDriver& router = *routers_[to.node];
   const auto port = static_cast<PortIndex>(to.port);
+  if (enters_[n]) enter(n, m);
   const PacketNote note = note_of(m);
-  if (note.data && !plan_.lines()[n].from.router && !contracts_.knows(note.flow)) [[unlikely]]
-    contracts_.learn(note.flow, to.node, to.port, {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
   const std::uint64_t before = router.buffer_drops(port);
   router.receive(m, port, now_);
   if (router.buffer_drops(port) != before) recorder_.on_buffer_drop(note);
   after(to.node);
 }
 
-void Network::deliver_signal() {
-  const auto [router, signal] = post_.take();
-  tree_.set(post_thing(), post_.next());
-  routers_[router]->on_signal(signal, now_);
-  after(router);
+// A packet of a sender may have a contract where it comes into the network.
+void Network::enter(LineNumber n, rte_mbuf* m) {
+  PacketNote& note = note_of(m);
+  const NodePort& to = plan_.lines()[n].to;
+  if (note.data && !note.contracted)
+    note.contracted = contracts_.enter(note.flow, to.node, to.port,
+                                       {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
+}
+
+rte_mbuf* Network::signal_buffer() {
+  rte_mbuf* m = nullptr;
+  if (!pool_.take({&m, 1})) throw ScenarioError(kNoBuffers);
+  note_of(m) = {.on_the_way = true, .signal = true, .sent = now_};
+  return m;
 }
 
 void Network::after(std::size_t r) {
-  if (post_.collect(*routers_[r], r, now_)) tree_.set(post_thing(), post_.next());
   tree_.set(router_thing(r), routers_[r]->next_event());
 }
 
@@ -134,6 +165,15 @@ LineNumber Network::line_to(const rte_mbuf* m) const {
   const std::size_t host =
       std::size_t{mac[2]} << 24 | std::size_t{mac[3]} << 16 | std::size_t{mac[4]} << 8 | mac[5];
   return host < plan_.hosts().size() ? plan_.hosts()[host].in : kNoLine;
+}
+
+std::uint64_t Network::signals_lost() const {
+  std::uint64_t n = signals_freed_ + signals_leaked_;
+  for (const auto& r : routers_) {
+    n -= r->unrouted_signals();
+    for (const std::uint64_t ended : r->ingress().signals()) n -= ended;
+  }
+  return n;
 }
 
 std::uint64_t Network::hops() const {

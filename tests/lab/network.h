@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <queue>
 #include <vector>
 
 #include "tests/lab/contract_book.h"
@@ -11,7 +10,6 @@
 #include "tests/lab/packet_note.h"
 #include "tests/lab/recorder.h"
 #include "tests/lab/router_driver.h"
-#include "tests/lab/signal_post.h"
 #include "tests/lab/simulation.h"
 #include "tests/lab/stations.h"
 
@@ -31,6 +29,9 @@ class Network final : private RouterLines, private DropObserver {
   Time now() const { return now_; }
   std::uint64_t events() const { return events_; }
   std::uint64_t hops() const;
+  // Congestion signals that no router has ended: dropped by a queue or a link, or come to a host.
+  std::uint64_t signals_lost() const;
+  std::uint64_t signals_leaked() const { return signals_leaked_; }  // of these, come to a host
 
   const Plan& plan() const { return plan_; }
   const Stations& stations() const { return stations_; }
@@ -42,33 +43,42 @@ class Network final : private RouterLines, private DropObserver {
   std::size_t routers() const { return routers_.size(); }
 
  private:
-  using Thing = std::uint32_t;  // lines, then routers, then the hosts, then signals
+  using Thing = std::uint32_t;  // lines, then routers, then the hosts
   Thing router_thing(std::size_t r) const { return static_cast<Thing>(lines_.size() + r); }
-  Thing post_thing() const { return hosts_thing() + 1; }
   Thing hosts_thing() const { return static_cast<Thing>(lines_.size() + plan_.routers().size()); }
 
   void dispatch(Thing thing);
   void arrive(LineNumber n);
   void poll_hosts();
-  void deliver_signal();
+  void enter(LineNumber n, rte_mbuf* m);
+  void change_routes(Time until);
   void after(std::size_t router);
 
   void send(LineNumber line, rte_mbuf* m, Time now) override;
   Time free_at(LineNumber line) const override { return lines_[line].free_at(); }
   bool holds_back(LineNumber line) const override { return lines_[line].holds_back(); }
   LineNumber line_to(const rte_mbuf* m) const override;
-  void on_drop(const PacketNote& note) override { recorder_.on_drop(note); }
+  rte_mbuf* signal_buffer() override;
+  void on_drop(const PacketNote& note) override {
+    if (note.signal)
+      ++signals_freed_;
+    else
+      recorder_.on_drop(note);
+  }
 
   const Plan& plan_;
   PacketPool& pool_;
   Rng rng_;
+  SignalTrust trust_;
   std::vector<Line> lines_;
   Stations stations_;
   Recorder recorder_;
   ContractBook contracts_;
   std::vector<std::unique_ptr<RouterDriver>> routers_;
-  SignalPost post_;
   EventTree tree_;
+  std::vector<bool> enters_;  // by line: whether flows have contracts where it ends
+  std::size_t changes_ = 0;   // of the plan that are done
+  std::uint64_t signals_freed_ = 0, signals_leaked_ = 0;  // dropped or ended by a router; come to a host
   Time now_ = kZero;
   std::uint64_t events_ = 0;
   LinkTap* tap_ = nullptr;

@@ -15,7 +15,10 @@ struct PacketNote {
   std::uint32_t flow = kNoLabFlow;  // index into the run's flows; of packets of neither direction: none
   bool data = false;                // of the sender, and carrying payload
   bool on_the_way = false;  // from leaving a host to arriving at one: freed in between, it was dropped
+  bool contracted = false;  // it has met a router that has a contract for it
+  bool signal = false;      // a congestion signal of a router; on the way until it is freed
   Time sent{};
+  std::uint32_t number = 0;  // of the flow's data packets, from 1 on, as they were sent
 };
 inline constexpr std::uint16_t kNoteBytes = 24;
 static_assert(sizeof(PacketNote) <= kNoteBytes);

@@ -60,6 +60,7 @@ void read_all(const Node& root, ScenarioDraft& draft) {
   if (links) read_links(*links, draft);
   if (links) check_links(draft);
   if (const Node* n = map.require("senders")) read_lab_senders(*n, draft);
+  if (const Node* n = map.find("routes")) read_route_changes(*n, draft);
   size_flow_tables(draft);
 }
 

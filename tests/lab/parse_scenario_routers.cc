@@ -87,14 +87,16 @@ void read_routers(const Node& node, ScenarioDraft& draft) {
       });
 }
 
-// Many routers and runs share a machine: a table as large as there are flows, both ways.
+// Many routers and runs share a machine: a table as large as there are flows, both ways; and all of them may
+// begin at once.
 void size_flow_tables(ScenarioDraft& draft) {
   std::uint64_t flows = 0;
   for (const auto& s : draft.scenario.senders) flows += 2 * std::uint64_t{s.sender.flows};
   for (std::size_t i = 0; i < draft.scenario.routers.size(); ++i) {
     if (!draft.router_places[i].default_flow_table) continue;
-    draft.scenario.routers[i].config.flow_table.capacity =
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(kSmallFlowTable, flows));
+    auto& table = draft.scenario.routers[i].config.flow_table;
+    table.capacity = static_cast<std::uint32_t>(std::max<std::uint64_t>(kSmallFlowTable, flows));
+    table.creation_rate = 0;
   }
 }
 

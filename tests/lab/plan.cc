@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tests/lab/host_routes.h"
-#include "tests/lab/shortest_paths.h"
 #include "tests/lab/simulation.h"
 
 namespace surety::lab {
@@ -33,9 +32,6 @@ MacBytes port_mac(std::size_t router, std::size_t port) {
           0,
           static_cast<std::uint8_t>(port)};
 }
-MacBytes mac_of(const NodePort& n) {
-  return n.router ? port_mac(n.node, n.port) : host_mac(n.node);
-}
 
 Transport transport(const config::Sender& s) {
   if (std::holds_alternative<endpoints::UdpParams>(s.params)) return Transport::udp;
@@ -49,6 +45,10 @@ bool same(const endpoints::SinkParams& a, const endpoints::SinkParams& b) {
 
 }  // namespace
 
+MacBytes mac_of(const NodePort& n) {
+  return n.router ? port_mac(n.node, n.port) : host_mac(n.node);
+}
+
 endpoints::IpAddress ip_address(const config::Address& a) {
   using endpoints::IpAddress;
   if (a.v6) return IpAddress::v6(a.bytes.data());
@@ -58,9 +58,10 @@ endpoints::IpAddress ip_address(const config::Address& a) {
 Plan::Plan(Scenario scenario) : scenario_(std::move(scenario)) {
   lay_lines();
   plan_hosts();
+  add_addresses();
   plan_routers();
   plan_routes();
-  plan_borders();
+  plan_changes();
   plan_flows();
 }
 
@@ -107,55 +108,6 @@ void Plan::plan_routers() {
   }
   for (LineNumber n = 0; n < lines_.size(); ++n)
     if (const NodePort& from = lines_[n].from; from.router) routers_[from.node].lines[from.port].push_back(n);
-}
-
-void Plan::plan_routes() {
-  ways_ = shortest_ways(lines_, routers_.size());
-  std::vector<config::Address> addresses;
-  for (const auto& h : scenario_.hosts) addresses.push_back(h.address);
-  ids_ = host_routes().ids(addresses);
-  for (std::size_t r = 0; r < routers_.size(); ++r) {
-    routers_[r].ids = kNextHopLocal + 1;
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      const LineNumber way = towards(r, h);
-      if (way == kNoLine) continue;
-      NextHopEntry entry;
-      entry.destination.bytes = mac_of(lines_[way].to);
-      entry.port = static_cast<std::uint8_t>(lines_[way].from.port);
-      entry.state = NextHopEntry::State::ready;
-      routers_[r].next_hops.emplace_back(ids_[h], entry);
-      routers_[r].ids = std::max(routers_[r].ids, ids_[h] + 1);
-    }
-  }
-}
-
-LineNumber Plan::towards(std::size_t router, std::size_t host) const {
-  const PlannedHost& h = hosts_[host];
-  if (h.in == kNoLine || !lines_[h.in].from.router) return kNoLine;  // linked to nothing, or to another host
-  const std::size_t last = lines_[h.in].from.node;
-  return last == router ? h.in : ways_[router][last];
-}
-
-void Plan::plan_borders() {
-  for (std::size_t r = 0; r < routers_.size(); ++r) {
-    routers_[r].borders.resize(hosts_.size());
-    for (std::size_t h = 0; h < hosts_.size(); ++h) {
-      auto& border = routers_[r].borders[h];
-      // At most every router once: ways are shortest.
-      for (std::size_t at = r;;) {
-        const LineNumber way = towards(at, h);
-        if (way == kNoLine) break;
-        const auto& port = scenario_.routers[at].config.ports[lines_[way].from.port];
-        if (port.trust == config::Port::Trust::customer) {
-          border.router = at;
-          break;
-        }
-        if (!lines_[way].to.router) break;
-        border.delay += lines_[way].parameters->delay;
-        at = lines_[way].to.node;
-      }
-    }
-  }
 }
 
 // Ports that senders ask for are left to them: a router's rules may look at them.

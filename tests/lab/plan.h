@@ -2,8 +2,9 @@
 // flows with their addresses and ports.
 //
 // Immutable once made; used by several threads at a time. The lab makes up the routes: shortest total delay,
-// then fewest routers, then the order of the file. Every host address has one next-hop id, the same in all
-// routers of the process, so that one FIB serves them all; what lies behind the id is each router's own.
+// then fewest routers, then the order of the file; the scenario's `routes` change them. Every address, of
+// hosts and of routers, has one next-hop id, the same in all routers of the process, so that one FIB serves
+// them all; what lies behind the id is each router's own.
 #pragma once
 
 #include <memory>
@@ -43,13 +44,14 @@ struct PlannedRouter {
   std::vector<std::vector<LineNumber>> lines;                     // that leave by a port
   std::vector<std::pair<std::uint32_t, NextHopEntry>> next_hops;  // by id
   std::uint32_t ids = 0;                                          // one more than the largest
-  // Where signals towards a host's address are obeyed: the border router that has it behind a customer port;
-  // and how long a signal travels there. By host.
-  struct Border {
-    std::optional<std::size_t> router;
-    Duration delay{};
-  };
-  std::vector<Border> borders;
+};
+
+// A router's next hop becomes another one.
+struct PlannedChange {
+  Duration at{};
+  std::size_t router = 0;
+  std::uint32_t id = 0;
+  NextHopEntry entry;
 };
 
 // One flow of a sender; its index is its number everywhere in a run.
@@ -86,17 +88,21 @@ class Plan {
   const std::vector<PlannedRouter>& routers() const { return routers_; }
   const std::vector<PlannedFlow>& flows() const { return flows_; }
   const std::vector<PlannedSink>& sinks() const { return sinks_; }
+  const std::vector<PlannedChange>& changes() const { return changes_; }  // by time
 
  private:
   void lay_lines();
   void plan_hosts();
   void plan_routers();
   void plan_routes();
-  void plan_borders();
+  void plan_ways(std::size_t router, const std::vector<std::uint32_t>& ids);
+  void plan_changes();
+  void add_addresses();
   void plan_flows();
   std::uint16_t sink_port(const LabSender& s, endpoints::Transport transport);
   // The line by which a router sends to a host; kNoLine: it cannot be reached.
   LineNumber towards(std::size_t router, std::size_t host) const;
+  NextHopEntry hop_by(LineNumber line) const;
 
   Scenario scenario_;
   std::vector<PlannedLine> lines_;
@@ -104,10 +110,17 @@ class Plan {
   std::vector<PlannedRouter> routers_;
   std::vector<PlannedFlow> flows_;
   std::vector<PlannedSink> sinks_;
-  std::vector<std::uint32_t> ids_;             // of the hosts
+  std::vector<std::uint32_t> ids_;  // of the hosts
+  std::vector<PlannedChange> changes_;
+  struct OwnAddress {
+    std::size_t router;
+    config::Address address;
+  };
+  std::vector<OwnAddress> own_addresses_;      // of the routers' ports
   std::vector<std::vector<LineNumber>> ways_;  // [router][destination router]: the first line
 };
 
+MacBytes mac_of(const NodePort& n);
 endpoints::IpAddress ip_address(const config::Address& a);
 
 }  // namespace surety::lab

@@ -14,9 +14,9 @@ std::uint8_t dscp_of(const std::uint8_t* ip) {
 }  // namespace
 
 FlowCount FlowCount::operator-(const FlowCount& e) const {
-  return {sent - e.sent,         received - e.received,         in_received - e.in_received,
-          lost - e.lost,         buffer_drops - e.buffer_drops, bytes - e.bytes,
-          in_bytes - e.in_bytes, delay_sum - e.delay_sum};
+  return {sent - e.sent,   received - e.received,         in_received - e.in_received,
+          lost - e.lost,   buffer_drops - e.buffer_drops, reordered - e.reordered,
+          bytes - e.bytes, in_bytes - e.in_bytes,         delay_sum - e.delay_sum};
 }
 
 Recorder::Recorder(const Plan& plan, std::vector<Time> starts) {
@@ -40,6 +40,8 @@ void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
   if (now >= f.bin_end) close_bins(f, now);
   f.bin_bytes += length;
   ++f.count.received;
+  f.count.reordered += note.number < f.latest;
+  f.latest = std::max(f.latest, note.number);
   f.count.in_received += in;
   f.count.bytes += length;
   f.count.in_bytes += in ? length : 0;

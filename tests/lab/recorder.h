@@ -16,6 +16,7 @@ namespace surety::lab {
 
 struct FlowCount {
   std::uint64_t sent = 0, received = 0, in_received = 0, lost = 0, buffer_drops = 0;  // packets with data
+  std::uint64_t reordered = 0;            // of these, received after one that was sent later
   std::uint64_t bytes = 0, in_bytes = 0;  // arrived, of IP packets from the sender
   double delay_sum = 0;                   // seconds, over `received`
 
@@ -60,6 +61,7 @@ class Recorder {
     std::optional<double> reached_s;
     double respected = 0;  // sum over bins
     std::uint32_t bins = 0;
+    std::uint32_t latest = 0;  // number of the packet received that was sent last
   };
   void close_bins(Flow& f, Time now);
 

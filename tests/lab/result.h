@@ -39,10 +39,14 @@ struct FlowResult {
   std::optional<double> one_way_delay_mean_s;
   // The sender's own view over the whole run.
   std::uint64_t retransmitted_packets = 0, timeouts = 0, loss_events = 0;
+  // Over the measured interval: of those received, after one that was sent later; and IN bytes that left the
+  // conditioners of its contract, of all flows of the contract together.
+  std::uint64_t reordered_packets = 0, contract_in_bytes = 0;
   Series throughput_series;  // bit/s
   Series in_series;          // bit/s arriving as IN
   Series control_series;     // cwnd in packets (TCP) or X in bit/s (TFRC, gTFRC); empty for UDP
   Series delay_series;       // mean one-way delay of the bin, s
+  Series contract_series;    // bit/s that left the conditioners of its contract as IN
 };
 
 struct PrecedenceResult {
@@ -70,6 +74,7 @@ struct DomainResult {
   std::string at;                   // the border router whose alpha this is
   double alpha_mean = 0, alpha_min = 0, alpha_last = 0;
   Series alpha_series;
+  bool applied = true;  // false: signals are only observed, and this is what alpha would be
 };
 
 struct AggregateResult {
@@ -95,6 +100,10 @@ struct RunResult {
   std::vector<AggregateResult> aggregates;
   std::map<std::string, std::map<std::string, std::uint64_t>>
       drops;  // by router (and "links"), by reason; whole run
+  // Congestion signals, whole run: by router, what became of those that its queues asked for (sent, limited,
+  // unsent: found no way out) and by result what ended there (congestion_signal.h); "links": lost between
+  // routers.
+  std::map<std::string, std::map<std::string, std::uint64_t>> signals;
 };
 
 }  // namespace surety::lab

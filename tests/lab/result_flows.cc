@@ -22,6 +22,7 @@ const std::vector<Column<Flow>>& flow_columns() {
       {"RoS", Quantity::share, field(&FlowResult::ros)},
       {"loss", Quantity::share, loss_of},
       {"buffer drops", Quantity::count, field(&FlowResult::buffer_drops), true},
+      {"reordered", Quantity::count, field(&FlowResult::reordered_packets), true},
       {"RTT", Quantity::duration, field(&FlowResult::rtt_mean_s)},
       {"delay", Quantity::duration, field(&FlowResult::one_way_delay_mean_s)},
       {"repeated", Quantity::count, field(&FlowResult::retransmitted_packets), true},

@@ -44,7 +44,9 @@ Json row(const FlowResult& f) {
           {"buffer_drops", f.buffer_drops},
           {"retransmitted_packets", f.retransmitted_packets},
           {"timeouts", f.timeouts},
-          {"loss_events", f.loss_events}};
+          {"loss_events", f.loss_events},
+          {"reordered_packets", f.reordered_packets},
+          {"contract_in_bytes", f.contract_in_bytes}};
 }
 
 Json row(const PrecedenceResult& p) {
@@ -74,7 +76,8 @@ Json row(const DomainResult& d) {
           {"alpha_mean", ratio(d.alpha_mean)},
           {"alpha_min", ratio(d.alpha_min)},
           {"alpha_last", ratio(d.alpha_last)},
-          {"at", d.at}};
+          {"at", d.at},
+          {"applied", d.applied}};
 }
 
 Json row(const AggregateResult& a) {
@@ -97,9 +100,9 @@ Json rows(const Rows& all) {
   return array;
 }
 
-Json drops(const RunResult& run) {
+Json counts(const std::map<std::string, std::map<std::string, std::uint64_t>>& all) {
   Json by_router = Json::object();
-  for (const auto& [router, reasons] : run.drops) {
+  for (const auto& [router, reasons] : all) {
     Json& counts = by_router[router] = Json::object();
     for (const auto& [reason, n] : reasons) counts[reason] = n;
   }
@@ -127,7 +130,8 @@ Json to_json(const RunResult& run) {
                {"domains", rows(run.domains)},
                {"aggregates", rows(run.aggregates)},
                {"measure_s", {seconds(run.measure_from_s), seconds(run.measure_to_s)}},
-               {"drops", drops(run)}};
+               {"drops", counts(run.drops)},
+               {"signals", counts(run.signals)}};
   if (run.interrupted) json["interrupted"] = true;
   return json;
 }

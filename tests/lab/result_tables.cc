@@ -65,7 +65,8 @@ ResultTable domain_table(Runs runs) {
   using Row = const DomainResult*;
   const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
     std::vector<Named<Row>> rows;
-    for (const auto& d : run.domains) rows.push_back({{full_name(d), d.at}, &d});
+    for (const auto& d : run.domains)
+      rows.push_back({{full_name(d), d.applied ? d.at : d.at + " (observed)"}, &d});
     return rows;
   });
   return table_of<Row>("Congestion domains", {{"congested queue"}, {"alpha at"}}, lines,
@@ -92,11 +93,12 @@ ResultTable aggregate_table(Runs runs) {
                         {"dropped", Quantity::count, field(&AggregateResult::dropped)}});
 }
 
-ResultTable drop_table(Runs runs) {
+ResultTable count_table(Runs runs, const char* title, const char* what,
+                        std::map<std::string, std::map<std::string, std::uint64_t>> RunResult::*counts) {
   using Row = std::uint64_t;
-  const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
+  const auto lines = lines_of<Row>(runs, [counts](const RunResult& run) {
     std::vector<Named<Row>> rows;
-    for (const auto& [router, reasons] : run.drops) {
+    for (const auto& [router, reasons] : run.*counts) {
       for (const auto& [reason, n] : reasons) {
         if (n > 0) rows.push_back({{router, reason}, n});
       }
@@ -104,8 +106,7 @@ ResultTable drop_table(Runs runs) {
     return rows;
   });
   const auto packets = [](const Row& n) { return Value(static_cast<double>(n)); };
-  return table_of<Row>("Drops, whole run", {{"router"}, {"reason"}}, lines,
-                       {{"packets", Quantity::count, packets}});
+  return table_of<Row>(title, {{"router"}, {what}}, lines, {{"packets", Quantity::count, packets}});
 }
 
 }  // namespace
@@ -136,7 +137,9 @@ std::string stem_of(const std::string& name) {
 
 std::vector<ResultTable> result_tables(Runs runs, std::size_t rows_per_stem) {
   std::vector<ResultTable> tables{flow_table(runs, rows_per_stem)};
-  for (auto& table : {queue_table(runs), domain_table(runs), aggregate_table(runs), drop_table(runs)}) {
+  for (auto& table : {queue_table(runs), domain_table(runs), aggregate_table(runs),
+                      count_table(runs, "Congestion signals, whole run", "result", &RunResult::signals),
+                      count_table(runs, "Drops, whole run", "reason", &RunResult::drops)}) {
     if (!table.rows.empty()) tables.push_back(table);
   }
   return tables;

@@ -1,32 +1,45 @@
 #include "tests/lab/router_driver.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace surety::lab {
 
-RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint64_t seed, bool signals,
-                           RouterLines& wire, Time now)
+namespace {
+constexpr std::size_t kEthernet = 14;
+
+// A border's own queues drive the alpha of its flows directly.
+bool signals(const config::Config& c) {
+  return c.router.role == config::Router::Role::core && c.signalling.mode != config::Signalling::Mode::off;
+}
+}  // namespace
+
+RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint64_t seed,
+                           const SignalTrust& trust, RouterLines& wire, Time now)
     : snapshot_(*plan.snapshot),
       seed_(seed),
+      clock_(trust.clock),
       wire_(wire),
       ports_(plan.macs.size()),
       services_(snapshot_.services.size()),
       next_hops_(plan.ids),
       exits_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
-      out_(plan.macs.size()),
-      signals_(signals) {
+      out_(plan.macs.size()) {
+  if (signals(snapshot_.config)) sender_.emplace(snapshot_.config, trust.keys, now, trust.clock.at(now));
   for (const auto& [id, entry] : plan.next_hops) next_hops_.set(id, entry);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     egresses_.push_back(std::make_unique<Egress>(snapshot_, static_cast<PortIndex>(p), ports_[p], exits_, now,
                                                  seed + (p << 32)));
-    egresses_.back()->enable_signals(signals);
+    egresses_.back()->enable_signals(sender_.has_value());
+    outlets_.push_back({egresses_.back().get(), nullptr});
     out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
     out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
     out_[p].timed = egresses_[p]->next_timer() != kNever;
   }
-  ingress_ = std::make_unique<Ingress>(
-      IngressEnvironment{snapshot_, fib, next_hops_, egresses_, plan.macs, ports_, services_, exits_, meter_},
-      seed, now);
+  ingress_ =
+      std::make_unique<Ingress>(IngressEnvironment{snapshot_, fib, next_hops_, outlets_, plan.macs, ports_,
+                                                   services_, exits_, meter_, &trust.keys, &trust.clock},
+                                seed, now);
   serve(now);
 }
 
@@ -46,17 +59,24 @@ void RouterDriver::turn(Time now) {
   serve(now);
 }
 
-void RouterDriver::on_signal(const CongestionSignal& signal, Time now) {
-  timers(now);
-  ingress_->on_signal(signal, now);
-  serve(now);
+// As they leave by a queue of this router, they may ask for further ones.
+void RouterDriver::send_signals(Time now) {
+  std::array<CongestionSignal, SignalOutbox::kCapacity> signals;
+  for (auto& e : egresses_)
+    while (const std::size_t n = e->take_signals(signals))
+      for (std::size_t i = 0; i < n; ++i) send(signals[i], now);
 }
 
-std::size_t RouterDriver::take_signals(std::span<CongestionSignal> out) {
-  std::size_t n = 0;
-  if (signals_)
-    for (auto& e : egresses_) n += e->take_signals(out.subspan(n));
-  return n;
+void RouterDriver::send(const CongestionSignal& signal, Time now) {
+  std::array<std::uint8_t, kMaxSignalBytes> ip;
+  const std::size_t length = sender_->write(signal, now, clock_.at(now), ip);
+  if (length == 0 || snapshot_.config.signalling.mode != config::Signalling::Mode::act) return;
+  rte_mbuf* const m = wire_.signal_buffer();
+  std::memcpy(rte_pktmbuf_append(m, static_cast<std::uint16_t>(kEthernet + length)) + kEthernet, ip.data(),
+              length);
+  if (ingress_->originate(m, now)) return;
+  sender_->lost(signal);
+  ++unrouted_;
 }
 
 void RouterDriver::timers(Time now) {
@@ -68,6 +88,7 @@ void RouterDriver::timers(Time now) {
 
 // Sends what may leave, and finds out when to look again.
 void RouterDriver::serve(Time now) {
+  if (sender_) send_signals(now);
   Time departure = kNever, timer = kNever;
   for (std::size_t p = 0; p < egresses_.size(); ++p) {
     Egress& egress = *egresses_[p];

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "router/congestion_signal.h"
 #include "router/egress.h"
 #include "router/ingress.h"
+#include "router/signal_sender.h"
 #include "tests/lab/plan.h"
 
 namespace surety::lab {
@@ -26,21 +28,28 @@ struct RouterLines {
   // Of several lines behind one port (an access switch): the one to the frame's destination; kNoLine: nobody
   // has it.
   virtual LineNumber line_to(const rte_mbuf* m) const = 0;
+  // An empty buffer for a congestion signal.
+  virtual rte_mbuf* signal_buffer() = 0;
+};
+
+// What all routers of a run sign and judge congestion signals with.
+struct SignalTrust {
+  SignalKeys keys;
+  WallClock clock;
 };
 
 class RouterDriver {
  public:
-  // `signals`: its congested queues ask for signals.
-  RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint64_t seed, bool signals, RouterLines& wire,
-               Time now);
+  // `trust` must outlive it. Congested queues signal as the router's configuration says.
+  RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint64_t seed, const SignalTrust& trust,
+               RouterLines& wire, Time now);
   ~RouterDriver();
 
   void receive(rte_mbuf* m, PortIndex port, Time now);
   void turn(Time now);  // timers and transmission, when next_event() has come
   Time next_event() const { return next_; }
-  // Signals that its queues ask for, now the caller's to send; 0: no more.
-  std::size_t take_signals(std::span<CongestionSignal> out);
-  void on_signal(const CongestionSignal& signal, Time now);
+  // What is for the address with this id leaves as `entry` says from now on.
+  void set_next_hop(std::uint32_t id, const NextHopEntry& entry) { next_hops_.set(id, entry); }
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Ingress& ingress() const { return *ingress_; }
@@ -54,6 +63,9 @@ class RouterDriver {
     return ports_[port].drops[static_cast<std::size_t>(DropReason::buffer)];
   }
   std::uint64_t transmitted() const { return transmitted_; }
+  // Of its congested queues; null: they do not signal.
+  const SignalSender* signal_sender() const { return sender_ ? &*sender_ : nullptr; }
+  std::uint64_t unrouted_signals() const { return unrouted_; }  // made, and freed for want of a way out
   std::uint64_t seed() const { return seed_; }  // what a worker that does the same must be given
 
  private:
@@ -63,12 +75,15 @@ class RouterDriver {
     bool timed = false;         // its egress has timers: it always has, or never
   };
   void timers(Time now);
+  void send_signals(Time now);
+  void send(const CongestionSignal& signal, Time now);
   void serve(Time now);
   void transmit(std::size_t port, Time now);
   Time next_departure(std::size_t port, Time now) const;
 
   const Snapshot& snapshot_;
   std::uint64_t seed_;
+  const WallClock& clock_;
   RouterLines& wire_;
   std::vector<PortCounters> ports_;
   std::vector<ServiceCounters> services_;
@@ -76,11 +91,12 @@ class RouterDriver {
   Exits exits_;
   StageMeter meter_;
   std::vector<std::unique_ptr<Egress>> egresses_;
+  std::vector<Outlet> outlets_;
   std::unique_ptr<Ingress> ingress_;
   std::vector<Port> out_;
-  bool signals_;
+  std::optional<SignalSender> sender_;
   Time next_{}, first_timer_{};
-  std::uint64_t transmitted_ = 0;
+  std::uint64_t transmitted_ = 0, unrouted_ = 0;
 };
 
 }  // namespace surety::lab

@@ -147,12 +147,16 @@ void Sampler::sample() {
   ++samples_;
   const double bin = seconds(scenario_.sample);
   const auto push = [](Series& s, double x) { s.push_back(static_cast<float>(x)); };
+  network_.update_contracts();
   for (std::uint32_t f = 0; f < flows_.size(); ++f) {
     FlowWatch& w = flows_[f];
     const FlowCount count = network_.recorder().count(f), d = count - w.last;
     w.last = count;
     push(w.throughput, 8 * static_cast<double>(d.bytes) / bin);
     push(w.in, 8 * static_cast<double>(d.in_bytes) / bin);
+    const auto contract = network_.contracts().contract(f);
+    const std::uint64_t in_bytes = contract ? contract->in_bytes : 0;
+    push(w.contract, 8 * static_cast<double>(in_bytes - std::exchange(w.contract_last, in_bytes)) / bin);
     push(w.delay, d.received > 0 ? d.delay_sum / static_cast<double>(d.received) : kNone);
     const config::Sender& s = scenario_.senders[network_.plan().flows()[f].sender].sender;
     if (!std::holds_alternative<endpoints::UdpParams>(s.params))
@@ -168,7 +172,6 @@ void Sampler::sample() {
     push(a.series,
          static_cast<double>(
              network_.router(a.router).egress(a.port).aggregates()[a.index].marker.tpr().bits_per_second()));
-  network_.update_contracts();
 }
 
 void Sampler::finish(RunResult& result) {

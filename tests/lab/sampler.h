@@ -34,8 +34,9 @@ class Sampler {
     FlowCount last, at_begin, at_end;  // at the last sample; at the ends of the measured interval
     std::uint64_t payload_begin = 0, payload_end = 0;
     std::uint64_t contract_begin = 0, contract_end = 0;  // IN bytes that left the conditioner of its contract
+    std::uint64_t contract_last = 0;                     // at the last sample
     Mean rtt;
-    Series throughput, in, control, delay;
+    Series throughput, in, control, delay, contract;
   };
   struct QueueWatch {
     std::size_t router, port, class_index;

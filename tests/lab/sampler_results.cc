@@ -48,6 +48,7 @@ void Sampler::flow_results(RunResult& result) {
     r.received_packets = d.received;
     r.lost_packets = d.lost;
     r.buffer_drops = d.buffer_drops;
+    r.reordered_packets = d.reordered;
     if (d.received > 0) {
       r.in_share = ratio(d.in_received, d.received);
       r.one_way_delay_mean_s = d.delay_sum / static_cast<double>(d.received);
@@ -55,10 +56,11 @@ void Sampler::flow_results(RunResult& result) {
     r.ros = network_.recorder().respect(i);
     if (const auto c = network_.contracts().contract(i)) {
       const double committed = static_cast<double>(c->committed.bits_per_second());
+      r.contract_in_bytes = w.contract_end - w.contract_begin;
       r.committed_bps = committed / c->flows;
       // A flow that has a contract for itself cannot fill more of it than it offers.
       const double due = r.offered_bps > 0 && c->flows == 1 ? std::min(committed, r.offered_bps) : committed;
-      r.ros = std::min(1.0, 8 * static_cast<double>(w.contract_end - w.contract_begin) / measured / due);
+      r.ros = std::min(1.0, 8 * static_cast<double>(r.contract_in_bytes) / measured / due);
     }
     r.time_to_target_s = network_.recorder().time_to_target(i);
     if (w.rtt.n > 0) r.rtt_mean_s = w.rtt.value();
@@ -70,6 +72,7 @@ void Sampler::flow_results(RunResult& result) {
     r.in_series = std::move(w.in);
     r.control_series = std::move(w.control);
     r.delay_series = std::move(w.delay);
+    r.contract_series = std::move(w.contract);
   }
 }
 
@@ -129,6 +132,7 @@ void Sampler::remote_results(RunResult& result) {
     r.queue = domain.name.substr(r.port.size() + 1) + " towards " + network_.plan().host_of(key.path);
     r.alpha_mean = w.mean.value();
     r.alpha_last = w.now.value();
+    r.applied = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
     r.alpha_min = std::min(w.least, r.alpha_last);
     r.alpha_series = std::move(w.series);
   }

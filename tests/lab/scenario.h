@@ -54,6 +54,12 @@ struct Link {
   LinkDirection forth, back;  // a to b, b to a
 };
 
+// From `at` on a router sends what is for a host by this port, whatever the shortest way is.
+struct RouteChange {
+  Duration at{};  // 0: from the start
+  std::size_t router = 0, port = 0, host = 0;
+};
+
 struct LabSender {
   // Name, protocol, flows, start, stop, target, parameters, and `to_port` (0: the lab takes one); its port
   // and address are not used. Of a replicated host there is one for each replica, named `f#2`.
@@ -76,6 +82,7 @@ struct Scenario {
   std::vector<HostNode> hosts;
   std::vector<Link> links;
   std::vector<LabSender> senders;
+  std::vector<RouteChange> routes;  // by time; of equal times in the order of the file
 };
 
 // `--set senders.long.target=400 kbit/s`: the path's steps are keys; items of a list are named by their

@@ -64,7 +64,8 @@ void read_routers(const Node& node, ScenarioDraft& draft);
 void read_hosts(const Node& node, ScenarioDraft& draft);  // after routers
 void read_links(const Node& node, ScenarioDraft& draft);  // after hosts
 void check_links(ScenarioDraft& draft);
-void read_lab_senders(const Node& node, ScenarioDraft& draft);  // after links
-void size_flow_tables(ScenarioDraft& draft);                    // after senders
+void read_lab_senders(const Node& node, ScenarioDraft& draft);    // after links
+void read_route_changes(const Node& node, ScenarioDraft& draft);  // after links
+void size_flow_tables(ScenarioDraft& draft);                      // after senders
 
 }  // namespace surety::lab

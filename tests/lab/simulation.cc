@@ -31,6 +31,29 @@ void count_drops(Network& network, RunResult& result) {
   }
 }
 
+void count_signals(Network& network, RunResult& result) {
+  const Scenario& scenario = network.plan().scenario();
+  const auto add = [&](const std::string& where, std::string_view what, std::uint64_t n) {
+    if (n > 0) result.signals[where][std::string(what)] += n;
+  };
+  for (std::size_t r = 0; r < network.routers(); ++r) {
+    const RouterDriver& router = network.router(r);
+    const std::string& name = scenario.routers[r].name;
+    result.signals[name];
+    for (std::size_t i = 0; i < kSignalResults; ++i)
+      add(name, kSignalResultInfo[i].name, router.ingress().signals()[i]);
+    if (router.signal_sender() == nullptr) continue;
+    for (std::size_t p = 0; p < router.ports(); ++p)
+      for (std::size_t c = 0; c < router.snapshot().queues[p].classes.size(); ++c) {
+        const auto n =
+            router.signal_sender()->counters(static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c));
+        add(name, "sent", n.sent), add(name, "limited", n.limited), add(name, "unsent", n.lost);
+      }
+  }
+  result.signals["links"];
+  add("links", "lost", network.signals_lost());
+}
+
 }  // namespace
 
 RunResult run(const Plan& plan, PacketPool& pool, const RunOptions& options) {
@@ -57,6 +80,7 @@ RunResult run(const Plan& plan, PacketPool& pool, const RunOptions& options) {
   result.measure_to_s = std::min(in_seconds(scenario.measure.to), result.duration_s);
   sampler.finish(result);
   count_drops(network, result);
+  count_signals(network, result);
   result.events = network.events();
   result.hops = network.hops();
   return result;

@@ -28,6 +28,8 @@ class Plan;
 struct ScenarioError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+inline constexpr const char* kNoBuffers =
+    "the packet buffers are used up: too many packets are on the way at one time";
 std::shared_ptr<const Plan> make_plan(Scenario scenario);
 const Scenario& scenario_of(const Plan& plan);
 

@@ -94,7 +94,11 @@ IpPacket packet_of(std::span<const std::uint8_t> ip) {
 }  // namespace
 
 Stations::Stations(const Plan& plan, PacketPool& pool, Rng& rng, Time zero)
-    : plan_(plan), pool_(pool), host_(host_params(plan, rng), zero), forgotten_(plan.flows().size()) {
+    : plan_(plan),
+      pool_(pool),
+      host_(host_params(plan, rng), zero),
+      forgotten_(plan.flows().size()),
+      sent_packets_(plan.flows().size()) {
   host_.observe(this);
   listen(rng);
   add_senders(rng, zero);
@@ -136,8 +140,7 @@ void Stations::receive(rte_mbuf* m, Time now) {
 
 void Stations::refill() {
   if (used_ == 0) return;
-  if (!pool_.take({mbufs_.data(), used_}))
-    throw ScenarioError("the packet buffers are used up: too many packets are on the way at one time");
+  if (!pool_.take({mbufs_.data(), used_})) throw ScenarioError(kNoBuffers);
   for (std::size_t i = 0; i < used_; ++i) {
     note_of(mbufs_[i]) = {};
     slots_[i] = {rte_pktmbuf_mtod_offset(mbufs_[i], std::uint8_t*, kEthernet), pool_.longest_packet(), 0};
@@ -166,7 +169,8 @@ Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
   const bool v6 = frame[kEthernet] >> 4 == 6;
   frame[12] = v6 ? 0x86 : 0x08;
   frame[13] = v6 ? 0xdd : 0x00;
-  note_of(m) = {who.flow, who.data, true, now};
+  note_of(m) = {.flow = who.flow, .data = who.data, .on_the_way = true, .sent = now};
+  if (who.data) note_of(m).number = ++sent_packets_[who.flow];
   return {m, from.out, length};
 }
 

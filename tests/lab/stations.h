@@ -58,6 +58,7 @@ class Stations final : private endpoints::FlowObserver {
   std::vector<endpoints::FlowIndex> senders_;
   std::vector<Time> starts_;
   std::vector<endpoints::FlowReading> forgotten_;  // receivers that are gone, by flow
+  std::vector<std::uint32_t> sent_packets_;        // with data, by flow
   std::array<rte_mbuf*, kRoom> mbufs_{};
   std::array<endpoints::Slot, kRoom> slots_{};
   std::array<Sent, kRoom> sent_{};

@@ -9,6 +9,8 @@ surety_test(unit_lab
   unit/lab_progress_test.cc
   unit/lab_run_points_test.cc
   unit/lab_run_printer_test.cc
+  unit/lab_scale_out_test.cc
+  unit/lab_signalling_test.cc
   unit/lab_sweep_test.cc
   LIBS lab_run lab lab_results)
 
@@ -27,14 +29,13 @@ surety_test(unit_lab_equivalence
   unit/lab_analytic_token_bucket_test.cc
   unit/lab_equivalence_burst_test.cc
   unit/lab_equivalence_worker_test.cc
-  ${CMAKE_SOURCE_DIR}/router/dpdk/worker.cc
-  ${CMAKE_SOURCE_DIR}/router/dpdk/worker_reading.cc
-  LIBS lab lab_results router_dpdk router_linux)
+  LIBS lab lab_results router_worker router_dpdk router_linux)
 
 surety_test(unit_lab_scenario
   unit/lab_node_json_test.cc
   unit/lab_scenario_hosts_test.cc
   unit/lab_scenario_links_test.cc
+  unit/lab_scenario_routes_test.cc
   unit/lab_scenario_routers_test.cc
   unit/lab_scenario_schema_test.cc
   unit/lab_scenario_senders_test.cc

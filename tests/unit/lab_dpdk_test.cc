@@ -130,9 +130,9 @@ TEST_F(LabPacketPool, TellsOfPacketsFreedOnTheirWay) {
     ASSERT_TRUE(pool.take({&m, 1}));
     note_of(m) = {};
   }
-  note_of(all[3]) = {7, true, true, Time{}};
-  note_of(all[9'999]) = {8, true, true, Time{}};  // of a portion made since
-  note_of(all[4]) = {9, true, false, Time{}};     // arrived
+  note_of(all[3]) = {.flow = 7, .data = true, .on_the_way = true};
+  note_of(all[9'999]) = {.flow = 8, .data = true, .on_the_way = true};  // of a portion made since
+  note_of(all[4]) = {.flow = 9, .data = true};                          // arrived
   for (rte_mbuf* m : all) rte_pktmbuf_free(m);
   EXPECT_EQ(observer.flows, (std::vector<std::uint32_t>{7, 8}));
 }

@@ -144,7 +144,9 @@ std::unique_ptr<DpdkPort> open_pcap(const std::filesystem::path& file, std::size
   config.device.rx_file = file;
   config.device.tx_file = file.string() + ".out";
   config.mac = config::Mac{mac};
-  return std::make_unique<DpdkPort>(config, index, test::packet_pool());
+  auto port = std::make_unique<DpdkPort>(config, index, test::packet_pool());
+  port->start();
+  return port;
 }
 
 struct Turn {
@@ -251,7 +253,7 @@ WorkerRun run_worker(const Plan& plan, const LabRun& lab, const Drive& drive) {
   WorkerOptions options;
   options.seed = lab.router_seed;
   options.start = kZero;
-  Worker worker(*router.snapshot, devices, plan.fib(), next_hops, nullptr, options);
+  Worker worker(WorkerEnvironment{*router.snapshot, devices, plan.fib(), next_hops}, options);
   for (;;) {
     Time asked = worker.next_event(turn.now);
     for (const auto& t : times) asked = std::min(asked, t->due());
