@@ -12,9 +12,10 @@ std::size_t room(std::size_t domains, std::size_t next_hops, std::size_t remotes
 }
 }  // namespace
 
-AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now,
+AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode,
                          std::uint16_t remotes)
     : domains_(domains),
+      mode_(mode),
       free_(room(domains.size(), next_hops, remotes)),
       clocks_(domains.size() + free_.size(), AlphaClock(now)),
       paths_(free_.empty() ? 0 : next_hops, static_cast<Slot>(free_.size())),

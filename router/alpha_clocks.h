@@ -30,13 +30,15 @@ class AlphaClocks {
   using Index = std::uint16_t;  // domains first
   static constexpr std::uint16_t kMaxRemotes = 4096;
 
+  // What signals do: hold the flows of their path back, or only tell what they would do.
+  enum class Mode : std::uint8_t { act, observe };
   // `next_hops`: ids that paths can have; 0: signals do not concern this router. `domains` must outlive this.
-  AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now,
+  AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode = Mode::act,
               std::uint16_t remotes = kMaxRemotes);
 
   // What a flow of `domain` that takes `next_hop` lives by.
   Index of(std::uint16_t domain, std::uint32_t next_hop) const {
-    return held_back_.empty() ? domain : held_back(domain, next_hop);
+    return acting() ? held_back(domain, next_hop) : domain;
   }
   // As of() says it now, not one that has been given up.
   const AlphaClock& operator[](Index i) const { return clocks_[i]; }
@@ -45,7 +47,7 @@ class AlphaClocks {
   // The one that it stands for, also when it has been given up.
   std::uint16_t domain(Index i) const;
   // Whether flows that live by `i` may have to move, to whatever of() says.
-  bool moves(Index i) const { return i >= domains_.size() || !held_back_.empty(); }
+  bool moves(Index i) const { return i >= domains_.size() || acting(); }
 
   // Lets all clocks run on, with the alphas of the domains' own queues since the last call, then T2 of the
   // paths.
@@ -66,6 +68,7 @@ class AlphaClocks {
     std::size_t place = 0;  // in held_back_
     bool given_up = true;
   };
+  bool acting() const { return mode_ == Mode::act && !held_back_.empty(); }
   Index held_back(std::uint16_t domain, std::uint32_t next_hop) const {
     const Slot slot = paths_.find(next_hop, domain);
     return slot == 0 ? domain : index(slot);
@@ -76,6 +79,7 @@ class AlphaClocks {
   void give_up(Slot slot);
 
   std::span<const CsaDomain> domains_;
+  Mode mode_;
   std::vector<Slot>
       free_;  // a ring of all slots: from free_at_ on those not in use, given up longest ago first
   std::size_t free_at_ = 0;

@@ -26,14 +26,57 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
       exits_(exits),
       pool_(snapshot.config.flow_table.held_packets),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
-      clocks_(snapshot.domains, next_hops, now),
+      clocks_(snapshot.domains, next_hops, now,
+              snapshot.config.signalling.mode == config::Signalling::Mode::observe
+                  ? AlphaClocks::Mode::observe
+                  : AlphaClocks::Mode::act),
       alphas_(snapshot.domains.size()) {}
 
 void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < v.size; ++i)
-    if (condition(v, i, port, now) == Fate::goes) v.keep(i, kept++);
+  for (std::size_t begin = 0, end = 0; begin < v.size; begin = end) {
+    while (end < v.size && v.service[end] == v.service[begin]) ++end;
+    const ServiceProgram& service = snapshot_.services[v.service[begin]];
+    // The ordinary case has its own loop.
+    kept = service.kind == ServiceProgram::Kind::csa ? run_csa(v, begin, end, kept, port, service, now)
+                                                     : run_other(v, begin, end, kept, port, service, now);
+  }
   v.size = kept;
+}
+
+// Neighbours of one service: what it lets go is counted once for all of them.
+std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept,
+                                    PortIndex port, const ServiceProgram& service, Time now) {
+  std::uint64_t in_packets = 0, in_bytes = 0;
+  const std::uint8_t mark_in = service.mark_in;
+  ServiceCounters& counters = services_[v.service[begin]];
+  for (std::size_t i = begin; i < end; ++i) {
+    FlowId id = v.flow[i];
+    if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
+    const std::uint32_t length = v.header[i].length;
+    EnhancedTokenBucketState& s = flows_[id].state.csa;
+    const AlphaClocks::Index clock = clocks_.of(snapshot_.domain(v.egress[i], v.service[i]), v.next_hop[i]);
+    if (s.domain == clock && EnhancedTokenBucket::offer_in(s, service.csa, length, now)) [[likely]] {
+      v.precedence[i] = Precedence::in;
+      v.mark[i] = mark_in;
+      ++in_packets;
+      in_bytes += length;
+      flows_.count(id, Precedence::in, length);
+    } else if (csa(v, i, port, id, service, now) != Fate::goes) {
+      continue;
+    }
+    v.keep(i, kept++);
+  }
+  counters.packets[index(Precedence::in)] += in_packets;
+  counters.bytes[index(Precedence::in)] += in_bytes;
+  return kept;
+}
+
+std::size_t ConditionStage::run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept,
+                                      PortIndex port, const ServiceProgram& service, Time now) {
+  for (std::size_t i = begin; i < end; ++i)
+    if (condition(v, i, port, service, now) == Fate::goes) v.keep(i, kept++);
+  return kept;
 }
 
 void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
@@ -45,16 +88,14 @@ void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
   services_[service].bytes[index(Precedence::in)] += bytes;
 }
 
-ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port, Time now) {
-  const ServiceProgram& service = snapshot_.services[v.service[i]];
+ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port,
+                                               const ServiceProgram& service, Time now) {
   FlowId id = v.flow[i];
   if (service.kind == ServiceProgram::Kind::none) return go(v, i, service, id, Precedence::in);
   if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
   ConditionerState& state = flows_[id].state;
   const std::uint32_t length = v.header[i].length;
   switch (service.kind) {
-    case ServiceProgram::Kind::csa:
-      return csa(v, i, port, id, service, now);
     case ServiceProgram::Kind::token_bucket:
     case ServiceProgram::Kind::police: {
       state.bucket.fill(service.bucket, now);
@@ -70,6 +111,7 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
       if (color == Color::red) v.mark[i] = service.mark_red;
       return fate;
     }
+    case ServiceProgram::Kind::csa:  // run_csa()
     case ServiceProgram::Kind::none:
       break;
   }
@@ -132,7 +174,7 @@ ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceP
   ServiceCounters& c = services_[v.service[i]];
   ++c.packets[index(precedence)];
   c.bytes[index(precedence)] += length;
-  if (id != kNoFlow) (in ? flows_.counters(id).in_bytes : flows_.counters(id).out_bytes) += length;
+  if (id != kNoFlow) flows_.count(id, precedence, length);
   return Fate::goes;
 }
 
@@ -203,18 +245,19 @@ void ConditionStage::discard() {
       while (pool_.size(queues[k]) > 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(pool_.pop(queues[k]).handle));
 }
 
-void ConditionStage::advance(std::span<const std::unique_ptr<Egress>> egresses, Time now) {
+void ConditionStage::advance(std::span<const Outlet> outlets, Time now) {
   for (std::size_t d = 0; d < alphas_.size(); ++d)
-    alphas_[d] = egresses[snapshot_.domains[d].port]->alpha(static_cast<std::uint16_t>(d));
+    alphas_[d] = outlets[snapshot_.domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
   clocks_.advance(alphas_, now);
 }
 
-SignalResult ConditionStage::on_signal(const SignalPath& path,
-                                       std::span<const std::unique_ptr<Egress>> egresses, Time now) {
-  advance(egresses, now);
-  SignalResult result = SignalResult::applied;
+SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now) {
+  advance(outlets, now);
+  const bool observe = snapshot_.config.signalling.mode == config::Signalling::Mode::observe;
+  SignalResult result = observe ? SignalResult::observed : SignalResult::applied;
   for (std::size_t d = 0; d < snapshot_.domains.size(); ++d) {
-    if ((path.ports >> snapshot_.domains[d].port & 1) == 0) continue;
+    const CsaDomain& domain = snapshot_.domains[d];
+    if ((path.ports >> domain.port & 1) == 0 || !concerns(snapshot_, domain, path.dscp)) continue;
     if (!clocks_.signal(path.target, static_cast<std::uint16_t>(d), now)) result = SignalResult::full;
   }
   return result;

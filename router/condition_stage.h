@@ -14,9 +14,9 @@
 #include "conditioners/release_wheel.h"
 #include "router/alpha_clocks.h"
 #include "router/counters.h"
-#include "router/egress.h"
 #include "router/exits.h"
 #include "router/flow_table.h"
+#include "router/outlet.h"
 #include "router/signal_path.h"
 #include "router/snapshot.h"
 #include "router/vector.h"
@@ -36,9 +36,9 @@ class ConditionStage {
   bool release(Vector& v, Time now);
   // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything
   // else.
-  void advance(std::span<const std::unique_ptr<Egress>> egresses, Time now);
+  void advance(std::span<const Outlet> outlets, Time now);
   // A signal concerns the flows that leave by this path: `applied`, or `full`.
-  SignalResult on_signal(const SignalPath& path, std::span<const std::unique_ptr<Egress>> egresses, Time now);
+  SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);
 
   void discard();  // frees all held packets; for the end of the process
   Time next_event() const { return std::min(wheel_.next_event(), clocks_.next_event()); }
@@ -48,7 +48,11 @@ class ConditionStage {
 
  private:
   enum class Fate : std::uint8_t { goes, held, dropped };
-  Fate condition(Vector& v, std::size_t i, PortIndex port, Time now);
+  std::size_t run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+                      const ServiceProgram& service, Time now);
+  std::size_t run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+                        const ServiceProgram& service, Time now);
+  Fate condition(Vector& v, std::size_t i, PortIndex port, const ServiceProgram& service, Time now);
   Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
   Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
   Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);

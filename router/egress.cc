@@ -39,6 +39,37 @@ void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst.subspan(admitted)) exits_.drop(m, port_, DropReason::overflow);
 }
 
+void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {
+  if (plain_) return enqueue_plain(burst, now);
+  std::array<Packet, kVector> packets;
+  while (!burst.empty()) {
+    const std::size_t n = std::min(burst.size(), packets.size());
+    for (std::size_t i = 0; i < n; ++i)
+      packets[i] = {burst[i], kNoFlow, static_cast<std::uint16_t>(burst[i]->pkt_len - RTE_ETHER_HDR_LEN)};
+    enqueue({packets.data(), n}, now);
+    burst = burst.subspan(n);
+  }
+}
+
+void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
+  for (rte_mbuf* m : burst) {
+    const std::uint16_t type = load_be16(rte_pktmbuf_mtod(m, const std::uint8_t*) + 12);
+    const bool ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
+    if (ip || plain_)
+      enqueue_frames({&m, 1}, now);
+    else
+      enqueue_control(m, now);
+  }
+}
+
+void Egress::enqueue_control(rte_mbuf* m, Time now) {
+  constexpr std::uint8_t kCs6 = 48;
+  ++counters_.enqueued;
+  Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
+  p.verdict = scheduler_.enqueue(classes_.by_dscp[kCs6].class_index, p, false, now).drop;
+  if (p.verdict != DropReason::none) exits_.drop(m, port_, p.verdict);
+}
+
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
   if (plain_) return plain_->dequeue(room, shaper_, now);
@@ -79,7 +110,7 @@ void Egress::queue(Packet& p, Arrival arrival, Time now) {
   if (p.verdict == DropReason::none) {
     const auto result = scheduler_.enqueue(arrival.class_index, p, arrival.ecn_capable, now);
     p.verdict = result.drop;
-    if (result.event != CongestionEvent::none) signal(arrival.class_index, result.event, ip_of(p), now);
+    if (result.event != CongestionEvent::none) signal(arrival.class_index, result.event, p, now);
     if (result.mark) set_ce(ip_of(p));
   }
   if (p.verdict != DropReason::none) exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, p.verdict);
@@ -91,28 +122,29 @@ void Egress::advance(Time now) {
     ActiveQueue& queue = scheduler_.queue(controller_class_[i]);
     queue.settle(now);  // an idle queue is not congested any more
     controllers_[i].advance(now, queue.congested());
+    publish(i);
   }
   for (auto& a : aggregates_)
     if (now >= a.marker.next_event()) a.marker.advance(now);
 }
 
-void Egress::signal(std::size_t class_index, CongestionEvent event, const std::uint8_t* ip, Time now) {
+void Egress::signal(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {
   for (std::size_t i = 0; i < controllers_.size(); ++i) {
     if (controller_class_[i] != class_index) continue;
     // What expires now comes first: until an onset the queue was not congested, until an eighth it was.
     controllers_[i].advance(now, event == CongestionEvent::eighth);
     if (event == CongestionEvent::onset) controllers_[i].onset(now);
     if (event == CongestionEvent::eighth) controllers_[i].eighth(now);
+    publish(i);
   }
-  if (signals_on_ && event == CongestionEvent::eighth) ask_for_signal(class_index, ip, now);
+  if (signals_on_ && event == CongestionEvent::eighth) ask_for_signal(class_index, p, now);
 }
 
-[[gnu::noinline]] void Egress::ask_for_signal(std::size_t class_index, const std::uint8_t* ip, Time now) {
-  CongestionSignal s{{}, {}, port_, static_cast<std::uint8_t>(class_index), now};
-  s.source.v6 = s.destination.v6 = is_v6(ip);
-  const std::size_t length = is_v6(ip) ? 16 : 4, at = is_v6(ip) ? 8 : 12;
-  std::memcpy(s.source.bytes.data(), ip + at, length);
-  std::memcpy(s.destination.bytes.data(), ip + at + length, length);
+[[gnu::noinline]] void Egress::ask_for_signal(std::size_t class_index, const Packet& p, Time now) {
+  CongestionSignal s = signal_about({ip_of(p), p.length});
+  s.port = port_;
+  s.class_index = static_cast<std::uint8_t>(class_index);
+  s.time = now;
   signals_.push(s);
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,6 +40,10 @@ class Egress {
   void enqueue(std::span<Packet> burst, Time now);
   // The same for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
+  // The same for frames that another worker has handed over, from what stands in them.
+  void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
+  // The same for frames of this router's own kernel, of any kind: what is not IP takes the class of CS6.
+  void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
   // Fills `room`, up to kVector, with packets that may leave now, in order; they are the driver's from then
   // on.
   std::size_t transmit(std::span<rte_mbuf*> room, Time now);
@@ -58,8 +64,10 @@ class Egress {
   std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
   const SignalOutbox& signals() const { return signals_; }
 
-  // alpha of a domain of this port (index into Snapshot::domains).
-  Ratio alpha(std::uint16_t domain) const { return controllers_[domain - first_domain_].alpha(); }
+  // alpha of a domain of this port (index into Snapshot::domains). From any thread.
+  Ratio alpha(std::uint16_t domain) const {
+    return alphas_[domain - first_domain_].load(std::memory_order_relaxed);
+  }
 
   std::uint32_t depth() const { return plain_ ? plain_->depth() : scheduler_.depth(); }  // packets queued
   const ClassScheduler& scheduler() const {
@@ -84,8 +92,12 @@ class Egress {
   Arrival find_class(Packet& p) const;
   static void mark_aggregate(Aggregate& a, Packet& p, Time now);
   void queue(Packet& p, Arrival arrival, Time now);
-  void signal(std::size_t class_index, CongestionEvent event, const std::uint8_t* ip, Time now);
-  void ask_for_signal(std::size_t class_index, const std::uint8_t* ip, Time now);
+  void enqueue_control(rte_mbuf* m, Time now);
+  void publish(std::size_t controller) {
+    alphas_[controller].store(controllers_[controller].alpha(), std::memory_order_relaxed);
+  }
+  void signal(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
+  void ask_for_signal(std::size_t class_index, const Packet& p, Time now);
 
   const config::QueueSet& classes_;
   PortIndex port_;
@@ -97,6 +109,7 @@ class Egress {
   std::vector<Aggregate*> aggregate_of_;    // by class; null: none
   std::vector<CsaController> controllers_;  // of the domains first_domain_, first_domain_ + 1, ...
   std::vector<std::size_t> controller_class_;
+  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // what the controllers say, for other workers
   std::uint16_t first_domain_ = 0;
   bool signals_on_ = false;
   std::optional<PlainQueue> plain_;  // the port has no `queues`

@@ -46,6 +46,8 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
     controllers_.emplace_back(d.params, now);
     controller_class_.push_back(d.class_index);
   }
+  alphas_ = std::make_unique<std::atomic<Ratio>[]>(controllers_.size());
+  for (std::size_t i = 0; i < controllers_.size(); ++i) publish(i);
 }
 
 void Egress::discard(Time now) {

@@ -30,14 +30,15 @@ bool any_kernel_will_do(PuntReason reason) {
 void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
                  std::uint32_t next_hop) {
   const KernelPeer peer = peers_[port];
-  const bool by_ring = any_kernel_will_do(reason) && l3_offset != 0 &&
-                       !(peer == KernelPeer::sees_all && reason == PuntReason::local);
+  const bool any_kernel = any_kernel_will_do(reason) && l3_offset != 0 &&
+                          !(peer == KernelPeer::sees_all && reason == PuntReason::local);
+  const bool by_ring = any_kernel || peer == KernelPeer::twin;
   if (by_ring) {
     if (punts_ == nullptr) return drop(m, port, without_kernel(reason));
     m->hash.usr = next_hop | static_cast<std::uint32_t>(reason) << 24;
     m->l2_len = l3_offset & 0x7f;
     m->port = port;
-    if (rte_ring_sp_enqueue(punts_, m) != 0) return drop(m, port, DropReason::punt_overflow);
+    if (rte_ring_enqueue(punts_, m) != 0) return drop(m, port, DropReason::punt_overflow);
     ++ports_[port].punted[static_cast<std::size_t>(reason)];
     return;
   }

@@ -14,13 +14,14 @@
 
 namespace surety {
 
-// What stands behind a port in the kernel: nothing; a device that sees every frame as well (af_packet); or a
-// device that gets what the XDP program leaves it (af_xdp).
-enum class KernelPeer : std::uint8_t { none, sees_all, steered };
+// What stands behind a port in the kernel: nothing; a device that sees every frame as well (af_packet); a
+// device that gets what the XDP program leaves it (af_xdp); or what the control thread puts in its place for
+// a device that the kernel knows nothing of: a TAP twin, or else the built-in responder.
+enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
 
 class Exits {
  public:
-  // `punts`: ring to the control thread (single producer), or null when nobody takes exceptions over.
+  // `punts`: ring to the control thread, or null when nobody takes exceptions over.
   Exits(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts)
       : ports_(ports), peers_(std::move(peers)), punts_(punts) {}
 
@@ -28,6 +29,9 @@ class Exits {
     ++ports_[port].drops[static_cast<std::size_t>(reason)];
     bin(m);
   }
+
+  // Done with: a congestion signal that ends here.
+  void consume(rte_mbuf* m) { bin(m); }
 
   // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. `l3_offset` is
   // where its IP header starts (0: not an IP packet), `next_hop` what it was routed to.

@@ -76,13 +76,14 @@ struct FlowKey {
   std::uint64_t rest = 0;
   // As loaded. IPv4: [0] = source | destination << 32; IPv6: source, destination.
   std::array<std::uint64_t, 4> address{};
-  std::uint8_t dscp = 0;  // only where a rule looks at it, else 0
+  std::uint8_t dscp = 0;  // only where a rule looks at it, else 0; with `v6` the low half of a word
   bool v6 = false;
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
 struct ParsedPacket {
   FlowKey key;
+  // From here 16 bytes, which the fast path writes as two words (parse_frame.h).
   std::uint16_t length = 0;  // bytes of the IP packet; the frame may be longer (padding)
   std::uint16_t vlan = 0, inner_vlan = 0;
   std::uint16_t l4_offset = 0;     // from the start of the frame, behind options and extension headers

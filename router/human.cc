@@ -45,6 +45,10 @@ std::string percent(double ratio) {
   return fmt::format("{:.1f} %", ratio * 100);
 }
 
+std::string ratio(double ratio) {
+  return fmt::format("{:.4g}", ratio);
+}
+
 std::string list(std::span<const std::string_view> names) {
   std::string text;
   for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);

@@ -7,18 +7,27 @@
 
 namespace surety {
 
+namespace {
+bool is_icmp(const ParsedPacket& h) {
+  constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
+  return h.protocol == kIcmp || h.protocol == kIcmp6;
+}
+}  // namespace
+
 Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
     : snapshot_(e.snapshot),
       fib_(e.fib),
       next_hops_(e.next_hops),
       exits_(e.exits),
       meter_(e.meter),
-      egresses_(e.egresses),
+      outlets_(e.outlets),
       ports_(e.ports),
-      classify_(e.snapshot, e.services, e.exits, seed, now),
+      macs_(e.macs),
+      classify_(e.snapshot, e.ports, e.services, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.exits, FlowHasher(seed)),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, e.next_hops.capacity(), now),
-      rewrite_(e.next_hops, e.macs, e.exits) {
+      rewrite_(e.next_hops, e.macs, e.exits),
+      desk_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
                          e.snapshot.config.ports[p].promiscuous});
@@ -28,6 +37,8 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
   while (!burst.empty()) {
     const std::size_t n = std::min(burst.size(), kVector);
     parse(burst.first(n), port);
+    if (icmp_) [[unlikely]]
+      take_signals(port, now);
     meter_.lap(Stage::parse, n);
     const bool classified = classify_.classifies(port);
     if (classified) classify_.run(v_, port, now);
@@ -50,7 +61,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
 }
 
 void Ingress::release(Time now) {
-  condition_.advance(egresses_, now);
+  condition_.advance(outlets_, now);
   classify_.age(now);
   for (bool more = condition_.held() > 0; more;) {
     v_.size = 0;
@@ -62,20 +73,13 @@ void Ingress::release(Time now) {
   }
 }
 
-SignalResult Ingress::on_signal(const CongestionSignal& signal, Time now) {
-  const SignalPath path = find_signal_path(snapshot_, fib_, next_hops_, signal);
-  const SignalResult result =
-      path.result == SignalResult::applied ? condition_.on_signal(path, egresses_, now) : path.result;
-  ++signals_[static_cast<std::size_t>(result)];
-  return result;
-}
-
 void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
   std::uint64_t bytes = 0;
   std::size_t kept = 0;
+  icmp_ = false;
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
     rte_mbuf* m = burst[i];
@@ -85,9 +89,10 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
     h.l3_offset = 0;  // until an IP header is found
     const ParseOutcome outcome =
         surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
-    if (outcome.forwards()) [[likely]]
+    if (outcome.forwards()) [[likely]] {
       v_.mbuf[kept++] = m;
-    else if (outcome.punt != PuntReason::none)
+      icmp_ |= is_icmp(h);
+    } else if (outcome.punt != PuntReason::none)
       exits_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
     else
       exits_.drop(m, port, outcome.drop);
@@ -105,7 +110,11 @@ void Ingress::hand_over(Time now) {
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
-    Egress& egress = *egresses_[port];
+    if (Handover* owner = outlets_[port].owner) {
+      give(*owner, port);
+      continue;
+    }
+    Egress& egress = *outlets_[port].egress;
     std::size_t n = 0;
     if (egress.plain() != nullptr) {
       for (std::size_t i = 0; i < v_.size; ++i)
@@ -117,6 +126,20 @@ void Ingress::hand_over(Time now) {
       if (v_.egress[i] == port)
         burst[n++] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
     egress.enqueue({burst.data(), n}, now);
+  }
+}
+
+// The owner finds in the frames what it needs to know.
+void Ingress::give(Handover& owner, PortIndex port) {
+  std::array<rte_mbuf*, kVector> frames;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < v_.size; ++i)
+    if (v_.egress[i] == port) frames[n++] = v_.mbuf[i];
+  const std::size_t given = owner.give({frames.data(), n});
+  ports_[port].given += given;
+  for (std::size_t i = given; i < n; ++i) {
+    --ports_[frames[i]->port].forwarded;
+    exits_.drop(frames[i], static_cast<PortIndex>(frames[i]->port), DropReason::handover_full);
   }
 }
 

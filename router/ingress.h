@@ -13,12 +13,13 @@
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
 #include "router/congestion_signal.h"
-#include "router/egress.h"
 #include "router/exits.h"
 #include "router/fib.h"
 #include "router/neighbors.h"
+#include "router/outlet.h"
 #include "router/rewrite_stage.h"
 #include "router/route_stage.h"
+#include "router/signal_desk.h"
 #include "router/snapshot.h"
 #include "router/stage_meter.h"
 #include "router/vector.h"
@@ -30,12 +31,14 @@ struct IngressEnvironment {
   const Snapshot& snapshot;
   const Fib& fib;
   const NextHopTable& next_hops;
-  std::span<const std::unique_ptr<Egress>> egresses;  // by port
-  std::span<const RewriteStage::Mac> macs;            // by port
+  std::span<const Outlet> outlets;          // by port
+  std::span<const RewriteStage::Mac> macs;  // by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;
   Exits& exits;
   StageMeter& meter;
+  const SignalKeys* signal_keys = nullptr;  // null: signalling is off
+  const WallClock* wall_clock = nullptr;    // the same
 };
 
 class Ingress {
@@ -50,6 +53,15 @@ class Ingress {
   // border that it is for, the flows that leave by that path are held back: their alpha is the minimum of
   // what their port's queue allows and of what the signals do.
   SignalResult on_signal(const CongestionSignal& signal, Time now);
+  // Signals of other routers that were believed since the last call, for the other workers: their flows take
+  // the same paths. Only where share_signals(true) has been called.
+  std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
+  void share_signals(bool on) { sharing_ = on; }
+  // One that another worker has believed: counted there.
+  void on_shared(const CongestionSignal& signal, Time now);
+  // A packet of this router's own: an IP packet behind 14 bytes for the Ethernet header. true: it is on its
+  // way; false: no way out is ready, and it is freed.
+  bool originate(rte_mbuf* m, Time now);
   // Frees everything held; for the end of the process.
   void discard() { condition_.discard(); }
   Time next_event() const { return condition_.next_event(); }
@@ -60,25 +72,38 @@ class Ingress {
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
   // Paths that signals hold back now, by path and domain; for a reading.
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
+  // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
+  // obeyed.
+  Ratio applied_alpha(const RemoteAlphaReading& path) const;
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
+  SignalDesk& desk() { return desk_; }
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  void take_signals(PortIndex port, Time now);
+  SignalResult follow(const CongestionSignal& signal, Time now);
   void hand_over(Time now);
+  void give(Handover& owner, PortIndex port);
+  bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
   const Snapshot& snapshot_;
   const Fib& fib_;
   const NextHopTable& next_hops_;
   Exits& exits_;
   StageMeter& meter_;
-  std::span<const std::unique_ptr<Egress>> egresses_;
+  std::span<const Outlet> outlets_;
   std::span<PortCounters> ports_;
+  std::span<const RewriteStage::Mac> macs_;
   std::vector<ParseContext> contexts_;  // by port
   ClassifyStage classify_;
   RouteStage route_;
   ConditionStage condition_;
   RewriteStage rewrite_;
+  SignalDesk desk_;
   SignalCounters signals_{};
+  SignalOutbox shared_;
+  bool sharing_ = false;
+  bool icmp_ = false;  // among what was parsed last
   Vector v_;
 };
 

@@ -4,56 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "router/metrics_congestion.h"
 #include "router/reading_json.h"
 
 namespace surety {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Families = std::vector<MetricFamily>;
-using Labels = std::vector<ClientMetric::Label>;
-
-class Family {
- public:
-  Family(MetricType type, const char* name, const char* help) { family_ = {name, help, type, {}}; }
-
-  void add(Labels labels, double value) {
-    ClientMetric& metric = family_.metric.emplace_back();
-    metric.label = std::move(labels);
-    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
-  }
-  void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
-  void add(Labels labels, ClientMetric::Histogram histogram) {
-    ClientMetric& metric = family_.metric.emplace_back();
-    metric.label = std::move(labels);
-    metric.histogram = std::move(histogram);
-  }
-  void move_to(Families& out) {
-    if (!family_.metric.empty()) out.push_back(std::move(family_));
-  }
-
- private:
-  MetricFamily family_;
-};
-
-// One family with one series per row: `labels(row)`, `value(row)`.
-template <class Rows, class LabelsOf, class ValueOf>
-void each(Families& out, MetricType type, const char* name, const char* help, const Rows& rows,
-          LabelsOf labels, ValueOf value) {
-  Family family(type, name, help);
-  for (const auto& row : rows) family.add(labels(row), value(row));
-  family.move_to(out);
-}
-
-template <class Value>
-void single(Families& out, MetricType type, const char* name, const char* help, Value value,
-            Labels labels = {}) {
-  Family family(type, name, help);
-  family.add(std::move(labels), value);
-  family.move_to(out);
-}
+using namespace metrics;
 
 void ports(Families& out, const Reading& r) {
   const auto family = [&](MetricType type, const char* name, const char* help, auto value) {
@@ -78,6 +35,15 @@ void ports(Families& out, const Reading& r) {
          [](P p) { return p.rx_missed; });
   family(MetricType::Counter, "surety_port_forwarded_packets_total",
          "Packets received here and handed to an egress.", [](P p) { return p.counters.forwarded; });
+  family(MetricType::Counter, "surety_port_signals_total",
+         "Congestion signals received here that ended in this router and were believed.",
+         [](P p) { return p.counters.signals; });
+  family(MetricType::Counter, "surety_port_originated_packets_total",
+         "Packets of the router's own (signals, the kernel's) handed to the egress here.",
+         [](P p) { return p.counters.originated; });
+  family(MetricType::Gauge, "surety_port_handover_packets",
+         "Packets given to the worker that owns the egress here and not taken by it yet.",
+         [](P p) { return static_cast<double>(p.handover); });
   family(MetricType::Counter, "surety_port_enqueued_packets_total",
          "Packets taken over for transmission here.", [](P p) { return p.counters.enqueued; });
   family(MetricType::Gauge, "surety_port_held_packets", "Packets received here that wait in input buffers.",
@@ -88,12 +54,21 @@ void ports(Families& out, const Reading& r) {
          [](P p) { return p.up ? 1.0 : 0.0; });
 }
 
+// Series for every reason of every port.
+template <class Infos, class Counts>
+void by_reason(Families& out, const char* name, const char* help, const Reading& r, const Infos& reasons,
+               Counts PortCounters::*counts) {
+  Family family(MetricType::Counter, name, help);
+  for (const PortReading& port : r.ports)
+    for (std::size_t i = 0; i < reasons.size(); ++i)
+      family.add({{"port", port.name}, {"reason", std::string(reasons[i].name)}}, (port.counters.*counts)[i]);
+  family.move_to(out);
+}
+
 void refusals(Families& out, const Reading& r) {
   Family drops(MetricType::Counter, "surety_drops_total",
                "Packets dropped, by reason; group policy: the configuration wants it, error: a defect of "
                "packet, network or box.");
-  Family punts(MetricType::Counter, "surety_punted_packets_total",
-               "Packets handed to the kernel, by reason.");
   for (const PortReading& port : r.ports) {
     for (std::size_t i = 0; i < kDropReasons; ++i) {
       const DropReasonInfo& reason = kDropReasonInfo[i];
@@ -103,12 +78,38 @@ void refusals(Families& out, const Reading& r) {
                  {"group", reason.group == DropGroup::policy ? "policy" : "error"}},
                 port.counters.drops[i]);
     }
-    for (std::size_t i = 0; i < kPuntReasons; ++i)
-      punts.add({{"port", port.name}, {"reason", std::string(kPuntReasonInfo[i].name)}},
-                port.counters.punted[i]);
   }
   drops.move_to(out);
-  punts.move_to(out);
+  by_reason(out, "surety_punted_packets_total", "Packets handed to the kernel, by reason.", r,
+            kPuntReasonInfo, &PortCounters::punted);
+  by_reason(out, "surety_degraded_packets_total",
+            "Packets that went on as best effort instead of by their service, by reason.", r,
+            kDegradeReasonInfo, &PortCounters::degraded);
+}
+
+void exceptions(Families& out, const Reading& r) {
+  Family frames(MetricType::Counter, "surety_exception_frames_total",
+                "Frames between a port and the kernel or the responder behind it, by what became of them.");
+  Family responder(MetricType::Counter, "surety_responder_frames_total",
+                   "Frames that the built-in responder took, by what it did.");
+  for (const PortReading& p : r.ports) {
+    for (std::size_t i = 0; i < kExceptionResults; ++i) {
+      const ExceptionResultInfo& info = kExceptionResultInfo[i];
+      frames.add({{"port", p.name}, {"way", std::string(info.way)}, {"result", std::string(info.name)}},
+                 p.exceptions[i]);
+    }
+    for (const NamedCount& n : p.responder)
+      responder.add({{"port", p.name}, {"result", std::string(n.name)}}, n.count);
+  }
+  frames.move_to(out);
+  responder.move_to(out);
+  each(
+      out, MetricType::Counter, "surety_icmp_errors_total",
+      "ICMP errors about packets that cannot go on, by what became of them.", r.icmp_errors,
+      [](const NamedCount& n) {
+        return Labels{{"result", std::string(n.name)}};
+      },
+      [](const NamedCount& n) { return n.count; });
 }
 
 ClientMetric::Histogram histogram(const SojournHistogram& sojourn) {
@@ -219,33 +220,6 @@ void services(Families& out, const Reading& r) {
   family(MetricType::Gauge, "surety_flows", "Flows in the flow table.", [](S s) { return s.counters.flows; });
 }
 
-void congestion(Families& out, const Reading& r) {
-  each(
-      out, MetricType::Gauge, "surety_csa_alpha_ratio",
-      "CSA's alpha: the share of the committed rate granted to OUT packets.", r.domains,
-      [](const DomainReading& d) {
-        return Labels{{"domain", d.name}};
-      },
-      [](const DomainReading& d) { return d.alpha; });
-  single(out, MetricType::Counter, "surety_csa_signals_total", "Congestion signals.", r.signals_sent,
-         {{"direction", "sent"}, {"result", "ok"}});
-  const auto family = [&](MetricType type, const char* name, const char* help, auto value) {
-    each(
-        out, type, name, help, r.aggregates,
-        [](const AggregateReading& a) {
-          return Labels{{"aggregate", a.name}};
-        },
-        value);
-  };
-  using A = const AggregateReading&;
-  family(MetricType::Gauge, "surety_ard_tpr_bytes_per_second", "Temporary permitted rate of IN packets.",
-         [](A a) { return a.tpr_bytes_per_second; });
-  family(MetricType::Counter, "surety_ard_remarked_total", "IN packets remarked OUT.",
-         [](A a) { return a.remarked; });
-  family(MetricType::Counter, "surety_ard_dropped_total", "Packets dropped early and fairly (P_drop).",
-         [](A a) { return a.dropped; });
-}
-
 void workers(Families& out, const Reading& r) {
   Family cycles(MetricType::Counter, "surety_worker_cycles_total",
                 "TSC cycles, by whether a turn found packets.");
@@ -254,6 +228,12 @@ void workers(Families& out, const Reading& r) {
     cycles.add({{"worker", std::to_string(w.core)}, {"state", "idle"}}, w.counters.idle_cycles);
   }
   cycles.move_to(out);
+  each(
+      out, MetricType::Gauge, "surety_worker_flows", "Flows in the flow table of a worker.", r.workers,
+      [](const WorkerReading& w) {
+        return Labels{{"worker", std::to_string(w.core)}};
+      },
+      [](const WorkerReading& w) { return w.flows; });
   Family stage_cycles(MetricType::Counter, "surety_stage_cycles_total", "TSC cycles spent in a stage.");
   Family stage_packets(MetricType::Counter, "surety_stage_packets_total", "Packets worked on by a stage.");
   for (std::size_t i = 0; i < kStages; ++i) {
@@ -293,6 +273,7 @@ void router(Families& out, const Reading& r) {
   single(out, gauge, "surety_mempool_available", "Packet buffers free.", r.mempool_available);
   single(out, gauge, "surety_mempool_size", "Packet buffers in all.", r.mempool_size);
   single(out, gauge, "surety_routes", "Routes in the FIB.", r.routes);
+  single(out, gauge, "surety_routes_rejected", "Routes that the FIB has no room for.", r.routes_rejected);
   single(out, gauge, "surety_neighbors", "Neighbours whose MAC address is known.", r.neighbors);
   single(out, gauge, "surety_flow_table_capacity", "Flows that fit into the flow tables.", r.flow_capacity);
 }
@@ -304,9 +285,10 @@ std::vector<MetricFamily> render(const Reading& reading) {
   router(out, reading);
   ports(out, reading);
   refusals(out, reading);
+  exceptions(out, reading);
   queues(out, reading);
   services(out, reading);
-  congestion(out, reading);
+  metrics::congestion(out, reading);
   workers(out, reading);
   top_flows(out, reading);
   return out;

@@ -59,6 +59,31 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
   out.l3_offset = static_cast<std::uint8_t>(f.l3);
 }
 
+// All of `out` but the rest and addresses of the key, of a packet with ports: in three stores instead of
+// fifteen.
+inline void fill_words(const ParseContext& context, const Frame& f, bool v6, std::size_t length,
+                       std::size_t l4_offset, std::uint64_t protocol, std::uint64_t traffic_class,
+                       std::uint64_t ttl, ParsedPacket& out) {
+  static_assert(offsetof(FlowKey, v6) == offsetof(FlowKey, dscp) + 1 &&
+                sizeof(FlowKey) >= offsetof(FlowKey, dscp) + 8);
+  static_assert(offsetof(ParsedPacket, vlan) == offsetof(ParsedPacket, length) + 2 &&
+                offsetof(ParsedPacket, inner_vlan) == offsetof(ParsedPacket, length) + 4 &&
+                offsetof(ParsedPacket, l4_offset) == offsetof(ParsedPacket, length) + 6 &&
+                offsetof(ParsedPacket, l3_offset) == offsetof(ParsedPacket, length) + 8 &&
+                offsetof(ParsedPacket, protocol) == offsetof(ParsedPacket, length) + 9 &&
+                offsetof(ParsedPacket, traffic_class) == offsetof(ParsedPacket, length) + 10 &&
+                offsetof(ParsedPacket, ttl) == offsetof(ParsedPacket, length) + 11 &&
+                offsetof(ParsedPacket, v6) == offsetof(ParsedPacket, length) + 12 &&
+                offsetof(ParsedPacket, fragment) == offsetof(ParsedPacket, length) + 13 &&
+                sizeof(ParsedPacket) >= offsetof(ParsedPacket, length) + 16);
+  const std::uint64_t family = v6;
+  auto* const words = reinterpret_cast<std::uint8_t*>(&out.length);
+  store(&out.key.dscp, key_dscp(context, static_cast<std::uint32_t>(traffic_class)) | family << 8);
+  store(words, std::uint64_t{length} | std::uint64_t{f.vlan} << 16 | std::uint64_t{f.inner_vlan} << 32 |
+                   std::uint64_t{l4_offset} << 48);
+  store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32);
+}
+
 // Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at `l4`. Both in
 // one piece of branch-free code, because traffic is a mixture of the two that no branch predictor can
 // foresee.

@@ -42,20 +42,10 @@ inline ParseOutcome parse_ipv4(const Frame& f, const ParseContext& context, Pars
   if (!ordinary || !tcp_or_udp_fits(tcp, ip + 20, length - 20)) [[unlikely]]
     return parse_ipv4_general(f, context, out);
 
-  const auto traffic_class = static_cast<std::uint8_t>(first >> 8);
   out.key.rest =
       key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, context, f, load<std::uint32_t>(ip + 20));
   out.key.address = {addresses, 0, 0, 0};
-  out.key.dscp = key_dscp(context, traffic_class);
-  out.key.v6 = false;
-  fill_link(f, out);
-  out.length = static_cast<std::uint16_t>(length);
-  out.l4_offset = static_cast<std::uint16_t>(f.l3 + 20);
-  out.protocol = protocol;
-  out.traffic_class = traffic_class;
-  out.ttl = static_cast<std::uint8_t>(second);
-  out.v6 = false;
-  out.fragment = false;
+  fill_words(context, f, false, length, f.l3 + 20, protocol, first >> 8 & 0xff, second & 0xff, out);
   return {};
 }
 

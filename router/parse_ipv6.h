@@ -38,20 +38,11 @@ inline ParseOutcome parse_ipv6(const Frame& f, const ParseContext& context, Pars
   if (!ordinary || !tcp_or_udp_fits(tcp, ip + 40, payload)) [[unlikely]]
     return parse_ipv6_general(f, context, out);
 
-  const auto traffic_class = static_cast<std::uint8_t>(swap16(static_cast<std::uint16_t>(first)) >> 4);
+  const std::uint64_t traffic_class = swap16(static_cast<std::uint16_t>(first)) >> 4 & 0xff;
   out.key.rest =
       key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, context, f, load<std::uint32_t>(ip + 40));
   out.key.address = key_addresses(ip);
-  out.key.dscp = key_dscp(context, traffic_class);
-  out.key.v6 = true;
-  fill_link(f, out);
-  out.length = static_cast<std::uint16_t>(payload + 40);
-  out.l4_offset = static_cast<std::uint16_t>(f.l3 + 40);
-  out.protocol = protocol;
-  out.traffic_class = traffic_class;
-  out.ttl = static_cast<std::uint8_t>(first >> 56);
-  out.v6 = true;
-  out.fragment = false;
+  fill_words(context, f, true, payload + 40, f.l3 + 40, protocol, traffic_class, first >> 56, out);
   return {};
 }
 

@@ -41,11 +41,11 @@ inline config::Address last_address(const config::Prefix& p) {
   return a;
 }
 
-// Whether packets to it can be forwarded. Link-local scope of IPv6 and multicast never come to the FIB:
-// parse() punts them.
+// Whether packets to it can be forwarded. Link-local scope of IPv6 and multicast never come to the FIB,
+// parse() punts them; nor do reserved IPv4 addresses (240.0.0.0/4), which it drops.
 inline bool is_forwardable(const config::Prefix& p) {
   const auto& b = p.address.bytes;
-  if (!p.address.v6) return p.length < 4 || b[0] < 224 || b[0] >= 240;
+  if (!p.address.v6) return b[0] < 224;
   return !(p.length >= 8 && b[0] == 0xff) && !(p.length >= 10 && config::is_link_local_v6(p.address));
 }
 

@@ -8,12 +8,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aqm/active_queue.h"
+#include "router/congestion_signal.h"
 #include "router/counters.h"
+#include "router/exception_counters.h"
 
 namespace surety {
+
+struct NamedCount {  // of a list of results; both texts live forever
+  std::string_view name, help;
+  std::uint64_t count = 0;
+};
 
 struct PortReading {
   std::string name, device;
@@ -22,6 +30,14 @@ struct PortReading {
   std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
   std::uint64_t queued = 0;     // packets waiting now: queues of the port and its transmit buffer
   std::optional<double> shape_bytes_per_second;
+  unsigned owner_core = 0;         // of the worker that queues and transmits what leaves here
+  std::vector<unsigned> rx_cores;  // of the workers that receive, by queue
+  std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  ExceptionCounters exceptions{};  // what the control thread did with frames of this port
+  std::vector<NamedCount>
+      responder;              // what the built-in responder did with those it took; none: no responder
+  std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
+                              // readings are not of one moment, it may be below 0
 };
 
 struct QueueReading {
@@ -66,6 +82,33 @@ struct FlowReading {  // of the top flows
 struct WorkerReading {
   unsigned core = 0;
   WorkerCounters counters;
+  std::uint64_t flows = 0;
+};
+
+// Congestion signalling (DESIGN.md section 4), both sides.
+struct SignalSenderReading {  // a queue of this router that signals, or in mode observe would
+  std::string port, queue;
+  std::uint64_t sent = 0, limited = 0, lost = 0;  // lost: no route, no buffer, no address of its family
+};
+struct SignalSourceReading {  // a queue of another router that was heard
+  std::string router;         // its id
+  std::string port, queue;    // numbers, as it counts them
+  std::uint64_t signals = 0;  // accepted
+  double age_seconds = 0;     // since the last one
+};
+struct SignalPathReading {  // a path that signals hold back, or would in mode observe
+  std::string gateway;      // what its route says: "via 10.2.0.1 wan0", of all its next hops
+  std::uint32_t next_hop = 0, next_hops = 0;  // ids: the first one, how many
+  std::string domain;
+  double alpha = 0;          // of the path alone
+  double applied_alpha = 0;  // what its flows live by now
+};
+struct SignallingReading {
+  std::string mode;                                      // "off", "observe", "act"
+  std::array<std::uint64_t, kSignalResults> received{};  // by SignalResult
+  std::vector<SignalSenderReading> senders;
+  std::vector<SignalSourceReading> sources;
+  std::vector<SignalPathReading> paths;
 };
 
 struct Reading {
@@ -81,10 +124,12 @@ struct Reading {
   std::vector<WorkerReading> workers;
   StageCounters stages;
   std::uint64_t routes = 0, neighbors = 0;
+  std::uint64_t routes_rejected = 0;  // wanted, but the FIB has no room for them
   std::uint64_t mempool_available = 0, mempool_size = 0;
   std::uint64_t reloads = 0;
   bool last_reload_successful = true;
-  std::uint64_t signals_sent = 0;  // CSA congestion events that asked for a signal
+  SignallingReading signalling;
+  std::vector<NamedCount> icmp_errors;  // about packets that cannot go on, by what became of them
 };
 
 }  // namespace surety

@@ -1,5 +1,6 @@
 #include "router/reading_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -13,6 +14,12 @@ Json rows_of(const Rows& rows, RowOf row_of) {
   return result;
 }
 
+std::uint64_t signals_sent(const SignallingReading& s) {
+  std::uint64_t n = 0;
+  for (const SignalSenderReading& sender : s.senders) n += sender.sent;
+  return n;
+}
+
 Json router_row(const Reading& r) {
   return {{"name", r.router_name},
           {"version", r.version},
@@ -21,12 +28,13 @@ Json router_row(const Reading& r) {
           {"flows", r.flows},
           {"flow_capacity", r.flow_capacity},
           {"routes", r.routes},
+          {"routes_rejected", r.routes_rejected},
           {"neighbors", r.neighbors},
           {"mempool_available", r.mempool_available},
           {"mempool_size", r.mempool_size},
           {"reloads", r.reloads},
           {"last_reload_successful", r.last_reload_successful},
-          {"signals_sent", r.signals_sent}};
+          {"signals_sent", signals_sent(r.signalling)}};
 }
 
 template <std::size_t n>
@@ -45,11 +53,18 @@ Json port_row(const PortReading& p) {
               {"tx_packets", c.tx_packets},
               {"tx_bytes", c.tx_bytes},
               {"forwarded", c.forwarded},
+              {"signals", c.signals},
               {"enqueued", c.enqueued},
+              {"originated", c.originated},
               {"held", c.held},
               {"queued", p.queued},
+              {"handover", static_cast<std::uint64_t>(std::max<std::int64_t>(p.handover, 0))},
               {"dropped", sum(c.drops)},
-              {"punted", sum(c.punted)}};
+              {"degraded", sum(c.degraded)},
+              {"punted", sum(c.punted)},
+              {"owner_core", p.owner_core},
+              {"rx_cores", p.rx_cores},
+              {"spread", p.spread}};
   Json& reasons = row["punt_reasons"] = Json::object();
   for (std::size_t i = 0; i < kPuntReasons; ++i) reasons[std::string(kPuntReasonInfo[i].name)] = c.punted[i];
   if (p.shape_bytes_per_second) row["shape_bytes_per_second"] = *p.shape_bytes_per_second;
@@ -118,6 +133,27 @@ Json drop_rows(const Reading& r) {
   return rows;
 }
 
+// `way`: up (to a kernel or the responder), down (from them), responder (what it did), icmp (errors to say).
+Json exception_row(const std::string& port, std::string_view way, std::string_view result,
+                   std::uint64_t frames, std::string_view help) {
+  return {{"port", port}, {"way", way}, {"result", result}, {"frames", frames}, {"help", help}};
+}
+
+Json exception_rows(const Reading& r) {
+  Json rows = Json::array();
+  for (const PortReading& p : r.ports) {
+    for (std::size_t i = 0; i < kExceptionResults; ++i) {
+      const ExceptionResultInfo& info = kExceptionResultInfo[i];
+      rows.push_back(exception_row(p.name, info.way, info.name, p.exceptions[i], info.help));
+    }
+    for (const NamedCount& n : p.responder)
+      rows.push_back(exception_row(p.name, "responder", n.name, n.count, n.help));
+  }
+  for (const NamedCount& n : r.icmp_errors)
+    rows.push_back(exception_row("all", "icmp", n.name, n.count, n.help));
+  return rows;
+}
+
 Json aggregate_row(const AggregateReading& a) {
   return {{"name", a.name},
           {"port", a.port},
@@ -136,11 +172,76 @@ Json domain_row(const DomainReading& d) {
   return {{"name", d.name}, {"alpha_ratio", d.alpha}};
 }
 
-Json worker_row(const WorkerReading& w) {
-  return {{"core", w.core},
-          {"busy_cycles", w.counters.busy_cycles},
-          {"idle_cycles", w.counters.idle_cycles},
-          {"turns", w.counters.turns}};
+// "lan0, wan0:1": names, as many as a string of the wire has room for.
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t kRoom = 120;
+  std::string text;
+  for (const std::string& name : names) {
+    if (text.size() + name.size() > kRoom) return text + " ...";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+std::string owned_by(unsigned core, const Reading& r) {
+  std::vector<std::string> names;
+  for (const PortReading& p : r.ports)
+    if (p.owner_core == core) names.push_back(p.name);
+  return joined(names);
+}
+
+// A port's queue with its number where there are several.
+std::string read_by(unsigned core, const Reading& r) {
+  std::vector<std::string> names;
+  for (const PortReading& p : r.ports)
+    for (std::size_t q = 0; q < p.rx_cores.size(); ++q)
+      if (p.rx_cores[q] == core)
+        names.push_back(p.rx_cores.size() == 1 ? p.name : p.name + ':' + std::to_string(q));
+  return joined(names);
+}
+
+Json worker_rows(const Reading& r) {
+  return rows_of(r.workers, [&](const WorkerReading& w) {
+    return Json{{"core", w.core},
+                {"flows", w.flows},
+                {"busy_cycles", w.counters.busy_cycles},
+                {"idle_cycles", w.counters.idle_cycles},
+                {"turns", w.counters.turns},
+                {"owns", owned_by(w.core, r)},
+                {"reads", read_by(w.core, r)}};
+  });
+}
+
+Json sender_row(const SignalSenderReading& q) {
+  return {{"kind", "sender"}, {"port", q.port},       {"queue", q.queue},
+          {"sent", q.sent},   {"limited", q.limited}, {"lost", q.lost}};
+}
+
+Json source_row(const SignalSourceReading& q) {
+  return {{"kind", "source"}, {"router", q.router},   {"port", q.port},
+          {"queue", q.queue}, {"signals", q.signals}, {"age_seconds", q.age_seconds}};
+}
+
+Json path_row(const SignalPathReading& p) {
+  return {{"kind", "path"},
+          {"gateway", p.gateway},
+          {"domain", p.domain},
+          {"alpha_ratio", p.alpha},
+          {"applied_alpha_ratio", p.applied_alpha}};
+}
+
+Json signalling_rows(const SignallingReading& s) {
+  Json rows = Json::array();
+  rows.push_back({{"kind", "mode"}, {"mode", s.mode}});
+  for (const SignalSenderReading& q : s.senders) rows.push_back(sender_row(q));
+  for (const SignalSourceReading& q : s.sources) rows.push_back(source_row(q));
+  for (std::size_t i = 0; i < kSignalResults; ++i)
+    rows.push_back({{"kind", "received"},
+                    {"result", kSignalResultInfo[i].name},
+                    {"signals", s.received[i]},
+                    {"help", kSignalResultInfo[i].help}});
+  for (const SignalPathReading& p : s.paths) rows.push_back(path_row(p));
+  return rows;
 }
 
 Json stage_rows(const StageCounters& s) {
@@ -171,9 +272,11 @@ Json table(const Reading& r, std::string_view name) {
   if (name == "services") return rows_of(r.services, service_row);
   if (name == "flows") return rows_of(r.top_flows, flow_row);
   if (name == "drops") return drop_rows(r);
+  if (name == "exceptions") return exception_rows(r);
   if (name == "aggregates") return rows_of(r.aggregates, aggregate_row);
   if (name == "domains") return rows_of(r.domains, domain_row);
-  if (name == "workers") return rows_of(r.workers, worker_row);
+  if (name == "signalling") return signalling_rows(r.signalling);
+  if (name == "workers") return worker_rows(r);
   if (name == "stages") return stage_rows(r.stages);
   return nullptr;
 }

@@ -2,10 +2,10 @@
 //
 // Guarantees: every table of kTables is an array of rows, in the order of the reading; a row is an object of
 // strings, unsigned numbers, reals, booleans and, one level down, objects or arrays of unsigned numbers.
-// Names carry their unit
-// (`_seconds`, `_bytes_per_second`, `_ratio`); a name without one counts packets or things. What does not
-// exist (the rate of a port without shaper, the RoS of a service without commitment) is left out rather than
-// zero.
+// Names carry their unit (`_seconds`, `_bytes_per_second`, `_ratio`); a name without one counts packets or
+// things. What does not exist (the rate of a port without shaper, the RoS of a service without commitment) is
+// left out rather than zero. Rows of one table have the same members, but those of `signalling`, whose `kind`
+// tells what they are: mode (one row), sender, source, received (one for each result) or path.
 #pragma once
 
 #include <array>
@@ -19,8 +19,9 @@ namespace surety {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
 
-inline constexpr std::array<std::string_view, 10> kTables{
-    "router", "ports", "queues", "services", "flows", "drops", "aggregates", "domains", "workers", "stages",
+inline constexpr std::array<std::string_view, 12> kTables{
+    "router",     "ports",      "queues",  "services",   "flows",   "drops",
+    "exceptions", "aggregates", "domains", "signalling", "workers", "stages",
 };
 
 // One table; null where there is none of that name.

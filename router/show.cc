@@ -3,81 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <ostream>
 #include <vector>
 
 #include "router/human.h"
-#include "router/text_table.h"
+#include "router/show_columns.h"
+#include "router/show_signalling.h"
 
 namespace surety {
 namespace {
 
-struct Column {
-  const char* title;
-  TextTable::Align align;
-  std::function<std::string(const Json&)> cell;
-};
-using Columns = std::vector<Column>;
-
-constexpr auto kLeft = TextTable::Align::left;
-constexpr auto kRight = TextTable::Align::right;
-constexpr const char* kAbsent = "-";
-
-// `name`, or `outer.name` of a row's inner object; null where there is none.
-const Json* member(const Json& row, std::string_view path) {
-  const std::size_t dot = path.find('.');
-  const auto found = row.find(path.substr(0, dot));
-  if (found == row.end()) return nullptr;
-  return dot == std::string_view::npos ? &*found : member(*found, path.substr(dot + 1));
-}
-
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-Column text(const char* title, const char* path) {
-  return {title, kLeft, [path](const Json& row) {
-            const Json* value = member(row, path);
-            return value != nullptr ? text_of(*value) : kAbsent;
-          }};
-}
-
-Column count(const char* title, const char* path) {
-  Column column = text(title, path);
-  column.align = kRight;
-  return column;
-}
-
-Column number(const char* title, const char* path, std::string (*human)(double)) {
-  return {title, kRight, [path, human](const Json& row) {
-            const Json* value = member(row, path);
-            return value != nullptr && value->is_number() ? human(value->get<double>()) : kAbsent;
-          }};
-}
-
 std::string plain(double value) {
   return fmt::format("{:.1f}", value);
 }
-std::string alpha(double value) {
-  return fmt::format("{:.4g}", value);
-}
-
-Column quotient(const char* title, std::string (*human)(double),
-                std::function<std::pair<double, double>(const Json&)> parts) {
-  return {title, kRight, [human, parts = std::move(parts)](const Json& row) {
-            const auto [part, whole] = parts(row);
-            return whole > 0 ? human(part / whole) : std::string(kAbsent);
-          }};
-}
-
-double real(const Json& row, const char* path) {
-  const Json* value = member(row, path);
-  return value != nullptr && value->is_number() ? value->get<double>() : 0;
-}
 
 Column state() {
-  return {"STATE", kLeft, [](const Json& row) { return row.value("up", false) ? "up" : "down"; }};
+  return {"STATE", TextTable::Align::left,
+          [](const Json& row) { return row.value("up", false) ? "up" : "down"; }};
 }
 
 Columns columns_of(std::string_view what) {
@@ -90,6 +32,7 @@ Columns columns_of(std::string_view what) {
             count("FLOWS", "flows"),
             count("OF", "flow_capacity"),
             count("ROUTES", "routes"),
+            count("REJECTED", "routes_rejected"),
             count("NEIGHBORS", "neighbors"),
             count("BUFFERS FREE", "mempool_available"),
             count("OF", "mempool_size"),
@@ -104,12 +47,16 @@ Columns columns_of(std::string_view what) {
             count("FORWARDED", "forwarded"),
             count("PUNTED", "punted"),
             count("DROPPED", "dropped"),
+            count("DEGRADED", "degraded"),
             count("MISSED", "rx_missed"),
             count("HELD", "held"),
             count("QUEUED", "queued"),
             number("RX BYTES", "rx_bytes", bytes),
             number("TX BYTES", "tx_bytes", bytes),
-            number("SHAPE", "shape_bytes_per_second", rate)};
+            number("SHAPE", "shape_bytes_per_second", rate),
+            count("OWNER", "owner_core"),
+            text("SPREAD", "spread"),
+            count("HANDOVER", "handover")};
   if (what == "queues")
     return {text("PORT", "port"),
             text("QUEUE", "name"),
@@ -149,6 +96,9 @@ Columns columns_of(std::string_view what) {
   if (what == "drops")
     return {text("PORT", "port"),   text("STAGE", "stage"),      text("REASON", "reason"),
             text("GROUP", "group"), count("PACKETS", "packets"), text("MEANING", "help")};
+  if (what == "exceptions")
+    return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"), count("FRAMES", "frames"),
+            text("MEANING", "help")};
   if (what == "aggregates")
     return {text("AGGREGATE", "name"),
             text("PORT", "port"),
@@ -161,7 +111,7 @@ Columns columns_of(std::string_view what) {
             count("OUT", "passed_out"),
             count("REMARKED", "remarked"),
             count("DROPPED", "dropped")};
-  if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", alpha)};
+  if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
   if (what == "workers")
     return {count("CORE", "core"),
             quotient("BUSY", percent,
@@ -169,7 +119,11 @@ Columns columns_of(std::string_view what) {
                        return std::pair(real(row, "busy_cycles"),
                                         real(row, "busy_cycles") + real(row, "idle_cycles"));
                      }),
-            count("BUSY CYCLES", "busy_cycles"), count("IDLE CYCLES", "idle_cycles"),
+            count("FLOWS", "flows"),
+            text("OWNS", "owns"),
+            text("READS", "reads"),
+            count("BUSY CYCLES", "busy_cycles"),
+            count("IDLE CYCLES", "idle_cycles"),
             count("TURNS", "turns")};
   return {text("STAGE", "stage"), count("CYCLES", "cycles"), count("PACKETS", "packets"),
           quotient("CYCLES/PACKET", plain,
@@ -192,12 +146,17 @@ void split_queue(const Json& queue, std::vector<Json>& rows) {
   }
 }
 
+bool happened(std::string_view what, const Json& row) {
+  if (what == "drops") return real(row, "packets") > 0;
+  return what != "exceptions" || real(row, "frames") > 0;
+}
+
 std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
   std::vector<Json> lines;
   for (const Json& row : rows) {
     if (what == "queues")
       split_queue(row, lines);
-    else if (what != "drops" || all || row.value("packets", std::uint64_t{0}) > 0)
+    else if (all || happened(what, row))
       lines.push_back(row);
   }
   return lines;
@@ -206,15 +165,8 @@ std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
 }  // namespace
 
 std::string render_table(std::string_view what, const Json& rows, bool all) {
-  const Columns columns = columns_of(what);
-  TextTable table;
-  for (const Column& column : columns) table.column(column.title, column.align);
-  for (const Json& row : lines_of(what, rows, all)) {
-    std::vector<std::string> cells;
-    for (const Column& column : columns) cells.push_back(column.cell(row));
-    table.row(std::move(cells));
-  }
-  return table.text();
+  if (what == "signalling") return render_signalling(rows, all);
+  return render(columns_of(what), lines_of(what, rows, all));
 }
 
 int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err) {

@@ -14,7 +14,7 @@ struct ShowRequest {
   std::string what{};                   // one of kTables
   std::optional<std::string> router{};  // none: the only one that runs
   bool json = false;                    // rows of reading_json.h, indented
-  bool all = false;                     // drops: those that never happened too
+  bool all = false;                     // drops, exceptions, signalling: what never happened too
 };
 
 // Exit status: 0, 1 when no router answers, 2 when there is no such table. Errors go to `err`, as one line.

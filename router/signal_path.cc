@@ -4,8 +4,6 @@
 
 namespace surety {
 
-namespace {
-
 RouteTarget route_of(const Fib& fib, const config::Address& address) {
   std::uint64_t value = 0;
   if (address.v6) {
@@ -21,6 +19,8 @@ RouteTarget route_of(const Fib& fib, const config::Address& address) {
   return RouteTarget::decode(static_cast<std::uint32_t>(value));
 }
 
+namespace {
+
 // The ports of a route, whether their neighbours are known or not.
 std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops) {
   using State = NextHopEntry::State;
@@ -33,6 +33,25 @@ std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops) {
   return ports;
 }
 
+// Those where packets with the signal's DSCP share a class with a CSA service's OUT packets.
+std::uint32_t domain_ports(const Snapshot& snapshot, std::uint8_t dscp) {
+  std::uint32_t ports = 0;
+  for (const auto& d : snapshot.domains)
+    if (concerns(snapshot, d, dscp)) ports |= 1u << d.port;
+  return ports;
+}
+
+}  // namespace
+
+bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t dscp) {
+  return snapshot.queues[domain.port].by_dscp[dscp & 63].class_index == domain.class_index;
+}
+
+WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address) {
+  const RouteTarget target = route_of(fib, address);
+  return {ports_of(target, next_hops), next_hops.get(target.first).state == NextHopEntry::State::local};
+}
+
 std::uint32_t customer_ports(const config::Config& config) {
   std::uint32_t ports = 0;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
@@ -40,24 +59,19 @@ std::uint32_t customer_ports(const config::Config& config) {
   return ports;
 }
 
-std::uint32_t domain_ports(const Snapshot& snapshot) {
-  std::uint32_t ports = 0;
-  for (const auto& d : snapshot.domains) ports |= 1u << d.port;
-  return ports;
-}
-
-}  // namespace
-
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                             const CongestionSignal& signal) {
-  if (snapshot.config.router.role != config::Router::Role::border) return {SignalResult::not_border, {}, 0};
+  if (snapshot.config.router.role != config::Router::Role::border)
+    return SignalPath{.result = SignalResult::not_border, .target = {}};
   const std::uint32_t source = ports_of(route_of(fib, signal.source), next_hops);
-  if ((source & customer_ports(snapshot.config)) == 0) return {SignalResult::not_customer, {}, 0};
+  if ((source & customer_ports(snapshot.config)) == 0)
+    return SignalPath{.result = SignalResult::not_customer, .target = {}};
   const RouteTarget target = route_of(fib, signal.destination);
   const std::uint32_t ports = ports_of(target, next_hops);
-  if (ports == 0) return {SignalResult::no_path, {}, 0};
-  if ((ports & domain_ports(snapshot)) == 0) return {SignalResult::no_domain, {}, 0};
-  return {SignalResult::applied, target, ports};
+  if (ports == 0) return SignalPath{.result = SignalResult::no_path, .target = {}};
+  if ((ports & domain_ports(snapshot, signal.dscp)) == 0)
+    return SignalPath{.result = SignalResult::no_domain, .target = {}};
+  return {SignalResult::applied, target, ports, signal.dscp};
 }
 
 }  // namespace surety

@@ -15,7 +15,22 @@ struct SignalPath {
   SignalResult result = SignalResult::applied;  // anything else: the rest does not count
   RouteTarget target;
   std::uint32_t ports = 0;  // that its next hops leave by, one bit each
+  std::uint8_t dscp = 0;    // of the congested packet: the domains of its class are concerned
 };
+
+RouteTarget route_of(const Fib& fib, const config::Address& address);
+
+// The ports that the route of an address leads to, one bit each, whether their neighbours are known or not,
+// and whether it is one of the router's own addresses.
+struct WayOut {
+  std::uint32_t ports = 0;
+  bool local = false;
+};
+WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address);
+std::uint32_t customer_ports(const config::Config& config);  // one bit each
+
+// Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through.
+bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t dscp);
 
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                             const CongestionSignal& signal);

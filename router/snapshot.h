@@ -60,6 +60,8 @@ struct Snapshot {
     const bool customer = config.ports[port].trust == config::Port::Trust::customer;
     return static_cast<std::uint16_t>(services.size() - (customer ? 2 : 1));
   }
+  // The service "unclassified": best effort, nothing promised and nothing kept.
+  std::uint16_t best_effort() const { return static_cast<std::uint16_t>(services.size() - 2); }
   std::uint16_t domain(PortIndex port, std::uint16_t service) const {
     return domain_of[port * services.size() + service];
   }

@@ -152,7 +152,10 @@ TelemetryAnswer read_table(const Router& router, std::string_view table) {
     if (!answer.is_object() || !answer.contains(command)) return failure(router, strange);
     const Json& page = answer[command];
     if (page.is_null())
-      return failure(router, fmt::format("does not know {}: is it another version of surety?", command));
+      return failure(router,
+                     fmt::format("does not know {}: try again if it has just started, else it is another "
+                                 "version of surety",
+                                 command));
     if (!page.is_object() || !page.contains("rows") || !page["rows"].is_object())
       return failure(router, strange);
     for (const Json& row : page["rows"]) {

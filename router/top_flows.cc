@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <functional>
 
 namespace surety {
 
 namespace {
-
-std::uint64_t relaxed(const std::uint64_t& counter) {
-  return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(counter)).load(std::memory_order_relaxed);
-}
 
 std::string protocol_name(const FlowKey& key) {
   switch (static_cast<FlowKey::Class>(key.rest >> 61)) {
@@ -76,37 +72,59 @@ FlowReading describe(const FlowTable& flows, FlowId id, const Snapshot& snapshot
   r.protocol = protocol_name(key);
   r.service = snapshot.services[flows[id].service].name;
   r.vlan = static_cast<std::uint16_t>(key.rest >> 44 & 0xfff);
-  r.in_bytes = relaxed(flows.counters(id).in_bytes);
-  r.out_bytes = relaxed(flows.counters(id).out_bytes);
+  const FlowCounters counters = flows.counters(id);
+  r.in_bytes = counters.in_bytes;
+  r.out_bytes = counters.out_bytes;
   r.idle_seconds = seconds(flows.idle(id, now));
   return r;
 }
 
+bool is_shown(const FlowRecord& record) {
+  const std::uint8_t flags = __atomic_load_n(&record.flags, __ATOMIC_RELAXED);
+  return (flags & FlowRecord::live) != 0 && (flags & FlowRecord::redirect) == 0;
+}
+
 }  // namespace
+
+void TopFlows::look(std::size_t places, Time now) {
+  const FlowTable& flows = ingress_.flows();
+  for (; places > 0 && count_ > 0; --places) {
+    if (next_ == flows.capacity()) return finish(now);
+    const FlowId id = next_++;
+    if (is_shown(flows[id])) consider(id);
+  }
+}
+
+// A heap of the largest, the smallest of them on top.
+void TopFlows::consider(FlowId id) {
+  const FlowCounters counters = ingress_.flows().counters(id);
+  const std::uint64_t bytes = counters.in_bytes + counters.out_bytes;
+  if (heap_.size() == count_) {
+    if (bytes <= heap_.front().first) return;
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    heap_.pop_back();
+  }
+  heap_.emplace_back(bytes, id);
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+}
+
+void TopFlows::finish(Time now) {
+  std::sort_heap(heap_.begin(), heap_.end(), std::greater<>());
+  largest_.clear();
+  for (const auto& [bytes, id] : heap_) {
+    if (!is_shown(ingress_.flows()[id])) continue;  // it has gone since
+    largest_.push_back(describe(ingress_.flows(), id, snapshot_, now));
+    largest_.back().held = ingress_.held(id);
+  }
+  heap_.clear();
+  next_ = 0;
+}
 
 std::vector<FlowReading> top_flows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count,
                                    Time now) {
-  const FlowTable& flows = ingress.flows();
-  std::vector<std::pair<std::uint64_t, FlowId>> heap;  // the smallest of the largest on top
-  for (FlowId id = 0; id < flows.capacity() && count > 0; ++id) {
-    const std::uint8_t flags = flows[id].flags;
-    if ((flags & FlowRecord::live) == 0 || (flags & FlowRecord::redirect) != 0) continue;
-    const std::uint64_t bytes = relaxed(flows.counters(id).in_bytes) + relaxed(flows.counters(id).out_bytes);
-    if (heap.size() == count) {
-      if (bytes <= heap.front().first) continue;
-      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-      heap.pop_back();
-    }
-    heap.emplace_back(bytes, id);
-    std::push_heap(heap.begin(), heap.end(), std::greater<>());
-  }
-  std::sort_heap(heap.begin(), heap.end(), std::greater<>());
-  std::vector<FlowReading> result;
-  for (const auto& [bytes, id] : heap) {
-    result.push_back(describe(flows, id, snapshot, now));
-    result.back().held = ingress.held(id);
-  }
-  return result;
+  TopFlows flows(ingress, snapshot, count);
+  flows.look(ingress.flows().capacity() + std::size_t{1}, now);
+  return flows.largest();
 }
 
 }  // namespace surety

@@ -91,14 +91,15 @@ void header(const EalPlan& plan, const BenchOptions& o) {
   std::cout << fmt::format(
       "sender and sink together, core {}, TSC {:.0f} MHz, {} repetitions; cycles per data packet, answers "
       "included; `!`: beyond the budget\n{:<9} {:>7} {:>6} {:>7} {:>7} {:>7} {:>6}  {:>6} {:>7} {:>6}\n",
-      plan.worker_core, static_cast<double>(rte_get_tsc_hz()) / 1e6, o.repetitions, "protocol", "flows",
+      plan.worker_cores[0], static_cast<double>(rte_get_tsc_hz()) / 1e6, o.repetitions, "protocol", "flows",
       "packet", "median", "min", "max", "budget", "Mpps", "answers", "B/flow");
 }
 
 EalPlan plan(const BenchOptions& o, const std::string& name) {
   EalPlan p = plan_endpoint_eal(port_config(config::Endpoints{}, name), Placement::own_core, o.core);
   // One thread, on the core that is measured.
-  *(std::find(p.arguments.begin(), p.arguments.end(), "--lcores") + 1) = fmt::format("0@{}", p.worker_core);
+  *(std::find(p.arguments.begin(), p.arguments.end(), "--lcores") + 1) =
+      fmt::format("0@{}", p.worker_cores[0]);
   return p;
 }
 

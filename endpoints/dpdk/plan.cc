@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "router/dpdk/derived_mac.h"
 #include "router/dpdk/port.h"
 #include "router/linux/netlink_commands.h"
 
@@ -46,6 +47,8 @@ config::Config port_config(const config::Endpoints& c, const std::string& name) 
     port.mtu = p.mtu;
     port.mac = p.mac;
     port.promiscuous = wants_all_frames(p);
+    // The process has no name of its own to derive one from, but its end of the link has.
+    derive_mac(port, "endpoint at " + DpdkPort::describe(p.device));
     out.ports.push_back(std::move(port));
   }
   return out;

@@ -92,6 +92,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
       throw PortError(
           "take_all.bpf.o stands neither beside the program nor in ../lib/surety; reinstall surety");
     ports_.push_back(std::make_unique<DpdkPort>(ports.ports[p], p, pool_.get(), xdp));
+    ports_.back()->start();
     frames_.push_back(std::make_unique<DpdkFrames>(*ports_.back()));
     macs.push_back(ports_.back()->mac());
   }

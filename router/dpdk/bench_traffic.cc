@@ -1,11 +1,14 @@
 #include "router/dpdk/bench_traffic.h"
 
+#include <rte_cycles.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "conditioners/rng.h"
+#include "router/bytes.h"
 
 namespace surety {
 
@@ -36,45 +39,38 @@ void put_udp(std::uint8_t* udp, std::uint32_t flow, std::uint16_t length) {
   put16(udp + 4, length);
 }
 
-void make4(std::uint8_t* frame, std::uint32_t flow, std::uint32_t route, Rng& rng) {
+void make4(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route, config::Dscp dscp,
+           Rng& rng) {
   std::uint8_t* ip = frame + 14;
   put16(frame + 12, 0x0800);
   ip[0] = 0x45;
+  ip[1] = static_cast<std::uint8_t>(dscp << 2);
   put16(ip + 2, kFrame4 - 14);
   ip[8] = 64;
   ip[9] = 17;
   put32(ip + 12, 10u << 24 | (flow & 0xffffff));
-  put32(ip + 16, bench_route4(route) | (rng.next() & 0xff));
+  const std::uint64_t hosts = 0xffffffffu >> route.length;
+  put32(ip + 16, load_be32(route.address.bytes.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
   put16(ip + 10, checksum(ip));
   put_udp(ip + 20, flow, kFrame4 - 14 - 20);
 }
 
-void make6(std::uint8_t* frame, std::uint32_t flow, std::uint32_t route, Rng& rng) {
+void make6(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route, config::Dscp dscp,
+           Rng& rng) {
   std::uint8_t* ip = frame + 14;
   put16(frame + 12, 0x86dd);
-  ip[0] = 0x60;
+  put16(ip, 0x6000u | static_cast<std::uint32_t>(dscp) << 6);
   put16(ip + 4, 8);
   ip[6] = 17;
   ip[7] = 64;
   put32(ip + 8, 0x20010db8);
   put32(ip + 20, flow);
-  std::memcpy(ip + 24, bench_route6(route).data(), 16);
+  std::memcpy(ip + 24, route.address.bytes.data(), 16);
   put32(ip + 36, rng.next());
   put_udp(ip + 40, flow, 8);
 }
 
 }  // namespace
-
-std::uint32_t bench_route4(std::uint32_t i) {
-  return (16u << 24) + (i << 8);
-}
-
-std::array<std::uint8_t, 16> bench_route6(std::uint32_t i) {
-  std::array<std::uint8_t, 16> a{};
-  put16(a.data(), 0x2600);
-  put32(a.data() + 2, i * 2654435761u);  // spread, as providers' prefixes are
-  return a;
-}
 
 void BenchFeed::Unmap::operator()(Frame* p) const {
   munmap(p, bytes);
@@ -95,9 +91,25 @@ BenchFeed::BenchFeed(const BenchTraffic& t)
     std::uint8_t* frame = frames_.get()[i].bytes.data();
     std::memcpy(frame, t.destination_mac.data(), 6);
     frame[6] = 2;
-    const std::uint32_t route = rng.next() % t.routes;
-    t.v6 ? make6(frame, i, route, rng) : make4(frame, i, route, rng);
+    const config::Prefix& route = t.routes[rng.next() % t.routes.size()];
+    const config::Dscp dscp = t.dscps.empty() ? config::Dscp{0} : t.dscps[rng.next() % t.dscps.size()];
+    t.v6 ? make6(frame, i, route, dscp, rng) : make4(frame, i, route, dscp, rng);
   }
+}
+
+void BenchFeed::pace(double packets_per_cycle) {
+  per_cycle_ = packets_per_cycle;
+  start_ = rte_rdtsc();
+  paced_ = 0;
+}
+
+std::uint16_t BenchFeed::receive(rte_mbuf** mbufs, std::uint16_t n) {
+  const std::uint16_t come = per_cycle_ > 0 ? due(n) : n;
+  fill(mbufs, come);
+  if (flood_) make_new(mbufs, come);
+  if (per_cycle_ > 0) stamp(mbufs, come);
+  if (come < n) rte_pktmbuf_free_bulk(mbufs + come, n - come);
+  return come;
 }
 
 void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
@@ -109,10 +121,24 @@ void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
   }
 }
 
-std::uint16_t BenchFeed::callback(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,
-                                  std::uint16_t, void* self) {
-  static_cast<BenchFeed*>(self)->fill(mbufs, n);
-  return n;
+std::uint16_t BenchFeed::due(std::uint16_t most) const {
+  const double come = static_cast<double>(rte_rdtsc() - start_) * per_cycle_;
+  const auto waiting = static_cast<std::uint64_t>(come) - paced_;
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(waiting, most));
+}
+
+void BenchFeed::stamp(rte_mbuf** mbufs, std::uint16_t n) {
+  for (std::uint16_t i = 0; i < n; ++i) {
+    const std::uint64_t came =
+        start_ + static_cast<std::uint64_t>(static_cast<double>(++paced_) / per_cycle_);
+    std::memcpy(rte_pktmbuf_mtod_offset(mbufs[i], void*, kStamp), &came, sizeof came);
+  }
+}
+
+// Ports that count: the UDP checksum of IPv4 is 0, for none.
+void BenchFeed::make_new(rte_mbuf** mbufs, std::uint16_t n) {
+  const std::size_t at = frame_length_ == kFrame4 ? 34 : 54;
+  for (std::uint16_t i = 0; i < n; ++i) store(rte_pktmbuf_mtod_offset(mbufs[i], std::uint8_t*, at), ++ports_);
 }
 
 }  // namespace surety

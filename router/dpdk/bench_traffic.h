@@ -10,6 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+
+#include "config/config.h"
 
 namespace surety {
 
@@ -17,24 +20,26 @@ struct BenchTraffic {
   std::uint32_t flows = 1000;
   bool v6 = false;
   std::array<std::uint8_t, 6> destination_mac{};
-  std::uint32_t routes = 65536;
+  std::span<const config::Prefix> routes;  // destinations lie in them, drawn at random; of the family
+  std::span<const config::Dscp> dscps;     // drawn at random, by flow; none: BE
 };
-
-// The i-th route's prefix: 16.0.0.0 + i /24, or 2001:db8:i::/48 spread over 32 bits.
-std::uint32_t bench_route4(std::uint32_t i);
-std::array<std::uint8_t, 16> bench_route6(std::uint32_t i);
 
 class BenchFeed {
  public:
+  // Where a paced feed writes when a packet came, from the start of the frame: behind its UDP header.
+  static constexpr std::size_t kStamp = 44;
+
   explicit BenchFeed(const BenchTraffic& traffic);
 
-  // Fills received mbufs with the next packets of the table, round and round.
-  void fill(rte_mbuf** mbufs, std::uint16_t n);
-  std::uint16_t frame_length() const { return frame_length_; }
+  // From now on packets come evenly, so many per TSC cycle, stamped with the cycle of their coming; 0: as
+  // fast as they are taken, unstamped. IPv4 only: there is no room in IPv6's 64 bytes.
+  void pace(double packets_per_cycle);
+  // From now on no two packets are of one flow.
+  void flood(bool on) { flood_ = on; }
 
-  // rte_rx_callback_fn; `self` is a BenchFeed.
-  static std::uint16_t callback(std::uint16_t port, std::uint16_t queue, rte_mbuf** mbufs, std::uint16_t n,
-                                std::uint16_t max, void* self);
+  // Fills received mbufs with the next packets of the table, round and round. Returns how many there are; the
+  // others are freed.
+  std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t n);
 
  private:
   struct alignas(64) Frame {
@@ -45,10 +50,18 @@ class BenchFeed {
     void operator()(Frame* p) const;
   };
   static std::unique_ptr<Frame, Unmap> map(std::size_t frames);
+  void fill(rte_mbuf** mbufs, std::uint16_t n);
+  std::uint16_t due(std::uint16_t most) const;
+  void stamp(rte_mbuf** mbufs, std::uint16_t n);
+  void make_new(rte_mbuf** mbufs, std::uint16_t n);
 
   std::uint32_t count_, next_ = 0;
   std::uint16_t frame_length_;
   std::unique_ptr<Frame, Unmap> frames_;
+  double per_cycle_ = 0;
+  std::uint64_t start_ = 0, paced_ = 0;  // cycle of the first packet, and how many came since
+  bool flood_ = false;
+  std::uint32_t ports_ = 0;  // of the last flooded packet
 };
 
 }  // namespace surety

@@ -1,46 +1,43 @@
 #include "router/dpdk/control.h"
 
-#include <net/if.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-
-#include "router/headers.h"
-#include "router/ip_bytes.h"
 
 namespace surety {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr unsigned kPuntsPerRound = 256;
-constexpr auto kAskAgain = 20ms;
+constexpr Duration kAskAgain = 20ms, kAskEvery = 250ms, kLookEvery = 100ms;
+// While frames go up and down, somebody waits for answers to them: then rounds are short.
+constexpr Duration kStayAwake = 20ms, kNap = 100us;
+constexpr std::size_t kRouteSteps = 20'000;  // a round's, some milliseconds
+constexpr std::size_t kLargestFrame = 65535 + 14 + 8;
 
-config::Address destination_of(const std::uint8_t* ip) {
-  config::Address a;
-  a.v6 = is_v6(ip);
-  std::memcpy(a.bytes.data(), ip + (a.v6 ? 24 : 16), a.v6 ? 16 : 4);
-  return a;
-}
-
-// Interface names have at most 15 characters.
-std::string punt_name(const std::string& router) {
-  return ("punt-" + router).substr(0, 15);
+timespec to_timespec(Duration d) {
+  return {static_cast<time_t>(d / 1s), static_cast<long>((d % 1s).count())};
 }
 
 }  // namespace
 
 Control::Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-                 Forwarding& forwarding, rte_ring* punts)
-    : config_(config), ports_(ports), forwarding_(forwarding), punts_(punts), routes_(forwarding) {
+                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject)
+    : config_(config),
+      ports_(ports),
+      forwarding_(forwarding),
+      punts_(punts),
+      pool_(pool),
+      inject_(std::move(inject)),
+      routes_(forwarding),
+      icmp_errors_(clock_.now()),
+      frame_(kLargestFrame) {
   routes_.configure(config);
-  for (std::size_t p = 0; p < ports.size(); ++p) {
-    const std::string name = DpdkPort::interface(config.ports[p].device);
-    ifindex_.push_back(name.empty() ? 0 : static_cast<int>(if_nametoindex(name.c_str())));
-    if (ifindex_[p] != 0) routes_.bind_port(p, ifindex_[p]);
-  }
-  if (punts != nullptr) open_kernel();
+  open_ports();
+  // From here on, what concerns all routes goes on beside what else there is to do.
+  routes_.limit_work(kRouteSteps);
+  open_kernel();
 }
 
 Control::~Control() {
@@ -60,64 +57,42 @@ void Control::prepare_interfaces(const config::Config& config) {
   }
 }
 
-void Control::open_kernel() {
-  auto commands = NetlinkCommands::open();
-  auto monitor = NetlinkMonitor::open();
-  if (!commands || !monitor) throw PortError(!commands ? commands.error() : monitor.error());
-  commands_ = std::move(*commands);
-  open_steering();
-  if (config_.kernel.addresses) give_addresses();
-  monitor_ = std::move(*monitor);
-  auto device = PuntDevice::open(punt_name(config_.router.name));
-  if (device)
-    punt_device_ = std::move(*device);
-  else
-    spdlog::warn("{}; packets that the kernel should answer (TTL, MTU) are lost", device.error());
-}
-
-void Control::open_steering() {
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    if (DpdkPort::peer(config_.ports[p].device) != KernelPeer::steered) continue;
-    auto steer = Steer::find(ifindex_[p]);
-    if (steer)
-      steers_.push_back(std::move(*steer));
-    else
-      spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
-                   config_.ports[p].name, steer.error());
-  }
-}
-
-void Control::give_addresses() {
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    if (ifindex_[p] == 0) continue;
-    for (const auto& address : config_.ports[p].addresses) {
-      auto added = commands_->add_address(ifindex_[p], address);
-      if (!added)
-        spdlog::warn("port {}: {}", config_.ports[p].name, added.error());
-      else if (*added == Added::now)
-        given_.emplace_back(ifindex_[p], address);
-    }
-  }
-}
-
 void Control::round(std::chrono::milliseconds patience) {
-  pollfd wait{monitor_ ? monitor_->fd() : -1, POLLIN, 0};
-  ::poll(&wait, 1, static_cast<int>(patience.count()));
+  wait(more_routes_ ? Duration{0} : Duration(patience));
   if (monitor_) monitor_->poll(*this);
-  const auto now = std::chrono::steady_clock::now();
+  more_routes_ = routes_.work();
+  const Time now = clock_.now();
   if (now >= next_ask_) {
     asked_.clear();
-    next_ask_ = now + 250ms;
+    next_ask_ = now + kAskEvery;
     resolve_gateways();
   }
-  if (now >= next_second_) {
-    next_second_ = now + 1s;
+  if (now >= next_look_) {
+    next_look_ = now + kLookEvery;
     watch_links();
   }
-  deliver_punts();
+  const bool up = deliver_punts(), down = collect();
+  if (up || down) busy_until_ = now + kStayAwake;
+}
+
+void Control::wait(Duration patience) {
+  std::array<pollfd, kMaxPorts + 1> fds;
+  std::size_t n = 0;
+  if (monitor_) fds[n++] = {monitor_->fd(), POLLIN, 0};
+  const std::size_t twins = n;
+  for (const ControlPort& c : control_ports_)
+    if (c.twin) fds[n++] = {c.twin->fd(), POLLIN, 0};
+  const timespec timeout = to_timespec(clock_.now() < busy_until_ ? std::min(patience, kNap) : patience);
+  if (::ppoll(fds.data(), n, &timeout, nullptr) <= 0) return;
+  for (std::size_t i = twins; i < n; ++i)
+    if ((fds[i].revents & (POLLERR | POLLNVAL)) != 0) lose_twin(fds[i].fd);
 }
 
 void Control::on(const RouteEvent& event) {
+  if (config_.kernel.routes) routes_.on(event);
+}
+
+void Control::on(const NextHopEvent& event) {
   if (config_.kernel.routes) routes_.on(event);
 }
 
@@ -125,8 +100,7 @@ void Control::on(const NeighborEvent& event) {
   routes_.on(event);
   // A gateway among them is missed soon; but not at once, or `ip neigh flush` would never see the table
   // empty.
-  if (event.action == EventAction::remove)
-    next_ask_ = std::min(next_ask_, std::chrono::steady_clock::now() + kAskAgain);
+  if (event.action == EventAction::remove) next_ask_ = std::min(next_ask_, clock_.now() + kAskAgain);
 }
 
 void Control::on(const AddressEvent& event) {
@@ -139,8 +113,11 @@ void Control::on(const AddressEvent& event) {
   }
 }
 
+// What the responders know is told again, too: at the end of a resynchronisation all that was not is gone.
 void Control::on_resync_begin() {
   routes_.begin_kernel_sync();
+  for (std::size_t p = 0; p < control_ports_.size(); ++p)
+    if (control_ports_[p].responder) tell_neighbors(p);
 }
 void Control::on_resync_end() {
   routes_.end_kernel_sync();
@@ -148,42 +125,19 @@ void Control::on_resync_end() {
 
 // Gateways are resolved before traffic needs them.
 void Control::resolve_gateways() {
-  if (!commands_) return;
-  for (const auto& r : routes_.unresolved())
-    if (r.ifindex != 0) resolve(r.ifindex, r.address);
+  const Time now = clock_.now();
+  for (const auto& r : routes_.unresolved()) {
+    const ControlPort& c = control_ports_[r.port];
+    if (c.responder)
+      c.responder->want(r.address, now);
+    else if (c.in_kernel())
+      resolve(c.interface, r.address);
+  }
 }
 
 void Control::resolve(int ifindex, const config::Address& address) {
   if (!asked_.emplace(ifindex, config::to_string(address)).second) return;
   if (auto s = commands_->resolve(ifindex, address); !s) spdlog::debug("{}", s.error());
-}
-
-void Control::watch_links() {
-  for (std::size_t p = 0; p < ports_.size(); ++p)
-    if (ifindex_[p] == 0) routes_.set_port_up(p, ports_[p]->link_up());
-}
-
-void Control::deliver_punts() {
-  if (punts_ == nullptr) return;
-  std::array<void*, kPuntsPerRound> burst;
-  const unsigned n = rte_ring_sc_dequeue_burst(punts_, burst.data(), kPuntsPerRound, nullptr);
-  for (unsigned i = 0; i < n; ++i) {
-    auto* m = static_cast<rte_mbuf*>(burst[i]);
-    deliver(m);
-    rte_pktmbuf_free(m);
-  }
-}
-
-void Control::deliver(rte_mbuf* m) {
-  std::uint8_t* ip = ip_header(m, m->l2_len);
-  if (punted_reason(m) == PuntReason::neighbor) {
-    const NextHopEntry hop = forwarding_.next_hops().get(punted_next_hop(m));
-    if (ifindex_[hop.port] != 0) resolve(ifindex_[hop.port], destination_of(ip));
-    // The kernel will forward it past the conditioners: nothing but best effort gets through that way.
-    if (config_.ports[m->port].trust == config::Port::Trust::customer) set_dscp(ip, is_v6(ip), 0);
-  }
-  // The kernel queues it until the neighbour answers, answers it itself, or takes it as its own.
-  if (punt_device_) punt_device_->write({ip, static_cast<std::size_t>(m->data_len - m->l2_len)});
 }
 
 }  // namespace surety

@@ -1,11 +1,16 @@
 // The control thread: follows the kernel, resolves neighbours, hands it what the data plane cannot finish.
 //
-// Everything here runs on one thread; the worker is never waited for.
+// Everything here runs on one thread; the workers are never waited for, and every step of a round is bounded.
+//
+// What stands behind a port (DESIGN.md section 4): the kernel's own device (af_xdp, af_packet); else a TAP
+// twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
+// responder. Devices without another side (null, pcap) have nothing.
 #pragma once
 
+#include <rte_mempool.h>
 #include <rte_ring.h>
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,8 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "router/dpdk/clock.h"
+#include "router/dpdk/control_port.h"
 #include "router/dpdk/forwarding.h"
 #include "router/dpdk/port.h"
+#include "router/icmp_error.h"
 #include "router/linux/netlink.h"
 #include "router/linux/netlink_commands.h"
 #include "router/linux/punt.h"
@@ -25,15 +33,23 @@ namespace surety {
 
 class Control : public NetlinkMonitor::Handler {
  public:
-  // `punts`: ring filled by the worker; null: no port has a kernel peer.
+  // Hands a frame to the worker that owns the port. False: no room; the frame is still the caller's.
+  using Inject = std::function<bool(PortIndex, rte_mbuf*)>;
+
+  // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
+  // can be. PortError where a twin that the configuration names cannot be made.
   Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-          Forwarding& forwarding, rte_ring* punts);
+          Forwarding& forwarding, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {});
   ~Control() override;  // takes back the addresses it has given
 
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
   void round(std::chrono::milliseconds patience);
 
   const Routes& routes() const { return routes_; }
+  // Of the thread that calls round().
+  const std::vector<ControlPort>& ports() const { return control_ports_; }
+  const IcmpErrors& icmp_errors() const { return icmp_errors_; }
+
   // Brings the interfaces of ports up, before DPDK opens them.
   static void prepare_interfaces(const config::Config& config);
 
@@ -42,31 +58,59 @@ class Control : public NetlinkMonitor::Handler {
   void on(const NeighborEvent& event) override;
   void on(const AddressEvent& event) override;
   void on(const LinkEvent& event) override { routes_.on(event); }
+  void on(const NextHopEvent& event) override;
   void on_resync_begin() override;
   void on_resync_end() override;
 
+  // control_ports.cc
+  void open_ports();
+  void open_twin(std::size_t port);
   void open_kernel();
-  void give_addresses();
   void open_steering();
-  void deliver_punts();
-  void deliver(rte_mbuf* m);
+  void give_addresses();
+  void watch_links();
+  void tell_neighbors(std::size_t port);
+  void lose_twin(int fd);
+
+  void wait(Duration patience);
   void resolve_gateways();
   void resolve(int ifindex, const config::Address& address);
-  void watch_links();
+
+  // control_exceptions.cc
+  bool deliver_punts();
+  ExceptionResult deliver(rte_mbuf* m);
+  ExceptionResult deliver_by_port(std::size_t port, std::span<const std::uint8_t> frame,
+                                  std::size_t l3_offset);
+  ExceptionResult deliver_unresolved(std::size_t ingress, const NextHopEntry& hop,
+                                     std::span<std::uint8_t> frame, std::size_t l3_offset);
+  ExceptionResult to_kernel(std::span<const std::uint8_t> ip_packet);
+  ExceptionResult to_sender(IcmpProblem problem, std::uint16_t mtu, std::size_t port,
+                            std::span<const std::uint8_t> frame, std::size_t l3_offset);
+  bool collect();
+  bool collect_twin(std::size_t port);
+  bool collect_responder(std::size_t port);
+  void send(std::size_t port, std::span<const std::uint8_t> frame, ExceptionResult sent);
+  bool known_to_kernel(std::size_t port) const { return control_ports_[port].in_kernel(); }
 
   const config::Config& config_;
   std::span<const std::unique_ptr<DpdkPort>> ports_;
   Forwarding& forwarding_;
   rte_ring* punts_;
+  rte_mempool* pool_;
+  Inject inject_;
+  TscClock clock_;
   Routes routes_;
-  std::vector<int> ifindex_;  // by port; 0: none
+  std::vector<ControlPort> control_ports_;  // by port
+  IcmpErrors icmp_errors_;
   std::optional<NetlinkMonitor> monitor_;
   std::optional<NetlinkCommands> commands_;
   std::optional<PuntDevice> punt_device_;
   std::vector<Steer> steers_;
   std::vector<std::pair<int, config::Prefix>> given_;  // addresses to take back
   std::set<std::pair<int, std::string>> asked_;        // resolutions of this moment: once each is enough
-  std::chrono::steady_clock::time_point next_second_, next_ask_;
+  std::vector<std::uint8_t> frame_;                    // room for one
+  bool more_routes_ = false;                           // there is work left at once
+  Time next_look_{}, next_ask_{}, busy_until_{};
 };
 
 }  // namespace surety

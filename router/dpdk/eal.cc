@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "router/fib.h"
+#include "router/handover.h"
 
 namespace surety {
 
@@ -39,16 +40,33 @@ std::vector<unsigned> usable_cores() {
   return cores;
 }
 
-unsigned worker_core(const config::Config& c, const std::vector<unsigned>& cores) {
-  if (c.workers.size() > 1)
-    throw EalError(
-        fmt::format("workers: [{}]: this version polls with one core; name one", fmt::join(c.workers, ", ")));
-  if (c.workers.empty()) return cores.size() > 1 ? cores[1] : cores[0];
-  const unsigned core = c.workers[0];
-  if (std::find(cores.begin(), cores.end(), core) == cores.end())
-    throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core,
-                               fmt::join(cores, ", ")));
-  return core;
+// All but the first one, which the control thread and the rest of the machine keep.
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
+  if (cores.size() == 1) return cores;
+  return {cores.begin() + 1, cores.end()};
+}
+
+std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<unsigned>& cores) {
+  if (c.workers.empty()) return default_workers(cores);
+  for (const unsigned core : c.workers)
+    if (std::find(cores.begin(), cores.end(), core) == cores.end())
+      throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core,
+                                 fmt::join(cores, ", ")));
+  return c.workers;
+}
+
+// What can wait in the rings between workers (fabric.h).
+std::uint32_t in_rings(const config::Config& c, std::size_t workers) {
+  return static_cast<std::uint32_t>((workers - 1) * c.ports.size() * 2 * Handover::kSize);
+}
+
+// The control thread's lcore is 0, the workers' are 1 and on.
+std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> others) {
+  if (others.size() > workers.size())
+    for (const unsigned core : workers) std::erase(others, core);
+  std::string s = fmt::format("0@({})", fmt::join(others, ","));
+  for (std::size_t w = 0; w < workers.size(); ++w) s += fmt::format(",{}@{}", w + 1, workers[w]);
+  return s;
 }
 
 bool needs_privilege(const config::Config& c) {
@@ -89,8 +107,8 @@ std::string file_prefix(const std::string& router_name) {
   return "surety-" + router_name;
 }
 
-std::uint32_t mbuf_count(const config::Config& c) {
-  std::uint32_t n = c.flow_table.held_packets + 8192;
+std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
+  std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
   for (const auto& p : c.ports) {
     n += kPerPort;
     if (!p.queues) {
@@ -102,13 +120,13 @@ std::uint32_t mbuf_count(const config::Config& c) {
   return std::max(n, c.dpdk.mbufs);
 }
 
-std::uint64_t eal_memory_bytes(const config::Config& c, std::uint64_t page) {
+std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
   std::uint64_t buffer = 2048 + 128 + 128 + 64;
   for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
   // DPDK lets no buffer cross a page, unless it is larger than one.
   const std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
-  return fib + (mbuf_count(c) + page / buffer) * share + 64 * kMega;
+  return fib + (mbuf_count(c, workers) + page / buffer) * share + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {
@@ -116,16 +134,15 @@ EalPlan plan_eal(const config::Config& c) {
     throw EalError("these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
   const auto cores = usable_cores();
   EalPlan plan;
-  plan.worker_core = worker_core(c, cores);
-  auto others = cores;
-  if (others.size() > 1) std::erase(others, plan.worker_core);
+  plan.worker_cores = worker_cores(c, cores);
   const auto memory = [&](std::uint64_t page) {
-    return std::max<std::uint64_t>(eal_memory_bytes(c, page), c.dpdk.memory_mb * kMega);
+    return std::max<std::uint64_t>(eal_memory_bytes(c, plan.worker_cores.size(), page),
+                                   c.dpdk.memory_mb * kMega);
   };
   plan.hugepages = choose_hugepages(c, memory(kHugepage), plan.note);
   plan.arguments = {"surety",
                     "--lcores",
-                    fmt::format("0@({}),1@{}", fmt::join(others, ","), plan.worker_core),
+                    lcores(plan.worker_cores, cores),
                     "--file-prefix",
                     file_prefix(c.router.name),
                     "--log-level",

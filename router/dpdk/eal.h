@@ -18,16 +18,17 @@ struct EalError : std::runtime_error {
 
 struct EalPlan {
   std::vector<std::string> arguments;  // of rte_eal_init
-  unsigned worker_core = 0;
+  std::vector<unsigned> worker_cores;  // by worker; it runs on the lcore of its number + 1
   bool hugepages = false;
   std::string note;  // what the user should know, e.g. why it runs without hugepages; may be empty
 };
 
 // Memory the data plane takes from DPDK, in bytes: FIBs (none for max_routes 0), packet buffers, rings; in
 // pages of that many bytes.
-std::uint64_t eal_memory_bytes(const config::Config& c, std::uint64_t page);
-// Packet buffers: what the configuration asks for, or enough for devices, queues and input buffers together.
-std::uint32_t mbuf_count(const config::Config& c);
+std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page);
+// Packet buffers: what the configuration asks for, or enough for devices, queues, input buffers and the rings
+// between workers together.
+std::uint32_t mbuf_count(const config::Config& c, std::size_t workers = 1);
 
 EalPlan plan_eal(const config::Config& c);
 void start_eal(const EalPlan& plan);

@@ -41,11 +41,12 @@ int main(int argc, char** argv) {
   std::string router;
   auto* show = app.add_subcommand("show", "Tables of a running router");
   show->add_option("what", request.what,
-                   "ports, queues, services, flows, drops, aggregates, domains or workers")
+                   "ports, queues, services, flows, drops, exceptions, aggregates, domains, signalling, "
+                   "workers, router or stages")
       ->required();
   show->add_option("--name", router, "the router's name; default: the only one that runs");
   show->add_flag("--json", request.json, "for programs");
-  show->add_flag("--all", request.all, "drops: also those that never happened");
+  show->add_flag("--all", request.all, "drops, exceptions, signalling: also what never happened");
 
   surety::BenchOptions options;
   auto* bench = app.add_subcommand(
@@ -53,12 +54,16 @@ int main(int argc, char** argv) {
   bench->add_option("--flows", options.flows, "numbers of flows")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(true));
-  bench->add_option("--paths", options.paths, "feed, anchor, forward, csa, everything")->delimiter(',');
+  bench->add_option("--paths", options.paths, "feed, anchor, forward, csa, everything, core")->delimiter(',');
   bench->add_option("--families", options.families, "4, 6")->delimiter(',');
   bench->add_option("--repetitions", options.repetitions, "medians are of this many runs")
       ->check(CLI::Range(1, 99));
   bench->add_option("--core", options.core, "the core to measure on");
   bench->add_flag("--json", options.json, "one line of JSON per row");
+  bench->add_flag("--workers", options.workers, "instead: what a second worker is worth");
+  bench->add_flag("--latency", options.latency, "instead: what is added to a packet at --load, and pauses");
+  bench->add_option("--load", options.load, "of the greatest rate")->check(CLI::Range(0.01, 1.0));
+  bench->add_flag("--step", options.step, "a repetition for each line of standard input");
 
   CLI11_PARSE(app, argc, argv);
   if (*run) return surety::run(file);

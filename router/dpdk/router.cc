@@ -1,6 +1,7 @@
 #include "router/dpdk/router.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -10,7 +11,7 @@
 
 #include <algorithm>
 
-#include "router/top_flows.h"
+#include "router/reading_merge.h"
 #include "router/version.h"
 
 namespace surety {
@@ -20,34 +21,25 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned kPuntRing = 1024;
-constexpr unsigned kMempoolCache = 256;
+constexpr std::size_t kPlacesPerRound = 16384;  // of a flow table: 4 million in a second or two
 constexpr Duration kDrain = 2s;
-constexpr Duration kIdleSleep = 50us;
-
-rte_mempool* make_pool(const config::Config& c) {
-  std::uint32_t buffer = RTE_MBUF_DEFAULT_BUF_SIZE;
-  for (const auto& p : c.ports) buffer = std::max<std::uint32_t>(buffer, p.mtu + RTE_PKTMBUF_HEADROOM + 64u);
-  rte_mempool* pool =
-      rte_pktmbuf_pool_create("surety", mbuf_count(c), kMempoolCache, 0, static_cast<std::uint16_t>(buffer),
-                              static_cast<int>(rte_socket_id()));
-  if (pool == nullptr)
-    throw EalError(fmt::format("no memory for {} packet buffers: {}; raise `dpdk: {{memory: ...}}`",
-                               mbuf_count(c), rte_strerror(rte_errno)));
-  return pool;
-}
 
 bool any_kernel_peer(const config::Config& c) {
   return std::any_of(c.ports.begin(), c.ports.end(),
                      [](const config::Port& p) { return DpdkPort::peer(p.device) != KernelPeer::none; });
 }
 
-rte_ring* make_ring(const config::Config& c) {
+rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   if (!any_kernel_peer(c)) return nullptr;
-  rte_ring* ring =
-      rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), RING_F_SP_ENQ | RING_F_SC_DEQ);
+  const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
+  rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
   if (ring == nullptr)
     throw EalError(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
   return ring;
+}
+
+UnixTime time_of_day() {
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
 std::vector<Rate> committed(const Snapshot& s) {
@@ -62,32 +54,78 @@ Router::Router(config::Config config, const EalPlan& plan, std::string config_ha
     : snapshot_(std::move(config)),
       plan_(plan),
       config_hash_(std::move(config_hash)),
-      pool_(make_pool(snapshot_.config)),
-      forwarding_(snapshot_.config.dpdk.max_routes, 1),
-      punts_(make_ring(snapshot_.config)),
+      pools_("surety", snapshot_.config, mbuf_count(snapshot_.config, plan.worker_cores.size())),
+      forwarding_(snapshot_.config.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
+      punts_(make_ring(snapshot_.config, plan.worker_cores.size())),
+      wall_clock_(time_of_day(), clock_.now()),
       rates_(committed(snapshot_)) {
+  load_keys();
   open_ports();
-  const WorkerOptions options{plan_.worker_core, rte_rand(), kIdleSleep, true};
-  worker_ = std::make_unique<Worker>(snapshot_, ports_, forwarding_.fib(), forwarding_.next_hops(),
-                                     punts_.get(), options);
-  worker_->report_to(forwarding_.rcu());
-  control_ = std::make_unique<Control>(snapshot_.config, ports_, forwarding_, punts_.get());
+  make_workers();
+  control_ = std::make_unique<Control>(snapshot_.config, ports_, forwarding_, punts_.get(), pools_.of(0),
+                                       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); });
 }
 
 Router::~Router() {
   metrics_.reset();
   telemetry_.reset();
   control_.reset();
-  worker_.reset();
+  workers_.clear();
+  fabric_.reset();
   void* m = nullptr;
   while (punts_ && rte_ring_sc_dequeue(punts_.get(), &m) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(m));
   ports_.clear();
 }
 
+// A frame of this machine's kernel, or of the responder, on its way out of a port.
+bool Router::inject(PortIndex port, rte_mbuf* m) {
+  if (fabric_->injected(port)->give({&m, 1}) == 0) return false;
+  workers_[work_.ports[port].owner]->wake();
+  return true;
+}
+
+void Router::load_keys() {
+  const config::Signalling& s = snapshot_.config.signalling;
+  if (s.mode == config::Signalling::Mode::off) return;
+  SignalKeysResult result = load_signal_keys(s.key_file);
+  for (const auto& w : result.warnings) spdlog::warn("{}", w);
+  if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
+  signal_keys_ = std::move(result.keys);
+}
+
 void Router::open_ports() {
   if (any_kernel_peer(snapshot_.config)) Control::prepare_interfaces(snapshot_.config);
-  for (std::size_t p = 0; p < snapshot_.config.ports.size(); ++p)
-    ports_.push_back(std::make_unique<DpdkPort>(snapshot_.config.ports[p], p, pool_.get()));
+  std::vector<PortAbility> abilities;
+  for (std::size_t p = 0; p < snapshot_.config.ports.size(); ++p) {
+    ports_.push_back(std::make_unique<DpdkPort>(snapshot_.config.ports[p], p, pools_.of(p)));
+    abilities.push_back(ports_.back()->ability());
+  }
+  work_ = plan_work(snapshot_.config, plan_.worker_cores, abilities);
+  for (std::size_t p = 0; p < ports_.size(); ++p)
+    ports_[p]->start(static_cast<std::uint16_t>(work_.ports[p].readers.size()), work_.ports[p].spread);
+}
+
+void Router::make_workers() {
+  fabric_ = std::make_unique<Fabric>("fabric", work_);
+  const bool signals = !signal_keys_.keys.empty();
+  const WorkerEnvironment environment{snapshot_,
+                                      ports_,
+                                      forwarding_.fib(),
+                                      forwarding_.next_hops(),
+                                      punts_.get(),
+                                      pools_.of(0),
+                                      signals ? &signal_keys_ : nullptr,
+                                      &wall_clock_};
+  for (std::size_t w = 0; w < work_.cores.size(); ++w) {
+    WorkerOptions options{.core = work_.cores[w], .seed = rte_rand(), .clock = clock_};
+    options.sleep = snapshot_.config.idle == config::Config::Idle::adaptive;
+    workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
+  }
+  for (auto& w : workers_) {
+    w->connect(workers_);
+    top_.emplace_back(w->ingress(), snapshot_, snapshot_.config.metrics.top_flows);
+    w->report_to(forwarding_.rcu());
+  }
 }
 
 void Router::start_observers() {
@@ -101,63 +139,97 @@ void Router::start_observers() {
   spdlog::info("metrics: http://{}/metrics", listen);
 }
 
+void Router::launch() {
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    const auto run = [](void* self) {
+      static_cast<Worker*>(self)->run(kDrain);
+      return 0;
+    };
+    const int launched = rte_eal_remote_launch(run, workers_[w].get(), static_cast<unsigned>(w + 1));
+    if (launched != 0) {
+      stop_workers();
+      throw EalError(fmt::format("cannot start on core {}: {}", work_.cores[w], rte_strerror(-launched)));
+    }
+  }
+}
+
+void Router::stop_workers() {
+  for (auto& w : workers_) w->stop();
+  rte_eal_mp_wait_lcore();
+}
+
 void Router::run(const std::atomic<bool>& stop) {
-  const int launched = rte_eal_remote_launch(
-      [](void* self) {
-        static_cast<Worker*>(self)->run(kDrain);
-        return 0;
-      },
-      worker_.get(), 1);
-  if (launched != 0)
-    throw EalError(fmt::format("cannot start on core {}: {}", plan_.worker_core, rte_strerror(-launched)));
+  launch();
   try {
     start_observers();
-    spdlog::info("{} forwards between {} ports on core {}", snapshot_.config.router.name, ports_.size(),
-                 plan_.worker_core);
+    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_.config.router.name, ports_.size(),
+                 work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       control_->round(5ms);
+      for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       tick();
       next += 1s;
     }
   } catch (...) {
-    worker_->stop();
-    rte_eal_wait_lcore(1);
+    stop_workers();
     throw;
   }
-  worker_->stop();
-  rte_eal_wait_lcore(1);
+  stop_workers();
 }
 
 void Router::tick() {
-  auto counters = worker_->read();
-  auto flows = top_flows(worker_->ingress(), snapshot_, snapshot_.config.metrics.top_flows, worker_->now());
+  wall_clock_.set(time_of_day(), clock_.now());
+  const auto counters = read_workers();
+  const std::uint32_t top = snapshot_.config.metrics.top_flows;
+  std::vector<FlowReading> flows;
+  for (const auto& t : top_) flows.insert(flows.end(), t.largest().begin(), t.largest().end());
+  const auto bytes = [](const FlowReading& f) { return f.in_bytes + f.out_bytes; };
+  std::stable_sort(flows.begin(), flows.end(),
+                   [&](const FlowReading& a, const FlowReading& b) { return bytes(a) > bytes(b); });
+  flows.resize(std::min<std::size_t>(flows.size(), top));
   const std::scoped_lock lock(shown_mutex_);
-  if (counters) rates_.sample(counters->services, worker_->now());
+  if (counters) rates_.sample(counters->services, clock_.now());
   top_flows_ = std::move(flows);
-  routes_ = control_->routes().routes();
-  neighbors_ = control_->routes().neighbors();
+  control_reading_.take(*control_, forwarding_, snapshot_.config,
+                        counters ? counters->signalling : SignallingReading{});
+}
+
+// The workers', one after the other: what passes between them meanwhile shows as handover.
+std::optional<Reading> Router::read_workers() {
+  Reading all;
+  for (auto& w : workers_) {
+    const auto part = w->read();
+    if (!part) return std::nullopt;
+    merge(all, *part);
+  }
+  return all;
 }
 
 Reading Router::read() {
-  auto fresh = worker_->read();
+  auto fresh = read_workers();
   const std::scoped_lock lock(shown_mutex_);
   if (fresh) last_ = std::move(*fresh);
   Reading r = last_;
-  const Time now = worker_->now();
+  const Time now = clock_.now();
   r.version = kVersion;
   r.config_hash = config_hash_;
   r.uptime_seconds = seconds(now.time_since_epoch());
   for (std::size_t p = 0; p < r.ports.size(); ++p) {
-    r.ports[p].up = ports_[p]->link_up();
-    r.ports[p].rx_missed = ports_[p]->rx_missed();
+    PortReading& port = r.ports[p];
+    const WorkPlan::Port& work = work_.ports[p];
+    port.up = ports_[p]->link_up();
+    port.rx_missed = ports_[p]->rx_missed();
+    port.owner_core = work_.cores[work.owner];
+    port.rx_cores.clear();
+    for (const std::size_t w : work.readers) port.rx_cores.push_back(work_.cores[w]);
+    port.spread = work.dispatch ? "dispatch" : work.readers.size() > 1 ? "queues" : "one";
   }
   rates_.apply(r.services, now);
   r.top_flows = top_flows_;
-  r.routes = routes_;
-  r.neighbors = neighbors_;
-  r.mempool_available = rte_mempool_avail_count(pool_.get());
-  r.mempool_size = pool_->size;
+  control_reading_.apply(r);
+  r.mempool_available = pools_.available();
+  r.mempool_size = pools_.buffers();
   return r;
 }
 

@@ -4,8 +4,6 @@
 // fix); run() forwards until it is told to stop, drains and returns.
 #pragma once
 
-#include <rte_mempool.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -13,14 +11,18 @@
 #include <vector>
 
 #include "router/dpdk/control.h"
+#include "router/dpdk/control_reading.h"
 #include "router/dpdk/eal.h"
+#include "router/dpdk/fabric.h"
 #include "router/dpdk/forwarding.h"
+#include "router/dpdk/pools.h"
 #include "router/dpdk/port.h"
 #include "router/dpdk/telemetry.h"
 #include "router/dpdk/worker.h"
 #include "router/metrics_server.h"
 #include "router/service_rates.h"
 #include "router/snapshot.h"
+#include "router/top_flows.h"
 
 namespace surety {
 
@@ -37,24 +39,33 @@ class Router {
   Reading read();
 
  private:
-  struct FreePool {
-    void operator()(rte_mempool* p) const { rte_mempool_free(p); }
-  };
   struct FreeRing {
     void operator()(rte_ring* r) const { rte_ring_free(r); }
   };
+  bool inject(PortIndex port, rte_mbuf* m);
+  void load_keys();
   void open_ports();
+  void make_workers();
+  void launch();
+  void stop_workers();
   void start_observers();
   void tick();
+  std::optional<Reading> read_workers();
 
   Snapshot snapshot_;
   EalPlan plan_;
   std::string config_hash_;
-  std::unique_ptr<rte_mempool, FreePool> pool_;
+  Pools pools_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
-  std::unique_ptr<Worker> worker_;
+  SignalKeys signal_keys_;
+  TscClock clock_;
+  WallClock wall_clock_;
+  WorkPlan work_;
+  std::unique_ptr<Fabric> fabric_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<TopFlows> top_;  // by worker
   std::unique_ptr<Control> control_;
   std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -62,8 +73,8 @@ class Router {
   std::mutex shown_mutex_;  // of what follows: written once a second, read by observers
   ServiceRates rates_;
   std::vector<FlowReading> top_flows_;
-  std::uint64_t routes_ = 0, neighbors_ = 0;
-  Reading last_;  // if the worker should not answer
+  ControlReading control_reading_;
+  Reading last_;  // if a worker should not answer
 };
 
 }  // namespace surety

@@ -49,10 +49,6 @@ void forward(config::Config config, const std::string& file) {
                     config.router.name, *lock.holder()));
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
-  if (config.signalling.mode != config::Signalling::Mode::off)
-    spdlog::warn(
-        "signalling: congestion signals between routers are not part of this version; alpha follows this "
-        "router's own queues");
   start_eal(plan);
   handle_signals();
   {

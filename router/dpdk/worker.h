@@ -1,9 +1,12 @@
 // One core that polls: the loop around Ingress and Egress, and the only reader of the clock for them.
 //
-// Single writer of everything it counts (DESIGN.md rule 9). read() hands out a consistent reading: the loop
-// fills it between two turns, where the law of counters.h holds.
+// It receives from the queues that the plan gives it, and what other workers dispatch to it; conditions and
+// routes that; hands it over to the workers that own the ports, and queues and transmits what leaves by its
+// own. Single writer of everything it counts (DESIGN.md rule 9). read() hands out a consistent reading: the
+// loop fills it between two turns, where the law of counters.h holds.
 #pragma once
 
+#include <rte_mempool.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 
@@ -14,44 +17,74 @@
 #include <vector>
 
 #include "router/dpdk/clock.h"
+#include "router/dpdk/fabric.h"
+#include "router/dpdk/idle_policy.h"
 #include "router/dpdk/port.h"
+#include "router/dpdk/sleeper.h"
+#include "router/dpdk/work_plan.h"
 #include "router/egress.h"
 #include "router/ingress.h"
 #include "router/reading.h"
+#include "router/signal_sender.h"
 
 namespace surety {
 
 struct WorkerOptions {
   unsigned core = 0;
   std::uint64_t seed = 1;
-  Duration idle_sleep{0};  // sleep this long at most when there has been nothing to do for a while; 0: never
+  bool sleep = false;  // when there has been nothing to do for a while (idle_policy.h); else poll without end
   bool measure_stages = true;
+  TscClock clock = {};             // one for all workers of a router
   std::optional<Time> start = {};  // of a caller who gives turn() the time; none: its own clock
 };
 
+// What all workers of a router work with; all of it must outlive them.
+struct WorkerEnvironment {
+  const Snapshot& snapshot;
+  std::span<const std::unique_ptr<DpdkPort>> ports;
+  const Fib& fib;
+  const NextHopTable& next_hops;
+  rte_ring* punts = nullptr;                // to the control thread; null: nobody takes exceptions over
+  rte_mempool* pool = nullptr;              // for packets of our own; null: no signals are sent
+  const SignalKeys* signal_keys = nullptr;  // null: signalling is off
+  const WallClock* wall_clock = nullptr;    // the same
+};
+
+// Of one router.
+inline constexpr std::size_t kMaxWorkers = 64;
+
 class Worker {
  public:
-  Worker(const Snapshot& snapshot, std::span<const std::unique_ptr<DpdkPort>> ports, const Fib& fib,
-         const NextHopTable& next_hops, rte_ring* punts, const WorkerOptions& options);
+  // The only one: it receives from all queues and owns all ports.
+  Worker(const WorkerEnvironment& environment, const WorkerOptions& options);
+  // One of several, the plan's number `index`. connect() comes before its first turn.
+  Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::size_t index, const Fabric* fabric,
+         const WorkerOptions& options);
   ~Worker();  // frees what is still held or queued
 
-  // Before run(): where to report that no reference to a FIB entry is held (once per turn).
+  // All workers of the plan, by index, this one among them.
+  void connect(std::span<const std::unique_ptr<Worker>> all);
+  // Before run(): where to report, as thread `index`, that no reference to a FIB entry is held (once per
+  // turn).
   void report_to(rte_rcu_qsbr* rcu);
   // Polls until stop(), then lets go what is queued and held for at most `drain`. Runs on the worker's core.
   void run(Duration drain);
-  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  void stop();
   // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
   std::size_t turn();
   // The same at a time of the caller's, from WorkerOptions::start on.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
   // When timers, held or queued packets ask for a turn.
   Time next_event(Time now) const;
+  // For who has put something into a ring that this worker reads: it may be asleep.
+  void wake() { sleeper_.wake(); }
 
-  // The numbers of `ports`, `queues`, `services`, `domains`, `aggregates`, `workers` and `stages`, at one
-  // moment between two turns. From any thread. Empty when the worker does not answer within a second.
+  // The numbers of what this worker does, at one moment between two turns. From any thread. Empty when it
+  // does not answer within a second.
   std::optional<Reading> read();
 
   // For the thread that runs the turns.
+  const Reading& read_here();  // the same, without asking
   const StageCounters& stages() const { return meter_.counters(); }
   std::uint64_t drops(DropReason reason) const;  // all ports
 
@@ -64,17 +97,43 @@ class Worker {
     std::array<rte_mbuf*, kVector> mbufs;
     std::size_t begin = 0, end = 0;
   };
+  struct Source {  // where packets come from
+    PortIndex port = 0;
+    std::uint16_t queue = 0;
+    bool dispatch = false;           // to all workers, by flow
+    Handover* dispatched = nullptr;  // not a queue: what the port's reader has dispatched to this worker
+  };
+  struct Peer {
+    Worker* worker = nullptr;
+    SignalRing *to = nullptr, *from = nullptr;
+    bool has_work = false;  // was given something in this turn
+  };
+  void find_sources();
+  void make_egresses(Time now);
   std::size_t turn(Time now, std::uint64_t tsc);
   std::size_t receive(Time now);
+  std::size_t receive(const Source& source, std::span<rte_mbuf*> room) const;
+  std::size_t dispatch(std::span<rte_mbuf*> burst, PortIndex port);
+  std::size_t take_over(Time now);
+  void wake_peers();
+  void exchange_signals(Time now);
+  void send_signals(Egress& egress, Time now);
+  void send_signal(const CongestionSignal& signal, Time now);
   std::size_t transmit(Time now);
   std::size_t transmit(std::size_t port, Time now);
   void answer();
   void fill(Reading& r);
+  IdlePolicy idle_policy() const;
+  void watch_sources();
   void rest(Time now);
+  void arm(bool on);
+  bool work_waits() const;
   bool empty() const;
 
-  const Snapshot& snapshot_;
-  std::span<const std::unique_ptr<DpdkPort>> ports_;
+  WorkerEnvironment environment_;
+  WorkPlan plan_;
+  std::size_t index_;
+  const Fabric* fabric_;  // null: the only worker
   WorkerOptions options_;
   TscClock clock_;
   rte_rcu_qsbr* rcu_ = nullptr;
@@ -83,12 +142,20 @@ class Worker {
   std::vector<RewriteStage::Mac> macs_;
   StageMeter meter_;
   Exits exits_;
-  std::vector<std::unique_ptr<Egress>> egresses_;
+  std::vector<Source> sources_;
+  std::vector<Dispatch> dispatch_;                 // by port
+  std::vector<std::unique_ptr<Egress>> egresses_;  // by port; null: another worker owns it
+  std::vector<PortIndex> owned_;
+  std::vector<Outlet> outlets_;  // by port
+  std::vector<Peer> peers_;
   std::unique_ptr<Ingress> ingress_;
+  std::optional<SignalSender> signal_sender_;
   std::vector<Transmit> transmit_;
   WorkerCounters counters_;
+  Sleeper sleeper_;
+  IdlePolicy idle_;
   std::uint64_t last_tsc_ = 0;
-  std::uint32_t idle_turns_ = 0;
+  bool worked_ = false;  // in the last turn
   bool receiving_ = true;
 
   std::atomic<bool> stop_{false}, running_{false};

@@ -36,7 +36,7 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     r.aggregates.push_back(std::move(aggregate));
   }
   r.flow_capacity = c.flow_table.capacity;
-  r.workers.push_back({core, {}});
+  r.workers.push_back({.core = core, .counters = {}, .flows = 0});
   return r;
 }
 
@@ -73,21 +73,25 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.passed_out = a.counters.passed_out;
 }
 
+void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregates, const Egress& e) {
+  if (e.plain() != nullptr) return fill(rows[0], *e.plain());
+  for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
+  for (const auto& a : e.aggregates()) fill(aggregates[a.config_index], a);
+}
+
 }  // namespace
 
 void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot) {
-  std::size_t queue = 0;
-  for (const auto& e : egresses) {
-    if (e->plain() != nullptr) {
-      fill(r.queues[queue++], *e->plain());
-      continue;
-    }
-    for (std::size_t c = 0; c < e->scheduler().classes(); ++c)
-      fill(r.queues[queue++], e->scheduler().queue(c));
-    for (const auto& a : e->aggregates()) fill(r.aggregates[a.config_index], a);
+  std::span<QueueReading> rest = r.queues;
+  for (std::size_t p = 0; p < egresses.size(); ++p) {
+    const std::size_t classes = snapshot.queues[p].classes.size();
+    const auto rows = rest.first(classes);
+    rest = rest.subspan(classes);
+    if (egresses[p]) fill(rows, r.aggregates, *egresses[p]);
   }
   for (std::size_t d = 0; d < snapshot.domains.size(); ++d)
-    r.domains[d].alpha = egresses[snapshot.domains[d].port]->alpha(static_cast<std::uint16_t>(d)).value();
+    if (const Egress* e = egresses[snapshot.domains[d].port].get())
+      r.domains[d].alpha = e->alpha(static_cast<std::uint16_t>(d)).value();
 }
 
 }  // namespace surety

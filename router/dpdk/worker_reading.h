@@ -11,8 +11,11 @@
 
 namespace surety {
 
+// All names, all numbers zero but the flow table's capacity: the same rows at the same places for every
+// worker (reading_merge.h).
 Reading blank_reading(const Snapshot& snapshot, unsigned core);
-// Queues, domains and aggregates.
+// Queues, domains and aggregates of the ports that this worker owns; null stands for another's, whose rows
+// stay as they are.
 void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot);
 
 }  // namespace surety

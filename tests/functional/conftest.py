@@ -10,7 +10,8 @@ from router import SURETY  # noqa: E402
 
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
                "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",
-               "test_gtcp_sockets.py"}
+               "test_gtcp_sockets.py", "test_signalling.py", "test_memif.py", "test_twin.py", "test_frr.py",
+               "test_routes_scale.py", "test_workers.py"}
 
 
 def pytest_collection_modifyitems(items):

@@ -17,8 +17,8 @@ METRICS = ("127.0.0.1", 9464)
 START, STOP, SETTLE = 20, 5, 10  # seconds at most
 # What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
 DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
-if "SURETY_CORE" in os.environ:  # where something else keeps the router's own choice busy
-    DEFAULTS["workers"] = f"[{os.environ['SURETY_CORE']}]"
+if "SURETY_WORKERS" in os.environ:  # YAML: all tests with several workers, or where the router's own core is busy
+    DEFAULTS["workers"] = os.environ["SURETY_WORKERS"]
 TX_DESCRIPTORS = 2048  # port.cc
 _numbers = itertools.count()
 

@@ -286,9 +286,10 @@ TABLES = {
     "services": {"name", "conditioner", "committed_bytes_per_second", "flows", "contracts"},
     "flows": {"source", "destination", "protocol", "service", "in_bytes"},
     "drops": {"port", "stage", "reason", "group", "packets", "help"},
+    "exceptions": {"port", "way", "result", "frames", "help"},
     "aggregates": {"name", "port", "queue", "tpr_bytes_per_second"},
     "domains": {"name", "alpha_ratio"},
-    "workers": {"core", "busy_cycles", "turns"},
+    "workers": {"core", "flows", "busy_cycles", "turns", "owns", "reads"},
     "stages": {"stage", "cycles", "packets"},
 }
 
@@ -313,9 +314,30 @@ def test_show_as_json(rich, what):
 @pytest.mark.parametrize("what", TABLES)
 def test_show_as_text(rich, what):
     rows = json.loads(rich.show(what, "--json").stdout)
-    lines = rich.show(what, *(["--all"] if what == "drops" else [])).stdout.splitlines()
+    lines = rich.show(what, *(["--all"] if what in ("drops", "exceptions") else [])).stdout.splitlines()
     assert lines[0] == lines[0].upper()
     assert len(lines) == 1 + len(rows) * (2 if what == "queues" else 1)
+
+
+def test_show_signalling(rich):
+    rows = json.loads(rich.show("signalling", "--json").stdout)
+    assert [row for row in rows if row["kind"] == "mode"] == [{"kind": "mode", "mode": "off"}]
+    received = {row["result"]: row["signals"] for row in rows if row["kind"] == "received"}
+    assert set(received) == {labels["result"] for labels, _ in
+                             rich.metrics().select("surety_csa_signals_total", direction="received")}
+    text = rich.show("signalling").stdout
+    assert text.startswith("Mode: off\n") and "forged" not in text
+    assert "forged" in rich.show("signalling", "--all").stdout
+
+
+def test_show_who_works_for_what(rich):
+    workers = {row["core"]: row for row in json.loads(rich.show("workers", "--json").stdout)}
+    for port in json.loads(rich.show("ports", "--json").stdout):
+        name, readers = port["name"], port["rx_cores"]
+        assert name in workers[port["owner_core"]]["owns"].split(", ")
+        for queue, core in enumerate(readers):
+            assert (f"{name}:{queue}" if len(readers) > 1 else name) in workers[core]["reads"].split(", ")
+        assert port["spread"] in ({"one"} if len(workers) == 1 else {"one", "queues", "dispatch"})
 
 
 def test_show_agrees_with_metrics(rich):

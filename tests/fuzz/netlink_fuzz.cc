@@ -1,18 +1,36 @@
 // Any bytes are a safe message, at any alignment: nothing outside of them is read, and what comes out is
-// well-formed.
+// well-formed. And any sequence of messages leaves the routes consistent: what is programmed is what they
+// count, nothing is programmed that leads to ids nobody has set, and after a synchronisation that tells
+// nothing nothing is left.
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
+#include "router/linux/ipv6_siblings.h"
 #include "router/linux/netlink_message.h"
+#include "router/routes.h"
 
 using namespace surety;
 
 namespace {
+
+using Octets = std::span<const std::uint8_t>;
+
+constexpr std::uint16_t kTypes[] = {RTM_NEWLINK,  RTM_DELLINK,  RTM_NEWADDR,  RTM_DELADDR,    RTM_NEWROUTE,
+                                    RTM_DELROUTE, RTM_NEWNEIGH, RTM_DELNEIGH, RTM_NEWNEXTHOP, RTM_DELNEXTHOP};
+constexpr std::uint32_t kNextHops = 256;  // few, so that they run out
+constexpr std::size_t kRoom = 32;         // routes
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -31,31 +49,100 @@ void check(const AddressEvent& e) {
 void check(const NeighborEvent& e) {
   require(e.action == EventAction::add || e.mac == config::Mac{});
 }
+void check(const NextHopEvent& e) {
+  require(e.id != 0);
+}
 void check(const RouteEvent& e) {
   check(e.to);
   if (e.blackhole) require(e.next_hops.empty());
-  if (e.action == EventAction::add && !e.blackhole) require(!e.next_hops.empty());
+  if (e.action == EventAction::add && !e.blackhole) require(!e.next_hops.empty() || e.next_hop_id != 0);
 }
 
-// With a header whose type and length are right, so that the fuzzer gets at the parsers at once; the first
-// byte chooses.
-void parse_exactly(std::span<const std::uint8_t> body, std::uint16_t type, std::size_t misalignment) {
+// With a header whose type and length are right, so that the fuzzer gets at the parsers at once.
+NetlinkEvent parse_exactly(Octets body, std::uint16_t type, std::size_t misalignment) {
   const std::size_t size = sizeof(nlmsghdr) + body.size();
   const auto heap = std::make_unique<std::uint8_t[]>(misalignment + size);
   const nlmsghdr header{static_cast<std::uint32_t>(size), type, 0, 0, 0};
   std::memcpy(heap.get() + misalignment, &header, sizeof(header));
   if (!body.empty()) std::memcpy(heap.get() + misalignment + sizeof(header), body.data(), body.size());
-  std::visit([](const auto& e) { check(e); }, parse_message({heap.get() + misalignment, size}));
+  NetlinkEvent event = parse_message({heap.get() + misalignment, size});
+  std::visit([](const auto& e) { check(e); }, event);
+  return event;
+}
+
+class CheckedSink : public RouteSink {
+ public:
+  bool set_route(const config::Prefix& p, RouteTarget target) override {
+    check(p);
+    require(p == p.masked());
+    for (std::uint32_t i = 0; i < target.count; ++i) require(ids.contains(target.first + i));
+    if (!routes.contains(p) && routes.size() == kRoom) return false;
+    routes[p] = target;
+    return true;
+  }
+  void remove_route(const config::Prefix& p) override { require(routes.erase(p) == 1); }
+  void set_next_hop(std::uint32_t id, const NextHopEntry&) override {
+    require(id > kNextHopLocal && id < kNextHops);
+    ids.insert(id);
+  }
+  std::map<config::Prefix, RouteTarget, PrefixLess> routes;
+  std::set<std::uint32_t> ids{kNextHopBlackhole, kNextHopLocal};
+};
+
+config::Config two_ports() {
+  config::Config config;
+  config.ports.resize(2);
+  config.ports[0].addresses = {{{{10, 0, 0, 1}, false}, 24}};
+  config.routes = {{{{{192, 0, 2, 0}, false}, 24}, {{config::Address{{10, 1, 0, 9}, false}, {}}}, false}};
+  return config;
+}
+
+// A batch: of each message a byte for its type, one for its length, its body. Types beyond the messages'
+// begin and end synchronisations and go on with work that is left.
+void follow(Octets batch) {
+  CheckedSink sink;
+  Routes routes(sink, kNextHops);
+  Ipv6Siblings siblings;
+  const config::Config config = two_ports();
+  routes.configure(config);
+  routes.bind_port(0, 1);
+  routes.bind_port(1, 2);
+  routes.limit_work(40);
+  while (batch.size() >= 2) {
+    const std::size_t kind = batch[0] % 16, length = std::min<std::size_t>(batch[1], batch.size() - 2);
+    const Octets body = batch.subspan(2, length);
+    batch = batch.subspan(2 + length);
+    if (kind < std::size(kTypes)) {
+      NetlinkEvent event = parse_exactly(body, kTypes[kind], 0);
+      if (auto* route = std::get_if<RouteEvent>(&event)) siblings.correct(*route);
+      std::visit(
+          [&](const auto& e) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(e)>, std::monostate>) routes.on(e);
+          },
+          event);
+    }
+    if (kind == 12) routes.begin_kernel_sync();
+    if (kind == 13) routes.end_kernel_sync();
+    if (kind == 14) routes.work();
+    if (kind == 15) routes.set_port_up(length % 2, length % 4 < 2);
+    require(routes.routes() == sink.routes.size());
+  }
+  routes.configure({.ports = std::vector<config::Port>(2)});
+  routes.begin_kernel_sync();
+  routes.end_kernel_sync();
+  while (routes.work()) {
+  }
+  require(sink.routes.empty() && routes.routes() == 0 && routes.rejected() == 0);
+  require(routes.next_hops() == 0 && routes.neighbors() == 0);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::span<const std::uint8_t> bytes(data, size);
+  const Octets bytes(data, size);
   std::visit([](const auto& e) { check(e); }, parse_message(bytes));
   if (bytes.empty()) return 0;
-  constexpr std::uint16_t kTypes[] = {RTM_NEWLINK,  RTM_DELLINK,  RTM_NEWADDR,  RTM_DELADDR,
-                                      RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWNEIGH, RTM_DELNEIGH};
-  parse_exactly(bytes.subspan(1), kTypes[bytes[0] % 8], bytes[0] / 8 % 4);
+  parse_exactly(bytes.subspan(1), kTypes[bytes[0] % std::size(kTypes)], bytes[0] / 16 % 4);
+  follow(bytes);
   return 0;
 }

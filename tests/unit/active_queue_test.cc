@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <deque>
+#include <map>
+#include <tuple>
+#include <vector>
 
 namespace surety {
 namespace {
@@ -290,6 +294,67 @@ TEST(ActiveQueue, ABurstLeavesAsItsPacketsWouldOneByOne) {
     EXPECT_EQ(burst.rio()->average_in(), one.rio()->average_in());
     EXPECT_EQ(burst.rio()->average_total(), one.rio()->average_total());
   }
+}
+
+// What a burst leaves behind, and what it tells, beside a queue that takes the same packets one by one.
+void expect_same(const ActiveQueue& burst, const ActiveQueue& one) {
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    ASSERT_EQ(burst.depth(p), one.depth(p));
+    const QueueCounters &a = burst.counters(p), &b = one.counters(p);
+    ASSERT_EQ(std::tie(a.arrivals, a.early_drops, a.forced_drops, a.overflow_drops, a.ecn_marks),
+              std::tie(b.arrivals, b.early_drops, b.forced_drops, b.overflow_drops, b.ecn_marks));
+  }
+  ASSERT_EQ(burst.congested(), one.congested());
+  if (!burst.rio()) return;
+  ASSERT_EQ(burst.rio()->average_in(), one.rio()->average_in());
+  ASSERT_EQ(burst.rio()->average_total(), one.rio()->average_total());
+}
+
+using Told = std::tuple<std::size_t, DropReason, bool, CongestionEvent>;
+
+TEST(ActiveQueue, ABurstArrivesAsItsPacketsWouldOneByOne) {
+  std::map<std::pair<DropReason, CongestionEvent>, int> seen;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    ActiveQueueParams params{.limit = 60, .rio = {}};
+    if (seed % 4 != 0)
+      params.rio =
+          RioParams{.weight = 0.05, .in = red(20, 50, 0.1), .out = red(10, 40, 0.2), .ecn = seed % 2 == 0};
+    ActiveQueue one(params, seed), burst(params, seed);
+    Rng rng(seed);
+    Time now = kStart;
+    for (int round = 0; round < 600; ++round) {
+      now += Duration(rng.next() % 100'000);
+      std::array<Packet, 64> packets;
+      std::array<bool, 64> ecn{};
+      const std::size_t n = rng.next() % 65;
+      std::vector<Told> expected;
+      for (std::size_t i = 0; i < n; ++i) {
+        packets[i] = packet(rng.next(), rng.next() % 2 == 0 ? Precedence::in : Precedence::out);
+        ecn[i] = rng.next() % 2 == 0;
+        const ActiveQueue::Result r = one.enqueue(packets[i], ecn[i], now);
+        if (r.drop != DropReason::none || r.mark || r.event != CongestionEvent::none)
+          expected.emplace_back(i, r.drop, r.mark, r.event);
+        ++seen[{r.drop, r.event}];
+      }
+      std::array<ActiveQueue::Notice, 64> notices;
+      std::vector<Told> told;
+      const std::size_t m = burst.enqueue(std::span(packets).first(n), std::span(ecn).first(n), notices, now);
+      for (const auto& x : std::span(notices).first(m))
+        told.emplace_back(x.index, x.result.drop, x.result.mark, x.result.event);
+      ASSERT_EQ(told, expected);
+      ASSERT_NO_FATAL_FAILURE(expect_same(burst, one));
+      for (auto leave = rng.next() % 70; leave > 0 && !one.empty(); --leave)
+        ASSERT_EQ(burst.dequeue(now).flow, one.dequeue(now).flow);
+    }
+  }
+  // None of the things that can happen to a packet was missing.
+  const auto times = [&](DropReason drop, CongestionEvent event) { return seen[{drop, event}]; };
+  EXPECT_GT(times(DropReason::none, CongestionEvent::none), 1000);
+  EXPECT_GT(times(DropReason::early, CongestionEvent::none), 100);
+  EXPECT_GT(times(DropReason::forced, CongestionEvent::none), 100);
+  EXPECT_GT(times(DropReason::overflow, CongestionEvent::none), 100);
+  EXPECT_GT(times(DropReason::none, CongestionEvent::onset), 100);
+  EXPECT_GT(times(DropReason::forced, CongestionEvent::eighth), 100);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class AlphaClocksTest : public testing::Test {
   std::vector<CsaDomain> domains = two_domains();
   std::array<Ratio, 2> local{Ratio::of(0.4), Ratio::of(0.8)};
   Time now = kStart;
-  AlphaClocks clocks{domains, kNextHops, kStart, 2};
+  AlphaClocks clocks{domains, kNextHops, kStart, AlphaClocks::Mode::act, 2};
 };
 
 TEST_F(AlphaClocksTest, WithoutSignalsADomainHasOneClock) {
@@ -111,7 +111,7 @@ TEST_F(AlphaClocksTest, AtTheMaximumThePathIsGivenUpAndItsTimeGoesOn) {
 
 // Flows of the last path, not seen since, must not find time turned back.
 TEST_F(AlphaClocksTest, AClockThatIsReusedGoesOnFromWhereItWas) {
-  AlphaClocks one(domains, kNextHops, kStart, 1);
+  AlphaClocks one(domains, kNextHops, kStart, AlphaClocks::Mode::act, 1);
   one.signal(kPath, 1, kStart);
   const AlphaClocks::Index path = one.of(1, 10);
   one.advance(local, kStart + 90ms);

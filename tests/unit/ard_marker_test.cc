@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace surety {
 namespace {
@@ -239,6 +241,67 @@ TEST(ArdMarker, SameSeedSameVerdicts) {
     differ += verdict != other.offer(kIn, 0, kStart);
   }
   EXPECT_GT(differ, 100);
+}
+
+// A burst passes as a whole just when one by one all of its packets pass and T_rd tokens are left.
+TEST(ArdMarker, ABurstPassesAsAWhole) {
+  int whole = 0, singly = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    ArdParams p = paper(8_Mbps);
+    p.tokens = seed % 2 == 0 ? TokenUnit::packets : TokenUnit::bytes;
+    p.interval = 40ms;
+    ArdMarker burst(p, kStart, seed), one(p, kStart, seed);
+    Rng rng(seed);
+    Time now = kStart;
+    for (int round = 0; round < 100; ++round) {
+      now += Duration(rng.next() % 20'000'000);
+      std::vector<std::pair<Precedence, std::uint32_t>> packets(1 + rng.next() % 20);
+      std::array<BurstTally, kPrecedences> tally{};
+      for (auto& [precedence, length] : packets) {
+        precedence = rng.next() % 3 == 0 ? kOut : kIn;
+        length = 40 + rng.next() % 1460;
+        ++tally[index(precedence)].packets;
+        tally[index(precedence)].bytes += length;
+      }
+      const bool passed = burst.pass(tally[0], tally[1], now);
+      ++(passed ? whole : singly);
+      bool all = true;
+      for (const auto& [precedence, length] : packets) {
+        const ArdVerdict verdict = one.offer(precedence, length, now);
+        all = all && verdict == ArdVerdict::pass;
+        if (!passed) {
+          ASSERT_EQ(burst.offer(precedence, length, now), verdict);
+        }
+      }
+      ASSERT_TRUE(all || !passed);
+      ASSERT_EQ(burst.tokens(), one.tokens());
+      ASSERT_EQ(burst.tpr().bits_per_second(), one.tpr().bits_per_second());
+      ASSERT_EQ(burst.lambda_out(), one.lambda_out());
+    }
+  }
+  EXPECT_GT(whole, 1000);
+  EXPECT_GT(singly, 1000);
+}
+
+TEST(ArdMarker, ABurstThatLeavesLessThanTheThresholdIsOfferedSingly) {
+  ArdMarker marker(paper(0_bps), kStart, 1);  // 60 packets of 1000 bytes, T_rd 15
+  EXPECT_FALSE(marker.pass({46, 46'000}, {}, kStart));
+  EXPECT_EQ(marker.tokens(), bytes(60'000)) << "nothing has been taken";
+  EXPECT_TRUE(marker.pass({45, 45'000}, {3, 3000}, kStart));
+  EXPECT_EQ(marker.tokens(), bytes(15'000));
+  EXPECT_TRUE(marker.pass({}, {3, 3000}, kStart)) << "OUT packets are only metered";
+  EXPECT_FALSE(marker.pass({1, 1}, {}, kStart));
+}
+
+TEST(ArdMarker, ABurstOfHugeTokensIsBeyondEveryBucket) {
+  ArdParams p;
+  p.tpr_max = 8_Mbps;
+  p.tokens = TokenUnit::packets;
+  p.nominal_packet = 1'000'000'000_B;
+  p.threshold = Depth::packets(0);
+  ArdMarker marker(p, kStart, 1);
+  EXPECT_TRUE(marker.pass({1, 100}, {}, kStart));
+  EXPECT_FALSE(marker.pass({64, 6400}, {}, kStart + 1s)) << "64 GB do not fit into the sum";
 }
 
 }  // namespace

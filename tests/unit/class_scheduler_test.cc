@@ -281,5 +281,31 @@ TEST(ClassScheduler, FillsABurstAsTheShaperLets) {
   EXPECT_EQ(s.dequeue(kStart + 1ms, unlimited, out), 2u);
 }
 
+// A burst of one class is counted, and takes its turn, as its packets would one by one.
+TEST(ClassScheduler, TakesABurstOfOneClass) {
+  ClassParams shallow = weighted(1);
+  shallow.queue.limit = 2;
+  ClassScheduler s({strict(), weighted(1), shallow}, {}, kStart, 1);
+  const std::vector<Packet> burst(3, Packet{.length = 100});
+  const std::array<bool, 3> ecn{};
+  std::array<ActiveQueue::Notice, 3> notices;
+  EXPECT_EQ(s.enqueue(2, burst, ecn, notices, kStart), 1u);
+  EXPECT_EQ(notices[0].index, 2);
+  EXPECT_EQ(notices[0].result.drop, DropReason::overflow);
+  EXPECT_EQ(s.enqueue(0, burst, ecn, notices, kStart), 0u);
+  EXPECT_EQ(s.enqueue(1, burst, ecn, notices, kStart), 0u);
+  EXPECT_EQ(s.enqueue(1, burst, ecn, notices, kStart), 0u) << "its class has its turn already";
+  EXPECT_EQ(s.depth(), 2u + 3 + 6);
+  PortShaper unlimited({}, kStart);
+  std::array<Packet, 20> out;
+  EXPECT_EQ(s.dequeue(kStart, unlimited, std::span(out).first(3)), 3u);
+  EXPECT_TRUE(s.queue(0).empty()) << "strict ones are first";
+  EXPECT_EQ(s.dequeue(kStart, unlimited, out), 8u);
+  EXPECT_EQ(s.depth(), 0u);
+  const std::span<const Packet> none;
+  EXPECT_EQ(s.enqueue(1, none, {}, notices, kStart), 0u);
+  EXPECT_EQ(s.next_event(kStart), kNever) << "a burst of nothing wakes no class";
+}
+
 }  // namespace
 }  // namespace surety

@@ -182,6 +182,36 @@ TEST(Classifier, RulesWithoutAPortAreForCustomers) {
   EXPECT_TRUE(c.classifies(0) && c.classifies(1) && c.classifies(2));
 }
 
+TEST(Classifier, ManyAtOnceAreEachAsIfAlone) {
+  Match v4_web, v6_web, dns;
+  v4_web.destination_port = {80, 80};
+  v4_web.family = Match::Family::ipv4;
+  v6_web.destination_port = {80, 80};
+  v6_web.family = Match::Family::ipv6;
+  dns.destination_port = {53, 53};
+  const Classifier c(with({v4_web, v6_web, dns}));
+  Rng rng(1);
+  for (std::size_t n = 0; n <= Classifier::kMostAtOnce; ++n) {
+    std::vector<ParsedPacket> packets;
+    for (std::size_t i = 0; i < n; ++i) {
+      Shape s{.destination_port = static_cast<std::uint16_t>(rng.next() % 2 == 0   ? 80
+                                                             : rng.next() % 2 == 0 ? 53
+                                                                                   : 9)};
+      if (rng.next() % 2 == 0) {
+        s.source = address6({0x20, 1}, 1);
+        s.destination = address6({0x20, 1}, 2);
+      }
+      packets.push_back(packet(s));
+    }
+    std::vector<const ParsedPacket*> pointers;
+    for (const auto& p : packets) pointers.push_back(&p);
+    std::vector<std::uint16_t> rules(n, 12345);
+    c.match(pointers, 0, rules);
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_EQ(rules[i], c.match(packets[i], 0).value_or(Classifier::kNoRule)) << i << " of " << n;
+  }
+}
+
 TEST(Classifier, KnowsWhichPortsItClassifies) {
   const Classifier named(with({{.port = 1}}));
   EXPECT_FALSE(named.classifies(0));

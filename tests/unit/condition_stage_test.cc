@@ -291,5 +291,25 @@ TEST_F(AlphaTest, IsTheRateOfTheOutBuckets) {
   EXPECT_EQ(out_packets_in_10_ms(), 4u);
 }
 
+// Each has its own tokens and counters, in whatever order they stand in a burst.
+TEST_F(ConditionStageTest, ServicesMayAlternateWithinABurst) {
+  std::vector<Octets> burst;
+  for (int i = 0; i < 3; ++i)
+    for (const std::uint16_t service : {kSilver, kBestEffort, kMarked, kSilver}) {
+      Udp u;
+      u.to = service;
+      burst.push_back(udp_frame(u, 1000));
+    }
+  d.receive(burst);
+  // Of silver's six packets two leave IN, two OUT, two wait.
+  EXPECT_THAT(marks(), ElementsAre(kAf11, kBe, kAf11, kAf11, kBe, kBe, kAf11, kBe, kBe, kAf12));
+  EXPECT_EQ(d.service("silver").packets[index(Precedence::in)], 2u);
+  EXPECT_EQ(d.service("silver").packets[index(Precedence::out)], 2u);
+  EXPECT_EQ(d.service("silver").bytes[index(Precedence::in)], 2000u);
+  EXPECT_EQ(d.service("silver").held, 2u);
+  EXPECT_EQ(d.service("marked").packets[index(Precedence::in)], 2u);
+  EXPECT_EQ(d.service("best-effort").packets[index(Precedence::in)], 3u);
+}
+
 }  // namespace
 }  // namespace surety

@@ -8,7 +8,9 @@ surety_test(unit_config
   unit/names_test.cc
   unit/parse_test.cc
   unit/parse_hostile_test.cc
+  unit/parse_port_workers_test.cc
   unit/parse_sections_test.cc
+  unit/parse_signalling_test.cc
   unit/problems_test.cc
   unit/quantity_test.cc
   unit/reader_test.cc

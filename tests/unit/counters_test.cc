@@ -76,6 +76,11 @@ class Fuzz {
     for (PortIndex p = 0; p < d_.ports.size(); ++p) n += d_.drops(p, reason);
     return n;
   }
+  std::uint64_t degraded(DegradeReason reason) const {
+    std::uint64_t n = 0;
+    for (const auto& port : d_.ports) n += port.degraded[static_cast<std::size_t>(reason)];
+    return n;
+  }
   std::uint64_t punted(PuntReason reason) const {
     std::uint64_t n = 0;
     for (PortIndex p = 0; p < d_.ports.size(); ++p) n += d_.punted(p, reason);
@@ -204,11 +209,11 @@ TEST(Counters, TheLawHoldsWithoutAKernel) {
   // The traffic is worth the name: it got everywhere.
   for (const DropReason r :
        {DropReason::truncated, DropReason::foreign_mac, DropReason::ipv4_checksum, DropReason::no_kernel_peer,
-        DropReason::flow_table_full, DropReason::no_route, DropReason::blackhole, DropReason::ttl_exceeded,
-        DropReason::mtu_exceeded, DropReason::neighbor_unresolved, DropReason::buffer,
-        DropReason::buffer_total, DropReason::police, DropReason::ard, DropReason::early, DropReason::forced,
-        DropReason::overflow})
+        DropReason::no_route, DropReason::blackhole, DropReason::ttl_exceeded, DropReason::mtu_exceeded,
+        DropReason::neighbor_unresolved, DropReason::buffer, DropReason::buffer_total, DropReason::police,
+        DropReason::ard, DropReason::early, DropReason::forced, DropReason::overflow})
     EXPECT_GT(fuzz.dropped(r), 0u) << info(r).name;
+  EXPECT_GT(fuzz.degraded(DegradeReason::flow_table_full), 0u);
 }
 
 TEST(Counters, TheLawHoldsWithKernelsThatSeeEverything) {

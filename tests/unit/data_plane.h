@@ -127,7 +127,9 @@ class DataPlane {
       egresses.push_back(
           std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), ports[p], exits, now, seed + p));
     }
-    const IngressEnvironment e{snapshot, fib, next_hops, egresses, macs, ports, services, exits, meter};
+    for (const auto& e : egresses) outlets.push_back({e.get(), nullptr});
+    const IngressEnvironment e{snapshot, fib,   next_hops, outlets,      macs,       ports,
+                               services, exits, meter,     &signal_keys, &wall_clock};
     ingress = std::make_unique<Ingress>(e, seed, now);
     timers();
   }
@@ -242,15 +244,15 @@ class DataPlane {
     std::uint64_t forwarded = 0, enqueued = 0, held = 0;
     for (std::size_t p = 0; p < ports.size(); ++p) {
       const PortCounters& c = ports[p];
-      std::uint64_t in = c.held + c.forwarded, out = egresses[p]->depth() + c.tx_packets;
+      std::uint64_t in = c.held + c.forwarded + c.signals, out = egresses[p]->depth() + c.tx_packets;
       for (const std::uint64_t n : c.punted) in += n;
       for (std::size_t r = 0; r < kDropReasons; ++r)
         (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=
             c.drops[r];
       EXPECT_EQ(c.rx_packets, in) << "ingress of port " << p;
       EXPECT_EQ(c.enqueued, out) << "egress of port " << p;
-      forwarded += c.forwarded;
-      enqueued += c.enqueued;
+      forwarded += c.forwarded + c.originated;
+      enqueued += c.enqueued + c.given - c.taken;
       held += c.held;
     }
     EXPECT_EQ(forwarded, enqueued);
@@ -273,6 +275,9 @@ class DataPlane {
   Exits exits;
   StageMeter meter;
   std::vector<std::unique_ptr<Egress>> egresses;
+  std::vector<Outlet> outlets;
+  SignalKeys signal_keys{{{7, {1, 2, 3}}}};
+  WallClock wall_clock{UnixTime(std::chrono::hours(490'000)), kStart};
   std::unique_ptr<Ingress> ingress;
 
  private:

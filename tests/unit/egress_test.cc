@@ -409,13 +409,18 @@ TEST(Egress, EachEighthOutArrivalAsksForASignalTowardsItsSource) {
   EXPECT_TRUE(p.taken().empty()) << "not at the onset";
   p.d.turn(kStart + 5ms);
   p.send_from(0x0a010011, 1 + 8 + 7);
-  CongestionSignal first, second;
-  first.source = config::parse_address("10.1.0.17").value();
-  first.destination = second.destination = config::parse_address("10.2.0.1").value();
-  first.port = second.port = 1;
-  first.class_index = second.class_index = 1;
-  first.time = second.time = kStart + 5ms;
-  second.source = config::parse_address("10.1.0.25").value();
+  // As they came but for the TTL.
+  const auto about = [](std::uint32_t source) {
+    const Octets frame = udp_frame({.source = source, .tos = kBe << 2, .ttl = 63});
+    CongestionSignal s = signal_about(std::span(frame).subspan(14));
+    s.port = 1;
+    s.class_index = 1;
+    s.time = kStart + 5ms;
+    return s;
+  };
+  const CongestionSignal first = about(0x0a010011), second = about(0x0a010019);
+  EXPECT_EQ(config::to_string(first.source), "10.1.0.17");
+  EXPECT_EQ(config::to_string(first.destination), "10.2.0.1");
   EXPECT_THAT(p.taken(), ElementsAre(first, second));
   EXPECT_TRUE(p.taken().empty());
 }

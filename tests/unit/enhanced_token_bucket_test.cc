@@ -414,5 +414,19 @@ TEST(EnhancedTokenBucket, BackloggedFlowGetsItsRatesToTheToken) {
   EXPECT_EQ(left[1], 2 + alpha_time * 1'000'000 / static_cast<std::uint64_t>(token));
 }
 
+TEST(EnhancedTokenBucket, OfferInTakesWhatLeavesInAtOnceAndNothingElse) {
+  const EnhancedTokenBucketParams p{TokenBucketParams(8_Mbps, Depth::bytes(2000)),
+                                    TokenBucketParams(8_Mbps, Depth::bytes(1000)), 10};
+  HoldingPool pool(10);
+  const AlphaClock alpha(kStart, Ratio::of(0.4));
+  EnhancedTokenBucketState s;
+  EnhancedTokenBucket::reset(s, p, kStart, alpha.now());
+  EXPECT_TRUE(EnhancedTokenBucket::offer_in(s, p, 1500, kStart));
+  EXPECT_FALSE(EnhancedTokenBucket::offer_in(s, p, 1000, kStart)) << "500 are left";
+  EXPECT_EQ(EnhancedTokenBucket::offer(s, p, packet(1, 1000), kStart, alpha, pool), out);
+  EXPECT_EQ(EnhancedTokenBucket::offer(s, p, packet(1, 1000), kStart, alpha, pool), hold);
+  EXPECT_FALSE(EnhancedTokenBucket::offer_in(s, p, 100, kStart + 1s)) << "not before one that waits";
+}
+
 }  // namespace
 }  // namespace surety

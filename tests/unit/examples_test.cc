@@ -38,7 +38,7 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
       ++routers;
     }
   }
-  EXPECT_EQ(routers, 6);
+  EXPECT_EQ(routers, 8);
   EXPECT_EQ(endpoints, 2);
 }
 

@@ -97,6 +97,15 @@ TEST(Exits, AKernelThatSeesEveryFrameHasItAlready) {
   EXPECT_EQ(c.punt(PuntReason::neighbor), "ring punted neighbor");
 }
 
+TEST(Exits, WhatStandsInForTheKernelGetsEverythingByTheRing) {
+  Case c(KernelPeer::twin, 16);
+  for (std::size_t r = 0; r < kPuntReasons; ++r)
+    EXPECT_EQ(c.punt(static_cast<PuntReason>(r)), "ring punted " + std::string(kPuntReasonInfo[r].name));
+  EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "ring punted arp");
+  Case alone(KernelPeer::twin, 0);
+  EXPECT_EQ(alone.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
+}
+
 TEST(Exits, AFullRingIsADropOfItsOwnName) {
   Case c(KernelPeer::none, 2);
   EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");

@@ -47,6 +47,8 @@ TEST(Human, Percent) {
   EXPECT_EQ(percent(0.987), "98.7 %");
   EXPECT_EQ(percent(1), "100.0 %");
   EXPECT_EQ(percent(0), "0.0 %");
+  EXPECT_EQ(ratio(0.38), "0.38");
+  EXPECT_EQ(ratio(1.0 / 3), "0.3333");
 }
 
 TEST(Human, List) {

@@ -41,6 +41,8 @@ RunResult sample() {
   run.drops["core"]["early"] = 5;
   run.drops["edge-1"]["buffer"] = 2;
   run.drops["links"];
+  run.signals["core"]["sent"] = 9;
+  run.signals["edge-1"]["applied"] = 7;
   return run;
 }
 
@@ -86,6 +88,15 @@ TEST(LookUp, DropsThatDidNotOccurAreZero) {
   EXPECT_EQ(number("drops.links.lost"), 0);
   EXPECT_THAT(value("drops[*].early").items, ElementsAre(5, 0, 0));
   EXPECT_THAT(value("drops[*][*]").items, ElementsAre(5, 2, 0));
+}
+
+TEST(LookUp, SignalsAreByRouterAndResult) {
+  EXPECT_EQ(number("signals.core.sent"), 9);
+  EXPECT_EQ(number("signals[edge-1].applied"), 7);
+  EXPECT_EQ(number("signals.core.unsent"), 0);
+  EXPECT_EQ(number("signals[edge-1].replayed"), 0);
+  EXPECT_EQ(error_of("signals.core.applid"),
+            "nothing is called `applid`; there are none (column 1 of the expression)");
 }
 
 TEST(LookUp, ASeriesHasItsTimes) {

@@ -87,15 +87,57 @@ TEST(LabPlan, EveryFlowHasItsPortAndEqualSinksAreShared) {
   EXPECT_EQ(plan.sinks().size(), 3u);
 }
 
-TEST(LabPlan, SignalsGoToTheBorderOfTheirSource) {
+const NextHopEntry& entry(const Plan& plan, std::size_t router, std::uint32_t id) {
+  for (const auto& [i, e] : plan.routers()[router].next_hops)
+    if (i == id) return e;
+  throw std::out_of_range("no such next hop");
+}
+// The id behind an address of any kind.
+std::uint32_t id_of(const Plan& plan, std::uint32_t address) {
+  std::uint64_t value = 0;
+  plan.fib().lookup4(&address, &value, 1);
+  return RouteTarget::decode(static_cast<std::uint32_t>(value)).first;
+}
+
+TEST(LabPlan, RoutersHaveAddressesAndIdsAndReachOneAnother) {
   const Plan plan(scenario(kTriangle));
-  const auto& border = plan.routers()[2].borders;  // of c
-  EXPECT_EQ(border[0].router, 0u);
-  EXPECT_EQ(border[0].delay, 3ms);
-  EXPECT_EQ(border[1].router, 1u);
-  EXPECT_EQ(border[1].delay, 4ms);
-  EXPECT_EQ(plan.routers()[0].borders[0].router, 0u) << "its own customer";
-  EXPECT_EQ(plan.routers()[0].borders[0].delay, Duration{});
+  const auto& c = plan.routers()[2].snapshot->config;
+  ASSERT_EQ(c.ports[0].addresses.size(), 1u);
+  EXPECT_EQ(config::to_string(c.ports[0].addresses[0]), "198.18.0.3/32");
+  EXPECT_EQ(c.router.id, 198u << 24 | 18u << 16 | 3);
+  const std::uint32_t id = id_of(plan, c.router.id);
+  EXPECT_EQ(entry(plan, 2, id).state, NextHopEntry::State::local);
+  EXPECT_EQ(entry(plan, 0, id).state, NextHopEntry::State::ready);
+  EXPECT_EQ(entry(plan, 0, id).port, 2) << "a to c itself";
+  EXPECT_EQ(entry(plan, 1, id).port, 2) << "b to c itself";
+}
+
+TEST(LabPlan, AddressesAndIdsThatAreGivenStay) {
+  const Plan plan(scenario(kTriangle, {{"routers.c.ports.b.addresses", "192.0.2.1/24"},
+                                       {"routers.c.router.id", "192.0.2.9"},
+                                       {"hosts.0", "{name: h1, address: 198.18.0.1}"}}));
+  const auto& c = plan.routers()[2].snapshot->config;
+  EXPECT_TRUE(c.ports[0].addresses.empty());
+  EXPECT_EQ(c.router.id, 192u << 24 | 2u << 8 | 9);
+  EXPECT_EQ(entry(plan, 2, id_of(plan, 192u << 24 | 2u << 8 | 1)).state, NextHopEntry::State::local);
+  EXPECT_EQ(config::to_string(plan.routers()[0].snapshot->config.ports[0].addresses.at(0)), "198.18.0.2/32")
+      << "198.18.0.1 is h1's";
+}
+
+TEST(LabPlan, RoutesOfTheScenarioComeAtTheirTime) {
+  const Plan plan(scenario(kTriangle, {{"routes", "[{to: h2, by: a.b, at: 500 ms}, {to: h2, by: b.lan}]"}}));
+  ASSERT_EQ(plan.changes().size(), 2u);
+  EXPECT_EQ(hop(plan, 0, 1).port, 2) << "until then the shortest way";
+  const PlannedChange &host = plan.changes()[0], &other = plan.changes()[1];
+  EXPECT_EQ(host.at, Duration{});
+  EXPECT_EQ(host.router, 1u);
+  EXPECT_EQ(host.entry.destination.bytes, plan.hosts()[1].mac);
+  EXPECT_EQ(other.at, 500ms);
+  EXPECT_EQ(other.router, 0u);
+  EXPECT_EQ(other.id, plan.routers()[0].next_hops[1].first) << "that of h2's address";
+  EXPECT_EQ(other.entry.port, 1);
+  EXPECT_EQ(other.entry.destination.bytes, plan.routers()[1].macs[1]);
+  EXPECT_EQ(other.entry.state, NextHopEntry::State::ready);
 }
 
 TEST(LabPlan, AHostWithoutAWayIsAnError) {

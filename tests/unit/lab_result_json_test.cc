@@ -27,16 +27,17 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
       R"("throughput_bps":780001,"goodput_bps":760000,"sent_packets":20000,"received_packets":19790,)"
       R"("lost_packets":200,"in_share":0.941176,"in_throughput_bps":750000,"ros":0.998765,)"
       R"("time_to_target_s":3.0,"rtt_mean_s":0.680123457,"one_way_delay_mean_s":0.3,"buffer_drops":0,)"
-      R"("retransmitted_packets":0,"timeouts":0,"loss_events":33}],)"
+      R"("retransmitted_packets":0,"timeouts":0,"loss_events":33,"reordered_packets":3,"contract_in_bytes":1250000}],)"
       R"("queues":[{"router":"core","port":"out","queue":"assured",)"
       R"("in":{"arrivals":1000,"early_drops":2,"forced_drops":0,"overflow_drops":0,"marked":0},)"
       R"("out":{"arrivals":500,"early_drops":30,"forced_drops":4,"overflow_drops":1,"marked":0},)"
       R"("average_in_mean":11.25,"average_total_mean":15.0,"utilisation":0.997,"rate_bps":1000000}],)"
       R"("domains":[{"router":"core","port":"out","queue":"assured","alpha_mean":0.21,"alpha_min":0.04,)"
-      R"("alpha_last":0.18,"at":"edge"}],)"
+      R"("alpha_last":0.18,"at":"edge","applied":true}],)"
       R"("aggregates":[{"name":"gold","tpr_bps":700000,"lambda_in_bps":500000,"lambda_out_bps":200000,)"
       R"("remarked":30,"dropped":4,"router":"edge","tpr_max_bps":1000000,"passed_in":1000,"passed_out":200}],)"
-      R"("measure_s":[0.0,2.0],"drops":{"core":{"early_in":2},"links":{"loss":5}}})"
+      R"("measure_s":[0.0,2.0],"drops":{"core":{"early_in":2},"links":{"loss":5}},)"
+      R"("signals":{"core":{"sent":9},"edge":{"applied":7},"links":{"lost":2}}})"
       "\n");
 }
 
@@ -50,10 +51,11 @@ TEST(ResultJson, HasNullForWhatThereIsNot) {
 TEST(ResultJson, OfNothingHasEmptyTables) {
   const Json json = to_json(RunResult{});
   EXPECT_THAT(keys(json), ElementsAre("scenario", "seed", "duration_s", "events", "flows", "queues",
-                                      "domains", "aggregates", "measure_s", "drops"));
+                                      "domains", "aggregates", "measure_s", "drops", "signals"));
   for (const char* table : {"flows", "queues", "domains", "aggregates"})
     EXPECT_EQ(json[table], Json::array()) << table;
   EXPECT_EQ(json["drops"], Json::object());
+  EXPECT_EQ(json["signals"], Json::object());
 }
 
 TEST(ResultJson, SaysThatARunWasInterruptedOnlyThen) {

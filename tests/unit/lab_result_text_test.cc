@@ -15,9 +15,9 @@ TEST(ResultText, OneRun) {
   EXPECT_EQ(to_text({&run, 1}), R"(sample, 2 s, seed 1
 
 Flows
-flow   protocol      target  throughput     goodput      IN     RoS   loss       RTT   delay  repeated  loss events  to target  promise
-long   gtfrc     800 kbit/s  780 kbit/s  760 kbit/s  94.1 %  99.9 %  1.0 %  680.1 ms  300 ms         0           33        3 s  kept
-plain  newreno               150 kbit/s     0 bit/s                                                  4            0
+flow   protocol      target  throughput     goodput      IN     RoS   loss  reordered       RTT   delay  repeated  loss events  to target  promise
+long   gtfrc     800 kbit/s  780 kbit/s  760 kbit/s  94.1 %  99.9 %  1.0 %          3  680.1 ms  300 ms         0           33        3 s  kept
+plain  newreno               150 kbit/s     0 bit/s                                 0                           4            0
 
 Queues
 queue             packets  arrivals  early drops  forced  overflow  dropped  average  utilisation
@@ -33,6 +33,12 @@ core.out.assured  edge            0.21   0.04  0.18
 Aggregates
 router  aggregate         TPR  of at most     IN rate    OUT rate  IN passed  OUT passed  remarked  dropped
 edge    gold       700 kbit/s    1 Mbit/s  500 kbit/s  200 kbit/s       1000         200        30        4
+
+Congestion signals, whole run
+router  result   packets
+core    sent           9
+edge    applied        7
+links   lost           2
 
 Drops, whole run
 router  reason    packets

@@ -26,6 +26,8 @@ inline FlowResult sample_flow(const std::string& name, double throughput_bps) {
   f.rtt_mean_s = 0.68012345678901;
   f.one_way_delay_mean_s = 0.3;
   f.loss_events = 33;
+  f.reordered_packets = 3;
+  f.contract_in_bytes = 1'250'000;
   f.throughput_series = {100'000, 790'000};
   f.in_series = {90'000, 750'000};
   f.control_series = {120'000, 800'000};
@@ -74,6 +76,9 @@ inline RunResult sample_run(std::uint64_t seed = 1, double throughput_bps = 780'
       {"edge", "gold", 700'000, 500'000, 200'000, 1'000'000, 1000, 200, 30, 4, {7e5F, 7e5F}});
   r.drops["core"]["early_in"] = 2;
   r.drops["links"]["loss"] = 5;
+  r.signals["core"]["sent"] = 9;
+  r.signals["edge"]["applied"] = 7;
+  r.signals["links"]["lost"] = 2;
   return r;
 }
 

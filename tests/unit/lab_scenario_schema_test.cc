@@ -63,6 +63,7 @@ const std::vector<Place>& places() {
       {{"sender", "tcp"}, "senders: [{protocol: newreno, Z}]"},
       {{"sender", "tcp"}, "senders: [{protocol: reno, Z}]"},
       {{"sender", "udp"}, "senders: [{protocol: udp, Z}]"},
+      {{"route_change"}, "routes: [{Z}]"},
       {{"mark"}, "senders: [{protocol: udp, mark: {Z}}]"},
   };
   return all;

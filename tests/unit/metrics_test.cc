@@ -50,6 +50,7 @@ TEST(Metrics, RouterWideNumbers) {
   EXPECT_THAT(family("surety_mempool_available"), HasSubstr("gauge\nsurety_mempool_available 16000\n"));
   EXPECT_THAT(family("surety_mempool_size"), HasSubstr("gauge\nsurety_mempool_size 16384\n"));
   EXPECT_THAT(family("surety_routes"), HasSubstr("gauge\nsurety_routes 5\n"));
+  EXPECT_THAT(family("surety_routes_rejected"), HasSubstr("gauge\nsurety_routes_rejected 2\n"));
   EXPECT_THAT(family("surety_neighbors"), HasSubstr("gauge\nsurety_neighbors 3\n"));
   EXPECT_THAT(family("surety_flow_table_capacity"), HasSubstr("gauge\nsurety_flow_table_capacity 65536\n"));
 }
@@ -72,7 +73,10 @@ TEST(Metrics, PortsByName) {
   both("surety_port_tx_packets_total", "counter", "0", "978");
   both("surety_port_tx_bytes_total", "counter", "0", "577020");
   both("surety_port_rx_missed_total", "counter", "7", "0");
-  both("surety_port_forwarded_packets_total", "counter", "990", "0");
+  both("surety_port_forwarded_packets_total", "counter", "984", "0");
+  both("surety_port_signals_total", "counter", "6", "0");
+  both("surety_port_originated_packets_total", "counter", "0", "8");
+  both("surety_port_handover_packets", "gauge", "0", "2");
   both("surety_port_enqueued_packets_total", "counter", "0", "990");
   both("surety_port_held_packets", "gauge", "4", "0");
   both("surety_port_queued_packets", "gauge", "0", "10");
@@ -101,6 +105,41 @@ TEST(Metrics, PuntsByReason) {
   const std::string lines = family("surety_punted_packets_total");
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2 * static_cast<int>(kPuntReasons));
   EXPECT_THAT(lines, HasSubstr("counter\nsurety_punted_packets_total{port=\"lan0\",reason=\"arp\"} 2\n"));
+}
+
+TEST(Metrics, DegradationsByReason) {
+  EXPECT_EQ(family("surety_degraded_packets_total"),
+            "# TYPE surety_degraded_packets_total counter\n"
+            "surety_degraded_packets_total{port=\"lan0\",reason=\"flow_table_full\"} 0\n"
+            "surety_degraded_packets_total{port=\"lan0\",reason=\"creation_limited\"} 5\n"
+            "surety_degraded_packets_total{port=\"wan0\",reason=\"flow_table_full\"} 0\n"
+            "surety_degraded_packets_total{port=\"wan0\",reason=\"creation_limited\"} 0\n");
+}
+
+TEST(Metrics, ExceptionsByWayAndResult) {
+  const std::string lines = family("surety_exception_frames_total");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2 * static_cast<int>(kExceptionResults));
+  EXPECT_THAT(
+      lines,
+      HasSubstr("counter\nsurety_exception_frames_total{port=\"lan0\",way=\"up\",result=\"to_twin\"} 2\n"));
+  EXPECT_THAT(
+      lines,
+      HasSubstr("\nsurety_exception_frames_total{port=\"wan0\",way=\"down\",result=\"ring_full\"} 0\n"));
+}
+
+TEST(Metrics, TheResponderHasSeriesWhereThereIsOne) {
+  EXPECT_EQ(family("surety_responder_frames_total"),
+            "# TYPE surety_responder_frames_total counter\n"
+            "surety_responder_frames_total{port=\"lan0\",result=\"arp_reply\"} 3\n"
+            "surety_responder_frames_total{port=\"lan0\",result=\"malformed\"} 0\n");
+  EXPECT_THAT(family("surety_icmp_errors_total"),
+              HasSubstr("counter\nsurety_icmp_errors_total{result=\"time_exceeded\"} 4\n"));
+}
+
+TEST(Metrics, HandoverMayBeBelowZero) {
+  Reading r = test::sample_reading();
+  r.ports[1].handover = -3;
+  EXPECT_THAT(family("surety_port_handover_packets", r), HasSubstr("{port=\"wan0\"} -3\n"));
 }
 
 TEST(Metrics, QueuesByPrecedence) {
@@ -182,8 +221,6 @@ TEST(Metrics, RespectRatioExistsOnlyWithACommitment) {
 TEST(Metrics, CongestionControl) {
   EXPECT_THAT(family("surety_csa_alpha_ratio"),
               HasSubstr("gauge\nsurety_csa_alpha_ratio{domain=\"wan0/assured\"} 0.38\n"));
-  EXPECT_THAT(family("surety_csa_signals_total"),
-              HasSubstr("counter\nsurety_csa_signals_total{direction=\"sent\",result=\"ok\"} 6\n"));
   EXPECT_THAT(family("surety_ard_tpr_bytes_per_second"),
               HasSubstr("gauge\nsurety_ard_tpr_bytes_per_second{aggregate=\"uplink-tcp\"} 2125000\n"));
   EXPECT_THAT(family("surety_ard_remarked_total"),
@@ -196,7 +233,13 @@ TEST(Metrics, CyclesOfWorkersAndStages) {
   EXPECT_EQ(family("surety_worker_cycles_total"),
             "# TYPE surety_worker_cycles_total counter\n"
             "surety_worker_cycles_total{worker=\"1\",state=\"busy\"} 250\n"
-            "surety_worker_cycles_total{worker=\"1\",state=\"idle\"} 750\n");
+            "surety_worker_cycles_total{worker=\"1\",state=\"idle\"} 750\n"
+            "surety_worker_cycles_total{worker=\"2\",state=\"busy\"} 0\n"
+            "surety_worker_cycles_total{worker=\"2\",state=\"idle\"} 0\n");
+  EXPECT_EQ(family("surety_worker_flows"),
+            "# TYPE surety_worker_flows gauge\n"
+            "surety_worker_flows{worker=\"1\"} 9\n"
+            "surety_worker_flows{worker=\"2\"} 4\n");
   EXPECT_THAT(family("surety_stage_cycles_total"),
               HasSubstr("\nsurety_stage_cycles_total{stage=\"parse\"} 13000\n"));
   EXPECT_THAT(family("surety_stage_packets_total"),

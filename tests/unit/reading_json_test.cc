@@ -34,7 +34,7 @@ TEST(ReadingJson, AnUnknownTableIsNull) {
 TEST(ReadingJson, OfNothingHasEmptyTables) {
   const Json all = to_json(Reading{});
   for (const char* name :
-       {"ports", "queues", "services", "flows", "drops", "aggregates", "domains", "workers"})
+       {"ports", "queues", "services", "flows", "drops", "exceptions", "aggregates", "domains", "workers"})
     EXPECT_EQ(all[name], Json::array()) << name;
   EXPECT_EQ(all["router"].size(), 1u);
   EXPECT_EQ(all["stages"].size(), kStages);
@@ -43,8 +43,8 @@ TEST(ReadingJson, OfNothingHasEmptyTables) {
 TEST(ReadingJson, Router) {
   EXPECT_EQ(sample("router"), Json::parse(R"([{
     "name": "edge1", "version": "0.1.0", "config_hash": "a1b2c3", "uptime_seconds": 3723.5, "flows": 13,
-    "flow_capacity": 65536, "routes": 5, "neighbors": 3, "mempool_available": 16000, "mempool_size": 16384,
-    "reloads": 2, "last_reload_successful": true, "signals_sent": 6}])"));
+    "flow_capacity": 65536, "routes": 5, "routes_rejected": 2, "neighbors": 3, "mempool_available": 16000, "mempool_size": 16384,
+    "reloads": 2, "last_reload_successful": true, "signals_sent": 7}])"));
 }
 
 TEST(ReadingJson, PortsAddUpDropsAndPunts) {
@@ -52,12 +52,22 @@ TEST(ReadingJson, PortsAddUpDropsAndPunts) {
   ASSERT_EQ(ports.size(), 2u);
   EXPECT_EQ(ports[0], Json::parse(R"({
     "name": "lan0", "device": "af_xdp lan0", "up": true, "rx_packets": 1000, "rx_bytes": 590000, "rx_missed": 7,
-    "tx_packets": 0, "tx_bytes": 0, "forwarded": 990, "enqueued": 0, "held": 4, "queued": 0, "dropped": 4, "punted": 2,
+    "tx_packets": 0, "tx_bytes": 0, "forwarded": 984, "signals": 6, "enqueued": 0, "originated": 0, "held": 4,
+    "queued": 0, "handover": 0, "dropped": 4, "degraded": 5, "punted": 2, "owner_core": 1, "rx_cores": [1, 2],
+    "spread": "queues",
     "punt_reasons": {"arp": 2, "local": 0, "multicast": 0, "neighbor_discovery": 0, "link_local": 0, "control": 0,
                      "options": 0, "ttl": 0, "mtu": 0, "neighbor": 0}})"));
   EXPECT_EQ(ports[1]["up"], false);
   EXPECT_EQ(ports[1]["shape_bytes_per_second"], 4'250'000.0);
   EXPECT_EQ(ports[1]["queued"], 10);
+  EXPECT_EQ(ports[1]["originated"], 8);
+  EXPECT_EQ(ports[1]["handover"], 2);
+}
+
+TEST(ReadingJson, HandoverIsNotShownBelowZero) {
+  Reading r = test::sample_reading();
+  r.ports[1].handover = -3;
+  EXPECT_EQ(table(r, "ports")[1]["handover"], 0);
 }
 
 TEST(ReadingJson, QueuesByPrecedence) {
@@ -101,6 +111,18 @@ TEST(ReadingJson, DropsNameEveryReasonOfEveryPort) {
     "help": "frame shorter than its headers say"})"));
 }
 
+TEST(ReadingJson, ExceptionsByPortAndTheirWay) {
+  const Json rows = sample("exceptions");
+  ASSERT_EQ(rows.size(), 2 * kExceptionResults + 2 + 1);
+  EXPECT_EQ(rows[0], Json::parse(R"({"port": "lan0", "way": "up", "result": "to_twin", "frames": 2,
+    "help": "given to the kernel by the port's TAP twin"})"));
+  EXPECT_EQ(rows[kExceptionResults], Json::parse(R"({
+    "port": "lan0", "way": "responder", "result": "arp_reply", "frames": 3, "help": "answered"})"));
+  EXPECT_EQ(rows[kExceptionResults + 2]["port"], "wan0");
+  EXPECT_EQ(rows.back(), Json::parse(R"({
+    "port": "all", "way": "icmp", "result": "time_exceeded", "frames": 4, "help": "said so"})"));
+}
+
 TEST(ReadingJson, FlowsAggregatesDomainsWorkersStages) {
   EXPECT_EQ(sample("flows"), Json::parse(R"([{
     "source": "10.1.0.1:5001", "destination": "198.51.100.7:80", "protocol": "tcp", "service": "silver", "vlan": 100,
@@ -110,9 +132,51 @@ TEST(ReadingJson, FlowsAggregatesDomainsWorkersStages) {
     "lambda_in_bytes_per_second": 61250.0, "lambda_out_bytes_per_second": 88750.5, "tokens_bytes": 34560.0,
     "remarked": 11, "dropped": 2, "passed_in": 600, "passed_out": 390}])"));
   EXPECT_EQ(sample("domains"), Json::parse(R"([{"name": "wan0/assured", "alpha_ratio": 0.38}])"));
-  EXPECT_EQ(sample("workers"),
-            Json::parse(R"([{"core": 1, "busy_cycles": 250, "idle_cycles": 750, "turns": 40}])"));
+  EXPECT_EQ(sample("workers"), Json::parse(R"([
+    {"core": 1, "flows": 9, "busy_cycles": 250, "idle_cycles": 750, "turns": 40, "owns": "lan0", "reads": "lan0:0"},
+    {"core": 2, "flows": 4, "busy_cycles": 0, "idle_cycles": 0, "turns": 0, "owns": "wan0",
+     "reads": "lan0:1, wan0"}])"));
   EXPECT_EQ(sample("stages")[1], Json::parse(R"({"stage": "parse", "cycles": 13000, "packets": 1000})"));
+}
+
+TEST(ReadingJson, ManyPortsOfAWorkerAreCutToWhatTheWireTakes) {
+  Reading r;
+  r.workers.push_back({.core = 1, .counters = {}, .flows = 0});
+  r.ports.resize(kMaxPorts);
+  for (PortReading& p : r.ports) {
+    p.name = "tengigabit";
+    p.owner_core = 1;
+  }
+  const std::string owns = table(r, "workers")[0]["owns"];
+  EXPECT_TRUE(owns.ends_with("tengigabit, tengigabit ...")) << owns;
+  EXPECT_LE(owns.size(), 127u);
+}
+
+std::vector<Json> of_kind(std::string_view kind) {
+  std::vector<Json> rows;
+  for (const Json& row : sample("signalling"))
+    if (row.at("kind") == kind) rows.push_back(row);
+  return rows;
+}
+
+TEST(ReadingJson, SignallingHasRowsOfSeveralKinds) {
+  using testing::ElementsAre;
+  EXPECT_THAT(of_kind("mode"), ElementsAre(Json::parse(R"({"kind": "mode", "mode": "act"})")));
+  EXPECT_THAT(of_kind("sender"), ElementsAre(Json::parse(R"({
+    "kind": "sender", "port": "wan0", "queue": "assured", "sent": 7, "limited": 2, "lost": 1})")));
+  EXPECT_THAT(of_kind("source"), ElementsAre(Json::parse(R"({
+    "kind": "source", "router": "192.0.2.2", "port": "1", "queue": "0", "signals": 6, "age_seconds": 0.25})")));
+  EXPECT_THAT(of_kind("path"), ElementsAre(Json::parse(R"({
+    "kind": "path", "gateway": "via 10.2.0.1 wan0", "domain": "wan0/assured", "alpha_ratio": 0.12,
+    "applied_alpha_ratio": 0.1})")));
+}
+
+TEST(ReadingJson, SignallingHasARowForEveryResult) {
+  const std::vector<Json> rows = of_kind("received");
+  ASSERT_EQ(rows.size(), kSignalResults);
+  EXPECT_EQ(rows[static_cast<std::size_t>(SignalResult::forged)], Json::parse(R"({
+    "kind": "received", "result": "forged", "signals": 1, "help": "its MAC is not what the key gives"})"));
+  EXPECT_EQ(rows[static_cast<std::size_t>(SignalResult::stale)]["signals"], 0);
 }
 
 TEST(SojournQuantile, IsTheUpperBoundOfTheBucket) {

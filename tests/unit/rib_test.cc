@@ -7,7 +7,7 @@
 namespace surety {
 namespace {
 
-using Source = RouteCandidate::Source;
+using Source = RouteSource;
 using Lines = std::vector<std::string>;
 
 // Interfaces 10 to 19 are ports 0 to 9; `via` without either is found while `connected`.
@@ -30,7 +30,7 @@ class RibTest : public testing::Test {
   void set(const std::string& to, Source source, std::vector<RouteHop> hops, std::uint32_t metric = 0,
            std::uint32_t generation = 0) {
     rib.set(prefix(to),
-            {.source = source, .metric = metric, .hops = std::move(hops), .generation = generation});
+            {.source = source, .metric = metric, .to = {.hops = std::move(hops)}, .generation = generation});
   }
 
   std::optional<std::uint8_t> connected;
@@ -88,14 +88,14 @@ TEST_F(RibTest, HopsAreSortedOnceEachAndAtMost64) {
   Rib many(
       sink, many_groups, [this](const RouteHop& h) { return resolve(h); }, [](const config::Prefix&) {});
   RouteCandidate wide{.source = Source::yaml};
-  for (int i = 0; i < 100; ++i) wide.hops.push_back(via("10.9.0." + std::to_string(i), 10));
+  for (int i = 0; i < 100; ++i) wide.to.hops.push_back(via("10.9.0." + std::to_string(i), 10));
   many.set(prefix("10.0.0.0/8"), wide);
   EXPECT_EQ(sink.routes.at(prefix("10.0.0.0/8")).count, RouteTarget::kMaxCount);
 }
 
 TEST_F(RibTest, FixedNextHops) {
-  rib.set(prefix("10.0.0.0/8"), {.source = Source::yaml, .special = kNextHopBlackhole});
-  rib.set(prefix("2001:db8::1/128"), {.source = Source::connected, .special = kNextHopLocal});
+  rib.set(prefix("10.0.0.0/8"), {.source = Source::yaml, .to = {.special = kNextHopBlackhole}});
+  rib.set(prefix("2001:db8::1/128"), {.source = Source::connected, .to = {.special = kNextHopLocal}});
   EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/8 blackhole", "2001:db8::1/128 local"}));
   EXPECT_EQ(sink.routes.at(prefix("10.0.0.0/8")).first, kNextHopBlackhole);
 }
@@ -172,6 +172,51 @@ TEST_F(RibTest, TellsWhereHostRoutesMayChange) {
   EXPECT_EQ(changed, (Lines{"10.1.1.9/32"})) << "although the neighbour's route stands before it";
 }
 
+TEST_F(RibTest, ANextHopObjectChangesUnderItsRoutes) {
+  rib.set_object({.id = 7, .hop = {.via = address("10.9.0.1"), .ifindex = 10}}, 0);
+  rib.set(prefix("10.1.0.0/16"), {.source = Source::kernel, .to = {.object = 7}});
+  rib.set(prefix("10.2.0.0/16"), {.source = Source::kernel, .to = {.object = 7}});
+  const int before = sink.route_changes;
+  rib.set_object({.id = 7, .hop = {.via = address("10.9.0.1"), .ifindex = 12}}, 0);
+  EXPECT_EQ(sink.all(), (Lines{"10.1.0.0/16 unresolved 2", "10.2.0.0/16 unresolved 2"}));
+  EXPECT_EQ(sink.route_changes, before);
+  rib.set_object({.id = 7, .blackhole = true}, 0);
+  EXPECT_EQ(sink.all(), (Lines{"10.1.0.0/16 blackhole", "10.2.0.0/16 blackhole"}));
+  rib.remove_object(7);
+  EXPECT_EQ(sink.all(), Lines{}) << "the kernel has removed its routes without a word";
+  rib.set_object({.id = 7, .hop = {.via = address("10.9.0.1"), .ifindex = 13}}, 0);
+  EXPECT_EQ(sink.all(), Lines{});
+  EXPECT_EQ(groups.ids_used(), 0U);
+}
+
+TEST_F(RibTest, ARouteWaitsForItsObject) {
+  rib.set(prefix("10.1.0.0/16"), {.source = Source::kernel, .to = {.object = 7}});
+  EXPECT_EQ(sink.all(), Lines{});
+  rib.set_object({.id = 7, .hop = {.via = address("10.9.0.1"), .ifindex = 10}}, 0);
+  EXPECT_EQ(sink.all(), (Lines{"10.1.0.0/16 unresolved 0"}));
+}
+
+TEST_F(RibTest, WhatConcernsAllRoutesIsDoneALittleAtATime) {
+  for (int i = 0; i < 100; ++i)
+    set("10.1." + std::to_string(i) + ".0/24", Source::kernel, {via("10.9.0.1", 10)}, 0, i < 50 ? 1 : 2);
+  rib.limit_work(64);  // two changes' worth
+  rib.remove_stale(Source::kernel, 2);
+  EXPECT_EQ(rib.programmed(), 98U);
+  set("10.1.7.0/24", Source::kernel, {via("10.9.0.1", 10)}, 0, 2);  // told again meanwhile: stays
+  EXPECT_TRUE(rib.work());
+  EXPECT_EQ(rib.programmed(), 96U);
+  rib.keep_stale(Source::kernel);  // another synchronisation begins
+  while (rib.work()) {
+  }
+  EXPECT_EQ(rib.programmed(), 96U);
+  rib.remove_stale(Source::kernel, 2);
+  int rounds = 1;
+  while (rib.work()) ++rounds;
+  EXPECT_EQ(rib.programmed(), 51U);
+  EXPECT_GE(rounds, 45 / 2);
+  EXPECT_FALSE(rib.work());
+}
+
 TEST_F(RibTest, WithoutRoomARouteWaitsForAnotherToGo) {
   sink.room = 2;
   set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 10)});
@@ -190,7 +235,7 @@ TEST_F(RibTest, WithoutRoomARouteWaitsForAnotherToGo) {
 
 TEST_F(RibTest, WithoutIdsARouteIsWithdrawnNotLeftWrong) {
   RouteCandidate wide{.source = Source::kernel};
-  for (int i = 0; i < 60; ++i) wide.hops.push_back(via("10.9.1." + std::to_string(i), 10));
+  for (int i = 0; i < 60; ++i) wide.to.hops.push_back(via("10.9.1." + std::to_string(i), 10));
   set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 10)});
   rib.set(prefix("10.2.0.0/16"), wide);
   set("10.1.0.0/16", Source::kernel, {via("10.9.0.1", 11), via("10.9.0.2", 11)});

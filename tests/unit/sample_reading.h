@@ -15,12 +15,20 @@ inline std::vector<PortReading> sample_ports() {
   lan.device = "af_xdp lan0";
   lan.counters.rx_packets = 1000;
   lan.counters.rx_bytes = 590'000;
-  lan.counters.forwarded = 990;
+  lan.counters.forwarded = 984;
+  lan.counters.signals = 6;
   lan.counters.held = 4;
   drops(lan, DropReason::buffer) = 3;
   drops(lan, DropReason::ipv4_checksum) = 1;
   lan.counters.punted[static_cast<std::size_t>(PuntReason::arp)] = 2;
+  lan.counters.degraded[static_cast<std::size_t>(DegradeReason::creation_limited)] = 5;
   lan.rx_missed = 7;
+  lan.exceptions[static_cast<std::size_t>(ExceptionResult::to_twin)] = 2;
+  lan.responder = {{.name = "arp_reply", .help = "answered", .count = 3},
+                   {.name = "malformed", .help = "cannot be", .count = 0}};
+  lan.owner_core = 1;
+  lan.rx_cores = {1, 2};
+  lan.spread = "queues";
   PortReading wan;
   wan.name = "wan0";
   wan.device = "pci 0000:03:00.0";
@@ -31,6 +39,13 @@ inline std::vector<PortReading> sample_ports() {
   drops(wan, DropReason::early) = 2;
   wan.queued = 10;
   wan.shape_bytes_per_second = 4'250'000;
+  wan.counters.originated = 8;
+  wan.counters.given = 402;
+  wan.counters.taken = 400;
+  wan.handover = 2;
+  wan.owner_core = 2;
+  wan.rx_cores = {2};
+  wan.spread = "one";
   return {lan, wan};
 }
 
@@ -91,6 +106,22 @@ inline std::vector<ServiceReading> sample_services() {
   return {silver, best_effort};
 }
 
+inline SignallingReading sample_signalling() {
+  SignallingReading s;
+  s.mode = "act";
+  s.received[static_cast<std::size_t>(SignalResult::applied)] = 6;
+  s.received[static_cast<std::size_t>(SignalResult::forged)] = 1;
+  s.senders = {{.port = "wan0", .queue = "assured", .sent = 7, .limited = 2, .lost = 1}};
+  s.sources = {{.router = "192.0.2.2", .port = "1", .queue = "0", .signals = 6, .age_seconds = 0.25}};
+  s.paths = {{.gateway = "via 10.2.0.1 wan0",
+              .next_hop = 3,
+              .next_hops = 1,
+              .domain = "wan0/assured",
+              .alpha = 0.12,
+              .applied_alpha = 0.1}};
+  return s;
+}
+
 inline Reading sample_reading() {
   Reading r;
   r.router_name = "edge1";
@@ -123,15 +154,18 @@ inline Reading sample_reading() {
                   .idle_seconds = 0.0025}};
   r.flows = 13;
   r.flow_capacity = 65'536;
-  r.workers = {{.core = 1, .counters = {.busy_cycles = 250, .idle_cycles = 750, .turns = 40}}};
+  r.workers = {{.core = 1, .counters = {.busy_cycles = 250, .idle_cycles = 750, .turns = 40}, .flows = 9},
+               {.core = 2, .counters = {}, .flows = 4}};
   r.stages.cycles[static_cast<std::size_t>(Stage::parse)] = 13'000;
   r.stages.packets[static_cast<std::size_t>(Stage::parse)] = 1'000;
   r.routes = 5;
+  r.routes_rejected = 2;
   r.neighbors = 3;
   r.mempool_available = 16'000;
   r.mempool_size = 16'384;
   r.reloads = 2;
-  r.signals_sent = 6;
+  r.signalling = sample_signalling();
+  r.icmp_errors = {{.name = "time_exceeded", .help = "said so", .count = 4}};
   return r;
 }
 

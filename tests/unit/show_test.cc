@@ -20,20 +20,20 @@ std::string sample(std::string_view what, bool all = false) {
 
 TEST(RenderTable, Router) {
   EXPECT_EQ(sample("router"),
-            "ROUTER  VERSION  CONFIG     UPTIME  FLOWS     OF  ROUTES  NEIGHBORS  BUFFERS FREE     OF  "
-            "RELOADS  SIGNALS SENT\n"
-            "edge1   0.1.0    a1b2c3  1 h 2 min     13  65536       5          3         16000  16384        "
-            "2             6\n");
+            "ROUTER  VERSION  CONFIG     UPTIME  FLOWS     OF  ROUTES  REJECTED  NEIGHBORS  BUFFERS FREE     "
+            "OF  RELOADS  SIGNALS SENT\n"
+            "edge1   0.1.0    a1b2c3  1 h 2 min     13  65536       5         2          3         16000  "
+            "16384        2             7\n");
 }
 
 TEST(RenderTable, Ports) {
   EXPECT_EQ(sample("ports"),
-            "PORT  DEVICE            STATE    RX   TX  FORWARDED  PUNTED  DROPPED  MISSED  HELD  QUEUED  RX "
-            "BYTES  TX BYTES      SHAPE\n"
-            "lan0  af_xdp lan0       up     1000    0        990       2        4       7     4       0    "
-            "590 kB       0 B          -\n"
-            "wan0  pci 0000:03:00.0  down      0  978          0       0        2       0     0      10      "
-            " 0 B    577 kB  34 Mbit/s\n");
+            "PORT  DEVICE            STATE    RX   TX  FORWARDED  PUNTED  DROPPED  DEGRADED  MISSED  HELD  "
+            "QUEUED  RX BYTES  TX BYTES      SHAPE  OWNER  SPREAD  HANDOVER\n"
+            "lan0  af_xdp lan0       up     1000    0        984       2        4         5       7     4  "
+            "     0    590 kB       0 B          -      1  queues         0\n"
+            "wan0  pci 0000:03:00.0  down      0  978          0       0        2         0       0     0  "
+            "    10       0 B    577 kB  34 Mbit/s      2  one            2\n");
 }
 
 TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
@@ -79,6 +79,15 @@ TEST(RenderTable, AllDropsOnDemand) {
   EXPECT_THAT(text, HasSubstr("\nwan0  queue      overflow                  policy        0  queue full\n"));
 }
 
+TEST(RenderTable, ExceptionsThatHappened) {
+  EXPECT_EQ(sample("exceptions"),
+            "PORT  WAY        RESULT         FRAMES  MEANING\n"
+            "lan0  up         to_twin             2  given to the kernel by the port's TAP twin\n"
+            "lan0  responder  arp_reply           3  answered\n"
+            "all   icmp       time_exceeded       4  said so\n");
+  EXPECT_THAT(sample("exceptions", true), HasSubstr("\nwan0  down       ring_full"));
+}
+
 TEST(RenderTable, Aggregates) {
   EXPECT_EQ(
       sample("aggregates"),
@@ -95,15 +104,13 @@ TEST(RenderTable, Domains) {
 
 TEST(RenderTable, WorkersByTheShareOfBusyCycles) {
   EXPECT_EQ(sample("workers"),
-            "CORE    BUSY  BUSY CYCLES  IDLE CYCLES  TURNS\n"
-            "   1  25.0 %          250          750     40\n");
+            "CORE    BUSY  FLOWS  OWNS  READS         BUSY CYCLES  IDLE CYCLES  TURNS\n"
+            "   1  25.0 %      9  lan0  lan0:0                250          750     40\n"
+            "   2       -      4  wan0  lan0:1, wan0            0            0      0\n");
 }
 
-TEST(RenderTable, AWorkerThatHasNotTurnedYetHasNoShare) {
-  EXPECT_EQ(
-      render_table("workers", {{{"core", 2u}, {"busy_cycles", 0u}, {"idle_cycles", 0u}, {"turns", 0u}}}),
-      "CORE  BUSY  BUSY CYCLES  IDLE CYCLES  TURNS\n"
-      "   2     -            0            0      0\n");
+TEST(RenderTable, SignallingHasParagraphs) {
+  EXPECT_THAT(sample("signalling"), StartsWith("Mode: act\n\nQueues of this router that signal:\n"));
 }
 
 TEST(RenderTable, Stages) {
@@ -159,8 +166,7 @@ TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(),
             "surety show: nothing is called interfaces: choose one of router, ports, queues, services, "
-            "flows, drops, "
-            "aggregates, domains, workers, stages\n");
+            "flows, drops, exceptions, aggregates, domains, signalling, workers, stages\n");
 }
 
 }  // namespace

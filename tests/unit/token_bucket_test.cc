@@ -231,5 +231,15 @@ TEST(TokenBucket, RandomTrafficMatchesTheModel) {
   }
 }
 
+TEST(TokenBucketParams, CostOfSeveralPacketsIsTheSum) {
+  const TokenBucketParams of_bytes(8_Mbps, Depth::bytes(1000));
+  EXPECT_EQ(of_bytes.cost(3000, 2), of_bytes.cost(1000) + of_bytes.cost(2000));
+  const TokenBucketParams of_packets(8_Mbps, Depth::packets(10), TokenUnit::packets, 576_B);
+  EXPECT_EQ(of_packets.cost(3000, 2), of_packets.cost(1000) + of_packets.cost(2000));
+  EXPECT_EQ(of_packets.cost(0, 0), 0);
+  const TokenBucketParams huge(8_Mbps, Depth::packets(1), TokenUnit::packets, kMaxBucketDepth);
+  EXPECT_EQ(huge.cost(100, 64), std::numeric_limits<Credit>::max());
+}
+
 }  // namespace
 }  // namespace surety

@@ -125,16 +125,49 @@ TEST_F(TopFlowsTest, ContractsOfIpv6) {
               ElementsAre("2001:db8::/40 > any contract marked 88/0", "any > any contract marked 68/0"));
 }
 
-TEST_F(TopFlowsTest, IdleTimeInMilliseconds) {
+TEST_F(TopFlowsTest, IdleTimeToATickOfTheTable) {
   d.receive({udp_frame()});
   d.turn(kStart + 2s);
-  EXPECT_NEAR(top().at(0).idle_seconds, 2, 0.0011);
+  EXPECT_NEAR(top().at(0).idle_seconds, 2, 0.0084);
 }
 
 TEST_F(TopFlowsTest, FlowsThatAreGoneAreNotShown) {
   d.receive({udp_frame()});
   for (int s = 0; s < 60; ++s) d.turn(d.now + 1s);
   EXPECT_THAT(top(), IsEmpty());
+}
+
+TEST_F(TopFlowsTest, GoesRoundTheTableAPartAtATime) {
+  d.receive(copies(3, udp_frame({.to = kFlow}, 600)));
+  TopFlows flows(*d.ingress, d.snapshot, 10);
+  const std::size_t capacity = d.ingress->flows().capacity();
+  for (std::size_t seen = 0; seen < capacity; seen += 16) {
+    flows.look(16, d.now);
+    EXPECT_THAT(flows.largest(), IsEmpty()) << "not round yet";
+  }
+  flows.look(16, d.now);
+  ASSERT_EQ(flows.largest().size(), 1u);
+  EXPECT_EQ(flows.largest()[0].in_bytes + flows.largest()[0].out_bytes, 1800u);
+}
+
+TEST_F(TopFlowsTest, ShowsTheLastTimeRoundUntilTheNextOneIsOver) {
+  d.receive(copies(1, udp_frame({.to = kFlow}, 600)));
+  TopFlows flows(*d.ingress, d.snapshot, 10);
+  const std::size_t round = d.ingress->flows().capacity() + std::size_t{1};
+  flows.look(round, d.now);
+  d.receive(copies(1, udp_frame({.to = kFlow}, 600)));
+  flows.look(round - 1, d.now);
+  ASSERT_EQ(flows.largest().size(), 1u);
+  EXPECT_EQ(flows.largest()[0].in_bytes, 600u);
+  flows.look(1, d.now);
+  EXPECT_EQ(flows.largest()[0].in_bytes + flows.largest()[0].out_bytes, 1200u);
+}
+
+TEST_F(TopFlowsTest, OfNoneNothingIsLookedAt) {
+  d.receive({udp_frame({.to = kFlow})});
+  TopFlows flows(*d.ingress, d.snapshot, 0);
+  flows.look(1'000'000, d.now);
+  EXPECT_THAT(flows.largest(), IsEmpty());
 }
 
 }  // namespace

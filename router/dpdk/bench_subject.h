@@ -1,0 +1,44 @@
+// One path of `surety bench`, warmed up: something that moves a burst per call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "router/dpdk/bench_router.h"
+#include "router/dpdk/worker.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+class BenchSubject {
+ public:
+  struct Traffic {
+    std::uint32_t flows = 1000;
+    bool v6 = false;
+  };
+  // `bed` and `feed` must outlive it.
+  BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& path, Traffic traffic, bool measure_stages);
+
+  // Moves a burst; returns how many packets that were.
+  std::size_t turn() const { return turn_(); }
+  // Cycles per packet over `packets` packets.
+  double cycles_per_packet(std::uint64_t packets) const;
+  // From now on the bed's port receives this one's feed.
+  void attach() const { bed_.use(&feed_); }
+  BenchFeed& feed() const { return feed_; }
+
+  StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
+  // A row counts only if all of its packets took the whole path: throws std::runtime_error with the reason if
+  // not.
+  void must_be_clean() const;
+
+ private:
+  BenchBed& bed_;
+  BenchFeed& feed_;
+  std::unique_ptr<Snapshot> snapshot_;
+  std::unique_ptr<Worker> worker_;
+  std::function<std::size_t()> turn_;
+};
+
+}  // namespace surety

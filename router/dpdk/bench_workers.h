@@ -1,0 +1,24 @@
+// The workers part of `surety bench`: what a second worker is worth.
+//
+// The path `everything` on two pairs of ports, of which each worker has one (`independent`); the same, but
+// all that comes leaves by one port, which one worker owns (`one owner`); and a single flow of the path
+// `core` that one worker receives and dispatches (`elephant`). Each with one worker and with two, in turns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace surety {
+
+struct BenchWorkers {
+  std::string what;
+  std::uint64_t flows = 0;
+  std::vector<double> one, two;  // packets transmitted in a second, one per repetition
+};
+
+// Needs EAL with lcores 1 and 2, which run the workers; `cores`: what those run on.
+std::vector<BenchWorkers> measure_workers(const std::vector<unsigned>& cores, std::uint32_t flows,
+                                          int repetitions, double seconds);
+
+}  // namespace surety

@@ -1,0 +1,138 @@
+// What stands behind the ports: found, made, and told of their links.
+#include <fmt/format.h>
+#include <net/if.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "router/dpdk/control.h"
+
+namespace surety {
+
+namespace {
+
+// Interface names have at most 15 characters.
+std::string punt_name(const std::string& router) {
+  return ("punt-" + router).substr(0, 15);
+}
+
+std::vector<config::Prefix> all_addresses(const config::Config& config) {
+  std::vector<config::Prefix> all;
+  for (const auto& p : config.ports) all.insert(all.end(), p.addresses.begin(), p.addresses.end());
+  return all;
+}
+
+}  // namespace
+
+void Control::open_ports() {
+  const auto all = all_addresses(config_);
+  control_ports_.resize(ports_.size());
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    ControlPort& c = control_ports_[p];
+    const auto& device = config_.ports[p].device;
+    const config::Mac mac{ports_[p]->mac()};
+    c.addresses.emplace(config_.ports[p].addresses, all, mac);
+    const std::string name = DpdkPort::interface(device);
+    if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
+    if (DpdkPort::peer(device) == KernelPeer::twin) open_twin(p);
+    if (c.interface != 0) routes_.bind_port(p, c.interface);
+  }
+}
+
+void Control::open_twin(std::size_t p) {
+  const auto& port = config_.ports[p];
+  ControlPort& c = control_ports_[p];
+  const config::Mac mac{ports_[p]->mac()};
+  if (port.twin != "") {
+    auto twin = TapTwin::open({port.twin.value_or(port.name), mac.bytes, port.mtu});
+    if (twin) {
+      c.interface = twin->ifindex();
+      c.twin = std::move(*twin);
+      return;
+    }
+    if (port.twin)
+      throw PortError(
+          fmt::format("port {}: {}; name another TAP device, or say `twin: off`", port.name, twin.error()));
+    spdlog::info("port {}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself",
+                 port.name, twin.error());
+  }
+  c.interface = -static_cast<int>(p) - 1;
+  c.responder = std::make_unique<Responder>(mac, *c.addresses, port.mtu, clock_.now());
+}
+
+// Only where a port is there in the kernel: who cannot reach any of them knows nothing of this router's
+// routes.
+void Control::open_kernel() {
+  if (std::ranges::none_of(control_ports_, &ControlPort::in_kernel)) return;
+  auto commands = NetlinkCommands::open();
+  auto monitor = NetlinkMonitor::open();
+  if (!commands || !monitor) throw PortError(!commands ? commands.error() : monitor.error());
+  commands_ = std::move(*commands);
+  open_steering();
+  if (config_.kernel.addresses) give_addresses();
+  monitor_ = std::move(*monitor);
+  auto device = PuntDevice::open(punt_name(config_.router.name));
+  if (device)
+    punt_device_ = std::move(*device);
+  else
+    spdlog::warn("{}; what needs the kernel's help is lost (fragmentation, router alert, new neighbours)",
+                 device.error());
+}
+
+void Control::open_steering() {
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    if (DpdkPort::peer(config_.ports[p].device) != KernelPeer::steered) continue;
+    auto steer = Steer::find(control_ports_[p].interface);
+    if (steer)
+      steers_.push_back(std::move(*steer));
+    else
+      spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
+                   config_.ports[p].name, steer.error());
+  }
+}
+
+void Control::give_addresses() {
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    const ControlPort& c = control_ports_[p];
+    if (!c.in_kernel()) continue;
+    for (const auto& address : config_.ports[p].addresses) {
+      auto added = commands_->add_address(c.interface, address);
+      if (!added)
+        spdlog::warn("port {}: {}", config_.ports[p].name, added.error());
+      else if (*added == Added::now && !c.twin)  // a twin takes its own along
+        given_.emplace_back(c.interface, address);
+    }
+  }
+}
+
+// Links that the kernel does not see by itself.
+void Control::watch_links() {
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    ControlPort& c = control_ports_[p];
+    if (c.in_kernel() && !c.twin) continue;
+    const bool up = ports_[p]->link_up();
+    if (c.link_up == up) continue;
+    c.link_up = up;
+    routes_.set_port_up(p, up);
+    if (c.twin)
+      if (auto s = c.twin->set_carrier(up); !s) spdlog::warn("port {}: {}", config_.ports[p].name, s.error());
+    if (c.responder && up) c.responder->link_up(clock_.now());
+  }
+}
+
+// Somebody has removed it (`ip link del`): its routes are gone with it, and nobody stands behind the port.
+void Control::lose_twin(int fd) {
+  const auto c = std::ranges::find_if(control_ports_,
+                                      [fd](const ControlPort& p) { return p.twin && p.twin->fd() == fd; });
+  spdlog::warn("the TAP twin {} is gone; start the router again to make it anew", c->twin->name());
+  c->twin.reset();
+}
+
+void Control::tell_neighbors(std::size_t p) {
+  const ControlPort& c = control_ports_[p];
+  c.responder->neighbors().for_each_known([&](const config::Address& address, const config::Mac& mac) {
+    routes_.on(NeighborEvent{EventAction::add, c.interface, address, mac});
+  });
+}
+
+}  // namespace surety

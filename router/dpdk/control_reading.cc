@@ -1,0 +1,45 @@
+#include "router/dpdk/control_reading.h"
+
+#include <algorithm>
+
+namespace surety {
+namespace {
+
+template <class Infos, class Counts>
+std::vector<NamedCount> named(const Infos& infos, const Counts& counts) {
+  std::vector<NamedCount> rows;
+  for (std::size_t i = 0; i < infos.size(); ++i) rows.push_back({infos[i].name, infos[i].help, counts[i]});
+  return rows;
+}
+
+}  // namespace
+
+void ControlReading::take(const Control& control, const Forwarding& forwarding, const config::Config& config,
+                          const SignallingReading& signalling) {
+  ports_.clear();
+  for (const ControlPort& p : control.ports()) {
+    Port& port = ports_.emplace_back();
+    port.exceptions = p.counters;
+    if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
+  }
+  icmp_errors_ = named(kIcmpErrorResultInfo, control.icmp_errors().results());
+  const Routes& routes = control.routes();
+  routes_ = routes.routes();
+  routes_rejected_ = routes.rejected();
+  neighbors_ = routes.neighbors();
+  path_names_.learn(signalling, routes, forwarding.next_hops(), config);
+}
+
+void ControlReading::apply(Reading& reading) const {
+  for (std::size_t p = 0; p < std::min(ports_.size(), reading.ports.size()); ++p) {
+    reading.ports[p].exceptions = ports_[p].exceptions;
+    reading.ports[p].responder = ports_[p].responder;
+  }
+  reading.icmp_errors = icmp_errors_;
+  reading.routes = routes_;
+  reading.routes_rejected = routes_rejected_;
+  reading.neighbors = neighbors_;
+  path_names_.apply(reading.signalling);
+}
+
+}  // namespace surety

@@ -1,0 +1,32 @@
+// What the control thread knows and counts, for readings.
+#pragma once
+
+#include <vector>
+
+#include "router/dpdk/control.h"
+#include "router/path_names.h"
+#include "router/reading.h"
+
+namespace surety {
+
+// Taken by the control thread from time to time, put into readings by others: the owner locks.
+class ControlReading {
+ public:
+  // On the thread of Control::round(). `signalling`: of a reading, for the paths that need names.
+  void take(const Control& control, const Forwarding& forwarding, const config::Config& config,
+            const SignallingReading& signalling);
+  // Routes, neighbours, exceptions of the ports, ICMP errors, names of paths.
+  void apply(Reading& reading) const;
+
+ private:
+  struct Port {
+    ExceptionCounters exceptions{};
+    std::vector<NamedCount> responder;
+  };
+  std::vector<Port> ports_;
+  std::vector<NamedCount> icmp_errors_;
+  std::uint64_t routes_ = 0, routes_rejected_ = 0, neighbors_ = 0;
+  PathNames path_names_;
+};
+
+}  // namespace surety

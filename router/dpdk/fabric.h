@@ -1,0 +1,55 @@
+// The rings between workers: made once, before they run.
+//
+// Each ring has one writer and one reader. Where there is one worker there are none but those of the control
+// thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "router/congestion_signal.h"
+#include "router/dpdk/work_plan.h"
+#include "router/handover.h"
+#include "router/vector.h"
+
+namespace surety {
+
+// Congestion signals from one worker to another.
+class SignalRing {
+ public:
+  static constexpr unsigned kSize = 256;
+  explicit SignalRing(const std::string& name);
+  ~SignalRing();
+  SignalRing(const SignalRing&) = delete;
+  SignalRing& operator=(const SignalRing&) = delete;
+  // A signal that finds no room is lost, as one on the wire may be.
+  void give(const CongestionSignal& signal);
+  std::size_t take(std::span<CongestionSignal> out);
+  bool empty() const { return rte_ring_empty(ring_) != 0; }
+
+ private:
+  rte_ring* ring_;
+};
+
+class Fabric {
+ public:
+  // Rings bear `name`, at most 12 characters, unique in the process. Throws std::runtime_error without
+  // memory.
+  Fabric(const std::string& name, const WorkPlan& plan);
+
+  // From `worker` to the owner of `port`; null: it is the owner.
+  Handover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
+  // From the reader of `port`, which dispatches, to `worker`; null: that is the reader, or it does not.
+  Handover* dispatched(PortIndex port, std::size_t worker) const { return dispatched_[port][worker].get(); }
+  // From the control thread to the owner of `port`: frames of the router's own kernel.
+  Handover* injected(PortIndex port) const { return injected_[port].get(); }
+  // Null: from itself.
+  SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }
+
+ private:
+  std::vector<std::vector<std::unique_ptr<Handover>>> owner_, dispatched_;
+  std::vector<std::unique_ptr<Handover>> injected_;
+  std::vector<std::vector<std::unique_ptr<SignalRing>>> signals_;
+};
+
+}  // namespace surety

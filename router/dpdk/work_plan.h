@@ -1,0 +1,54 @@
+// Which worker does what: who receives which queue of which port, and who owns its egress (DESIGN.md section
+// 4).
+//
+// The default, from what the devices can do: ports are dealt out to the workers in their order, a port's
+// worker owns its egress; a port whose device spreads flows over queues itself (RSS) gets a queue for each
+// worker; another one is read by its own worker, which dispatches packets by flow to all of them. YAML's
+// `worker:` and `receive:` of a port say otherwise.
+//
+// Packets of one flow, and of one contract, always come to the same worker: where a rule's contracts cover
+// more than a flow (`per: source` and the like), packets are spread by what they cover, or not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "router/dispatch.h"
+
+namespace surety {
+
+// What the contracts of packets that come in by `port` allow.
+Spread spread_of(const config::Config& config, std::size_t port);
+
+// What a device can do.
+struct PortAbility {
+  std::uint16_t max_rx_queues = 1;
+  bool rss = false;                                  // spreads flows over its queues, symmetrically
+  bool rss_source = false, rss_destination = false;  // and by one address alone
+  bool spreads_by(Spread s) const {
+    return s == Spread::flow          ? rss
+           : s == Spread::source      ? rss_source
+           : s == Spread::destination ? rss_destination
+                                      : false;
+  }
+};
+
+struct WorkPlan {
+  struct Port {
+    std::size_t owner = 0;             // worker (not core) that queues and transmits
+    std::vector<std::size_t> readers;  // by receive queue
+    Spread spread = Spread::none;
+    bool dispatch = false;  // its only reader hands packets on to all workers
+  };
+  std::vector<unsigned> cores;  // by worker
+  std::vector<Port> ports;
+};
+
+// `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where
+// the configuration asks for what a device cannot do or names a core that is no worker.
+WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
+                   const std::vector<PortAbility>& abilities);
+
+}  // namespace surety

@@ -1,0 +1,114 @@
+// Congestion signals at the ingress, and packets of the router's own.
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+
+#include <cstring>
+
+#include "router/bytes.h"
+#include "router/ingress.h"
+#include "router/ip_bytes.h"
+
+namespace surety {
+
+namespace {
+
+std::span<const std::uint8_t> ip_of(const rte_mbuf* m, const ParsedPacket& h) {
+  return {rte_pktmbuf_mtod_offset(m, const std::uint8_t*, h.l3_offset), h.length};
+}
+
+bool carries_signal(const rte_mbuf* m, const ParsedPacket& h) {
+  const auto icmp = ip_of(m, h).subspan(h.l4_offset - std::size_t{h.l3_offset});
+  return !h.fragment && may_be_signal(h.protocol, icmp) && is_signal(icmp, h.v6);
+}
+
+config::Address destination_of(const std::uint8_t* ip) {
+  config::Address a;
+  a.v6 = is_v6(ip);
+  std::memcpy(a.bytes.data(), ip + (a.v6 ? 24 : 16), a.v6 ? 16 : 4);
+  return a;
+}
+
+void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const RewriteStage::Mac& own, bool v6) {
+  const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
+  std::memcpy(frame, hop.destination.bytes.data(), 6);
+  std::memcpy(frame + 6, own.data(), 6);
+  std::memcpy(frame + 12, &type, 2);
+}
+
+}  // namespace
+
+void Ingress::take_signals(PortIndex port, Time now) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < v_.size; ++i) {
+    rte_mbuf* m = v_.mbuf[i];
+    SignalDesk::Decision d;
+    if (carries_signal(m, v_.header[i])) d = desk_.decide(ip_of(m, v_.header[i]), port, now);
+    if (!d.ends) {
+      v_.keep(i, kept++);
+      continue;
+    }
+    if (d.result != SignalResult::applied) {
+      ++signals_[static_cast<std::size_t>(d.result)];
+    } else {
+      d.result = on_signal(d.signal, now);
+      if (sharing_) shared_.push(d.signal);
+    }
+    if (is_refusal(d.result)) {
+      exits_.drop(m, port, DropReason::signal);
+    } else {
+      ++ports_[port].signals;
+      exits_.consume(m);
+    }
+  }
+  v_.size = kept;
+}
+
+SignalResult Ingress::on_signal(const CongestionSignal& signal, Time now) {
+  const SignalResult result = follow(signal, now);
+  ++signals_[static_cast<std::size_t>(result)];
+  return result;
+}
+
+void Ingress::on_shared(const CongestionSignal& signal, Time now) {
+  follow(signal, now);
+}
+
+SignalResult Ingress::follow(const CongestionSignal& signal, Time now) {
+  const SignalPath path = find_signal_path(snapshot_, fib_, next_hops_, signal);
+  return path.result == SignalResult::applied ? condition_.on_signal(path, outlets_, now) : path.result;
+}
+
+Ratio Ingress::applied_alpha(const RemoteAlphaReading& path) const {
+  const Ratio local = outlets_[snapshot_.domains[path.domain].port].egress->alpha(path.domain);
+  const bool act = snapshot_.config.signalling.mode != config::Signalling::Mode::observe;
+  return act ? std::min(local, path.alpha) : local;
+}
+
+bool Ingress::originate(rte_mbuf* m, Time now) {
+  const config::Address destination = destination_of(ip_header(m, RTE_ETHER_HDR_LEN));
+  const RouteTarget target = route_of(fib_, destination);
+  // Of equal-cost next hops: the same for a destination, so that its packets keep their order.
+  const auto hash = static_cast<std::uint32_t>(load<std::uint64_t>(destination.bytes.data()) * 0x9e3779b9u);
+  const NextHopEntry hop = next_hops_.get(NextHopTable::select(target, hash));
+  if (hop.state == NextHopEntry::State::ready) {
+    write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.v6);
+    m->port = hop.port;
+    if (hand_over_own(m, hop.port, now)) return true;
+  }
+  rte_pktmbuf_free(m);
+  return false;
+}
+
+bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
+  if (Handover* owner = outlets_[port].owner) {
+    if (owner->give({&m, 1}) == 0) return false;
+    ++ports_[port].given;
+  } else {
+    outlets_[port].egress->enqueue_frames({&m, 1}, now);
+    exits_.flush();
+  }
+  ++ports_[port].originated;
+  return true;
+}
+
+}  // namespace surety

@@ -1,0 +1,16 @@
+// Where the packets of a worker go that leave by a port: to its own Egress, or to the worker that owns it.
+#pragma once
+
+#include "router/egress.h"
+#include "router/handover.h"
+
+namespace surety {
+
+struct Outlet {
+  // Of the port, whoever owns it. Another worker's is only asked for alpha().
+  Egress* egress = nullptr;
+  // To the worker that owns the port; null: this one does.
+  Handover* owner = nullptr;
+};
+
+}  // namespace surety

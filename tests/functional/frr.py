@@ -1,0 +1,78 @@
+"""FRR's daemons (Debian's package) in a namespace, with sockets and process ids of their own."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from harness import sh, wait_for
+
+DAEMONS = pathlib.Path("/usr/lib/frr")
+START = 20
+
+
+def installed():
+    return (DAEMONS / "zebra").exists() and shutil.which("vtysh") is not None
+
+
+class Frr:
+    """zebra and more of them, each configured by its text; leaving ends those that this has started."""
+
+    def __init__(self, namespace, **configs):
+        self.namespace = namespace
+        self._configs = {"zebra": "", **configs}
+        self._directory = tempfile.TemporaryDirectory(prefix="sf-frr-")
+        self.path = pathlib.Path(self._directory.name)
+        shutil.chown(self.path, "frr", "frr")  # the daemons' own user, whom they become
+        self._processes = {}
+
+    def __enter__(self):
+        try:
+            for daemon, text in self._configs.items():
+                self._start(daemon, text)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _start(self, daemon, text):
+        file = self.path / f"{daemon}.conf"
+        file.write_text(f"hostname {self.namespace.name[:32]}\n{text}")
+        log = open(self.path / f"{daemon}.log", "w")
+        command = [DAEMONS / daemon, "-f", file, "-i", self.path / f"{daemon}.pid", "-z", self.path / "zserv.api",
+                   "--vty_socket", self.path, "-P", "0", "--log", "stdout"]
+        self._processes[daemon] = subprocess.Popen(self.namespace.command(*command), stdout=log, stderr=log)
+        wait_for(lambda: self._answers(daemon), START)
+
+    def _answers(self, daemon):
+        """the daemon answers"""
+        assert self._processes[daemon].poll() is None, self.log(daemon)
+        return self.vtysh("show version", daemon=daemon, check=False).returncode == 0
+
+    def log(self, daemon):
+        return (self.path / f"{daemon}.log").read_text()
+
+    def vtysh(self, *commands, daemon=None, check=True):
+        words = ["vtysh", "--vty_socket", self.path, *(["-d", daemon] if daemon else [])]
+        for command in commands:
+            words += ["-c", command]
+        return sh(*self.namespace.command(*words), check=check, timeout=120)
+
+    def configure(self, *lines):
+        self.vtysh("configure terminal", *lines)
+
+    def show(self, *words):
+        return self.vtysh(" ".join(words)).stdout
+
+    def __exit__(self, *_):
+        self._end()
+
+    def _end(self):
+        for process in reversed(list(self._processes.values())):
+            process.terminate()
+        for process in self._processes.values():
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._directory.cleanup()

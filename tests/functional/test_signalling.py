@@ -1,0 +1,190 @@
+"""Congestion signals on the wire: a core router's queue is congested, the border of the flows holds their OUT packets back."""
+import contextlib
+import json
+import time
+import types
+
+import pytest
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.l2 import Ether
+
+from border_core import AF1, BE, BORDER_ID, CORE_ID, KEY, KEY_ID, SINK, BorderCore, received, sent
+from harness import TcpTransfer, Wire
+from signal_wire import END, Signal, repaired
+
+ALPHA_MAX, FLOWS, SECONDS = 0.4, 8, 4
+DSCP_OUT = 0  # the services' mark
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """Contracts of 6.4 Mbit/s, and with all that alpha grants 9, through 8 Mbit/s."""
+    with BorderCore(rates=("800 kbit/s", "800 kbit/s"), bottleneck="8 Mbit/s", uplink="100 Mbit/s", packet=1500,
+                    control="paper") as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def core(lab):
+    with lab.core("act") as core:
+        yield core
+
+
+def path_alpha(m):
+    """What the border's path is held back to; none: not at all."""
+    return min((value for _, value in m.select("surety_csa_path_alpha_ratio")), default=None)
+
+
+def held_back(m):
+    alpha = path_alpha(m)
+    return alpha is not None and alpha < ALPHA_MAX
+
+
+def shown(router, kind):
+    return [row for row in json.loads(router.show("signalling", "--json").stdout) if row["kind"] == kind]
+
+
+@contextlib.contextmanager
+def congestion(lab, seconds=SECONDS):
+    """TCP flows of both services, all at once; yields when they have had their time, and ends them afterwards."""
+    with contextlib.ExitStack() as flows:
+        for i in range(FLOWS):
+            host = lab.af1 if i % 2 else lab.af3
+            flows.enter_context(TcpTransfer(host, lab.sink, 5001 + i, congestion="reno"))
+        time.sleep(seconds)
+        yield
+
+
+def signals_in(frames):
+    return [p for p in map(Ether, frames) if ICMP in p and p[ICMP].type == 253]
+
+
+def agree(core, border, result, before):
+    """What the core has sent since `before`, when nothing is on its way any more: all of it came to the border as `result`."""
+    def all_there(m):
+        return received(m).get(result, 0) == sent(core.metrics()) - before
+    m = border.until(all_there)
+    assert set(received(m)) == {result}
+    c = core.metrics()
+    assert sent(c) > before and sent(c, "lost") == sent(c, "limited") == 0
+    return m
+
+
+def test_the_border_holds_back_what_congests_the_core(lab, core):
+    with lab.border("act") as border, Wire(lab.af1) as one, Wire(lab.af3) as three, Wire(lab.sink) as sink:
+        lab.meet()
+        before = sent(core.metrics())
+        with congestion(lab):
+            assert held_back(border.until(held_back))
+            heard, = shown(border, "source")
+            assert (heard["router"], heard["port"], heard["queue"]) == (CORE_ID, "2", "0") and heard["signals"] > 0
+            path, = shown(border, "path")
+            assert path["domain"] == "uplink/assured" and path["applied_alpha_ratio"] < ALPHA_MAX
+        assert [(q["port"], q["queue"]) for q in shown(core, "sender")] == [("out", "assured")]
+        agree(core, border, "applied", before)
+        border.until(lambda m: m.value("surety_csa_paths") == 0)  # without signals alpha comes back
+        assert not signals_in(one.drain() + three.drain() + sink.drain())  # no customer ever sees one
+        border.settle()
+        core.settle()
+
+
+def test_observe_shows_it_and_changes_nothing(lab, core):
+    """The core goes on where it was: its sequences are none of a border that has been started anew."""
+    with lab.border("observe") as border:
+        lab.meet()
+        before = sent(core.metrics())
+        with congestion(lab):
+            m = border.until(held_back)
+            path, = shown(border, "path")
+            assert path["alpha_ratio"] < ALPHA_MAX and path["applied_alpha_ratio"] == ALPHA_MAX
+            assert m.value("surety_csa_alpha_ratio", domain="uplink/assured") == ALPHA_MAX
+        agree(core, border, "observed", before)
+        border.settle()
+
+
+class Injector:
+    """Puts packets onto the wire between the core and the border, or onto a customer's."""
+
+    def __init__(self, lab, border):
+        self._lab, self._border, self._expected = lab, border, {}
+        self._inside = Wire(types.SimpleNamespace(namespace=lab.core_namespace), "downlink")
+        self._outside = Wire(lab.af1)
+        namespaces = (lab.core_namespace, "downlink"), (lab.border_namespace, "uplink"), (lab.border_namespace, "af1")
+        self._core_mac, self._uplink_mac, self._af1_mac = (n.mac(interface) for n, interface in namespaces)
+
+    def expect(self, result, packet, customer=False):
+        """Sends it, and waits until it is counted: by this name and no other."""
+        if customer:
+            self._outside.send(Ether(src=self._lab.af1.mac, dst=self._af1_mac) / packet)
+        else:
+            self._inside.send(Ether(src=self._core_mac, dst=self._uplink_mac) / packet)
+        self._expected[result] = self._expected.get(result, 0) + 1
+
+        def counted(m):
+            return received(m) == self._expected
+        counted.__doc__ = f"{self._expected} received"
+        return self._border.until(counted)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._inside.socket.close()
+        self._outside.socket.close()
+
+
+def flipped(message, at):
+    changed = bytearray(message)
+    changed[at] ^= 1
+    return bytes(changed)
+
+
+def test_a_liar_without_the_key_has_no_effect(lab, core):
+    with lab.border("act") as border, Injector(lab, border) as wire, Wire(lab.af1) as customer, Wire(lab.sink) as sink:
+        lab.meet()
+
+        def signal(**fields):
+            s = Signal(bytes.fromhex(KEY), KEY_ID, AF1, SINK, DSCP_OUT)
+            for name, value in fields.items():
+                setattr(s, name, value)
+            return s
+
+        good = signal()
+        refused = [("forged", signal(key=bytes(16)).packet()), ("unknown_key", signal(key_id=9).packet()),
+                   ("stale", signal(age=60).packet()), ("stale", signal(age=-60).packet()),
+                   ("reflected", signal(router=BORDER_ID).packet()),
+                   ("checksum", good.around(flipped(good.message(), 100))),
+                   ("forged", good.around(repaired(flipped(good.message(), 100)))),
+                   ("version", good.around(repaired(good.message()[:144] + b"\2" + good.message()[145:]))),
+                   ("malformed", good.around(good.message()[:END - 2])),
+                   ("malformed", good.around(good.message() + bytes(2))),
+                   # Authentic, but of somebody who is not its customer.
+                   ("not_customer", signal(source=BE, to=AF1).packet())]
+        for result, packet in refused:
+            m = wire.expect(result, packet)
+            assert m.value("surety_csa_paths") == 0
+        m = wire.expect("from_customer", good.packet(), customer=True)
+        assert m.value("surety_csa_paths") == 0
+        assert m.drops() == {"signal": len(refused) + 1}
+        # With the key it has: once.
+        packet = good.packet()
+        assert held_back(wire.expect("applied", packet))
+        wire.expect("replayed", packet)
+        wire.expect("applied", good.packet())
+        # Also one that is addressed to the border, as `borders` of a core have it.
+        wire.expect("applied", signal(to=BORDER_ID, router="10.9.0.78").packet())
+        assert not signals_in(customer.drain() + sink.drain())
+        border.settle()
+
+
+def test_others_may_use_the_type(lab, core):
+    """An ICMP message of type 253 without our object is somebody else's: forwarded as any packet, in both directions."""
+    with lab.border("act") as border, Wire(lab.af1) as customer, Wire(lab.sink) as sink:
+        lab.meet()
+        message = ICMP(type=253) / bytes(100)
+        for host, wire, far, far_wire in ((lab.sink, sink, lab.af1, customer), (lab.af1, customer, lab.sink, sink)):
+            gateway = host.namespace.ip("neigh").stdout.split("lladdr ")[1].split()[0]
+            wire.send(Ether(src=host.mac, dst=gateway) / IP(src=host.addresses[0], dst=far.addresses[0]) / message)
+            arrived = far_wire.find(lambda p: ICMP in p and p[ICMP].type == 253)
+            assert arrived is not None and bytes(arrived[ICMP].payload) == bytes(100)
+        assert received(border.metrics()) == {}

@@ -1,0 +1,44 @@
+// Any bytes as a key file: keys or errors, never both; keys are as promised; and no message shows a word of
+// the file that could be of a key.
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "router/signal_keys.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// The masked source line is the second one of a message: no hexadecimal digit is left in it outside of the
+// vocabulary.
+void check_masked(const std::string& message) {
+  const auto begin = message.find('\n');
+  if (begin == message.npos) return;
+  std::string line = message.substr(begin, message.find('\n', begin + 1) - begin);
+  for (const std::string_view word : {"keys", "key", "id"})
+    for (std::size_t at; (at = line.find(word)) != line.npos;) line.erase(at, word.size());
+  for (const char c : line) require(!std::isxdigit(static_cast<unsigned char>(c)));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto result = surety::parse_signal_keys(text, "k");
+  require(result.ok() == !result.keys.keys.empty());
+  require(result.keys.keys.size() <= 2 && result.warnings.empty());
+  for (const auto& key : result.keys.keys) {
+    require(result.keys.find(key.id) == &key);
+    require(key.bytes != decltype(key.bytes){});
+  }
+  for (const auto& e : result.errors) {
+    require(e.starts_with("k:"));
+    check_masked(e);
+  }
+  return 0;
+}
