@@ -80,6 +80,16 @@ class ActiveQueue {
     return result;
   }
 
+  // What the caller has to do about one packet of a burst: drop, mark, or signal.
+  struct Notice {
+    std::uint8_t index = 0;  // which one
+    Result result;
+  };
+  // The same as enqueue() of one after the other, for at most 64 packets. `notices` has room for as many and
+  // gets those that there is something to do about, in order; returns how many.
+  std::size_t enqueue(std::span<const Packet> packets, std::span<const bool> ecn_capable,
+                      std::span<Notice> notices, Time now);
+
   bool empty() const { return head_ == tail_; }
   const Packet& front() const { return slots_[head_ & mask_].packet; }                    // not when empty
   const Packet& peek(std::size_t i) const { return slots_[(head_ + i) & mask_].packet; }  // i < depth()
@@ -124,6 +134,8 @@ class ActiveQueue {
   static constexpr std::array<DropReason, 4> kDropReason{
       DropReason::none, DropReason::none, DropReason::early, DropReason::forced};  // by RioVerdict
 
+  // Takes the first packets of a burst as long as RIO accepts them without a question; returns how many.
+  std::size_t accept(std::span<const Packet> packets, Time now);
   RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
     const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_depth_, depth(), now);
     if (precedence == Precedence::out) result.event = detector_.out_arrival(rio_->congested());

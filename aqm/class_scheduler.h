@@ -52,6 +52,19 @@ class ClassScheduler {
     return result;
   }
 
+  // The same for a burst of one class; `notices` as ActiveQueue::enqueue() has it.
+  std::size_t enqueue(std::size_t class_index, std::span<const Packet> packets,
+                      std::span<const bool> ecn_capable, std::span<ActiveQueue::Notice> notices, Time now) {
+    Class& c = classes_[class_index];
+    const std::uint32_t before = c.queue.depth();
+    const std::size_t noticed = c.queue.enqueue(packets, ecn_capable, notices, now);
+    const std::uint32_t admitted = c.queue.depth() - before;
+    depth_ += admitted;
+    strict_depth_ += c.strict ? admitted : 0;
+    if (!c.strict && before == 0 && admitted > 0) activate(c);
+    return noticed;
+  }
+
   // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`; it is charged);
   // returns how many. The same packets in the same order as by dequeue(), but for a class that is alone: it
   // needs no rounds.

@@ -12,13 +12,4 @@ Rio::Rio(const RioParams& params, std::uint64_t seed)
                     static_cast<double>(params.mean_packet.count())),
       ecn_(params.ecn) {}
 
-void Rio::decay(Average& average, Time now) {
-  if (now <= average.busy_until) return;
-  if (average.value > kNegligible) {
-    const auto idle = static_cast<double>((now - average.busy_until).count());
-    average.value *= std::exp(-decay_per_ns_ * idle);
-  }
-  average.busy_until = now;
-}
-
 }  // namespace surety

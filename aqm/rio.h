@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "aqm/red_curve.h"
@@ -52,6 +53,24 @@ class Rio {
     return RioVerdict::accept;
   }
 
+  // The same where it is no question, false (and nothing changed) where it is one: for bursts. Without a
+  // branch on the precedence: it is any mixture. OUT moves avg_in by a weight of 0, which is not at all.
+  bool accept(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets) {
+    const bool in = precedence == Precedence::in;
+    if ((total_packets == 0) | (in & (in_packets == 0))) [[unlikely]]
+      return false;
+    const std::array<double, kPrecedences> weights{weight_, 0};
+    const double total = next(total_.value, total_packets, weight_);
+    const double of_in = next(in_.value, in_packets, weights[index(precedence)]);
+    const bool in_accepts = judges_[index(Precedence::in)].curve.accepts(of_in);
+    const bool out_accepts = judges_[index(Precedence::out)].curve.accepts(total);
+    if (!((in & in_accepts) | (!in & out_accepts))) return false;
+    judges_[index(precedence)].count = 0;
+    total_.value = total;
+    in_.value = of_in;
+    return true;
+  }
+
   // After a `departed` packet left: the queue holds this many. Starts the idle time of an average whose
   // packets are gone.
   void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
@@ -84,7 +103,10 @@ class Rio {
   void update(Average& average, std::uint32_t packets, Time now) {
     if (packets == 0) [[unlikely]]
       decay(average, now);
-    average.value += weight_ * (packets - average.value);
+    average.value = next(average.value, packets, weight_);
+  }
+  static double next(double average, std::uint32_t packets, double weight) {
+    return average + weight * (packets - average);
   }
 
   // Early or not is decided without a branch: no predictor can learn it.
@@ -103,7 +125,15 @@ class Rio {
     return static_cast<RioVerdict>(early * (value(RioVerdict::early) - (ecn_ & ecn_capable)));
   }
 
-  void decay(Average& average, Time now);
+  // Inline, and with nothing but values for its one call, so that a burst may keep a Rio in registers.
+  void decay(Average& average, Time now) {
+    if (now <= average.busy_until) return;
+    if (average.value > kNegligible) {
+      const auto idle = static_cast<double>((now - average.busy_until).count());
+      average.value *= std::exp(-decay_per_ns_ * idle);
+    }
+    average.busy_until = now;
+  }
 
   Average total_, in_;
   double weight_;

@@ -22,14 +22,33 @@ void set_ce(std::uint8_t* ip) {
 }
 }  // namespace
 
-[[gnu::flatten]] void Egress::enqueue(std::span<Packet> burst, Time now) {
+void Egress::enqueue(std::span<Packet> burst, Time now) {
   counters_.enqueued += burst.size();
-  // By value, and all of it inline (flatten): a byte written into a descriptor in memory makes the 16-byte
-  // copy into the queue wait for it.
-  for (Packet p : burst) {
-    const Arrival arrival = find_class(p);
-    if (Aggregate* aggregate = aggregate_of_[arrival.class_index]) mark_aggregate(*aggregate, p, now);
-    queue(p, arrival, now);
+  std::array<std::uint8_t, kVector> class_of;
+  std::array<bool, kVector> ecn_capable;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    const Arrival arrival = find_class(burst[i]);
+    class_of[i] = static_cast<std::uint8_t>(arrival.class_index);
+    ecn_capable[i] = arrival.ecn_capable;
+  }
+  for (std::size_t begin = 0, end = 0; begin < burst.size(); begin = end) {
+    while (end < burst.size() && class_of[end] == class_of[begin]) ++end;
+    enqueue_run(class_of[begin], burst.subspan(begin, end - begin), {&ecn_capable[begin], end - begin}, now);
+  }
+}
+
+// Neighbours of one class, in their order.
+void Egress::enqueue_run(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable,
+                         Time now) {
+  if (Aggregate* a = aggregate_of_[class_index]) run = run.first(mark_aggregate(*a, run, ecn_capable, now));
+  std::array<ActiveQueue::Notice, kVector> notices;
+  const std::size_t n = scheduler_.enqueue(class_index, run, ecn_capable, notices, now);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& [at, result] = notices[i];
+    if (result.event != CongestionEvent::none) signal(class_index, result.event, run[at], now);
+    if (result.mark) set_ce(ip_of(run[at]));
+    if (result.drop != DropReason::none)
+      exits_.drop(static_cast<rte_mbuf*>(run[at].handle), port_, result.drop);
   }
 }
 
@@ -88,8 +107,39 @@ Egress::Arrival Egress::find_class(Packet& p) const {
   return {entry.class_index, ecn_capable(byte)};
 }
 
-// ARD and ARM (PAPERS.md): exact, because the aggregate exists only here, at its egress.
-void Egress::mark_aggregate(Aggregate& a, Packet& p, Time now) {
+// ARD and ARM (PAPERS.md): exact, because the aggregate exists only here, at its egress. Returns how many are
+// left.
+std::size_t Egress::mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable,
+                                   Time now) {
+  std::array<BurstTally, kPrecedences> tally{};
+  for (const Packet& p : run) {
+    const std::uint32_t in = p.precedence == Precedence::in;
+    tally[0].packets += in;
+    tally[0].bytes += in * p.length;
+    tally[1].bytes += p.length;
+  }
+  tally[1].packets = static_cast<std::uint32_t>(run.size()) - tally[0].packets;
+  tally[1].bytes -= tally[0].bytes;
+  if (a.marker.pass(tally[0], tally[1], now)) [[likely]] {
+    a.counters.passed_in += tally[0].packets;
+    a.counters.passed_out += tally[1].packets;
+    return run.size();
+  }
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    Packet p = run[i];
+    if (!mark(a, p, now)) {
+      exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
+      continue;
+    }
+    ecn_capable[left] = ecn_capable[i];
+    run[left++] = p;
+  }
+  return left;
+}
+
+// false: it is to be dropped.
+bool Egress::mark(Aggregate& a, Packet& p, Time now) {
   switch (a.marker.offer(p.precedence, p.length, now)) {
     case ArdVerdict::pass:
       ++(p.precedence == Precedence::in ? a.counters.passed_in : a.counters.passed_out);
@@ -101,19 +151,9 @@ void Egress::mark_aggregate(Aggregate& a, Packet& p, Time now) {
       break;
     case ArdVerdict::drop:
       ++a.counters.dropped;
-      p.verdict = DropReason::ard;
-      break;
+      return false;
   }
-}
-
-void Egress::queue(Packet& p, Arrival arrival, Time now) {
-  if (p.verdict == DropReason::none) {
-    const auto result = scheduler_.enqueue(arrival.class_index, p, arrival.ecn_capable, now);
-    p.verdict = result.drop;
-    if (result.event != CongestionEvent::none) signal(arrival.class_index, result.event, p, now);
-    if (result.mark) set_ce(ip_of(p));
-  }
-  if (p.verdict != DropReason::none) exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, p.verdict);
+  return true;
 }
 
 void Egress::advance(Time now) {

@@ -90,8 +90,9 @@ class Egress {
     bool ecn_capable;
   };
   Arrival find_class(Packet& p) const;
-  static void mark_aggregate(Aggregate& a, Packet& p, Time now);
-  void queue(Packet& p, Arrival arrival, Time now);
+  void enqueue_run(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
+  std::size_t mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
+  static bool mark(Aggregate& a, Packet& p, Time now);
   void enqueue_control(rte_mbuf* m, Time now);
   void publish(std::size_t controller) {
     alphas_[controller].store(controllers_[controller].alpha(), std::memory_order_relaxed);

@@ -4,14 +4,17 @@
 #include <rte_fib.h>
 #include <rte_fib6.h>
 #include <rte_memory.h>
+#include <rte_rib.h>
 #include <rte_rib6.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
+#include "router/prefixes.h"
 #include "router/route_events.h"
 
 namespace surety {
@@ -127,26 +130,52 @@ bool Fib::rebuild6() {
   removed6_ = 0;
   second6_ = !second6_;
   v6_.store(table, std::memory_order_release);
-  changed_ = true;
+  freed_ = true;
   quiesce();
   rte_fib6_free(old);
   return true;
 }
 
 void Fib::quiesce() {
-  if (changed_ && quiesce_) quiesce_();
-  changed_ = false;
+  if (freed_ && quiesce_) quiesce_();
+  freed_ = false;
+}
+
+// A change frees a group by making all its 256 entries equal. After an addition these can only be the group
+// that the prefix lies in, if both its ends have the value, or those of longer prefixes inside. (A full table
+// is loaded with next to no waiting for workers that way.)
+bool Fib::may_have_freed(const config::Prefix& prefix, std::uint32_t value) const {
+  const config::Prefix p = prefix.masked();
+  if (p.address.v6) {
+    rte_rib6* const rib = rte_fib6_get_rib(v6_);
+    if (rte_rib6_get_nxt(rib, p.address.bytes.data(), p.length, nullptr, RTE_RIB6_GET_NXT_COVER) != nullptr)
+      return true;
+  } else if (rte_rib_get_nxt(rte_fib_get_rib(v4_), host_order(p.address), p.length, nullptr,
+                             RTE_RIB_GET_NXT_COVER) != nullptr) {
+    return true;
+  }
+  if (p.length <= kFirstLevelBits) return false;
+  const config::Prefix group{p.address, static_cast<std::uint8_t>((p.length - 1) / 8 * 8)};
+  const config::Address first = group.masked().address, last = last_address(group);
+  std::array<std::uint64_t, 2> values{};
+  if (p.address.v6) {
+    const std::array<std::array<std::uint8_t, 16>, 2> ends{first.bytes, last.bytes};
+    lookup6(reinterpret_cast<const std::uint8_t(*)[16]>(ends.data()), values.data(), 2);
+  } else {
+    const std::array<std::uint32_t, 2> ends{host_order(first), host_order(last)};
+    lookup4(ends.data(), values.data(), 2);
+  }
+  return values[0] == value && values[1] == value;
 }
 
 bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
   if (value > kMaxValue) return false;
   if (prefix.length == 0) return set_default(prefix.address.v6, value);
-  // Any change can free a group, by making all its entries equal; only prefixes beyond the first level take
-  // one.
+  // Only prefixes beyond the first level take a group.
   if (prefix.length > kFirstLevelBits) quiesce();
   const bool added = prefix.address.v6 ? add6(prefix, value)
                                        : add4(host_order(prefix.masked().address), prefix.length, value);
-  changed_ = true;
+  freed_ = freed_ || may_have_freed(prefix, value);
   return added;
 }
 
@@ -175,7 +204,7 @@ bool Fib::set_default(bool v6, std::uint32_t value) {
 bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
   const TopPrefixes before = top_;
   top_.set(which, value);
-  changed_ = true;
+  freed_ = true;
   for (std::size_t i = 0; i < 2; ++i) {
     const auto was = before.stored()[i], now = top_.stored()[i];
     if (was.value == now.value) continue;
@@ -192,7 +221,7 @@ bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
 
 bool Fib::remove(const config::Prefix& prefix) {
   if (prefix.length == 0) return set_default(prefix.address.v6, RouteTarget{kNextHopNone}.encode());
-  changed_ = true;
+  freed_ = true;
   if (!prefix.address.v6) {
     const std::uint32_t address = host_order(prefix.masked().address);
     if (const auto top = TopPrefixes::find(address, prefix.length))

@@ -59,6 +59,7 @@ class Fib {
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
 
  private:
+  bool may_have_freed(const config::Prefix& prefix, std::uint32_t value) const;
   bool set_default(bool v6, std::uint32_t value);
   bool set_top(std::size_t which, std::optional<std::uint32_t> value);
   bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
@@ -73,7 +74,7 @@ class Fib {
   bool second6_ = false;        // which of two names the table in use has
   std::uint32_t removed6_ = 0;  // since the table was built: each may have left reservations behind
   bool can_grow6_ = true;       // memory has lasted so far
-  bool changed_ = false;        // since the last quiesce()
+  bool freed_ = false;          // groups, perhaps, since the last quiesce()
   rte_fib* v4_ = nullptr;
   std::atomic<rte_fib6*> v6_{nullptr};
   std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family

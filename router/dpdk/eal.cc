@@ -72,7 +72,8 @@ std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> o
 bool needs_privilege(const config::Config& c) {
   return std::any_of(c.ports.begin(), c.ports.end(), [](const config::Port& p) {
     using Kind = config::Device::Kind;
-    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::pci;
+    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::tap ||
+           p.device.kind == Kind::pci;
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "router/dpdk/derived_mac.h"
 #include "router/reading_merge.h"
 #include "router/version.h"
 
@@ -38,6 +39,12 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   return ring;
 }
 
+// Ports of devices that have no address of their own keep the same one over restarts.
+config::Config with_macs(config::Config c) {
+  derive_macs(c);
+  return c;
+}
+
 UnixTime time_of_day() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
@@ -51,7 +58,7 @@ std::vector<Rate> committed(const Snapshot& s) {
 }  // namespace
 
 Router::Router(config::Config config, const EalPlan& plan, std::string config_hash)
-    : snapshot_(std::move(config)),
+    : snapshot_(with_macs(std::move(config))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
       pools_("surety", snapshot_.config, mbuf_count(snapshot_.config, plan.worker_cores.size())),

@@ -47,7 +47,7 @@ std::size_t worker_on(unsigned core, const std::vector<unsigned>& cores, const c
 std::uint16_t queues_of(const config::Port& port, const PortAbility& ability, Spread spread,
                         std::size_t workers) {
   if (!port.rx_queues)
-    return ability.rss && spread != Spread::none
+    return ability.spreads_by(spread)
                ? static_cast<std::uint16_t>(std::min<std::size_t>(workers, ability.max_rx_queues))
                : std::uint16_t{1};
   if (*port.rx_queues > ability.max_rx_queues)

@@ -280,7 +280,7 @@ TEST(ArdMarker, ABurstPassesAsAWhole) {
     }
   }
   EXPECT_GT(whole, 1000);
-  EXPECT_GT(singly, 1000);
+  EXPECT_GT(singly, 500);
 }
 
 TEST(ArdMarker, ABurstThatLeavesLessThanTheThresholdIsOfferedSingly) {
