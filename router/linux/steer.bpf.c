@@ -55,8 +55,16 @@ static __always_inline int is_link_local(const struct in6_addr* a) {
   return (a->s6_addr32[0] & bpf_htonl(0xffc00000)) == bpf_htonl(0xfe800000);
 }
 
+// Congestion signals, also those addressed to this router: the data plane judges them (signal_message.md).
+// They carry no IP options.
+static __always_inline int may_be_signal(const struct iphdr* ip, const void* end) {
+  const __u8* icmp_type = (const __u8*)(ip + 1);
+  return ip->protocol == IPPROTO_ICMP && ip->ihl == 5 && (const void*)(icmp_type + 1) <= end &&
+         *icmp_type == 253;
+}
+
 static __always_inline enum steer_decision decide_ipv4(const struct iphdr* ip, const void* end) {
-  if ((const void*)(ip + 1) > end) return STEER_TRANSIT;
+  if ((const void*)(ip + 1) > end || may_be_signal(ip, end)) return STEER_TRANSIT;
   __be32 destination = ip->daddr;
   return bpf_map_lookup_elem(&local_v4, &destination) ? STEER_LOCAL : STEER_TRANSIT;
 }
@@ -67,6 +75,8 @@ static __always_inline enum steer_decision decide_ipv6(const struct ipv6hdr* ip,
   if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(icmp_type + 1) <= end && *icmp_type >= 133 &&
       *icmp_type <= 137)
     return STEER_NEIGHBOR_DISCOVERY;
+  if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(icmp_type + 1) <= end && *icmp_type == 100)
+    return STEER_TRANSIT;  // a congestion signal
   if (is_link_local(&ip->saddr) || is_link_local(&ip->daddr)) return STEER_LINK_LOCAL;
   struct in6_addr destination = ip->daddr;
   return bpf_map_lookup_elem(&local_v6, &destination) ? STEER_LOCAL : STEER_TRANSIT;

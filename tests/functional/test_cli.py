@@ -126,10 +126,8 @@ def test_missing_interface(lab):
     assert interfaces(lab.router) == BARE
 
 
-@pytest.mark.parametrize("device", ["memif /run/x.sock server", "tap tap7", "vhost /run/v.sock", "virtio-user /run/v.sock"])
-def test_device_that_this_version_does_not_have(namespace, device):
-    sentence = refusal(namespace, f"ports:\n  p0: {{device: {device}}}\n")
-    assert device in sentence and "use af_xdp, af_packet, pcap, null or pci" in sentence
+def test_vhost_side_is_missing(namespace):
+    assert "start the vhost side first" in refusal(namespace, "ports:\n  p0: {device: virtio-user /run/v.sock}\n")
 
 
 def test_missing_capture(namespace):
@@ -194,10 +192,6 @@ def test_hugepages_demanded_where_there_are_too_few(namespace):
 def test_core_that_is_not_there(namespace):
     sentence = refusal(namespace, NULL_PORTS + "workers: [1000]\n")
     assert "core 1000 cannot be used" in sentence and "may use" in sentence
-
-
-def test_more_workers_than_this_version_has(namespace):
-    assert "name one" in refusal(namespace, NULL_PORTS + "workers: [0, 1]\n")
 
 
 # --- surety run: what it does and leaves ---

@@ -122,6 +122,17 @@ TEST_F(SteerTest, OwnAddressesAreTheKernels) {
   EXPECT_EQ(decision(frame(ipv6("2001:db8::fe"))), "local");
 }
 
+// The data plane judges congestion signals, for whomever they are; other ICMP to us is the kernel's.
+TEST_F(SteerTest, CongestionSignalsAreNotTheKernels) {
+  Octets signal = ipv4("10.1.0.254");
+  signal[2 + 9] = 1;  // ICMP
+  EXPECT_EQ(decision(frame(signal)), "local");
+  signal[2 + 20] = 253;
+  EXPECT_EQ(decision(frame(signal)), "transit");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, 128))), "local");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, 100))), "transit");
+}
+
 TEST_F(SteerTest, AddressesComeAndGo) {
   ASSERT_TRUE(steer_->add_local(address("10.1.0.254")));  // once more
   ASSERT_TRUE(steer_->remove_local(address("10.1.0.254")));

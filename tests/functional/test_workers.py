@@ -1,0 +1,63 @@
+"""One router with two workers: traffic crosses from one to the other and comes out whole, in order, counted once.
+
+Over af_packet: with two polling workers on two cores an af_xdp port stops receiving here (README, "What it needs")."""
+import os
+
+import pytest
+
+from harness import Router, UdpSink, UdpSource, transfer, wait_for
+from pair import Pair, ports
+
+pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+TWO = "workers: {cores: [0, 1], idle: adaptive}\n"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with Pair() as pair, Router(pair.router, ports("af_packet") + TWO) as router:
+        pair.running = router
+        yield pair
+
+
+def test_ports_are_dealt_out(lab):
+    m = lab.running.metrics()
+    assert m.sum("surety_worker_cycles_total", worker="0") > 0 and m.sum("surety_worker_cycles_total", worker="1") > 0
+    text = lab.running.show("ports").stdout
+    assert "dispatch" in text, text
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_tcp(lab, family):
+    assert transfer(lab.a, lab.b, 5001, seconds=2, family=family, congestion="reno") > 10e6
+    lab.running.settle()
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_udp_arrives_in_order_and_whole(lab, family):
+    address = lab.b.address(family)
+    sent = [i.to_bytes(4, "big") + bytes(i % 1400) for i in range(5000)]
+    with UdpSink(lab.b, address, 4000) as sink, UdpSource(lab.a, address, 4000) as source:
+        for begin in range(0, len(sent), 50):
+            for payload in sent[begin:begin + 50]:
+                source.send(payload)
+            wait_for(lambda: sink.drain() >= begin + 50)
+    assert sink.payloads == sent
+    lab.running.settle()
+
+
+def test_flows_are_spread(lab):
+    """Fifty flows through a port that keeps them: both workers have some."""
+    services = ("services:\n  one: {conditioner: token-bucket, rate: 10 Mbit/s, bucket: 100 kB, mark: {in: AF11, out: AF12}}\n"
+                "classify:\n  - {match: {port: lan0, protocol: udp}, service: one, per: flow}\n")
+    lab.running.stop()
+    with Router(lab.router, ports("af_packet") + TWO + services) as router:
+        address = lab.b.address(4)
+        with UdpSink(lab.b, address, 4000) as sink:
+            for number in range(50):
+                with UdpSource(lab.a, address, 4000) as source:
+                    for copy in (1, 2):  # a flow of one packet is forgotten after two seconds
+                        source.send(bytes([number]) * 10)
+                        wait_for(lambda: sink.drain() >= 2 * number + copy)
+        flows = [router.metrics().value("surety_worker_flows", worker=w) for w in ("0", "1")]
+        assert sum(flows) >= 50 and min(flows) >= 10, flows  # 2^-50 times a few: never by chance
+        router.settle()
