@@ -69,15 +69,15 @@ def from_the_kernel(v4, v6, yaml):
             delays = single_changes(lab, 101)
             row("single change at that size: kernel to first packet, median / max of 101",
                 f"{statistics.median(delays) * 1e3:.1f} / {max(delays) * 1e3:.1f} ms")
-            storm(lab, running)
+            storm(lab, running, v4)
         start = time.monotonic()
         with Router(lab.router, yaml) as running:
             wait_routes(running, total)
             row("start of the router until the kernel's table is in the FIB", f"{time.monotonic() - start:.1f} s")
 
 
-def storm(lab, running, rate=10_000, seconds=10):
-    flapping = prefixes(1000, seed=9)
+def storm(lab, running, table, rate=10_000, seconds=10):
+    flapping = sorted(set(prefixes(3000, seed=9)) - set(table))[:1000]
     lines = []
     for i in range(rate * seconds // 2000):
         lines += commands("replace", flapping, (GATEWAY, "10.3.0.")[i % 2]) + commands("del", flapping, GATEWAY)
