@@ -175,7 +175,7 @@ TEST_F(Workers, EveryPacketArrivesOnceAndInOrder) {
     for (std::uint16_t f = 0; f < kFlows; ++f) taps_[0]->in.push_back(numbered(f, n));
   run();
   std::map<std::uint16_t, std::uint32_t> next;
-  for (const std::size_t p : {1, 2})
+  for (const std::size_t p : {std::size_t{1}, std::size_t{2}})
     for (const Octets& frame : taps_[p]->out) {
       const auto flow = static_cast<std::uint16_t>(frame[14 + 20] << 8 | frame[14 + 21]);
       std::uint32_t number = 0;
