@@ -14,7 +14,7 @@ from metrics import Metrics, law
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
 METRICS = ("127.0.0.1", 9464)
-START, STOP, SETTLE = 20, 10, 10  # seconds at most; a drain alone may take two
+START, STOP, SETTLE = 20, 5, 10  # seconds at most
 # What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
 DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
 if "SURETY_WORKERS" in os.environ:  # YAML: all tests with several workers, or where the router's own core is busy
