@@ -1,8 +1,5 @@
 #include "router/dispatch.h"
 
-#include <algorithm>
-#include <array>
-
 #include "router/bytes.h"
 
 namespace surety {
@@ -29,25 +26,16 @@ Network find_network(std::span<const std::uint8_t> frame) {
   return (v4 && frame.size() >= at + 20) || (v6 && frame.size() >= at + 40) ? Network{at, v6} : Network{};
 }
 
-struct Ends {
-  std::uint64_t source = 0, destination = 0;
+struct Ports {
+  std::uint16_t source = 0, destination = 0;
 };
-
-std::uint64_t address6(const std::uint8_t* p) {
-  return load<std::uint64_t>(p) * 0x9e3779b97f4a7c15u ^ load<std::uint64_t>(p + 8);
-}
-
-Ends addresses(const std::uint8_t* ip, bool v6) {
-  if (v6) return {address6(ip + 8), address6(ip + 24)};
-  return {load<std::uint32_t>(ip + 12), load<std::uint32_t>(ip + 16)};
-}
 
 bool has_ports(std::uint8_t protocol) {
   return protocol == 6 || protocol == 17 || protocol == 33 || protocol == 132;
 }
 
 // Ports of TCP, UDP, DCCP and SCTP; none for fragments and behind IPv6 extension headers.
-Ends ports(std::span<const std::uint8_t> packet, bool v6, std::uint8_t protocol) {
+Ports ports(std::span<const std::uint8_t> packet, bool v6, std::uint8_t protocol) {
   const std::size_t header = v6 ? 40 : (packet[0] & 15u) * std::size_t{4};
   const bool fragment = !v6 && (load_be16(packet.data() + 6) & 0x3fff) != 0;
   if (!has_ports(protocol) || fragment || packet.size() < header + 4) return {};
@@ -56,21 +44,32 @@ Ends ports(std::span<const std::uint8_t> packet, bool v6, std::uint8_t protocol)
 
 }  // namespace
 
+struct Dispatch::Ends {
+  std::uint64_t source = 0, destination = 0;  // IPv4 addresses below bit 48; those of IPv6 hashed
+};
+
+Dispatch::Ends Dispatch::ends(const std::uint8_t* ip, bool v6) const {
+  if (!v6)
+    return {std::uint64_t{load<std::uint32_t>(ip + 12)} << 16,
+            std::uint64_t{load<std::uint32_t>(ip + 16)} << 16};
+  const auto hash = [this](const std::uint8_t* p) {
+    return hasher_.v4(load<std::uint64_t>(p), load<std::uint64_t>(p + 8), 0);
+  };
+  return {hash(ip + 8), hash(ip + 24)};
+}
+
 std::size_t Dispatch::operator()(std::span<const std::uint8_t> frame) const {
   const Network n = find_network(frame);
   if (n.l3 == 0 || spread_ == Spread::none) return 0;
   const auto packet = frame.subspan(n.l3);
-  const Ends address = addresses(packet.data(), n.v6);
+  const Ends address = ends(packet.data(), n.v6);
   std::uint64_t hash = 0;
-  if (spread_ == Spread::source || spread_ == Spread::destination) {
-    hash = hasher_.v4(spread_ == Spread::source ? address.source : address.destination, 0, 0);
-  } else {
+  if (spread_ == Spread::flow) {
     const std::uint8_t protocol = packet[n.v6 ? 6 : 9];
-    const Ends port = ports(packet, n.v6, protocol);
-    // The same both ways: ends in order.
-    const auto a = hasher_.v4(address.source, port.source, 0),
-               b = hasher_.v4(address.destination, port.destination, 0);
-    hash = hasher_.v4(std::min(a, b), std::max(a, b), protocol);
+    const Ports port = ports(packet, n.v6, protocol);
+    hash = hasher_.both_ways(address.source ^ port.source, address.destination ^ port.destination, protocol);
+  } else {
+    hash = hasher_.v4(spread_ == Spread::source ? address.source : address.destination, 0, 0);
   }
   return static_cast<std::size_t>((hash >> 32) * workers_ >> 32);
 }

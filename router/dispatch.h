@@ -27,6 +27,9 @@ class Dispatch {
   Spread spread_;
   std::uint32_t workers_;
   FlowHasher hasher_;
+
+  struct Ends;
+  Ends ends(const std::uint8_t* ip, bool v6) const;
 };
 
 }  // namespace surety

@@ -31,9 +31,15 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
     class_of[i] = static_cast<std::uint8_t>(arrival.class_index);
     ecn_capable[i] = arrival.ecn_capable;
   }
+  enqueue_runs(burst, class_of, ecn_capable, now);
+}
+
+void Egress::enqueue_runs(std::span<Packet> burst, std::span<const std::uint8_t> class_of,
+                          std::span<bool> ecn_capable, Time now) {
   for (std::size_t begin = 0, end = 0; begin < burst.size(); begin = end) {
     while (end < burst.size() && class_of[end] == class_of[begin]) ++end;
-    enqueue_run(class_of[begin], burst.subspan(begin, end - begin), {&ecn_capable[begin], end - begin}, now);
+    enqueue_run(class_of[begin], burst.subspan(begin, end - begin), ecn_capable.subspan(begin, end - begin),
+                now);
   }
 }
 
@@ -56,6 +62,32 @@ void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   counters_.enqueued += burst.size();
   const std::size_t admitted = plain_->enqueue(burst, now);
   for (rte_mbuf* m : burst.subspan(admitted)) exits_.drop(m, port_, DropReason::overflow);
+}
+
+HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length) const {
+  if (plain_) return {m, length, 0, Precedence::out, false};
+  Packet p{m, kNoFlow, length};
+  const Arrival arrival = find_class(p);
+  return {m, length, static_cast<std::uint8_t>(arrival.class_index), p.precedence, arrival.ecn_capable};
+}
+
+void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
+  if (plain_) {
+    std::array<rte_mbuf*, kVector> frames;
+    std::transform(burst.begin(), burst.end(), frames.begin(),
+                   [](const HandedPacket& p) { return p.mbuf(); });
+    return enqueue_plain({frames.data(), burst.size()}, now);
+  }
+  counters_.enqueued += burst.size();
+  std::array<Packet, kVector> packets;
+  std::array<std::uint8_t, kVector> class_of;
+  std::array<bool, kVector> ecn_capable;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    packets[i] = {burst[i].mbuf(), kNoFlow, burst[i].length(), burst[i].precedence()};
+    class_of[i] = burst[i].class_index();
+    ecn_capable[i] = burst[i].ecn_capable();
+  }
+  enqueue_runs({packets.data(), burst.size()}, class_of, ecn_capable, now);
 }
 
 void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {

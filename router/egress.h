@@ -21,6 +21,7 @@
 #include "conditioners/csa_controller.h"
 #include "router/congestion_signal.h"
 #include "router/exits.h"
+#include "router/handover.h"
 #include "router/plain_queue.h"
 #include "router/snapshot.h"
 
@@ -40,7 +41,12 @@ class Egress {
   void enqueue(std::span<Packet> burst, Time now);
   // The same for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
-  // The same for frames that another worker has handed over, from what stands in them.
+  // What enqueue() would find in a frame of `length` bytes of IP. Asks only what never changes: for the
+  // workers that do not own the port, and hand over.
+  HandedPacket describe(rte_mbuf* m, std::uint16_t length) const;
+  // enqueue() for what another worker has handed over.
+  void enqueue_handed(std::span<const HandedPacket> burst, Time now);
+  // The same for frames of which nothing is known.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
   // The same for frames of this router's own kernel, of any kind: what is not IP takes the class of CS6.
   void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
@@ -90,6 +96,8 @@ class Egress {
     bool ecn_capable;
   };
   Arrival find_class(Packet& p) const;
+  void enqueue_runs(std::span<Packet> burst, std::span<const std::uint8_t> class_of,
+                    std::span<bool> ecn_capable, Time now);
   void enqueue_run(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
   std::size_t mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
   static bool mark(Aggregate& a, Packet& p, Time now);

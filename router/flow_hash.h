@@ -20,6 +20,10 @@ class FlowHasher {
   std::uint64_t v4(std::uint64_t rest, std::uint64_t address, std::uint8_t dscp) const {
     return fold(fold(rest ^ s_[0], address ^ s_[1]) ^ s_[2], spread(dscp) ^ s_[3]);
   }
+  // The same whichever end comes first.
+  std::uint64_t both_ways(std::uint64_t end, std::uint64_t other, std::uint8_t protocol) const {
+    return fold(fold(end ^ s_[0], other ^ s_[0]) ^ s_[2], spread(protocol) ^ s_[3]);
+  }
 
  private:
   static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {

@@ -1,44 +1,55 @@
-// A ring that hands packets from one thread to one other, in order: to the worker that owns a port, or that
-// has a flow, or from the control thread to a port.
+// Rings that hand packets from one thread to one other, in order (spsc_ring.h): to the worker that has a
+// flow, to the worker that owns a port, or from the control thread to a port.
 //
-// Single producer, single consumer; bounded; neither side ever waits for the other. What is in it at the end
-// of the process is freed.
+// Bounded. What is in them at the end of the process is freed.
 #pragma once
 
 #include <rte_mbuf.h>
-#include <rte_ring.h>
 
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string>
+#include <cstdint>
+
+#include "conditioners/packet.h"
+#include "router/spsc_ring.h"
 
 namespace surety {
 
-class Handover {
+inline constexpr unsigned kHandoverSize = 2048;
+
+// Frames of which nothing is known yet.
+class Handover : public SpscRing<rte_mbuf*> {
  public:
-  static constexpr unsigned kSize = 2048;
-
-  // `size`: a power of two, of which one less fit. `name`: unique in the process, at most 28 characters.
-  // Throws std::runtime_error when EAL has no memory.
-  explicit Handover(const std::string& name, unsigned size = kSize, int socket = SOCKET_ID_ANY);
+  explicit Handover(const std::string& name, unsigned size = kHandoverSize, int socket = SOCKET_ID_ANY)
+      : SpscRing(name, size, socket) {}
   ~Handover();
-  Handover(const Handover&) = delete;
-  Handover& operator=(const Handover&) = delete;
+};
 
-  // How many of the first ones it took; the others are still the caller's.
-  std::size_t give(std::span<rte_mbuf* const> burst) {
-    return rte_ring_sp_enqueue_burst(ring_, reinterpret_cast<void* const*>(burst.data()),
-                                     static_cast<unsigned>(burst.size()), nullptr);
-  }
-  std::size_t take(std::span<rte_mbuf*> room) {
-    return rte_ring_sc_dequeue_burst(ring_, reinterpret_cast<void**>(room.data()),
-                                     static_cast<unsigned>(room.size()), nullptr);
-  }
-  bool empty() const { return rte_ring_empty(ring_) != 0; }
+// A packet on its way to the worker that owns its port, with what its egress would look up in the frame: that
+// is in the other core's cache.
+class HandedPacket {
+ public:
+  HandedPacket() {}  // of no packet: room is not worth initialising
+  // `length`: bytes of the IP packet.
+  HandedPacket(rte_mbuf* m, std::uint16_t length, std::uint8_t class_index, Precedence precedence,
+               bool ecn_capable)
+      : mbuf_(m),
+        about_(length | std::uint64_t{class_index} << 16 | std::uint64_t{ecn_capable} << 24 |
+               static_cast<std::uint64_t>(precedence) << 32) {}
+  rte_mbuf* mbuf() const { return mbuf_; }
+  std::uint16_t length() const { return static_cast<std::uint16_t>(about_); }
+  std::uint8_t class_index() const { return static_cast<std::uint8_t>(about_ >> 16); }
+  bool ecn_capable() const { return (about_ >> 24 & 1) != 0; }
+  Precedence precedence() const { return static_cast<Precedence>(about_ >> 32); }
 
  private:
-  rte_ring* ring_;
+  rte_mbuf* mbuf_;
+  std::uint64_t about_;  // one word: rings copy words, which wait for narrower stores
+};
+static_assert(sizeof(HandedPacket) == 16);
+
+class EgressHandover : public SpscRing<HandedPacket> {
+ public:
+  explicit EgressHandover(const std::string& name) : SpscRing(name, kHandoverSize) {}
+  ~EgressHandover();
 };
 
 }  // namespace surety

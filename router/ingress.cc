@@ -110,8 +110,8 @@ void Ingress::hand_over(Time now) {
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
-    if (Handover* owner = outlets_[port].owner) {
-      give(*owner, port);
+    if (outlets_[port].owner != nullptr) {
+      give(outlets_[port], port);
       continue;
     }
     Egress& egress = *outlets_[port].egress;
@@ -129,17 +129,19 @@ void Ingress::hand_over(Time now) {
   }
 }
 
-// The owner finds in the frames what it needs to know.
-void Ingress::give(Handover& owner, PortIndex port) {
-  std::array<rte_mbuf*, kVector> frames;
+void Ingress::give(const Outlet& outlet, PortIndex port) {
+  std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)
-    if (v_.egress[i] == port) frames[n++] = v_.mbuf[i];
-  const std::size_t given = owner.give({frames.data(), n});
+    if (v_.egress[i] == port) burst[n++] = outlet.egress->describe(v_.mbuf[i], v_.header[i].length);
+  const std::size_t given = outlet.owner->give({burst.data(), n});
+  handed_ |= 1u << port;
   ports_[port].given += given;
   for (std::size_t i = given; i < n; ++i) {
-    --ports_[frames[i]->port].forwarded;
-    exits_.drop(frames[i], static_cast<PortIndex>(frames[i]->port), DropReason::handover_full);
+    rte_mbuf* m = burst[i].mbuf();
+    const auto from = static_cast<PortIndex>(m->port);
+    --ports_[from].forwarded;
+    exits_.drop(m, from, DropReason::handover_full);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "router/classify_stage.h"
@@ -57,6 +58,8 @@ class Ingress {
   // the same paths. Only where share_signals(true) has been called.
   std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
   void share_signals(bool on) { sharing_ = on; }
+  // The ports, a bit each, for whose owners something was put into a ring since the last call.
+  std::uint32_t take_handed() { return std::exchange(handed_, 0); }
   // One that another worker has believed: counted there.
   void on_shared(const CongestionSignal& signal, Time now);
   // A packet of this router's own: an IP packet behind 14 bytes for the Ethernet header. true: it is on its
@@ -83,7 +86,7 @@ class Ingress {
   void take_signals(PortIndex port, Time now);
   SignalResult follow(const CongestionSignal& signal, Time now);
   void hand_over(Time now);
-  void give(Handover& owner, PortIndex port);
+  void give(const Outlet& outlet, PortIndex port);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
   const Snapshot& snapshot_;
@@ -103,6 +106,7 @@ class Ingress {
   SignalCounters signals_{};
   SignalOutbox shared_;
   bool sharing_ = false;
+  std::uint32_t handed_ = 0;
   bool icmp_ = false;  // among what was parsed last
   Vector v_;
 };

@@ -100,11 +100,15 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
 }
 
 bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
-  if (Handover* owner = outlets_[port].owner) {
-    if (owner->give({&m, 1}) == 0) return false;
+  const Outlet& outlet = outlets_[port];
+  if (outlet.owner != nullptr) {
+    const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
+    const HandedPacket packet = outlet.egress->describe(m, length);
+    if (outlet.owner->give({&packet, 1}) == 0) return false;
+    handed_ |= 1u << port;
     ++ports_[port].given;
   } else {
-    outlets_[port].egress->enqueue_frames({&m, 1}, now);
+    outlet.egress->enqueue_frames({&m, 1}, now);
     exits_.flush();
   }
   ++ports_[port].originated;

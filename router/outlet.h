@@ -7,10 +7,10 @@
 namespace surety {
 
 struct Outlet {
-  // Of the port, whoever owns it. Another worker's is only asked for alpha().
+  // Of the port, whoever owns it. Another worker's is only asked for alpha() and describe().
   Egress* egress = nullptr;
   // To the worker that owns the port; null: this one does.
-  Handover* owner = nullptr;
+  EgressHandover* owner = nullptr;
 };
 
 }  // namespace surety

@@ -57,7 +57,7 @@ std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<un
 
 // What can wait in the rings between workers (fabric.h).
 std::uint32_t in_rings(const config::Config& c, std::size_t workers) {
-  return static_cast<std::uint32_t>((workers - 1) * c.ports.size() * 2 * Handover::kSize);
+  return static_cast<std::uint32_t>((workers - 1) * c.ports.size() * 2 * kHandoverSize);
 }
 
 // The control thread's lcore is 0, the workers' are 1 and on.

@@ -14,22 +14,8 @@
 
 namespace surety {
 
-// Congestion signals from one worker to another.
-class SignalRing {
- public:
-  static constexpr unsigned kSize = 256;
-  explicit SignalRing(const std::string& name);
-  ~SignalRing();
-  SignalRing(const SignalRing&) = delete;
-  SignalRing& operator=(const SignalRing&) = delete;
-  // A signal that finds no room is lost, as one on the wire may be.
-  void give(const CongestionSignal& signal);
-  std::size_t take(std::span<CongestionSignal> out);
-  bool empty() const { return rte_ring_empty(ring_) != 0; }
-
- private:
-  rte_ring* ring_;
-};
+// Congestion signals from one worker to another. One that finds no room is lost, as one on the wire may be.
+using SignalRing = SpscRing<CongestionSignal>;
 
 class Fabric {
  public:
@@ -38,7 +24,7 @@ class Fabric {
   Fabric(const std::string& name, const WorkPlan& plan);
 
   // From `worker` to the owner of `port`; null: it is the owner.
-  Handover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
+  EgressHandover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
   // From the reader of `port`, which dispatches, to `worker`; null: that is the reader, or it does not.
   Handover* dispatched(PortIndex port, std::size_t worker) const { return dispatched_[port][worker].get(); }
   // From the control thread to the owner of `port`: frames of the router's own kernel.
@@ -47,7 +33,8 @@ class Fabric {
   SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }
 
  private:
-  std::vector<std::vector<std::unique_ptr<Handover>>> owner_, dispatched_;
+  std::vector<std::vector<std::unique_ptr<EgressHandover>>> owner_;
+  std::vector<std::vector<std::unique_ptr<Handover>>> dispatched_;
   std::vector<std::unique_ptr<Handover>> injected_;
   std::vector<std::vector<std::unique_ptr<SignalRing>>> signals_;
 };

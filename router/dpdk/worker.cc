@@ -1,5 +1,7 @@
 #include "router/dpdk/worker.h"
 
+#include <rte_prefetch.h>
+
 #include <algorithm>
 
 namespace surety {
@@ -77,7 +79,11 @@ std::size_t Worker::receive(Time now) {
 }
 
 std::size_t Worker::receive(const Source& source, std::span<rte_mbuf*> room) const {
-  if (source.dispatched != nullptr) return source.dispatched->take(room);
+  if (source.dispatched != nullptr) {
+    const std::size_t n = source.dispatched->take(room);
+    for (std::size_t i = 0; i < n; ++i) rte_prefetch0(room[i]);
+    return n;
+  }
   return receiving_ ? environment_.ports[source.port]->receive(source.queue, room) : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <rte_prefetch.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -41,15 +42,19 @@ std::size_t Worker::dispatch(std::span<rte_mbuf*> burst, PortIndex port) {
 std::size_t Worker::take_over(Time now) {
   if (fabric_ == nullptr) return 0;
   std::size_t total = 0;
-  std::array<rte_mbuf*, kVector> burst;
+  std::array<HandedPacket, kVector> handed;
   for (const PortIndex p : owned_) {
     for (const Peer& peer : peers_) {
-      const std::size_t n = fabric_->to_owner(peer.worker->index_, p)->take(burst);
+      const std::size_t n = fabric_->to_owner(peer.worker->index_, p)->take(handed);
+      if (n == 0) continue;
       port_counters_[p].taken += n;
-      if (n > 0) egresses_[p]->enqueue_frames({burst.data(), n}, now);
+      // The first to touch them will be the transmission.
+      for (const HandedPacket& h : std::span(handed).first(n)) rte_prefetch0(h.mbuf());
+      egresses_[p]->enqueue_handed({handed.data(), n}, now);
       total += n;
     }
     if (Handover* kernel = fabric_->injected(p); !kernel->empty()) {
+      std::array<rte_mbuf*, kVector> burst;
       const std::size_t n = kernel->take(burst);
       port_counters_[p].originated += n;
       egresses_[p]->enqueue_own({burst.data(), n}, now);
@@ -68,7 +73,7 @@ void Worker::exchange_signals(Time now) {
   std::array<CongestionSignal, 16> signals;
   while (const std::size_t n = ingress_->take_shared(signals))
     for (Peer& peer : peers_) {
-      for (const auto& s : std::span(signals).first(n)) peer.to->give(s);
+      for (const auto& s : std::span(signals).first(n)) peer.to->give({&s, 1});
       peer.has_work = true;
     }
   for (const Peer& peer : peers_)
@@ -77,12 +82,13 @@ void Worker::exchange_signals(Time now) {
 }
 
 void Worker::wake_peers() {
-  for (Peer& peer : peers_) {
-    for (std::size_t p = 0; p < plan_.ports.size() && !peer.has_work; ++p)
-      peer.has_work = plan_.ports[p].owner == peer.worker->index_ &&
-                      !fabric_->to_owner(index_, static_cast<PortIndex>(p))->empty();
-    if (std::exchange(peer.has_work, false)) peer.worker->wake();
+  if (!options_.sleep) return;  // nobody does
+  for (std::uint32_t handed = ingress_->take_handed(); handed != 0; handed &= handed - 1) {
+    const std::size_t owner = plan_.ports[static_cast<std::size_t>(std::countr_zero(handed))].owner;
+    for (Peer& peer : peers_) peer.has_work |= peer.worker->index_ == owner;
   }
+  for (Peer& peer : peers_)
+    if (std::exchange(peer.has_work, false)) peer.worker->wake();
 }
 
 void Worker::send_signals(Egress& egress, Time now) {
