@@ -103,7 +103,7 @@ void print_rows(const std::vector<BenchRow>& rows, bool json, double hz) {
 
 void print_workers(const std::vector<BenchWorkers>& rows, bool json) {
   if (!json)
-    std::cout << fmt::format("{:<12} {:>8} {:>10} {:>10} {:>8}\n", "", "flows", "one, Mpps", "two, Mpps",
+    std::cout << fmt::format("{:<24} {:>8} {:>10} {:>10} {:>8}\n", "", "flows", "one, Mpps", "two, Mpps",
                              "ratio");
   for (const auto& row : rows) {
     const double one = median_of(row.one) / 1e6, two = median_of(row.two) / 1e6;
@@ -116,7 +116,7 @@ void print_workers(const std::vector<BenchWorkers>& rows, bool json) {
                        .dump()
                 << '\n';
     else
-      std::cout << fmt::format("{:<12} {:>8} {:>10.2f} {:>10.2f} {:>8.2f}\n", row.what, row.flows, one, two,
+      std::cout << fmt::format("{:<24} {:>8} {:>10.2f} {:>10.2f} {:>8.2f}\n", row.what, row.flows, one, two,
                                two / one);
   }
   std::cout << std::flush;

@@ -93,7 +93,7 @@ BenchFeed::BenchFeed(const BenchTraffic& t)
     frame[6] = 2;
     const config::Prefix& route = t.routes[rng.next() % t.routes.size()];
     const config::Dscp dscp = t.dscps.empty() ? config::Dscp{0} : t.dscps[rng.next() % t.dscps.size()];
-    t.v6 ? make6(frame, i, route, dscp, rng) : make4(frame, i, route, dscp, rng);
+    t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, t.first + i, route, dscp, rng);
   }
 }
 

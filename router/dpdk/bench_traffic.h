@@ -22,6 +22,7 @@ struct BenchTraffic {
   std::array<std::uint8_t, 6> destination_mac{};
   std::span<const config::Prefix> routes;  // destinations lie in them, drawn at random; of the family
   std::span<const config::Dscp> dscps;     // drawn at random, by flow; none: BE
+  std::uint32_t first = 0;                 // number of the first flow
 };
 
 class BenchFeed {
@@ -37,6 +38,10 @@ class BenchFeed {
   // From now on no two packets are of one flow.
   void flood(bool on) { flood_ = on; }
 
+  // The packet of the i-th flow.
+  std::span<const std::uint8_t> frame(std::uint32_t i) const {
+    return std::span(frames_.get()[i].bytes).first(frame_length_);
+  }
   // Fills received mbufs with the next packets of the table, round and round. Returns how many there are; the
   // others are freed.
   std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t n);

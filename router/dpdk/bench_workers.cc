@@ -7,9 +7,11 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
+#include "router/dpdk/bench_nic.h"
 #include "router/dpdk/bench_router.h"
 #include "router/dpdk/bench_routes.h"
 #include "router/dpdk/fabric.h"
@@ -18,22 +20,27 @@
 
 namespace surety {
 
+using namespace literals;
+
 namespace {
 
 constexpr std::size_t kPairs = 2;
+constexpr std::uint64_t kDispatchSeed = 1;
 constexpr std::uint32_t kHop = kNextHopLocal + 1;  // by pair
 
 struct Case {
   const char* what;
   const char* path;
-  std::size_t feeds;  // ports that receive
-  bool one_exit;      // all of it leaves by the first pair's port
-  bool dispatch;      // the first port's reader hands packets on
-  bool elephant = false;
+  std::size_t feeds;                      // ports that receive
+  bool one_exit;                          // all of it leaves by the first pair's port
+  std::optional<std::size_t> elephant{};  // a single flow, dispatched to this one of two workers
 };
-constexpr std::array<Case, 3> kCases{{{"independent", "everything", 2, false, false},
-                                      {"one owner", "everything", 2, true, false},
-                                      {"elephant", "core", 1, true, true, true}}};
+constexpr std::array<Case, 6> kCases{{{"independent", "everything", 2, false},
+                                      {"one owner", "everything", 2, true},
+                                      {"elephant, core, reader's", "core", 1, true, 0},
+                                      {"elephant, core, other's", "core", 1, true, 1},
+                                      {"elephant, edge, reader's", "everything", 1, true, 0},
+                                      {"elephant, edge, other's", "everything", 1, true, 1}}};
 
 // Port 2k is where pair k receives, port 2k+1 where it transmits.
 class Bed {
@@ -42,7 +49,9 @@ class Bed {
     pool_.reset(rte_pktmbuf_pool_create("workers", 65535, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
                                         static_cast<int>(rte_socket_id())));
     if (!pool_) throw std::runtime_error("no memory for packet buffers");
-    const config::Config c = bench_config("forward", 1, kPairs);
+    config::Config c = bench_config("forward", 1, kPairs);
+    for (auto& port : c.ports) port.device.name.clear();  // nothing is received but what we say
+    for (auto& nic : nics_) nic.set_pool(pool_.get());
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));
       ports_.back()->start();
@@ -52,7 +61,7 @@ class Bed {
       if (!forwarding_.set_route(routes[i], RouteTarget{kHop + (i < routes.size() / kPairs ? 0 : 1), 1}))
         throw std::runtime_error("no room for the benchmark's routes");
     for (std::size_t k = 0; k < kPairs; ++k)
-      if (rte_eth_add_rx_callback(ports_[2 * k]->id(), 0, receive, &feeds_[k]) == nullptr)
+      if (rte_eth_add_rx_callback(ports_[2 * k]->id(), 0, receive, &nics_[k]) == nullptr)
         throw std::runtime_error("this DPDK has no receive callbacks");
   }
 
@@ -65,11 +74,11 @@ class Bed {
       hop.port = static_cast<std::uint8_t>(c.one_exit ? 1 : 2 * k + 1);
       hop.state = NextHopEntry::State::ready;
       forwarding_.set_next_hop(kHop + k, hop);
-      feeds_[k].reset();
+      nics_[k].connect(nullptr);
       const std::size_t half = routes.size() / kPairs;
-      if (k < c.feeds)
-        feeds_[k] = std::make_unique<BenchFeed>(
-            BenchTraffic{flows, false, ports_[2 * k]->mac(), std::span(routes).subspan(k * half, half), {}});
+      BenchTraffic traffic{flows, false, ports_[2 * k]->mac(), std::span(routes).subspan(k * half, half), {}};
+      if (c.elephant) traffic.first = flow_of(traffic, *c.elephant);
+      if (k < c.feeds) nics_[k].connect(std::make_unique<BenchFeed>(traffic));
     }
   }
 
@@ -81,34 +90,34 @@ class Bed {
   struct FreePool {
     void operator()(rte_mempool* p) const { rte_mempool_free(p); }
   };
-  // rte_rx_callback_fn; `self` is a pair's feed.
-  static std::uint16_t receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n, std::uint16_t,
-                               void* self) {
-    const auto& feed = *static_cast<std::unique_ptr<BenchFeed>*>(self);
-    if (feed) return feed->receive(mbufs, n);
-    rte_pktmbuf_free_bulk(mbufs, n);
-    return 0;
+  // The first one that is dispatched to `worker` of two.
+  static std::uint32_t flow_of(BenchTraffic traffic, std::size_t worker) {
+    const Dispatch dispatch(Spread::flow, 2, kDispatchSeed);
+    while (dispatch(BenchFeed(traffic).frame(0)) != worker) ++traffic.first;
+    return traffic.first;
+  }
+  // rte_rx_callback_fn; `self` is a pair's nic.
+  static std::uint16_t receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t,
+                               std::uint16_t room, void* self) {
+    return static_cast<BenchNic*>(self)->receive(mbufs, room);
   }
 
   std::unique_ptr<rte_mempool, FreePool> pool_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
-  std::array<std::unique_ptr<BenchFeed>, kPairs> feeds_;
+  std::array<BenchNic, kPairs> nics_;
 };
 
-WorkPlan plan(const Case& c, const std::vector<unsigned>& cores) {
-  WorkPlan plan;
-  plan.cores = cores;
-  for (std::size_t p = 0; p < 2 * kPairs; ++p) {
-    // A port that nothing comes in by is read by nobody.
-    const std::size_t worker = p / 2 % cores.size();
-    WorkPlan::Port port{.owner = worker, .readers = {}, .spread = Spread::none, .dispatch = false};
-    if (p % 2 == 0 && p / 2 < c.feeds) port.readers = {worker};
-    if (p == 0 && c.dispatch && cores.size() > 1) {
-      port.spread = Spread::flow;
-      port.dispatch = true;
-    }
-    plan.ports.push_back(port);
+// Each worker has a pair; but an elephant goes as it goes by default, where neighbouring ports have different
+// owners. A port that nothing comes in by is read by nobody.
+WorkPlan plan(const Case& c, const config::Config& config, const std::vector<unsigned>& cores) {
+  WorkPlan plan = plan_work(config, cores, std::vector<PortAbility>(config.ports.size()));
+  for (std::size_t p = 0; p < plan.ports.size(); ++p) {
+    WorkPlan::Port& port = plan.ports[p];
+    if (!c.elephant) port = {.owner = p / 2 % cores.size(), .readers = {p / 2 % cores.size()}};
+    if (p % 2 == 0 && p / 2 < c.feeds) continue;
+    port.readers.clear();
+    port.dispatch = false;
   }
   return plan;
 }
@@ -127,8 +136,14 @@ std::uint64_t transmitted(const std::vector<std::unique_ptr<Worker>>& workers) {
 double rate(const Bed& bed, const Case& c, const std::vector<unsigned>& cores, std::uint32_t flows,
             double seconds) {
   using Clock = std::chrono::steady_clock;
-  const Snapshot snapshot(bench_config(c.path, 2 * flows, kPairs));
-  const WorkPlan work = plan(c, cores);
+  config::Config config = bench_config(c.path, 2 * flows, kPairs);
+  if (c.elephant && !config.services.empty()) {  // a contract of its size
+    auto& csa = std::get<config::Csa>(config.services[0].conditioner);
+    csa.bucket.in = TokenBucketParams(100_Gbps, Depth::packets(1000));
+    csa.bucket.out = TokenBucketParams(100_Gbps, Depth::packets(1000));
+  }
+  const Snapshot snapshot(std::move(config));
+  const WorkPlan work = plan(c, snapshot.config, cores);
   const Fabric fabric("bench", work);
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::size_t w = 0; w < cores.size(); ++w) {
