@@ -58,6 +58,8 @@ class Ingress {
   // the same paths. Only where share_signals(true) has been called.
   std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
   void share_signals(bool on) { sharing_ = on; }
+  // From now on signals are checked with these, which must outlive this.
+  void use_keys(const SignalKeys& keys) { desk_.set_keys(keys); }
   // The ports, a bit each, for whose owners something was put into a ring since the last call.
   std::uint32_t take_handed() { return std::exchange(handed_, 0); }
   // One that another worker has believed: counted there.

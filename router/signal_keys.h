@@ -8,7 +8,7 @@
 //     - {id: 1, key: 00112233445566778899aabbccddeeff}
 //
 // To change it: add the new key as the second one on every router; put it first on every router; remove the
-// old one.
+// old one. A running router reads its file again upon SIGHUP.
 #pragma once
 
 #include <array>

@@ -97,7 +97,29 @@ void Router::load_keys() {
   SignalKeysResult result = load_signal_keys(s.key_file);
   for (const auto& w : result.warnings) spdlog::warn("{}", w);
   if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
-  signal_keys_ = std::move(result.keys);
+  signal_keys_.push_back(std::move(result.keys));
+}
+
+// What cannot be used changes nothing.
+void Router::reload_keys() {
+  const std::string& file = snapshot_.config.signalling.key_file;
+  bool successful = true;
+  try {
+    load_keys();
+    for (auto& w : workers_)
+      if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
+    if (signal_keys_.empty())
+      spdlog::info("nothing to read again: signalling is off");
+    else
+      spdlog::info("keys of {}: key {} signs, {} accepted", file, signal_keys_.back().keys.front().id,
+                   signal_keys_.back().keys.size());
+  } catch (const std::runtime_error& e) {
+    spdlog::error("the keys stay as they were\n{}", e.what());
+    successful = false;
+  }
+  const std::scoped_lock lock(shown_mutex_);
+  last_reload_successful_ = successful;
+  reloads_ += successful;
 }
 
 void Router::open_ports() {
@@ -114,14 +136,13 @@ void Router::open_ports() {
 
 void Router::make_workers() {
   fabric_ = std::make_unique<Fabric>("fabric", work_);
-  const bool signals = !signal_keys_.keys.empty();
   const WorkerEnvironment environment{snapshot_,
                                       ports_,
                                       forwarding_.fib(),
                                       forwarding_.next_hops(),
                                       punts_.get(),
                                       pools_.of(0),
-                                      signals ? &signal_keys_ : nullptr,
+                                      signal_keys_.empty() ? nullptr : &signal_keys_.back(),
                                       &wall_clock_};
   for (std::size_t w = 0; w < work_.cores.size(); ++w) {
     WorkerOptions options{.core = work_.cores[w], .seed = rte_rand(), .clock = clock_};
@@ -165,7 +186,7 @@ void Router::stop_workers() {
   rte_eal_mp_wait_lcore();
 }
 
-void Router::run(const std::atomic<bool>& stop) {
+void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   launch();
   try {
     start_observers();
@@ -173,6 +194,7 @@ void Router::run(const std::atomic<bool>& stop) {
                  work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       control_->round(5ms);
+      if (reload.exchange(false, std::memory_order_relaxed)) reload_keys();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       tick();
@@ -221,6 +243,8 @@ Reading Router::read() {
   const Time now = clock_.now();
   r.version = kVersion;
   r.config_hash = config_hash_;
+  r.reloads = reloads_;
+  r.last_reload_successful = last_reload_successful_;
   r.uptime_seconds = seconds(now.time_since_epoch());
   for (std::size_t p = 0; p < r.ports.size(); ++p) {
     PortReading& port = r.ports[p];

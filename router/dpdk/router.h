@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,8 +33,9 @@ class Router {
   Router(config::Config config, const EalPlan& plan, std::string config_hash);
   ~Router();
 
-  // Forwards until `stop` is set (by a signal handler or another thread).
-  void run(const std::atomic<bool>& stop);
+  // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, reads the
+  // key file of the signalling again, and takes it away.
+  void run(const std::atomic<bool>& stop, std::atomic<bool>& reload);
 
   // Everything the router counts, consistent (reading.h). From any thread.
   Reading read();
@@ -44,6 +46,7 @@ class Router {
   };
   bool inject(PortIndex port, rte_mbuf* m);
   void load_keys();
+  void reload_keys();
   void open_ports();
   void make_workers();
   void launch();
@@ -59,7 +62,7 @@ class Router {
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
-  SignalKeys signal_keys_;
+  std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at
   TscClock clock_;
   WallClock wall_clock_;
   WorkPlan work_;
@@ -74,6 +77,8 @@ class Router {
   ServiceRates rates_;
   std::vector<FlowReading> top_flows_;
   ControlReading control_reading_;
+  std::uint64_t reloads_ = 0;
+  bool last_reload_successful_ = true;
   Reading last_;  // if a worker should not answer
 };
 

@@ -20,11 +20,11 @@ namespace surety {
 
 namespace {
 
-std::atomic<bool> stop{false};
+std::atomic<bool> stop{false}, reload{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) {
-  stop.store(true, std::memory_order_relaxed);
+void on_signal(int number) {
+  (number == SIGHUP ? reload : stop).store(true, std::memory_order_relaxed);
 }
 
 void handle_signals() {
@@ -32,6 +32,7 @@ void handle_signals() {
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 std::string text_of(const std::string& file) {
@@ -53,7 +54,7 @@ void forward(config::Config config, const std::string& file) {
   handle_signals();
   {
     Router router(std::move(config), plan, config::hash_of(text_of(file)));
-    router.run(stop);
+    router.run(stop, reload);
   }
   rte_eal_cleanup();
 }

@@ -83,6 +83,10 @@ class Worker {
   // does not answer within a second.
   std::optional<Reading> read();
 
+  // From its next turn on, signals are signed and checked with these, which must outlive the worker. From any
+  // thread. Only where it has had keys from the start.
+  void use_keys(const SignalKeys& keys) { keys_.store(&keys, std::memory_order_release); }
+
   // For the thread that runs the turns.
   const Reading& read_here();  // the same, without asking
   const StageCounters& stages() const { return meter_.counters(); }
@@ -116,6 +120,7 @@ class Worker {
   std::size_t dispatch(std::span<rte_mbuf*> burst, PortIndex port);
   std::size_t take_over(Time now);
   void wake_peers();
+  void take_keys(const SignalKeys& keys);
   void exchange_signals(Time now);
   void send_signals(Egress& egress, Time now);
   void send_signal(const CongestionSignal& signal, Time now);
@@ -159,7 +164,8 @@ class Worker {
   bool receiving_ = true;
 
   std::atomic<bool> stop_{false}, running_{false};
-  std::mutex reading_mutex_;  // of those who ask
+  std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
+  std::mutex reading_mutex_;                      // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};
   Reading reading_;
 };

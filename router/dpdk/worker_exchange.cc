@@ -65,6 +65,11 @@ std::size_t Worker::take_over(Time now) {
   return total;
 }
 
+void Worker::take_keys(const SignalKeys& keys) {
+  ingress_->use_keys(keys);
+  if (signal_sender_) signal_sender_->set_keys(keys);
+}
+
 void Worker::exchange_signals(Time now) {
   if (signal_sender_)
     for (const PortIndex p : owned_)

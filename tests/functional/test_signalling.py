@@ -1,6 +1,7 @@
 """Congestion signals on the wire: a core router's queue is congested, the border of the flows holds their OUT packets back."""
 import contextlib
 import json
+import signal
 import time
 import types
 
@@ -198,3 +199,49 @@ def test_others_may_use_the_type(lab, core):
             arrived = far_wire.find(lambda p: ICMP in p and p[ICMP].type == 253)
             assert arrived is not None and bytes(arrived[ICMP].payload) == bytes(100)
         assert received(border.metrics()) == {}
+
+
+OLD, NEW = "{id: 1, key: 5f0b6a4c9d3e21780011223344556677}", "{id: 7, key: 7777777777777777aaaaaaaaaaaaaaaa}"
+
+
+def reload(router, successful=True):
+    before = router.metrics().value("surety_config_reloads_total")
+    router.process.send_signal(signal.SIGHUP)
+    router.until(lambda m: m.value("surety_config_last_reload_successful") == successful
+                 and m.value("surety_config_reloads_total") == before + successful)
+
+
+def hear(lab, core, border, result):
+    """Congestion once more: all the signals of it end at the border as `result`."""
+    known, before = received(border.metrics()), sent(core.metrics())
+    with congestion(lab, 1):
+        border.until(lambda m: received(m).get(result, 0) > known.get(result, 0))
+    border.until(lambda m: received(m).get(result, 0) - known.get(result, 0) == sent(core.metrics()) - before)
+
+
+def test_keys_change_while_routers_run(lab, core):
+    """Who signs with a key that the border has not been told of is not believed; then it is told, and the old one goes."""
+    def write(*keys):
+        lab.key_file.write_text("keys:\n" + "".join(f"  - {key}\n" for key in keys))
+    original = lab.key_file.read_text()
+    try:
+        with lab.border("act") as border:
+            lab.meet()
+            write(NEW, OLD)
+            reload(core)
+            hear(lab, core, border, "unknown_key")
+            reload(border)
+            hear(lab, core, border, "applied")
+            lab.key_file.write_text("keys: [nonsense]\n")
+            reload(border, successful=False)
+            assert f"{lab.key_file}:1:8: " in border.stderr()
+            hear(lab, core, border, "applied")
+            write(NEW)
+            reload(border)
+            reload(core)
+            hear(lab, core, border, "applied")
+            assert set(received(border.metrics())) == {"unknown_key", "applied"}
+            border.settle()
+    finally:
+        lab.key_file.write_text(original)
+        reload(core)
