@@ -79,7 +79,8 @@ class TestPort {
 
 class Workers : public testing::Test {
  protected:
-  explicit Workers(std::size_t workers = 2) : snapshot_(configured(kYaml)), next_hops_(64) {
+  explicit Workers(std::size_t workers = 2, const char* yaml = kYaml)
+      : snapshot_(configured(yaml)), next_hops_(64) {
     const auto& config = snapshot_.config;
     std::vector<unsigned> cores;
     for (unsigned w = 0; w < workers; ++w) cores.push_back(w);
@@ -229,6 +230,54 @@ TEST_F(Workers, WhatTheKernelSendsLeavesByItsPort) {
   ASSERT_EQ(taps_[1]->out.size(), 2u);
   EXPECT_EQ(taps_[1]->out[0], arp) << "as it is";
   EXPECT_EQ(taps_[1]->out[1], udp_frame());
+  expect_law();
+}
+
+// Two customer ports; contracts of sources, or of all of them.
+constexpr const char* kTwoPorts = R"(
+version: 1
+router: {name: joint, id: 192.0.2.1}
+ports:
+  lan: {device: null, addresses: [10.1.0.254/16], trust: customer}
+  up: {device: null, addresses: [10.2.0.254/16], trust: core}
+  down: {device: null, addresses: [10.3.0.254/16], trust: core}
+  lan2: {device: null, addresses: [10.4.0.254/16], trust: customer}
+services:
+  silver: {conditioner: token-bucket, rate: 1 Gbit/s, bucket: 10 MB, mark: {in: AF11, out: AF12}}
+classify:
+  - {match: {destination_port: 5001}, service: silver, per: source}
+)";
+constexpr const char* kOneContract = "  - {match: {destination_port: 5002}, service: silver, per: rule}\n";
+
+struct JointContracts : Workers {
+  explicit JointContracts(const std::string& yaml = kTwoPorts) : Workers(2, yaml.c_str()) {}
+  // From eight sources, each through both ports.
+  std::uint64_t contracts(std::uint16_t to) {
+    for (std::uint32_t n = 0; n < 16; ++n) {
+      Udp u;
+      u.port = n % 2 == 0 ? 0 : 3;
+      u.source += n / 2;
+      u.to = to;
+      taps_[u.port]->in.push_back(udp_frame(u));
+    }
+    run();
+    Reading all;
+    for (auto& w : workers_) merge(all, w->read_here());
+    EXPECT_EQ(all.services[0].counters.packets[index(Precedence::in)], 16u);
+    return all.services[0].counters.contracts;
+  }
+};
+TEST_F(JointContracts, OfASourceIsOneThroughBothPorts) {
+  EXPECT_EQ(contracts(5001), 8u);
+  for (const auto& w : workers_) EXPECT_GT(w->ingress().flows().size(), 0u) << "the work is shared";
+  expect_law();
+}
+
+struct OneJointContract : JointContracts {
+  OneJointContract() : JointContracts(std::string(kTwoPorts) + kOneContract) {}
+};
+TEST_F(OneJointContract, OfARuleIsOneThroughBothPorts) {
+  EXPECT_EQ(contracts(5002), 1u);
   expect_law();
 }
 
