@@ -32,6 +32,7 @@ namespace surety {
 struct WorkerOptions {
   unsigned core = 0;
   std::uint64_t seed = 1;
+  std::uint64_t dispatch_seed = 1;  // the same for all workers of a router, and nobody else's to know
   bool sleep = false;  // when there has been nothing to do for a while (idle_policy.h); else poll without end
   bool measure_stages = true;
   TscClock clock = {};             // one for all workers of a router

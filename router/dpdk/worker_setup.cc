@@ -48,7 +48,7 @@ Worker::Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::
   const Time now = options.start.value_or(clock_.now());
   for (const auto& port : environment.ports) macs_.push_back(port->mac());
   for (const auto& port : plan.ports)
-    dispatch_.emplace_back(port.spread, plan.cores.size(), environment.snapshot.config.router.id + 1u);
+    dispatch_.emplace_back(port.spread, plan.cores.size(), options.dispatch_seed);
   find_sources();
   watch_sources();
   make_egresses(now);

@@ -79,6 +79,7 @@ class TestPort {
 
 class Workers : public testing::Test {
  protected:
+  static constexpr std::uint64_t kDispatchSeed = 0x5eed;
   explicit Workers(std::size_t workers = 2, const char* yaml = kYaml)
       : snapshot_(configured(yaml)), next_hops_(64) {
     const auto& config = snapshot_.config;
@@ -94,6 +95,7 @@ class Workers : public testing::Test {
     route("10.3.0.0/16", 11, 2);
     WorkerOptions options;
     options.start = kStart;
+    options.dispatch_seed = kDispatchSeed;
     for (std::size_t w = 0; w < workers; ++w)
       workers_.push_back(std::make_unique<Worker>(
           WorkerEnvironment{snapshot_, ports_, shared_fib(), next_hops_}, plan_, w, fabric_.get(), options));
@@ -196,6 +198,18 @@ TEST_F(Workers, BothHaveFlows) {
   EXPECT_EQ(first + second, 64u);
   EXPECT_GT(first, 16u);
   EXPECT_GT(second, 16u);
+}
+
+// Nothing else decides: who does not know the seed cannot aim flows at a worker.
+TEST_F(Workers, TheSeedDecidesWhoHasAFlow) {
+  const Dispatch dispatch(Spread::flow, 2, kDispatchSeed);
+  std::size_t first = 0;
+  for (std::uint16_t f = 0; f < 64; ++f) {
+    first += dispatch(numbered(f, 0)) == 0;
+    taps_[0]->in.push_back(numbered(f, 0));
+  }
+  run();
+  EXPECT_EQ(workers_[0]->ingress().flows().size(), first);
 }
 
 TEST_F(Workers, AFlowHasOneContract) {
