@@ -29,6 +29,9 @@ namespace surety {
 // What the contracts of packets that come in by `port` allow.
 Spread spread_of(const config::Config& config, std::size_t port);
 
+// Of one router.
+inline constexpr std::size_t kMaxWorkers = 64;
+
 // What a device can do.
 struct PortAbility {
   std::uint16_t max_rx_queues = 1;
@@ -54,8 +57,8 @@ struct WorkPlan {
 };
 
 // `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where
-// the configuration asks for what a device cannot do, names a core that is no worker, or has packets of one
-// contract received by several.
+// there are more than kMaxWorkers, or the configuration asks for what a device cannot do, names a core that
+// is no worker, or has packets of one contract received by several.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
 

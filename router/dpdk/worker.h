@@ -51,9 +51,6 @@ struct WorkerEnvironment {
   const WallClock* wall_clock = nullptr;    // the same
 };
 
-// Of one router.
-inline constexpr std::size_t kMaxWorkers = 64;
-
 class Worker {
  public:
   // The only one: it receives from all queues and owns all ports.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 
 #include "tests/unit/data_plane.h"
@@ -86,6 +87,15 @@ TEST(WorkPlan, WhatCannotBeIsRefused) {
             "port a: receive: {queues: 4}: the device has 1 at most");
   EXPECT_EQ(error_of(four_ports({}, ", worker: 7"), {1, 2}, plain()),
             "port a: core 7 is not a worker; the workers' cores are 1, 2");
+}
+
+TEST(WorkPlan, MoreWorkersThanThereIsRoomForAreRefused) {
+  std::vector<unsigned> cores(kMaxWorkers);
+  std::iota(cores.begin(), cores.end(), 1u);
+  EXPECT_EQ(plan_work(four_ports(), cores, with_rss(1024)).ports[0].readers.size(), kMaxWorkers);
+  cores.push_back(100);
+  EXPECT_EQ(error_of(four_ports(), cores, plain()),
+            "65 workers are more than a router can have, 64: name fewer cores, like `workers: [1, 2]`");
 }
 
 config::Config with_rules(const std::string& rules) {
