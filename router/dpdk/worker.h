@@ -20,6 +20,7 @@
 #include "router/dpdk/fabric.h"
 #include "router/dpdk/idle_policy.h"
 #include "router/dpdk/port.h"
+#include "router/dpdk/signalling_copy.h"
 #include "router/dpdk/sleeper.h"
 #include "router/dpdk/work_plan.h"
 #include "router/egress.h"
@@ -77,8 +78,9 @@ class Worker {
   // For who has put something into a ring that this worker reads: it may be asleep.
   void wake() { sleeper_.wake(); }
 
-  // The numbers of what this worker does, at one moment between two turns. From any thread. Empty when it
-  // does not answer within a second.
+  // The numbers of what this worker does, at one moment between two turns; those of its congestion
+  // signalling, within some turns (signalling_copy.h). From any thread, unless somebody turns it by hand.
+  // Empty when it does not answer within a second.
   std::optional<Reading> read();
 
   // For the thread that runs the turns.
@@ -108,6 +110,7 @@ class Worker {
   };
   void find_sources();
   void make_egresses(Time now);
+  std::vector<SignallingNumbers::Queue> signalling_queues() const;
   std::size_t turn(Time now, std::uint64_t tsc);
   std::size_t receive(Time now);
   std::size_t receive(const Source& source, std::span<rte_mbuf*> room) const;
@@ -121,7 +124,7 @@ class Worker {
   std::size_t transmit(std::size_t port, Time now);
   void answer();
   void fill(Reading& r);
-  IdlePolicy idle_policy() const;
+  const Reading& named();
   void watch_sources();
   void rest(Time now);
   void arm(bool on);
@@ -159,6 +162,8 @@ class Worker {
   std::atomic<bool> stop_{false}, running_{false};
   std::mutex reading_mutex_;  // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};
+  std::uint64_t copying_for_ = 0;             // the question that it copies for
+  std::optional<SignallingCopy> signalling_;  // names are given by those who ask
   Reading reading_;
 };
 
