@@ -92,8 +92,7 @@ Time AlphaClocks::next_event() const {
 
 std::vector<RemoteAlphaReading> AlphaClocks::remotes() const {
   std::vector<RemoteAlphaReading> all;
-  for (const Slot slot : held_back_)
-    all.push_back({paths_.path(slot), paths_.domain(slot), remotes_[slot].alpha.alpha()});
+  for (std::size_t i = 0; i < remote_count(); ++i) all.push_back(remote(i));
   std::sort(all.begin(), all.end(), [](const RemoteAlphaReading& a, const RemoteAlphaReading& b) {
     return a.path.first != b.path.first ? a.path.first < b.path.first : a.domain < b.domain;
   });

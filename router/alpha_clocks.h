@@ -59,6 +59,14 @@ class AlphaClocks {
 
   // The paths that have a clock, by path and domain: held back now, or by a search that is not over.
   std::vector<RemoteAlphaReading> remotes() const;
+  // The same in no order, for who takes some at a time: from the last one to the first, between whatever
+  // comes and goes, each one that stays is met, some of them twice.
+  std::size_t remote_count() const { return held_back_.size(); }
+  std::size_t remote_capacity() const { return free_.size(); }
+  RemoteAlphaReading remote(std::size_t i) const {
+    const Slot slot = held_back_[i];
+    return {paths_.path(slot), paths_.domain(slot), remotes_[slot].alpha.alpha()};
+  }
 
  private:
   using Slot = PathSlots::Slot;

@@ -75,13 +75,15 @@ class Ingress {
   std::uint32_t held() const { return condition_.held(); }
   // Packets that wait in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
-  // Paths that signals hold back now, by path and domain; for a reading.
+  // Paths that signals hold back now, by path and domain.
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
+  const AlphaClocks& clocks() const { return condition_.clocks(); }
   // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
-  // obeyed.
+  // obeyed. From any thread.
   Ratio applied_alpha(const RemoteAlphaReading& path) const;
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
   SignalDesk& desk() { return desk_; }
+  const SignalDesk& desk() const { return desk_; }
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);

@@ -32,7 +32,7 @@ SignalResult SignalGate::judge(std::span<const std::uint8_t> ip, Time now, UnixT
 
 std::vector<SignalGate::Sender> SignalGate::senders() const {
   std::vector<Sender> out;
-  for (const auto& s : history_.all()) out.push_back({s.router, s.port, s.queue, s.accepted, s.last});
+  for (const auto& s : history_.all()) out.push_back(reading_of(s));
   return out;
 }
 

@@ -39,12 +39,19 @@ class SignalGate {
     std::uint64_t accepted = 0;
     Time last{};
   };
-  std::vector<Sender> senders() const;  // that are remembered; for a reading
+  std::vector<Sender> senders() const;  // that are remembered, heard longest ago first
+  // The same in no order, one by one (SignalHistory::size()).
+  std::size_t sender_count() const { return history_.size(); }
+  Sender sender(std::size_t i) const { return reading_of(history_[i]); }
 
   // Keys changed; they must outlive this.
   void set_keys(const SignalKeys& keys) { keys_ = &keys; }
 
  private:
+  static Sender reading_of(const SignalHistory::Sender& s) {
+    return {s.router, s.port, s.queue, s.accepted, s.last};
+  }
+
   const SignalKeys* keys_;
   std::uint32_t id_;
   std::chrono::milliseconds max_age_;

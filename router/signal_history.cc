@@ -26,7 +26,8 @@ SignalResult SignalHistory::accept(const SignalMessage& m, Time now) {
 SignalResult SignalHistory::add(const SignalMessage& m, Time now) {
   if (m.sent <= forgotten_) return SignalResult::stale;
   if (senders_.size() == kMax) return SignalResult::senders;
-  senders_.push_back({m.router, m.port, m.queue, 1, now, m.sent, ReplayWindow(m.sequence)});
+  senders_.push_back({m.router, m.port, m.queue, 1, now, m.sent, ReplayWindow(m.sequence), dense_.size()});
+  dense_.push_back(std::prev(senders_.end()));
   places_.emplace(id_of(m.router, m.port, m.queue), std::prev(senders_.end()));
   return SignalResult::applied;
 }
@@ -36,6 +37,9 @@ void SignalHistory::forget_silent(Time now) {
     const Sender& s = senders_.front();
     forgotten_ = std::max(forgotten_, s.sent);
     places_.erase(id_of(s.router, s.port, s.queue));
+    dense_.back()->place = s.place;
+    dense_[s.place] = dense_.back();
+    dense_.pop_back();
     senders_.pop_front();
   }
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <list>
 #include <unordered_map>
+#include <vector>
 
 #include "router/congestion_signal.h"
 #include "router/replay_window.h"
@@ -33,8 +34,13 @@ class SignalHistory {
     Time last;
     UnixTime sent;  // the latest one
     ReplayWindow window;
+    std::size_t place;  // in the dense order
   };
   const std::list<Sender>& all() const { return senders_; }  // heard longest ago first
+  // The same in no order, for who takes some at a time: from the last one to the first, between whatever
+  // comes and goes, each one that stays is met, some of them twice.
+  std::size_t size() const { return dense_.size(); }
+  const Sender& operator[](std::size_t i) const { return *dense_[i]; }
 
  private:
   using Place = std::list<Sender>::iterator;
@@ -44,6 +50,7 @@ class SignalHistory {
   Duration memory_;
   std::list<Sender> senders_;
   std::unordered_map<std::uint64_t, Place> places_;
+  std::vector<Place> dense_;
   UnixTime forgotten_ = UnixTime::min();  // nothing that was forgotten was sent later
 };
 

@@ -144,8 +144,10 @@ void Router::make_workers() {
                                       pools_.of(0),
                                       signal_keys_.empty() ? nullptr : &signal_keys_.back(),
                                       &wall_clock_};
+  const std::uint64_t dispatch_seed = rte_rand();
   for (std::size_t w = 0; w < work_.cores.size(); ++w) {
-    WorkerOptions options{.core = work_.cores[w], .seed = rte_rand(), .clock = clock_};
+    WorkerOptions options{
+        .core = work_.cores[w], .seed = rte_rand(), .dispatch_seed = dispatch_seed, .clock = clock_};
     options.sleep = snapshot_.config.idle == config::Config::Idle::adaptive;
     workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
   }

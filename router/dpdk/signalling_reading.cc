@@ -1,6 +1,9 @@
 #include "router/dpdk/signalling_reading.h"
 
-#include "config/address.h"
+#include <algorithm>
+#include <tuple>
+
+#include "router/port_addresses.h"
 
 namespace surety {
 
@@ -11,34 +14,45 @@ const char* name(config::Signalling::Mode mode) {
   return mode == Mode::off ? "off" : mode == Mode::observe ? "observe" : "act";
 }
 
-std::string dotted(std::uint32_t id) {
-  config::Address a;
-  for (std::size_t b = 0; b < 4; ++b) a.bytes[b] = static_cast<std::uint8_t>(id >> (24 - 8 * b));
-  return config::to_string(a);
+std::string dotted(std::uint32_t router_id) {
+  return to_string(from_wire(endpoints::IpAddress::v4(__builtin_bswap32(router_id))));
+}
+
+// In the order of their keys; of those that are there twice, the one that was copied first.
+template <class Row, class KeyOf>
+std::vector<Row> in_order(std::vector<Row> rows, KeyOf key_of) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row& a, const Row& b) { return key_of(a) < key_of(b); });
+  const auto end = std::unique(rows.begin(), rows.end(),
+                               [&](const Row& a, const Row& b) { return key_of(a) == key_of(b); });
+  rows.erase(end, rows.end());
+  return rows;
 }
 
 // Queues that have something to say; the others would be rows of zeros.
-void fill_senders(SignallingReading& r, std::span<const std::unique_ptr<Egress>> egresses,
-                  const SignalSender& sender, const Snapshot& snapshot) {
-  for (std::size_t p = 0; p < egresses.size(); ++p) {
-    const auto& classes = snapshot.queues[p].classes;
-    for (std::size_t c = 0; egresses[p] && c < classes.size(); ++c) {
-      const auto n = sender.counters(static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c));
-      if (n.sent + n.limited + n.lost == 0) continue;
-      r.senders.push_back(
-          {snapshot.config.ports[p].name, classes[c].scheduling.name, n.sent, n.limited, n.lost});
-    }
+void add_senders(SignallingReading& r, const SignallingNumbers& numbers, const Snapshot& snapshot) {
+  for (const auto& q : numbers.queues) {
+    const auto& n = q.counters;
+    if (n.sent + n.limited + n.lost == 0) continue;
+    r.senders.push_back({snapshot.config.ports[q.port].name,
+                         snapshot.queues[q.port].classes[q.class_index].scheduling.name, n.sent, n.limited,
+                         n.lost});
   }
 }
 
-void fill_sources(SignallingReading& r, const SignalGate& gate, Time now) {
-  for (const auto& s : gate.senders())
+void add_sources(SignallingReading& r, const SignallingNumbers& numbers) {
+  const auto key = [](const SignalGate::Sender& s) { return std::tuple(s.router, s.port, s.queue); };
+  for (const auto& s : in_order(numbers.sources, key))
     r.sources.push_back({dotted(s.router), std::to_string(s.port), std::to_string(s.queue), s.accepted,
-                         seconds(now - s.last)});
+                         seconds(numbers.at - s.last)});
 }
 
-void fill_paths(SignallingReading& r, const Ingress& ingress, const Snapshot& snapshot) {
-  for (const auto& path : ingress.remote_alphas()) {
+void add_paths(SignallingReading& r, const SignallingNumbers& numbers, const Ingress& ingress,
+               const Snapshot& snapshot) {
+  const auto key = [](const RemoteAlphaReading& p) {
+    return std::tuple(p.path.first, p.path.count, p.domain);
+  };
+  for (const auto& path : in_order(numbers.paths, key)) {
     SignalPathReading p;
     p.next_hop = path.path.first;
     p.next_hops = path.path.count;
@@ -51,15 +65,15 @@ void fill_paths(SignallingReading& r, const Ingress& ingress, const Snapshot& sn
 
 }  // namespace
 
-void fill_signalling(Reading& reading, Ingress& ingress, std::span<const std::unique_ptr<Egress>> egresses,
-                     const SignalSender* sender, const Snapshot& snapshot, Time now) {
-  SignallingReading& r = reading.signalling;
-  r = {};
+SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingress& ingress,
+                                  const Snapshot& snapshot) {
+  SignallingReading r;
   r.mode = name(snapshot.config.signalling.mode);
-  r.received = ingress.signals();
-  if (sender != nullptr) fill_senders(r, egresses, *sender, snapshot);
-  if (const SignalGate* gate = ingress.desk().gate()) fill_sources(r, *gate, now);
-  fill_paths(r, ingress, snapshot);
+  r.received = numbers.received;
+  add_senders(r, numbers, snapshot);
+  add_sources(r, numbers);
+  add_paths(r, numbers, ingress, snapshot);
+  return r;
 }
 
 }  // namespace surety

@@ -1,17 +1,15 @@
-// The congestion signalling of one worker as numbers (reading.h).
+// The congestion signalling of one worker with names (reading.h).
 #pragma once
 
-#include <memory>
-#include <span>
-
+#include "router/dpdk/signalling_copy.h"
 #include "router/ingress.h"
 #include "router/reading.h"
-#include "router/signal_sender.h"
 
 namespace surety {
 
-// `sender`: null where this router does not signal. `egresses`: by port; null: another worker's.
-void fill_signalling(Reading& r, Ingress& ingress, std::span<const std::unique_ptr<Egress>> egresses,
-                     const SignalSender* sender, const Snapshot& snapshot, Time now);
+// For the thread that asked; `ingress`: the worker's. Queues that have signalled, in their order; sources by
+// router, port and queue; paths by next hop and domain, each once.
+SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingress& ingress,
+                                  const Snapshot& snapshot);
 
 }  // namespace surety

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
 #include <stdexcept>
 
 namespace surety {
@@ -26,6 +29,23 @@ Spread spread_within(config::Rule::Per per) {
 
 bool keeps_state(const config::Service& s) {
   return !std::holds_alternative<config::None>(s.conditioner);
+}
+
+bool is_customer(const config::Port& port) {
+  return port.trust == config::Port::Trust::customer;
+}
+
+// As the classifier has it (classifier.h).
+bool applies(const config::Rule& rule, const config::Config& config, std::size_t port) {
+  return rule.match.port ? *rule.match.port == port : is_customer(config.ports[port]);
+}
+
+// The port is part of what a flow is, and of `per: vlan`; other contracts are met through every port that
+// their rule applies to.
+bool spans_ports(const config::Rule& rule, const config::Config& config) {
+  using Per = config::Rule::Per;
+  return !rule.match.port && rule.per != Per::flow && rule.per != Per::vlan &&
+         keeps_state(config.services[rule.service]);
 }
 
 // Flows may be spread by whatever a contract covers; two different things have nothing in common.
@@ -72,22 +92,81 @@ WorkPlan::Port plan_port(const config::Config& config, std::size_t p, const std:
   return plan;
 }
 
+// Of a port whose readers are named, or several.
+std::vector<unsigned> reader_cores(const WorkPlan& plan, std::size_t port) {
+  std::set<unsigned> of;
+  for (const std::size_t w : plan.ports[port].readers) of.insert(plan.cores[w]);
+  return {of.begin(), of.end()};
+}
+
+// The one reader that the configuration names for some of these ports; none: it names no reader.
+std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Config& config, std::size_t rule,
+                                        const std::vector<std::size_t>& ports) {
+  std::set<std::size_t> readers;
+  std::vector<std::string> names, named;
+  std::optional<unsigned> first;  // a core
+  for (const std::size_t p : ports) {
+    const config::Port& port = config.ports[p];
+    names.push_back(port.name);
+    if (port.rx_workers.empty() && port.rx_queues.value_or(1) == 1) continue;
+    readers.insert(plan.ports[p].readers.begin(), plan.ports[p].readers.end());
+    const auto cores = reader_cores(plan, p);
+    if (!first) first = cores.front();
+    named.push_back(fmt::format("port {} {}by core{} {}", port.name, named.empty() ? "is read " : "",
+                                cores.size() > 1 ? "s" : "", fmt::join(cores, ", ")));
+  }
+  if (readers.empty()) return std::nullopt;
+  if (readers.size() == 1) return *readers.begin();
+  throw std::runtime_error(fmt::format(
+      "rule {} of `classify` (service {}): ports {} share its contracts, so one worker must receive "
+      "from them all; but {}: name the same core for all, like `receive: {{workers: {}}}`, or write a "
+      "rule for each port (`match: {{port: {}}}`)",
+      rule + 1, config.services[config.rules[rule].service].name, fmt::join(names, ", "),
+      fmt::join(named, ", "), *first, names.front()));
+}
+
+// Rules that span ports all span the same ones: those of customers.
+void plan_together(WorkPlan& plan, const config::Config& config) {
+  const auto rule = std::find_if(config.rules.begin(), config.rules.end(),
+                                 [&](const config::Rule& r) { return spans_ports(r, config); });
+  std::vector<std::size_t> ports;
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (is_customer(config.ports[p])) ports.push_back(p);
+  if (rule == config.rules.end() || ports.size() < 2) return;
+  Spread spread = Spread::flow;
+  for (const std::size_t p : ports) spread = narrower(spread, plan.ports[p].spread);
+  const auto named = named_reader(plan, config, static_cast<std::size_t>(rule - config.rules.begin()), ports);
+  const bool one_reader = named || spread == Spread::none;
+  const std::size_t reader = named.value_or(plan.ports[ports.front()].owner);
+  for (const std::size_t p : ports) {
+    WorkPlan::Port& port = plan.ports[p];
+    port.spread = spread;
+    port.readers.assign(config.ports[p].rx_queues.value_or(1), one_reader ? reader : port.owner);
+    port.dispatch = !one_reader && plan.cores.size() > 1;
+  }
+}
+
 }  // namespace
 
 Spread spread_of(const config::Config& config, std::size_t port) {
   Spread spread = Spread::flow;
   for (const auto& rule : config.rules)
-    if ((!rule.match.port || *rule.match.port == port) && keeps_state(config.services[rule.service]))
+    if (applies(rule, config, port) && keeps_state(config.services[rule.service]))
       spread = narrower(spread, spread_within(rule.per));
   return spread;
 }
 
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities) {
+  if (cores.size() > kMaxWorkers)
+    throw std::runtime_error(
+        fmt::format("{} workers are more than a router can have, {}: name fewer cores, like `workers: [{}]`",
+                    cores.size(), kMaxWorkers, fmt::join(std::span(cores).first(2), ", ")));
   WorkPlan plan;
   plan.cores = cores;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     plan.ports.push_back(plan_port(config, p, cores, abilities[p]));
+  plan_together(plan, config);
   return plan;
 }
 

@@ -8,6 +8,13 @@
 //
 // Packets of one flow, and of one contract, always come to the same worker: where a rule's contracts cover
 // more than a flow (`per: source` and the like), packets are spread by what they cover, or not at all.
+//
+// The contracts of a rule that names no port are met through all customer ports, unless they are `per: flow`
+// or `per: vlan`, which are of a port. Customer ports are then planned together: by source or destination,
+// each one's owner dispatches, all in the same way (devices do not spread: each has a hash of its own); where
+// dispatch cannot tell contracts apart, one worker receives from all of them: the one that a port's
+// `receive: {workers: ...}` names, or else the first customer port's owner. Naming a reader makes it the
+// others' in the first case too; naming different ones, or several queues without one reader, is refused.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +28,9 @@ namespace surety {
 
 // What the contracts of packets that come in by `port` allow.
 Spread spread_of(const config::Config& config, std::size_t port);
+
+// Of one router.
+inline constexpr std::size_t kMaxWorkers = 64;
 
 // What a device can do.
 struct PortAbility {
@@ -47,7 +57,8 @@ struct WorkPlan {
 };
 
 // `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where
-// the configuration asks for what a device cannot do or names a core that is no worker.
+// there are more than kMaxWorkers, or the configuration asks for what a device cannot do, names a core that
+// is no worker, or has packets of one contract received by several.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
 

@@ -15,7 +15,10 @@ constexpr int kBurstsPerTurn = 4;  // to one port: more may come in than one bur
 void Worker::run(Duration drain) {
   const auto thread = static_cast<unsigned>(index_);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread);
-  running_.store(true, std::memory_order_release);
+  {
+    const std::scoped_lock lock(reading_mutex_);  // of a worker that does not run, who asks copies himself
+    running_.store(true, std::memory_order_release);
+  }
   if (options_.sleep) Sleeper::tighten_timer();
   while (!stop_.load(std::memory_order_relaxed)) {
     turn();
@@ -28,7 +31,6 @@ void Worker::run(Duration drain) {
     answer();
   }
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread);
-  fill(reading_);
   running_.store(false, std::memory_order_release);
 }
 

@@ -20,6 +20,7 @@
 #include "router/dpdk/fabric.h"
 #include "router/dpdk/idle_policy.h"
 #include "router/dpdk/port.h"
+#include "router/dpdk/signalling_copy.h"
 #include "router/dpdk/sleeper.h"
 #include "router/dpdk/work_plan.h"
 #include "router/egress.h"
@@ -32,6 +33,7 @@ namespace surety {
 struct WorkerOptions {
   unsigned core = 0;
   std::uint64_t seed = 1;
+  std::uint64_t dispatch_seed = 1;  // the same for all workers of a router, and nobody else's to know
   bool sleep = false;  // when there has been nothing to do for a while (idle_policy.h); else poll without end
   bool measure_stages = true;
   TscClock clock = {};             // one for all workers of a router
@@ -49,9 +51,6 @@ struct WorkerEnvironment {
   const SignalKeys* signal_keys = nullptr;  // null: signalling is off
   const WallClock* wall_clock = nullptr;    // the same
 };
-
-// Of one router.
-inline constexpr std::size_t kMaxWorkers = 64;
 
 class Worker {
  public:
@@ -79,8 +78,9 @@ class Worker {
   // For who has put something into a ring that this worker reads: it may be asleep.
   void wake() { sleeper_.wake(); }
 
-  // The numbers of what this worker does, at one moment between two turns. From any thread. Empty when it
-  // does not answer within a second.
+  // The numbers of what this worker does, at one moment between two turns; those of its congestion
+  // signalling, within some turns (signalling_copy.h). From any thread, unless somebody turns it by hand.
+  // Empty when it does not answer within a second.
   std::optional<Reading> read();
 
   // From its next turn on, signals are signed and checked with these, which must outlive the worker. From any
@@ -114,6 +114,7 @@ class Worker {
   };
   void find_sources();
   void make_egresses(Time now);
+  std::vector<SignallingNumbers::Queue> signalling_queues() const;
   std::size_t turn(Time now, std::uint64_t tsc);
   std::size_t receive(Time now);
   std::size_t receive(const Source& source, std::span<rte_mbuf*> room) const;
@@ -128,7 +129,7 @@ class Worker {
   std::size_t transmit(std::size_t port, Time now);
   void answer();
   void fill(Reading& r);
-  IdlePolicy idle_policy() const;
+  const Reading& named();
   void watch_sources();
   void rest(Time now);
   void arm(bool on);
@@ -167,6 +168,8 @@ class Worker {
   std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
   std::mutex reading_mutex_;                      // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};
+  std::uint64_t copying_for_ = 0;             // the question that it copies for
+  std::optional<SignallingCopy> signalling_;  // names are given by those who ask
   Reading reading_;
 };
 

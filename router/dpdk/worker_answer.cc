@@ -1,6 +1,7 @@
 // What a worker tells of itself, to whoever asks from another thread.
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "router/dpdk/signalling_reading.h"
 #include "router/dpdk/worker.h"
@@ -12,6 +13,8 @@ void Worker::answer() {
   const std::uint64_t asked = asked_.load(std::memory_order_acquire);
   if (asked == answered_.load(std::memory_order_relaxed)) [[likely]]
     return;
+  if (std::exchange(copying_for_, asked) != asked) signalling_->start();
+  if (!signalling_->step(clock_.now())) return;
   fill(reading_);
   answered_.store(asked, std::memory_order_release);
 }
@@ -21,15 +24,23 @@ std::optional<Reading> Worker::read() {
   const std::uint64_t question = asked_.fetch_add(1, std::memory_order_acq_rel) + 1;
   wake();
   for (int waited_us = 0; running_.load(std::memory_order_acquire); waited_us += 20) {
-    if (answered_.load(std::memory_order_acquire) == question) return reading_;
+    if (answered_.load(std::memory_order_acquire) == question) return named();
     if (waited_us > 1'000'000) return std::nullopt;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
-  return reading_;
+  return read_here();
 }
 
 const Reading& Worker::read_here() {
+  signalling_->start();
+  while (!signalling_->step(clock_.now())) {
+  }
   fill(reading_);
+  return named();
+}
+
+const Reading& Worker::named() {
+  reading_.signalling = read_signalling(signalling_->numbers(), *ingress_, environment_.snapshot);
   return reading_;
 }
 
@@ -42,8 +53,6 @@ void Worker::fill(Reading& r) {
   }
   for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
   fill_egresses(r, egresses_, environment_.snapshot);
-  fill_signalling(r, *ingress_, egresses_, signal_sender_ ? &*signal_sender_ : nullptr, environment_.snapshot,
-                  clock_.now());
   r.flows = ingress_->flows().size();
   r.workers[0].counters = counters_;
   r.workers[0].flows = r.flows;

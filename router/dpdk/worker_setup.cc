@@ -48,7 +48,7 @@ Worker::Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::
   const Time now = options.start.value_or(clock_.now());
   for (const auto& port : environment.ports) macs_.push_back(port->mac());
   for (const auto& port : plan.ports)
-    dispatch_.emplace_back(port.spread, plan.cores.size(), environment.snapshot.config.router.id + 1u);
+    dispatch_.emplace_back(port.spread, plan.cores.size(), options.dispatch_seed);
   find_sources();
   watch_sources();
   make_egresses(now);
@@ -99,6 +99,18 @@ void Worker::connect(std::span<const std::unique_ptr<Worker>> all) {
                          environment_.wall_clock},
       options_.seed, now);
   ingress_->share_signals(!peers_.empty());
+  signalling_.emplace(
+      SignallingCopy::Source{signal_sender_ ? &*signal_sender_ : nullptr, ingress_->desk().gate(),
+                             ingress_->clocks(), ingress_->signals()},
+      signalling_queues());
+}
+
+std::vector<SignallingNumbers::Queue> Worker::signalling_queues() const {
+  std::vector<SignallingNumbers::Queue> queues;
+  for (const PortIndex p : owned_)
+    for (std::size_t c = 0; c < environment_.snapshot.queues[p].classes.size(); ++c)
+      queues.push_back({p, static_cast<std::uint8_t>(c), {}});
+  return queues;
 }
 
 Worker::~Worker() {

@@ -69,6 +69,8 @@ surety_test(unit_router_worker
   unit/eal_main.cc
   unit/sleeper_test.cc
   unit/idle_policy_test.cc
+  unit/signalling_copy_test.cc
+  unit/signalling_reading_test.cc
   unit/work_plan_test.cc
   unit/worker_reading_test.cc
   unit/workers_test.cc

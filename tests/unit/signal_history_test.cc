@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/unit/signal_packets.h"
 
 namespace surety {
@@ -65,6 +67,19 @@ TEST_F(SignalHistoryTest, ForgetsAfterTwiceTheAgeOfSilence) {
   // A restart with a lower sequence is heard when the memory is gone, not before.
   EXPECT_EQ(hear(1, 50, 20s), Result::replayed);
   EXPECT_EQ(hear(1, 50, 20s + 1ns), Result::applied);
+}
+
+// Whoever takes some at a time, last ones first, misses none that stays.
+TEST_F(SignalHistoryTest, TheDenseOrderHasWhatIsRemembered) {
+  for (std::uint32_t n = 0; n < 10; ++n) hear(n, 100, n < 5 ? 0s : 15s);
+  std::multiset<std::uint32_t> seen;
+  std::size_t left = history_.size();
+  while (left > 7) seen.insert(history_[--left].router);
+  hear(5, 101, 20s + 1ns);  // five are forgotten
+  ASSERT_EQ(history_.size(), 5u);
+  left = std::min(left, history_.size());
+  while (left > 0) seen.insert(history_[--left].router);
+  for (std::uint32_t n = 5; n < 10; ++n) EXPECT_GE(seen.count(n), 1u) << n;
 }
 
 TEST_F(SignalHistoryTest, IsBounded) {

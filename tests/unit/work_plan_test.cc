@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 
 #include "tests/unit/data_plane.h"
@@ -88,6 +89,15 @@ TEST(WorkPlan, WhatCannotBeIsRefused) {
             "port a: core 7 is not a worker; the workers' cores are 1, 2");
 }
 
+TEST(WorkPlan, MoreWorkersThanThereIsRoomForAreRefused) {
+  std::vector<unsigned> cores(kMaxWorkers);
+  std::iota(cores.begin(), cores.end(), 1u);
+  EXPECT_EQ(plan_work(four_ports(), cores, with_rss(1024)).ports[0].readers.size(), kMaxWorkers);
+  cores.push_back(100);
+  EXPECT_EQ(error_of(four_ports(), cores, plain()),
+            "65 workers are more than a router can have, 64: name fewer cores, like `workers: [1, 2]`");
+}
+
 config::Config with_rules(const std::string& rules) {
   return four_ports(
       "services:\n"
@@ -118,6 +128,118 @@ TEST(WorkPlan, SpreadIsWhatAllContractsAllow) {
   EXPECT_EQ(spread("  - {match: {port: a}, service: plain}\n"), Spread::flow) << "keeps no state";
   EXPECT_EQ(spread("  - {match: {protocol: tcp}, service: gold, per: source}\n"), Spread::source)
       << "all ports";
+}
+
+TEST(WorkPlan, RulesWithoutAPortAreOfCustomerPorts) {
+  config::Config c = with_rules("  - {match: {protocol: tcp}, service: gold}\n");
+  c.ports[1].trust = config::Port::Trust::core;
+  EXPECT_EQ(spread_of(c, 0), Spread::none);
+  EXPECT_EQ(spread_of(c, 1), Spread::flow);
+}
+
+// Contracts that packets of several ports meet: those of rules that name no port.
+class JointWorkPlan : public testing::Test {
+ protected:
+  const std::string flow = "  - {match: {protocol: tcp}, service: gold, per: flow}\n",
+                    source = "  - {match: {protocol: udp}, service: gold, per: source}\n",
+                    destination = "  - {match: {protocol: 33}, service: gold, per: destination}\n",
+                    prefix = "  - {match: {}, service: gold, per: prefix}\n",
+                    vlan = "  - {match: {protocol: tcp}, service: gold, per: vlan}\n",
+                    rule = "  - {match: {}, service: gold}\n";
+  // Port d is no customer's.
+  static config::Config joint(const std::string& rules) {
+    config::Config c = with_rules(rules);
+    c.ports[3].trust = config::Port::Trust::core;
+    return c;
+  }
+  static WorkPlan planned(const config::Config& c, const std::vector<PortAbility>& abilities = plain()) {
+    return plan_work(c, {1, 2, 3}, abilities);
+  }
+  static std::vector<PortAbility> with_all_rss() {
+    return std::vector<PortAbility>(4, PortAbility{16, true, true, true});
+  }
+  static void expect_one_reader(const WorkPlan& plan, std::size_t reader) {
+    for (const std::size_t p : {0u, 1u, 2u}) {
+      EXPECT_EQ(plan.ports[p].readers, Readers{reader}) << p;
+      EXPECT_FALSE(plan.ports[p].dispatch) << p;
+    }
+  }
+};
+
+TEST_F(JointWorkPlan, OneReaderWhereNobodyCanTellContractsApart) {
+  for (const std::string& rules : {rule, prefix, source + destination, source + rule}) {
+    const WorkPlan plan = planned(joint(rules), with_all_rss());
+    expect_one_reader(plan, 0);
+    EXPECT_EQ(plan.ports[1].owner, 1u) << "transmits as before";
+    EXPECT_EQ(plan.ports[3].readers, (Readers{0, 1, 2})) << "no customer comes by it";
+  }
+}
+
+TEST_F(JointWorkPlan, TheSameDispatchOnAllPorts) {
+  for (const auto& [rules, spread] :
+       {std::pair{source + flow, Spread::source}, std::pair{destination, Spread::destination}}) {
+    const WorkPlan plan = planned(joint(rules), with_all_rss());
+    for (const std::size_t p : {0u, 1u, 2u}) {
+      EXPECT_EQ(plan.ports[p].readers, Readers{p}) << "no queues of the device: it has a hash of its own";
+      EXPECT_TRUE(plan.ports[p].dispatch);
+      EXPECT_EQ(plan.ports[p].spread, spread);
+    }
+  }
+}
+
+TEST_F(JointWorkPlan, WhatOnePortNeedsAllDo) {
+  const std::string of_a = "  - {match: {port: a, protocol: tcp}, service: gold}\n";
+  const WorkPlan plan = planned(joint(of_a + source));
+  expect_one_reader(plan, 0);
+  EXPECT_EQ(plan.ports[2].spread, Spread::none);
+}
+
+TEST_F(JointWorkPlan, FlowsAndVlansAreOfOnePort) {
+  for (const std::size_t p : {0u, 1u, 2u}) {
+    EXPECT_EQ(planned(joint(flow), with_rss(16)).ports[p].readers.size(), 3u);
+    EXPECT_EQ(planned(joint(vlan)).ports[p].readers, Readers{p});
+  }
+}
+
+TEST_F(JointWorkPlan, APortOrAWorkerAloneIsNotJoined) {
+  config::Config c = joint(source);
+  c.ports[1].trust = c.ports[2].trust = config::Port::Trust::core;
+  EXPECT_EQ(planned(c, with_all_rss()).ports[0].readers, (Readers{0, 1, 2}));
+  c = joint(rule);
+  c.ports[0].rx_queues = 4;
+  EXPECT_EQ(plan_work(c, {1}, with_all_rss()).ports[0].readers, (Readers{0, 0, 0, 0}));
+}
+
+TEST_F(JointWorkPlan, ANamedReaderIsEverybodys) {
+  for (const std::string& rules : {rule, source}) {
+    config::Config c = joint(rules);
+    c.ports[1].rx_workers = {3};
+    expect_one_reader(planned(c, with_all_rss()), 2);
+    c.ports[2].rx_workers = {3};
+    expect_one_reader(planned(c, with_all_rss()), 2);
+    c.ports[1].rx_queues = 2;
+    EXPECT_EQ(planned(c, with_all_rss()).ports[1].readers, (Readers{2, 2}));
+  }
+}
+
+TEST_F(JointWorkPlan, ContradictionsAreRefused) {
+  config::Config c = joint(flow + source);
+  c.ports[0].rx_workers = {2};
+  c.ports[2].rx_workers = {1};
+  EXPECT_EQ(error_of(c, {1, 2}, plain()),
+            "rule 2 of `classify` (service gold): ports a, b, c share its contracts, so one worker must "
+            "receive from them all; but port a is read by core 2, port c by core 1: name the same core for "
+            "all, like `receive: {workers: 2}`, or write a rule for each port (`match: {port: a}`)");
+  c = joint(rule);
+  c.ports[1].rx_queues = 2;
+  EXPECT_EQ(error_of(c, {1, 2}, with_rss(16)),
+            "rule 1 of `classify` (service gold): ports a, b, c share its contracts, so one worker must "
+            "receive from them all; but port b is read by cores 1, 2: name the same core for "
+            "all, like `receive: {workers: 1}`, or write a rule for each port (`match: {port: a}`)");
+  c.ports[1].rx_workers = {1, 2};
+  EXPECT_NE(error_of(c, {1, 2}, with_rss(16)), "none");
+  c.ports[1].rx_workers = {2, 2};
+  EXPECT_EQ(error_of(c, {1, 2}, with_rss(16)), "none");
 }
 
 }  // namespace

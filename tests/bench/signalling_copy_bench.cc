@@ -1,0 +1,56 @@
+// Microseconds that a worker is kept from its packets when somebody asks what it has heard of congestion
+// signals: all tables full, and none of it in the core's own caches.
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+
+#include "router/dpdk/signalling_copy.h"
+#include "tests/unit/signal_packets.h"
+
+namespace surety {
+namespace {
+
+using namespace signals;
+
+constexpr std::size_t kSources = SignalGate::kMaxSenders, kPaths = AlphaClocks::kMaxRemotes;
+
+void copy(benchmark::State& state) {
+  const SignalKeys keys{{key(1)}};
+  config::Signalling params;
+  params.source_limit = 400'000'000;  // a second: never reached
+  SignalGate gate(params, 0, keys);
+  CongestionSignal out;
+  SignalMessage m = message();
+  for (m.router = 1; m.router <= kSources; ++m.router) gate.judge(packet(m, key(1)), Time{}, kWall, out);
+  const std::vector<CsaDomain> domains{{"up/silver", 0, 0, CsaParams{}}};
+  AlphaClocks clocks(domains, kPaths, Time{});
+  for (std::uint32_t n = 0; n < kPaths; ++n) clocks.signal({n, 1}, 0, Time{});
+  const SignalCounters received{};
+  SignallingCopy copy({nullptr, &gate, clocks, received}, {});
+  std::vector<std::uint8_t> other(16 << 20);
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  Microseconds longest{}, total{};
+  std::size_t steps = 0;
+  for (auto _ : state) {
+    copy.start();
+    for (bool all = false; !all; ++steps) {
+      for (std::size_t i = 0; i < other.size(); i += 64) ++other[i];
+      const auto start = std::chrono::steady_clock::now();
+      all = copy.step(Time{});
+      const Microseconds took = std::chrono::steady_clock::now() - start;
+      longest = std::max(longest, took);
+      total += took;
+    }
+  }
+  if (copy.numbers().sources.size() != kSources || copy.numbers().paths.size() != kPaths)
+    state.SkipWithError("rows are missing");
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["longest step us"] = longest.count();
+  state.counters["mean step us"] = total.count() / static_cast<double>(steps);
+  state.counters["all steps us"] = total.count() / runs;
+}
+
+BENCHMARK(copy)->Iterations(10);
+
+}  // namespace
+}  // namespace surety
