@@ -5,8 +5,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -15,24 +13,11 @@
 #include "config/parse.h"
 #include "router/dpdk/process_lock.h"
 #include "router/dpdk/router.h"
+#include "router/dpdk/stop_signals.h"
 
 namespace surety {
 
 namespace {
-
-std::atomic<bool> stop{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void on_signal(int) {
-  stop.store(true, std::memory_order_relaxed);
-}
-
-void handle_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-}
 
 std::string text_of(const std::string& file) {
   std::ostringstream s;
@@ -50,7 +35,7 @@ void forward(config::Config config, const std::string& file) {
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
-  handle_signals();
+  const std::atomic<bool>& stop = stop_on_signals();
   {
     Router router(std::move(config), plan, config::hash_of(text_of(file)));
     router.run(stop);
