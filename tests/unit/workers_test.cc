@@ -1,13 +1,9 @@
 // Several workers of one router, turned by hand on one thread: what they hand to each other arrives, once and
 // in order, and everything is counted once.
-#include <rte_ethdev.h>
-
 #include <deque>
 #include <map>
 
-#include "router/dpdk/worker.h"
-#include "router/reading_merge.h"
-#include "tests/unit/data_plane.h"
+#include "tests/unit/workers_bed.h"
 
 namespace surety {
 namespace {
@@ -29,33 +25,14 @@ classify:
 flow_table: {capacity: 4096}
 )";
 
-// A null device whose packets are the test's.
-class TestPort {
- public:
-  TestPort(const config::Port& config, std::size_t index) {
-    config::Port feed = config;
-    feed.device.name = kFeedDevice;
-    feed.mac = config::Mac{};
-    const auto mac = port_mac(index);
-    std::copy(mac.begin(), mac.end(), feed.mac->bytes.begin());
-    device = std::make_unique<DpdkPort>(feed, index, packet_pool());
-    device->start();
-    receive_ = rte_eth_add_rx_callback(device->id(), 0, &TestPort::on_receive, this);
-    transmit_ = rte_eth_add_tx_callback(device->id(), 0, &TestPort::on_transmit, this);
-  }
-  void close() {
-    rte_eth_remove_rx_callback(device->id(), 0, receive_);
-    rte_eth_remove_tx_callback(device->id(), 0, transmit_);
-  }
-
-  std::unique_ptr<DpdkPort> device;
+// What a device receives and has sent.
+struct Frames {
   std::deque<Octets> in;
   std::vector<Octets> out;
 
- private:
   static std::uint16_t on_receive(std::uint16_t, std::uint16_t, rte_mbuf** packets, std::uint16_t n,
                                   std::uint16_t, void* user) {
-    auto& self = *static_cast<TestPort*>(user);
+    auto& self = *static_cast<Frames*>(user);
     std::uint16_t given = 0;
     for (std::uint16_t i = 0; i < n; ++i) {
       rte_pktmbuf_free(packets[i]);
@@ -67,51 +44,30 @@ class TestPort {
   }
   static std::uint16_t on_transmit(std::uint16_t, std::uint16_t, rte_mbuf** packets, std::uint16_t n,
                                    void* user) {
-    auto& self = *static_cast<TestPort*>(user);
+    auto& self = *static_cast<Frames*>(user);
     for (std::uint16_t i = 0; i < n; ++i) {
       const auto* p = rte_pktmbuf_mtod(packets[i], const std::uint8_t*);
       self.out.emplace_back(p, p + packets[i]->data_len);
     }
     return n;
   }
-  const rte_eth_rxtx_callback *receive_, *transmit_;
 };
+
+WorkerOptions at_start() {
+  WorkerOptions options;
+  options.start = kStart;
+  return options;
+}
 
 class Workers : public testing::Test {
  protected:
-  explicit Workers(std::size_t workers = 2) : snapshot_(configured(kYaml)), next_hops_(64) {
-    const auto& config = snapshot_.config;
-    std::vector<unsigned> cores;
-    for (unsigned w = 0; w < workers; ++w) cores.push_back(w);
-    for (std::size_t p = 0; p < config.ports.size(); ++p) {
-      taps_.push_back(std::make_unique<TestPort>(config.ports[p], p));
-      ports_.push_back(std::move(taps_.back()->device));
+  static constexpr std::size_t kPorts = 3;
+
+  explicit Workers(std::size_t workers = 2) : bed_(kYaml, workers, at_start(), kPorts) {
+    for (std::size_t p = 0; p < kPorts; ++p) {
+      bed_.taps[p]->on_receive(Frames::on_receive, &ports_[p]);
+      bed_.taps[p]->on_transmit(Frames::on_transmit, &ports_[p]);
     }
-    plan_ = plan_work(config, cores, std::vector<PortAbility>(config.ports.size()));
-    fabric_ = std::make_unique<Fabric>("workers", plan_);
-    route("10.2.0.0/16", 10, 1);
-    route("10.3.0.0/16", 11, 2);
-    WorkerOptions options;
-    options.start = kStart;
-    for (std::size_t w = 0; w < workers; ++w)
-      workers_.push_back(std::make_unique<Worker>(
-          WorkerEnvironment{snapshot_, ports_, shared_fib(), next_hops_}, plan_, w, fabric_.get(), options));
-    for (auto& w : workers_) w->connect(workers_);
-  }
-  ~Workers() override {
-    for (std::size_t p = 0; p < taps_.size(); ++p) {
-      taps_[p]->device = std::move(ports_[p]);
-      taps_[p]->close();
-      ports_[p] = std::move(taps_[p]->device);
-    }
-    workers_.clear();
-    fabric_.reset();
-    for (const auto& p : prefixes_) shared_fib().remove(p);
-  }
-  void route(const std::string& to, std::uint32_t id, PortIndex port) {
-    next_hops_.set(id, ready(port));
-    prefixes_.push_back(config::parse_prefix(to).value());
-    ASSERT_TRUE(shared_fib().add(prefixes_.back(), RouteTarget{id, 1}.encode()));
   }
   // Turns of all workers, one after the other, until nothing moves.
   void run() {
@@ -119,7 +75,7 @@ class Workers : public testing::Test {
       now_ += std::chrono::microseconds(10);
       for (auto& w : workers_)
         if (w->turn(now_) > 0) quiet = 0;
-      if (!taps_[0]->in.empty()) quiet = 0;
+      if (!ports_[0].in.empty()) quiet = 0;
     }
   }
   // The law of counters.h over all workers.
@@ -147,14 +103,9 @@ class Workers : public testing::Test {
     return n;
   }
 
-  Snapshot snapshot_;
-  NextHopTable next_hops_;
-  std::vector<std::unique_ptr<TestPort>> taps_;
-  std::vector<std::unique_ptr<DpdkPort>> ports_;
-  WorkPlan plan_;
-  std::unique_ptr<Fabric> fabric_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<config::Prefix> prefixes_;
+  std::array<Frames, kPorts> ports_;  // outlive their taps
+  WorkersBed bed_;
+  std::vector<std::unique_ptr<Worker>>& workers_ = bed_.workers;
   Time now_ = kStart;
 };
 
@@ -172,11 +123,11 @@ TEST_F(Workers, EveryPacketArrivesOnceAndInOrder) {
   constexpr std::uint16_t kFlows = 37;
   constexpr std::uint32_t kPackets = 200;
   for (std::uint32_t n = 0; n < kPackets; ++n)
-    for (std::uint16_t f = 0; f < kFlows; ++f) taps_[0]->in.push_back(numbered(f, n));
+    for (std::uint16_t f = 0; f < kFlows; ++f) ports_[0].in.push_back(numbered(f, n));
   run();
   std::map<std::uint16_t, std::uint32_t> next;
   for (const std::size_t p : {std::size_t{1}, std::size_t{2}})
-    for (const Octets& frame : taps_[p]->out) {
+    for (const Octets& frame : ports_[p].out) {
       const auto flow = static_cast<std::uint16_t>(frame[14 + 20] << 8 | frame[14 + 21]);
       std::uint32_t number = 0;
       std::memcpy(&number, frame.data() + 14 + 28, 4);
@@ -189,7 +140,7 @@ TEST_F(Workers, EveryPacketArrivesOnceAndInOrder) {
 }
 
 TEST_F(Workers, BothHaveFlows) {
-  for (std::uint16_t f = 0; f < 64; ++f) taps_[0]->in.push_back(numbered(f, 0));
+  for (std::uint16_t f = 0; f < 64; ++f) ports_[0].in.push_back(numbered(f, 0));
   run();
   const auto first = workers_[0]->ingress().flows().size(), second = workers_[1]->ingress().flows().size();
   EXPECT_EQ(first + second, 64u);
@@ -198,7 +149,7 @@ TEST_F(Workers, BothHaveFlows) {
 }
 
 TEST_F(Workers, AFlowHasOneContract) {
-  for (std::uint32_t n = 0; n < 100; ++n) taps_[0]->in.push_back(numbered(4, n));
+  for (std::uint32_t n = 0; n < 100; ++n) ports_[0].in.push_back(numbered(4, n));
   run();
   Reading all;
   for (auto& w : workers_) merge(all, w->read_here());
@@ -209,14 +160,14 @@ TEST_F(Workers, AFlowHasOneContract) {
 // A worker that does not come round: what the other one dispatches to it is dropped by name, not waited for.
 TEST_F(Workers, AFullRingDropsByName) {
   for (std::uint32_t n = 0; n < 200; ++n)
-    for (std::uint16_t f = 0; f < 64; ++f) taps_[0]->in.push_back(numbered(f, n));
-  while (!taps_[0]->in.empty()) workers_[0]->turn(now_ += std::chrono::microseconds(10));
+    for (std::uint16_t f = 0; f < 64; ++f) ports_[0].in.push_back(numbered(f, n));
+  while (!ports_[0].in.empty()) workers_[0]->turn(now_ += std::chrono::microseconds(10));
   EXPECT_GT(drops(DropReason::dispatch_full), 0u);
   EXPECT_GT(drops(DropReason::handover_full), 0u) << "port `up` belongs to the other one";
   expect_law();
   run();
   expect_law();
-  EXPECT_EQ(taps_[1]->out.size() + taps_[2]->out.size() + drops(DropReason::dispatch_full) +
+  EXPECT_EQ(ports_[1].out.size() + ports_[2].out.size() + drops(DropReason::dispatch_full) +
                 drops(DropReason::handover_full) + drops(DropReason::overflow),
             200u * 64u);
 }
@@ -224,11 +175,11 @@ TEST_F(Workers, AFullRingDropsByName) {
 TEST_F(Workers, WhatTheKernelSendsLeavesByItsPort) {
   const Octets arp = frames::ethernet(frames::kArp, frames::kBroadcast) + frames::zeros(46);
   const std::array<rte_mbuf*, 2> own{to_mbuf(arp), to_mbuf(udp_frame())};
-  ASSERT_EQ(fabric_->injected(1)->give(own), 2u);
+  ASSERT_EQ(bed_.fabric->injected(1)->give(own), 2u);
   run();
-  ASSERT_EQ(taps_[1]->out.size(), 2u);
-  EXPECT_EQ(taps_[1]->out[0], arp) << "as it is";
-  EXPECT_EQ(taps_[1]->out[1], udp_frame());
+  ASSERT_EQ(ports_[1].out.size(), 2u);
+  EXPECT_EQ(ports_[1].out[0], arp) << "as it is";
+  EXPECT_EQ(ports_[1].out[1], udp_frame());
   expect_law();
 }
 
@@ -237,9 +188,9 @@ struct ThreeWorkers : Workers {
 };
 TEST_F(ThreeWorkers, TheSame) {
   for (std::uint32_t n = 0; n < 100; ++n)
-    for (std::uint16_t f = 0; f < 64; ++f) taps_[0]->in.push_back(numbered(f, n));
+    for (std::uint16_t f = 0; f < 64; ++f) ports_[0].in.push_back(numbered(f, n));
   run();
-  EXPECT_EQ(taps_[1]->out.size() + taps_[2]->out.size(), 6400u);
+  EXPECT_EQ(ports_[1].out.size() + ports_[2].out.size(), 6400u);
   for (const auto& w : workers_) EXPECT_GT(w->ingress().flows().size(), 8u);
   expect_law();
 }
