@@ -113,7 +113,7 @@ def test_routes_beyond_the_ceiling_are_refused_and_counted(lab):
 
 
 class Answers(threading.Thread):
-    """Whether the kernel answers packets whose TTL ends here: they go through the control thread."""
+    """Whether packets whose TTL ends here are answered: they go through the control thread."""
 
     def __init__(self, lab):
         super().__init__(daemon=True)
@@ -122,7 +122,7 @@ class Answers(threading.Thread):
         self.start()
 
     def run(self):
-        while not self._ended.wait(0.1):  # the kernel limits how many it sends
+        while not self._ended.wait(0.1):
             said = self._lab.a.namespace.run("ping", "-n", "-c", "1", "-t", "1", "-W", "1", "10.2.0.1", check=False)
             self.asked += 1
             self.answered += "From 10.1.0.254" in said.stdout
