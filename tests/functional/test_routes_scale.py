@@ -18,6 +18,15 @@ PATIENCE = 60
 LATENCY = 0.1  # seconds: from the kernel to the data plane
 FEW = 10
 GATEWAY, GATEWAY6 = "10.2.0.", "2001:db8:2::"
+BGP = """router bgp 64512
+ bgp router-id 192.0.2.1
+ no bgp ebgp-requires-policy
+ neighbor 10.2.0.1 remote-as 64513
+ neighbor 10.2.0.1 passive
+ address-family ipv6 unicast
+  neighbor 10.2.0.1 activate
+ exit-address-family
+"""
 
 
 class Flooded(Pair):
@@ -173,19 +182,10 @@ def test_a_neighbour_that_vanishes_and_comes_back(lab):
 
 @pytest.mark.skipif(not installed(), reason="needs frr")
 def test_a_table_from_bgp(lab, routes):
-    config = """router bgp 64512
- bgp router-id 192.0.2.1
- no bgp ebgp-requires-policy
- neighbor 10.2.0.1 remote-as 64513
- neighbor 10.2.0.1 passive
- address-family ipv6 unicast
-  neighbor 10.2.0.1 activate
- exit-address-family
-"""
     v4, v6 = routes
     with Router(lab.router, three_ports() + dpdk(V4 + 1024)) as running:
         own = own_routes(running)
-        with Frr(lab.router, bgpd=config):
+        with Frr(lab.router, bgpd=BGP):
             with BgpSpeaker(lab.b.namespace, "10.2.0.254", 64513) as speaker:
                 for i in range(8):
                     speaker.announce(v4[i::8], f"10.2.0.{i + 1}")

@@ -12,7 +12,7 @@ import pytest
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import Ether
 
-from harness import ROOT, Lab, Namespace, Router, UdpSink, UdpSource, Wire, wait_for
+from harness import ROOT, Lab, Namespace, Router, UdpSource, Wire, wait_for
 from endpoint import Endpoint, flow
 
 OSPF, ALL_SPF_ROUTERS = 89, "224.0.0.5"
