@@ -49,6 +49,7 @@ class LiveSession {
  private:
   // All of these: false when the run is stopped; LiveError when something does not come in time.
   bool start() {
+    write_key_file(run_.directory);
     const auto cores = usable_cores();
     for (std::size_t r = 0; r < plan_.routers().size(); ++r)
       routers_.push_back(
