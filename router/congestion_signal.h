@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "router/ip_bytes.h"
+#include "router/ip_addresses.h"
 
 namespace surety {
 
@@ -37,10 +37,8 @@ struct CongestionSignal {
 inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   CongestionSignal s;
   const bool v6 = is_v6(ip.data());
-  const std::size_t length = v6 ? 16 : 4, at = v6 ? 8 : 12;
-  s.source.v6 = s.destination.v6 = v6;
-  std::memcpy(s.source.bytes.data(), &ip[at], length);
-  std::memcpy(s.destination.bytes.data(), &ip[at + length], length);
+  s.source = source_of(ip.data());
+  s.destination = destination_of(ip.data());
   s.dscp = static_cast<std::uint8_t>(traffic_class(ip.data()) >> 2);
   const std::size_t header = v6 ? 40 : (ip[0] & 15u) * 4;
   std::memcpy(s.quote.data(), ip.data(),

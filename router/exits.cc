@@ -4,7 +4,7 @@ namespace surety {
 
 namespace {
 
-// What an exception is called when no kernel can take it.
+// What an exception is called when nobody can take it.
 DropReason without_kernel(PuntReason reason) {
   switch (reason) {
     case PuntReason::ttl:
@@ -18,8 +18,8 @@ DropReason without_kernel(PuntReason reason) {
   }
 }
 
-// Answers and resolutions are the kernel's to make, whatever port the packet came in by; what is addressed to
-// a port needs that port's own device.
+// The control thread deals with these whatever port the packet came in by; what is addressed to a port needs
+// that port's own device.
 bool any_kernel_will_do(PuntReason reason) {
   return reason == PuntReason::ttl || reason == PuntReason::mtu || reason == PuntReason::neighbor ||
          reason == PuntReason::options || reason == PuntReason::local;

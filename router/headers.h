@@ -34,7 +34,8 @@
 
 namespace surety {
 
-// Why a packet is handed to the kernel; the name is the metric label.
+// Why a packet leaves the fast path: the control thread deals with it, or the kernel does. The name is the
+// metric label.
 // clang-format off
 #define SURETY_PUNT_REASONS(X)                                                        \
   X(arp,        "ARP")                                                                \
@@ -44,9 +45,9 @@ namespace surety {
   X(link_local, "link-local scope, IPv4 or IPv6")                                     \
   X(control,    "slow protocols, LLDP and others that a kernel may want")             \
   X(options,    "router alert, IPv4 or IPv6")                                         \
-  X(ttl,        "TTL or hop limit used up: the kernel answers")                       \
-  X(mtu,        "larger than the egress MTU: the kernel answers or fragments")        \
-  X(neighbor,   "next hop's MAC address not known: the kernel resolves it")
+  X(ttl,        "TTL or hop limit used up: its sender is told")                       \
+  X(mtu,        "larger than the egress MTU: fragmented, or its sender is told")      \
+  X(neighbor,   "next hop's MAC address not known: waits until it answers")
 // clang-format on
 enum class PuntReason : std::uint8_t {
 #define X(name, help) name,

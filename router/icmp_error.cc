@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "endpoints/config_address.h"
 #include "endpoints/ethernet.h"
 #include "endpoints/ip_writer.h"
 #include "router/bytes.h"
@@ -107,7 +108,8 @@ Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const
   if (!limit_.permit(now)) return Result::limited;
   std::uint8_t* const ip = endpoints::write_ethernet(slot.data, to, mac.bytes,
                                                      about.v6 ? endpoints::kIpv6Type : endpoints::kIpv4Type);
-  slot.length = static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, to_wire(*own), about));
+  slot.length =
+      static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, endpoints::to_wire(*own), about));
   return said(problem);
 }
 

@@ -6,7 +6,7 @@
 
 #include "router/bytes.h"
 #include "router/ingress.h"
-#include "router/ip_bytes.h"
+#include "router/ip_addresses.h"
 
 namespace surety {
 
@@ -19,13 +19,6 @@ std::span<const std::uint8_t> ip_of(const rte_mbuf* m, const ParsedPacket& h) {
 bool carries_signal(const rte_mbuf* m, const ParsedPacket& h) {
   const auto icmp = ip_of(m, h).subspan(h.l4_offset - std::size_t{h.l3_offset});
   return !h.fragment && may_be_signal(h.protocol, icmp) && is_signal(icmp, h.v6);
-}
-
-config::Address destination_of(const std::uint8_t* ip) {
-  config::Address a;
-  a.v6 = is_v6(ip);
-  std::memcpy(a.bytes.data(), ip + (a.v6 ? 24 : 16), a.v6 ? 16 : 4);
-  return a;
 }
 
 void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const RewriteStage::Mac& own, bool v6) {

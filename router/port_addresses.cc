@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "config/address.h"
+#include "endpoints/config_address.h"
 #include "endpoints/neighbor_discovery.h"
-#include "router/bytes.h"
 
 namespace surety {
 namespace {
@@ -43,23 +43,6 @@ std::optional<config::Address> PortAddresses::source_towards(const config::Addre
     for (const auto& p : *list)
       if (p.address.v6 == peer.v6 && !config::is_link_local_v6(p.address)) return p.address;
   return {};
-}
-
-endpoints::IpAddress to_wire(const config::Address& a) {
-  return a.v6 ? endpoints::IpAddress::v6(a.bytes.data())
-              : endpoints::IpAddress::v4(load<std::uint32_t>(a.bytes.data()));
-}
-
-config::Address from_wire(const endpoints::IpAddress& a) {
-  config::Address out;
-  out.v6 = a.is_v6();
-  if (out.v6) {
-    store(out.bytes.data(), a.high);
-    store(out.bytes.data() + 8, a.low);
-  } else {
-    store(out.bytes.data(), a.v4_as_loaded());
-  }
-  return out;
 }
 
 }  // namespace surety

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "config/config.h"
-#include "endpoints/ip.h"
 
 namespace surety {
 
@@ -27,9 +26,5 @@ class PortAddresses {
  private:
   std::vector<config::Prefix> port_, router_;
 };
-
-// Addresses as configuration and routes have them, and as packets do.
-endpoints::IpAddress to_wire(const config::Address& a);
-config::Address from_wire(const endpoints::IpAddress& a);
 
 }  // namespace surety

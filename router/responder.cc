@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "endpoints/config_address.h"
 #include "endpoints/echo.h"
 #include "endpoints/neighbor_discovery.h"
 #include "router/rewrite.h"
@@ -45,7 +46,7 @@ void Responder::announce() {
   for (const auto& own : addresses_.list()) {
     const Slot slot = outbox_.next();
     if (slot.data == nullptr) return;
-    const IpAddress a = to_wire(own.address);
+    const IpAddress a = endpoints::to_wire(own.address);
     if (own.address.v6) {
       const std::uint8_t flags = nd::kRouterFlag | nd::kOverrideFlag;
       nd::write(slot.data, nd::multicast_mac(nd::all_nodes()), mac_.bytes, a, nd::all_nodes(),
@@ -181,7 +182,7 @@ void Responder::release(const NeighborResolver::Change& change) {
 bool Responder::ask(const NeighborResolver::Request& r, Slot& slot) const {
   const auto source = addresses_.source_towards(r.address);
   if (!source) return false;
-  const IpAddress target = to_wire(r.address), from = to_wire(*source);
+  const IpAddress target = endpoints::to_wire(r.address), from = endpoints::to_wire(*source);
   if (r.address.v6) {
     const IpAddress to = r.mac ? target : nd::solicited_node(target);
     nd::write(slot.data, r.mac ? r.mac->bytes : nd::multicast_mac(to), mac_.bytes, from, to,

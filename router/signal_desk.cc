@@ -1,21 +1,8 @@
 #include "router/signal_desk.h"
 
-#include <cstring>
-
-#include "router/ip_bytes.h"
+#include "router/ip_addresses.h"
 
 namespace surety {
-
-namespace {
-
-config::Address destination_of(std::span<const std::uint8_t> ip) {
-  config::Address a;
-  a.v6 = is_v6(ip.data());
-  std::memcpy(a.bytes.data(), ip.data() + (a.v6 ? 24 : 16), a.v6 ? 16 : 4);
-  return a;
-}
-
-}  // namespace
 
 SignalDesk::SignalDesk(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                        const SignalKeys* keys, const WallClock* wall)
@@ -31,7 +18,7 @@ SignalDesk::Decision SignalDesk::decide(std::span<const std::uint8_t> ip, PortIn
     d.result = SignalResult::from_customer;
     return d;
   }
-  const WayOut way = way_out(fib_, next_hops_, destination_of(ip));
+  const WayOut way = way_out(fib_, next_hops_, destination_of(ip.data()));
   d.ends = way.local || (way.ports & customers_) != 0;
   if (d.ends) d.result = gate_ ? gate_->judge(ip, now, wall_->at(now), d.signal) : SignalResult::off;
   return d;

@@ -9,6 +9,7 @@
 
 #include "endpoints/checksum.h"
 #include "router/bytes.h"
+#include "router/ip_addresses.h"
 #include "router/signal_message.h"
 
 namespace surety::signal_layout {
@@ -39,22 +40,8 @@ inline constexpr std::uint64_t kSentLimit = std::uint64_t{1} << 48;  // millisec
 
 static_assert(kEnd == 184 && kIp6Header + kEnd <= kMaxSignalBytes);
 
-constexpr std::size_t address_bytes(bool v6) {
-  return v6 ? 16 : 4;
-}
 constexpr std::size_t ip_header(bool v6) {
   return v6 ? kIp6Header : kIp4Header;
-}
-// Of the source address in an IP header; the destination follows it.
-constexpr std::size_t addresses_at(bool v6) {
-  return v6 ? 8 : 12;
-}
-
-inline config::Address load_address(const std::uint8_t* p, bool v6) {
-  config::Address a;
-  a.v6 = v6;
-  std::memcpy(a.bytes.data(), p, address_bytes(v6));
-  return a;
 }
 
 // Over the ICMP message, as its checksum covers it: ICMPv6 with the pseudo header (RFC 4443 2.3).

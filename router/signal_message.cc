@@ -51,9 +51,8 @@ std::span<const std::uint8_t> envelope(std::span<const std::uint8_t> ip, bool& v
 
 bool read_quote(std::span<const std::uint8_t> quote, bool v6, SignalMessage& out) {
   if (quote[0] >> 4 != (v6 ? 6 : 4) || (!v6 && (quote[0] & 15) < 5)) return false;
-  const std::uint8_t* const addresses = &quote[addresses_at(v6)];
-  out.source = load_address(addresses, v6);
-  out.destination = load_address(addresses + address_bytes(v6), v6);
+  out.source = source_of(quote.data());
+  out.destination = destination_of(quote.data());
   out.dscp = static_cast<std::uint8_t>(traffic_class(quote.data()) >> 2);
   return true;
 }
@@ -82,8 +81,8 @@ SignalResult read_signal(std::span<const std::uint8_t> ip, SignalMessage& out) {
       icmp[kObject + kClass] != kClassNumber || icmp[kObject + kType] != kObjectType || sent >= kSentLimit ||
       !read_quote(icmp.subspan(kQuote, kQuoteBytes), v6, out))
     return SignalResult::malformed;
-  out.from = load_address(&ip[addresses_at(v6)], v6);
-  out.to = load_address(&ip[addresses_at(v6) + address_bytes(v6)], v6);
+  out.from = source_of(ip.data());
+  out.to = destination_of(ip.data());
   out.sent = UnixTime(std::chrono::milliseconds(sent));
   read_object(icmp.data(), out);
   return SignalResult::applied;

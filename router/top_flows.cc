@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 namespace surety {
@@ -31,12 +30,8 @@ std::string protocol_name(const FlowKey& key) {
 }
 
 config::Address address_of(const FlowKey& key, bool destination) {
-  config::Address a;
-  a.v6 = key.v6;
-  const std::size_t size = key.v6 ? 16 : 4;
-  std::memcpy(a.bytes.data(), reinterpret_cast<const char*>(key.address.data()) + (destination ? size : 0),
-              size);
-  return a;
+  const auto* addresses = reinterpret_cast<const std::uint8_t*>(key.address.data());
+  return load_address(addresses + (destination ? address_bytes(key.v6) : 0), key.v6);
 }
 
 std::string endpoint(const FlowKey& key, bool destination) {

@@ -24,10 +24,17 @@ missing() {
   done
 }
 
-# promtool comes in the package of the server: keep that from starting, now and at the next boot.
-keep_prometheus_off() {
-  local unit=/etc/systemd/system/prometheus.service
-  [ -e "$unit" ] || { mkdir -p "${unit%/*}" && ln -s /dev/null "$unit"; }
+SYSTEMD_UNITS=/etc/systemd/system
+
+# keep_off PACKAGE...: those whose service the tests do not want (promtool comes with the server, FRR's daemons are started
+# by hand) are masked, so that none starts, now or at the next boot. Only of what is being installed: one that was here
+# before is its owner's.
+keep_off() {
+  local package
+  for package in "$@"; do
+    case $package in prometheus | frr) ;; *) continue ;; esac
+    [ -e "$SYSTEMD_UNITS/$package.service" ] || { mkdir -p "$SYSTEMD_UNITS" && ln -s /dev/null "$SYSTEMD_UNITS/$package.service"; }
+  done
 }
 
 # Services of what is being installed stay off; a policy that is there already is not ours to change.
@@ -49,7 +56,7 @@ install_packages() {
   mapfile -t wanted < <(missing "$@")
   [ ${#wanted[@]} -gt 0 ] || return 0
   say "installing ${#wanted[@]} packages: ${wanted[*]}"
-  [[ " ${wanted[*]} " != *" prometheus "* ]] || keep_prometheus_off
+  keep_off "${wanted[@]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get -qq update </dev/null
   with_services_off apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "${wanted[@]}" </dev/null >/dev/null

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <tuple>
 
+#include "endpoints/config_address.h"
+
 namespace surety::endpoints {
 
 namespace {
 
 std::string peer(const Tuple& t) {
   return fmt::format(fmt::runtime(t.remote.is_v6() ? "[{}]:{}" : "{}:{}"),
-                     config::to_string(config_address(t.remote)), t.remote_port);
+                     config::to_string(from_wire(t.remote)), t.remote_port);
 }
 
 }  // namespace

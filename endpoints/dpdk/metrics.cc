@@ -3,36 +3,16 @@
 #include <string>
 #include <utility>
 
+#include "router/metric_family.h"
+
 namespace surety::endpoints {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Families = std::vector<MetricFamily>;
-using Labels = std::vector<ClientMetric::Label>;
+using namespace metrics;
 
-class Family {
- public:
-  Family(MetricType type, const char* name, const char* help) {
-    family_ = {std::string("surety_endpoint_") + name, help, type, {}};
-  }
-  void add(Labels labels, double value) {
-    ClientMetric& metric = family_.metric.emplace_back();
-    metric.label = std::move(labels);
-    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
-  }
-  void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
-  void add(Labels labels, std::optional<double> value) {
-    if (value) add(std::move(labels), *value);
-  }
-  void move_to(Families& out) {
-    if (!family_.metric.empty()) out.push_back(std::move(family_));
-  }
-
- private:
-  MetricFamily family_;
-};
+std::string full(const char* name) {
+  return std::string("surety_endpoint_") + name;
+}
 
 Labels labels(const SenderReading& s) {
   return {{"sender", s.name}, {"protocol", s.protocol}};
@@ -48,20 +28,19 @@ class Renderer {
   // One series per sender.
   template <class Value>
   void senders(MetricType type, const char* name, const char* help, Value value) {
-    Family family(type, name, help);
-    for (const auto& s : r_.senders) family.add(labels(s), value(s));
-    family.move_to(out_);
+    each(
+        out_, type, full(name), help, r_.senders, [](const SenderReading& s) { return labels(s); }, value);
   }
   // One series per sender and per sink: `value` takes either.
   template <class Value>
   void both(MetricType type, const char* name, const char* help, Value value) {
-    Family family(type, name, help);
+    Family family(type, full(name), help);
     for (const auto& s : r_.senders) family.add(labels(s), value(s));
     for (const auto& s : r_.sinks) family.add(labels(s), value(s));
     family.move_to(out_);
   }
   void flows() {
-    Family family(MetricType::Gauge, "flows", "Flows by state.");
+    Family family(MetricType::Gauge, full("flows"), "Flows by state.");
     const auto add = [&](const auto& s) {
       for (std::size_t i = 0; i < kFlowStates; ++i) {
         Labels l = labels(s);
@@ -74,10 +53,11 @@ class Renderer {
     family.move_to(out_);
   }
   void ports() {
-    Family refusals(MetricType::Counter, "refusals_total", "Packets that a flow or sink refused, by reason.");
-    Family drops(MetricType::Counter, "frame_drops_total", "Frames that reached no flow, by reason.");
-    Family rx(MetricType::Counter, "frames_received_total", "Frames received.");
-    Family tx(MetricType::Counter, "frames_sent_total", "Frames handed to the device.");
+    Family refusals(MetricType::Counter, full("refusals_total"),
+                    "Packets that a flow or sink refused, by reason.");
+    Family drops(MetricType::Counter, full("frame_drops_total"), "Frames that reached no flow, by reason.");
+    Family rx(MetricType::Counter, full("frames_received_total"), "Frames received.");
+    Family tx(MetricType::Counter, full("frames_sent_total"), "Frames handed to the device.");
     for (const auto& p : r_.ports) {
       for (std::size_t i = 0; i < kRefusals; ++i)
         refusals.add({{"port", p.name}, {"reason", std::string(kRefusalInfo[i].name)}}, p.refusals[i]);
@@ -89,9 +69,8 @@ class Renderer {
     for (Family* f : {&refusals, &drops, &rx, &tx}) f->move_to(out_);
   }
   void build_info() {
-    Family family(MetricType::Gauge, "build_info", "1; the version is in the label.");
-    family.add({{"version", r_.version}}, 1.0);
-    family.move_to(out_);
+    single(out_, MetricType::Gauge, full("build_info"), "1; the version is in the label.", 1.0,
+           {{"version", r_.version}});
   }
   Families take() { return std::move(out_); }
 

@@ -1,8 +1,8 @@
 #include "endpoints/dpdk/plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <rte_eal.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "router/dpdk/derived_mac.h"
 #include "router/dpdk/port.h"
 #include "router/linux/netlink_commands.h"
+#include "router/linux/usable_cores.h"
 
 namespace surety::endpoints {
 
@@ -24,12 +25,6 @@ bool wants_all_frames(const config::EndpointPort& p) {
     return false;
   return p.mac || std::any_of(p.addresses.begin(), p.addresses.end(),
                               [](const config::Prefix& a) { return a.address.v6; });
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 }  // namespace
@@ -61,18 +56,12 @@ EalPlan plan_endpoint_eal(const config::Config& ports, Placement placement, int 
   plan.arguments.emplace_back("--no-telemetry");
   if (placement == Placement::own_core || core >= 0) return plan;
   const auto lcores = std::find(plan.arguments.begin(), plan.arguments.end(), "--lcores") + 1;
-  std::string all;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  for (int i = 0; i < CPU_SETSIZE; ++i)
-    if (CPU_ISSET(i, &set)) all += fmt::format("{}{}", all.empty() ? "" : ",", i);
-  *lcores = fmt::format("0@({0}),1@({0})", all);
+  *lcores = fmt::format("0@({0}),1@({0})", fmt::join(usable_cores(), ","));
   return plan;
 }
 
 bool few_cores() {
-  return usable_cores() < 3;
+  return usable_cores().size() < 3;
 }
 
 RunningEal::~RunningEal() {

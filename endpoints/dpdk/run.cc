@@ -5,31 +5,16 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
 #include <fstream>
 #include <iostream>
 
 #include "endpoints/dpdk/plan.h"
 #include "endpoints/dpdk/session.h"
+#include "router/dpdk/stop_signals.h"
 
 namespace surety::endpoints {
 
 namespace {
-
-std::atomic<bool> stop{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void on_signal(int) {
-  stop.store(true, std::memory_order_relaxed);
-}
-
-void handle_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-}
 
 // The file is opened before the run: an hour's measurement is not lost to a wrong path.
 class JsonOutput {
@@ -59,7 +44,7 @@ int measure(const config::Endpoints& config, const RunOptions& options) {
       plan_endpoint_eal(ports, gentle ? Placement::floating : Placement::own_core, options.core);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   const RunningEal eal(plan, ports.router.name);
-  handle_signals();
+  const std::atomic<bool>& stop = stop_on_signals();
   Session session(config, ports, options, gentle);
   session.run(stop);
   const Report report = session.observer().report(options.tolerance);

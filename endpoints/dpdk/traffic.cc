@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "conditioners/rng.h"
+#include "endpoints/config_address.h"
 #include "endpoints/dccp_receiver.h"
 #include "endpoints/dccp_sender.h"
 #include "endpoints/iperf3_sink.h"
@@ -47,9 +48,9 @@ std::uint16_t dccp_udp_port(const config::Endpoints& c, std::size_t port) {
 StationParams station_params(const config::EndpointPort& p, const Traffic::Mac& mac) {
   StationParams s;
   s.mac = mac;
-  for (const auto& a : p.addresses) s.addresses.push_back({ip_address(a.address), a.length});
+  for (const auto& a : p.addresses) s.addresses.push_back({to_wire(a.address), a.length});
   for (const auto& g : {p.gateway, p.gateway_v6})
-    if (g) s.gateways.push_back(ip_address(*g));
+    if (g) s.gateways.push_back(to_wire(*g));
   s.mtu = p.mtu;
   return s;
 }
@@ -106,22 +107,6 @@ struct Add {
 };
 
 }  // namespace
-
-IpAddress ip_address(const config::Address& a) {
-  return a.v6 ? IpAddress::v6(a.bytes.data()) : IpAddress::v4(load<std::uint32_t>(a.bytes.data()));
-}
-
-config::Address config_address(const IpAddress& a) {
-  config::Address out;
-  out.v6 = a.is_v6();
-  if (out.v6) {
-    store(out.bytes.data(), a.high);
-    store(out.bytes.data() + 8, a.low);
-  } else {
-    store(out.bytes.data(), a.v4_as_loaded());
-  }
-  return out;
-}
 
 Traffic::Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows,
                  Time now, std::uint64_t secret)
@@ -182,7 +167,7 @@ void Traffic::plan_flows() {
   for (std::size_t line = 0; line < config_.senders.size(); ++line) {
     const auto& s = config_.senders[line];
     SenderFlow f{line, s.port, 0, transport(s), {}, {}, kNoFlowIndex};
-    f.tuple.remote = ip_address(s.to);
+    f.tuple.remote = to_wire(s.to);
     f.tuple.remote_port = s.to_port;
     if (!stations_[s.port]->local_address(f.tuple.remote, f.tuple.local))
       throw TrafficError(
@@ -210,14 +195,14 @@ void Traffic::plan_flows() {
 std::optional<std::size_t> Traffic::unresolved() const {
   for (std::size_t line = 0; line < config_.senders.size(); ++line) {
     const auto& s = config_.senders[line];
-    if (!stations_[s.port]->resolved(ip_address(s.to))) return line;
+    if (!stations_[s.port]->resolved(to_wire(s.to))) return line;
   }
   return std::nullopt;
 }
 
 void Traffic::resolve(Time now) {
   for (const auto& s : config_.senders)
-    if (!stations_[s.port]->resolved(ip_address(s.to))) stations_[s.port]->resolve(ip_address(s.to), now);
+    if (!stations_[s.port]->resolved(to_wire(s.to))) stations_[s.port]->resolve(to_wire(s.to), now);
 }
 
 void Traffic::start(Time zero) {

@@ -23,9 +23,6 @@ struct TrafficError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-IpAddress ip_address(const config::Address& a);
-config::Address config_address(const IpAddress& a);
-
 struct SenderFlow {
   std::size_t line = 0, port = 0;  // indices into Endpoints::senders and ::ports
   std::uint32_t number = 0;        // of the line's flows, from 0

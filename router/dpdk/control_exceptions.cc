@@ -3,7 +3,7 @@
 
 #include "router/dpdk/control.h"
 #include "router/headers.h"
-#include "router/ip_bytes.h"
+#include "router/ip_addresses.h"
 
 namespace surety {
 
@@ -12,13 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 constexpr unsigned kPuntsPerRound = 256;
 constexpr int kFramesPerRound = 256;  // of a port
-
-config::Address destination_of(const std::uint8_t* ip) {
-  config::Address a;
-  a.v6 = is_v6(ip);
-  std::memcpy(a.bytes.data(), ip + (a.v6 ? 24 : 16), a.v6 ? 16 : 4);
-  return a;
-}
 
 // Without the padding that may follow.
 template <class Byte>

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "router/fib.h"
 #include "router/handover.h"
+#include "router/linux/usable_cores.h"
 
 namespace surety {
 
@@ -28,16 +28,6 @@ std::uint64_t free_hugepages() {
   std::uint64_t n = 0;
   f >> n;
   return f ? n : 0;
-}
-
-std::vector<unsigned> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<unsigned> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  for (unsigned c = 0; c < CPU_SETSIZE; ++c)
-    if (CPU_ISSET(c, &set)) cores.push_back(c);
-  return cores;
 }
 
 // All but the first one, which the control thread and the rest of the machine keep.

@@ -5,8 +5,6 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-#include <csignal>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -15,23 +13,17 @@
 #include "config/parse.h"
 #include "router/dpdk/process_lock.h"
 #include "router/dpdk/router.h"
+#include "router/dpdk/stop_signals.h"
 
 namespace surety {
 
 namespace {
 
-std::atomic<bool> stop{false}, reload{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<bool> reload{false};
 
-void on_signal(int number) {
-  (number == SIGHUP ? reload : stop).store(true, std::memory_order_relaxed);
-}
-
-void handle_signals() {
+void reload_on_hangup() {
   struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = [](int) { reload.store(true, std::memory_order_relaxed); };
   sigaction(SIGHUP, &action, nullptr);
 }
 
@@ -51,7 +43,8 @@ void forward(config::Config config, const std::string& file) {
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
-  handle_signals();
+  const std::atomic<bool>& stop = stop_on_signals();
+  reload_on_hangup();
   {
     Router router(std::move(config), plan, config::hash_of(text_of(file)));
     router.run(stop, reload);

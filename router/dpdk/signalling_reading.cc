@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "router/port_addresses.h"
+#include "endpoints/config_address.h"
 
 namespace surety {
 

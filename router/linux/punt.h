@@ -1,6 +1,7 @@
-// A TUN device through which the data plane hands IP packets to the kernel that no port's own device can
-// take: the kernel answers (TTL exceeded, unreachable, fragmentation needed), resolves neighbours, and
-// forwards by its own routes.
+// A TUN device through which the control thread hands the kernel IP packets that no port's own device can
+// take: those whose next hop is to be resolved, IPv4 packets to be fragmented, those with router alert, and
+// those about which only the kernel has an address to speak from (all other ICMP errors are the router's own,
+// icmp_error.h). The kernel forwards them by its own routes.
 //
 // The kernel forwards and answers what comes from this device without any global setting: for IPv4 the
 // device's own `forwarding` is on and its reverse path filter off (where net.ipv4.conf.all.rp_filter is on:

@@ -6,16 +6,13 @@
 // too.
 #include <fmt/format.h>
 #include <rte_eal.h>
-#include <rte_ethdev.h>
 #include <rte_launch.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
-#include "router/dpdk/worker.h"
-#include "router/reading_merge.h"
-#include "tests/unit/data_plane.h"
+#include "tests/unit/null_router.h"
 
 namespace surety {
 namespace {
@@ -27,10 +24,11 @@ constexpr std::size_t kNumberAt = 14 + 28;  // behind Ethernet, IPv4 and UDP
 constexpr const char* kYaml = R"(
 version: 1
 router: {name: ordering, id: 192.0.2.1}
+workers: [0, 1]
 ports:
   in: {device: null, addresses: [10.1.0.254/16], trust: customer}
-  a: {device: null, addresses: [10.2.0.254/16], trust: core}
-  b: {device: null, addresses: [10.3.0.254/16], trust: core}
+  a: {device: null, addresses: [10.2.0.254/16], trust: core, worker: 0}
+  b: {device: null, addresses: [10.3.0.254/16], trust: core, worker: 1}
 services:
   marked: {conditioner: token-bucket, rate: 10 Gbit/s, bucket: 10 MB, mark: {in: AF11, out: AF12}}
 classify: [{match: {port: in}, service: marked, per: flow}]
@@ -100,44 +98,17 @@ std::uint64_t sum(const Reading& r, DropReason reason) {
 }
 
 int check_order(std::uint64_t packets) {
-  const Snapshot snapshot(test::configured(kYaml));
   Feed feed;
   for (std::uint32_t f = 0; f < kFlows; ++f) feed.frames.push_back(frame_of(f));
   feed.number.resize(kFlows);
   feed.left = packets;
   std::array<Check, 2> checks;
-  std::vector<std::unique_ptr<DpdkPort>> ports;
-  for (std::size_t p = 0; p < 3; ++p) {
-    config::Port config = snapshot.config.ports[p];
-    if (p == 0) config.device.name = kFeedDevice;
-    const auto mac = test::port_mac(p);
-    config.mac = config::Mac{};
-    std::copy(mac.begin(), mac.end(), config.mac->bytes.begin());
-    ports.push_back(std::make_unique<DpdkPort>(config, p, test::packet_pool()));
-    ports.back()->start();
-  }
-  const auto* received = rte_eth_add_rx_callback(ports[0]->id(), 0, on_receive, &feed);
-  std::array<const rte_eth_rxtx_callback*, 2> sent{};
+  test::NullRouter bed(kYaml, 2, {.clock = TscClock()}, 1);
+  bed.taps[0]->on_receive(on_receive, &feed);
   for (std::size_t c = 0; c < 2; ++c) {
     checks[c].next.resize(kFlows);
-    sent[c] = rte_eth_add_tx_callback(ports[c + 1]->id(), 0, on_transmit, &checks[c]);
+    bed.taps[c + 1]->on_transmit(on_transmit, &checks[c]);
   }
-  NextHopTable next_hops(64);
-  for (PortIndex port = 1; port <= 2; ++port) {
-    next_hops.set(9u + port, test::ready(port));
-    test::shared_fib().add(config::parse_prefix(port == 1 ? "10.2.0.0/16" : "10.3.0.0/16").value(),
-                           RouteTarget{9u + port, 1}.encode());
-  }
-  WorkPlan plan = plan_work(snapshot.config, {0, 1}, std::vector<PortAbility>(3));
-  plan.ports[1].owner = 0;
-  plan.ports[2].owner = 1;
-  const Fabric fabric("ordering", plan);
-  std::vector<std::unique_ptr<Worker>> workers;
-  const WorkerOptions options{.clock = TscClock()};
-  for (std::size_t w = 0; w < 2; ++w)
-    workers.push_back(std::make_unique<Worker>(
-        WorkerEnvironment{snapshot, ports, test::shared_fib(), next_hops}, plan, w, &fabric, options));
-  for (auto& w : workers) w->connect(workers);
   const auto start = std::chrono::steady_clock::now();
   for (unsigned w = 0; w < 2; ++w)
     rte_eal_remote_launch(
@@ -145,21 +116,19 @@ int check_order(std::uint64_t packets) {
           static_cast<Worker*>(self)->run(std::chrono::seconds(2));
           return 0;
         },
-        workers[w].get(), w + 1);
+        bed.workers[w].get(), w + 1);
   const auto received_so_far = [&] {
     Reading all;
-    for (auto& w : workers)
+    for (auto& w : bed.workers)
       if (const auto r = w->read()) merge(all, *r);
     return all;
   };
   while (received_so_far().ports[0].counters.rx_packets < packets)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  for (auto& w : workers) w->stop();
+  for (auto& w : bed.workers) w->stop();
   rte_eal_mp_wait_lcore();
   const Reading all = received_so_far();
-  rte_eth_remove_rx_callback(ports[0]->id(), 0, received);
-  for (std::size_t c = 0; c < 2; ++c) rte_eth_remove_tx_callback(ports[c + 1]->id(), 0, sent[c]);
   const std::uint64_t out = checks[0].packets + checks[1].packets, wrong = checks[0].wrong + checks[1].wrong;
   fmt::print(
       "{} packets of {} flows in {:.1f} s ({:.2f} Mpps), {} sent, dropped: dispatch_full {}, handover_full "

@@ -18,17 +18,8 @@ from bgp_speaker import BgpSpeaker  # noqa: E402
 from frr import Frr, installed  # noqa: E402
 from harness import Router  # noqa: E402
 from route_flood import Batch, commands, load, prefixes  # noqa: E402
-from test_routes_scale import GATEWAY, GATEWAY6, Flooded, dpdk, single_changes, three_ports  # noqa: E402
+from test_routes_scale import BGP, GATEWAY, GATEWAY6, Flooded, dpdk, single_changes, three_ports  # noqa: E402
 
-BGP = """router bgp 64512
- bgp router-id 192.0.2.1
- no bgp ebgp-requires-policy
- neighbor 10.2.0.1 remote-as 64513
- neighbor 10.2.0.1 passive
- address-family ipv6 unicast
-  neighbor 10.2.0.1 activate
- exit-address-family
-"""
 PATIENCE = 900
 router_module.START = PATIENCE
 

@@ -1,11 +1,13 @@
 import os
-import sys
 import pathlib
+import sys
+import tempfile
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+from namespaces import Namespace  # noqa: E402
 from router import SURETY  # noqa: E402
 
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
@@ -21,3 +23,16 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if reason and item.path.name in NEED_ROUTER:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def directory():
+    with tempfile.TemporaryDirectory(prefix="sf-") as name:
+        yield pathlib.Path(name)
+
+
+@pytest.fixture(scope="module")
+def namespace():
+    made = Namespace("r")
+    yield made
+    made.remove()

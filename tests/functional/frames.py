@@ -1,4 +1,5 @@
 """Frames on the wire of a host: sent as they are, and seen as they arrive."""
+import contextlib
 import select
 import socket
 import time
@@ -6,6 +7,7 @@ import time
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
+from scapy.utils import RawPcapReader
 
 ETH_P_ALL = 3
 SO_RCVBUFFORCE = 33  # beyond net.core.rmem_max
@@ -66,3 +68,9 @@ def dscp(packet):
 
 def ecn(packet):
     return (packet[IP].tos if IP in packet else packet[IPv6].tc) & 3
+
+
+def frames_of(path):
+    """Those of a pcap file, as bytes."""
+    with contextlib.closing(RawPcapReader(str(path))) as capture:
+        return [frame for frame, _ in capture]

@@ -1,15 +1,13 @@
 """The command line: what `surety` prints, refuses, and leaves behind."""
 import json
-import pathlib
 import re
 import shutil
 import socket
-import tempfile
 import threading
 
 import pytest
 
-from harness import ROOT, SURETY, Namespace, Router, UdpSource, sh
+from harness import ROOT, SURETY, Router, UdpSource, sh
 from pair import LAN, WAN, Pair, ports
 
 EXAMPLES = sorted(p for p in (ROOT / "config/examples").glob("*.yaml") if not p.name.startswith(("endpoints", "lab-")))
@@ -20,19 +18,6 @@ NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
 def lab():
     with Pair() as pair:
         yield pair
-
-
-@pytest.fixture(scope="module")
-def namespace():
-    made = Namespace("r")
-    yield made
-    made.remove()
-
-
-@pytest.fixture
-def directory():
-    with tempfile.TemporaryDirectory(prefix="sf-") as name:
-        yield pathlib.Path(name)
 
 
 def surety(*arguments, check=True):

@@ -10,7 +10,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -39,12 +38,6 @@ pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, 
 
 def live(*arguments, check=True, timeout=300, environment=ENVIRONMENT):
     return sh(LAB, "live", *arguments, check=check, timeout=timeout, env=environment)
-
-
-@pytest.fixture
-def directory():
-    with tempfile.TemporaryDirectory(prefix="sf-") as name:
-        yield pathlib.Path(name)
 
 
 @pytest.fixture

@@ -2,17 +2,13 @@
 by pcap ports, and come out the same, byte for byte. Only what does not depend on time is compared here, since the program
 reads a capture as fast as it can; tests/unit/lab_equivalence_worker_test.cc compares the rest.
 """
-import contextlib
-import pathlib
 import subprocess
-import tempfile
 
-import pytest
 from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
-from scapy.utils import RawPcapReader, wrpcap
+from scapy.utils import wrpcap
 
-from harness import ROOT, Namespace, Router
+from harness import ROOT, Router, frames_of
 
 LAB = ROOT / "build/release/bin/surety-lab"
 # The addresses and stations that the lab makes up: ports 02:02, hosts 02:01, by number.
@@ -53,24 +49,6 @@ senders:
   - {name: dccp, host: h1, to: h2, protocol: gtfrc, target: 500 kbit/s, rate: 500 kbit/s, packet: 1000 B, start: 0 s - 100 ms, stop: 3 s}
   - {name: udp, host: h1, to: h2, protocol: udp, rate: 500 kbit/s, packet: 200 B, start: 0 s - 100 ms, stop: 3 s}
 """
-
-
-@pytest.fixture
-def directory():
-    with tempfile.TemporaryDirectory(prefix="sf-") as name:
-        yield pathlib.Path(name)
-
-
-@pytest.fixture
-def namespace():
-    made = Namespace("r")
-    yield made
-    made.remove()
-
-
-def frames_of(path):
-    with contextlib.closing(RawPcapReader(str(path))) as capture:
-        return [frame for frame, _ in capture]
 
 
 def capture(directory, link):

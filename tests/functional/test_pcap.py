@@ -1,17 +1,14 @@
 """Captures in, captures out: what exactly becomes of a frame, and under which name a malformed one is refused."""
-import contextlib
-import pathlib
 import subprocess
-import tempfile
 
 import pytest
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_RR, IPOption_Router_Alert
 from scapy.layers.inet6 import (ICMPv6EchoRequest, ICMPv6ND_NS, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment,
                                 IPv6ExtHdrHopByHop, IPv6ExtHdrRouting)
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
-from scapy.utils import RawPcapReader, wrpcap
+from scapy.utils import wrpcap
 
-from harness import Namespace, Router
+from harness import Router, frames_of
 from malformed import IN_MAC, REFUSED
 
 OUT_MAC, NEXT_MAC, NEXT6_MAC, FAR_MAC = "02:00:00:00:00:02", "02:00:00:00:01:01", "02:00:00:00:01:06", "02:00:00:00:02:01"
@@ -47,24 +44,6 @@ classify:
   - {{match: {{port: in, protocol: tcp}}, service: untouched}}
   - {{match: {{port: in}}, service: plain}}
 """
-
-
-@pytest.fixture
-def directory():
-    with tempfile.TemporaryDirectory(prefix="sf-") as name:
-        yield pathlib.Path(name)
-
-
-@pytest.fixture(scope="module")
-def namespace():
-    made = Namespace("r")
-    yield made
-    made.remove()
-
-
-def frames_of(path):
-    with contextlib.closing(RawPcapReader(str(path))) as capture:
-        return [frame for frame, _ in capture]
 
 
 def replay(namespace, directory, frames, yaml=ROUTING):

@@ -18,6 +18,15 @@ PATIENCE = 60
 LATENCY = 0.1  # seconds: from the kernel to the data plane
 FEW = 10
 GATEWAY, GATEWAY6 = "10.2.0.", "2001:db8:2::"
+BGP = """router bgp 64512
+ bgp router-id 192.0.2.1
+ no bgp ebgp-requires-policy
+ neighbor 10.2.0.1 remote-as 64513
+ neighbor 10.2.0.1 passive
+ address-family ipv6 unicast
+  neighbor 10.2.0.1 activate
+ exit-address-family
+"""
 
 
 class Flooded(Pair):
@@ -113,7 +122,7 @@ def test_routes_beyond_the_ceiling_are_refused_and_counted(lab):
 
 
 class Answers(threading.Thread):
-    """Whether the kernel answers packets whose TTL ends here: they go through the control thread."""
+    """Whether packets whose TTL ends here are answered: they go through the control thread."""
 
     def __init__(self, lab):
         super().__init__(daemon=True)
@@ -122,7 +131,7 @@ class Answers(threading.Thread):
         self.start()
 
     def run(self):
-        while not self._ended.wait(0.1):  # the kernel limits how many it sends
+        while not self._ended.wait(0.1):
             said = self._lab.a.namespace.run("ping", "-n", "-c", "1", "-t", "1", "-W", "1", "10.2.0.1", check=False)
             self.asked += 1
             self.answered += "From 10.1.0.254" in said.stdout
@@ -173,19 +182,10 @@ def test_a_neighbour_that_vanishes_and_comes_back(lab):
 
 @pytest.mark.skipif(not installed(), reason="needs frr")
 def test_a_table_from_bgp(lab, routes):
-    config = """router bgp 64512
- bgp router-id 192.0.2.1
- no bgp ebgp-requires-policy
- neighbor 10.2.0.1 remote-as 64513
- neighbor 10.2.0.1 passive
- address-family ipv6 unicast
-  neighbor 10.2.0.1 activate
- exit-address-family
-"""
     v4, v6 = routes
     with Router(lab.router, three_ports() + dpdk(V4 + 1024)) as running:
         own = own_routes(running)
-        with Frr(lab.router, bgpd=config):
+        with Frr(lab.router, bgpd=BGP):
             with BgpSpeaker(lab.b.namespace, "10.2.0.254", 64513) as speaker:
                 for i in range(8):
                     speaker.announce(v4[i::8], f"10.2.0.{i + 1}")

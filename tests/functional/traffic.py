@@ -5,6 +5,7 @@ import threading
 import time
 
 from frames import SO_RCVBUFFORCE
+from router import wait_for
 
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 CHUNK = bytes(65536)
@@ -124,3 +125,15 @@ class UdpSource:
 
     def __exit__(self, *_):
         self.socket.close()
+
+
+def udp_in_order(source, destination, family, packets=5000):
+    """Datagrams of all sizes, as sent and as received; in portions for which no queue on the way has to be deep."""
+    address = destination.address(family)
+    sent = [i.to_bytes(4, "big") + bytes(i % 1400) for i in range(packets)]
+    with UdpSink(destination, address, 4000) as sink, UdpSource(source, address, 4000) as sender:
+        for begin in range(0, packets, 50):
+            for payload in sent[begin:begin + 50]:
+                sender.send(payload)
+            wait_for(lambda: sink.drain() >= begin + 50)
+        return sent, sink.payloads

@@ -12,6 +12,7 @@
 
 #include "config/address.h"
 #include "endpoints/checksum.h"
+#include "endpoints/config_address.h"
 #include "router/icmp_error.h"
 #include "router/responder.h"
 

@@ -7,7 +7,6 @@
 #include <rte_ether.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "router/linux/usable_cores.h"
 #include "tests/lab/host_routes.h"
 #include "tests/lab/packet_note.h"
 #include "tests/lab/packet_stack.h"
@@ -30,16 +30,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMega = 1 << 20, kPage = 4096;
 constexpr std::uint32_t kFirstPortion = 4096;
 constexpr std::uint64_t kOther = 256 * kMega;  // classifiers' rules, pools' own rings, the rounding of pages
-
-std::vector<unsigned> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<unsigned> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  for (unsigned c = 0; c < CPU_SETSIZE; ++c)
-    if (CPU_ISSET(c, &set)) cores.push_back(c);
-  return cores;
-}
 
 std::uint16_t data_room(std::uint16_t longest_packet) {
   return static_cast<std::uint16_t>(RTE_ALIGN(RTE_PKTMBUF_HEADROOM + RTE_ETHER_HDR_LEN + longest_packet, 64));

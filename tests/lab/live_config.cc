@@ -46,7 +46,7 @@ std::optional<Rate> rate_of(const Plan& plan, std::size_t router, std::size_t po
 }
 
 Json port_of(const Plan& plan, const LiveLayout& layout, std::size_t router, std::size_t port, Json own) {
-  own.erase("mac");
+  for (const char* of_its_own_machine : {"mac", "worker", "receive", "twin"}) own.erase(of_its_own_machine);
   const auto& lines = plan.routers()[router].lines[port];
   own["device"] =
       lines.empty() ? "null" : "af_xdp " + layout.interfaces[layout.interface_of({true, router, port})].name;
@@ -70,11 +70,30 @@ Json station(const PlannedLine& line, const MacBytes& mac, const config::Address
           {"port", c.ports[line.from.port].name}};
 }
 
+// An id as YAML has it: four numbers.
+std::string dotted(std::uint32_t id) {
+  return fmt::format("{}.{}.{}.{}", id >> 24, id >> 16 & 0xff, id >> 8 & 0xff, id & 0xff);
+}
+
+Json signalling(const config::Signalling& s) {
+  return {{"mode", s.mode == config::Signalling::Mode::observe ? "observe" : "act"},
+          {"key_file", kLiveKeyFile},
+          {"max_age", text(s.max_age)},
+          {"queue_limit", std::to_string(s.queue_limit)},
+          {"source_limit", std::to_string(s.source_limit)}};
+}
+
 const MacBytes& mac_of(const Plan& plan, const NodePort& n) {
   return n.router ? plan.routers()[n.node].macs[n.port] : plan.hosts()[n.node].mac;
 }
 
 }  // namespace
+
+std::string key_file(const std::array<std::uint8_t, 16>& key) {
+  std::string digits;
+  for (const std::uint8_t byte : key) digits += fmt::format("{:02x}", byte);
+  return fmt::format("keys:\n  - {{id: 1, key: {}}}\n", digits);
+}
 
 std::string live_router_name(const LiveLayout& layout, const std::string& router) {
   return layout.prefix + router;
@@ -107,6 +126,10 @@ std::string router_configuration(const Plan& plan, const LiveLayout& layout, std
   out["routes"] = std::move(routes);
   out["neighbors"] = std::move(neighbors);
   out.erase("signalling");
+  if (node.signalling) {
+    out["router"]["id"] = dotted(node.config.router.id);
+    out["signalling"] = signalling(node.config.signalling);
+  }
   out["metrics"] = {{"listen", "off"}};
   out["dpdk"] = {{"hugepages", "off"}, {"max_routes", "1024"}};
   out["kernel"] = {{"routes", on_off(false)}, {"addresses", on_off(true)}};

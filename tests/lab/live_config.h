@@ -2,6 +2,7 @@
 // which is YAML.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -9,9 +10,14 @@
 
 namespace surety::lab {
 
+// Of all routers of a run, beside their configurations.
+inline constexpr const char* kLiveKeyFile = "signal.key";
+std::string key_file(const std::array<std::uint8_t, 16>& key);
+
 // For `surety run`: the router's sections, with devices, addresses, routes and neighbours of the layout. A
 // link that holds the router's port back in the lab shapes it here; bursts allow for a machine that looks
-// away for 10 ms. `core`: where its worker polls.
+// away for 10 ms. `core`: where its only worker runs; which worker does what is not the scenario's to say.
+// Signals are on as in the lab.
 std::string router_configuration(const Plan& plan, const LiveLayout& layout, std::size_t router,
                                  unsigned core);
 

@@ -50,28 +50,6 @@ double acknowledgements_per_packet(const LabSender& s) {
   return s.sink.ack == endpoints::AckPolicy::every ? 1 : 0.5;
 }
 
-bool has_csa(const config::Config& c) {
-  return std::any_of(c.services.begin(), c.services.end(),
-                     [](const auto& s) { return std::holds_alternative<config::Csa>(s.conditioner); });
-}
-
-bool can_be_congested(const config::Config& c) {
-  return std::any_of(c.queues.begin(), c.queues.end(), [](const auto& set) {
-    return std::any_of(set.classes.begin(), set.classes.end(),
-                       [](const auto& q) { return q.scheduling.queue.rio.has_value(); });
-  });
-}
-
-// Whether congestion of one router is to reach the alpha of another.
-bool needs_signals(const Scenario& s) {
-  for (const auto& border : s.routers)
-    for (const auto& other : s.routers)
-      if (&border != &other && border.signalling && other.signalling && has_csa(border.config) &&
-          can_be_congested(other.config))
-        return true;
-  return false;
-}
-
 bool uses_link_addresses(const config::Address& a) {
   return !a.v6 && a.bytes[0] == 100 && (a.bytes[1] & 0xc0) == 64;
 }
@@ -129,10 +107,9 @@ std::vector<std::string> live_refusals(const Plan& plan) {
         dccp != nullptr && dccp->udp)
       out.push_back(fmt::format("sender {}: live runs speak DCCP natively; leave `encapsulation: udp` out",
                                 sender.sender.name));
-  if (needs_signals(s))
-    out.emplace_back(
-        "congestion signals between routers: live routers run without them; so do the lab's with "
-        "`signalling: off`");
+  for (const auto& r : s.routers)
+    if (r.signalling && !r.config.signalling.borders.empty())
+      out.push_back(fmt::format("router {}: live routers have other addresses; leave `borders` out", r.name));
   if (const double packets = live_packets_per_second(plan); packets == kUnlimited)
     out.emplace_back("nothing limits the rate of a sender: give a link on its way a `rate`");
   else if (packets > kMostLivePackets)

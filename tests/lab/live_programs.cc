@@ -1,12 +1,19 @@
 #include "tests/lab/live_programs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
+#include "router/linux/fd.h"
 #include "router/telemetry_client.h"
 #include "tests/lab/live_config.h"
 
@@ -49,6 +56,17 @@ std::string surety_program() {
 }
 std::string endpoint_program() {
   return program("SURETY_ENDPOINT", "surety-endpoint");
+}
+
+void write_key_file(const std::string& directory) {
+  const std::string file = directory + '/' + kLiveKeyFile;
+  std::array<std::uint8_t, 16> key;
+  std::random_device random;
+  for (auto& byte : key) byte = static_cast<std::uint8_t>(random());
+  const std::string text = key_file(key);
+  const Fd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (fd.get() < 0 || write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw LiveError(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
 }
 
 LiveRouter::LiveRouter(const Plan& plan, const LiveLayout& layout, std::size_t router, unsigned core,

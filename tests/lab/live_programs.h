@@ -35,6 +35,9 @@ class LiveRouter {
   LiveProcess process_;
 };
 
+// The key of the run's signals, into `directory`, for nobody else to read. Throws LiveError.
+void write_key_file(const std::string& directory);
+
 // `surety-endpoint run` with all hosts; writes its report into `directory`.
 class LiveEndpoints {
  public:

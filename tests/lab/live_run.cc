@@ -1,11 +1,11 @@
 #include "tests/lab/live_run.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <memory>
 
+#include "router/linux/usable_cores.h"
 #include "tests/lab/live_links.h"
 #include "tests/lab/live_programs.h"
 #include "tests/lab/live_spaces.h"
@@ -18,16 +18,6 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr auto kStart = 30s, kEnd = 30s;  // at most, beside the scenario's duration
-
-std::vector<unsigned> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  std::vector<unsigned> cores;
-  for (unsigned c = 0; c < CPU_SETSIZE; ++c)
-    if (CPU_ISSET(c, &set)) cores.push_back(c);
-  return cores;
-}
 
 // Everything of one run, in the order in which it is made; the other way round it goes.
 class LiveSession {
@@ -59,6 +49,7 @@ class LiveSession {
  private:
   // All of these: false when the run is stopped; LiveError when something does not come in time.
   bool start() {
+    write_key_file(run_.directory);
     const auto cores = usable_cores();
     for (std::size_t r = 0; r < plan_.routers().size(); ++r)
       routers_.push_back(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "endpoints/config_address.h"
 #include "tests/lab/host_routes.h"
 #include "tests/lab/simulation.h"
 
@@ -49,12 +50,6 @@ MacBytes mac_of(const NodePort& n) {
   return n.router ? port_mac(n.node, n.port) : host_mac(n.node);
 }
 
-endpoints::IpAddress ip_address(const config::Address& a) {
-  using endpoints::IpAddress;
-  if (a.v6) return IpAddress::v6(a.bytes.data());
-  return IpAddress::v4(a.bytes[0], a.bytes[1], a.bytes[2], a.bytes[3]);
-}
-
 Plan::Plan(Scenario scenario) : scenario_(std::move(scenario)) {
   lay_lines();
   plan_hosts();
@@ -84,7 +79,7 @@ void Plan::lay_lines() {
 void Plan::plan_hosts() {
   for (std::size_t h = 0; h < scenario_.hosts.size(); ++h) {
     PlannedHost& host = hosts_.emplace_back();
-    host.address = ip_address(scenario_.hosts[h].address);
+    host.address = endpoints::to_wire(scenario_.hosts[h].address);
     host.mac = host_mac(h);
   }
   for (LineNumber n = 0; n < lines_.size(); ++n) {

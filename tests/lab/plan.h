@@ -121,6 +121,5 @@ class Plan {
 };
 
 MacBytes mac_of(const NodePort& n);
-endpoints::IpAddress ip_address(const config::Address& a);
 
 }  // namespace surety::lab

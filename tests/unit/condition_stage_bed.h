@@ -107,6 +107,20 @@ class AlphaTest : public ConditionStageTest {
     while (!d.transmit(1).empty()) {
     }
   }
+  // A flow whose buckets are empty sends 40 packets: how many of them leave OUT within 10 ms. Returns when
+  // `then` has passed since.
+  std::uint64_t out_packets_in_10_ms(const Udp& u = {}, Duration then = std::chrono::milliseconds(60)) {
+    const Time begin = d.now;
+    send(kSilver, 44, u);
+    drain();
+    const auto before = d.service("silver").packets;
+    d.run_until(begin + std::chrono::microseconds(10'020));
+    const auto& after = d.service("silver").packets;
+    EXPECT_EQ(after[index(Precedence::in)] - before[index(Precedence::in)], 10u);
+    const auto out = after[index(Precedence::out)] - before[index(Precedence::out)];
+    departures(begin + then);
+    return out;
+  }
 };
 
 }  // namespace surety::test

@@ -41,19 +41,6 @@ class RemoteAlphaTest : public AlphaTest {
   std::string path(std::uint32_t first, int alpha, int port = 1) {
     return std::to_string(first) + "/" + std::to_string(port) + "/" + std::to_string(alpha) + "%";
   }
-  // A flow whose buckets are empty sends 40 packets: how many of them leave OUT within 10 ms.
-  std::uint64_t out_packets_in_10_ms(const Udp& u = {}) {
-    const Time begin = d.now;
-    send(kSilver, 44, u);
-    drain();
-    const auto before = d.service("silver").packets;
-    d.run_until(begin + 10ms + 20us);
-    const auto& after = d.service("silver").packets;
-    EXPECT_EQ(after[index(Precedence::in)] - before[index(Precedence::in)], 10u);
-    const auto out = after[index(Precedence::out)] - before[index(Precedence::out)];
-    departures(begin + 60ms);
-    return out;
-  }
 
   static constexpr Udp kElsewhere{.destination = 0x0a020101};
   std::uint32_t other = 0;

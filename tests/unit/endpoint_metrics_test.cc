@@ -1,15 +1,9 @@
 #include <gmock/gmock.h>
-#include <prometheus/text_serializer.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "endpoints/dpdk/metrics.h"
+#include "tests/unit/metrics_text.h"
 #include "tests/unit/sample_endpoint_reading.h"
 
 namespace surety::endpoints {
@@ -19,20 +13,9 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using testing::HasSubstr;
 
-std::string text(const std::vector<MetricFamily>& families) {
-  std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families);
-  return out.str();
-}
-
-// The lines of one family as a scraper gets them, HELP left out.
-std::string family(const std::string& name, const EndpointReading& r = test::sample_endpoint_reading()) {
-  for (MetricFamily& f : render(r))
-    if (f.name == "surety_endpoint_" + name) {
-      const std::string all = text({std::move(f)});
-      return all.substr(all.find("# TYPE"));
-    }
-  return "(no such family)";
+std::string family(const std::string& name,
+                   const EndpointReading& reading = test::sample_endpoint_reading()) {
+  return metrics_text::family(render(reading), "surety_endpoint_" + name);
 }
 
 std::string lines(const std::string& name, const std::string& type,
@@ -129,17 +112,7 @@ TEST(EndpointMetrics, NamesFollowTheirTypes) {
 }
 
 TEST(EndpointMetrics, PromtoolFindsNothing) {
-  if (std::system("command -v promtool >/dev/null") != 0)
-    GTEST_SKIP() << "promtool (Debian package prometheus) is missing";
-  const std::string path = testing::TempDir() + "endpoint_metrics_" + std::to_string(getpid());
-  std::ofstream(path) << text(render(test::sample_endpoint_reading()));
-  FILE* lint = popen(("promtool check metrics <" + path + " 2>&1").c_str(), "r");
-  ASSERT_NE(lint, nullptr);
-  std::string complaints;
-  for (int c = 0; (c = std::fgetc(lint)) != EOF;) complaints += static_cast<char>(c);
-  EXPECT_EQ(pclose(lint), 0);
-  EXPECT_EQ(complaints, "");
-  std::filesystem::remove(path);
+  metrics_text::expect_promtool_finds_nothing(render(test::sample_endpoint_reading()));
 }
 
 }  // namespace

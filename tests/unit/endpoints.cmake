@@ -63,6 +63,7 @@ surety_test(unit_tcp
   LIBS endpoints)
 
 surety_test(unit_endpoints_config
+  unit/config_address_test.cc
   unit/endpoints_schema_test.cc
   unit/flow_track_test.cc
   unit/parse_endpoints_test.cc

@@ -47,7 +47,8 @@ TEST(LabLiveConfig, TheRouterIsTheScenariosWithTheLayoutsPlaces) {
   EXPECT_EQ(router_configuration(live(text).plan, live(text).layout, 0, 1), R"({
   "router": {
     "role": "border",
-    "name": "t-r"
+    "name": "t-r",
+    "id": "198.18.0.1"
   },
   "ports": {
     "a": {
@@ -107,6 +108,13 @@ TEST(LabLiveConfig, TheRouterIsTheScenariosWithTheLayoutsPlaces) {
       "port": "b"
     }
   ],
+  "signalling": {
+    "mode": "act",
+    "key_file": "signal.key",
+    "max_age": "10000000000 ns",
+    "queue_limit": "1000",
+    "source_limit": "10000"
+  },
   "metrics": {
     "listen": "off"
   },
@@ -123,6 +131,43 @@ TEST(LabLiveConfig, TheRouterIsTheScenariosWithTheLayoutsPlaces) {
   EXPECT_THAT(
       complaints(config::parse(router_configuration(live(text).plan, live(text).layout, 0, 1), "r.yaml")),
       IsEmpty());
+}
+
+// The file's own are of another machine: its cores, its NICs' queues, its kernel's devices.
+TEST(LabLiveConfig, WorkersQueuesAndTwinsAreNotTakenOver) {
+  ScenarioText text;
+  text.routers =
+      "routers: {r: {workers: {cores: [1, 2], idle: poll}, ports: {a: {worker: 2, twin: off, receive: "
+      "{queues: "
+      "2, workers: [1, 2]}}, b: {trust: core, worker: 1}}}}";
+  const Live one = live(text);
+  EXPECT_EQ(one.router().at("workers"), Json({"1"}));
+  EXPECT_EQ(one.router().at("ports").at("a"),
+            Json({{"device", "af_xdp p0"}, {"addresses", Json::array({"100.64.0.2/30"})}}));
+  EXPECT_THAT(complaints(config::parse(one.router().dump(), "r.yaml")), IsEmpty());
+}
+
+TEST(LabLiveConfig, SignalsAreOnAsInTheLab) {
+  ScenarioText text;
+  const auto signalling = [&](const std::string& own) {
+    text.routers = "routers: {r: {router: {id: 192.0.2.9, role: core}, ports: {a: {}, b: {}}" + own + "}}";
+    return live(text).router().value("signalling", Json());
+  };
+  EXPECT_EQ(signalling("").at("mode"), "act");
+  EXPECT_EQ(live(text).router().at("router").at("id"), "192.0.2.9");
+  const Json observe =
+      signalling(", signalling: {mode: observe, max_age: 1 s, queue_limit: 7, source_limit: 8}");
+  EXPECT_EQ(observe.at("mode"), "observe");
+  EXPECT_EQ(observe.at("max_age"), "1000000000 ns");
+  EXPECT_EQ(observe.at("queue_limit"), "7");
+  EXPECT_EQ(observe.at("source_limit"), "8");
+  EXPECT_THAT(complaints(config::parse(live(text).router().dump(), "r.yaml")), IsEmpty());
+  EXPECT_TRUE(signalling(", signalling: off").is_null());
+}
+
+TEST(LabLiveConfig, TheKeyFileIsOne) {
+  EXPECT_EQ(key_file({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xa, 0xb, 0xc, 0xd, 0xe, 0xff}),
+            "keys:\n  - {id: 1, key: 000102030405060708090a0b0c0d0eff}\n");
 }
 
 TEST(LabLiveConfig, APortWithoutALinkHasNoDevice) {

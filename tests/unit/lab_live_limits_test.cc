@@ -126,27 +126,17 @@ TEST(LabLiveLimits, DccpInUdpIsRefused) {
               ElementsAre("sender f: live runs speak DCCP natively; leave `encapsulation: udp` out"));
 }
 
-// A border router whose contract needs to know of the congestion in front of `out` of the core.
-ScenarioText csa_before_a_core(const std::string& edge, const std::string& core, const std::string& queue) {
+TEST(LabLiveLimits, BordersByAddressAreRefused) {
   ScenarioText text = udp();
-  text.routers = "routers: {r: {" + edge +
-                 "ports: {a: {}, b: {}}, services: {c: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 "
-                 "packets, out_bucket: 1 packets, "
-                 "buffer: 10 packets}}, classify: [{match: {port: a}, service: c}]}, core: {" +
-                 core +
-                 "ports: {in: {}, out: {queues: q}}, queues: {q: [{name: be, dscp: {in: [AF11], out: [BE]}" +
-                 queue + "}]}}}";
-  text.links = "links: [{between: [h, r.a]}, {between: [r.b, core.in]}, {between: [core.out, s]}]";
-  return text;
-}
-
-TEST(LabLiveLimits, SignalsBetweenRoutersAreRefused) {
-  const std::string rio = ", rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 10, max: 20, pmax: 0.1}}";
-  EXPECT_THAT(refusals(csa_before_a_core("", "", rio)),
-              ElementsAre(HasSubstr("congestion signals between routers")));
-  EXPECT_THAT(refusals(csa_before_a_core("signalling: off, ", "", rio)), IsEmpty());
-  EXPECT_THAT(refusals(csa_before_a_core("", "signalling: off, ", rio)), IsEmpty());
-  EXPECT_THAT(refusals(csa_before_a_core("", "", "")), IsEmpty()) << "a queue without RIO is never congested";
+  const auto router = [](const std::string& mode) {
+    return "routers: {r: {router: {role: core}, signalling: {" + mode +
+           "borders: [{source: 10.0.0.0/8, border: 198.18.0.1}]}, ports: {a: {}, b: {}}}}";
+  };
+  text.routers = router("");
+  EXPECT_THAT(refusals(text),
+              ElementsAre("router r: live routers have other addresses; leave `borders` out"));
+  text.routers = router("mode: off, ");
+  EXPECT_THAT(refusals(text), IsEmpty()) << "nobody reads them";
 }
 
 }  // namespace

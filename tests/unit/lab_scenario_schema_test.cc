@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/unit/lab_scenario_text.h"
+#include "tests/unit/schema_keys.h"
 
 namespace surety::lab {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 using Keys = std::set<std::string>;
 
-constexpr std::string_view kUnknown = "zzzzzzzzz";
+using config::schema_keys::kUnknown;
 
 Json schema(const std::string& path) {
   std::ifstream file(SURETY_SOURCE_DIR "/" + path);
@@ -25,19 +26,8 @@ Json scenario_schema() {
   return schema("tests/lab/scenario_schema.json");
 }
 
-// The keys in "unknown key `zzz..` in a link; there are: a, b".
 Keys keys_of_parser(const std::string& text) {
-  const std::string_view marker = "; there are: ";
-  for (const auto& d : parse_scenario(text, "f").diagnostics) {
-    const auto at = d.message.find(marker);
-    if (d.message.find(kUnknown) == d.message.npos || at == d.message.npos) continue;
-    Keys keys;
-    std::string list = d.message.substr(at + marker.size()) + ", ";
-    for (std::size_t end; (end = list.find(", ")) != list.npos; list.erase(0, end + 2))
-      keys.insert(list.substr(0, end));
-    return keys;
-  }
-  return {};
+  return config::schema_keys::of_parser(parse_scenario(text, "f").diagnostics);
 }
 
 void add_keys(const Json& object, Keys& keys) {

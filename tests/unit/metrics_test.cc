@@ -1,16 +1,10 @@
 #include "router/metrics.h"
 
 #include <gmock/gmock.h>
-#include <prometheus/text_serializer.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "tests/unit/metrics_text.h"
 #include "tests/unit/sample_reading.h"
 
 namespace surety {
@@ -20,20 +14,8 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using testing::HasSubstr;
 
-std::string text(const std::vector<MetricFamily>& families) {
-  std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families);
-  return out.str();
-}
-
-// The lines of one family as a scraper gets them, HELP left out.
 std::string family(const std::string& name, const Reading& reading = test::sample_reading()) {
-  for (MetricFamily& f : render(reading))
-    if (f.name == name) {
-      const std::string all = text({std::move(f)});
-      return all.substr(all.find("# TYPE"));
-    }
-  return "(no such family)";
+  return metrics_text::family(render(reading), name);
 }
 
 TEST(Metrics, BuildInfo) {
@@ -276,17 +258,7 @@ TEST(Metrics, ARouterWithoutPortsHasNoEmptyFamilies) {
 }
 
 TEST(Metrics, SatisfyPromtool) {
-  if (std::system("command -v promtool >/dev/null") != 0)
-    GTEST_SKIP() << "promtool (Debian package prometheus) is missing";
-  const std::string path = testing::TempDir() + "surety_metrics_" + std::to_string(getpid()) + ".txt";
-  std::ofstream(path) << text(render(test::sample_reading()));
-  FILE* lint = popen(("promtool check metrics <" + path + " 2>&1").c_str(), "r");
-  ASSERT_NE(lint, nullptr);
-  std::string findings;
-  for (int c = std::fgetc(lint); c != EOF; c = std::fgetc(lint)) findings += static_cast<char>(c);
-  EXPECT_EQ(pclose(lint), 0);
-  EXPECT_EQ(findings, "");
-  std::filesystem::remove(path);
+  metrics_text::expect_promtool_finds_nothing(render(test::sample_reading()));
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ surety_test(unit_router
   unit/icmp_error_test.cc
   unit/ingress_signals_test.cc
   unit/ingress_test.cc
+  unit/ip_addresses_test.cc
   unit/martians_test.cc
   unit/meter_test.cc
   unit/neighbors_test.cc

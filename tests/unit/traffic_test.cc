@@ -26,14 +26,6 @@ std::string refusal(const config::Endpoints& c) {
   return "(none)";
 }
 
-TEST(Traffic, AddressesThereAndBack) {
-  for (const char* text : {"10.1.2.3", "2001:db8::17"}) {
-    const auto a = *config::parse_address(text);
-    EXPECT_EQ(config_address(ip_address(a)), a) << text;
-  }
-  EXPECT_EQ(ip_address(*config::parse_address("10.1.2.3")), IpAddress::v4(10, 1, 2, 3));
-}
-
 TEST(Traffic, EachFlowHasItsOwnPortFromTheDynamicOnes) {
   const auto c = test::parsed(R"(
 senders:

@@ -1,0 +1,26 @@
+// Addresses as configuration and routes have them, and as packets do.
+#pragma once
+
+#include "config/config.h"
+#include "endpoints/ip.h"
+#include "router/bytes.h"
+
+namespace surety::endpoints {
+
+inline IpAddress to_wire(const config::Address& a) {
+  return a.v6 ? IpAddress::v6(a.bytes.data()) : IpAddress::v4(load<std::uint32_t>(a.bytes.data()));
+}
+
+inline config::Address from_wire(const IpAddress& a) {
+  config::Address out;
+  out.v6 = a.is_v6();
+  if (out.v6) {
+    store(out.bytes.data(), a.high);
+    store(out.bytes.data() + 8, a.low);
+  } else {
+    store(out.bytes.data(), a.v4_as_loaded());
+  }
+  return out;
+}
+
+}  // namespace surety::endpoints
