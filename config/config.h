@@ -88,6 +88,7 @@ struct Port {
   std::optional<unsigned> owner;  // `worker: CORE`: the one that queues and transmits what leaves here
   std::optional<std::uint16_t> rx_queues;  // `receive: {queues: N}`
   std::vector<unsigned> rx_workers;        // `receive: {workers: [CORE, ...]}`: by queue, round and round
+  std::optional<bool> dispatch;  // `receive: {dispatch: on|off}`: the reader hands packets on to all workers
   // `twin: NAME | off`: the kernel's TAP device for a port whose own device has none; empty: off; no value:
   // one called as the port, where the process may make it.
   std::optional<std::string> twin;

@@ -44,6 +44,12 @@ void read_port_workers(MapReader& port, Port& out, Draft& draft) {
   std::uint16_t queues = kMaxQueues;
   if (read_integer(map.find("queues"), 1, kMaxQueues, queues, draft.problems)) out.rx_queues = queues;
   if (const Node* n = map.find("workers")) read_readers(*n, out, draft);
+  if (const Node* n = map.find("dispatch"))
+    if (bool on = false; read_value(*n, on, draft.problems)) out.dispatch = on;
+  if (out.dispatch.value_or(false) &&
+      std::max<std::size_t>(out.rx_queues.value_or(1), out.rx_workers.size()) > 1)
+    draft.problems.error(map.at("dispatch"),
+                         "a port's only reader dispatches; with several queues, the device spreads packets");
   if (out.rx_workers.size() > queues)
     draft.problems.error(map.at("workers"),
                          fmt::format("{} workers for {} receive queue{}: each needs one",

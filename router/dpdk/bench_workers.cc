@@ -32,15 +32,18 @@ struct Case {
   const char* what;
   const char* path;
   std::size_t feeds;                      // ports that receive
-  bool one_exit;                          // all of it leaves by the first pair's port
-  std::optional<std::size_t> elephant{};  // a single flow, dispatched to this one of two workers
+  bool one_exit = false;                  // all of it leaves by the first pair's port
+  bool elephant = false;                  // a single flow
+  std::optional<std::size_t> dispatch{};  // on; an elephant to this one of two workers
 };
-constexpr std::array<Case, 6> kCases{{{"independent", "everything", 2, false},
+constexpr std::array<Case, 8> kCases{{{"independent", "everything", 2},
                                       {"one owner", "everything", 2, true},
-                                      {"elephant, core, reader's", "core", 1, true, 0},
-                                      {"elephant, core, other's", "core", 1, true, 1},
-                                      {"elephant, edge, reader's", "everything", 1, true, 0},
-                                      {"elephant, edge, other's", "everything", 1, true, 1}}};
+                                      {"one port", "everything", 1},
+                                      {"one port, dispatched", "everything", 1, false, false, 0},
+                                      {"elephant, core", "core", 1, false, true},
+                                      {"elephant, edge", "everything", 1, false, true},
+                                      {"elephant, dispatched", "everything", 1, false, true, 0},
+                                      {"to the other worker", "everything", 1, false, true, 1}}};
 
 // Port 2k is where pair k receives, port 2k+1 where it transmits.
 class Bed {
@@ -77,7 +80,7 @@ class Bed {
       nics_[k].connect(nullptr);
       const std::size_t half = routes.size() / kPairs;
       BenchTraffic traffic{flows, false, ports_[2 * k]->mac(), std::span(routes).subspan(k * half, half), {}};
-      if (c.elephant) traffic.first = flow_of(traffic, *c.elephant);
+      if (c.elephant) traffic.first = flow_of(traffic, c.dispatch.value_or(0));
       if (k < c.feeds) nics_[k].connect(std::make_unique<BenchFeed>(traffic));
     }
   }
@@ -108,13 +111,14 @@ class Bed {
   std::array<BenchNic, kPairs> nics_;
 };
 
-// Each worker has a pair; but an elephant goes as it goes by default, where neighbouring ports have different
-// owners. A port that nothing comes in by is read by nobody.
-WorkPlan plan(const Case& c, const config::Config& config, const std::vector<unsigned>& cores) {
+// Of two pairs each worker has one; what comes by one port goes as it does by default, where neighbouring
+// ports have different owners. A port that nothing comes in by is read by nobody.
+WorkPlan plan(const Case& c, config::Config config, const std::vector<unsigned>& cores) {
+  config.ports[0].dispatch = c.dispatch.has_value();
   WorkPlan plan = plan_work(config, cores, std::vector<PortAbility>(config.ports.size()));
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
     WorkPlan::Port& port = plan.ports[p];
-    if (!c.elephant) port = {.owner = p / 2 % cores.size(), .readers = {p / 2 % cores.size()}};
+    if (c.feeds > 1) port = {.owner = p / 2 % cores.size(), .readers = {p / 2 % cores.size()}};
     if (p % 2 == 0 && p / 2 < c.feeds) continue;
     port.readers.clear();
     port.dispatch = false;

@@ -1,10 +1,9 @@
 // The workers part of `surety bench`: what a second worker is worth.
 //
 // The path `everything` on two pairs of ports, of which each worker has one (`independent`); the same, but
-// all that comes leaves by one port, which one worker owns (`one owner`); and a single flow that one worker
-// receives and dispatches (`elephant`), of the paths `core` and `everything`, to itself and to the other,
-// while the port that it leaves by has the owner it has by default. Each with one worker and with two, in
-// turns.
+// all that comes leaves by one port, which one worker owns (`one owner`); what comes by one port and leaves
+// by one (`one port`), which have different owners by default; and a single flow there (`elephant`), also of
+// the path `core`. The last two also dispatched. Each with one worker and with two, in turns.
 #pragma once
 
 #include <cstdint>

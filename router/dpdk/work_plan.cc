@@ -87,9 +87,44 @@ WorkPlan::Port plan_port(const config::Config& config, std::size_t p, const std:
     plan.readers.push_back(port.rx_workers.empty()
                                ? (plan.owner + q) % cores.size()
                                : worker_on(port.rx_workers[q % port.rx_workers.size()], cores, port));
-  // Who names the readers of a port's only queue wants no others.
-  plan.dispatch = queues == 1 && port.rx_workers.empty() && cores.size() > 1 && plan.spread != Spread::none;
   return plan;
+}
+
+bool can_dispatch(const WorkPlan& plan, std::size_t port) {
+  return plan.ports[port].readers.size() == 1 && plan.cores.size() > 1 &&
+         plan.ports[port].spread != Spread::none;
+}
+
+// Dispatch costs each packet the way to another core's cache: by default it is for workers that would have
+// nothing to do. Who names the reader of a port's only queue wants no others.
+void plan_dispatch(WorkPlan& plan, const config::Config& config) {
+  std::set<std::size_t> readers;
+  for (const auto& p : plan.ports) readers.insert(p.readers.begin(), p.readers.end());
+  const bool some_idle = readers.size() < plan.cores.size();
+  for (std::size_t p = 0; p < plan.ports.size(); ++p) {
+    const config::Port& port = config.ports[p];
+    plan.ports[p].dispatch =
+        can_dispatch(plan, p) && port.dispatch.value_or(some_idle && port.rx_workers.empty());
+  }
+}
+
+// Why a port that is to dispatch does not.
+const char* obstacle(const WorkPlan::Port& port) {
+  if (port.spread == Spread::none)
+    return "dispatch cannot tell its contracts apart; leave it out, or let them cover a flow, a source or a "
+           "destination "
+           "(`per:`)";
+  if (port.readers.size() > 1)
+    return "the device spreads packets over several queues; leave it out, or say `queues: 1` too";
+  return "it shares contracts with a port that says `dispatch: off` or names its reader; say the same there";
+}
+
+void check_dispatch(const WorkPlan& plan, const config::Config& config) {
+  if (plan.cores.size() == 1) return;
+  for (std::size_t p = 0; p < plan.ports.size(); ++p)
+    if (config.ports[p].dispatch.value_or(false) && !plan.ports[p].dispatch)
+      throw std::runtime_error(fmt::format("port {}: receive: {{dispatch: on}}: {}", config.ports[p].name,
+                                           obstacle(plan.ports[p])));
 }
 
 // Of a port whose readers are named, or several.
@@ -136,7 +171,9 @@ void plan_together(WorkPlan& plan, const config::Config& config) {
   Spread spread = Spread::flow;
   for (const std::size_t p : ports) spread = narrower(spread, plan.ports[p].spread);
   const auto named = named_reader(plan, config, static_cast<std::size_t>(rule - config.rules.begin()), ports);
-  const bool one_reader = named || spread == Spread::none;
+  const bool off = std::any_of(ports.begin(), ports.end(),
+                               [&](std::size_t p) { return !config.ports[p].dispatch.value_or(true); });
+  const bool one_reader = named || off || spread == Spread::none;
   const std::size_t reader = named.value_or(plan.ports[ports.front()].owner);
   for (const std::size_t p : ports) {
     WorkPlan::Port& port = plan.ports[p];
@@ -166,7 +203,9 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
   plan.cores = cores;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     plan.ports.push_back(plan_port(config, p, cores, abilities[p]));
+  plan_dispatch(plan, config);
   plan_together(plan, config);
+  check_dispatch(plan, config);
   return plan;
 }
 

@@ -3,8 +3,9 @@
 //
 // The default, from what the devices can do: ports are dealt out to the workers in their order, a port's
 // worker owns its egress; a port whose device spreads flows over queues itself (RSS) gets a queue for each
-// worker; another one is read by its own worker, which dispatches packets by flow to all of them. YAML's
-// `worker:` and `receive:` of a port say otherwise.
+// worker; another one is read by its own worker, which keeps what comes. Where a worker would then receive
+// nothing, these readers dispatch packets by flow to all workers: that is worth its price (a packet changes
+// caches) for idle hands only. YAML's `worker:` and `receive:` of a port say otherwise.
 //
 // Packets of one flow, and of one contract, always come to the same worker: where a rule's contracts cover
 // more than a flow (`per: source` and the like), packets are spread by what they cover, or not at all.

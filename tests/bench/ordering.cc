@@ -26,7 +26,7 @@ version: 1
 router: {name: ordering, id: 192.0.2.1}
 workers: [0, 1]
 ports:
-  in: {device: null, addresses: [10.1.0.254/16], trust: customer}
+  in: {device: null, addresses: [10.1.0.254/16], trust: customer, receive: {dispatch: on}}
   a: {device: null, addresses: [10.2.0.254/16], trust: core, worker: 0}
   b: {device: null, addresses: [10.3.0.254/16], trust: core, worker: 1}
 services:

@@ -9,12 +9,13 @@ from harness import Router, UdpSink, UdpSource, transfer, udp_in_order, wait_for
 from pair import Pair, ports
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+DISPATCH = "receive: {dispatch: on}"
 TWO = "workers: {cores: [0, 1], idle: adaptive}\n"
 
 
 @pytest.fixture(scope="module")
 def lab():
-    with Pair() as pair, Router(pair.router, ports("af_packet") + TWO) as router:
+    with Pair() as pair, Router(pair.router, ports("af_packet", DISPATCH, DISPATCH) + TWO) as router:
         pair.running = router
         yield pair
 
@@ -39,12 +40,27 @@ def test_udp_arrives_in_order_and_whole(lab, family):
     lab.running.settle()
 
 
+@pytest.mark.parametrize("family", [4, 6])
+def test_each_worker_keeps_what_comes_by_its_port(lab, family):
+    """The default with a port for each: packets only change workers to leave."""
+    lab.running.stop()
+    try:
+        with Router(lab.router, ports("af_packet") + TWO) as router:
+            assert "dispatch" not in router.show("ports").stdout
+            assert transfer(lab.a, lab.b, 5001, seconds=2, family=family, congestion="reno") > 10e6
+            sent, received = udp_in_order(lab.a, lab.b, family)
+            assert received == sent
+            router.settle()
+    finally:
+        lab.running.__enter__()
+
+
 def test_flows_are_spread(lab):
     """Fifty flows through a port that keeps them: both workers have some."""
     services = ("services:\n  one: {conditioner: token-bucket, rate: 10 Mbit/s, bucket: 100 kB, mark: {in: AF11, out: AF12}}\n"
                 "classify:\n  - {match: {port: lan0, protocol: udp}, service: one, per: flow}\n")
     lab.running.stop()
-    with Router(lab.router, ports("af_packet") + TWO + services) as router:
+    with Router(lab.router, ports("af_packet", DISPATCH, DISPATCH) + TWO + services) as router:
         address = lab.b.address(4)
         with UdpSink(lab.b, address, 4000) as sink:
             for number in range(50):

@@ -58,11 +58,59 @@ TEST(WorkPlan, ADeviceThatSpreadsFlowsHasAQueueForEachWorker) {
   EXPECT_EQ(plan_work(four_ports(), {4, 5, 6}, with_rss(2)).ports[0].readers, (Readers{0, 1}));
 }
 
-TEST(WorkPlan, AnotherIsReadByItsOwnerWhoDispatches) {
+TEST(WorkPlan, AnotherIsReadByItsOwnerWhoKeepsWhatComes) {
   const WorkPlan plan = plan_work(four_ports(), {1, 2}, plain());
-  EXPECT_EQ(plan.ports[1].readers, Readers{1});
-  EXPECT_TRUE(plan.ports[1].dispatch);
-  EXPECT_EQ(plan.ports[1].spread, Spread::flow);
+  for (const std::size_t p : {0u, 1u, 2u, 3u}) {
+    EXPECT_EQ(plan.ports[p].readers, Readers{p % 2});
+    EXPECT_FALSE(plan.ports[p].dispatch);
+  }
+}
+
+TEST(WorkPlan, WhereAWorkerWouldReceiveNothingTheOthersDispatch) {
+  const std::vector<unsigned> five{1, 2, 3, 4, 5};
+  for (const auto& port : plan_work(four_ports(), five, plain()).ports) {
+    EXPECT_TRUE(port.dispatch);
+    EXPECT_EQ(port.spread, Spread::flow);
+    EXPECT_EQ(port.readers, Readers{port.owner});
+  }
+  std::vector<PortAbility> one_with_rss = plain();
+  one_with_rss[2] = {16, true};
+  for (const auto& port : plan_work(four_ports(), five, one_with_rss).ports) EXPECT_FALSE(port.dispatch);
+}
+
+TEST(WorkPlan, DispatchIsAsYamlSays) {
+  const std::string on = ", receive: {dispatch: on}", off = ", receive: {dispatch: off}";
+  EXPECT_TRUE(plan_work(four_ports({}, on), {1, 2}, plain()).ports[0].dispatch);
+  EXPECT_FALSE(plan_work(four_ports({}, on), {1, 2}, plain()).ports[1].dispatch);
+  EXPECT_FALSE(plan_work(four_ports({}, on), {1}, plain()).ports[0].dispatch) << "to whom";
+  EXPECT_FALSE(plan_work(four_ports({}, off), {1, 2, 3, 4, 5}, plain()).ports[0].dispatch);
+  const WorkPlan named =
+      plan_work(four_ports("workers: [1, 2]\n", ", receive: {workers: 2, dispatch: on}"), {1, 2}, plain());
+  EXPECT_EQ(named.ports[0].readers, Readers{1});
+  EXPECT_TRUE(named.ports[0].dispatch);
+}
+
+TEST(WorkPlan, DispatchThatCannotBeIsRefused) {
+  const std::string on = ", receive: {dispatch: on}";
+  EXPECT_EQ(
+      error_of(four_ports({}, on), {1, 2}, with_rss(16)),
+      "port a: receive: {dispatch: on}: the device spreads packets over several queues; leave it out, or say "
+      "`queues: 1` too");
+  const std::string gold =
+      "services:\n  gold: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: "
+      "AF12}}\n"
+      "classify:\n";
+  EXPECT_EQ(error_of(four_ports(gold + "  - {match: {port: a}, service: gold}\n", on), {1, 2}, plain()),
+            "port a: receive: {dispatch: on}: dispatch cannot tell its contracts apart; leave it out, or let "
+            "them cover "
+            "a flow, a source or a destination (`per:`)");
+  config::Config joint = four_ports(gold + "  - {match: {}, service: gold, per: source}\n", on);
+  EXPECT_TRUE(plan_work(joint, {1, 2}, plain()).ports[1].dispatch) << "they share contracts";
+  joint.ports[1].dispatch = false;
+  EXPECT_EQ(error_of(joint, {1, 2}, plain()),
+            "port a: receive: {dispatch: on}: it shares contracts with a port that says `dispatch: off` or "
+            "names its "
+            "reader; say the same there");
 }
 
 TEST(WorkPlan, YamlDecides) {

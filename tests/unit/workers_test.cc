@@ -14,7 +14,7 @@ constexpr const char* kYaml = R"(
 version: 1
 router: {name: several, id: 192.0.2.1}
 ports:
-  lan: {device: null, addresses: [10.1.0.254/16], trust: customer}
+  lan: {device: null, addresses: [10.1.0.254/16], trust: customer, receive: {dispatch: on}}
   up: {device: null, addresses: [10.2.0.254/16], trust: core}
   down: {device: null, addresses: [10.3.0.254/16], trust: core}
 services:
