@@ -32,6 +32,36 @@ links: [{between: [h, r.a], rate: 1 Mbit/s}, {between: [r.b, s]}]
 senders: [{name: f, host: h, to: s, protocol: udp, rate: 100 kbit/s}]
 """
 
+# A border with contracts, and a core whose way out is too narrow for them and a flood.
+SIGNALLED = """version: 1
+duration: 60 s
+hosts: [{name: gold, times: 2}, flood, sink]
+routers:
+  edge:
+    router: {role: border}
+    workers: {cores: [2, 3], idle: poll}
+    ports: {gold: {trust: customer, worker: 3, receive: {workers: [2, 3]}}, up: {trust: core, twin: off}}
+    services: {gold: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}}
+    classify: [{match: {port: gold}, service: gold, per: flow}]
+  core:
+    router: {role: core}
+    ports: {west: {trust: core}, flood: {trust: core}, out: {trust: core, queues: narrow}}
+    queues:
+      narrow:
+        - name: assured
+          dscp: {in: [AF11], out: [AF12, BE]}
+          limit: 100 packets
+          rio: {in: {min: 50, max: 80, pmax: 0.02}, out: {min: 5, max: 40, pmax: 0.1}}
+links:
+  - {between: [gold, edge.gold], rate: 5 Mbit/s}
+  - {between: [edge.up, core.west], rate: 5 Mbit/s}
+  - {between: [flood, core.flood], rate: 5 Mbit/s}
+  - {between: [core.out, sink], rate: 2 Mbit/s}
+senders:
+  - {name: gold, host: gold, to: sink, protocol: newreno, target: 400 kbit/s}
+  - {name: flood, host: flood, to: sink, protocol: udp, rate: 2 Mbit/s}
+"""
+
 pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, or name it with SURETY_LAB="),
               pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
@@ -186,6 +216,25 @@ def test_a_signal_ends_it_and_nothing_stays(scenario, directory, number):
     assert status == 128 + number
     assert out == ""
     assert not run.programs() and rest() <= before
+
+
+def test_routers_signal_to_each_other(directory):
+    """What the file says of workers and twins is of another machine, and no reason to fail."""
+    path = directory / "scenario.yaml"
+    path.write_text(SIGNALLED)
+    run = Running(path, directory)
+    edge = f"lablive-{run.process.pid}-edge"
+
+    def applied():
+        """the border applies signals of the core"""
+        rows = json.loads(sh(SURETY, "show", "signalling", "--name", edge, "--json").stdout)
+        return sum(row["signals"] for row in rows if row["kind"] == "received" and row["result"] == "applied")
+    try:
+        wait_for(applied, 30)
+    finally:
+        run.process.send_signal(signal.SIGTERM)
+        run.ended()
+    assert (run.kept / "signal.key").stat().st_mode & 0o077 == 0
 
 
 def test_a_router_that_dies_ends_it(scenario, directory):
