@@ -82,6 +82,7 @@ surety_test(unit_router_dpdk
   ${CMAKE_SOURCE_DIR}/router/dpdk/bench_routes.cc
   unit/burst_gate_test.cc
   unit/derived_mac_test.cc
+  unit/packet_pool_test.cc
   unit/pools_test.cc
   unit/port_device_test.cc
   unit/port_rss_test.cc
