@@ -52,6 +52,7 @@ surety_test(unit_router
   unit/routes_property_test.cc
   unit/routes_test.cc
   unit/service_rates_test.cc
+  unit/short_prefixes_test.cc
   unit/signal_gate_test.cc
   unit/signal_history_test.cc
   unit/signal_keys_test.cc
