@@ -171,6 +171,10 @@ bool Fib::may_have_freed(const config::Prefix& prefix, std::uint32_t value) cons
 bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
   if (value > kMaxValue) return false;
   if (prefix.length == 0) return set_default(prefix.address.v6, value);
+  if (ShortPrefixes::holds(prefix)) {
+    short6_.set(prefix, value);
+    return true;
+  }
   // Only prefixes beyond the first level take a group.
   if (prefix.length > kFirstLevelBits) quiesce();
   const bool added = prefix.address.v6 ? add6(prefix, value)
@@ -221,6 +225,7 @@ bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
 
 bool Fib::remove(const config::Prefix& prefix) {
   if (prefix.length == 0) return set_default(prefix.address.v6, RouteTarget{kNextHopNone}.encode());
+  if (ShortPrefixes::holds(prefix)) return short6_.remove(prefix);
   freed_ = true;
   if (!prefix.address.v6) {
     const std::uint32_t address = host_order(prefix.masked().address);
@@ -257,11 +262,13 @@ void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, un
   auto* const ips = const_cast<std::uint8_t(*)[16]>(addresses);
   rte_fib6* const table = v6_.load(std::memory_order_acquire);
   rte_fib6_lookup_bulk(table, ips, values, static_cast<int>(n));
+  const ShortPrefixes::Slots* const slots = short6_.slots();
   const std::uint32_t otherwise = default_[1].load(std::memory_order_relaxed);
   for (unsigned i = 0; i < n; ++i) {
     if (values[i] == 0) [[unlikely]]
       rte_fib6_lookup_bulk(table, ips + i, values + i, 1);
-    const std::uint64_t value = values[i] & kMaxValue;
+    std::uint64_t value = values[i] & kMaxValue;
+    if (value == 0 && slots != nullptr) value = slots->of(addresses[i]);
     values[i] = value != 0 ? value : otherwise;
   }
 }

@@ -8,7 +8,8 @@
 // few instructions only, the second answer can be "none" too.)
 //
 // A default route stands beside the tables: it changes in one store, where rte_fib would write every gap
-// between all other routes (some 200 ms for 200,000 of IPv6).
+// between all other routes (some 200 ms for 200,000 of IPv6). For the same reason short prefixes of IPv6 have
+// a table of their own (short_prefixes.h).
 #pragma once
 
 #include <array>
@@ -20,6 +21,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "router/short_prefixes.h"
 #include "router/top_prefixes.h"
 
 struct rte_fib;
@@ -79,6 +81,7 @@ class Fib {
   std::atomic<rte_fib6*> v6_{nullptr};
   std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family
   TopPrefixes top_;
+  ShortPrefixes short6_;
   std::function<void()> quiesce_;
 };
 

@@ -2,7 +2,7 @@
 import pathlib
 
 POOL = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
-WANTED = 256  # 512 MB: packet buffers of five ports, and what `surety run` asks to have beside
+WANTED = 320  # 640 MB: packet buffers of five ports, and what `surety run` asks to have beside
 SPARE_KB = 2 << 20  # memory that stays for everybody else
 
 

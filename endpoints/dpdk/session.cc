@@ -17,6 +17,7 @@
 #include "endpoints/dpdk/metrics.h"
 #include "endpoints/dpdk/plan.h"
 #include "router/dpdk/eal.h"
+#include "router/dpdk/packet_pool.h"
 
 namespace surety::endpoints {
 
@@ -24,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned kMempoolCache = 256, kWorkerLcore = 1;
+constexpr unsigned kWorkerLcore = 1;
 constexpr auto kRound = 5ms;
 constexpr std::uint32_t kAccepted = 16384;
 
@@ -37,18 +38,6 @@ class DpdkFrames final : public FramePort {
  private:
   DpdkPort& port_;
 };
-
-rte_mempool* make_pool(const config::Config& c) {
-  std::uint32_t buffer = RTE_MBUF_DEFAULT_BUF_SIZE;
-  for (const auto& p : c.ports) buffer = std::max<std::uint32_t>(buffer, p.mtu + RTE_PKTMBUF_HEADROOM + 64u);
-  rte_mempool* pool =
-      rte_pktmbuf_pool_create("endpoint", mbuf_count(c), kMempoolCache, 0, static_cast<std::uint16_t>(buffer),
-                              static_cast<int>(rte_socket_id()));
-  if (pool == nullptr)
-    throw EalError(fmt::format("no memory for {} packet buffers: {}; raise `dpdk: {{memory: ...}}`",
-                               mbuf_count(c), rte_strerror(rte_errno)));
-  return pool;
-}
 
 // Enough for everybody who may send to us from this process, and for others.
 std::uint32_t accepted_flows(const config::Endpoints& c, std::uint32_t wish) {
@@ -83,7 +72,9 @@ winsize terminal() {
 
 Session::Session(const config::Endpoints& config, const config::Config& ports, const RunOptions& options,
                  bool gentle)
-    : config_(config), options_(options), pool_(make_pool(ports)) {
+    : config_(config),
+      options_(options),
+      pool_(make_packet_pool("endpoint", ports, mbuf_count(ports), static_cast<int>(rte_socket_id()))) {
   prepare_interfaces(ports);
   const std::string xdp = xdp_object_path("take_all.bpf.o");
   std::vector<Traffic::Mac> macs;

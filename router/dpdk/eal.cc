@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "router/dpdk/packet_pool.h"
 #include "router/fib.h"
 #include "router/handover.h"
 #include "router/linux/usable_cores.h"
@@ -115,7 +116,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   std::uint64_t buffer = 2048 + 128 + 128 + 64;
   for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
   // DPDK lets no buffer cross a page, unless it is larger than one.
-  const std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  if (paged_buffers(c)) share = kPagedBuffer;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
   return fib + (mbuf_count(c, workers) + page / buffer) * share + 64 * kMega;
 }

@@ -1,32 +1,20 @@
 #include "router/dpdk/pools.h"
 
 #include <fmt/format.h>
-#include <rte_errno.h>
 #include <rte_lcore.h>
-#include <rte_mbuf.h>
 
-#include <algorithm>
 #include <fstream>
 
-#include "router/dpdk/eal.h"
+#include "router/dpdk/packet_pool.h"
 
 namespace surety {
 
 namespace {
 
-constexpr unsigned kCache = 256;
-
 std::vector<int> nodes_of(const config::Config& c) {
   std::vector<int> nodes;
   for (const auto& p : c.ports) nodes.push_back(node_of(p.device, static_cast<int>(rte_socket_id())));
   return nodes;
-}
-
-// A whole frame in one buffer.
-std::uint16_t buffer_size(const config::Config& c) {
-  std::uint32_t size = RTE_MBUF_DEFAULT_BUF_SIZE;
-  for (const auto& p : c.ports) size = std::max<std::uint32_t>(size, p.mtu + RTE_PKTMBUF_HEADROOM + 64u);
-  return static_cast<std::uint16_t>(std::min<std::uint32_t>(size, UINT16_MAX));
 }
 
 }  // namespace
@@ -53,13 +41,7 @@ Pools::Pools(const std::string& name, const config::Config& config, std::uint32_
   if (nodes_.empty()) nodes_.push_back(static_cast<int>(rte_socket_id()));
   for (const int node : nodes_) {
     if (pools_.contains(node)) continue;
-    rte_mempool* const pool = rte_pktmbuf_pool_create(fmt::format("{}-{}", name, node).c_str(), buffers,
-                                                      kCache, 0, buffer_size(config), node);
-    if (pool == nullptr)
-      throw EalError(
-          fmt::format("no memory for {} packet buffers on NUMA node {}: {}; raise `dpdk: {{memory: ...}}`",
-                      buffers, node, rte_strerror(rte_errno)));
-    pools_.emplace(node, pool);
+    pools_.emplace(node, make_packet_pool(fmt::format("{}-{}", name, node), config, buffers, node));
   }
 }
 

@@ -1,4 +1,5 @@
-// Packet buffers, in the memory that is near the ports: one mempool for each NUMA node that has some.
+// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for each NUMA node that
+// has some.
 //
 // On a machine with one node that is one pool.
 #pragma once
@@ -21,7 +22,7 @@ int node_of(const config::Device& device, int otherwise, const std::string& sysf
 
 class Pools {
  public:
-  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). EalError without memory.
+  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). Throws EalError.
   // `name`: at most 20 characters, unique in the process.
   Pools(const std::string& name, const config::Config& config, std::uint32_t buffers, std::vector<int> nodes);
   // The nodes are those of the ports' devices.

@@ -13,6 +13,7 @@
 
 #include "router/dpdk/interface.h"
 #include "router/dpdk/memif_link.h"
+#include "router/dpdk/packet_pool.h"
 #include "router/dpdk/port_rss.h"
 
 namespace surety {
@@ -164,6 +165,9 @@ void DpdkPort::set_up_queues() {
   must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "agree on descriptor counts");
   const auto node = static_cast<unsigned>(socket());
   const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
+    throw PortError(fmt::format(
+        "port {}: its packet buffers reach beyond what DPDK's net_af_xdp gives the kernel", config_.name));
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
     must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");

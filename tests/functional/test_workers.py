@@ -1,23 +1,24 @@
-"""One router with two workers: traffic crosses from one to the other and comes out whole, in order, counted once.
-
-Over af_packet: with two polling workers on two cores an af_xdp port stops receiving here (README, "What it needs")."""
+"""One router with two workers: traffic crosses from one to the other and comes out whole, in order, counted once."""
 import os
 
 import pytest
 
-from harness import Router, UdpSink, UdpSource, transfer, udp_in_order, wait_for
+from harness import Router, TcpTransfer, UdpSink, UdpSource, transfer, udp_in_order, wait_for
 from pair import Pair, ports
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 DISPATCH = "receive: {dispatch: on}"
-TWO = "workers: {cores: [0, 1], idle: adaptive}\n"
 
 
-@pytest.fixture(scope="module")
-def lab():
-    with Pair() as pair, Router(pair.router, ports("af_packet", DISPATCH, DISPATCH) + TWO) as router:
-        pair.running = router
-        yield pair
+@pytest.fixture(scope="module", params=["af_packet adaptive", "af_xdp poll"])
+def lab(request):
+    device, idle = request.param.split()
+    workers = f"workers: {{cores: [0, 1], idle: {idle}}}\n"
+    with Pair() as pair:
+        pair.plain, pair.yaml = ports(device) + workers, ports(device, DISPATCH, DISPATCH) + workers
+        with Router(pair.router, pair.yaml) as router:
+            pair.running = router
+            yield pair
 
 
 def test_ports_are_dealt_out(lab):
@@ -33,6 +34,14 @@ def test_tcp(lab, family):
     lab.running.settle()
 
 
+def test_every_buffer_takes_its_turn(lab):
+    """What one worker receives the other may free: packets for twice the router's buffers, and none of them is lost."""
+    enough = 2 * lab.running.buffers
+    with TcpTransfer(lab.a, lab.b, 5001, congestion="reno"):
+        lab.running.until(lambda m: m.value("surety_port_rx_packets_total", port="lan0") > enough, patience=60)
+    lab.running.settle()
+
+
 @pytest.mark.parametrize("family", [4, 6])
 def test_udp_arrives_in_order_and_whole(lab, family):
     sent, received = udp_in_order(lab.a, lab.b, family)
@@ -45,7 +54,7 @@ def test_each_worker_keeps_what_comes_by_its_port(lab, family):
     """The default with a port for each: packets only change workers to leave."""
     lab.running.stop()
     try:
-        with Router(lab.router, ports("af_packet") + TWO) as router:
+        with Router(lab.router, lab.plain) as router:
             assert "dispatch" not in router.show("ports").stdout
             assert transfer(lab.a, lab.b, 5001, seconds=2, family=family, congestion="reno") > 10e6
             sent, received = udp_in_order(lab.a, lab.b, family)
@@ -60,7 +69,7 @@ def test_flows_are_spread(lab):
     services = ("services:\n  one: {conditioner: token-bucket, rate: 10 Mbit/s, bucket: 100 kB, mark: {in: AF11, out: AF12}}\n"
                 "classify:\n  - {match: {port: lan0, protocol: udp}, service: one, per: flow}\n")
     lab.running.stop()
-    with Router(lab.router, ports("af_packet", DISPATCH, DISPATCH) + TWO + services) as router:
+    with Router(lab.router, lab.yaml + services) as router:
         address = lab.b.address(4)
         with UdpSink(lab.b, address, 4000) as sink:
             for number in range(50):

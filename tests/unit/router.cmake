@@ -53,6 +53,7 @@ surety_test(unit_router
   unit/routes_property_test.cc
   unit/routes_test.cc
   unit/service_rates_test.cc
+  unit/short_prefixes_test.cc
   unit/signal_gate_test.cc
   unit/signal_history_test.cc
   unit/signal_keys_test.cc
@@ -85,6 +86,7 @@ surety_test(unit_router_dpdk
   ${CMAKE_SOURCE_DIR}/router/dpdk/bench_routes.cc
   unit/burst_gate_test.cc
   unit/derived_mac_test.cc
+  unit/packet_pool_test.cc
   unit/pools_test.cc
   unit/port_device_test.cc
   unit/port_rss_test.cc
