@@ -80,6 +80,7 @@ class Ingress {
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);
   SignalResult follow(const CongestionSignal& signal, Time now);
   void hand_over(Time now);
@@ -105,6 +106,8 @@ class Ingress {
   bool sharing_ = false;
   bool icmp_ = false;  // among what was parsed last
   Vector v_;
+  // Of one call; a member because the stack's would be initialised in each.
+  std::array<Packet, kVector> packets_;
 };
 
 }  // namespace surety
