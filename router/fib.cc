@@ -241,29 +241,37 @@ std::size_t Fib::memory_bytes(std::uint32_t max_routes) {
   return v4 + 2 * v6 + first_groups6(max_routes) * kGroup;
 }
 
-void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const {
-  auto* const ips = const_cast<std::uint32_t*>(addresses);  // rte_fib's prototype; it only reads
-  rte_fib_lookup_bulk(v4_, ips, values, static_cast<int>(n));
-  const std::uint32_t otherwise = default_[0].load(std::memory_order_relaxed);
+namespace {
+
+// What the tables have answered becomes what a lookup says. `again(i)` asks once more. Without a branch per
+// value, so that it is done for several at a time.
+template <class Again>
+void settle(std::uint64_t* values, unsigned n, std::uint32_t otherwise, Again&& again) {
+  bool none = false;
+  for (unsigned i = 0; i < n; ++i) none |= values[i] == 0;
+  for (unsigned i = 0; none && i < n; ++i)
+    if (values[i] == 0) again(i);
   for (unsigned i = 0; i < n; ++i) {
-    if (values[i] == 0) [[unlikely]]
-      rte_fib_lookup_bulk(v4_, ips + i, values + i, 1);
     const std::uint64_t value = values[i] & kMaxValue;
     values[i] = value != 0 ? value : otherwise;
   }
+}
+
+}  // namespace
+
+void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const {
+  auto* const ips = const_cast<std::uint32_t*>(addresses);  // rte_fib's prototype; it only reads
+  rte_fib_lookup_bulk(v4_, ips, values, static_cast<int>(n));
+  settle(values, n, default_[0].load(std::memory_order_relaxed),
+         [&](unsigned i) { rte_fib_lookup_bulk(v4_, ips + i, values + i, 1); });
 }
 
 void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const {
   auto* const ips = const_cast<std::uint8_t(*)[16]>(addresses);
   rte_fib6* const table = v6_.load(std::memory_order_acquire);
   rte_fib6_lookup_bulk(table, ips, values, static_cast<int>(n));
-  const std::uint32_t otherwise = default_[1].load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < n; ++i) {
-    if (values[i] == 0) [[unlikely]]
-      rte_fib6_lookup_bulk(table, ips + i, values + i, 1);
-    const std::uint64_t value = values[i] & kMaxValue;
-    values[i] = value != 0 ? value : otherwise;
-  }
+  settle(values, n, default_[1].load(std::memory_order_relaxed),
+         [&](unsigned i) { rte_fib6_lookup_bulk(table, ips + i, values + i, 1); });
 }
 
 }  // namespace surety
