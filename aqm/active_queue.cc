@@ -36,43 +36,47 @@ ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
 }
 
 std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
-  Rio rio = *rio_;
-  std::uint32_t depth = this->depth(), in_depth = in_depth_, ins = 0;
-  const std::uint32_t head = head_, mask = mask_, limit = limit_;
+  std::uint32_t depth = this->depth(), in_depth = in_depth_;
+  Rio::Accepting rio(*rio_, in_depth, depth);
+  const std::uint32_t head = head_, mask = mask_;
   Slot* const slots = slots_.get();
-  std::size_t n = 0;
-  for (const Packet& packet : packets) {
-    if (depth >= limit || !rio.accept(packet.precedence, in_depth, depth)) break;
+  const std::size_t room = std::min<std::size_t>(packets.size(), limit_ > depth ? limit_ - depth : 0);
+  std::uint32_t n = 0;
+  for (const Packet& packet : packets.first(room)) {
+    const Precedence precedence = packet.precedence;
+    if (!rio.accept(precedence, in_depth, depth)) break;
     Slot& slot = slots[(head + depth++) & mask];
     std::memcpy(&slot.packet, &packet, sizeof packet);  // whole, as dequeue() reads it
     slot.enqueued = now;
-    const bool in = packet.precedence == Precedence::in;
-    in_depth += in;
-    ins += in;
+    in_depth += precedence == Precedence::in;
     ++n;
   }
   if (n == 0) return 0;
-  *rio_ = rio;
-  if (ins < n) detector_.out_arrival(false);  // an OUT packet that RIO accepts found no congestion
+  const std::uint32_t ins = in_depth - in_depth_, outs = n - ins;
+  rio.keep(*rio_, ins, outs);
+  if (outs > 0) detector_.out_arrival(false);  // an OUT packet that RIO accepts found no congestion
   tail_ = head + depth;
   in_depth_ = in_depth;
   counters_[index(Precedence::in)].arrivals += ins;
-  counters_[index(Precedence::out)].arrivals += n - ins;
+  counters_[index(Precedence::out)].arrivals += outs;
   return n;
 }
 
 void ActiveQueue::dequeue(std::span<Packet> out, Time now) {
   // Counted in registers: memory that each packet would read back just after the last one wrote it is slow.
-  std::array<std::uint64_t, kPrecedences> packets{}, bytes{};
+  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0;
   Time enqueued = now;
   std::uint64_t run = 0;  // packets that came at `enqueued`
+  std::uint32_t head = head_;
+  const std::uint32_t mask = mask_;
+  const Slot* const slots = slots_.get();
   for (Packet& p : out) {
-    const Slot& slot = slots_[head_++ & mask_];
-    p = slot.packet;
-    const std::uint64_t is_in = p.precedence == Precedence::in;
-    packets[index(Precedence::in)] += is_in;
-    bytes[index(Precedence::in)] += is_in * p.length;
-    bytes[index(Precedence::out)] += p.length;
+    const Slot& slot = slots[head++ & mask];
+    std::memcpy(&p, &slot.packet, sizeof p);
+    const std::uint64_t in = slot.packet.precedence == Precedence::in, length = slot.packet.length;
+    ins += in;
+    in_bytes += -in & length;
+    all_bytes += length;
     if (slot.enqueued != enqueued) {
       if (run > 0) sojourn_.add(now - enqueued, run);
       enqueued = slot.enqueued;
@@ -80,15 +84,18 @@ void ActiveQueue::dequeue(std::span<Packet> out, Time now) {
     }
     ++run;
   }
+  head_ = head;
   if (run > 0) sojourn_.add(now - enqueued, run);
-  packets[index(Precedence::out)] = out.size() - packets[index(Precedence::in)];
-  bytes[index(Precedence::out)] -= bytes[index(Precedence::in)];
-  in_depth_ -= static_cast<std::uint32_t>(packets[index(Precedence::in)]);
-  for (const Precedence p : {Precedence::in, Precedence::out}) {
-    counters_[index(p)].departures += packets[index(p)];
-    counters_[index(p)].departed_bytes += bytes[index(p)];
-    if (rio_ && packets[index(p)] > 0) rio_->depart(p, in_depth_, depth(), now);
-  }
+  in_depth_ -= static_cast<std::uint32_t>(ins);
+  departed(Precedence::in, ins, in_bytes, now);
+  departed(Precedence::out, out.size() - ins, all_bytes - in_bytes, now);
+}
+
+void ActiveQueue::departed(Precedence precedence, std::uint64_t packets, std::uint64_t bytes, Time now) {
+  QueueCounters& counters = counters_[index(precedence)];
+  counters.departures += packets;
+  counters.departed_bytes += bytes;
+  if (rio_ && packets > 0) rio_->depart(precedence, in_depth_, depth(), now);
 }
 
 }  // namespace surety

@@ -136,6 +136,7 @@ class ActiveQueue {
 
   // Takes the first packets of a burst as long as RIO accepts them without a question; returns how many.
   std::size_t accept(std::span<const Packet> packets, Time now);
+  void departed(Precedence precedence, std::uint64_t packets, std::uint64_t bytes, Time now);
   RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
     const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_depth_, depth(), now);
     if (precedence == Precedence::out) result.event = detector_.out_arrival(rio_->congested());

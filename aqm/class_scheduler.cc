@@ -41,14 +41,20 @@ std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Pack
   return n;
 }
 
+// For the first `n` packets of the queue, or as many of them as the shaper lets go; returns how many.
+std::size_t ClassScheduler::charge(const ActiveQueue& queue, std::size_t n, PortShaper& shaper) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < n; ++i) bytes += shaper.overhead().wire_bytes(queue.peek(i).length);
+  if (shaper.send_all(bytes)) return n;
+  std::size_t allowed = 0;
+  while (allowed < n && shaper.ready()) shaper.sent(queue.peek(allowed++).length);
+  return allowed;
+}
+
 std::size_t ClassScheduler::dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out) {
   Class& c = *last_active_;
   std::size_t n = std::min<std::size_t>(out.size(), c.queue.depth());
-  if (shaper.limited()) {
-    std::size_t allowed = 0;
-    while (allowed < n && shaper.ready()) shaper.sent(c.queue.peek(allowed++).length);
-    n = allowed;
-  }
+  if (shaper.limited()) n = charge(c.queue, n, shaper);
   c.queue.dequeue(out.first(n), now);
   depth_ -= static_cast<std::uint32_t>(n);
   if (c.queue.empty()) deactivate_first();

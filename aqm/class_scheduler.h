@@ -90,6 +90,7 @@ class ClassScheduler {
     ActiveQueue queue;
   };
 
+  static std::size_t charge(const ActiveQueue& queue, std::size_t n, PortShaper& shaper);
   std::size_t dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out);
   bool dequeue_strict(Time now, Packet& out) {
     for (const std::uint32_t i : strict_) {

@@ -51,6 +51,16 @@ class PortShaper {
   void sent(std::uint32_t ip_length) {
     if (limited_) bucket_.charge(params_.cost(overhead_.wire_bytes(ip_length)));
   }
+  // The same for several packets, of so many bytes of the wire in all: true where it would be ready() for
+  // each of them, whatever their order; they have been sent. Else false: ask for one after the other. Up to 1
+  // GB.
+  bool send_all(std::uint64_t wire_bytes) {
+    if (!limited_) return true;
+    const Credit cost = params_.cost(static_cast<std::uint32_t>(wire_bytes));
+    if (bucket_.credit() < cost) return false;
+    bucket_.charge(cost);
+    return true;
+  }
   // When ready() becomes true if nothing is sent; `now` if it is, kNever at rate zero. Never too early, at
   // most 1 ns late (token_bucket.h).
   Time next_event(Time now) const;

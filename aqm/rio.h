@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "aqm/red_curve.h"
 #include "conditioners/packet.h"
@@ -53,23 +54,47 @@ class Rio {
     return RioVerdict::accept;
   }
 
-  // The same where it is no question, false (and nothing changed) where it is one: for bursts. Without a
-  // branch on the precedence: it is any mixture. OUT moves avg_in by a weight of 0, which is not at all.
-  bool accept(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets) {
-    const bool in = precedence == Precedence::in;
-    if ((total_packets == 0) | (in & (in_packets == 0))) [[unlikely]]
-      return false;
-    const std::array<double, kPrecedences> weights{weight_, 0};
-    const double total = next(total_.value, total_packets, weight_);
-    const double of_in = next(in_.value, in_packets, weights[index(precedence)]);
-    const bool in_accepts = judges_[index(Precedence::in)].curve.accepts(of_in);
-    const bool out_accepts = judges_[index(Precedence::out)].curve.accepts(total);
-    if (!((in & in_accepts) | (!in & out_accepts))) return false;
-    judges_[index(precedence)].count = 0;
-    total_.value = total;
-    in_.value = of_in;
-    return true;
-  }
+  // Arrivals that RIO accepts without a question, for bursts: averages and thresholds in registers, until
+  // keep() puts the averages back. As arrive() has it, but for decay: what may have been idle is a question.
+  class Accepting {
+   public:
+    // To a queue that holds so many.
+    Accepting(const Rio& rio, std::uint32_t in_packets, std::uint32_t total_packets)
+        : total_(rio.total_.value),
+          in_(rio.in_.value),
+          weight_(rio.weight_),
+          in_weight_{rio.weight_, 0},
+          total_max_{kAny, rio.judges_[index(Precedence::out)].curve.min()},
+          in_max_{rio.judges_[index(Precedence::in)].curve.min(), kAny} {
+      if (in_packets == 0) in_max_[index(Precedence::in)] = kNone;
+      if (total_packets == 0) total_max_.fill(kNone);
+    }
+
+    // To a queue that holds so many, those among them that were accepted. False, and nothing changed, where
+    // it is a question. Without a branch on the precedence, which is any mixture: OUT moves avg_in by a
+    // weight of 0, which is not at all.
+    bool accept(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets) {
+      const std::size_t p = index(precedence);
+      const double total = next(total_, total_packets, weight_);
+      const double in = next(in_, in_packets, in_weight_[p]);
+      if (total > total_max_[p] || in > in_max_[p]) return false;
+      total_ = total;
+      in_ = in;
+      return true;
+    }
+    // `ins` and `outs` of them were accepted.
+    void keep(Rio& rio, std::uint32_t ins, std::uint32_t outs) const {
+      rio.total_.value = total_;
+      rio.in_.value = in_;
+      if (ins > 0) rio.judges_[index(Precedence::in)].count = 0;
+      if (outs > 0) rio.judges_[index(Precedence::out)].count = 0;
+    }
+
+   private:
+    static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
+    double total_, in_, weight_;
+    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // by precedence of the arrival
+  };
 
   // After a `departed` packet left: the queue holds this many. Starts the idle time of an average whose
   // packets are gone.
@@ -125,7 +150,6 @@ class Rio {
     return static_cast<RioVerdict>(early * (value(RioVerdict::early) - (ecn_ & ecn_capable)));
   }
 
-  // Inline, and with nothing but values for its one call, so that a burst may keep a Rio in registers.
   void decay(Average& average, Time now) {
     if (now <= average.busy_until) return;
     if (average.value > kNegligible) {

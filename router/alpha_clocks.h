@@ -36,6 +36,8 @@ class AlphaClocks {
   AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode = Mode::act,
               std::uint16_t remotes = kMaxRemotes);
 
+  // Whether paths are held back. If not, of() is the domain itself.
+  bool acting() const { return mode_ == Mode::act && !held_back_.empty(); }
   // What a flow of `domain` that takes `next_hop` lives by.
   Index of(std::uint16_t domain, std::uint32_t next_hop) const {
     return acting() ? held_back(domain, next_hop) : domain;
@@ -76,7 +78,6 @@ class AlphaClocks {
     std::size_t place = 0;  // in held_back_
     bool given_up = true;
   };
-  bool acting() const { return mode_ == Mode::act && !held_back_.empty(); }
   Index held_back(std::uint16_t domain, std::uint32_t next_hop) const {
     const Slot slot = paths_.find(next_hop, domain);
     return slot == 0 ? domain : index(slot);

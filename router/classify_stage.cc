@@ -36,7 +36,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
 }
 
-void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
+[[gnu::noinline]] void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
   std::array<const FlowKey*, kVector> keys;
   Hashes hashes;
   for (std::size_t i = 0; i < v.size; ++i) {

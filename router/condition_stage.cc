@@ -33,9 +33,10 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
       alphas_(snapshot.domains.size()) {}
 
 void ConditionStage::run(Vector& v, PortIndex port, Time now) {
+  const std::size_t size = v.size;
   std::size_t kept = 0;
-  for (std::size_t begin = 0, end = 0; begin < v.size; begin = end) {
-    while (end < v.size && v.service[end] == v.service[begin]) ++end;
+  for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
+    while (end < size && v.service[end] == v.service[begin]) ++end;
     const ServiceProgram& service = snapshot_.services[v.service[begin]];
     // The ordinary case has its own loop.
     kept = service.kind == ServiceProgram::Kind::csa ? run_csa(v, begin, end, kept, port, service, now)
@@ -45,17 +46,22 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
 }
 
 // Neighbours of one service: what it lets go is counted once for all of them.
-std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept,
-                                    PortIndex port, const ServiceProgram& service, Time now) {
+[[gnu::noinline]] std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end,
+                                                      std::size_t kept, PortIndex port,
+                                                      const ServiceProgram& service, Time now) {
   std::uint64_t in_packets = 0, in_bytes = 0;
   const std::uint8_t mark_in = service.mark_in;
+  const std::uint16_t* const domains = snapshot_.domains_of(v.service[begin]);
   ServiceCounters& counters = services_[v.service[begin]];
+  const bool moves = clocks_.acting();
   for (std::size_t i = begin; i < end; ++i) {
     FlowId id = v.flow[i];
     if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
     const std::uint32_t length = v.header[i].length;
     EnhancedTokenBucketState& s = flows_[id].state.csa;
-    const AlphaClocks::Index clock = clocks_.of(snapshot_.domain(v.egress[i], v.service[i]), v.next_hop[i]);
+    AlphaClocks::Index clock = domains[v.egress[i]];
+    if (moves) [[unlikely]]
+      clock = clocks_.of(clock, v.next_hop[i]);
     if (s.domain == clock && EnhancedTokenBucket::offer_in(s, service.csa, length, now)) [[likely]] {
       v.precedence[i] = Precedence::in;
       v.mark[i] = mark_in;

@@ -24,33 +24,56 @@ void set_ce(std::uint8_t* ip) {
 
 void Egress::enqueue(std::span<Packet> burst, Time now) {
   counters_.enqueued += burst.size();
-  std::array<std::uint8_t, kVector> class_of;
-  std::array<bool, kVector> ecn_capable;
-  for (std::size_t i = 0; i < burst.size(); ++i) {
+  Arrivals a;
+  a.packets = burst.data();
+  a.size = burst.size();
+  bool others = false;  // than the first one's class
+  for (std::size_t i = 0; i < a.size; ++i) {
     const Arrival arrival = find_class(burst[i]);
-    class_of[i] = static_cast<std::uint8_t>(arrival.class_index);
-    ecn_capable[i] = arrival.ecn_capable;
+    a.class_of[i] = arrival.class_index;
+    a.ecn_capable[i] = arrival.ecn_capable;
+    others |= arrival.class_index != a.class_of[0];
   }
-  enqueue_runs(burst, class_of, ecn_capable, now);
+  enqueue_classes(a, others, now);
 }
 
-void Egress::enqueue_runs(std::span<Packet> burst, std::span<const std::uint8_t> class_of,
-                          std::span<bool> ecn_capable, Time now) {
-  for (std::size_t begin = 0, end = 0; begin < burst.size(); begin = end) {
-    while (end < burst.size() && class_of[end] == class_of[begin]) ++end;
-    enqueue_run(class_of[begin], burst.subspan(begin, end - begin), ecn_capable.subspan(begin, end - begin),
-                now);
-  }
+// `others`: not all are of the first one's class.
+void Egress::enqueue_classes(Arrivals& a, bool others, Time now) {
+  while (others) others = enqueue_first_class(a, now);
+  if (a.size > 0) enqueue_class(a.class_of[0], {a.packets, a.size}, {a.ecn_capable.data(), a.size}, now);
 }
 
-// Neighbours of one class, in their order.
-void Egress::enqueue_run(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable,
-                         Time now) {
+// Takes the packets of the first one's class out, in their order: traffic is a mixture of classes, and each
+// change from one to another has its price. Those that are left move up. Returns whether one of them is
+// of another class than their first one. No branch depends on a packet's class: it is any.
+bool Egress::enqueue_first_class(Arrivals& a, Time now) {
+  const std::uint8_t first = a.class_of[0];
+  std::array<bool, kVector> ecn_capable;
+  std::size_t taken = 0, left = 0;
+  bool others = false;
+  for (std::size_t i = 0; i < a.size; ++i) {
+    const std::uint8_t class_index = a.class_of[i];
+    const bool ecn = a.ecn_capable[i], is_first = class_index == first;
+    std::memcpy(&taken_[taken], &a.packets[i], sizeof(Packet));  // whole, as it is read
+    std::memmove(&a.packets[left], &a.packets[i], sizeof(Packet));
+    ecn_capable[taken] = a.ecn_capable[left] = ecn;
+    a.class_of[left] = class_index;
+    taken += is_first;
+    left += !is_first;
+    others |= !is_first & (class_index != a.class_of[0]);
+  }
+  a.size = left;
+  enqueue_class(first, {taken_.data(), taken}, {ecn_capable.data(), taken}, now);
+  return others;
+}
+
+// In their order.
+void Egress::enqueue_class(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable,
+                           Time now) {
   if (Aggregate* a = aggregate_of_[class_index]) run = run.first(mark_aggregate(*a, run, ecn_capable, now));
-  std::array<ActiveQueue::Notice, kVector> notices;
-  const std::size_t n = scheduler_.enqueue(class_index, run, ecn_capable, notices, now);
+  const std::size_t n = scheduler_.enqueue(class_index, run, ecn_capable, notices_, now);
   for (std::size_t i = 0; i < n; ++i) {
-    const auto& [at, result] = notices[i];
+    const auto& [at, result] = notices_[i];
     if (result.event != CongestionEvent::none) signal(class_index, result.event, run[at], now);
     if (result.mark) set_ce(ip_of(run[at]));
     if (result.drop != DropReason::none)
@@ -68,7 +91,7 @@ HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length) const {
   if (plain_) return {m, length, 0, Precedence::out, false};
   Packet p{m, kNoFlow, length};
   const Arrival arrival = find_class(p);
-  return {m, length, static_cast<std::uint8_t>(arrival.class_index), p.precedence, arrival.ecn_capable};
+  return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable};
 }
 
 void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
@@ -79,25 +102,26 @@ void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
     return enqueue_plain({frames.data(), burst.size()}, now);
   }
   counters_.enqueued += burst.size();
-  std::array<Packet, kVector> packets;
-  std::array<std::uint8_t, kVector> class_of;
-  std::array<bool, kVector> ecn_capable;
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    packets[i] = {burst[i].mbuf(), kNoFlow, burst[i].length(), burst[i].precedence()};
-    class_of[i] = burst[i].class_index();
-    ecn_capable[i] = burst[i].ecn_capable();
+  Arrivals a;
+  a.packets = packets_.data();
+  a.size = burst.size();
+  bool others = false;
+  for (std::size_t i = 0; i < a.size; ++i) {
+    packets_[i] = {burst[i].mbuf(), kNoFlow, burst[i].length(), burst[i].precedence()};
+    a.class_of[i] = burst[i].class_index();
+    a.ecn_capable[i] = burst[i].ecn_capable();
+    others |= a.class_of[i] != a.class_of[0];
   }
-  enqueue_runs({packets.data(), burst.size()}, class_of, ecn_capable, now);
+  enqueue_classes(a, others, now);
 }
 
 void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {
   if (plain_) return enqueue_plain(burst, now);
-  std::array<Packet, kVector> packets;
   while (!burst.empty()) {
-    const std::size_t n = std::min(burst.size(), packets.size());
+    const std::size_t n = std::min(burst.size(), packets_.size());
     for (std::size_t i = 0; i < n; ++i)
-      packets[i] = {burst[i], kNoFlow, static_cast<std::uint16_t>(burst[i]->pkt_len - RTE_ETHER_HDR_LEN)};
-    enqueue({packets.data(), n}, now);
+      packets_[i] = {burst[i], kNoFlow, static_cast<std::uint16_t>(burst[i]->pkt_len - RTE_ETHER_HDR_LEN)};
+    enqueue({packets_.data(), n}, now);
     burst = burst.subspan(n);
   }
 }
@@ -124,9 +148,8 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
   if (plain_) return plain_->dequeue(room, shaper_, now);
-  std::array<Packet, kVector> burst;
-  const std::size_t n = scheduler_.dequeue(now, shaper_, {burst.data(), std::min(room.size(), kVector)});
-  for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<rte_mbuf*>(burst[i].handle);
+  const std::size_t n = scheduler_.dequeue(now, shaper_, {packets_.data(), std::min(room.size(), kVector)});
+  for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<rte_mbuf*>(packets_[i].handle);
   return n;
 }
 

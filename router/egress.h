@@ -92,13 +92,19 @@ class Egress {
 
  private:
   struct Arrival {
-    std::size_t class_index;
+    std::uint8_t class_index;
     bool ecn_capable;
   };
+  struct Arrivals {
+    Packet* packets;
+    std::size_t size;
+    std::array<std::uint8_t, kVector> class_of;
+    std::array<bool, kVector> ecn_capable;
+  };
   Arrival find_class(Packet& p) const;
-  void enqueue_runs(std::span<Packet> burst, std::span<const std::uint8_t> class_of,
-                    std::span<bool> ecn_capable, Time now);
-  void enqueue_run(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
+  void enqueue_classes(Arrivals& a, bool others, Time now);
+  bool enqueue_first_class(Arrivals& a, Time now);
+  void enqueue_class(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
   std::size_t mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
   static bool mark(Aggregate& a, Packet& p, Time now);
   void enqueue_control(rte_mbuf* m, Time now);
@@ -123,6 +129,9 @@ class Egress {
   bool signals_on_ = false;
   std::optional<PlainQueue> plain_;  // the port has no `queues`
   SignalOutbox signals_;
+  // Of one call each; members because the stack's would be initialised in each.
+  std::array<Packet, kVector> packets_, taken_;
+  std::array<ActiveQueue::Notice, kVector> notices_;
 };
 
 }  // namespace surety

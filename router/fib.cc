@@ -246,31 +246,44 @@ std::size_t Fib::memory_bytes(std::uint32_t max_routes) {
   return v4 + 2 * v6 + first_groups6(max_routes) * kGroup;
 }
 
-void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const {
-  auto* const ips = const_cast<std::uint32_t*>(addresses);  // rte_fib's prototype; it only reads
-  rte_fib_lookup_bulk(v4_, ips, values, static_cast<int>(n));
-  const std::uint32_t otherwise = default_[0].load(std::memory_order_relaxed);
+namespace {
+
+// Asks once more, `again(i)`, where a table has answered nothing at all.
+template <class Again>
+void ask_again(const std::uint64_t* values, unsigned n, Again&& again) {
+  bool none = false;
+  for (unsigned i = 0; i < n; ++i) none |= values[i] == 0;
+  for (unsigned i = 0; none && i < n; ++i)
+    if (values[i] == 0) again(i);
+}
+
+// What the tables have answered becomes what a lookup says. Without a branch per value, so that it is done for
+// several at a time.
+void settle(std::uint64_t* values, unsigned n, std::uint32_t otherwise) {
   for (unsigned i = 0; i < n; ++i) {
-    if (values[i] == 0) [[unlikely]]
-      rte_fib_lookup_bulk(v4_, ips + i, values + i, 1);
     const std::uint64_t value = values[i] & kMaxValue;
     values[i] = value != 0 ? value : otherwise;
   }
+}
+
+}  // namespace
+
+void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const {
+  auto* const ips = const_cast<std::uint32_t*>(addresses);  // rte_fib's prototype; it only reads
+  rte_fib_lookup_bulk(v4_, ips, values, static_cast<int>(n));
+  ask_again(values, n, [&](unsigned i) { rte_fib_lookup_bulk(v4_, ips + i, values + i, 1); });
+  settle(values, n, default_[0].load(std::memory_order_relaxed));
 }
 
 void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const {
   auto* const ips = const_cast<std::uint8_t(*)[16]>(addresses);
   rte_fib6* const table = v6_.load(std::memory_order_acquire);
   rte_fib6_lookup_bulk(table, ips, values, static_cast<int>(n));
-  const ShortPrefixes::Slots* const slots = short6_.slots();
-  const std::uint32_t otherwise = default_[1].load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < n; ++i) {
-    if (values[i] == 0) [[unlikely]]
-      rte_fib6_lookup_bulk(table, ips + i, values + i, 1);
-    std::uint64_t value = values[i] & kMaxValue;
-    if (value == 0 && slots != nullptr) value = slots->of(addresses[i]);
-    values[i] = value != 0 ? value : otherwise;
-  }
+  ask_again(values, n, [&](unsigned i) { rte_fib6_lookup_bulk(table, ips + i, values + i, 1); });
+  if (const ShortPrefixes::Slots* const slots = short6_.slots())
+    for (unsigned i = 0; i < n; ++i)
+      if ((values[i] & kMaxValue) == 0) values[i] = slots->of(addresses[i]);
+  settle(values, n, default_[1].load(std::memory_order_relaxed));
 }
 
 }  // namespace surety

@@ -30,8 +30,8 @@ struct alignas(64) FlowRecord {
   std::uint8_t flags = 0;
   // embryonic: of one packet only; wide: its bytes do not fit into the record alone.
   enum Flag : std::uint8_t {
-    live = 1,
-    v6 = 2,
+    v6 = 1,
+    live = 2,
     is_shared = 4,
     embryonic = 8,
     redirect = 16,

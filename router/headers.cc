@@ -1,23 +1,18 @@
 #include "router/headers.h"
 
-#include "router/parse_ipv4.h"
-#include "router/parse_ipv6.h"
+#include "router/parse_ordinary.h"
 
 namespace surety {
 
 namespace {
 
-using detail::Frame;
-
-constexpr std::size_t kEthernetHeader = 14;
+using detail::Frame, detail::kEthernetHeader, detail::kIpv4, detail::kIpv6, detail::own_mac;
 
 enum Ethertype : std::uint16_t {
   kLastLlcLength = 1500,  // IEEE 802.3: up to here the field is a length
-  kIpv4 = 0x0800,
   kArp = 0x0806,
   kVlan = 0x8100,
   kSlowProtocols = 0x8809,
-  kIpv6 = 0x86dd,
   kEapol = 0x888e,
   kServiceVlan = 0x88a8,
   kLldp = 0x88cc,
@@ -26,11 +21,6 @@ enum Ethertype : std::uint16_t {
 
 constexpr bool is_tag(std::uint16_t type) {
   return type == kVlan || type == kServiceVlan || type == kOldServiceVlan;
-}
-
-std::uint64_t own_mac(const ParseContext& context) {
-  return load<std::uint32_t>(context.mac.data()) |
-         static_cast<std::uint64_t>(load<std::uint16_t>(context.mac.data() + 4)) << 32;
 }
 
 // Neither IPv4 nor IPv6.
@@ -79,14 +69,8 @@ ParseOutcome parse_other(const Frame& f, std::uint16_t type, ParsedPacket& out) 
 }  // namespace
 
 ParseOutcome parse(std::span<const std::uint8_t> frame, const ParseContext& context, ParsedPacket& out) {
-  if (frame.size() < kEthernetHeader + 20) [[unlikely]]
-    return parse_link(frame, context, out);
-  const Frame f{frame.data(), frame.size(), kEthernetHeader};
-  if (load<std::uint64_t>(f.bytes) << 16 == own_mac(context) << 16) [[likely]] {
-    const std::uint16_t type = load_be16(f.bytes + 12);
-    if (type == kIpv4) return parse_ipv4(f, context, out);
-    if (type == kIpv6) return parse_ipv6(f, context, out);
-  }
+  if (OrdinaryParser(context)(frame.data(), frame.size(), out)) [[likely]]
+    return {};
   return parse_link(frame, context, out);
 }
 

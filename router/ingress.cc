@@ -5,6 +5,8 @@
 
 #include <bit>
 
+#include "router/parse_ordinary.h"
+
 namespace surety {
 
 namespace {
@@ -73,10 +75,13 @@ void Ingress::release(Time now) {
   }
 }
 
-void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
+// Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of
+// them.
+[[gnu::noinline]] void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
+  const OrdinaryParser ordinary(contexts_[port]);
   std::uint64_t bytes = 0;
   std::size_t kept = 0;
   icmp_ = false;
@@ -85,26 +90,33 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
     rte_mbuf* m = burst[i];
     bytes += m->pkt_len;
     m->port = port;  // from here on our index, not DPDK's
+    v_.mbuf[kept] = m;
     ParsedPacket& h = v_.header[kept];
-    h.l3_offset = 0;  // until an IP header is found
-    const ParseOutcome outcome =
-        surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
-    if (outcome.forwards()) [[likely]] {
-      v_.mbuf[kept++] = m;
-      icmp_ |= is_icmp(h);
-    } else if (outcome.punt != PuntReason::none)
-      exits_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
-    else
-      exits_.drop(m, port, outcome.drop);
+    kept += ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
   }
   v_.size = kept;
   ports_[port].rx_packets += burst.size();
   ports_[port].rx_bytes += bytes;
 }
 
+// Whether it goes on; if not, it is gone.
+[[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
+  h.l3_offset = 0;  // until an IP header is found
+  const ParseOutcome outcome =
+      surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
+  if (outcome.forwards()) {
+    icmp_ |= is_icmp(h);
+    return true;
+  }
+  if (outcome.punt != PuntReason::none)
+    exits_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
+  else
+    exits_.drop(m, port, outcome.drop);
+  return false;
+}
+
 // Each egress takes its packets in the order they came.
 void Ingress::hand_over(Time now) {
-  std::array<Packet, kVector> burst;
   std::array<rte_mbuf*, kVector> frames;
   std::uint32_t ports = 0;
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
@@ -122,10 +134,12 @@ void Ingress::hand_over(Time now) {
       egress.enqueue_plain({frames.data(), n}, now);
       continue;
     }
-    for (std::size_t i = 0; i < v_.size; ++i)
-      if (v_.egress[i] == port)
-        burst[n++] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
-    egress.enqueue({burst.data(), n}, now);
+    const std::size_t size = v_.size;
+    for (std::size_t i = 0; i < size; ++i) {
+      packets_[n] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
+      n += v_.egress[i] == port;
+    }
+    egress.enqueue({packets_.data(), n}, now);
   }
 }
 

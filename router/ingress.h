@@ -87,6 +87,7 @@ class Ingress {
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);
   SignalResult follow(const CongestionSignal& signal, Time now);
   void hand_over(Time now);
@@ -113,6 +114,8 @@ class Ingress {
   std::uint32_t handed_ = 0;
   bool icmp_ = false;  // among what was parsed last
   Vector v_;
+  // Of one call; a member because the stack's would be initialised in each.
+  std::array<Packet, kVector> packets_;
 };
 
 }  // namespace surety

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,23 @@
 #include "router/route_events.h"
 
 namespace surety {
+
+// A NextHopEntry in a register.
+class NextHopWord {
+ public:
+  explicit NextHopWord(std::uint64_t bits) : bits_(bits) {}
+  std::uint64_t bits() const { return bits_; }  // the destination's MAC is the low 48
+  std::uint8_t port() const { return static_cast<std::uint8_t>(bits_ >> 8 * offsetof(NextHopEntry, port)); }
+  bool ready() const {
+    return bits_ >> 8 * offsetof(NextHopEntry, state) ==
+           static_cast<std::uint64_t>(NextHopEntry::State::ready);
+  }
+  NextHopEntry entry() const { return std::bit_cast<NextHopEntry>(bits_); }
+
+ private:
+  static_assert(offsetof(NextHopEntry, port) == 6 && offsetof(NextHopEntry, state) == 7);
+  std::uint64_t bits_;
+};
 
 // Read by workers, written by the control thread: an entry is replaced in one store, so a reader sees the old
 // or the new.
@@ -23,6 +41,10 @@ class NextHopTable {
 
   NextHopEntry get(std::uint32_t id) const {
     return std::bit_cast<NextHopEntry>(entries_[id].load(std::memory_order_relaxed));
+  }
+  // The same as one word, for loops: an entry that is taken apart goes through memory.
+  NextHopWord word(std::uint32_t id) const {
+    return NextHopWord(entries_[id].load(std::memory_order_relaxed));
   }
   void set(std::uint32_t id, const NextHopEntry& entry) {
     entries_[id].store(std::bit_cast<std::uint64_t>(entry), std::memory_order_relaxed);

@@ -10,6 +10,15 @@
 
 namespace surety::detail {
 
+inline constexpr std::size_t kEthernetHeader = 14;
+inline constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd;  // Ethertypes
+
+// As the low 48 bits of a load.
+inline std::uint64_t own_mac(const ParseContext& context) {
+  return load<std::uint32_t>(context.mac.data()) |
+         static_cast<std::uint64_t>(load<std::uint16_t>(context.mac.data() + 4)) << 32;
+}
+
 constexpr ParseOutcome dropped(DropReason reason) {
   return {reason, PuntReason::none};
 }
@@ -42,15 +51,22 @@ enum Protocol : std::uint8_t {
   kSctp = 132,
 };
 
+// What a port adds to the flow key, made ready once for many packets.
+struct KeyTerms {
+  KeyTerms(const ParseContext& context)  // NOLINT(google-explicit-constructor): says the same
+      : port(static_cast<std::uint64_t>(context.port) << 56), dscp_mask(context.match_dscp ? 0x3f : 0) {}
+  std::uint64_t port;
+  std::uint8_t dscp_mask;
+};
+
 // `low` is both ports as loaded, or the protocol number.
-inline std::uint64_t key_rest(FlowKey::Class c, const ParseContext& context, const Frame& f,
-                              std::uint32_t low) {
-  return static_cast<std::uint64_t>(c) << 61 | static_cast<std::uint64_t>(context.port) << 56 |
-         static_cast<std::uint64_t>(f.vlan) << 44 | static_cast<std::uint64_t>(f.inner_vlan) << 32 | low;
+inline std::uint64_t key_rest(FlowKey::Class c, const KeyTerms& terms, const Frame& f, std::uint32_t low) {
+  return static_cast<std::uint64_t>(c) << 61 | terms.port | static_cast<std::uint64_t>(f.vlan) << 44 |
+         static_cast<std::uint64_t>(f.inner_vlan) << 32 | low;
 }
 
-inline std::uint8_t key_dscp(const ParseContext& context, std::uint32_t traffic_class) {
-  return context.match_dscp ? static_cast<std::uint8_t>(traffic_class >> 2) : std::uint8_t{0};
+inline std::uint8_t key_dscp(const KeyTerms& terms, std::uint32_t traffic_class) {
+  return static_cast<std::uint8_t>(traffic_class >> 2 & terms.dscp_mask);
 }
 
 inline void fill_link(const Frame& f, ParsedPacket& out) {
@@ -61,7 +77,7 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
 
 // All of `out` but the rest and addresses of the key, of a packet with ports: in three stores instead of
 // fifteen.
-inline void fill_words(const ParseContext& context, const Frame& f, bool v6, std::size_t length,
+inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6, std::size_t length,
                        std::size_t l4_offset, std::uint64_t protocol, std::uint64_t traffic_class,
                        std::uint64_t ttl, ParsedPacket& out) {
   static_assert(offsetof(FlowKey, v6) == offsetof(FlowKey, dscp) + 1 &&
@@ -78,7 +94,7 @@ inline void fill_words(const ParseContext& context, const Frame& f, bool v6, std
                 sizeof(ParsedPacket) >= offsetof(ParsedPacket, length) + 16);
   const std::uint64_t family = v6;
   auto* const words = reinterpret_cast<std::uint8_t*>(&out.length);
-  store(&out.key.dscp, key_dscp(context, static_cast<std::uint32_t>(traffic_class)) | family << 8);
+  store(&out.key.dscp, key_dscp(terms, static_cast<std::uint32_t>(traffic_class)) | family << 8);
   store(words, std::uint64_t{length} | std::uint64_t{f.vlan} << 16 | std::uint64_t{f.inner_vlan} << 32 |
                    std::uint64_t{l4_offset} << 48);
   store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32);

@@ -21,15 +21,15 @@ inline bool ipv4_checksum_valid(std::uint64_t a, std::uint64_t b, std::uint32_t 
   return sum % 65535 == 0;
 }
 
-// IHL 5, no fragment, TCP or UDP, ordinary addresses, unicast frame; hands all the rest to
-// parse_ipv4_general().
-inline ParseOutcome parse_ipv4(const Frame& f, const ParseContext& context, ParsedPacket& out) {
+// IHL 5, no fragment, TCP or UDP, ordinary addresses, of a unicast frame: true, and `out` is complete. All
+// else is parse_ipv4_general()'s.
+[[gnu::always_inline]] inline bool ordinary_ipv4(const Frame& f, const KeyTerms& terms, ParsedPacket& out) {
   if (f.available() < 20) [[unlikely]]
-    return parse_ipv4_general(f, context, out);
+    return false;
   const std::uint8_t* const ip = f.ip();
   const auto first = load<std::uint64_t>(ip), second = load<std::uint64_t>(ip + 8);
   const auto addresses = load<std::uint64_t>(ip + 12);
-  const std::size_t length = swap16(static_cast<std::uint16_t>(first >> 16));
+  const std::size_t length = load_be16(ip + 2);
   const auto protocol = static_cast<std::uint8_t>(second >> 8);
   const bool tcp = protocol == kTcp;
 
@@ -40,13 +40,17 @@ inline ParseOutcome parse_ipv4(const Frame& f, const ParseContext& context, Pars
                         (ipv4::kOrdinary[addresses & 0xff] & ipv4::kOrdinary[addresses >> 32 & 0xff]) != 0 &&
                         static_cast<std::uint32_t>(addresses) != addresses >> 32;
   if (!ordinary || !tcp_or_udp_fits(tcp, ip + 20, length - 20)) [[unlikely]]
-    return parse_ipv4_general(f, context, out);
+    return false;
 
   out.key.rest =
-      key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, context, f, load<std::uint32_t>(ip + 20));
+      key_rest(tcp ? FlowKey::Class::tcp : FlowKey::Class::udp, terms, f, load<std::uint32_t>(ip + 20));
   out.key.address = {addresses, 0, 0, 0};
-  fill_words(context, f, false, length, f.l3 + 20, protocol, first >> 8 & 0xff, second & 0xff, out);
-  return {};
+  fill_words(terms, f, false, length, f.l3 + 20, protocol, first >> 8 & 0xff, second & 0xff, out);
+  return true;
+}
+
+inline ParseOutcome parse_ipv4(const Frame& f, const ParseContext& context, ParsedPacket& out) {
+  return ordinary_ipv4(f, context, out) ? ParseOutcome{} : parse_ipv4_general(f, context, out);
 }
 
 }  // namespace surety::detail

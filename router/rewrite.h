@@ -24,6 +24,16 @@ inline void replace_ipv4_word(std::uint8_t* ip, std::size_t offset, std::uint16_
   store(ip + 10, static_cast<std::uint16_t>(~sum));
 }
 
+// Takes one from the TTL, which is at least 2; `sum`: ~m + m' of other words that have changed. The TTL's own
+// ~m + m' is 0xfffe, whatever it is. Its word and the checksum are one load and one store.
+inline void replace_ttl(std::uint8_t* ip, std::uint32_t sum) {
+  const std::uint32_t words = load<std::uint32_t>(ip + 8);
+  sum += (words >> 16 ^ 0xffff) + 0xfffe;
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  store(ip + 8, ((words - 1) & 0xffff) | ~sum << 16);
+}
+
 // Version, traffic class and the flow label's first bits, in host order.
 inline void replace_ipv6_word(std::uint8_t* ip, unsigned keep, unsigned set) {
   store(ip, swap16(static_cast<std::uint16_t>((load_be16(ip) & keep) | set)));
@@ -50,7 +60,7 @@ inline void decrement_ttl(std::uint8_t* ip, bool v6) {
   if (v6) {
     --ip[7];
   } else {
-    detail::replace_ipv4_word(ip, 8, static_cast<std::uint16_t>(load<std::uint16_t>(ip + 8) - 1));
+    detail::replace_ttl(ip, 0);
   }
 }
 
@@ -61,15 +71,10 @@ inline void set_dscp_and_decrement_ttl(std::uint8_t* ip, bool v6, std::uint8_t d
     --ip[7];
     return;
   }
-  const std::uint32_t old0 = load<std::uint16_t>(ip), old8 = load<std::uint16_t>(ip + 8);
-  const std::uint32_t new0 = (old0 & 0x03ff) | static_cast<std::uint32_t>(dscp) << 10, new8 = old8 - 1;
-  std::uint32_t sum =
-      (load<std::uint16_t>(ip + 10) ^ 0xffffu) + (old0 ^ 0xffff) + new0 + (old8 ^ 0xffff) + new8;
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  store(ip, static_cast<std::uint16_t>(new0));
-  store(ip + 8, static_cast<std::uint16_t>(new8));
-  store(ip + 10, static_cast<std::uint16_t>(~sum));
+  const std::uint32_t old = load<std::uint16_t>(ip);
+  const std::uint32_t word = (old & 0x03ff) | static_cast<std::uint32_t>(dscp) << 10;
+  store(ip, static_cast<std::uint16_t>(word));
+  detail::replace_ttl(ip, (old ^ 0xffff) + word);
 }
 
 inline bool ecn_capable(std::uint8_t traffic_class) {

@@ -17,17 +17,17 @@ namespace {
 }
 
 // Puts a fresh Ethernet header right before the IP header, which drops VLAN tags, and cuts the padding behind
-// it. `source_type`: the header's last 8 bytes.
-void write_ethernet(rte_mbuf* m, const ParsedPacket& h, const NextHopEntry& hop, std::uint64_t source_type) {
+// it. `source_type`: the header's last 8 bytes. Returns the IP header.
+std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop, std::uint64_t source_type) {
   m->data_off = static_cast<std::uint16_t>(m->data_off + h.l3_offset - RTE_ETHER_HDR_LEN);
   m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + h.length);
   m->pkt_len = m->data_len;
   if (m->nb_segs > 1) [[unlikely]]
     free_padding(m);
-  auto* p = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const auto destination = std::bit_cast<std::uint64_t>(hop);  // its last two bytes are overwritten
-  std::memcpy(p, &destination, 8);
-  std::memcpy(p + 6, &source_type, 8);
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  store(frame, hop.bits());  // its last two bytes are overwritten
+  store(frame + 6, source_type);
+  return frame + RTE_ETHER_HDR_LEN;
 }
 
 }  // namespace
@@ -43,22 +43,23 @@ RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const Mac> m
 }
 
 void RewriteStage::run(Vector& v) {
+  const std::size_t size = v.size;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < v.size; ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const ParsedPacket& h = v.header[i];
     rte_mbuf* m = v.mbuf[i];
-    const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
-    if (hop.state != NextHopEntry::State::ready) [[unlikely]] {
+    const NextHopWord hop = next_hops_.word(v.next_hop[i]);
+    if (!hop.ready()) [[unlikely]] {
       exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
       continue;
     }
-    v.egress[i] = hop.port;
-    std::uint8_t* ip = ip_header(m, h.l3_offset);
+    v.egress[i] = hop.port();
+    const bool v6 = h.v6;
+    std::uint8_t* const ip = write_ethernet(m, h, hop, source_type_[hop.port()][v6]);
     if (v.mark[i] != kKeepDscp)
-      set_dscp_and_decrement_ttl(ip, h.v6, v.mark[i]);
+      set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
     else
-      decrement_ttl(ip, h.v6);
-    write_ethernet(m, h, hop, source_type_[v.egress[i]][h.v6]);
+      decrement_ttl(ip, v6);
     v.keep(i, kept++);
   }
   v.size = kept;

@@ -4,51 +4,70 @@
 
 namespace surety {
 
+namespace {
+// Host order.
+std::uint32_t destination4(const ParsedPacket& h) {
+  return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
+}
+}  // namespace
+
 RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, Exits& exits,
                        const FlowHasher& hasher)
     : fib_(fib), next_hops_(next_hops), exits_(exits), hasher_(hasher) {
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) mtu_[p] = snapshot.config.ports[p].mtu;
 }
 
-void RouteStage::run(Vector& v, PortIndex port) {
-  std::array<std::uint64_t, kVector> targets;
+[[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port) {
+  Targets targets;
   look_up(v, targets);
+  const std::size_t size = v.size;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < v.size; ++i) {
+  for (std::size_t i = 0; i < size; ++i) {
     const RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
-    // Equal-cost routes are chosen by flow, so that none is reordered.
-    v.next_hop[i] = target.count == 1
-                        ? target.first
-                        : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(v.header[i].key)));
-    const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
     const ParsedPacket& h = v.header[i];
-    if (hop.state != NextHopEntry::State::ready || h.ttl <= 1 || h.length > mtu_[hop.port]) [[unlikely]] {
-      refuse(v, i, port, hop);
+    // Equal-cost routes are chosen by flow, so that none is reordered.
+    const std::uint32_t next_hop =
+        target.count == 1 ? target.first
+                          : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(h.key)));
+    v.next_hop[i] = next_hop;
+    const NextHopWord hop = next_hops_.word(next_hop);
+    if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
+      refuse(v, i, port, hop.entry());
       continue;
     }
-    v.egress[i] = hop.port;
+    v.egress[i] = hop.port();
     v.keep(i, kept++);
   }
   v.size = kept;
 }
 
-void RouteStage::look_up(Vector& v, std::array<std::uint64_t, kVector>& targets) const {
+void RouteStage::look_up(const Vector& v, Targets& targets) const {
+  std::array<std::uint32_t, kVector> v4;
+  const std::size_t size = v.size;
+  bool v6 = false;
+  for (std::size_t i = 0; i < size; ++i) {
+    v4[i] = destination4(v.header[i]);
+    v6 |= v.header[i].v6;
+  }
+  if (!v6) return fib_.lookup4(v4.data(), targets.data(), static_cast<unsigned>(size));
+  look_up_mixed(v, targets);
+}
+
+void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   std::array<std::uint32_t, kVector> v4;
   std::array<std::uint8_t, kVector> v4_at, v6_at;
   std::uint8_t v6[kVector][16];
   unsigned n4 = 0, n6 = 0;
   for (std::size_t i = 0; i < v.size; ++i) {
-    const auto& address = v.header[i].key.address;
     if (v.header[i].v6) {
-      std::memcpy(v6[n6], &address[2], 16);
+      std::memcpy(v6[n6], &v.header[i].key.address[2], 16);
       v6_at[n6++] = static_cast<std::uint8_t>(i);
     } else {
-      v4[n4] = rte_be_to_cpu_32(static_cast<std::uint32_t>(address[0] >> 32));
+      v4[n4] = destination4(v.header[i]);
       v4_at[n4++] = static_cast<std::uint8_t>(i);
     }
   }
-  std::array<std::uint64_t, kVector> found;
-  if (n4 == v.size) return fib_.lookup4(v4.data(), targets.data(), n4);
+  Targets found;
   if (n6 == v.size) return fib_.lookup6(v6, targets.data(), n6);
   fib_.lookup4(v4.data(), found.data(), n4);
   for (unsigned k = 0; k < n4; ++k) targets[v4_at[k]] = found[k];

@@ -22,7 +22,9 @@ class RouteStage {
   void run(Vector& v, PortIndex port);
 
  private:
-  void look_up(Vector& v, std::array<std::uint64_t, kVector>& targets) const;
+  using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
+  void look_up(const Vector& v, Targets& targets) const;
+  void look_up_mixed(const Vector& v, Targets& targets) const;
   void refuse(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
 
   const Fib& fib_;

@@ -96,7 +96,7 @@ void Snapshot::find_domains(PortIndex port) {
           {config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls, csa->alpha});
       services_of.push_back(s);
     }
-    domain_of[port * services.size() + s] = static_cast<std::uint16_t>(d);
+    domain_of[s * config.ports.size() + port] = static_cast<std::uint16_t>(d);
   }
   const auto several = [&](std::size_t cls) {
     return std::count_if(domains.begin() + static_cast<std::ptrdiff_t>(first), domains.end(),

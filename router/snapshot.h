@@ -53,8 +53,7 @@ struct Snapshot {
   std::vector<ServiceProgram> services;
   std::vector<config::QueueSet> queues;  // one per port; ports without `queues` have one tail-drop class
   std::vector<CsaDomain> domains;
-  std::vector<std::uint16_t>
-      domain_of;  // [port * services.size() + service]; kNoDomain for other conditioners
+  std::vector<std::uint16_t> domain_of;  // [service * ports + port]; kNoDomain for other conditioners
 
   std::uint16_t unmatched(PortIndex port) const {
     const bool customer = config.ports[port].trust == config::Port::Trust::customer;
@@ -62,9 +61,11 @@ struct Snapshot {
   }
   // The service "unclassified": best effort, nothing promised and nothing kept.
   std::uint16_t best_effort() const { return static_cast<std::uint16_t>(services.size() - 2); }
-  std::uint16_t domain(PortIndex port, std::uint16_t service) const {
-    return domain_of[port * services.size() + service];
+  // By egress port, of a service's flows.
+  const std::uint16_t* domains_of(std::uint16_t service) const {
+    return domain_of.data() + service * config.ports.size();
   }
+  std::uint16_t domain(PortIndex port, std::uint16_t service) const { return domains_of(service)[port]; }
 
  private:
   void find_domains(PortIndex port);

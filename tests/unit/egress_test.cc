@@ -71,6 +71,10 @@ queues:
     - {name: two, dscp: {in: [AF21], out: [AF22, BE]}, weight: 1, limit: 400 packets}
 )";
 
+std::size_t class_of(std::uint8_t dscp) {  // of kQueues
+  return dscp == kCs6 ? 0 : dscp == kEf ? 1 : dscp == kAf11 || dscp == kAf12 ? 2 : 3;
+}
+
 TEST(Egress, APortWithoutQueuesIsOneFifo) {
   Port p("");
   p.send(kBe);
@@ -119,6 +123,25 @@ TEST(Egress, Ipv6TrafficClassDecidesToo) {
                ethernet(kIpv6) + ip6(17, udp(1, 2, 3), {.traffic_class = kAf12 << 2})});
   EXPECT_EQ(p.queue(1, Precedence::in).arrivals, 1u);
   EXPECT_EQ(p.queue(2, Precedence::out).arrivals, 1u);
+}
+
+// Packets are told apart by their lengths.
+TEST(Egress, AMixtureOfClassesKeepsTheOrderOfEach) {
+  Port p(", queues: uplink", kQueues);
+  constexpr std::array kDscps{kBe, kAf11, kAf12, kAf21, kEf, kCs6};
+  Rng rng(5);
+  std::vector<Octets> burst;
+  std::map<std::size_t, std::vector<std::size_t>> sent, left;  // by class
+  for (std::size_t length = 100; length < 164; ++length) {
+    const std::uint8_t dscp = kDscps[rng.next() % kDscps.size()];
+    burst.push_back(udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2)}, length));
+    sent[class_of(dscp)].push_back(burst.back().size());
+  }
+  p.d.receive(burst);
+  for (const auto& f : p.d.transmit(1, 64))
+    left[class_of(static_cast<std::uint8_t>(dscp_of(f)))].push_back(f.size());
+  EXPECT_EQ(sent.size(), 4u);
+  EXPECT_EQ(left, sent);
 }
 
 TEST(Egress, StrictClassesGoFirstWeightedOnesShareTheRest) {

@@ -28,6 +28,22 @@ TEST(NextHopTable, GivesBackWhatWasSet) {
   EXPECT_EQ(table.get(14).state, State::no_route);
 }
 
+TEST(NextHopTable, AWordIsTheWholeEntry) {
+  NextHopTable table(16);
+  table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready});
+  const NextHopWord word = table.word(15);
+  EXPECT_TRUE(word.ready());
+  EXPECT_EQ(word.port(), 31);
+  EXPECT_EQ(word.bits() & 0xffffffffffff, 0x070605040302U);
+  EXPECT_EQ(word.entry().destination, table.get(15).destination);
+  for (const State state :
+       {State::no_route, State::blackhole, State::local, State::glean, State::unresolved}) {
+    table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, state});
+    EXPECT_FALSE(table.word(15).ready());
+    EXPECT_EQ(table.word(15).entry().state, state);
+  }
+}
+
 TEST(NextHopTable, SelectSharesTheHashesEvenly) {
   EXPECT_EQ(NextHopTable::select({7, 1}, 0), 7U);
   EXPECT_EQ(NextHopTable::select({7, 1}, 0xffffffff), 7U);

@@ -144,5 +144,18 @@ TEST(PortShaper, GivesABackloggedSenderItsRateInEveryInterval) {
   }
 }
 
+TEST(PortShaper, SendsSeveralAtOnceOnlyIfEachMayLeave) {
+  PortShaper shaper({.rate = 8_Mbps, .burst = 3000_B, .overhead = kEthernet}, kStart);
+  EXPECT_FALSE(shaper.send_all(3001)) << "the last one may have to wait";
+  EXPECT_TRUE(shaper.ready()) << "nothing was sent";
+  EXPECT_TRUE(shaper.send_all(2999));
+  EXPECT_TRUE(shaper.ready());
+  EXPECT_TRUE(shaper.send_all(1));
+  EXPECT_FALSE(shaper.ready());
+  EXPECT_FALSE(shaper.send_all(1));
+  PortShaper unlimited({}, kStart);
+  EXPECT_TRUE(unlimited.send_all(1'000'000'000));
+}
+
 }  // namespace
 }  // namespace surety
