@@ -64,7 +64,9 @@ class TestPort {
 class WorkersBed : public testing::Test {
  protected:
   static constexpr std::uint64_t kDispatchSeed = 0x5eed;
-  WorkersBed(std::size_t workers, std::string_view yaml) : snapshot_(configured(yaml)), next_hops_(64) {
+  // `start`: none: workers that run by the clock.
+  WorkersBed(std::size_t workers, std::string_view yaml, std::optional<Time> start = kStart)
+      : snapshot_(configured(yaml)), next_hops_(64) {
     const auto& config = snapshot_.config;
     std::vector<unsigned> cores;
     for (unsigned w = 0; w < workers; ++w) cores.push_back(w);
@@ -77,7 +79,7 @@ class WorkersBed : public testing::Test {
     route("10.2.0.0/16", 10, 1);
     route("10.3.0.0/16", 11, 2);
     WorkerOptions options;
-    options.start = kStart;
+    options.start = start;
     options.dispatch_seed = kDispatchSeed;
     for (std::size_t w = 0; w < workers; ++w)
       workers_.push_back(std::make_unique<Worker>(
