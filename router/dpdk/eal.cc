@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "router/dpdk/fabric.h"
 #include "router/fib.h"
-#include "router/handover.h"
 
 namespace surety {
 
@@ -127,7 +127,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   // DPDK lets no buffer cross a page, unless it is larger than one.
   const std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
-  return fib + (mbuf_count(c, workers) + page / buffer) * share + 64 * kMega;
+  const std::uint64_t buffers = (mbuf_count(c, workers) + page / buffer) * share;
+  return fib + buffers + fabric_bytes(workers, c.ports.size()) + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {

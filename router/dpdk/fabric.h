@@ -52,4 +52,13 @@ class Fabric {
   std::vector<std::vector<std::unique_ptr<SignalRing>>> signals_;
 };
 
+// What a fabric takes of DPDK's memory at most, in bytes: grows with the square of the workers.
+constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
+  constexpr std::uint64_t head = 512;  // of a ring
+  const std::uint64_t signals =
+      workers * (workers - 1) * (SignalRing::kSize * sizeof(CongestionSignal) + head);
+  const std::uint64_t handovers = 2 * (workers - 1) * ports + ports;
+  return signals + handovers * (Handover::kSize * sizeof(void*) + head);
+}
+
 }  // namespace surety

@@ -85,6 +85,7 @@ surety_test(unit_router_dpdk
   ${CMAKE_SOURCE_DIR}/router/dpdk/bench_routes.cc
   unit/burst_gate_test.cc
   unit/derived_mac_test.cc
+  unit/eal_test.cc
   unit/pools_test.cc
   unit/port_device_test.cc
   unit/port_rss_test.cc
