@@ -1,8 +1,8 @@
 // The numbers of a worker's congestion signalling, copied without being felt.
 //
 // There may be thousands of sources and paths. The worker copies some at a time, between its turns: a step
-// takes at most some microseconds (signalling_copy_bench), allocates nothing and formats nothing. What comes or goes
-// between two steps may be missing, or be there twice; what stays is there.
+// takes at most some microseconds (signalling_copy_bench), allocates nothing and formats nothing. What comes
+// or goes between two steps may be missing, or be there twice; what stays is there.
 #pragma once
 
 #include <cstddef>
