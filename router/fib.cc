@@ -257,8 +257,8 @@ void ask_again(const std::uint64_t* values, unsigned n, Again&& again) {
     if (values[i] == 0) again(i);
 }
 
-// What the tables have answered becomes what a lookup says. Without a branch per value, so that it is done for
-// several at a time.
+// What the tables have answered becomes what a lookup says. Without a branch per value, so that it is done
+// for several at a time.
 void settle(std::uint64_t* values, unsigned n, std::uint32_t otherwise) {
   for (unsigned i = 0; i < n; ++i) {
     const std::uint64_t value = values[i] & kMaxValue;

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "router/dpdk/fabric.h"
 #include "router/dpdk/packet_pool.h"
 #include "router/fib.h"
-#include "router/handover.h"
 #include "router/linux/usable_cores.h"
 
 namespace surety {
@@ -119,7 +119,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   if (paged_buffers(c)) share = kPagedBuffer;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
-  return fib + (mbuf_count(c, workers) + page / buffer) * share + 64 * kMega;
+  const std::uint64_t buffers = (mbuf_count(c, workers) + page / buffer) * share;
+  return fib + buffers + fabric_bytes(workers, c.ports.size()) + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {

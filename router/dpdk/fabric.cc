@@ -6,7 +6,6 @@ namespace surety {
 
 namespace {
 constexpr unsigned kInjected = 1024;
-constexpr unsigned kSignals = 256;
 }  // namespace
 
 Fabric::Fabric(const std::string& name, const WorkPlan& plan)
@@ -20,7 +19,8 @@ Fabric::Fabric(const std::string& name, const WorkPlan& plan)
     signals_[w].resize(workers);
     for (std::size_t to = 0; to < workers; ++to)
       if (to != w)
-        signals_[w][to] = std::make_unique<SignalRing>(fmt::format("{}-s{}-{}", name, w, to), kSignals);
+        signals_[w][to] =
+            std::make_unique<SignalRing>(fmt::format("{}-s{}-{}", name, w, to), kSignalRingSize);
   }
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
     injected_[p] = std::make_unique<Handover>(fmt::format("{}-i{}", name, p), kInjected);

@@ -24,12 +24,12 @@ void Worker::run(Duration drain) {
     turn();
     answer();
   }
-  receiving_ = false;
+  stop_receiving();
   const Time until = clock_.now() + drain;
-  while (!empty() && clock_.now() < until) {
+  do {
     turn();
     answer();
-  }
+  } while (!drained() && clock_.now() < until);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread);
   running_.store(false, std::memory_order_release);
 }
@@ -127,17 +127,6 @@ std::uint64_t Worker::drops(DropReason reason) const {
   std::uint64_t n = 0;
   for (const auto& p : port_counters_) n += p.drops[static_cast<std::size_t>(reason)];
   return n;
-}
-
-bool Worker::empty() const {
-  for (const Source& s : sources_)
-    if (s.dispatched != nullptr && !s.dispatched->empty()) return false;
-  for (const PortIndex p : owned_) {
-    if (transmit_[p].begin != transmit_[p].end || egresses_[p]->depth() > 0) return false;
-    for (const Peer& peer : peers_)
-      if (!fabric_->to_owner(peer.worker->index_, p)->empty()) return false;
-  }
-  return ingress_->held() == 0;
 }
 
 }  // namespace surety

@@ -73,6 +73,10 @@ class Worker {
   std::size_t turn();
   // The same at a time of the caller's, from WorkerOptions::start on.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
+  // What run() does when it is told to stop: no more packets from devices ...
+  void stop_receiving() { receiving_ = false; }
+  // ... and turns until nothing is left here and other workers, which stop too, can give it nothing more.
+  bool drained();
   // When timers, held or queued packets ask for a turn.
   Time next_event(Time now) const;
   // For who has put something into a ring that this worker reads: it may be asleep.
@@ -107,6 +111,8 @@ class Worker {
     bool dispatch = false;           // to all workers, by flow
     Handover* dispatched = nullptr;  // not a queue: what the port's reader has dispatched to this worker
   };
+  // How far one that stops has come; others read it to know what may still come from there.
+  enum class Drain : std::uint8_t { receives, dispatches_no_more, hands_over_no_more };
   struct Peer {
     Worker* worker = nullptr;
     SignalRing *to = nullptr, *from = nullptr;
@@ -134,7 +140,9 @@ class Worker {
   void rest(Time now);
   void arm(bool on);
   bool work_waits() const;
-  bool empty() const;
+  bool all_have(Drain stage) const;
+  bool sent() const;
+  void advance_drain();
 
   WorkerEnvironment environment_;
   WorkPlan plan_;
@@ -166,7 +174,8 @@ class Worker {
 
   std::atomic<bool> stop_{false}, running_{false};
   std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
-  std::mutex reading_mutex_;                      // of those who ask
+  std::atomic<Drain> drain_{Drain::receives};
+  std::mutex reading_mutex_;  // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};
   std::uint64_t copying_for_ = 0;             // the question that it copies for
   std::optional<SignallingCopy> signalling_;  // names are given by those who ask

@@ -2,7 +2,9 @@
 // signals: all tables full, and none of it in the core's own caches.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "router/dpdk/signalling_copy.h"
 #include "tests/unit/signal_packets.h"
@@ -29,25 +31,24 @@ void copy(benchmark::State& state) {
   SignallingCopy copy({nullptr, &gate, clocks, received}, {});
   std::vector<std::uint8_t> other(16 << 20);
   using Microseconds = std::chrono::duration<double, std::micro>;
-  Microseconds longest{}, total{};
-  std::size_t steps = 0;
+  std::vector<double> steps;
   for (auto _ : state) {
     copy.start();
-    for (bool all = false; !all; ++steps) {
+    for (bool all = false; !all;) {
       for (std::size_t i = 0; i < other.size(); i += 64) ++other[i];
       const auto start = std::chrono::steady_clock::now();
       all = copy.step(Time{});
-      const Microseconds took = std::chrono::steady_clock::now() - start;
-      longest = std::max(longest, took);
-      total += took;
+      steps.push_back(Microseconds(std::chrono::steady_clock::now() - start).count());
     }
   }
   if (copy.numbers().sources.size() != kSources || copy.numbers().paths.size() != kPaths)
     state.SkipWithError("rows are missing");
-  const auto runs = static_cast<double>(state.iterations());
-  state.counters["longest step us"] = longest.count();
-  state.counters["mean step us"] = total.count() / static_cast<double>(steps);
-  state.counters["all steps us"] = total.count() / runs;
+  std::sort(steps.begin(), steps.end());
+  const double total = std::accumulate(steps.begin(), steps.end(), 0.0);
+  state.counters["median step us"] = steps[steps.size() / 2];
+  state.counters["p99 step us"] = steps[steps.size() * 99 / 100];
+  state.counters["longest step us"] = steps.back();
+  state.counters["all steps us"] = total / static_cast<double>(state.iterations());
 }
 
 BENCHMARK(copy)->Iterations(10);

@@ -74,6 +74,7 @@ surety_test(unit_router_worker
   unit/signalling_copy_test.cc
   unit/signalling_reading_test.cc
   unit/work_plan_test.cc
+  unit/worker_drain_test.cc
   unit/worker_reading_test.cc
   unit/workers_test.cc
   LIBS router_worker router_dpdk router_linux router_observe)
@@ -86,6 +87,7 @@ surety_test(unit_router_dpdk
   ${CMAKE_SOURCE_DIR}/router/dpdk/bench_routes.cc
   unit/burst_gate_test.cc
   unit/derived_mac_test.cc
+  unit/eal_test.cc
   unit/packet_pool_test.cc
   unit/pools_test.cc
   unit/port_device_test.cc

@@ -41,16 +41,18 @@ struct Frames {
 class WorkersBed : public testing::Test {
  protected:
   static constexpr std::uint64_t kDispatchSeed = 0x5eed;
-  WorkersBed(std::size_t workers, const char* yaml) : router_(yaml, workers, options(), kMaxPorts) {
+  // `start`: none: workers that run by the clock.
+  WorkersBed(std::size_t workers, const char* yaml, std::optional<Time> start = kStart)
+      : router_(yaml, workers, options(start), kMaxPorts) {
     for (std::size_t p = 0; p < router_.taps.size(); ++p) {
       taps_.push_back(std::make_unique<Frames>());
       router_.taps[p]->on_receive(Frames::on_receive, taps_[p].get());
       router_.taps[p]->on_transmit(Frames::on_transmit, taps_[p].get());
     }
   }
-  static WorkerOptions options() {
+  static WorkerOptions options(std::optional<Time> start) {
     WorkerOptions o;
-    o.start = kStart;
+    o.start = start;
     o.dispatch_seed = kDispatchSeed;
     return o;
   }

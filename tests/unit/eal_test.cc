@@ -1,0 +1,34 @@
+#include "router/dpdk/eal.h"
+
+#include <gtest/gtest.h>
+
+#include "router/dpdk/fabric.h"
+
+namespace surety {
+namespace {
+
+constexpr std::uint64_t kPage = 2 << 20;
+
+config::Config ports(std::size_t n) {
+  config::Config c;
+  c.ports.resize(n);
+  return c;
+}
+
+TEST(Eal, TheRingsBetweenWorkersHaveTheirBuffers) {
+  const config::Config c = ports(4);
+  EXPECT_GE(mbuf_count(c, 8) - mbuf_count(c, 1), 7 * 4 * 2 * (kHandoverSize - 1));
+}
+
+// Each worker has a ring of signals to each other one.
+TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
+  const config::Config c = ports(8);
+  constexpr std::uint64_t buffer = 2048 + 128 + 128 + 64;
+  const std::uint64_t buffers = buffer * (mbuf_count(c, 64) - mbuf_count(c, 1));
+  const std::uint64_t signals = 64 * 63 * kSignalRingSize * sizeof(CongestionSignal);
+  EXPECT_GE(eal_memory_bytes(c, 64, kPage) - eal_memory_bytes(c, 1, kPage), buffers + signals);
+  EXPECT_LT(fabric_bytes(1, 8), 1u << 20) << "one worker has next to none";
+}
+
+}  // namespace
+}  // namespace surety
