@@ -3,7 +3,8 @@
 //
 // Port 0 is a net_null with copy=0: each receive fills its buffers with the next 64 bytes of a table of
 // flows, as router/dpdk/bench_traffic.cc does. What port 1 transmits is counted: for each PEER_BLOCK packets
-// a line with the TSC cycles per packet goes to the file descriptor PEER_FD. In the environment: PEER_FLOWS;
+// a line goes to the file descriptor PEER_FD with the TSC cycles per packet and the share of the fed packets
+// that left there. (l3fwd sends what its table does not know back by port 0.) In the environment: PEER_FLOWS;
 // PEER_PIPES, if the frames are to carry two VLAN tags, the inner one a pipe's number (qos_sched);
 // PEER_RULES, a file to write l3fwd's exact-match rules to.
 #include <rte_cycles.h>
@@ -23,9 +24,15 @@ struct frame {
   uint8_t bytes[64];
 };
 static struct frame* frames;
-static uint32_t count, next_frame, pipes;
-static uint64_t block = 4000000, transmitted, block_start;
+static uint32_t count, pipes;
+static uint64_t block = 4000000;
 static int report_fd = -1;
+// What the receiving and the transmitting thread write, a line each: qos_sched has two.
+static _Alignas(64) struct {
+  uint64_t fed;
+  uint32_t next_frame;
+} rx;
+static _Alignas(64) struct { uint64_t transmitted, block_start, fed_before; } tx;
 
 static uint64_t environment(const char* name, uint64_t otherwise) {
   const char* text = getenv(name);
@@ -116,23 +123,30 @@ __attribute__((constructor)) static void prepare(void) {
 static uint16_t fill(uint16_t port, uint16_t queue, struct rte_mbuf** mbufs, uint16_t n, uint16_t room,
                      void* unused) {
   (void)port, (void)queue, (void)room, (void)unused;
+  uint32_t next = rx.next_frame;
   for (uint16_t i = 0; i < n; ++i) {
-    memcpy(rte_pktmbuf_mtod(mbufs[i], void*), frames[next_frame].bytes, 64);
+    memcpy(rte_pktmbuf_mtod(mbufs[i], void*), frames[next].bytes, 64);
     mbufs[i]->data_len = FRAME;
     mbufs[i]->pkt_len = FRAME;
-    if (++next_frame == count) next_frame = 0;
+    if (++next == count) next = 0;
   }
+  rx.next_frame = next;
+  rx.fed += n;
   return n;
 }
 
 static uint16_t tally(uint16_t port, uint16_t queue, struct rte_mbuf** mbufs, uint16_t n, void* unused) {
   (void)port, (void)queue, (void)mbufs, (void)unused;
-  transmitted += n;
-  if (transmitted < block) return n;
-  const uint64_t now = rte_rdtsc();
-  if (block_start != 0) dprintf(report_fd, "%.2f\n", (double)(now - block_start) / (double)transmitted);
-  block_start = now;
-  transmitted = 0;
+  tx.transmitted += n;
+  if (tx.transmitted < block) return n;
+  const uint64_t now = rte_rdtsc(), fed = rx.fed;
+  const double packets = (double)tx.transmitted;
+  if (tx.block_start != 0)
+    dprintf(report_fd, "%.2f %.4f\n", (double)(now - tx.block_start) / packets,
+            packets / (double)(fed - tx.fed_before));
+  tx.block_start = now;
+  tx.fed_before = fed;
+  tx.transmitted = 0;
   return n;
 }
 

@@ -96,8 +96,10 @@ def hugepages(count):
 class Peer:
     """An example program, stopped but while it is measured."""
 
-    def __init__(self, label, command, environment, patience=180):
+    def __init__(self, label, command, environment, patience=180, least_forwarded=0.0):
+        """`least_forwarded`: of what it receives; a measurement with less does not count, and ends with an error."""
         self.label = label
+        self.least_forwarded = least_forwarded
         self.read_end, write_end = os.pipe()
         self.process = subprocess.Popen(
             command, env={**os.environ, **environment, "PEER_FD": str(write_end)}, pass_fds=[write_end],
@@ -115,7 +117,7 @@ class Peer:
             if not read:
                 raise RuntimeError(f"{self.label} has ended, status {self.process.wait()}")
             text += read
-        return [float(line) for line in text.split(b"\n")[:count]]
+        return [[float(word) for word in line.split()] for line in text.split(b"\n")[:count]]
 
     def measure(self):
         """Cycles per packet of the second whole block: the one that it was stopped in, and the one that warms the
@@ -123,8 +125,10 @@ class Peer:
         while select.select([self.read_end], [], [], 0)[0]:
             os.read(self.read_end, 4096)
         self.process.send_signal(signal.SIGCONT)
-        cycles = self.lines(3, 60)[2]
+        cycles, forwarded = self.lines(3, 60)[2]
         self.process.send_signal(signal.SIGSTOP)
+        if forwarded < self.least_forwarded:
+            raise RuntimeError(f"{self.label} forwards only {forwarded:.1%} of its packets")
         return {self.label: cycles}
 
     def close(self):
@@ -178,7 +182,7 @@ def l3fwd(build, flows, core, lookup):
         return Peer(f"l3fwd, {'exact match' if lookup == 'em' else 'longest prefix match'}",
                     [*pinned(core), str(build_peer("l3fwd", build)), *eal(f"0@{core}", f"peer-{lookup}"), "-p", "3",
                      "-P", "--config", "(0,0,0)", "--lookup", lookup, "--rule_ipv4", str(rules), "--rule_ipv6",
-                     str(other), "--parse-ptype"], environment)
+                     str(other), "--parse-ptype"], environment, least_forwarded=0.999)
     finally:
         rules.unlink(missing_ok=True)
 
