@@ -1,75 +1,11 @@
-#include "router/egress.h"
-
-#include <gmock/gmock.h>
-
 #include <map>
 
-#include "tests/unit/data_plane.h"
+#include "tests/unit/egress_port.h"
 
 namespace surety {
 namespace {
 
-using frames::Octets;
-using test::checksum_right;
-using test::copies;
-using test::DataPlane;
-using test::dscp_of;
-using test::kStart;
-using test::ready;
-using test::udp_frame;
-using testing::ElementsAre;
-using namespace literals;
-
-constexpr std::uint8_t kBe = 0, kAf11 = 10, kAf12 = 12, kAf21 = 18, kEf = 46, kCs6 = 48;
-
-// A trusted port 0, and port 1 that is what a test makes of it.
-class Port {
- public:
-  explicit Port(const std::string& settings, const std::string& rest = "", std::uint64_t seed = 1)
-      : d("version: 1\nports:\n  in0: {addresses: [10.1.0.254/16], trust: core}\n"
-          "  out0: {addresses: [10.2.0.254/16], trust: core" +
-              settings + "}\n" + rest,
-          {}, seed) {
-    d.route("10.2.0.0/16", {ready(1)});
-    d.route("2001:db8:2::/48", {ready(1)});
-  }
-  ~Port() { d.expect_law(); }
-
-  void send(std::uint8_t dscp, std::size_t n = 1, std::size_t length = 1000, std::uint8_t ecn = 0) {
-    d.receive(copies(n, udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2 | ecn)}, length)));
-  }
-  std::vector<int> dscps(std::size_t room = 64) {
-    std::vector<int> all;
-    for (const auto& f : d.transmit(1, room)) all.push_back(dscp_of(f));
-    return all;
-  }
-  const QueueCounters& queue(std::size_t cls, Precedence p) const {
-    return d.egresses[1]->scheduler().queue(cls).counters(p);
-  }
-  Time next_event() const { return d.egresses[1]->next_event(d.now); }
-  // Time from now until something leaves, and that nothing leaves a nanosecond before.
-  Duration wait() {
-    const Time t = next_event();
-    if (t > d.now) {
-      d.turn(t - 1ns);
-      EXPECT_TRUE(d.transmit(1).empty());
-    }
-    const Duration waited = t - kStart;
-    d.turn(t);
-    return waited;
-  }
-
-  DataPlane d;
-};
-
-constexpr const char* kQueues = R"(
-queues:
-  uplink:
-    - {name: control, dscp: [CS6, CS7], priority: strict}
-    - {name: voice, dscp: [EF], priority: strict, rate: 8 Mbit/s}
-    - {name: one, dscp: {in: [AF11], out: [AF12]}, weight: 3, limit: 400 packets}
-    - {name: two, dscp: {in: [AF21], out: [AF22, BE]}, weight: 1, limit: 400 packets}
-)";
+using namespace test;
 
 std::size_t class_of(std::uint8_t dscp) {  // of kQueues
   return dscp == kCs6 ? 0 : dscp == kEf ? 1 : dscp == kAf11 || dscp == kAf12 ? 2 : 3;
@@ -214,15 +150,6 @@ TEST(Egress, RoomIsRespected) {
 
 // RIO over the queue length itself (average: 1), so that verdicts are known: early never (1e-6), forced above
 // `max`.
-constexpr const char* kRio = R"(
-queues:
-  uplink:
-    - name: assured
-      dscp: {in: [AF11], out: [AF12, BE]}
-      limit: 40 packets
-      rio: {average: 1, in: {min: 50, max: 50, pmax: 0.000001}, out: {min: 4, max: 20, pmax: 0.000001}}
-)";
-
 TEST(Egress, QueueDropsHaveTheirReasons) {
   Port p(", queues: uplink", kRio);
   p.send(kAf12, 30);
@@ -258,11 +185,6 @@ queues:
   EXPECT_EQ(test::traffic_class_of(out[3]), 0x03);
   EXPECT_TRUE(checksum_right(out[3]));
   EXPECT_EQ(test::traffic_class_of(out[4]), 0x03);
-}
-
-std::string aggregate(const std::string& settings) {
-  return std::string(kQueues) + "aggregates:\n  uplink: {port: out0, queue: one, rate: 8 Mbit/s, " +
-         settings + "}\n";
 }
 
 // Without tokens everything is remarked; the bucket has 5 packets and nothing comes in no time.
@@ -325,30 +247,6 @@ TEST(Egress, TheIntervalOfAnAggregateEndsWithoutTraffic) {
   EXPECT_EQ(p.next_event(), kStart + 2s);
 }
 
-// Two ports with CSA domains: an index into Snapshot::domains finds the controller of its own port and class.
-constexpr const char* kCsa = R"(
-queues:
-  uplink:
-    - name: gold
-      dscp: {in: [AF21], out: [AF22]}
-      rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
-    - name: assured
-      dscp: {in: [AF11], out: [AF12, BE]}
-      rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
-services:
-  gold: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB,
-         alpha: {min: 0.1, max: 0.9, step: 0.1, t1: 30 ms, t2: 90 ms, control: paper}, mark: {in: AF21, out: AF22}}
-  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB,
-           alpha: {min: 0.1, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms, control: paper}, mark: {in: AF11, out: BE}}
-)";
-
-class CsaPort : public Port {
- public:
-  CsaPort() : Port(", queues: uplink", kCsa) {}
-  Ratio gold(PortIndex port = 1) { return d.egresses[port]->alpha(d.snapshot.domain(port, 0)); }
-  Ratio silver(PortIndex port = 1) { return d.egresses[port]->alpha(d.snapshot.domain(port, 1)); }
-};
-
 TEST(Egress, AlphaIsOfItsDomain) {
   CsaPort p;
   EXPECT_EQ(p.gold(0), Ratio::of(0.9));
@@ -394,111 +292,6 @@ TEST(Egress, AT2ThatExpiresNowComesBeforeTheArrivalsOfNow) {
   EXPECT_EQ(p.silver(), Ratio::of(0.3));
 }
 
-// The congested queue of an internal router: from the 4th packet on, a signal at each 8th.
-class SignallingPort : public CsaPort {
- public:
-  SignallingPort() { d.egresses[1]->enable_signals(true); }
-  std::vector<CongestionSignal> taken(std::size_t room = 100) {
-    std::vector<CongestionSignal> all(room);
-    all.resize(d.egresses[1]->take_signals(all));
-    return all;
-  }
-  // Packets of flows that can be told apart by their source.
-  void send_from(std::uint32_t first, std::size_t n, std::uint8_t dscp = kBe) {
-    std::vector<Octets> burst;
-    for (std::uint32_t i = 0; i < n; ++i)
-      burst.push_back(udp_frame({.source = first + i, .tos = static_cast<std::uint8_t>(dscp << 2)}));
-    d.receive(burst);
-  }
-};
-
-TEST(Egress, SignalsAreOffUnlessAskedFor) {
-  CsaPort p;
-  p.send(kBe, 64);
-  CongestionSignal s;
-  EXPECT_EQ(p.d.egresses[1]->take_signals({&s, 1}), 0u);
-  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 0u);
-  p.d.egresses[1]->enable_signals(true);
-  p.send(kBe, 8);
-  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
-  p.d.egresses[1]->enable_signals(false);
-  p.send(kBe, 8);
-  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
-}
-
-TEST(Egress, EachEighthOutArrivalAsksForASignalTowardsItsSource) {
-  SignallingPort p;
-  p.send_from(0x0a010001, 3 + 7);
-  EXPECT_TRUE(p.taken().empty()) << "not at the onset";
-  p.d.turn(kStart + 5ms);
-  p.send_from(0x0a010011, 1 + 8 + 7);
-  // As they came but for the TTL.
-  const auto about = [](std::uint32_t source) {
-    const Octets frame = udp_frame({.source = source, .tos = kBe << 2, .ttl = 63});
-    CongestionSignal s = signal_about(std::span(frame).subspan(14));
-    s.port = 1;
-    s.class_index = 1;
-    s.time = kStart + 5ms;
-    return s;
-  };
-  const CongestionSignal first = about(0x0a010011), second = about(0x0a010019);
-  EXPECT_EQ(config::to_string(first.source), "10.1.0.17");
-  EXPECT_EQ(config::to_string(first.destination), "10.2.0.1");
-  EXPECT_THAT(p.taken(), ElementsAre(first, second));
-  EXPECT_TRUE(p.taken().empty());
-}
-
-TEST(Egress, InArrivalsDoNotCountForSignals) {
-  SignallingPort p;
-  p.send(kBe, 10);
-  p.send(kAf11, 20);
-  EXPECT_TRUE(p.taken().empty());
-  p.send(kBe, 1);
-  EXPECT_EQ(p.taken().size(), 1u);
-}
-
-TEST(Egress, EachClassSignalsForItself) {
-  SignallingPort p;
-  p.send(kBe, 10);
-  p.send(20, 10);  // AF22
-  p.send(20, 1);
-  p.send(kBe, 1);
-  const auto all = p.taken();
-  ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].class_index, 0);
-  EXPECT_EQ(all[1].class_index, 1);
-}
-
-TEST(Egress, SignalsOfIpv6Packets) {
-  using namespace frames;
-  SignallingPort p;
-  p.d.receive(copies(11, ethernet(kIpv6) + ip6(17, udp(1, 2, 3))));
-  const auto all = p.taken();
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(config::to_string(all[0].source), "2001:db8:1::1");
-  EXPECT_EQ(config::to_string(all[0].destination), "2001:db8:2::2");
-}
-
-// A refused packet is an arrival like any other (forced drops above 90 packets); and nobody takes the
-// signals.
-TEST(Egress, SignalsThatNobodyTakesAreBounded) {
-  SignallingPort p;
-  for (int i = 0; i < 10; ++i) p.send(kBe, 64);
-  EXPECT_GT(p.d.drops(1, DropReason::forced), 500u);
-  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 64u);
-  EXPECT_EQ(p.d.egresses[1]->signals().overflowed(), (640u - 3) / 8 - 64);
-  EXPECT_EQ(p.taken(10).size(), 10u);
-  EXPECT_EQ(p.taken().size(), 54u);
-}
-
-// A router without CSA services signals all the same: its flows are conditioned elsewhere.
-TEST(Egress, SignalsNeedNoServices) {
-  Port p(", queues: uplink", kRio);
-  p.d.egresses[1]->enable_signals(true);
-  p.send(kAf12, 5 + 8);
-  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
-}
-
 TEST(Egress, DiscardFreesWhatIsQueued) {
   Port p(", queues: uplink", kQueues);
   p.send(kEf, 5);
@@ -511,49 +304,6 @@ TEST(Egress, DiscardFreesWhatIsQueued) {
   other.receive(copies(3, udp_frame({.destination = 0x0a090002})));
   other.egresses[0]->discard(other.now);
   EXPECT_EQ(other.in_use(), 0u);
-}
-
-// What a worker that does not own the port hands over, against the owner's own enqueue().
-void send_handed(Port& p, std::uint8_t dscp, std::size_t n, std::uint8_t ecn = 0) {
-  Egress& egress = *p.d.egresses[1];
-  const auto frame = udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2 | ecn)}, 1000);
-  std::vector<HandedPacket> burst;
-  for (std::size_t i = 0; i < n; ++i) {
-    rte_mbuf* m = test::to_mbuf(frame);
-    burst.push_back(egress.describe(m, static_cast<std::uint16_t>(m->pkt_len - 14)));
-  }
-  egress.enqueue_handed(burst, p.d.now);
-  p.d.ports[1].taken += n;
-}
-
-TEST(Egress, WhatIsHandedOverIsQueuedAsWhatIsNot) {
-  Port own(", queues: uplink", kQueues), handed(", queues: uplink", kQueues);
-  for (const std::uint8_t dscp : {kCs6, kAf11, kAf12, kAf21, kBe})
-    for (const std::uint8_t ecn : {std::uint8_t{0}, std::uint8_t{2}}) {
-      own.send(dscp, 3, 1000, ecn);
-      send_handed(handed, dscp, 3, ecn);
-    }
-  for (std::size_t cls = 0; cls < 4; ++cls)
-    for (const Precedence precedence : {Precedence::in, Precedence::out}) {
-      EXPECT_EQ(handed.queue(cls, precedence).arrivals, own.queue(cls, precedence).arrivals) << cls;
-      EXPECT_EQ(handed.queue(cls, precedence).departures, own.queue(cls, precedence).departures) << cls;
-    }
-  EXPECT_EQ(handed.d.ports[1].enqueued, 30u);
-  EXPECT_EQ(handed.dscps(), own.dscps());
-}
-
-TEST(Egress, AnAggregateMarksWhatIsHandedOver) {
-  Port p(", queues: uplink", aggregate("marker: arm, bucket: 5000 B, threshold: 1 B, interval: 100 s"));
-  send_handed(p, kAf11, 8);
-  EXPECT_THAT(p.dscps(), ElementsAre(kAf11, kAf11, kAf11, kAf11, kAf11, kAf12, kAf12, kAf12));
-}
-
-TEST(Egress, APortWithoutQueuesTakesOverInOrder) {
-  Port p("");
-  send_handed(p, kBe, 1);
-  send_handed(p, kCs6, 1);
-  EXPECT_EQ(p.d.ports[1].enqueued, 2u);
-  EXPECT_THAT(p.dscps(), ElementsAre(kBe, kCs6));
 }
 
 }  // namespace

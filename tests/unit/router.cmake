@@ -11,6 +11,8 @@ surety_test(unit_router
   unit/counters_test.cc
   unit/degrade_reason_test.cc
   unit/dispatch_test.cc
+  unit/egress_handed_test.cc
+  unit/egress_signals_test.cc
   unit/egress_test.cc
   unit/exits_test.cc
   unit/fib_test.cc
