@@ -31,12 +31,6 @@ std::uint64_t free_hugepages() {
   return f ? n : 0;
 }
 
-// All but the first one, which the control thread and the rest of the machine keep.
-std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
-  if (cores.size() == 1) return cores;
-  return {cores.begin() + 1, cores.end()};
-}
-
 std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<unsigned>& cores) {
   if (c.workers.empty()) return default_workers(cores);
   for (const unsigned core : c.workers)
@@ -94,6 +88,12 @@ bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string&
 }
 
 }  // namespace
+
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
+  if (cores.size() == 1) return cores;
+  const std::size_t most = std::min(cores.size() - 1, kMaxWorkers);
+  return {cores.begin() + 1, cores.begin() + 1 + static_cast<std::ptrdiff_t>(most)};
+}
 
 std::string file_prefix(const std::string& router_name) {
   return "surety-" + router_name;

@@ -30,6 +30,10 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
 // between workers together.
 std::uint32_t mbuf_count(const config::Config& c, std::size_t workers = 1);
 
+// Of a configuration that names none: all cores but the first one, which the control thread and the rest of
+// the machine keep; at most kMaxWorkers.
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores);
+
 EalPlan plan_eal(const config::Config& c);
 void start_eal(const EalPlan& plan);
 

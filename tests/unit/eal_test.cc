@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "router/dpdk/fabric.h"
+#include "router/dpdk/work_plan.h"
 
 namespace surety {
 namespace {
@@ -28,6 +31,16 @@ TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
   const std::uint64_t signals = 64 * 63 * kSignalRingSize * sizeof(CongestionSignal);
   EXPECT_GE(eal_memory_bytes(c, 64, kPage) - eal_memory_bytes(c, 1, kPage), buffers + signals);
   EXPECT_LT(fabric_bytes(1, 8), 1u << 20) << "one worker has next to none";
+}
+
+TEST(Eal, AllCoresButTheFirstWorkByDefault) {
+  EXPECT_EQ(default_workers({3}), std::vector<unsigned>{3});
+  EXPECT_EQ(default_workers({0, 1, 4}), (std::vector<unsigned>{1, 4}));
+  std::vector<unsigned> many(200);
+  std::iota(many.begin(), many.end(), 0u);
+  const auto workers = default_workers(many);
+  ASSERT_EQ(workers.size(), kMaxWorkers);
+  EXPECT_EQ(workers.front(), 1u);
 }
 
 }  // namespace
