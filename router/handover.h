@@ -25,7 +25,7 @@ class Handover : public SpscRing<rte_mbuf*> {
 
 // A packet on its way to the worker that owns its port, with what its egress would look up in the frame: that
 // is in the other core's cache.
-class HandedPacket {
+class alignas(16) HandedPacket {  // as rings copy 16 bytes
  public:
   HandedPacket() {}  // of no packet: room is not worth initialising
   // `length`: bytes of the IP packet.

@@ -130,8 +130,12 @@ void Router::open_ports() {
     abilities.push_back(ports_.back()->ability());
   }
   work_ = plan_work(snapshot_.config, plan_.worker_cores, abilities);
-  for (std::size_t p = 0; p < ports_.size(); ++p)
-    ports_[p]->start(static_cast<std::uint16_t>(work_.ports[p].readers.size()), work_.ports[p].spread);
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    const WorkPlan::Port& port = work_.ports[p];
+    const bool one_reader = std::equal(port.readers.begin() + 1, port.readers.end(), port.readers.begin());
+    ports_[p]->start(static_cast<std::uint16_t>(port.readers.size()),
+                     one_reader ? Spread::flow : port.spread);
+  }
 }
 
 void Router::make_workers() {

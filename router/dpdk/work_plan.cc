@@ -96,15 +96,21 @@ bool can_dispatch(const WorkPlan& plan, std::size_t port) {
 }
 
 // Dispatch costs each packet the way to another core's cache: by default it is for workers that would have
-// nothing to do. Who names the reader of a port's only queue wants no others.
-void plan_dispatch(WorkPlan& plan, const config::Config& config) {
+// nothing to do. Who names the reader of a port's only queue wants no others. `joint`: ports that are planned
+// already.
+void plan_dispatch(WorkPlan& plan, const config::Config& config, const std::set<std::size_t>& joint) {
   std::set<std::size_t> readers;
-  for (const auto& p : plan.ports) readers.insert(p.readers.begin(), p.readers.end());
-  const bool some_idle = readers.size() < plan.cores.size();
+  bool some_idle = true;
+  for (const auto& p : plan.ports) {
+    readers.insert(p.readers.begin(), p.readers.end());
+    some_idle &= !p.dispatch;
+  }
+  some_idle &= readers.size() < plan.cores.size();
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
     const config::Port& port = config.ports[p];
-    plan.ports[p].dispatch =
-        can_dispatch(plan, p) && port.dispatch.value_or(some_idle && port.rx_workers.empty());
+    if (!joint.contains(p))
+      plan.ports[p].dispatch =
+          can_dispatch(plan, p) && port.dispatch.value_or(some_idle && port.rx_workers.empty());
   }
 }
 
@@ -112,11 +118,12 @@ void plan_dispatch(WorkPlan& plan, const config::Config& config) {
 const char* obstacle(const WorkPlan::Port& port) {
   if (port.spread == Spread::none)
     return "dispatch cannot tell its contracts apart; leave it out, or let them cover a flow, a source or a "
-           "destination "
-           "(`per:`)";
+           "destination (`per:`)";
   if (port.readers.size() > 1)
     return "the device spreads packets over several queues; leave it out, or say `queues: 1` too";
-  return "it shares contracts with a port that says `dispatch: off` or names its reader; say the same there";
+  return "one worker receives for all ports that share its contracts, since one of them says `dispatch: off` "
+         "or "
+         "names its reader; leave it out";
 }
 
 void check_dispatch(const WorkPlan& plan, const config::Config& config) {
@@ -160,14 +167,14 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
       fmt::join(named, ", "), *first, names.front()));
 }
 
-// Rules that span ports all span the same ones: those of customers.
-void plan_together(WorkPlan& plan, const config::Config& config) {
+// Rules that span ports all span the same ones: those of customers. Returns them.
+std::set<std::size_t> plan_together(WorkPlan& plan, const config::Config& config) {
   const auto rule = std::find_if(config.rules.begin(), config.rules.end(),
                                  [&](const config::Rule& r) { return spans_ports(r, config); });
   std::vector<std::size_t> ports;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     if (is_customer(config.ports[p])) ports.push_back(p);
-  if (rule == config.rules.end() || ports.size() < 2) return;
+  if (rule == config.rules.end() || ports.size() < 2) return {};
   Spread spread = Spread::flow;
   for (const std::size_t p : ports) spread = narrower(spread, plan.ports[p].spread);
   const auto named = named_reader(plan, config, static_cast<std::size_t>(rule - config.rules.begin()), ports);
@@ -181,6 +188,7 @@ void plan_together(WorkPlan& plan, const config::Config& config) {
     port.readers.assign(config.ports[p].rx_queues.value_or(1), one_reader ? reader : port.owner);
     port.dispatch = !one_reader && plan.cores.size() > 1;
   }
+  return {ports.begin(), ports.end()};
 }
 
 }  // namespace
@@ -203,8 +211,7 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
   plan.cores = cores;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     plan.ports.push_back(plan_port(config, p, cores, abilities[p]));
-  plan_dispatch(plan, config);
-  plan_together(plan, config);
+  plan_dispatch(plan, config, plan_together(plan, config));
   check_dispatch(plan, config);
   return plan;
 }

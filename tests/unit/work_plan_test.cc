@@ -108,9 +108,9 @@ TEST(WorkPlan, DispatchThatCannotBeIsRefused) {
   EXPECT_TRUE(plan_work(joint, {1, 2}, plain()).ports[1].dispatch) << "they share contracts";
   joint.ports[1].dispatch = false;
   EXPECT_EQ(error_of(joint, {1, 2}, plain()),
-            "port a: receive: {dispatch: on}: it shares contracts with a port that says `dispatch: off` or "
-            "names its "
-            "reader; say the same there");
+            "port a: receive: {dispatch: on}: one worker receives for all ports that share its contracts, "
+            "since one "
+            "of them says `dispatch: off` or names its reader; leave it out");
 }
 
 TEST(WorkPlan, YamlDecides) {
@@ -233,6 +233,17 @@ TEST_F(JointWorkPlan, TheSameDispatchOnAllPorts) {
       EXPECT_EQ(plan.ports[p].spread, spread);
     }
   }
+}
+
+// Who is idle shows when the customers' ports are planned.
+TEST_F(JointWorkPlan, TheOthersDispatchForWhomThatLeavesIdle) {
+  const WorkPlan plan = planned(joint(rule));
+  expect_one_reader(plan, 0);
+  EXPECT_TRUE(plan.ports[3].dispatch);
+}
+
+TEST_F(JointWorkPlan, NobodyIsIdleWhereJointPortsDispatch) {
+  EXPECT_FALSE(plan_work(joint(source), {1, 2, 3, 4, 5}, plain()).ports[3].dispatch);
 }
 
 TEST_F(JointWorkPlan, WhatOnePortNeedsAllDo) {
