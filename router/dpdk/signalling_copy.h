@@ -1,8 +1,9 @@
 // The numbers of a worker's congestion signalling, copied without being felt.
 //
 // There may be thousands of sources and paths. The worker copies some at a time, between its turns: a step
-// takes at most some microseconds (signalling_copy_bench), allocates nothing and formats nothing. What comes
-// or goes between two steps may be missing, or be there twice; what stays is there.
+// takes some microseconds (signalling_copy_bench, all tables full and cold: median 1.3, p99 6, longest 44),
+// allocates nothing and formats nothing. What comes or goes between two steps may be missing, or be there
+// twice; what stays is there.
 #pragma once
 
 #include <cstddef>
