@@ -50,6 +50,7 @@ struct Router {
   std::string name = "surety";
   std::uint32_t id = 0;  // an IPv4 address, host order; 0: not given
   Role role = Role::border;
+  friend bool operator==(const Router&, const Router&) = default;
 };
 
 struct Device {
@@ -70,6 +71,7 @@ struct Device {
   std::string name;              // PCI address, interface, socket path, TAP name
   bool server = false;           // memif
   std::string rx_file, tx_file;  // pcap
+  friend bool operator==(const Device&, const Device&) = default;
 };
 
 struct Port {
@@ -192,6 +194,7 @@ struct Signalling {
   struct Border {
     Prefix source;   // masked; the longest one that has the source counts
     Address border;  // an address of that border router, of the same family
+    friend bool operator==(const Border&, const Border&) = default;
   };
   Mode mode = Mode::off;
   std::string key_file;
@@ -219,10 +222,12 @@ struct Dpdk {
   std::uint32_t mbufs = 16384;
   std::uint32_t max_routes = 65536;
   std::vector<std::string> extra;  // more EAL arguments
+  friend bool operator==(const Dpdk&, const Dpdk&) = default;
 };
 struct Kernel {
   bool routes = true;     // follow the kernel's routes and neighbours over netlink
   bool addresses = true;  // give the ports' addresses to their kernel devices where missing
+  friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
 struct Config {

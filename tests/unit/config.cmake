@@ -14,6 +14,7 @@ surety_test(unit_config
   unit/problems_test.cc
   unit/quantity_test.cc
   unit/reader_test.cc
+  unit/reload_test.cc
   unit/schema_test.cc
   unit/suggest_test.cc
   LIBS config_endpoints)
