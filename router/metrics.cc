@@ -269,7 +269,7 @@ void router(Families& out, const Reading& r) {
   single(out, gauge, "surety_config_last_reload_successful", "Whether the last reload was accepted.",
          r.last_reload_successful ? 1.0 : 0.0);
   single(out, MetricType::Counter, "surety_config_reloads_total",
-         "Reloads (SIGHUP: the keys of the signalling) put to work since the start.", r.reloads);
+         "Configurations taken over (SIGHUP) since the start.", r.reloads);
   single(out, gauge, "surety_mempool_available", "Packet buffers free.", r.mempool_available);
   single(out, gauge, "surety_mempool_size", "Packet buffers in all.", r.mempool_size);
   single(out, gauge, "surety_routes", "Routes in the FIB.", r.routes);

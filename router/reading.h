@@ -51,6 +51,8 @@ struct QueueReading {
 
 struct ServiceReading {
   std::string name, conditioner;
+  unsigned place = 0;    // among the configuration's, then our own; of those that are retired: no matter
+  bool retired = false;  // of an earlier configuration: flows may have it still
   ServiceCounters counters;
   double committed_bytes_per_second = 0;  // of all its contracts alive: rate x contracts
   double achieved_bytes_per_second = 0;   // IN and OUT let go, over the last seconds
@@ -61,6 +63,7 @@ struct ServiceReading {
 struct DomainReading {  // of CSA
   std::string name;  // "port/queue", or "port/queue/service" where services differ in their alpha parameters
   double alpha = 0;
+  bool retired = false;  // as of a service
 };
 
 struct AggregateReading {

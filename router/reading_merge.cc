@@ -169,4 +169,22 @@ void merge(Reading& into, const Reading& part) {
   merge(into.signalling, part.signalling);
 }
 
+void settle_retired(Reading& reading) {
+  std::erase_if(reading.domains, [](const DomainReading& d) { return d.retired; });
+  std::vector<ServiceReading> rows, retired;
+  for (ServiceReading& s : reading.services) (s.retired ? retired : rows).push_back(std::move(s));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ServiceReading& a, const ServiceReading& b) { return a.place < b.place; });
+  for (ServiceReading& old : retired) {
+    const auto now =
+        std::find_if(rows.begin(), rows.end(), [&](const ServiceReading& s) { return s.name == old.name; });
+    const ServiceCounters& c = old.counters;
+    if (now != rows.end())
+      add(*now, old);
+    else if (c.flows + c.contracts + c.held > 0)
+      rows.push_back(std::move(old));
+  }
+  reading.services = std::move(rows);
+}
+
 }  // namespace surety

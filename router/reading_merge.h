@@ -18,4 +18,9 @@ namespace surety {
 //   what the router fills in for itself (version, uptime, routes, buffers, ...): stays as it is
 void merge(Reading& into, const Reading& part);
 
+// What earlier configurations have left behind (snapshot.h), as observers should see it: a retired service
+// counts for the one that has its name now, and is not shown where there is none, unless it still has flows;
+// retired domains are not shown. The others in the order of the configuration.
+void settle_retired(Reading& reading);
+
 }  // namespace surety

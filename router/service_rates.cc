@@ -19,8 +19,9 @@ void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
     if (samples_.empty() || now <= samples_.front().time) continue;
     const Sample& old = samples_.front();
     const double span = seconds(now - old.time);
+    const auto before = i < old.bytes.size() ? old.bytes[i] : decltype(s.counters.bytes){};
     const auto rate = [&](Precedence p) {
-      return static_cast<double>(s.counters.bytes[index(p)] - old.bytes[i][index(p)]) / span;
+      return static_cast<double>(s.counters.bytes[index(p)] - before[index(p)]) / span;
     };
     s.achieved_in_bytes_per_second = rate(Precedence::in);
     s.achieved_bytes_per_second = rate(Precedence::in) + rate(Precedence::out);

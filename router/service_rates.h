@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "conditioners/units.h"
@@ -21,6 +22,8 @@ class ServiceRates {
 
   static constexpr std::size_t kWindow = 10;  // samples; one per second gives rates over the last ten seconds
 
+  // After a reload: there may be more services than before, behind those.
+  void set_committed(std::vector<Rate> committed) { committed_ = std::move(committed); }
   // Takes a sample; the counters of `services` are those of now.
   void sample(std::span<const ServiceReading> services, Time now);
   // Writes committed, achieved and respect into `services`: from the oldest sample of the window to the

@@ -81,6 +81,14 @@ bool is_shown(const FlowRecord& record) {
 
 }  // namespace
 
+void TopFlows::follow(const Snapshot& snapshot, std::size_t count) {
+  snapshot_ = &snapshot;
+  count_ = count;
+  heap_.clear();
+  next_ = 0;
+  if (count == 0) largest_.clear();
+}
+
 void TopFlows::look(std::size_t places, Time now) {
   const FlowTable& flows = ingress_.flows();
   for (; places > 0 && count_ > 0; --places) {
@@ -108,7 +116,7 @@ void TopFlows::finish(Time now) {
   largest_.clear();
   for (const auto& [bytes, id] : heap_) {
     if (!is_shown(ingress_.flows()[id])) continue;  // it has gone since
-    largest_.push_back(describe(ingress_.flows(), id, snapshot_, now));
+    largest_.push_back(describe(ingress_.flows(), id, *snapshot_, now));
     largest_.back().held = ingress_.held(id);
   }
   heap_.clear();

@@ -18,7 +18,9 @@ class TopFlows {
  public:
   // Both must outlive this. `count`: how many; 0: none, and nothing is looked at.
   TopFlows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count)
-      : ingress_(ingress), snapshot_(snapshot), count_(count) {}
+      : ingress_(ingress), snapshot_(&snapshot), count_(count) {}
+  // After a reload, before the worker goes by it: what it was made with, in the new one.
+  void follow(const Snapshot& snapshot, std::size_t count);
 
   // Looks at the next `places` of the table, or up to where it has been round.
   void look(std::size_t places, Time now);
@@ -30,7 +32,7 @@ class TopFlows {
   void finish(Time now);
 
   const Ingress& ingress_;
-  const Snapshot& snapshot_;
+  const Snapshot* snapshot_;
   std::size_t count_;
   FlowId next_ = 0;
   std::vector<std::pair<std::uint64_t, FlowId>> heap_;  // bytes

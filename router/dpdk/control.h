@@ -45,6 +45,9 @@ class Control : public NetlinkMonitor::Handler {
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
   void round(std::chrono::milliseconds patience);
 
+  // Routes and neighbours of another configuration with the same ports; the rest of it is as it was.
+  void configure(const config::Config& config) { routes_.configure(config); }
+
   const Routes& routes() const { return routes_; }
   // Of the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }

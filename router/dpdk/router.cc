@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include "router/dpdk/derived_mac.h"
 #include "router/reading_merge.h"
 #include "router/version.h"
 
@@ -39,37 +38,27 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   return ring;
 }
 
-// Ports of devices that have no address of their own keep the same one over restarts.
-config::Config with_macs(config::Config c) {
-  derive_macs(c);
-  return c;
-}
-
 UnixTime time_of_day() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-std::vector<Rate> committed(const Snapshot& s) {
-  std::vector<Rate> v;
-  for (const auto& service : s.services) v.push_back(service.committed);
-  return v;
-}
-
 }  // namespace
 
-Router::Router(config::Config config, const EalPlan& plan, std::string config_hash)
-    : snapshot_(with_macs(std::move(config))),
+Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash)
+    : written_(std::move(config)),
+      file_(std::move(file)),
+      snapshot_(std::make_unique<Snapshot>(with_macs(written_))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
-      pools_("surety", snapshot_.config, mbuf_count(snapshot_.config, plan.worker_cores.size())),
-      forwarding_(snapshot_.config.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
-      punts_(make_ring(snapshot_.config, plan.worker_cores.size())),
+      pools_("surety", written_, mbuf_count(written_, plan.worker_cores.size())),
+      forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
+      punts_(make_ring(written_, plan.worker_cores.size())),
       wall_clock_(time_of_day(), clock_.now()),
-      rates_(committed(snapshot_)) {
-  load_keys();
+      rates_(committed(*snapshot_)) {
+  load_keys(written_.signalling);
   open_ports();
   make_workers();
-  control_ = std::make_unique<Control>(snapshot_.config, ports_, forwarding_, punts_.get(), pools_.of(0),
+  control_ = std::make_unique<Control>(written_, ports_, forwarding_, punts_.get(), pools_.of(0),
                                        [this](PortIndex port, rte_mbuf* m) { return inject(port, m); });
 }
 
@@ -91,45 +80,13 @@ bool Router::inject(PortIndex port, rte_mbuf* m) {
   return true;
 }
 
-void Router::load_keys() {
-  const config::Signalling& s = snapshot_.config.signalling;
-  if (s.mode == config::Signalling::Mode::off) return;
-  SignalKeysResult result = load_signal_keys(s.key_file);
-  for (const auto& w : result.warnings) spdlog::warn("{}", w);
-  if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
-  signal_keys_.push_back(std::move(result.keys));
-}
-
-// What cannot be used changes nothing.
-void Router::reload_keys() {
-  const std::string& file = snapshot_.config.signalling.key_file;
-  bool successful = true;
-  try {
-    load_keys();
-    for (auto& w : workers_)
-      if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
-    if (signal_keys_.empty())
-      spdlog::info("nothing to read again: signalling is off");
-    else
-      spdlog::info("keys of {}: key {} signs, {} accepted", file, signal_keys_.back().keys.front().id,
-                   signal_keys_.back().keys.size());
-  } catch (const std::runtime_error& e) {
-    spdlog::error("the keys stay as they were\n{}", e.what());
-    successful = false;
-  }
-  const std::scoped_lock lock(shown_mutex_);
-  last_reload_successful_ = successful;
-  reloads_ += successful;
-}
-
 void Router::open_ports() {
-  if (any_kernel_peer(snapshot_.config)) Control::prepare_interfaces(snapshot_.config);
-  std::vector<PortAbility> abilities;
-  for (std::size_t p = 0; p < snapshot_.config.ports.size(); ++p) {
-    ports_.push_back(std::make_unique<DpdkPort>(snapshot_.config.ports[p], p, pools_.of(p)));
-    abilities.push_back(ports_.back()->ability());
+  if (any_kernel_peer(snapshot_->config)) Control::prepare_interfaces(snapshot_->config);
+  for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p) {
+    ports_.push_back(std::make_unique<DpdkPort>(snapshot_->config.ports[p], p, pools_.of(p)));
+    abilities_.push_back(ports_.back()->ability());
   }
-  work_ = plan_work(snapshot_.config, plan_.worker_cores, abilities);
+  work_ = plan_work(snapshot_->config, plan_.worker_cores, abilities_);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const WorkPlan::Port& port = work_.ports[p];
     const bool one_reader = std::equal(port.readers.begin() + 1, port.readers.end(), port.readers.begin());
@@ -140,7 +97,7 @@ void Router::open_ports() {
 
 void Router::make_workers() {
   fabric_ = std::make_unique<Fabric>("fabric", work_);
-  const WorkerEnvironment environment{snapshot_,
+  const WorkerEnvironment environment{*snapshot_,
                                       ports_,
                                       forwarding_.fib(),
                                       forwarding_.next_hops(),
@@ -152,12 +109,12 @@ void Router::make_workers() {
   for (std::size_t w = 0; w < work_.cores.size(); ++w) {
     WorkerOptions options{
         .core = work_.cores[w], .seed = rte_rand(), .dispatch_seed = dispatch_seed, .clock = clock_};
-    options.sleep = snapshot_.config.idle == config::Config::Idle::adaptive;
+    options.sleep = snapshot_->config.idle == config::Config::Idle::adaptive;
     workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
   }
   for (auto& w : workers_) {
     w->connect(workers_);
-    top_.emplace_back(w->ingress(), snapshot_, snapshot_.config.metrics.top_flows);
+    top_.emplace_back(w->ingress(), *snapshot_, snapshot_->config.metrics.top_flows);
     w->report_to(forwarding_.rcu());
   }
 }
@@ -165,7 +122,7 @@ void Router::make_workers() {
 void Router::start_observers() {
   telemetry_ = std::make_unique<Telemetry>([this] { return read(); });
   if (!telemetry_->ok()) spdlog::warn("`surety show` will not work: DPDK takes no telemetry commands");
-  const std::string& listen = snapshot_.config.metrics.listen;
+  const std::string& listen = snapshot_->config.metrics.listen;
   if (listen.empty()) return;
   auto result = MetricsServer::start(listen, [this] { return read(); });
   if (!result.server) throw std::runtime_error(result.error);
@@ -196,11 +153,11 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   launch();
   try {
     start_observers();
-    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_.config.router.name, ports_.size(),
+    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_->config.router.name, ports_.size(),
                  work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       control_->round(5ms);
-      if (reload.exchange(false, std::memory_order_relaxed)) reload_keys();
+      if (reload.exchange(false, std::memory_order_relaxed)) this->reload();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       tick();
@@ -216,7 +173,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
 void Router::tick() {
   wall_clock_.set(time_of_day(), clock_.now());
   const auto counters = read_workers();
-  const std::uint32_t top = snapshot_.config.metrics.top_flows;
+  const std::uint32_t top = snapshot_->config.metrics.top_flows;
   std::vector<FlowReading> flows;
   for (const auto& t : top_) flows.insert(flows.end(), t.largest().begin(), t.largest().end());
   const auto bytes = [](const FlowReading& f) { return f.in_bytes + f.out_bytes; };
@@ -226,12 +183,14 @@ void Router::tick() {
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, clock_.now());
   top_flows_ = std::move(flows);
-  control_reading_.take(*control_, forwarding_, snapshot_.config,
+  control_reading_.take(*control_, forwarding_, snapshot_->config,
                         counters ? counters->signalling : SignallingReading{});
 }
 
 // The workers', one after the other: what passes between them meanwhile shows as handover.
 std::optional<Reading> Router::read_workers() {
+  const std::scoped_lock lock(workers_mutex_);
+  if (!updated()) return std::nullopt;
   Reading all;
   for (auto& w : workers_) {
     const auto part = w->read();
@@ -263,6 +222,7 @@ Reading Router::read() {
     port.spread = work.dispatch ? "dispatch" : work.readers.size() > 1 ? "queues" : "one";
   }
   rates_.apply(r.services, now);
+  settle_retired(r);
   r.top_flows = top_flows_;
   control_reading_.apply(r);
   r.mempool_available = pools_.available();

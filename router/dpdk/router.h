@@ -29,12 +29,13 @@ namespace surety {
 
 class Router {
  public:
-  // The EAL must have been started by `plan`.
-  Router(config::Config config, const EalPlan& plan, std::string config_hash);
+  // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
+  Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash);
   ~Router();
 
-  // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, reads the
-  // key file of the signalling again, and takes it away.
+  // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
+  // away, reads the configuration and the key file of the signalling again, and goes on by them; by those
+  // before, where there is anything wrong. Nothing is dropped because of it.
   void run(const std::atomic<bool>& stop, std::atomic<bool>& reload);
 
   // Everything the router counts, consistent (reading.h). From any thread.
@@ -45,8 +46,15 @@ class Router {
     void operator()(rte_ring* r) const { rte_ring_free(r); }
   };
   bool inject(PortIndex port, rte_mbuf* m);
-  void load_keys();
-  void reload_keys();
+  static config::Config with_macs(config::Config c);
+  static std::vector<Rate> committed(const Snapshot& s);
+  // router_reload.cc
+  void load_keys(const config::Signalling& signalling);
+  void reload();
+  bool take_over();
+  std::unique_ptr<Snapshot> next_snapshot(const config::Config& config) const;
+  void publish(std::unique_ptr<Snapshot> next);
+  bool updated() const;
   void open_ports();
   void make_workers();
   void launch();
@@ -55,7 +63,9 @@ class Router {
   void tick();
   std::optional<Reading> read_workers();
 
-  Snapshot snapshot_;
+  const config::Config written_;  // at the start; what cannot change of it, did not
+  const std::string file_;
+  std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
   std::string config_hash_;
   Pools pools_;
@@ -65,10 +75,13 @@ class Router {
   std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at
   TscClock clock_;
   WallClock wall_clock_;
+  std::vector<PortAbility> abilities_;  // by port
   WorkPlan work_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<TopFlows> top_;  // by worker
+  std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // by worker: of the last reload
+  std::vector<TopFlows> top_;                           // by worker
+  std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
   std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<MetricsServer> metrics_;

@@ -46,7 +46,7 @@ void forward(config::Config config, const std::string& file) {
   const std::atomic<bool>& stop = stop_on_signals();
   reload_on_hangup();
   {
-    Router router(std::move(config), plan, config::hash_of(text_of(file)));
+    Router router(std::move(config), plan, file, config::hash_of(text_of(file)));
     router.run(stop, reload);
   }
   rte_eal_cleanup();

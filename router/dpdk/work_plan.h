@@ -52,9 +52,11 @@ struct WorkPlan {
     std::vector<std::size_t> readers;  // by receive queue
     Spread spread = Spread::none;
     bool dispatch = false;  // its only reader hands packets on to all workers
+    friend bool operator==(const Port&, const Port&) = default;
   };
   std::vector<unsigned> cores;  // by worker
   std::vector<Port> ports;
+  friend bool operator==(const WorkPlan&, const WorkPlan&) = default;
 };
 
 // `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where

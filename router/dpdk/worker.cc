@@ -43,6 +43,8 @@ std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
   if (keys_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     take_keys(*keys_.exchange(nullptr, std::memory_order_acquire));
+  if (update_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    adopt(now);
   ingress_->release(now);
   for (const PortIndex p : owned_) egresses_[p]->advance(now);
   meter_.lap(Stage::other, 0);

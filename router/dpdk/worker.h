@@ -23,6 +23,7 @@
 #include "router/dpdk/signalling_copy.h"
 #include "router/dpdk/sleeper.h"
 #include "router/dpdk/work_plan.h"
+#include "router/dpdk/worker_update.h"
 #include "router/egress.h"
 #include "router/ingress.h"
 #include "router/reading.h"
@@ -42,7 +43,7 @@ struct WorkerOptions {
 
 // What all workers of a router work with; all of it must outlive them.
 struct WorkerEnvironment {
-  const Snapshot& snapshot;
+  const Snapshot& snapshot;  // at the start
   std::span<const std::unique_ptr<DpdkPort>> ports;
   const Fib& fib;
   const NextHopTable& next_hops;
@@ -91,6 +92,14 @@ class Worker {
   // thread. Only where it has had keys from the start.
   void use_keys(const SignalKeys& keys) { keys_.store(&keys, std::memory_order_release); }
 
+  // Everything that this worker needs to go on by another snapshot with the same ports, which must outlive it
+  // or the next one. Any thread.
+  std::unique_ptr<WorkerUpdate> prepare(const Snapshot& snapshot) const;
+  // From its next turn on it goes by that one. `update` stays until updated(), and nobody read()s until then.
+  // From any thread.
+  void update(WorkerUpdate& update);
+  bool updated() const { return update_.load(std::memory_order_acquire) == nullptr; }
+
   // For the thread that runs the turns.
   const Reading& read_here();  // the same, without asking
   const StageCounters& stages() const { return meter_.counters(); }
@@ -128,6 +137,7 @@ class Worker {
   std::size_t take_over(Time now);
   void wake_peers();
   void take_keys(const SignalKeys& keys);
+  void adopt(Time now);
   void exchange_signals(Time now);
   void send_signals(Egress& egress, Time now);
   void send_signal(const CongestionSignal& signal, Time now);
@@ -145,6 +155,7 @@ class Worker {
   void advance_drain();
 
   WorkerEnvironment environment_;
+  const Snapshot* snapshot_;  // by which it goes now
   WorkPlan plan_;
   std::size_t index_;
   const Fabric* fabric_;  // null: the only worker
@@ -174,6 +185,7 @@ class Worker {
 
   std::atomic<bool> stop_{false}, running_{false};
   std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
+  std::atomic<WorkerUpdate*> update_{nullptr};    // the same
   std::atomic<Drain> drain_{Drain::receives};
   std::mutex reading_mutex_;  // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};

@@ -40,7 +40,7 @@ const Reading& Worker::read_here() {
 }
 
 const Reading& Worker::named() {
-  reading_.signalling = read_signalling(signalling_->numbers(), *ingress_, environment_.snapshot);
+  reading_.signalling = read_signalling(signalling_->numbers(), *ingress_, *snapshot_);
   return reading_;
 }
 
@@ -52,7 +52,7 @@ void Worker::fill(Reading& r) {
     r.ports[p].queued = egresses_[p]->depth() + pending;
   }
   for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
-  fill_egresses(r, egresses_, environment_.snapshot);
+  fill_egresses(r, egresses_, *snapshot_);
   r.flows = ingress_->flows().size();
   r.workers[0].counters = counters_;
   r.workers[0].flows = r.flows;

@@ -105,7 +105,7 @@ void Worker::send_signals(Egress& egress, Time now) {
 void Worker::send_signal(const CongestionSignal& signal, Time now) {
   std::array<std::uint8_t, kMaxSignalBytes> packet;
   const std::size_t length = signal_sender_->write(signal, now, environment_.wall_clock->at(now), packet);
-  const bool act = environment_.snapshot.config.signalling.mode == config::Signalling::Mode::act;
+  const bool act = snapshot_->config.signalling.mode == config::Signalling::Mode::act;
   if (length == 0 || !act) return;
   rte_mbuf* m = environment_.pool != nullptr ? rte_pktmbuf_alloc(environment_.pool) : nullptr;
   if (m != nullptr) {

@@ -4,6 +4,17 @@
 
 namespace surety {
 
+namespace {
+
+// The configuration's services in its order, then our own.
+void place(std::span<ServiceReading> rows, const Snapshot& snapshot) {
+  const auto own = static_cast<unsigned>(snapshot.service_of.size());
+  for (ServiceReading& row : rows) row.place = own;
+  for (unsigned i = 0; i < own; ++i) rows[snapshot.service_of[i]].place = i;
+}
+
+}  // namespace
+
 Reading blank_reading(const Snapshot& snapshot, unsigned core) {
   Reading r;
   const config::Config& c = snapshot.config;
@@ -25,9 +36,11 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     ServiceReading service;
     service.name = s.name;
     service.conditioner = s.conditioner;
+    service.retired = s.retired;
     r.services.push_back(std::move(service));
   }
-  for (const auto& d : snapshot.domains) r.domains.push_back({d.name, 0});
+  place(r.services, snapshot);
+  for (const auto& d : snapshot.domains) r.domains.push_back({d.name, 0, d.retired});
   for (const auto& a : c.aggregates) {
     AggregateReading aggregate;
     aggregate.name = a.name;

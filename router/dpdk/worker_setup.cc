@@ -32,6 +32,7 @@ Worker::Worker(const WorkerEnvironment& environment, const WorkerOptions& option
 Worker::Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::size_t index,
                const Fabric* fabric, const WorkerOptions& options)
     : environment_(environment),
+      snapshot_(&environment.snapshot),
       plan_(plan),
       index_(index),
       fabric_(fabric),

@@ -248,5 +248,64 @@ TEST(ReadingMerge, WhatTheRouterFillsInStays) {
   EXPECT_EQ(table(into, "router"), table(test::sample_reading(), "router"));
 }
 
+ServiceReading row(const char* name, unsigned place, bool retired, std::uint64_t packets,
+                   std::uint64_t flows = 0) {
+  ServiceReading s;
+  s.name = name;
+  s.conditioner = retired ? "csa" : "police";
+  s.place = place;
+  s.retired = retired;
+  s.counters.packets = {packets, 1};
+  s.counters.flows = flows;
+  return s;
+}
+
+TEST(SettleRetired, ARetiredServiceCountsForItsSuccessor) {
+  Reading r;
+  r.services = {row("gold", 9, true, 100, 3), row("trusted", 1, false, 7), row("gold", 0, false, 20, 4)};
+  settle_retired(r);
+  ASSERT_EQ(r.services.size(), 2u);
+  EXPECT_EQ(r.services[0].name, "gold");
+  EXPECT_EQ(r.services[0].conditioner, "police");
+  EXPECT_EQ(r.services[0].counters.packets, (std::array<std::uint64_t, 2>{120, 2}));
+  EXPECT_EQ(r.services[0].counters.flows, 7u);
+  EXPECT_EQ(r.services[1].name, "trusted");
+}
+
+TEST(SettleRetired, WithoutOneItIsShownWhileItHasFlows) {
+  Reading r;
+  r.services = {row("gone", 9, true, 100), row("going", 9, true, 100, 1), row("here", 0, false, 0)};
+  settle_retired(r);
+  ASSERT_EQ(r.services.size(), 2u);
+  EXPECT_EQ(r.services[0].name, "here");
+  EXPECT_EQ(r.services[1].name, "going");
+}
+
+TEST(SettleRetired, SeveralOfOneNameAreOne) {
+  Reading r;
+  r.services = {row("going", 9, true, 100, 1), row("going", 9, true, 20, 2)};
+  settle_retired(r);
+  ASSERT_EQ(r.services.size(), 1u);
+  EXPECT_EQ(r.services[0].counters.flows, 3u);
+}
+
+TEST(SettleRetired, TheOrderIsTheConfigurations) {
+  Reading r;
+  r.services = {row("c", 2, false, 0), row("unclassified", 3, false, 0), row("trusted", 3, false, 0),
+                row("a", 0, false, 0), row("b", 1, false, 0)};
+  settle_retired(r);
+  std::string names;
+  for (const auto& s : r.services) names += s.name + " ";
+  EXPECT_EQ(names, "a b c unclassified trusted ");
+}
+
+TEST(SettleRetired, RetiredDomainsAreNotShown) {
+  Reading r;
+  r.domains = {{"wan/af", 0.5, true}, {"wan/af", 0.25, false}};
+  settle_retired(r);
+  ASSERT_EQ(r.domains.size(), 1u);
+  EXPECT_EQ(r.domains[0].alpha, 0.25);
+}
+
 }  // namespace
 }  // namespace surety

@@ -78,6 +78,7 @@ surety_test(unit_router_worker
   unit/work_plan_test.cc
   unit/worker_drain_test.cc
   unit/worker_reading_test.cc
+  unit/worker_update_test.cc
   unit/workers_test.cc
   LIBS router_worker router_dpdk router_linux router_observe)
 

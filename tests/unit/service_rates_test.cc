@@ -77,6 +77,20 @@ TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
   EXPECT_FALSE(services[0].respect_ratio.has_value());
 }
 
+TEST_F(ServiceRatesTest, AfterAReloadThereMayBeMoreServicesAndOtherPromises) {
+  at(0, 10'000, 0);
+  rates.sample(services, kStart);
+  rates.set_committed({16_kbps, 800_kbps, Rate{}, 8_kbps});
+  services.resize(4);
+  at(0, 11'000, 0);
+  at(3, 700, 300);
+  rates.apply(services, kStart + 1s);
+  EXPECT_EQ(services[0].committed_bytes_per_second, 2000);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 1000);
+  EXPECT_EQ(services[3].committed_bytes_per_second, 1000);
+  EXPECT_EQ(services[3].achieved_bytes_per_second, 1000) << "it had carried nothing when the window began";
+}
+
 // The rate is k * 100 bytes per second in the k-th second: only the last ten samples count.
 TEST_F(ServiceRatesTest, TheWindowMovesOn) {
   std::uint64_t bytes = 0;

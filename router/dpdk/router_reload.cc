@@ -1,0 +1,134 @@
+// A router that runs goes on by another configuration.
+//
+// First everything that can fail, which changes nothing; then routes to come are known, workers take the
+// snapshot over between two of their turns, and what they have left behind is freed.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <rte_cycles.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "config/reload.h"
+#include "router/dpdk/derived_mac.h"
+#include "router/dpdk/router.h"
+
+namespace surety {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A worker takes a snapshot over within its turn; this one has been away, as the machine's scheduler wanted
+// it.
+constexpr auto kPatience = 1s;
+
+void tell(const std::vector<config::Diagnostic>& diagnostics) {
+  for (const auto& d : diagnostics) {
+    const bool error = d.severity == config::Diagnostic::Severity::error;
+    spdlog::log(error ? spdlog::level::err : spdlog::level::warn, "{}", d.format());
+  }
+}
+
+}  // namespace
+
+// Ports of devices that have no address of their own keep the same one over restarts.
+config::Config Router::with_macs(config::Config c) {
+  derive_macs(c);
+  return c;
+}
+
+std::vector<Rate> Router::committed(const Snapshot& s) {
+  std::vector<Rate> v;
+  for (const auto& service : s.services) v.push_back(service.committed);
+  return v;
+}
+
+void Router::load_keys(const config::Signalling& signalling) {
+  if (signalling.mode == config::Signalling::Mode::off) return;
+  SignalKeysResult result = load_signal_keys(signalling.key_file);
+  for (const auto& w : result.warnings) spdlog::warn("{}", w);
+  if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
+  signal_keys_.push_back(std::move(result.keys));
+}
+
+void Router::reload() {
+  bool successful = false;
+  try {
+    successful = take_over();
+  } catch (const std::exception& e) {
+    spdlog::error("{}", e.what());
+  }
+  if (!successful) spdlog::error("the configuration stays as it was");
+  const std::scoped_lock lock(shown_mutex_);
+  last_reload_successful_ = successful;
+  reloads_ += successful;
+}
+
+bool Router::take_over() {
+  if (!updated()) throw std::runtime_error("a worker does not answer, and still goes by an earlier one");
+  std::string hash;
+  auto parsed = config::parse_reload_file(written_, file_, hash);
+  tell(parsed.diagnostics);
+  if (!parsed.ok()) return false;
+  auto next = next_snapshot(*parsed.config);
+  load_keys(next->config.signalling);
+
+  if (!signal_keys_.empty()) {
+    for (auto& w : workers_) w->use_keys(signal_keys_.back());
+    spdlog::info("keys: {} signs, {} accepted", signal_keys_.back().keys.front().id,
+                 signal_keys_.back().keys.size());
+  }
+  control_->configure(next->config);
+  {
+    const std::scoped_lock lock(shown_mutex_);
+    config_hash_ = hash;
+    rates_.set_committed(committed(*next));
+  }
+  publish(std::move(next));
+  return true;
+}
+
+// Whatever else is said about it than a line of the file.
+std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) const {
+  if (mbuf_count(config, work_.cores.size()) > mbuf_count(written_, work_.cores.size()))
+    throw std::runtime_error(
+        fmt::format("its queues want {} packet buffers, and there are {}: give `dpdk: {{mbufs: ...}}` room "
+                    "to grow, and restart the router",
+                    mbuf_count(config, work_.cores.size()), mbuf_count(written_, work_.cores.size())));
+  if (plan_work(config, plan_.worker_cores, abilities_) != work_)
+    throw std::runtime_error(
+        "its rules want packets spread over the workers in another way (contracts that cover more than a "
+        "flow "
+        "belong to one worker): restart the router");
+  return std::make_unique<Snapshot>(with_macs(config), *snapshot_);
+}
+
+void Router::publish(std::unique_ptr<Snapshot> next) {
+  const std::scoped_lock lock(workers_mutex_);
+  before_ = std::move(snapshot_);
+  snapshot_ = std::move(next);
+  for (auto& t : top_) t.follow(*snapshot_, snapshot_->config.metrics.top_flows);
+  updates_.clear();
+  for (auto& w : workers_) updates_.push_back(w->prepare(*snapshot_));
+  for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
+  const config::Config& c = snapshot_->config;
+  const std::string what = fmt::format("configuration {}: {} services, {} rules, {} routes", config_hash_,
+                                       c.services.size(), c.rules.size(), c.routes.size());
+  if (!updated()) return spdlog::warn("{}; a worker does not answer, and goes by it when it does", what);
+  std::uint64_t longest = 0;
+  for (const auto& u : updates_) longest = std::max(longest, u->cycles);
+  spdlog::info("{}; workers paused for at most {:.1f} us", what,
+               static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
+  updates_.clear();
+  before_.reset();
+}
+
+bool Router::updated() const {
+  return std::all_of(workers_.begin(), workers_.end(), [](const auto& w) { return w->updated(); });
+}
+
+}  // namespace surety

@@ -1,0 +1,161 @@
+"""SIGHUP: a router goes on by another configuration, and nobody's packets are lost for it."""
+import pathlib
+import signal
+import threading
+import time
+
+import pytest
+
+from harness import Router, TcpTransfer, UdpSink, UdpSource, transfer, udp_in_order, wait_for
+from pair import MBIT, Pair, ports
+
+POLICED, LIMITED = "10.1.0.11", "10.1.0.12"
+
+
+def configuration(police="2 Mbit/s", csa="4 Mbit/s", limit=400, more="", shape="60 Mbit/s", rules=None):
+    rules = rules or [f"{{match: {{port: lan0, source: {POLICED}/32}}, service: police}}",
+                      f"{{match: {{port: lan0, source: {LIMITED}/32}}, service: csa, per: source}}"]
+    return ports(wan=f"shape: {shape}, burst: 60 kB, queues: uplink") + f"""
+queues:
+  uplink:
+    - {{name: voice, dscp: [EF], priority: strict}}
+    - {{name: assured, dscp: {{in: [AF11], out: [AF13, BE]}}, limit: {limit} packets}}
+services:
+  police: {{conditioner: police, rate: {police}, bucket: 20 kB, mark: {{in: EF}}}}
+  csa: {{conditioner: csa, rate: {csa}, in_bucket: 10 packets, out_bucket: 2 packets, mark: {{in: AF11, out: BE}}, alpha: {{min: 0.1, max: 0.1}}}}
+classify:
+""" + "".join(f"  - {rule}\n" for rule in rules) + more
+
+
+class Reloaded(Router):
+    def write(self, text):
+        """In one step, as an editor does."""
+        head, tail = self.path.read_text().split("ports:", 1)
+        settings = tail[tail.rindex("\ndpdk:"):]
+        new = self.path.with_suffix(".new")
+        new.write_text(head + text + settings)
+        new.replace(self.path)
+
+    def reload(self, text=None, successful=True):
+        before = self.metrics().value("surety_config_reloads_total")
+        if text is not None:
+            self.write(text)
+        self.process.send_signal(signal.SIGHUP)
+        return self.until(lambda m: m.value("surety_config_last_reload_successful") == successful
+                          and m.value("surety_config_reloads_total") == before + successful)
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with Pair() as pair:
+        for address in (POLICED, LIMITED):
+            pair.add_source(f"{address}/24")
+        yield pair
+
+
+@pytest.fixture(params=["", "workers: {cores: [0, 1]}\n"], ids=["one worker", "two workers"])
+def router(lab, request):
+    with Reloaded(lab.router, configuration() + request.param) as running:
+        running.tail = request.param
+        lab.meet()
+        yield running
+        running.settle()
+
+
+def rate_of(router, service, seconds=2):
+    """What a service let go, in bytes per second."""
+    def look():
+        m = router.metrics()
+        return m.value("surety_uptime_seconds"), m.sum("surety_service_bytes_total", service=service)
+    start, bytes_before = look()
+    time.sleep(seconds)
+    end, bytes_after = look()
+    return (bytes_after - bytes_before) / (end - start)
+
+
+def test_a_contract_is_enlarged_while_it_is_used(lab, router):
+    """The same connection, twice the rate."""
+    with TcpTransfer(lab.a, lab.b, 5001, congestion="cubic", bind=LIMITED):
+        wait_for(lambda: rate_of(router, "csa", 1) > 3 * MBIT)
+        assert rate_of(router, "csa") < 4 * MBIT * 1.25
+        router.reload(configuration(csa="12 Mbit/s") + router.tail)
+        wait_for(lambda: rate_of(router, "csa", 1) > 10 * MBIT)
+        router.reload(configuration() + router.tail)
+        wait_for(lambda: rate_of(router, "csa", 1) < 4 * MBIT * 1.25)
+
+
+def test_no_packet_is_lost_and_none_overtakes(lab, router):
+    """Reload upon reload beside traffic: other rates, rules, queues, services that come and go."""
+    texts = [configuration(police="3 Mbit/s", limit=100), configuration(rules=["{match: {port: lan0, protocol: tcp}, service: csa, per: flow}"]),
+             configuration(shape="50 Mbit/s", more="routes:\n  - {to: 198.51.100.0/24, via: 10.2.0.1}\n"),
+             configuration(rules=["{match: {port: lan0}, service: csa, per: source}"], csa="40 Mbit/s"), configuration()]
+    stop = threading.Event()
+
+    def reload_on():
+        while not stop.is_set():
+            for text in texts:
+                router.reload(text + router.tail)
+    reloads = router.metrics().value("surety_config_reloads_total")
+    thread = threading.Thread(target=reload_on)
+    thread.start()
+    try:
+        for family in (4, 6):
+            sent, received = udp_in_order(lab.a, lab.b, family, packets=2500)
+            assert received == sent
+    finally:
+        stop.set()
+        thread.join(60)
+    m = router.settle()
+    assert m.value("surety_config_reloads_total") - reloads >= len(texts)
+    assert m.drops() == {}
+
+
+def test_what_is_wrong_changes_nothing(lab, router):
+    m = router.metrics()
+    fingerprint = m.select("surety_build_info")[0][0]["config_hash"]
+    router.reload(configuration(police="2 Mbit/h") + router.tail, successful=False)
+    assert f"{router.path}:" in router.stderr() and "2 Mbit/h" in router.stderr()
+    router.reload(configuration().replace("lan0, addresses", "lan0, mtu: 1400, addresses", 1) + router.tail, successful=False)
+    assert "`ports.lan0.mtu` cannot change while the router runs; restart it" in router.stderr()
+    pathlib.Path(router.path).rename(router.path.with_suffix(".away"))
+    try:
+        router.reload(successful=False)
+    finally:
+        router.path.with_suffix(".away").rename(router.path)
+    assert "cannot be read" in router.stderr()
+    assert router.metrics().select("surety_build_info")[0][0]["config_hash"] == fingerprint
+    assert transfer(lab.a, lab.b, 5001, seconds=1, congestion="reno") > 1e6
+    router.reload(configuration() + router.tail)
+
+
+def test_services_come_and_go(lab, router):
+    """What is not in the configuration any more is not shown any more; what has its name now has its numbers."""
+    def services(m):
+        return {labels["service"] for labels, _ in m.select("surety_flows")}
+    with UdpSource(lab.a, "10.2.0.1", 4000, bind=(POLICED, 4000)) as source, UdpSink(lab.b, "10.2.0.1", 4000) as sink:
+        source.pace(bytes(500), 100, 20)
+        wait_for(lambda: sink.drain() == 20)
+        assert services(router.metrics()) == {"police", "csa", "unclassified", "trusted"}
+        m = router.reload(configuration().replace("police", "voice") + router.tail)
+        source.pace(bytes(500), 100, 20)
+        wait_for(lambda: sink.drain() == 40)
+        m = router.until(lambda now: services(now) == {"voice", "csa", "unclassified", "trusted"})
+        assert m.sum("surety_service_packets_total", service="voice") == 20
+        assert m.value("surety_flows", service="voice") == 1
+    listed = router.show("services").stdout
+    assert listed.index("voice") < listed.index("csa") < listed.index("unclassified"), listed
+    assert "police" not in listed
+
+
+def test_routes_change(lab, router):
+    """A prefix goes into a black hole and comes back."""
+    hole = "routes:\n  - {to: 10.2.0.1/32, blackhole: true}\n"
+    with UdpSource(lab.a, "10.2.0.1", 4001) as source, UdpSink(lab.b, "10.2.0.1", 4001) as sink:
+        source.pace(bytes(100), 100, 5)
+        wait_for(lambda: sink.drain() == 5)
+        router.reload(configuration(more=hole) + router.tail)
+        source.pace(bytes(100), 100, 7)
+        router.until(lambda m: m.drops("lan0").get("blackhole") == 7)
+        router.reload(configuration() + router.tail)
+        source.pace(bytes(100), 100, 5)
+        wait_for(lambda: sink.drain() == 10)
