@@ -95,7 +95,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   const ParsedPacket& packet = v.header[i];
   const bool matched = rule != Classifier::kNoRule;
   const auto service =
-      matched ? static_cast<std::uint16_t>(snapshot_.config.rules[rule].service) : snapshot_.unmatched(port);
+      matched ? snapshot_.service_of_rule(rule) : snapshot_.unmatched(port);
   v.service[i] = service;
   const bool needs_state = snapshot_.services[service].kind != ServiceProgram::Kind::none;
   if (!needs_state && !plenty()) return {};
