@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace surety {
 
@@ -10,6 +11,38 @@ ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
       mask_(std::bit_ceil(params.limit + 1) - 1),
       limit_(params.limit) {
   if (params.rio) rio_.emplace(*params.rio, seed);
+}
+
+void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
+  settle(now);
+  if (!fresh.rio_) {
+    rio_.reset();
+    detector_ = {};
+  } else if (rio_) {
+    rio_->adopt(*fresh.rio_);
+  } else {
+    rio_ = fresh.rio_;
+  }
+  std::swap(next_, fresh.next_);
+  limit_ = std::min(fresh.limit_, mask_);
+  if (fresh.limit_ > mask_) next_ = {std::move(fresh.slots_), fresh.mask_, fresh.limit_, head_};
+}
+
+// Positions run on and wrap: only their differences mean anything. Packets do not change while they wait.
+bool ActiveQueue::grow(std::uint32_t& budget) {
+  if (next_.limit == 0) return false;
+  std::uint32_t at = static_cast<std::int32_t>(head_ - next_.copied) > 0 ? head_ : next_.copied;
+  const std::uint32_t n = std::min(budget, tail_ - at), mask = mask_, next_mask = next_.mask;
+  Slot* const next = next_.slots.get();
+  const Slot* const slots = slots_.get();
+  for (const std::uint32_t end = at + n; at != end; ++at) next[at & next_mask] = slots[at & mask];
+  budget -= n;
+  next_.copied = at;
+  if (at != tail_) return true;
+  slots_.swap(next_.slots);
+  mask_ = next_mask;
+  limit_ = std::exchange(next_.limit, 0);
+  return false;
 }
 
 // What each arrival changes, in a local copy: members would be read back by each packet from where the one

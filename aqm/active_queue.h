@@ -2,9 +2,10 @@
 // counters.
 //
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
-// Never more than `limit` packets. A refused packet is not touched; Result names the reason and the caller
-// frees it. RIO sees every arrival. A packet that it refuses is `early` or `forced` even when the queue is
-// full; one that it accepts or would mark, but for which there is no room, is `overflow` (and not marked).
+// Never more than `limit` packets, but for those there when adopt() lowered it. A refused packet is not
+// touched; Result names the reason and the caller frees it. RIO sees every arrival. A packet that it refuses
+// is `early` or `forced` even when the queue is full; one that it accepts or would mark, but for which there
+// is no room, is `overflow` (and not marked).
 #pragma once
 
 #include <algorithm>
@@ -108,6 +109,14 @@ class ActiveQueue {
   // The same as dequeue() for out.size() packets, at most depth().
   void dequeue(std::span<Packet> out, Time now);
 
+  // Goes on with the parameters of a queue just made, without allocation. Packets, counters, and the averages
+  // of a RIO that stays are kept; one that comes begins as a new one. A limit for which the ring is too small
+  // comes into force when grow() is done: in the meantime it is what the ring holds. `fresh` is left with
+  // memory to be freed.
+  void adopt(ActiveQueue& fresh, Time now);
+  // Copies at most `budget` packets to the larger ring and takes them off it; whether there are more.
+  bool grow(std::uint32_t& budget);
+
   // Decays the averages of an idle queue up to `now`; for a caller that looks at congested() or rio() while
   // nothing arrives. Cheap unless the queue is idle and was busy.
   void settle(Time now) {
@@ -152,6 +161,13 @@ class ActiveQueue {
   std::optional<Rio> rio_;
   std::array<QueueCounters, kPrecedences> counters_{};
   SojournHistogram sojourn_;
+  // The ring to come, with the packets before `copied` in it; or, of limit 0, one that was left, to be freed
+  // at the next change.
+  struct NextRing {
+    std::unique_ptr<Slot[]> slots;
+    std::uint32_t mask = 0, limit = 0, copied = 0;
+  };
+  NextRing next_;
 };
 
 }  // namespace surety

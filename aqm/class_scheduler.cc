@@ -30,6 +30,27 @@ ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOver
   }
 }
 
+void ClassScheduler::adopt(ClassScheduler& fresh, Time now) {
+  overhead_ = fresh.overhead_;
+  quantum_unit_ = fresh.quantum_unit_;
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    Class &c = classes_[i], &f = fresh.classes_[i];
+    // One that waits for its turn has a quantum, and what was left of the one before; the one whose turn it
+    // is has less.
+    const bool waits = c.deficit >= c.quantum;
+    c.deficit = waits ? c.deficit - c.quantum + f.quantum : std::min(c.deficit, f.quantum);
+    c.quantum = f.quantum;
+    c.cap.adopt(f.cap, now);
+    c.queue.adopt(f.queue, now);
+  }
+}
+
+bool ClassScheduler::grow(std::uint32_t packets) {
+  bool more = false;
+  for (Class& c : classes_) more |= c.queue.grow(packets);
+  return more;
+}
+
 std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {

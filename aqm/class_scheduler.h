@@ -37,6 +37,13 @@ class ClassScheduler {
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
                  std::uint64_t seed);
 
+  // Goes on with the parameters of a scheduler just made of the same classes (order, strict or not), without
+  // allocation. Packets stay in their queues (active_queue.h) and weighted classes in their turn; what each
+  // has left becomes what it could have under the new weights, so that from here on the guarantee is theirs.
+  void adopt(ClassScheduler& fresh, Time now);
+  // Copies at most so many packets to larger rings; whether there are more.
+  bool grow(std::uint32_t packets);
+
   std::size_t classes() const { return classes_.size(); }
   // To read and to settle(); packets go through the scheduler.
   ActiveQueue& queue(std::size_t class_index) { return classes_[class_index].queue; }

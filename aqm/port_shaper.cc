@@ -10,6 +10,15 @@ PortShaper::PortShaper(const PortShaperParams& params, Time now)
   bucket_.reset(params_, now);
 }
 
+void PortShaper::adopt(const PortShaper& other, Time now) {
+  advance(now);  // up to here at the old rate
+  if (!limited_) bucket_.reset(other.params_, now);
+  limited_ = other.limited_;
+  overhead_ = other.overhead_;
+  params_ = other.params_;
+  bucket_.charge(std::max<Credit>(bucket_.credit() - params_.depth(), 0));
+}
+
 Time PortShaper::next_event(Time now) const {
   if (!limited_) return now;
   return std::max(now, bucket_.ready(params_, 1));

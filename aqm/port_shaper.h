@@ -45,6 +45,10 @@ class PortShaper {
   void advance(Time now) {
     if (limited_) bucket_.fill(params_, now);
   }
+  // Goes on with the parameters of `other`. Credit and debt stay, credit beyond the new burst is lost; a rate
+  // where there was none begins with its burst. In an interval that has the change in it, the two rates give
+  // their parts, and the larger burst counts.
+  void adopt(const PortShaper& other, Time now);
   bool limited() const { return limited_; }
   // Credit > 0: the packet that leaves may overdraw, its debt delays the next one.
   bool ready() const { return !limited_ || bucket_.credit() > 0; }

@@ -110,6 +110,15 @@ class Rio {
     if (total_packets == 0) decay(total_, now);
   }
 
+  // Goes on with the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an
+  // idle queue first, so that the time before decays at the old pace.
+  void adopt(const Rio& other) {
+    weight_ = other.weight_;
+    for (std::size_t p = 0; p < kPrecedences; ++p) judges_[p].curve = other.judges_[p].curve;
+    decay_per_ns_ = other.decay_per_ns_;
+    ecn_ = other.ecn_;
+  }
+
   double average_in() const { return in_.value; }
   double average_total() const { return total_.value; }
   // avg_total > min_out: the CSA paper's congestion.

@@ -4,6 +4,14 @@
 
 namespace surety {
 
+namespace {
+// Equation 2: rate * part / all, rounded down.
+Rate scaled(Rate rate, std::uint64_t part, std::uint64_t all) {
+  const auto product = static_cast<unsigned __int128>(rate.bits_per_second()) * part;
+  return Rate::bits_per_second(static_cast<std::uint64_t>(product / all));
+}
+}  // namespace
+
 ArdMarker::ArdMarker(const ArdParams& params, Time now, std::uint64_t seed)
     : params_(params), drop_(params.drop.value()), rng_(seed) {
   params_.interval = std::max(params.interval, Duration(1));  // or no interval would ever end
@@ -24,8 +32,7 @@ void ArdMarker::end_intervals(Time now) {
   const std::uint64_t in = in_.bytes();
   const std::uint64_t all = in + out_.bytes();
   if (all > 0) {
-    const auto product = static_cast<unsigned __int128>(params_.tpr_max.bits_per_second()) * in;
-    set_tpr(Rate::bits_per_second(static_cast<std::uint64_t>(product / all)));
+    set_tpr(scaled(params_.tpr_max, in, all));
   }
   in_.close(params_.interval);
   out_.close(params_.interval);
@@ -35,6 +42,23 @@ void ArdMarker::end_intervals(Time now) {
   in_.close(params_.interval);
   out_.close(params_.interval);
   interval_end_ += ((now - interval_end_) / params_.interval + 1) * params_.interval;
+}
+
+void ArdMarker::adopt(const ArdMarker& other, Time now) {
+  advance(now);
+  bucket_.fill(bucket_params_, now);  // up to here at the old rate
+  const Rate old_max = params_.tpr_max, max = other.params_.tpr_max;
+  const bool restart = params_.interval != other.params_.interval;
+  params_ = other.params_;
+  set_tpr(old_max > Rate{} ? scaled(max, tpr().bits_per_second(), old_max.bits_per_second()) : max);
+  bucket_.charge(std::max<Credit>(bucket_.credit() - bucket_params_.depth(), 0));
+  threshold_ = other.threshold_;
+  remark_slope_ = other.remark_slope_;
+  drop_ = other.drop_;
+  if (!restart) return;
+  in_.restart();
+  out_.restart();
+  interval_end_ = now + params_.interval;
 }
 
 ArdVerdict ArdMarker::offer(Precedence precedence, std::uint32_t length, Time now) {

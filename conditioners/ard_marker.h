@@ -54,6 +54,11 @@ class ArdMarker {
       end_intervals(now);
   }
 
+  // Goes on with the parameters of `other`. The TPR is equation 2 with the new TPR_max and what the meters
+  // had; tokens stay, but for those beyond the new b. A changed interval begins at `now`; else the running
+  // one goes on.
+  void adopt(const ArdMarker& other, Time now);
+
   // P_rem of equation 1, for an IN packet that finds `tokens` (and enough of them for itself).
   Probability remark_probability(Credit tokens) const {
     return Probability(static_cast<double>(threshold_ - tokens) * remark_slope_);

@@ -20,6 +20,7 @@ class RateMeter {
     rate_ = static_cast<double>(bytes_) / seconds(interval);
     bytes_ = 0;
   }
+  void restart() { bytes_ = 0; }         // the running interval begins anew
   double rate() const { return rate_; }  // bytes per second
 
  private:

@@ -29,7 +29,7 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
   a.size = burst.size();
   bool others = false;  // than the first one's class
   for (std::size_t i = 0; i < a.size; ++i) {
-    const Arrival arrival = find_class(burst[i]);
+    const Arrival arrival = find_class(burst[i], by_dscp_);
     a.class_of[i] = arrival.class_index;
     a.ecn_capable[i] = arrival.ecn_capable;
     others |= arrival.class_index != a.class_of[0];
@@ -87,10 +87,10 @@ void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst.subspan(admitted)) exits_.drop(m, port_, DropReason::overflow);
 }
 
-HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length) const {
+HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const {
   if (plain_) return {m, length, 0, Precedence::out, false};
   Packet p{m, kNoFlow, length};
-  const Arrival arrival = find_class(p);
+  const Arrival arrival = find_class(p, classes.by_dscp);
   return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable};
 }
 
@@ -141,7 +141,7 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   constexpr std::uint8_t kCs6 = 48;
   ++counters_.enqueued;
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
-  p.verdict = scheduler_.enqueue(classes_.by_dscp[kCs6].class_index, p, false, now).drop;
+  p.verdict = scheduler_.enqueue(by_dscp_[kCs6].class_index, p, false, now).drop;
   if (p.verdict != DropReason::none) exits_.drop(m, port_, p.verdict);
 }
 
@@ -155,9 +155,9 @@ std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
 
 // The DSCP decides the class and the drop precedence: the service's conditioner, or a router before us, has
 // set it.
-Egress::Arrival Egress::find_class(Packet& p) const {
+Egress::Arrival Egress::find_class(Packet& p, const ClassesByDscp& by_dscp) {
   const std::uint8_t byte = traffic_class(ip_of(p));
-  const auto entry = classes_.by_dscp[byte >> 2];
+  const auto entry = by_dscp[byte >> 2];
   p.precedence = entry.precedence;
   return {entry.class_index, ecn_capable(byte)};
 }
@@ -212,25 +212,27 @@ bool Egress::mark(Aggregate& a, Packet& p, Time now) {
 }
 
 void Egress::advance(Time now) {
-  for (std::size_t i = 0; i < controllers_.size(); ++i) {
-    if (now < controllers_[i].next_event()) continue;
-    ActiveQueue& queue = scheduler_.queue(controller_class_[i]);
+  if (growing_) [[unlikely]]
+    growing_ = scheduler_.grow(kSlice);
+  for (Controller& c : controllers_) {
+    if (now < c.csa.next_event()) continue;
+    ActiveQueue& queue = scheduler_.queue(c.class_index);
     queue.settle(now);  // an idle queue is not congested any more
-    controllers_[i].advance(now, queue.congested());
-    publish(i);
+    c.csa.advance(now, queue.congested());
+    publish(c);
   }
   for (auto& a : aggregates_)
     if (now >= a.marker.next_event()) a.marker.advance(now);
 }
 
 void Egress::signal(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {
-  for (std::size_t i = 0; i < controllers_.size(); ++i) {
-    if (controller_class_[i] != class_index) continue;
+  for (Controller& c : controllers_) {
+    if (c.class_index != class_index) continue;
     // What expires now comes first: until an onset the queue was not congested, until an eighth it was.
-    controllers_[i].advance(now, event == CongestionEvent::eighth);
-    if (event == CongestionEvent::onset) controllers_[i].onset(now);
-    if (event == CongestionEvent::eighth) controllers_[i].eighth(now);
-    publish(i);
+    c.csa.advance(now, event == CongestionEvent::eighth);
+    if (event == CongestionEvent::onset) c.csa.onset(now);
+    if (event == CongestionEvent::eighth) c.csa.eighth(now);
+    publish(c);
   }
   if (signals_on_ && event == CongestionEvent::eighth) ask_for_signal(class_index, p, now);
 }
@@ -250,7 +252,7 @@ Time Egress::next_departure(Time now) const {
 
 Time Egress::next_timer() const {
   Time t = kNever;
-  for (const auto& c : controllers_) t = std::min(t, c.next_event());
+  for (const auto& c : controllers_) t = std::min(t, c.csa.next_event());
   for (const auto& a : aggregates_) t = std::min(t, a.marker.next_event());
   return t;
 }

@@ -150,10 +150,11 @@ void Ingress::hand_over(Time now) {
 }
 
 void Ingress::give(const Outlet& outlet, PortIndex port) {
+  const config::QueueSet& classes = snapshot_.queues[port];
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)
-    if (v_.egress[i] == port) burst[n++] = outlet.egress->describe(v_.mbuf[i], v_.header[i].length);
+    if (v_.egress[i] == port) burst[n++] = outlet.egress->describe(v_.mbuf[i], v_.header[i].length, classes);
   const std::size_t given = outlet.owner->give({burst.data(), n});
   handed_ |= 1u << port;
   ports_[port].given += given;

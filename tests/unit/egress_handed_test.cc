@@ -13,7 +13,7 @@ void send_handed(Port& p, std::uint8_t dscp, std::size_t n, std::uint8_t ecn = 0
   std::vector<HandedPacket> burst;
   for (std::size_t i = 0; i < n; ++i) {
     rte_mbuf* m = test::to_mbuf(frame);
-    burst.push_back(egress.describe(m, static_cast<std::uint16_t>(m->pkt_len - 14)));
+    burst.push_back(egress.describe(m, static_cast<std::uint16_t>(m->pkt_len - 14), p.d.snapshot.queues[1]));
   }
   egress.enqueue_handed(burst, p.d.now);
   p.d.ports[1].taken += n;
