@@ -73,13 +73,29 @@ std::size_t EnhancedTokenBucket::release(EnhancedTokenBucketState& s, const Enha
     const std::uint32_t length = pool.head(s.held).length;
     const bool in = take_in(s, p, length, now);
     if (!in && !take_out(s, p, length, alpha)) break;
-    out[n] = pool.pop(s.held);
-    out[n++].precedence = in ? Precedence::in : Precedence::out;
-    if (pool.size(s.held) > 0) continue;
+    out[n++] = pop(s, pool, in ? Precedence::in : Precedence::out);
+  }
+  return n;
+}
+
+std::size_t EnhancedTokenBucket::flush(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                       HoldingPool& pool, std::span<Packet> out) {
+  std::size_t n = 0;
+  while (s.held != 0 && n < out.size()) {
+    s.out.charge(p.out.cost(pool.head(s.held).length));
+    out[n++] = pop(s, pool, Precedence::out);
+  }
+  return n;
+}
+
+Packet EnhancedTokenBucket::pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence) {
+  Packet packet = pool.pop(s.held);
+  packet.precedence = precedence;
+  if (pool.size(s.held) == 0) {
     pool.close(s.held);
     s.held = 0;
   }
-  return n;
+  return packet;
 }
 
 Time EnhancedTokenBucket::next_release(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,

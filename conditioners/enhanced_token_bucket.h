@@ -97,6 +97,11 @@ class EnhancedTokenBucket {
   static std::size_t release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                              const AlphaClock& alpha, HoldingPool& pool, std::span<Packet> out);
 
+  // Lets all go that wait, as many as `out` has room for, in order and OUT, whether their tokens are there or
+  // not: what is missing is a debt of the out-bucket. For a flow that must not wait here any more.
+  static std::size_t flush(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, HoldingPool& pool,
+                           std::span<Packet> out);
+
   // The first nanosecond at which the head can leave if alpha stays as it is (one part in 10^12 of the wait
   // later at worst), but not before `now` + 1 ns; kNever: not waiting, or no rate at all.
   static Time next_release(const EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
@@ -113,6 +118,7 @@ class EnhancedTokenBucket {
     s.out.fill(p.out, alpha.now());
     return s.out.take(p.out, p.out.cost(length));
   }
+  static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
   static EtbVerdict hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                          const Packet& packet, HoldingPool& pool);
 };

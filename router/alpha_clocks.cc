@@ -1,6 +1,7 @@
 #include "router/alpha_clocks.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 namespace surety {
@@ -13,25 +14,33 @@ std::size_t room(std::size_t domains, std::size_t next_hops, std::size_t remotes
 }  // namespace
 
 AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode,
-                         std::uint16_t remotes)
+                         std::uint16_t remotes, std::size_t capacity)
     : domains_(domains),
+      capacity_(std::max(capacity, domains.size())),
       mode_(mode),
-      free_(room(domains.size(), next_hops, remotes)),
-      clocks_(domains.size() + free_.size(), AlphaClock(now)),
+      free_(room(capacity_, next_hops, remotes)),
+      clocks_(capacity_ + free_.size(), AlphaClock(now)),
       paths_(free_.empty() ? 0 : next_hops, static_cast<Slot>(free_.size())),
       remotes_(1 + free_.size(), Remote{RemoteAlpha({}, now)}) {
   std::iota(free_.begin(), free_.end(), Slot{1});
   held_back_.reserve(free_.size());
 }
 
+void AlphaClocks::adopt(std::span<const CsaDomain> domains, Mode mode, Time now) {
+  assert(domains.size() >= domains_.size() && domains.size() <= capacity_);
+  for (std::size_t d = domains_.size(); d < domains.size(); ++d) clocks_[d] = AlphaClock(now);
+  domains_ = domains;
+  mode_ = mode;
+}
+
 Time AlphaClocks::now(Index i) const {
-  if (i < domains_.size()) return clocks_[i].now();
+  if (i < capacity_) return clocks_[i].now();
   const Remote& r = remotes_[slot(i)];
   return r.given_up ? clocks_[domain(i)].now() - r.behind : clocks_[i].now();
 }
 
 std::uint16_t AlphaClocks::domain(Index i) const {
-  return i < domains_.size() ? i : paths_.domain(slot(i));
+  return i < capacity_ ? i : paths_.domain(slot(i));
 }
 
 void AlphaClocks::advance(std::span<const Ratio> local, Time now) {

@@ -6,6 +6,9 @@
 // looked at, and loses nothing of what it has gained until then: now() goes on for clocks that have been
 // given up. The one given up longest ago is reused first; a flow that slept for all that time has gained at
 // some other pace since. No allocation after construction.
+//
+// A reload may add domains, up to a number that is fixed at the start; those that it retires run on, for the
+// flows that still live by them.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +35,12 @@ class AlphaClocks {
 
   // What signals do: hold the flows of their path back, or only tell what they would do.
   enum class Mode : std::uint8_t { act, observe };
-  // `next_hops`: ids that paths can have; 0: signals do not concern this router. `domains` must outlive this.
+  // `next_hops`: ids that paths can have; 0: signals do not concern this router. `domains` must outlive this,
+  // or what adopt() is given does. `capacity`: domains that there may ever be, at least those.
   AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode = Mode::act,
-              std::uint16_t remotes = kMaxRemotes);
+              std::uint16_t remotes = kMaxRemotes, std::size_t capacity = 0);
+  // From now on these are the domains: those there were, and more behind them, which start at `now`.
+  void adopt(std::span<const CsaDomain> domains, Mode mode, Time now);
 
   // Whether paths are held back. If not, of() is the domain itself.
   bool acting() const { return mode_ == Mode::act && !held_back_.empty(); }
@@ -49,7 +55,7 @@ class AlphaClocks {
   // The one that it stands for, also when it has been given up.
   std::uint16_t domain(Index i) const;
   // Whether flows that live by `i` may have to move, to whatever of() says.
-  bool moves(Index i) const { return i >= domains_.size() || acting(); }
+  bool moves(Index i) const { return i >= capacity_ || acting(); }
 
   // Lets all clocks run on, with the alphas of the domains' own queues since the last call, then T2 of the
   // paths.
@@ -82,12 +88,13 @@ class AlphaClocks {
     const Slot slot = paths_.find(next_hop, domain);
     return slot == 0 ? domain : index(slot);
   }
-  Index index(Slot slot) const { return static_cast<Index>(domains_.size() - 1 + slot); }
-  Slot slot(Index i) const { return static_cast<Slot>(i + 1 - domains_.size()); }
+  Index index(Slot slot) const { return static_cast<Index>(capacity_ - 1 + slot); }
+  Slot slot(Index i) const { return static_cast<Slot>(i + 1 - capacity_); }
   Slot take_up(RouteTarget path, std::uint16_t domain, Time now);
   void give_up(Slot slot);
 
   std::span<const CsaDomain> domains_;
+  const std::size_t capacity_;  // the paths' clocks stand behind so many of domains
   Mode mode_;
   std::vector<Slot>
       free_;  // a ring of all slots: from free_at_ on those not in use, given up longest ago first

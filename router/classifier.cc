@@ -12,6 +12,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 namespace surety {
 
@@ -162,6 +164,35 @@ std::uint64_t leading(unsigned bits) {
   return bits == 0 ? 0 : __builtin_bswap64(~std::uint64_t{0} << (64 - bits));
 }
 
+// A value that says whether it is there.
+template <class T>
+void append(std::string& to, const std::optional<T>& value) {
+  to += value ? ' ' + std::to_string(*value) : " -";
+}
+void append(std::string& to, const std::optional<config::Prefix>& prefix) {
+  to += prefix ? ' ' + config::to_string(*prefix) : " -";
+}
+void append(std::string& to, const config::PortRange& r) {
+  to += ' ' + std::to_string(r.from) + '-' + std::to_string(r.to);
+}
+
+// The same for rules whose contracts are the same.
+std::string identity(const config::Rule& r) {
+  const Match& m = r.match;
+  std::string s = std::to_string(static_cast<int>(r.per)) + ' ' + std::to_string(r.prefix_v4) + ' ' +
+                  std::to_string(r.prefix_v6) + ' ' + std::to_string(static_cast<int>(m.family));
+  append(s, m.port);
+  append(s, m.vlan);
+  append(s, m.inner_vlan);
+  append(s, m.source);
+  append(s, m.destination);
+  append(s, m.protocol);
+  append(s, m.source_port);
+  append(s, m.destination_port);
+  append(s, m.dscp);
+  return s;
+}
+
 [[noreturn]] void fail(const char* what, int error) {
   throw std::runtime_error(std::string("classification rules: ") + what + ": " + rte_strerror(error));
 }
@@ -197,14 +228,35 @@ Classifier::Context Classifier::build(const config::Config& config, bool v6) {
   return context;
 }
 
-Classifier::Classifier(const config::Config& config)
+Classifier::Classifier(const config::Config& config, const Classifier* before)
     : v4_(build(config, false)), v6_(build(config, true)), classifies_(config.ports.size(), false) {
   for (const auto& p : config.ports) customer_.push_back(p.trust == config::Port::Trust::customer);
   for (const auto& rule : config.rules) {
-    contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6});
+    contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, 0});
+    identities_.push_back(identity(rule));
     uses_dscp_ |= rule.match.dscp.has_value();
     for (std::size_t p = 0; p < config.ports.size(); ++p)
       if (rule.match.port ? *rule.match.port == p : customer_[p] != 0) classifies_[p] = 1;
+  }
+  give_ids(config, before);
+}
+
+// Of several rules that are the same only the first is ever matched; they keep their order.
+void Classifier::give_ids(const config::Config& config, const Classifier* before) {
+  std::unordered_map<std::string_view, std::vector<std::uint32_t>> known;  // the first one's id last
+  if (before != nullptr) {
+    next_id_ = before->next_id_;
+    for (std::size_t i = before->identities_.size(); i-- > 0;)
+      known[before->identities_[i]].push_back(before->contracts_[i].id);
+  }
+  for (std::size_t i = 0; i < config.rules.size(); ++i) {
+    const auto same = known.find(identities_[i]);
+    if (same == known.end() || same->second.empty()) {
+      contracts_[i].id = next_id_++;
+      continue;
+    }
+    contracts_[i].id = same->second.back();
+    same->second.pop_back();
   }
 }
 
@@ -250,7 +302,7 @@ FlowKey Classifier::contract_key(std::uint16_t rule, const ParsedPacket& packet)
   assert(contract.per != Per::flow);
   const auto& a = packet.key.address;
   FlowKey key;
-  key.rest = static_cast<std::uint64_t>(FlowKey::Class::shared) << 61 | rule;
+  key.rest = static_cast<std::uint64_t>(FlowKey::Class::shared) << 61 | contract.id;
   switch (contract.per) {
     case Per::rule:
     case Per::flow:

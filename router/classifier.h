@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "config/config.h"
@@ -22,8 +23,10 @@ namespace surety {
 class Classifier {
  public:
   // Throws std::runtime_error when rte_acl cannot build the rules (memory). At most kMaxPorts ports and 65535
-  // rules.
-  explicit Classifier(const config::Config& config);
+  // rules. `before`: of the configuration that this one replaces; contracts of a rule that is in both, with
+  // the same match, `per` and prefix lengths, keep their keys, wherever it stands. No key of a rule that is
+  // gone is ever used for another.
+  explicit Classifier(const config::Config& config, const Classifier* before = nullptr);
 
   // Index of the first rule that matches a packet received on `port`. `packet` is as parse() made it.
   std::optional<std::uint16_t> match(const ParsedPacket& packet, std::uint8_t port) const;
@@ -40,9 +43,11 @@ class Classifier {
   bool classifies(std::uint8_t port) const { return classifies_[port]; }
 
   // The key of the contract that a packet of this rule belongs to; the rule must not be `per: flow`. Class
-  // `shared`, the rule in the low bits of `rest`; where no address is part of it, IPv4 and IPv6 share the
-  // contract.
+  // `shared`, the rule's id in the low bits of `rest`; where no address is part of it, IPv4 and IPv6 share
+  // the contract.
   FlowKey contract_key(std::uint16_t rule, const ParsedPacket& packet) const;
+  // Of those rules that have come since the start, which one this is.
+  std::uint32_t id(std::uint16_t rule) const { return contracts_[rule].id; }
 
  private:
   struct Free {
@@ -56,9 +61,14 @@ class Classifier {
   struct Contract {
     config::Rule::Per per;
     std::uint8_t prefix_v4, prefix_v6;
+    std::uint32_t id;
   };
+  void give_ids(const config::Config& config, const Classifier* before);
+
   Context v4_, v6_;
-  std::vector<Contract> contracts_;       // by rule
+  std::vector<Contract> contracts_;      // by rule
+  std::vector<std::string> identities_;  // by rule: what makes it the same rule after a reload
+  std::uint32_t next_id_ = 0;
   std::vector<std::uint8_t> customer_;    // by port: trust is `customer`
   std::vector<std::uint8_t> classifies_;  // by port
   bool uses_dscp_ = false;

@@ -12,17 +12,19 @@ constexpr Duration kEmbryonic = std::chrono::seconds(2);
 // The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
 // is behind takes longer ones, which are not felt either (some microseconds).
 constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
+// Of the sweep after a reload: some microseconds, too.
+constexpr std::uint32_t kMarkSlice = 1024;
 
-TokenBucketParams creation_limit(const config::FlowTable& table) {
+}  // namespace
+
+TokenBucketParams ClassifyStage::creation_limit(const config::FlowTable& table) {
   const std::uint32_t rate = table.creation_rate.value_or(std::max(1u, table.capacity / 4));
   return {Rate::bytes_per_second(rate), Depth::bytes(table.capacity)};
 }
 
-}  // namespace
-
 ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports,
                              std::span<ServiceCounters> services, std::uint64_t seed, Time now)
-    : snapshot_(snapshot),
+    : snapshot_(&snapshot),
       ports_(ports),
       services_(services),
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
@@ -32,6 +34,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
                                                 std::max(1u, snapshot.config.flow_table.capacity))),
       swept_(now) {
   creations_.reset(creation_limit_, now);
+  requests_.reserve(kMostRequests);
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
 }
@@ -47,21 +50,25 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
   const FlowTable::Tick tick = flows_.tick(now);
   Strangers strangers;
   for (std::size_t i = 0; i < v.size; ++i) {
-    if (v.flow[i] != kNoFlow) [[likely]]
-      meet(v, i, tick);
-    else
+    if (v.flow[i] == kNoFlow || !meet(v, i, tick)) [[unlikely]]
       strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
   }
   if (strangers.size > 0) [[unlikely]]
     admit(v, strangers, hashes, port, now);
 }
 
-// A packet of a known flow.
-inline void ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
+// A packet of a known flow; false: the rules must be asked again.
+inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
   FlowRecord& r = flows_[v.flow[i]];
   flows_.touch(r, tick);
-  if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], tick);
   v.service[i] = r.service;
+  if ((r.flags & (FlowRecord::redirect | FlowRecord::stale)) == 0) return true;
+  if ((r.flags & FlowRecord::redirect) != 0) {
+    FlowRecord& contract = flows_[r.state.shared];
+    flows_.touch(contract, tick);
+    if (contract.service != r.service) return false;  // it has begun anew, with another one
+  }
+  return (r.flags & FlowRecord::stale) == 0;
 }
 
 // All rules at once; then one packet after the other, since one that comes before may have created the flow.
@@ -70,48 +77,59 @@ inline void ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) 
   std::array<const ParsedPacket*, kVector> packets;
   std::array<std::uint16_t, kVector> rules;
   for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
-  snapshot_.classifier.match({packets.data(), strangers.size}, port, rules);
+  snapshot_->classifier.match({packets.data(), strangers.size}, port, rules);
   creations_.fill(creation_limit_, now);
   bool created = false;
   for (std::size_t s = 0; s < strangers.size; ++s) {
     const std::size_t i = strangers.which[s];
-    if (created) v.flow[i] = flows_.find(v.header[i].key, hashes[i], now);
+    if (created && v.flow[i] == kNoFlow) v.flow[i] = flows_.find(v.header[i].key, hashes[i], now);
     if (v.flow[i] != kNoFlow) {
-      meet(v, i, flows_.tick(now));
+      if (!meet(v, i, flows_.tick(now))) reconcile(v, i, rules[s], port, now);
       continue;
     }
+    if (rekeyed_ && find_former(v, i, now)) continue;
     const Opened opened = create(v, i, rules[s], port, hashes[i], now);
     v.flow[i] = opened.id;
     created |= opened.id != kNoFlow;
-    if (opened.reason == DegradeReason::none) continue;
-    v.service[i] = snapshot_.best_effort();
-    ++ports_[port].degraded[static_cast<std::size_t>(opened.reason)];
+    if (opened.reason != DegradeReason::none) degrade(v, i, port, opened.reason);
   }
+}
+
+void ClassifyStage::degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason) {
+  v.flow[i] = kNoFlow;
+  v.service[i] = snapshot_->best_effort();
+  ++ports_[port].degraded[static_cast<std::size_t>(reason)];
+}
+
+ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, PortIndex port) const {
+  if (rule == Classifier::kNoRule) return {snapshot_->unmatched(port), false, false};
+  const std::uint16_t service = snapshot_->service_of_rule(rule);
+  const bool needs_state = snapshot_->services[service].kind != ServiceProgram::Kind::none;
+  return {service, needs_state, needs_state && snapshot_->config.rules[rule].per != config::Rule::Per::flow};
 }
 
 // A packet of no known flow: its rule decides; the flow remembers, if it can.
 ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
                                             std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
-  const bool matched = rule != Classifier::kNoRule;
-  const auto service =
-      matched ? static_cast<std::uint16_t>(snapshot_.config.rules[rule].service) : snapshot_.unmatched(port);
-  v.service[i] = service;
-  const bool needs_state = snapshot_.services[service].kind != ServiceProgram::Kind::none;
-  if (!needs_state && !plenty()) return {};
-  const bool shares = needs_state && snapshot_.config.rules[rule].per != config::Rule::Per::flow;
+  const Judgement j = judge(rule, port);
+  std::uint16_t service = v.service[i] = j.service;
+  if (!j.needs_state && !plenty()) return {};
   Opened shared;
-  if (shares) {
+  if (j.shares) {
     shared = contract(rule, service, packet, now);
     if (shared.id == kNoFlow) return shared;
+    service = v.service[i] = flows_[shared.id].service;  // the former one, until it begins anew
   }
   const Opened opened = open(packet.key, hash, service, false, now);
-  if (opened.id == kNoFlow) return needs_state && !shares ? opened : shared;
-  if (shares) {
+  if (opened.id == kNoFlow) return j.needs_state && !j.shares ? opened : shared;
+  if (j.shares) {
     FlowRecord& r = flows_[opened.id];
     r.flags |= FlowRecord::redirect;
     r.state.shared = shared.id;
-  } else if (needs_state) {
+    r.flush_asked() = 0;
+    if (service != j.service) r.flags |= FlowRecord::stale;
+  } else if (j.needs_state) {
     ++services_[service].contracts;
   }
   ++services_[service].flows;
@@ -123,10 +141,11 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
 // get to.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Time now) {
-  const FlowKey key = snapshot_.classifier.contract_key(rule, packet);
+  const FlowKey key = snapshot_->classifier.contract_key(rule, packet);
   const std::uint64_t hash = flows_.hash(key);
   if (const FlowId known = flows_.find(key, hash, now); known != kNoFlow) {
     flows_.touch(flows_[known], now);
+    if (flows_[known].service != service) ask(known, service, now);
     return {known};
   }
   const Opened opened = open(key, hash, service, true, now);
@@ -143,7 +162,7 @@ ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash
   if (id == kNoFlow) return {kNoFlow, DegradeReason::flow_table_full};
   if (limited_) creations_.charge(cost);
   flows_[id].service = service;
-  start(flows_[id], snapshot_.services[service], now);
+  start(flows_[id], snapshot_->services[service], now);
   return {id};
 }
 
@@ -176,9 +195,12 @@ void ClassifyStage::closed(FlowId id) {
   ServiceCounters& s = services_[r.service];
   const bool contract = (r.flags & FlowRecord::is_shared) != 0;
   if (!contract) --s.flows;
-  if (contract || ((r.flags & FlowRecord::redirect) == 0 &&
-                   snapshot_.services[r.service].kind != ServiceProgram::Kind::none))
-    --s.contracts;
+  if (contract || has_own_state(r)) --s.contracts;
+}
+
+bool ClassifyStage::has_own_state(const FlowRecord& r) const {
+  return (r.flags & FlowRecord::redirect) == 0 &&
+         snapshot_->services[r.service].kind != ServiceProgram::Kind::none;
 }
 
 // How much is due follows from the time since the last slice, however long a turn takes.
@@ -191,6 +213,10 @@ void ClassifyStage::age(Time now) {
     swept_ = std::max(swept_ + looked * per_record_, now - flows_.capacity() * per_record_);
   }
   flows_.age_embryonic(now, gone);
+  if (next_event() != kNever) [[unlikely]] {
+    due_ = now;
+    flows_.mark(kMarkSlice);
+  }
 }
 
 }  // namespace surety

@@ -8,6 +8,11 @@
 //  - all others are degraded to best effort, counted by the reason (degrade_reason.h). Nothing is promised to
 //    them, so nothing that was promised to others goes to them: a policed service's packets (voice) leave its
 //    class as well, neither dropped nor let through unpoliced.
+// After a reload a sweep over the table, a slice per turn, has each flow ask the rules again with its next
+// packet. A flow whose service or contract is another one now moves there and begins anew with it; the bytes
+// counted for it stay. Where its packets wait in an input buffer, it stays where it is until they have been
+// let go, in order, which the next turns do at once. The same for a contract whose rule gives another service
+// now; it moves between two turns, so that all packets of a vector find the state that their service wants.
 // Active flows keep their records: only an idle one is ever forgotten. Flows that need no state leave the
 // last quarter of the table, and of the creations, to those that do.
 #pragma once
@@ -36,6 +41,28 @@ class ClassifyStage {
   // Forgets idle flows, a slice of the table at a time. Once per turn, before run().
   void age(Time now);
 
+  // A reload (Ingress::adopt()): flows follow.
+  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
+  bool adopting() const { return flows_.marking(); }
+  // Whether serve() or settle() may have something to do.
+  bool reloaded() const { return settling_ || !requests_.empty(); }
+  // Between two turns, before age(). emptied(FlowId) lets go what a flow or contract holds, and says whether
+  // that is all; else it is asked again in the next turn.
+  template <class F>
+  void serve(Time now, F&& emptied) {
+    std::size_t kept = 0;
+    for (const Request& r : requests_)
+      if (emptied(r.id))
+        restart(r, now);
+      else
+        requests_[kept++] = r;
+    requests_.resize(kept);
+  }
+  // No packet waits: what former configurations have left behind is of no interest once the sweep is round.
+  void settle();
+  // Now, while turns have work to do that waits for nothing.
+  Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
+
   FlowTable& flows() { return flows_; }
   const FlowTable& flows() const { return flows_; }
 
@@ -50,19 +77,44 @@ class ClassifyStage {
     FlowId id = kNoFlow;
     DegradeReason reason = DegradeReason::none;
   };
+  // What the rules say of a packet.
+  struct Judgement {
+    std::uint16_t service;
+    bool needs_state, shares;  // state of its own, or that of a contract
+  };
+  static constexpr std::uint16_t kSameService = 0xffff;
+  // That what it holds leaves, and then, of a contract, that it begins anew with another service.
+  struct Request {
+    FlowId id;
+    std::uint16_t service;
+  };
+  static constexpr std::size_t kMostRequests = 128;
   using Hashes = std::array<std::uint64_t, kVector>;
 
-  void meet(Vector& v, std::size_t i, FlowTable::Tick tick);
+  bool meet(Vector& v, std::size_t i, FlowTable::Tick tick);
   void admit(Vector& v, const Strangers& strangers, const Hashes& hashes, PortIndex port, Time now);
+  static TokenBucketParams creation_limit(const config::FlowTable& table);
+  Judgement judge(std::uint16_t rule, PortIndex port) const;
+  void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Time now);
   Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Time now);
   void start(FlowRecord& r, const ServiceProgram& program, Time now) const;
   void closed(FlowId id);  // a record is about to be forgotten
+  bool has_own_state(const FlowRecord& r) const;
+
+  void reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now);
+  void move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now);
+  bool waits(const FlowRecord& r) const;
+  void ask_to_go(FlowRecord& r, FlowId id, Time now);
+  bool ask(FlowId id, std::uint16_t service, Time now);
+  bool asked(FlowId id) const;
+  void restart(const Request& request, Time now);
+  bool find_former(Vector& v, std::size_t i, Time now);
   bool full() const { return flows_.size() == flows_.capacity(); }
   bool plenty() const;
 
-  const Snapshot& snapshot_;
+  const Snapshot* snapshot_;
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
   FlowTable flows_;
@@ -72,6 +124,11 @@ class ClassifyStage {
   bool limited_;
   Duration per_record_;  // of the sweep
   Time swept_;           // the sweep is where it should have been then
+
+  std::vector<Request> requests_;  // of room for kMostRequests; those that find none come again
+  Time due_{};                     // of next_event()
+  bool settling_ = false;          // something may be left of a former configuration
+  bool rekeyed_ = false;           // the same flows may have had other keys: with DSCP or without
 };
 
 }  // namespace surety

@@ -14,30 +14,39 @@ constexpr std::size_t kWakeAtOnce = 16;
 std::uint64_t ticks(Time now) {
   return static_cast<std::uint64_t>(now.time_since_epoch().count());
 }
+
+AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
+  const bool observe = snapshot.config.signalling.mode == config::Signalling::Mode::observe;
+  return observe ? AlphaClocks::Mode::observe : AlphaClocks::Mode::act;
+}
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
                                std::span<ServiceCounters> services, Exits& exits, std::uint32_t next_hops,
                                Time now)
-    : snapshot_(snapshot),
+    : snapshot_(&snapshot),
       flows_(flows),
       ports_(ports),
       services_(services),
       exits_(exits),
       pool_(snapshot.config.flow_table.held_packets),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
-      clocks_(snapshot.domains, next_hops, now,
-              snapshot.config.signalling.mode == config::Signalling::Mode::observe
-                  ? AlphaClocks::Mode::observe
-                  : AlphaClocks::Mode::act),
-      alphas_(snapshot.domains.size()) {}
+      clocks_(snapshot.domains, next_hops, now, mode_of(snapshot), AlphaClocks::kMaxRemotes,
+              snapshot.domain_capacity),
+      alphas_(snapshot.domain_capacity) {}
+
+void ConditionStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+  snapshot_ = &snapshot;
+  services_ = services;
+  clocks_.adopt(snapshot.domains, mode_of(snapshot), now);
+}
 
 void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
     while (end < size && v.service[end] == v.service[begin]) ++end;
-    const ServiceProgram& service = snapshot_.services[v.service[begin]];
+    const ServiceProgram& service = snapshot_->services[v.service[begin]];
     // The ordinary case has its own loop.
     kept = service.kind == ServiceProgram::Kind::csa ? run_csa(v, begin, end, kept, port, service, now)
                                                      : run_other(v, begin, end, kept, port, service, now);
@@ -51,7 +60,7 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
                                                       const ServiceProgram& service, Time now) {
   std::uint64_t in_packets = 0, in_bytes = 0;
   const std::uint8_t mark_in = service.mark_in;
-  const std::uint16_t* const domains = snapshot_.domains_of(v.service[begin]);
+  const std::uint16_t* const domains = snapshot_->domains_of(v.service[begin]);
   ServiceCounters& counters = services_[v.service[begin]];
   const bool moves = clocks_.acting();
   for (std::size_t i = begin; i < end; ++i) {
@@ -86,7 +95,7 @@ std::size_t ConditionStage::run_other(Vector& v, std::size_t begin, std::size_t 
 }
 
 void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
-  std::fill_n(v.mark.begin(), v.size, snapshot_.services[service].mark_in);
+  std::fill_n(v.mark.begin(), v.size, snapshot_->services[service].mark_in);
   std::fill_n(v.precedence.begin(), v.size, Precedence::in);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < v.size; ++i) bytes += v.header[i].length;
@@ -127,7 +136,7 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
 ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,
                                          const ServiceProgram& service, Time now) {
   EnhancedTokenBucketState& s = flows_[id].state.csa;
-  const AlphaClocks::Index clock = clocks_.of(snapshot_.domain(v.egress[i], v.service[i]), v.next_hop[i]);
+  const AlphaClocks::Index clock = clocks_.of(snapshot_->domain(v.egress[i], v.service[i]), v.next_hop[i]);
   if (s.domain != clock) [[unlikely]]
     enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
@@ -209,7 +218,7 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   v.header[i].v6 = is_v6(ip_header(m, m->l2_len));
   --ports_[m->port].held;
   --services_[service].held;
-  go(v, i, snapshot_.services[service], p.flow, p.precedence);
+  go(v, i, snapshot_->services[service], p.flow, p.precedence);
 }
 
 bool ConditionStage::release(Vector& v, Time now) {
@@ -220,7 +229,7 @@ bool ConditionStage::release(Vector& v, Time now) {
     const FlowId id = pool_.flow(due[k]);
     FlowRecord& flow = flows_[id];
     EnhancedTokenBucketState& s = flow.state.csa;
-    const ServiceProgram& service = snapshot_.services[flow.service];
+    const ServiceProgram& service = snapshot_->services[flow.service];
     if (clocks_.moves(s.domain)) [[unlikely]]
       follow_path(s, service.csa);
     const AlphaClock& alpha = clocks_[s.domain];
@@ -237,9 +246,25 @@ bool ConditionStage::release(Vector& v, Time now) {
   return n == kWakeAtOnce || v.full();
 }
 
+bool ConditionStage::flush(Vector& v, FlowId id, Time now) {
+  FlowRecord& flow = flows_[id];
+  if ((flow.flags & FlowRecord::sticky) == 0) return true;
+  EnhancedTokenBucketState& s = flow.state.csa;
+  const HoldingPool::Queue queue = s.held;
+  std::array<Packet, kVector> packets;
+  const std::size_t freed = EnhancedTokenBucket::flush(s, snapshot_->services[flow.service].csa, pool_,
+                                                       {packets.data(), kVector - v.size});
+  for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
+  flows_.touch(flow, now);
+  if (s.held != 0) return false;
+  wheel_.remove(queue);
+  flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
+  return true;
+}
+
 std::uint32_t ConditionStage::held(FlowId id) const {
   const FlowRecord& flow = flows_[id];
-  const bool buffers = snapshot_.services[flow.service].kind == ServiceProgram::Kind::csa &&
+  const bool buffers = snapshot_->services[flow.service].kind == ServiceProgram::Kind::csa &&
                        (flow.flags & FlowRecord::redirect) == 0 && flow.state.csa.held != 0;
   return buffers ? pool_.size(flow.state.csa.held) : 0;
 }
@@ -252,18 +277,18 @@ void ConditionStage::discard() {
 }
 
 void ConditionStage::advance(std::span<const Outlet> outlets, Time now) {
-  for (std::size_t d = 0; d < alphas_.size(); ++d)
-    alphas_[d] = outlets[snapshot_.domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
+  for (std::size_t d = 0; d < snapshot_->domains.size(); ++d)
+    alphas_[d] = outlets[snapshot_->domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
   clocks_.advance(alphas_, now);
 }
 
 SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now) {
   advance(outlets, now);
-  const bool observe = snapshot_.config.signalling.mode == config::Signalling::Mode::observe;
+  const bool observe = snapshot_->config.signalling.mode == config::Signalling::Mode::observe;
   SignalResult result = observe ? SignalResult::observed : SignalResult::applied;
-  for (std::size_t d = 0; d < snapshot_.domains.size(); ++d) {
-    const CsaDomain& domain = snapshot_.domains[d];
-    if ((path.ports >> domain.port & 1) == 0 || !concerns(snapshot_, domain, path.dscp)) continue;
+  for (std::size_t d = 0; d < snapshot_->domains.size(); ++d) {
+    const CsaDomain& domain = snapshot_->domains[d];
+    if ((path.ports >> domain.port & 1) == 0 || !concerns(*snapshot_, domain, path.dscp)) continue;
     if (!clocks_.signal(path.target, static_cast<std::uint16_t>(d), now)) result = SignalResult::full;
   }
   return result;

@@ -32,6 +32,11 @@ class ConditionStage {
   void run(Vector& v, PortIndex port, Time now);
   // The same for packets of one service that conditions nothing and keeps no flows.
   void run_unconditioned(Vector& v, std::uint16_t service);
+  // Another configuration, that of a reload. What waits goes on waiting with its service's new parameters: it
+  // is looked at when it was to be anyway, and at the latest in the wheel's 67 ms.
+  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
+  // Appends what a flow or contract holds to `v`, all of it OUT; false: more than there is room for.
+  bool flush(Vector& v, FlowId id, Time now);
   // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
   bool release(Vector& v, Time now);
   // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything
@@ -61,7 +66,7 @@ class ConditionStage {
   static void keep_notes(const Vector& v, std::size_t i);
   void revive(Vector& v, const Packet& p, std::uint16_t service);
 
-  const Snapshot& snapshot_;
+  const Snapshot* snapshot_;
   FlowTable& flows_;
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
@@ -69,7 +74,7 @@ class ConditionStage {
   HoldingPool pool_;
   ReleaseWheel wheel_;
   AlphaClocks clocks_;
-  std::vector<Ratio> alphas_;  // by domain: of the ports' own queues
+  std::vector<Ratio> alphas_;  // by domain, with room for all that may come: of the ports' own queues
 };
 
 }  // namespace surety

@@ -64,10 +64,10 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       aggregates_(std::move(start.aggregates)),
       aggregate_of_(scheduler_.classes()),
       controllers_(std::move(start.controllers)),
-      alphas_(std::make_unique<std::atomic<Ratio>[]>(snapshot.domains.size())) {
+      alphas_(std::make_unique<std::atomic<Ratio>[]>(snapshot.domain_capacity)) {
   if (!snapshot.config.ports[port].queues) plain_.emplace(ActiveQueueParams{}.limit);
   find_aggregates();
-  for (std::size_t d = 0; d < snapshot.domains.size(); ++d)
+  for (std::size_t d = 0; d < snapshot.domain_capacity; ++d)
     alphas_[d].store(Ratio::of(1), std::memory_order_relaxed);
   for (const Controller& c : controllers_) publish(c);
 }

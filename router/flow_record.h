@@ -28,7 +28,8 @@ struct alignas(64) FlowRecord {
   std::uint16_t service = 0;    // what its rule gives it: index into Snapshot::services
   std::uint8_t dscp = 0;
   std::uint8_t flags = 0;
-  // embryonic: of one packet only; wide: its bytes do not fit into the record alone.
+  // embryonic: of one packet only; wide: its bytes do not fit into the record alone; stale: its service was
+  // found by a former configuration's rules, perhaps.
   enum Flag : std::uint8_t {
     v6 = 1,
     live = 2,
@@ -36,14 +37,19 @@ struct alignas(64) FlowRecord {
     embryonic = 8,
     redirect = 16,
     sticky = 32,
-    wide = 64
+    wide = 64,
+    stale = 128
   };
 
   std::uint16_t& out_bytes() { return state.csa.note; }  // as in_bytes
   const std::uint16_t& out_bytes() const { return state.csa.note; }
+  // With `redirect` and `stale`: whether it has asked for what its contract holds to be let go.
+  std::uint16_t& flush_asked() { return state.csa.domain; }
+  const std::uint16_t& flush_asked() const { return state.csa.domain; }
 };
 static_assert(sizeof(FlowRecord) == 64);
-static_assert(offsetof(EnhancedTokenBucketState, note) >= sizeof(ConditionerState::meter));
+static_assert(offsetof(EnhancedTokenBucketState, note) >= sizeof(ConditionerState::meter) &&
+              offsetof(EnhancedTokenBucketState, domain) >= sizeof(FlowId));
 
 struct FlowCounters {
   std::uint64_t in_bytes = 0, out_bytes = 0;

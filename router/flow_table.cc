@@ -69,7 +69,8 @@ FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_
       bucket_count_(std::max(1u, capacity_ / 5 + (capacity_ % 5 != 0))),
       shift_(tick_for(idle_timeout)),
       limits_(limits(idle_timeout, embryonic_timeout, shift_)),
-      memory_(bytes_needed(capacity_, bucket_count_)) {
+      memory_(bytes_needed(capacity_, bucket_count_)),
+      marked_(capacity_) {
   lay_out();
 }
 
@@ -259,6 +260,16 @@ bool FlowTable::collect_embryonic(Batch& due, Tick t) {
 void FlowTable::keep_up(Time now) {
   const std::int64_t over = ticks(now) - round_began_ - kLongestRound;
   if (over > 0) lag_ += Duration(over << shift_);
+}
+
+void FlowTable::mark(std::uint32_t records) {
+  const std::uint32_t end = size_ == 0 ? capacity_ : marked_ + std::min(records, capacity_ - marked_);
+  if (size_ == 0) marked_ = capacity_;
+  for (; marked_ < end; ++marked_) {
+    FlowRecord& r = records_[marked_];
+    constexpr std::uint8_t kLooked = FlowRecord::live | FlowRecord::is_shared | FlowRecord::stale;
+    if ((r.flags & kLooked) == FlowRecord::live) r.flags |= FlowRecord::stale;
+  }
 }
 
 void FlowTable::remove(FlowId id) {

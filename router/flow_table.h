@@ -139,6 +139,12 @@ class FlowTable {
     remove_all(due, on_remove);
   }
 
+  // Gives all flows that are in, but no contract's record, the flag `stale`: begin_marking(), at any time
+  // also anew, then mark() as long as marking(), a slice of the table at a time.
+  void begin_marking() { marked_ = 0; }
+  bool marking() const { return marked_ < capacity_; }
+  void mark(std::uint32_t records);
+
   // How long nothing has come, to a tick.
   Duration idle(FlowId id, Time now) const {
     const auto t = static_cast<std::int16_t>(tick(now) - records_[id].last_seen);
@@ -223,6 +229,7 @@ class FlowTable {
   FlowId free_ = 0;                     // list of free records, through FlowRecord::rest; nobody() ends it
   std::uint32_t size_ = 0;
   std::uint32_t hand_ = 0;                                               // where age() is
+  std::uint32_t marked_;                                                 // where mark() is
   std::int64_t round_began_ = std::numeric_limits<std::int64_t>::max();  // ticks
   Duration lag_{};  // how long time has stood still for the table
 };

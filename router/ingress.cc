@@ -17,7 +17,7 @@ bool is_icmp(const ParsedPacket& h) {
 }  // namespace
 
 Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
-    : snapshot_(e.snapshot),
+    : snapshot_(&e.snapshot),
       fib_(e.fib),
       next_hops_(e.next_hops),
       exits_(e.exits),
@@ -50,7 +50,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     if (classified)
       condition_.run(v_, port, now);
     else
-      condition_.run_unconditioned(v_, snapshot_.unmatched(port));
+      condition_.run_unconditioned(v_, snapshot_->unmatched(port));
     meter_.lap(Stage::condition, v_.size);
     rewrite_.run(v_);
     meter_.lap(Stage::rewrite, v_.size);
@@ -64,15 +64,21 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
 
 void Ingress::release(Time now) {
   condition_.advance(outlets_, now);
+  if (classify_.reloaded()) [[unlikely]]
+    flush(now);
   classify_.age(now);
   for (bool more = condition_.held() > 0; more;) {
     v_.size = 0;
     more = condition_.release(v_, now);
-    rewrite_.run(v_);
-    for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
-    hand_over(now);
-    exits_.flush();
+    send_revived(now);
   }
+}
+
+void Ingress::send_revived(Time now) {
+  rewrite_.run(v_);
+  for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
+  hand_over(now);
+  exits_.flush();
 }
 
 // Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of

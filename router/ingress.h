@@ -67,9 +67,17 @@ class Ingress {
   // A packet of this router's own: an IP packet behind 14 bytes for the Ethernet header. true: it is on its
   // way; false: no way out is ready, and it is freed.
   bool originate(rte_mbuf* m, Time now);
+  // A reload: from now on `snapshot` holds, which follows the one before (snapshot.h) and must outlive this,
+  // or the next adopt(); the one before is not looked at any more. `services`: by snapshot.services, with
+  // what has been counted. Between two turns; allocates nothing. Flows follow in the turns to come, a slice
+  // of the table in each (classify_stage.h): no packet is dropped because of it, and none overtakes another
+  // one of its flow.
+  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
+  // That is not over: there may be flows whose next packet does not ask the new rules.
+  bool adopting() const { return classify_.adopting(); }
   // Frees everything held; for the end of the process.
   void discard() { condition_.discard(); }
-  Time next_event() const { return condition_.next_event(); }
+  Time next_event() const { return std::min(condition_.next_event(), classify_.next_event()); }
 
   const FlowTable& flows() const { return classify_.flows(); }
   std::uint32_t held() const { return condition_.held(); }
@@ -79,8 +87,8 @@ class Ingress {
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
   const AlphaClocks& clocks() const { return condition_.clocks(); }
   // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
-  // obeyed. From any thread.
-  Ratio applied_alpha(const RemoteAlphaReading& path) const;
+  // obeyed. From any thread, with the latest snapshot that it knows of.
+  Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
   SignalDesk& desk() { return desk_; }
   const SignalDesk& desk() const { return desk_; }
@@ -90,11 +98,13 @@ class Ingress {
   bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);
   SignalResult follow(const CongestionSignal& signal, Time now);
+  void flush(Time now);
+  void send_revived(Time now);
   void hand_over(Time now);
   void give(const Outlet& outlet, PortIndex port);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
-  const Snapshot& snapshot_;
+  const Snapshot* snapshot_;
   const Fib& fib_;
   const NextHopTable& next_hops_;
   Exits& exits_;

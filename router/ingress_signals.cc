@@ -67,13 +67,13 @@ void Ingress::on_shared(const CongestionSignal& signal, Time now) {
 }
 
 SignalResult Ingress::follow(const CongestionSignal& signal, Time now) {
-  const SignalPath path = find_signal_path(snapshot_, fib_, next_hops_, signal);
+  const SignalPath path = find_signal_path(*snapshot_, fib_, next_hops_, signal);
   return path.result == SignalResult::applied ? condition_.on_signal(path, outlets_, now) : path.result;
 }
 
-Ratio Ingress::applied_alpha(const RemoteAlphaReading& path) const {
-  const Ratio local = outlets_[snapshot_.domains[path.domain].port].egress->alpha(path.domain);
-  const bool act = snapshot_.config.signalling.mode != config::Signalling::Mode::observe;
+Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const {
+  const Ratio local = outlets_[snapshot.domains[path.domain].port].egress->alpha(path.domain);
+  const bool act = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
   return act ? std::min(local, path.alpha) : local;
 }
 

@@ -27,6 +27,9 @@ class Meter {
   // RFC 4115: the excess rate is what `pir` has above `cir`, the excess bucket is `pbs` deep.
   Meter(const config::TrTcm& params, std::uint64_t ticks_per_second);
 
+  // Whether a state of one goes on with the other.
+  bool same_kind(const Meter& other) const { return profile_.index() == other.profile_.index(); }
+
   // Both buckets full.
   void reset(State& state) const;
   // The colour of a packet of `length` bytes (RFC: of the IP packet); `ticks` never go back.

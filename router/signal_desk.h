@@ -17,7 +17,7 @@ namespace surety {
 
 class SignalDesk {
  public:
-  // All must outlive this. `keys`, `wall`: null where signalling is off.
+  // All but the snapshot must outlive this. `keys`, `wall`: null where signalling is off.
   SignalDesk(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, const SignalKeys* keys,
              const WallClock* wall);
 
@@ -28,6 +28,9 @@ class SignalDesk {
   };
   // `ip`: a packet that parse() has passed, of which is_signal() is true.
   Decision decide(std::span<const std::uint8_t> ip, PortIndex port, Time now);
+
+  // Another configuration, of which only the trust of the ports may differ here.
+  void adopt(const Snapshot& snapshot) { customers_ = customer_ports(snapshot.config); }
 
   const SignalGate* gate() const { return gate_ ? &*gate_ : nullptr; }
   void set_keys(const SignalKeys& keys) {

@@ -44,7 +44,7 @@ std::uint32_t domain_ports(const Snapshot& snapshot, std::uint8_t dscp) {
 }  // namespace
 
 bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t dscp) {
-  return snapshot.queues[domain.port].by_dscp[dscp & 63].class_index == domain.class_index;
+  return !domain.retired && snapshot.queues[domain.port].by_dscp[dscp & 63].class_index == domain.class_index;
 }
 
 WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address) {

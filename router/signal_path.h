@@ -29,7 +29,8 @@ struct WayOut {
 WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address);
 std::uint32_t customer_ports(const config::Config& config);  // one bit each
 
-// Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through.
+// Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through; never of
+// one that is retired: its flows are about to leave it.
 bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t dscp);
 
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,

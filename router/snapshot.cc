@@ -1,7 +1,9 @@
 #include "router/snapshot.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace surety {
 
@@ -68,43 +70,108 @@ void set_capacity(config::QueueSet& set, const config::Port& port) {
     if (c.scheduling.queue.rio) c.scheduling.queue.rio->capacity = *port.shaper.rate;
 }
 
+constexpr std::size_t kMostServices = 0xffff;
+
+// Whether flows of one may go on with the state that they have of the other.
+bool same_kind(const ServiceProgram& a, const ServiceProgram& b) {
+  return a.kind == b.kind && a.conditioner == b.conditioner && (!a.meter || a.meter->same_kind(*b.meter));
+}
+
 }  // namespace
 
-Snapshot::Snapshot(config::Config c) : config(std::move(c)), classifier(config) {
-  for (const auto& s : config.services) services.push_back(compile(s));
-  services.push_back(unconditioned("unclassified", 0));
-  services.push_back(unconditioned("trusted", kKeepDscp));
+Snapshot::Snapshot(config::Config c) : Snapshot(std::move(c), nullptr) {}
+Snapshot::Snapshot(config::Config c, const Snapshot& before) : Snapshot(std::move(c), &before) {}
+
+Snapshot::Snapshot(config::Config c, const Snapshot* before)
+    : config(std::move(c)), classifier(config, before == nullptr ? nullptr : &before->classifier) {
+  place_services(before);
+  find_queues();
+  if (before != nullptr) {
+    domains = before->domains;
+    domain_of = before->domain_of;
+    domain_capacity = before->domain_capacity;
+    for (auto& d : domains) d.retired = true;
+  }
+  domain_of.resize(config.ports.size() * services.size(), kNoDomain);
+  for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
+  if (before == nullptr) domain_capacity = domains.size() + kSpareDomains;
+  if (domains.size() > domain_capacity)
+    throw std::runtime_error("this needs " + std::to_string(domains.size() - domain_capacity) +
+                             " more alphas (of a port, a class and the alpha of csa services) than a running "
+                             "router can add; restart it to use this configuration");
+}
+
+void Snapshot::place_services(const Snapshot* before) {
+  if (before != nullptr) {
+    services = before->services;
+    own_services_ = before->own_services_;
+    for (std::size_t s = 0; s < services.size(); ++s)
+      services[s].retired = s != own_services_ && s != own_services_ + 1u;
+  }
+  for (const auto& s : config.services) service_of.push_back(place(compile(s)));
+  if (before == nullptr) {
+    own_services_ = static_cast<std::uint16_t>(services.size());
+    services.push_back(unconditioned("unclassified", 0));
+    services.push_back(unconditioned("trusted", kKeepDscp));
+  }
+  if (services.size() > kMostServices)
+    throw std::runtime_error(
+        "there have been more than 65535 services since the start; restart the router to use this "
+        "configuration");
+}
+
+std::uint16_t Snapshot::place(ServiceProgram program) {
+  const auto at = std::find_if(services.begin(), services.end(), [&](const ServiceProgram& s) {
+    return s.retired && s.name == program.name && same_kind(s, program);
+  });
+  const auto slot = static_cast<std::uint16_t>(at - services.begin());
+  if (at == services.end())
+    services.push_back(std::move(program));
+  else
+    *at = std::move(program);
+  return slot;
+}
+
+void Snapshot::find_queues() {
   for (const auto& port : config.ports) {
     queues.push_back(port.queues ? config.queues[*port.queues] : plain_queue());
     set_capacity(queues.back(), port);
   }
-  domain_of.assign(config.ports.size() * services.size(), kNoDomain);
-  for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
 }
 
+// A retired service keeps the domains it had.
 void Snapshot::find_domains(PortIndex port) {
-  const std::size_t first = domains.size();
-  std::vector<std::size_t> services_of;  // the first one of each domain
-  for (std::size_t s = 0; s < config.services.size(); ++s) {
-    const auto* csa = std::get_if<config::Csa>(&config.services[s].conditioner);
+  std::vector<std::pair<std::uint16_t, const std::string*>> found;  // with the first service of each
+  for (std::size_t i = 0; i < config.services.size(); ++i) {
+    const config::Service& service = config.services[i];
+    std::uint16_t& d = domain_of[service_of[i] * config.ports.size() + port];
+    d = kNoDomain;
+    const auto* csa = std::get_if<config::Csa>(&service.conditioner);
     if (csa == nullptr) continue;
-    const std::size_t cls = queues[port].by_dscp[config.services[s].mark_out.value_or(0)].class_index;
-    std::size_t d = first;
-    while (d < domains.size() && !(domains[d].class_index == cls && domains[d].params == csa->alpha)) ++d;
-    if (d == domains.size()) {
-      domains.push_back(
-          {config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls, csa->alpha});
-      services_of.push_back(s);
-    }
-    domain_of[s * config.ports.size() + port] = static_cast<std::uint16_t>(d);
+    const std::size_t cls = queues[port].by_dscp[service.mark_out.value_or(0)].class_index;
+    d = place_domain(
+        {config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls, csa->alpha});
+    if (std::ranges::none_of(found, [&](const auto& f) { return f.first == d; }))
+      found.emplace_back(d, &service.name);
   }
-  const auto several = [&](std::size_t cls) {
-    return std::count_if(domains.begin() + static_cast<std::ptrdiff_t>(first), domains.end(),
-                         [&](const CsaDomain& d) { return d.class_index == cls; }) > 1;
-  };
-  for (std::size_t d = first; d < domains.size(); ++d)
-    if (several(domains[d].class_index))
-      domains[d].name += "/" + config.services[services_of[d - first]].name;
+  for (const auto& [d, service] : found) {
+    const auto same_class = [&](const auto& f) {
+      return domains[f.first].class_index == domains[d].class_index;
+    };
+    if (std::ranges::count_if(found, same_class) > 1) domains[d].name += "/" + *service;
+  }
+}
+
+// Where this domain stands, which is in use from now on.
+std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
+  auto at = std::ranges::find_if(domains, [&](const CsaDomain& d) {
+    return d.port == domain.port && d.class_index == domain.class_index && d.params == domain.params;
+  });
+  if (at == domains.end())
+    at = domains.insert(at, domain);
+  else if (at->retired)
+    *at = domain;
+  return static_cast<std::uint16_t>(at - domains.begin());
 }
 
 }  // namespace surety

@@ -1,7 +1,10 @@
 // A configuration made ready for the data plane: names are indices, rules a classifier, services small
 // records.
 //
-// Immutable once built (DESIGN.md rule 8): a reload builds another one and publishes it.
+// Immutable once built (DESIGN.md rule 8): a reload builds another one from the one before and publishes it.
+// Flows and packets that wait refer to services and domains by index, so an index means the same in both:
+// what is in both keeps its place, what is new stands behind, and what is gone stays, `retired`, for those
+// that still have it.
 #pragma once
 
 #include <cstdint>
@@ -31,36 +34,50 @@ struct ServiceProgram {
   std::optional<Meter> meter;     // kind meter
   std::string name, conditioner;
   Rate committed;
+  bool retired = false;  // no more in the configuration
 };
 
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port (PAPERS.md,
 // CSA).
 struct CsaDomain {
-  std::string name;  // "port/class", with "/service" behind it where a class has several domains
+  // "port/class", with "/service" behind it where a class has several domains; unique among those that are
+  // not retired.
+  std::string name;
   PortIndex port = 0;
   std::size_t class_index = 0;
   CsaParams params;
+  bool retired = false;  // no service of the configuration has it
 };
 inline constexpr std::uint16_t kNoDomain = 0xffff;
+// How many domains reloads may add to those of the start.
+inline constexpr std::size_t kSpareDomains = 64;
 
 struct Snapshot {
   explicit Snapshot(config::Config c);
+  // A reload. The ports, and the classes of each one's queues, must be the same as in `before`. A service of
+  // the same name and kind keeps its place, also one that had been retired. Throws std::runtime_error where
+  // services or domains are more than there is room for.
+  Snapshot(config::Config c, const Snapshot& before);
 
   config::Config config;
   Classifier classifier;
-  // Those of the configuration, then two of our own for what no rule matches: "unclassified" from customer
-  // ports (best effort), "trusted" from core ports (the DSCP stays as it is).
+  // Those of the first configuration, then two of our own for what no rule matches: "unclassified" from
+  // customer ports (best effort), "trusted" from core ports (the DSCP stays as it is); then those of reloads.
   std::vector<ServiceProgram> services;
-  std::vector<config::QueueSet> queues;  // one per port; ports without `queues` have one tail-drop class
+  std::vector<std::uint16_t> service_of;  // where a service of the configuration stands among them
+  std::vector<config::QueueSet> queues;   // one per port; ports without `queues` have one tail-drop class
   std::vector<CsaDomain> domains;
+  std::size_t domain_capacity = 0;       // domains.size() never exceeds it, after any reload
   std::vector<std::uint16_t> domain_of;  // [service * ports + port]; kNoDomain for other conditioners
 
+  // What a rule of the configuration gives.
+  std::uint16_t service_of_rule(std::size_t rule) const { return service_of[config.rules[rule].service]; }
   std::uint16_t unmatched(PortIndex port) const {
     const bool customer = config.ports[port].trust == config::Port::Trust::customer;
-    return static_cast<std::uint16_t>(services.size() - (customer ? 2 : 1));
+    return static_cast<std::uint16_t>(own_services_ + (customer ? 0 : 1));
   }
   // The service "unclassified": best effort, nothing promised and nothing kept.
-  std::uint16_t best_effort() const { return static_cast<std::uint16_t>(services.size() - 2); }
+  std::uint16_t best_effort() const { return own_services_; }
   // By egress port, of a service's flows.
   const std::uint16_t* domains_of(std::uint16_t service) const {
     return domain_of.data() + service * config.ports.size();
@@ -68,7 +85,14 @@ struct Snapshot {
   std::uint16_t domain(PortIndex port, std::uint16_t service) const { return domains_of(service)[port]; }
 
  private:
+  Snapshot(config::Config c, const Snapshot* before);
+  void place_services(const Snapshot* before);
+  std::uint16_t place(ServiceProgram program);
+  void find_queues();
   void find_domains(PortIndex port);
+  std::uint16_t place_domain(const CsaDomain& domain);
+
+  std::uint16_t own_services_ = 0;  // "unclassified" stands there, "trusted" behind it
 };
 
 }  // namespace surety

@@ -58,7 +58,7 @@ void add_paths(SignallingReading& r, const SignallingNumbers& numbers, const Ing
     p.next_hops = path.path.count;
     p.domain = snapshot.domains[path.domain].name;
     p.alpha = path.alpha.value();
-    p.applied_alpha = ingress.applied_alpha(path).value();
+    p.applied_alpha = ingress.applied_alpha(path, snapshot).value();
     r.paths.push_back(std::move(p));
   }
 }

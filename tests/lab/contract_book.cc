@@ -27,7 +27,7 @@ ContractBook::Place ContractBook::learn(std::size_t router, std::size_t port,
     return place;
   place.key = p.key;
   if (const auto rule = snapshot.classifier.match(p, index))
-    place.committed = snapshot.services[snapshot.config.rules[*rule].service].committed;
+    place.committed = snapshot.services[snapshot.service_of_rule(*rule)].committed;
   return place;
 }
 

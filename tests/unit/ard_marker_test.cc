@@ -304,5 +304,93 @@ TEST(ArdMarker, ABurstOfHugeTokensIsBeyondEveryBucket) {
   EXPECT_FALSE(marker.pass({64, 6400}, {}, kStart + 1s)) << "64 GB do not fit into the sum";
 }
 
+// ---- other parameters
+
+void adopt(ArdMarker& marker, const ArdParams& p, Time now) {
+  marker.adopt(ArdMarker(p, now, 99), now);
+}
+
+// After an interval of `in` and `out` packets.
+TEST(ArdMarkerAdopt, TheTprKeepsItsShareOfTheMaximum) {
+  const struct {
+    Rate before;
+    int in, out;
+    Rate after, tpr;
+  } cases[] = {
+      {8_Mbps, 0, 0, 8_Mbps, 8_Mbps},   {8_Mbps, 0, 0, 4_Mbps, 4_Mbps},   {8_Mbps, 0, 0, 16_Mbps, 16_Mbps},
+      {8_Mbps, 30, 10, 8_Mbps, 6_Mbps}, {8_Mbps, 30, 10, 4_Mbps, 3_Mbps}, {8_Mbps, 30, 10, 100_Gbps, 75_Gbps},
+      {8_Mbps, 0, 10, 16_Mbps, 0_bps},  {8_Mbps, 30, 10, 0_bps, 0_bps},   {0_bps, 0, 0, 8_Mbps, 8_Mbps},
+  };
+  for (const auto& c : cases) {
+    ArdMarker marker(paper(c.before), kStart, 1);
+    offer(marker, c.in, kIn, 1000, kStart);
+    offer(marker, c.out, kOut, 1000, kStart);
+    adopt(marker, paper(c.after), kStart + 101s);
+    EXPECT_EQ(marker.tpr(), c.tpr) << c.after.bits_per_second();
+    EXPECT_EQ(marker.lambda_in(), c.in * 10);
+    EXPECT_EQ(marker.lambda_out(), c.out * 10);
+    EXPECT_EQ(marker.next_event(), kStart + 200s) << "the running interval goes on";
+  }
+}
+
+TEST(ArdMarkerAdopt, TokensStayUpToTheNewDepth) {
+  const struct {
+    std::uint32_t tokens, bucket, expected;
+  } cases[] = {{60'000, 60, 60'000}, {60'000, 10, 10'000}, {60'000, 100, 60'000}, {7'000, 10, 7'000}};
+  for (const auto& c : cases) {
+    ArdMarker marker = marker_at(c.tokens);
+    ArdParams p = paper(0_bps);
+    p.bucket = Depth::packets(c.bucket);
+    adopt(marker, p, kStart + 1s);
+    EXPECT_EQ(marker.tokens(), bytes(c.expected));
+  }
+}
+
+TEST(ArdMarkerAdopt, TokensFillAtTheOldRateUpToTheChange) {
+  ArdMarker marker(paper(8_Mbps), kStart, 1);
+  offer(marker, 1, kIn, 40'000, kStart);
+  adopt(marker, paper(16_Mbps), kStart + 10ms);
+  EXPECT_EQ(marker.tokens(), bytes(30'000));
+  marker.offer(kIn, 1'000, kStart + 15ms);
+  EXPECT_EQ(marker.tokens(), bytes(39'000));
+}
+
+TEST(ArdMarkerAdopt, VerdictsFollowTheNewParameters) {
+  ArdParams p = paper(0_bps);
+  p.threshold = Depth::packets(10);
+  p.remark = Probability(1);
+  p.drop = Probability(0);
+  ArdMarker marker = marker_at(0);
+  adopt(marker, p, kStart);
+  EXPECT_DOUBLE_EQ(marker.remark_probability(bytes(5'000)).value(), 0.5);
+  EXPECT_EQ(offer(marker, 1000, kIn, 1, kStart), (std::array{0, 1000, 0})) << "ARM";
+  p.drop = Probability(1);
+  adopt(marker, p, kStart);
+  EXPECT_EQ(offer(marker, 1000, kIn, 1, kStart), (std::array{0, 0, 1000}));
+  p.threshold = Depth::packets(0);
+  marker = marker_at(1'000);
+  adopt(marker, p, kStart);
+  EXPECT_EQ(offer(marker, 2, kIn, 600, kStart), (std::array{1, 0, 1}));
+}
+
+TEST(ArdMarkerAdopt, TheRunningIntervalGoesOnUnlessItsLengthChanges) {
+  ArdMarker same(paper(8_Mbps), kStart, 1), other(paper(8_Mbps), kStart, 1);
+  ArdParams shorter = paper(8_Mbps);
+  shorter.interval = 10s;
+  for (ArdMarker* m : {&same, &other}) offer(*m, 30, kIn, 1000, kStart);
+  adopt(same, paper(8_Mbps), kStart + 50s);
+  adopt(other, shorter, kStart + 50s);
+  EXPECT_EQ(same.next_event(), kStart + 100s);
+  EXPECT_EQ(other.next_event(), kStart + 60s);
+  for (ArdMarker* m : {&same, &other}) offer(*m, 10, kOut, 1000, kStart + 51s);
+  same.advance(kStart + 100s);
+  other.advance(kStart + 60s);
+  EXPECT_EQ(same.lambda_in(), 300);
+  EXPECT_EQ(same.tpr(), 6_Mbps);
+  EXPECT_EQ(other.lambda_in(), 0) << "what came before is not of the new interval";
+  EXPECT_EQ(other.lambda_out(), 1000);
+  EXPECT_EQ(other.tpr(), 0_bps);
+}
+
 }  // namespace
 }  // namespace surety

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "conditioners/rng.h"
@@ -305,6 +306,96 @@ TEST(ClassScheduler, TakesABurstOfOneClass) {
   const std::span<const Packet> none;
   EXPECT_EQ(s.enqueue(1, none, {}, notices, kStart), 0u);
   EXPECT_EQ(s.next_event(kStart), kNever) << "a burst of nothing wakes no class";
+}
+
+// ---- other parameters
+
+std::vector<ClassParams> with_weights(const std::vector<std::uint32_t>& weights) {
+  std::vector<ClassParams> classes;
+  for (const std::uint32_t w : weights) classes.push_back(weighted(w));
+  return classes;
+}
+
+void change(ClassScheduler& s, const std::vector<ClassParams>& classes, WireOverhead overhead = {},
+            Time now = kStart) {
+  ClassScheduler fresh(classes, overhead, now, 2);
+  s.adopt(fresh, now);
+}
+
+TEST(ClassSchedulerAdopt, PacketsStayInTheirOrder) {
+  ClassScheduler s({strict(), weighted(1), weighted(1)}, {}, kStart, 1);
+  for (std::uint16_t i = 0; i < 20; ++i)
+    for (std::size_t c = 0; c < 3; ++c) put(s, c, static_cast<std::uint16_t>(100 + i));
+  change(s, {strict(), weighted(5), weighted(2)}, kEthernet);
+  EXPECT_EQ(s.depth(), 60u);
+  EXPECT_EQ(s.quantum_unit(), 769u);
+  std::array<std::uint16_t, 3> next{100, 100, 100};
+  for (Packet p; s.dequeue(kStart, p);) ASSERT_EQ(p.length, next[p.flow]++);
+  EXPECT_EQ(next, (std::array<std::uint16_t, 3>{120, 120, 120}));
+  EXPECT_EQ(s.depth(), 0u);
+}
+
+// Nobody is empty, the weights change at random times: from each change on, bytes over weights are no further
+// apart than the header says.
+TEST(ClassSchedulerAdopt, SharesFollowTheNewWeightsFromTheChangeOn) {
+  const std::vector<std::vector<std::uint32_t>> kWeights{{1, 1, 1},    {9, 3, 1},  {1, 3, 9},
+                                                         {100, 1, 50}, {7, 9, 11}, {2000, 3000, 5000}};
+  for (const WireOverhead overhead : {WireOverhead{}, kEthernet, kAtm}) {
+    Rng rng(6);
+    std::vector<std::uint32_t> weights = kWeights[0];
+    ClassScheduler s(with_weights(weights), overhead, kStart, 1);
+    const auto size = [&rng] { return static_cast<std::uint16_t>(40 + rng.next() % 1461); };
+    for (std::size_t c = 0; c < 3; ++c)
+      for (int i = 0; i < 10; ++i) put(s, c, size());
+    std::array<double, 3> bytes{};
+    const double packet = overhead.wire_bytes(1500);
+    for (int i = 0; i < 200'000; ++i) {
+      if (rng.next() % 200 == 0) {
+        change(s, with_weights(weights = kWeights[rng.next() % kWeights.size()]), overhead);
+        bytes = {};
+      }
+      Packet p;
+      ASSERT_TRUE(s.dequeue(kStart, p));
+      bytes[p.flow] += overhead.wire_bytes(p.length);
+      put(s, p.flow, size());
+      for (std::size_t a = 0; a < 3; ++a)
+        ASSERT_LE(std::abs(bytes[a] / weights[a] - bytes[p.flow] / weights[p.flow]),
+                  s.quantum_unit() + packet / weights[a] + packet / weights[p.flow]);
+    }
+  }
+}
+
+// 1000 bytes at 8 Mbit/s are 1 ms; the burst of a cap is 3000 bytes.
+TEST(ClassSchedulerAdopt, CapsComeGoAndChange) {
+  ClassScheduler s({strict(8_Mbps), weighted(1)}, {}, kStart, 1);
+  for (int i = 0; i < 20; ++i) put(s, 0, 1000);
+  for (const int expected : {0, 0, 0, -1}) EXPECT_EQ(next_class(s), expected);
+  change(s, {strict(80_Mbps), weighted(1)});
+  EXPECT_EQ(s.next_event(kStart), kStart + 1ns);
+  EXPECT_EQ(next_class(s, kStart + 1ns), 0);
+  EXPECT_EQ(s.next_event(kStart + 1ns), kStart + 100us + 1ns) << "at the new rate";
+  change(s, {strict(), weighted(1)}, {}, kStart + 1ns);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(next_class(s, kStart + 1ns), 0) << "no cap";
+  change(s, {strict(8_Mbps), weighted(1)}, {}, kStart + 1ns);
+  for (const int expected : {0, 0, 0, -1}) EXPECT_EQ(next_class(s, kStart + 1ns), expected);
+  EXPECT_EQ(s.depth(), 3u);
+}
+
+TEST(ClassSchedulerAdopt, RingsGrowASliceAtATime) {
+  ClassScheduler s({strict({}, 7), weighted(1, 7), weighted(1, 7)}, {}, kStart, 1);
+  for (std::uint16_t i = 0; i < 7; ++i)
+    for (const std::size_t c : {0u, 1u}) put(s, c, static_cast<std::uint16_t>(100 + i));
+  change(s, {strict({}, 100), weighted(1, 100), weighted(1, 7)});
+  EXPECT_FALSE(put(s, 0, 107)) << "the old ring is full";
+  EXPECT_TRUE(s.grow(6));
+  EXPECT_TRUE(s.grow(6)) << "7 and 5 of the 14";
+  EXPECT_TRUE(put(s, 0, 107)) << "the first is done";
+  EXPECT_FALSE(put(s, 1, 107));
+  EXPECT_FALSE(s.grow(2));
+  EXPECT_TRUE(put(s, 1, 107));
+  std::array<std::uint16_t, 2> next{100, 100};
+  for (Packet p; s.dequeue(kStart, p);) ASSERT_EQ(p.length, next[p.flow]++);
+  EXPECT_EQ(next, (std::array<std::uint16_t, 2>{108, 108}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,13 @@ inline constexpr std::uint8_t kBe = 0, kAf11 = 10, kAf12 = 12, kAf21 = 18, kEf =
 // A trusted port 0, and port 1 that is what a test makes of it.
 class Port {
  public:
+  static std::string yaml(const std::string& settings, const std::string& rest) {
+    return "version: 1\nports:\n  in0: {addresses: [10.1.0.254/16], trust: core}\n"
+           "  out0: {addresses: [10.2.0.254/16], trust: core" +
+           settings + "}\n" + rest;
+  }
   explicit Port(const std::string& settings, const std::string& rest = "", std::uint64_t seed = 1)
-      : d("version: 1\nports:\n  in0: {addresses: [10.1.0.254/16], trust: core}\n"
-          "  out0: {addresses: [10.2.0.254/16], trust: core" +
-              settings + "}\n" + rest,
-          {}, seed) {
+      : d(yaml(settings, rest), {}, seed) {
     d.route("10.2.0.0/16", {ready(1)});
     d.route("2001:db8:2::/48", {ready(1)});
   }
@@ -32,6 +35,20 @@ class Port {
 
   void send(std::uint8_t dscp, std::size_t n = 1, std::size_t length = 1000, std::uint8_t ecn = 0) {
     d.receive(copies(n, udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2 | ecn)}, length)));
+  }
+  // Another configuration of the port, which its egress adopts.
+  void reload(const std::string& settings, const std::string& rest = "") {
+    prepare(settings, rest);
+    adopt();
+  }
+  void prepare(const std::string& settings, const std::string& rest) {
+    snapshot =
+        std::make_unique<Snapshot>(configured(yaml(settings, rest)), snapshot ? *snapshot : d.snapshot);
+    update = Egress::prepare(*snapshot, 1, d.now, 2);
+  }
+  void adopt() {
+    d.egresses[1]->adopt(*update, d.now);
+    update.reset();
   }
   std::vector<int> dscps(std::size_t room = 64) {
     std::vector<int> all;
@@ -55,6 +72,8 @@ class Port {
   }
 
   DataPlane d;
+  std::unique_ptr<Snapshot> snapshot;  // of the last reload; those before are gone
+  std::unique_ptr<EgressUpdate> update;
 };
 
 inline constexpr const char* kQueues = R"(

@@ -84,7 +84,7 @@ TEST_F(IngressSignals, ASignalForSomebodyBehindACustomerPortEndsHere) {
   EXPECT_EQ(d.egresses[kLan]->depth(), 0u) << "a customer never sees one";
   ASSERT_EQ(d.ingress->remote_alphas().size(), 1u);
   EXPECT_EQ(d.ingress->remote_alphas()[0].alpha, Ratio::of(0.3));
-  EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0]), Ratio::of(0.3));
+  EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0], d.snapshot), Ratio::of(0.3));
 }
 
 TEST_F(IngressSignals, WhatComesTwiceCountsOnce) {
@@ -188,7 +188,7 @@ TEST_F(Observing, EverythingIsComputedAndNothingApplied) {
   EXPECT_EQ(count(SignalResult::observed), 1u);
   ASSERT_EQ(d.ingress->remote_alphas().size(), 1u);
   EXPECT_EQ(d.ingress->remote_alphas()[0].alpha, Ratio::of(0.3)) << "what it would be";
-  EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0]), Ratio::of(0.4));
+  EXPECT_EQ(d.ingress->applied_alpha(d.ingress->remote_alphas()[0], d.snapshot), Ratio::of(0.4));
 }
 
 struct Off : IngressSignals {

@@ -157,5 +157,91 @@ TEST(PortShaper, SendsSeveralAtOnceOnlyIfEachMayLeave) {
   EXPECT_TRUE(unlimited.send_all(1'000'000'000));
 }
 
+// ---- other parameters
+
+// Rates in Mbit/s, none: unlimited. 1000 bytes at 8 Mbit/s are 1 ms.
+TEST(PortShaperAdopt, CreditAndDebtStay) {
+  const struct {
+    PortShaperParams before;
+    std::uint32_t sent;
+    PortShaperParams after;
+    Duration wait;        // from the change, 1 ms after the sending, until ready()
+    std::uint32_t burst;  // what may leave then, to the byte that overdraws
+  } cases[] = {
+      {{8_Mbps, 3000_B, {}}, 1000, {8_Mbps, 3000_B, {}}, 0ns, 3000},
+      {{8_Mbps, 3000_B, {}}, 3000, {8_Mbps, 500_B, {}}, 0ns, 500},    // credit beyond the burst is lost
+      {{8_Mbps, 3000_B, {}}, 3000, {8_Mbps, 9000_B, {}}, 0ns, 1000},  // and none is given
+      {{8_Mbps, 3000_B, {}}, 6000, {8_Mbps, 3000_B, {}}, 2ms + 1ns, 0},
+      {{8_Mbps, 3000_B, {}}, 6000, {80_Mbps, 3000_B, {}}, 200us + 1ns, 0},
+      {{8_Mbps, 3000_B, {}}, 6000, {800_kbps, 3000_B, {}}, 20ms + 1ns, 0},
+      {{8_Mbps, 3000_B, {}}, 6000, {0_bps, 3000_B, {}}, Duration::max(), 0},
+      {{0_bps, 3000_B, {}}, 5000, {8_Mbps, 3000_B, {}}, 2ms + 1ns, 0},
+      {{{}, 3000_B, {}}, 90'000, {8_Mbps, 2000_B, {}}, 0ns, 2000},  // a rate begins with its burst
+      {{8_Mbps, 3000_B, {}}, 90'000, {{}, 3000_B, {}}, 0ns, 90'000},
+      {{8_Mbps, 3000_B, {}}, 3000, {8_Mbps, 3000_B, kEthernet}, 0ns, 1000},
+  };
+  for (const auto& c : cases) {
+    PortShaper shaper(c.before, kStart);
+    shaper.sent(c.sent);
+    const Time change = kStart + 1ms;
+    shaper.adopt(PortShaper(c.after, kStart), change);
+    EXPECT_EQ(shaper.limited(), c.after.rate.has_value());
+    const Time next = shaper.next_event(change);
+    ASSERT_EQ(next == kNever ? Duration::max() : next - change, c.wait);
+    if (next == kNever) continue;
+    shaper.advance(next);
+    if (c.burst > 0) {
+      EXPECT_EQ(shaper.send_all(c.burst + 1), !shaper.limited());
+      EXPECT_TRUE(shaper.send_all(c.burst)) << c.burst;
+    }
+  }
+}
+
+TEST(PortShaperAdopt, CountsWithTheNewOverhead) {
+  PortShaper shaper({8_Mbps, 3000_B, {}}, kStart);
+  shaper.adopt(PortShaper({8_Mbps, 3000_B, kAtm}, kStart), kStart);
+  shaper.sent(576);
+  EXPECT_TRUE(shaper.send_all(3000 - 636));
+  EXPECT_FALSE(shaper.ready());
+}
+
+// Rates come, go and change under an eager sender: in every interval sent <= what the rates gave + the
+// largest burst + one packet; and in each phase it gets its rate.
+TEST(PortShaperAdopt, TheBoundHoldsOverEachChange) {
+  Rng rng(13);
+  PortShaperParams params{10_Mbps, 4000_B, kEthernet};
+  PortShaper shaper(params, kStart);
+  constexpr std::int64_t kLargestBurst = 9000 * kCreditPerByte, kPacket = (1500 + 38) * kCreditPerByte;
+  std::int64_t given = 0, sent = 0, lowest = 0, phase = 0;  // sent - given: at its lowest, at the change
+  int changes = 0;
+  Time now = kStart;
+  for (int i = 0; i < 100'000; ++i) {
+    const Duration step(rng.next() % 300'000);
+    now += step;
+    if (params.rate) given += static_cast<std::int64_t>(params.rate->bits_per_second()) * step.count();
+    if (rng.next() % 50 == 0) {
+      if (params.rate) {
+        ASSERT_GE(sent - given, phase - 2 * kPacket) << "too slow";
+      }
+      if (!params.rate) lowest = sent - given;
+      phase = sent - given;
+      params = {Rate::bits_per_second(1'000'000 + rng.next() % 20'000'000), Bytes(8000 + rng.next() % 1001),
+                kEthernet};
+      if (rng.next() % 4 == 0) params.rate.reset();
+      shaper.adopt(PortShaper(params, now), now);
+      ++changes;
+    }
+    shaper.advance(now);
+    while (params.rate && shaper.ready()) {
+      const std::uint32_t length = 40 + rng.next() % 1461;
+      lowest = std::min(lowest, sent - given);
+      sent += kEthernet.wire_bytes(length) * kCreditPerByte;
+      shaper.sent(length);
+      ASSERT_LE(sent - given - lowest, kLargestBurst + kPacket) << "too fast";
+    }
+  }
+  EXPECT_GT(changes, 1000);
+}
+
 }  // namespace
 }  // namespace surety

@@ -33,5 +33,17 @@ TEST(RateMeter, CountsBeyond32Bits) {
   EXPECT_EQ(meter.rate(), 12e9);
 }
 
+TEST(RateMeter, AnIntervalThatBeginsAnewForgetsWhatCame) {
+  RateMeter meter;
+  meter.count(1000);
+  meter.close(1s);
+  meter.count(500);
+  meter.restart();
+  EXPECT_EQ(meter.rate(), 1000) << "of the last whole one";
+  meter.count(10);
+  meter.close(1s);
+  EXPECT_EQ(meter.rate(), 10);
+}
+
 }  // namespace
 }  // namespace surety

@@ -307,5 +307,80 @@ TEST(Rio, NegligibleAveragesAreNotDecayed) {
   EXPECT_DOUBLE_EQ(rio.average_total(), 5e-7 * (1 - 1e-7));
 }
 
+// ---- other parameters
+
+TEST(RioAdopt, KeepsTheAveragesAndGoesOnWithTheNewWeight) {
+  Rio rio({.weight = 0.5, .in = red(1000, 2000, 0.1), .out = red(1000, 2000, 0.1)}, 1);
+  in(rio, 20, 50);
+  rio.adopt(Rio({.weight = 0.25, .in = red(1000, 2000, 0.1), .out = red(1000, 2000, 0.1)}, 2));
+  EXPECT_DOUBLE_EQ(rio.average_in(), 10);
+  EXPECT_DOUBLE_EQ(rio.average_total(), 25);
+  in(rio, 20, 65);
+  EXPECT_DOUBLE_EQ(rio.average_in(), 10 + 0.25 * 10);
+  EXPECT_DOUBLE_EQ(rio.average_total(), 25 + 0.25 * 40);
+}
+
+TEST(RioAdopt, JudgesByTheNewCurves) {
+  const RioParams wide = instantaneous(red(70, 120, 1), red(10, 60, 1));
+  const struct {
+    RioParams other;
+    Precedence precedence;
+    std::uint32_t packets;
+    bool ecn_capable, congested;
+    RioVerdict before, after;
+  } cases[] = {
+      {instantaneous(red(70, 120, 1), red(5, 9, 1)), Precedence::out, 10, false, true, RioVerdict::accept,
+       RioVerdict::forced},
+      {instantaneous(red(5, 9, 1), red(10, 60, 1)), Precedence::in, 10, false, false, RioVerdict::accept,
+       RioVerdict::forced},
+      {instantaneous(red(70, 120, 1), red(80, 90, 1)), Precedence::out, 61, false, false, RioVerdict::forced,
+       RioVerdict::accept},
+      {instantaneous(red(70, 120, 1), red(80, 90, 1)), Precedence::out, 90, false, true, RioVerdict::forced,
+       RioVerdict::early},
+      {{.weight = 1, .in = red(70, 120, 1), .out = red(10, 60, 1), .ecn = true},
+       Precedence::out,
+       60,
+       true,
+       true,
+       RioVerdict::early,
+       RioVerdict::mark},
+  };
+  for (const auto& c : cases) {
+    Rio rio(wide, 1);
+    EXPECT_EQ(rio.arrive(c.precedence, c.ecn_capable, c.packets, c.packets, kStart), c.before);
+    rio.adopt(Rio(c.other, 2));
+    EXPECT_EQ(rio.congested(), c.congested) << c.packets;
+    EXPECT_EQ(rio.arrive(c.precedence, c.ecn_capable, c.packets, c.packets, kStart), c.after) << c.packets;
+  }
+}
+
+// m = idle * capacity / mean packet: 1000 bytes at 8 Mbit/s are 1 ms, then 500 ns.
+TEST(RioAdopt, AnIdleQueueDecaysAtTheOldPaceUpToTheChange) {
+  RioParams params{.weight = 0.1, .in = red(70, 120, 1), .out = red(10, 60, 1)};
+  params.capacity = 8_Mbps;
+  params.mean_packet = 1000_B;
+  Rio rio(params, 1);
+  in(rio, 20, 50);
+  rio.depart(Precedence::in, 0, 0, kStart);
+  params.weight = 0.2;
+  params.capacity = 16_Mbps;
+  rio.settle(0, 0, kStart + 3ms);
+  rio.adopt(Rio(params, 2));
+  rio.settle(0, 0, kStart + 5ms);
+  EXPECT_NEAR(rio.average_in(), 2 * std::pow(0.9, 3) * std::pow(0.8, 4), 1e-12);
+  EXPECT_NEAR(rio.average_total(), 5 * std::pow(0.9, 3) * std::pow(0.8, 4), 1e-12);
+}
+
+TEST(RioAdopt, TheSameParametersChangeNoVerdict) {
+  Rio one(csa(), 7), other(csa(), 7);
+  for (int i = 0; i < 20000; ++i) {
+    if (i % 100 == 0) one.adopt(Rio(csa(), 8));
+    const Precedence precedence = i % 3 == 0 ? Precedence::in : Precedence::out;
+    const auto packets = static_cast<std::uint32_t>(i / 100 % 130);
+    ASSERT_EQ(one.arrive(precedence, false, packets, packets, kStart),
+              other.arrive(precedence, false, packets, packets, kStart));
+  }
+}
+
 }  // namespace
 }  // namespace surety

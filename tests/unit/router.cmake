@@ -11,6 +11,7 @@ surety_test(unit_router
   unit/counters_test.cc
   unit/degrade_reason_test.cc
   unit/dispatch_test.cc
+  unit/egress_adopt_test.cc
   unit/egress_handed_test.cc
   unit/egress_signals_test.cc
   unit/egress_test.cc

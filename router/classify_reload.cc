@@ -1,0 +1,135 @@
+// How flows come to the services of another configuration.
+#include <algorithm>
+
+#include "router/classify_stage.h"
+
+namespace surety {
+
+void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+  rekeyed_ |= snapshot.classifier.uses_dscp() != snapshot_->classifier.uses_dscp();
+  snapshot_ = &snapshot;
+  services_ = services;
+  creation_limit_ = creation_limit(snapshot.config.flow_table);
+  limited_ = snapshot.config.flow_table.creation_rate != 0u;
+  // A port that no rule speaks of any more goes on being classified until what its flows hold has gone: who
+  // is not classified would overtake it.
+  settling_ |= rekeyed_;
+  for (std::size_t p = 0; p < classified_.size(); ++p) {
+    const bool now_classified = snapshot.classifier.classifies(static_cast<PortIndex>(p));
+    settling_ |= classified_[p] != 0 && !now_classified;
+    classified_[p] |= static_cast<std::uint8_t>(now_classified);
+  }
+  for (Request& r : requests_) r.service = kSameService;  // that of another reload
+  flows_.begin_marking();
+  due_ = now;
+}
+
+void ClassifyStage::settle() {
+  if (!settling_ || adopting()) return;
+  for (std::size_t p = 0; p < classified_.size(); ++p)
+    classified_[p] = snapshot_->classifier.classifies(static_cast<PortIndex>(p));
+  settling_ = rekeyed_ = false;
+}
+
+// A packet of a flow that may have been judged by a former configuration.
+void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
+  const FlowId id = v.flow[i];
+  FlowRecord& r = flows_[id];
+  const Judgement j = judge(rule, port);
+  const FlowId from = (r.flags & FlowRecord::redirect) != 0 ? r.state.shared : kNoFlow;
+  FlowId to = kNoFlow;
+  std::uint16_t service = j.service;
+  if (j.shares) {
+    const Opened shared = contract(rule, service, v.header[i], now);
+    to = shared.id;
+    if (to == kNoFlow) {  // it stays what it is, if it still can
+      if (from != kNoFlow) r.flush_asked() = 0;
+      if (from != kNoFlow && flows_[from].service != r.service) degrade(v, i, port, shared.reason);
+      return;
+    }
+    service = flows_[to].service;  // the former one, until it begins anew
+  }
+  const bool same_buffer = from == to && (from != kNoFlow || service == r.service);
+  if (!same_buffer && waits(r)) return ask_to_go(r, id, now);
+  if (from != to || service != r.service) move(r, service, to, now);
+  if (to != kNoFlow) r.flush_asked() = 0;
+  if (service == j.service)
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
+  else
+    r.flags |= FlowRecord::stale;
+  v.service[i] = service;
+}
+
+// A contract that is new here is no more embryonic than the flow that goes by it: it would be forgotten
+// earlier.
+void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now) {
+  --services_[r.service].flows;
+  if (has_own_state(r)) --services_[r.service].contracts;
+  r.service = service;
+  if (contract != kNoFlow) {
+    r.flags |= FlowRecord::redirect;
+    r.state.shared = contract;
+    flows_.touch(flows_[contract], now);
+  } else {
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::redirect);
+    start(r, snapshot_->services[service], now);
+  }
+  ++services_[service].flows;
+  if (has_own_state(r)) ++services_[service].contracts;
+}
+
+// Whether packets of it may wait in an input buffer. In that of a contract there are none of it if the
+// contract has been emptied since it asked for that: then others may keep that buffer busy for ever.
+bool ClassifyStage::waits(const FlowRecord& r) const {
+  if ((r.flags & FlowRecord::redirect) == 0) return (r.flags & FlowRecord::sticky) != 0;
+  const FlowRecord& contract = flows_[r.state.shared];
+  if ((contract.flags & FlowRecord::sticky) == 0 || contract.service != r.service) return false;
+  return r.flush_asked() == 0 || asked(r.state.shared);
+}
+
+void ClassifyStage::ask_to_go(FlowRecord& r, FlowId id, Time now) {
+  const bool redirect = (r.flags & FlowRecord::redirect) != 0;
+  const bool heard = ask(redirect ? r.state.shared : id, kSameService, now);
+  if (redirect) r.flush_asked() = heard;
+}
+
+bool ClassifyStage::ask(FlowId id, std::uint16_t service, Time now) {
+  const auto at = std::ranges::find(requests_, id, &Request::id);
+  if (at != requests_.end()) {
+    if (service != kSameService) at->service = service;
+    return true;
+  }
+  if (requests_.size() == kMostRequests) return false;
+  requests_.push_back({id, service});
+  due_ = now;
+  return true;
+}
+
+bool ClassifyStage::asked(FlowId id) const {
+  return std::ranges::find(requests_, id, &Request::id) != requests_.end();
+}
+
+void ClassifyStage::restart(const Request& request, Time now) {
+  FlowRecord& contract = flows_[request.id];
+  if (request.service == kSameService || request.service == contract.service) return;
+  --services_[contract.service].contracts;
+  ++services_[request.service].contracts;
+  contract.service = request.service;
+  start(contract, snapshot_->services[request.service], now);
+}
+
+// Before the reload the DSCP was part of the key, or is only now: the packet goes on with the flow that it
+// had then, as long as that holds packets that came before it.
+bool ClassifyStage::find_former(Vector& v, std::size_t i, Time now) {
+  FlowKey key = v.header[i].key;
+  key.dscp = snapshot_->classifier.uses_dscp() ? 0 : v.header[i].traffic_class >> 2;
+  if (key.dscp == v.header[i].key.dscp) return false;
+  const FlowId id = flows_.find(key, flows_.hash(key), now);
+  if (id == kNoFlow || !waits(flows_[id])) return false;
+  v.flow[i] = id;
+  meet(v, i, flows_.tick(now));
+  ask_to_go(flows_[id], id, now);
+  return true;
+}
+
+}  // namespace surety

@@ -1,0 +1,34 @@
+// What a reload asks of the ingress.
+#include "router/ingress.h"
+
+namespace surety {
+
+namespace {
+// What one turn lets go of input buffers that are to be emptied: some ten microseconds.
+constexpr std::size_t kVectorsAtOnce = 4;
+}  // namespace
+
+void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+  snapshot_ = &snapshot;
+  for (ParseContext& c : contexts_) c.match_dscp = snapshot.classifier.uses_dscp();
+  classify_.adopt(snapshot, services, now);
+  condition_.adopt(snapshot, services, now);
+  desk_.adopt(snapshot);
+}
+
+void Ingress::flush(Time now) {
+  std::size_t vectors = kVectorsAtOnce;
+  v_.size = 0;
+  classify_.serve(now, [&](FlowId id) {
+    while (vectors > 0 && !condition_.flush(v_, id, now)) {
+      send_revived(now);
+      v_.size = 0;
+      --vectors;
+    }
+    return (classify_.flows()[id].flags & FlowRecord::sticky) == 0;
+  });
+  if (v_.size > 0) send_revived(now);
+  if (condition_.held() == 0) classify_.settle();
+}
+
+}  // namespace surety
