@@ -48,9 +48,11 @@ std::string endpoint(const FlowKey& key, bool destination) {
 // What a contract covers, by its rule: one address, a prefix, or anything.
 std::string covered(const FlowKey& key, bool destination, const Snapshot& snapshot) {
   using Per = config::Rule::Per;
-  const std::size_t rule = key.rest & 0xffff;
-  if (rule >= snapshot.config.rules.size()) return "any";  // the record has changed under our eyes
-  const config::Rule& r = snapshot.config.rules[rule];
+  const auto& rules = snapshot.config.rules;
+  std::uint16_t rule = 0;
+  while (rule < rules.size() && snapshot.classifier.id(rule) != static_cast<std::uint32_t>(key.rest)) ++rule;
+  if (rule == rules.size()) return "any";  // of a configuration before, or changed under our eyes
+  const config::Rule& r = rules[rule];
   const config::Address address = address_of(key, destination);
   if (r.per == (destination ? Per::destination : Per::source)) return config::to_string(address);
   if (r.per == Per::prefix && !destination)
