@@ -97,7 +97,7 @@ std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) co
         fmt::format("its queues want {} packet buffers, and there are {}: give `dpdk: {{mbufs: ...}}` room "
                     "to grow, and restart the router",
                     mbuf_count(config, work_.cores.size()), mbuf_count(written_, work_.cores.size())));
-  if (plan_work(config, plan_.worker_cores, abilities_) != work_)
+  if (!serves(work_, config))
     throw std::runtime_error(
         "its rules want packets spread over the workers in another way (contracts that cover more than a "
         "flow "

@@ -167,14 +167,34 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
       fmt::join(named, ", "), *first, names.front()));
 }
 
-// Rules that span ports all span the same ones: those of customers. Returns them.
-std::set<std::size_t> plan_together(WorkPlan& plan, const config::Config& config) {
-  const auto rule = std::find_if(config.rules.begin(), config.rules.end(),
-                                 [&](const config::Rule& r) { return spans_ports(r, config); });
+// Rules that span ports all span the same ones: those of customers. Empty: no contract is met through
+// several.
+std::vector<std::size_t> joint_ports(const config::Config& config) {
   std::vector<std::size_t> ports;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     if (is_customer(config.ports[p])) ports.push_back(p);
-  if (rule == config.rules.end() || ports.size() < 2) return {};
+  const bool spans = std::any_of(config.rules.begin(), config.rules.end(),
+                                 [&](const config::Rule& r) { return spans_ports(r, config); });
+  return spans && ports.size() > 1 ? ports : std::vector<std::size_t>{};
+}
+
+// Packets of the port come to several workers.
+bool is_spread(const WorkPlan::Port& port) {
+  return port.dispatch || std::any_of(port.readers.begin(), port.readers.end(),
+                                      [&](std::size_t w) { return w != port.readers[0]; });
+}
+
+// Flows stay together by whatever address packets are spread.
+bool keeps_together(Spread by, Spread needed) {
+  return by == needed || (needed == Spread::flow && by != Spread::none);
+}
+
+// Plans the joint ports, and returns them.
+std::set<std::size_t> plan_together(WorkPlan& plan, const config::Config& config) {
+  const std::vector<std::size_t> ports = joint_ports(config);
+  if (ports.empty()) return {};
+  const auto rule = std::find_if(config.rules.begin(), config.rules.end(),
+                                 [&](const config::Rule& r) { return spans_ports(r, config); });
   Spread spread = Spread::flow;
   for (const std::size_t p : ports) spread = narrower(spread, plan.ports[p].spread);
   const auto named = named_reader(plan, config, static_cast<std::size_t>(rule - config.rules.begin()), ports);
@@ -214,6 +234,21 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
   plan_dispatch(plan, config, plan_together(plan, config));
   check_dispatch(plan, config);
   return plan;
+}
+
+bool serves(const WorkPlan& plan, const config::Config& config) {
+  for (std::size_t p = 0; p < plan.ports.size(); ++p)
+    if (is_spread(plan.ports[p]) && !keeps_together(plan.ports[p].spread, spread_of(config, p))) return false;
+  const std::vector<std::size_t> joint = joint_ports(config);
+  if (joint.empty()) return true;
+  Spread needed = Spread::flow;
+  for (const std::size_t p : joint) needed = narrower(needed, spread_of(config, p));
+  const WorkPlan::Port& first = plan.ports[joint.front()];
+  return std::all_of(joint.begin(), joint.end(), [&](std::size_t p) {
+    const WorkPlan::Port& port = plan.ports[p];
+    if (!is_spread(first)) return !is_spread(port) && port.readers[0] == first.readers[0];
+    return port.dispatch && port.spread == first.spread && keeps_together(port.spread, needed);
+  });
 }
 
 }  // namespace surety

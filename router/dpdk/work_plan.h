@@ -52,11 +52,9 @@ struct WorkPlan {
     std::vector<std::size_t> readers;  // by receive queue
     Spread spread = Spread::none;
     bool dispatch = false;  // its only reader hands packets on to all workers
-    friend bool operator==(const Port&, const Port&) = default;
   };
   std::vector<unsigned> cores;  // by worker
   std::vector<Port> ports;
-  friend bool operator==(const WorkPlan&, const WorkPlan&) = default;
 };
 
 // `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where
@@ -64,5 +62,9 @@ struct WorkPlan {
 // is no worker, or has packets of one contract received by several.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
+
+// Whether workers that go by a plan do right by another configuration with the same ports: packets of one
+// contract come to one worker, though plan_work() might have dealt out the rest in another way.
+bool serves(const WorkPlan& plan, const config::Config& config);
 
 }  // namespace surety

@@ -41,8 +41,11 @@ class Reloaded(Router):
         if text is not None:
             self.write(text)
         self.process.send_signal(signal.SIGHUP)
-        return self.until(lambda m: m.value("surety_config_last_reload_successful") == successful
-                          and m.value("surety_config_reloads_total") == before + successful)
+        try:
+            return self.until(lambda m: m.value("surety_config_last_reload_successful") == successful
+                              and m.value("surety_config_reloads_total") == before + successful)
+        except AssertionError as e:
+            raise AssertionError(self.stderr()) from e
 
 
 @pytest.fixture(scope="module")

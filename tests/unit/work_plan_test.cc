@@ -301,5 +301,57 @@ TEST_F(JointWorkPlan, ContradictionsAreRefused) {
   EXPECT_EQ(error_of(c, {1, 2}, with_rss(16)), "none");
 }
 
+// A reload keeps the plan; what it promises its contracts must still hold.
+struct ServesWorkPlan : JointWorkPlan {
+  const std::string flow_a = "  - {match: {port: a}, service: gold, per: flow}\n",
+                    source_a = "  - {match: {port: a}, service: gold, per: source}\n",
+                    rule_a = "  - {match: {port: a}, service: gold}\n";
+  static bool serves_after(const std::string& before, const std::string& after,
+                           const std::vector<PortAbility>& abilities = with_all_rss(),
+                           const std::vector<unsigned>& cores = {1, 2, 3}) {
+    return serves(plan_work(joint(before), cores, abilities), joint(after));
+  }
+};
+
+TEST_F(ServesWorkPlan, WhatItWasMadeFor) {
+  for (const auto& abilities : {plain(), with_rss(16), with_all_rss()})
+    for (const std::string& rules : {flow, source, destination, prefix, vlan, rule, flow_a, source_a, rule_a,
+                                     flow + source, source + destination, rule_a + source, flow_a + rule})
+      for (const std::vector<unsigned>& cores : {std::vector{1u}, {1u, 2u}, {1u, 2u, 3u, 4u, 5u}})
+        EXPECT_TRUE(serves_after(rules, rules, abilities, cores)) << rules << cores.size();
+}
+
+TEST_F(ServesWorkPlan, OneWorkerServesAll) {
+  EXPECT_TRUE(serves_after(flow, rule + source + destination, plain(), {1}));
+}
+
+TEST_F(ServesWorkPlan, ReadersThatKeepWhatComesServeContractsOfAPort) {
+  EXPECT_TRUE(serves_after(flow_a, rule_a, plain()));
+  EXPECT_TRUE(serves_after(flow_a, source_a + vlan, plain()));
+  EXPECT_FALSE(serves_after(flow_a, source, plain())) << "they are met through ports of several readers";
+}
+
+TEST_F(ServesWorkPlan, FlowsAreKeptTogetherByAnyAddress) {
+  EXPECT_TRUE(serves_after(source_a, flow_a));
+  EXPECT_TRUE(serves_after(source, flow));
+  EXPECT_FALSE(serves_after(flow_a, source_a)) << "a source's flows come to several";
+  EXPECT_FALSE(serves_after(source_a, rule_a));
+  EXPECT_FALSE(serves_after("  - {match: {port: a}, service: gold, per: destination}\n", source_a));
+}
+
+TEST_F(ServesWorkPlan, JointPortsNeedOneReaderOrTheSameDispatch) {
+  EXPECT_TRUE(serves_after(rule, source)) << "all by one reader";
+  EXPECT_TRUE(serves_after(source, source + flow)) << "all dispatched by source";
+  EXPECT_TRUE(serves_after(rule, flow_a)) << "the contracts are gone, the readers are as they were";
+  EXPECT_FALSE(serves_after(source, destination));
+  EXPECT_FALSE(serves_after(source, rule));
+  EXPECT_FALSE(
+      serves_after("  - {match: {port: a}, service: gold, per: source}\n"
+                   "  - {match: {port: b}, service: gold, per: source}\n"
+                   "  - {match: {port: c}, service: gold, per: source}\n",
+                   source))
+      << "each device spreads by a hash of its own";
+}
+
 }  // namespace
 }  // namespace surety
