@@ -150,7 +150,7 @@ void Ingress::hand_over(Time now) {
 }
 
 void Ingress::give(const Outlet& outlet, PortIndex port) {
-  const config::QueueSet& classes = snapshot_.queues[port];
+  const config::QueueSet& classes = snapshot_->queues[port];
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)

@@ -96,7 +96,7 @@ bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
   const Outlet& outlet = outlets_[port];
   if (outlet.owner != nullptr) {
     const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
-    const HandedPacket packet = outlet.egress->describe(m, length, snapshot_.queues[port]);
+    const HandedPacket packet = outlet.egress->describe(m, length, snapshot_->queues[port]);
     if (outlet.owner->give({&packet, 1}) == 0) return false;
     handed_ |= 1u << port;
     ++ports_[port].given;
