@@ -57,20 +57,6 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
     admit(v, strangers, hashes, port, now);
 }
 
-// A packet of a known flow; false: the rules must be asked again.
-inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
-  FlowRecord& r = flows_[v.flow[i]];
-  flows_.touch(r, tick);
-  v.service[i] = r.service;
-  if ((r.flags & (FlowRecord::redirect | FlowRecord::stale)) == 0) return true;
-  if ((r.flags & FlowRecord::redirect) != 0) {
-    FlowRecord& contract = flows_[r.state.shared];
-    flows_.touch(contract, tick);
-    if (contract.service != r.service) return false;  // it has begun anew, with another one
-  }
-  return (r.flags & FlowRecord::stale) == 0;
-}
-
 // All rules at once; then one packet after the other, since one that comes before may have created the flow.
 [[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
                                             PortIndex port, Time now) {

@@ -131,4 +131,18 @@ class ClassifyStage {
   bool rekeyed_ = false;           // the same flows may have had other keys: with DSCP or without
 };
 
+// A packet of a known flow; false: the rules must be asked again.
+inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
+  FlowRecord& r = flows_[v.flow[i]];
+  flows_.touch(r, tick);
+  v.service[i] = r.service;
+  if ((r.flags & (FlowRecord::redirect | FlowRecord::stale)) == 0) return true;
+  if ((r.flags & FlowRecord::redirect) != 0) {
+    FlowRecord& contract = flows_[r.state.shared];
+    flows_.touch(contract, tick);
+    if (contract.service != r.service) return false;  // it has begun anew, with another one
+  }
+  return (r.flags & FlowRecord::stale) == 0;
+}
+
 }  // namespace surety

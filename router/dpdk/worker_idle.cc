@@ -54,7 +54,7 @@ void Worker::arm(bool on) {
 
 // Of what others give: the descriptors tell of devices.
 bool Worker::work_waits() const {
-  if (stop_.load(std::memory_order_relaxed) ||
+  if (stop_.load(std::memory_order_relaxed) || !updated() ||
       asked_.load(std::memory_order_acquire) != answered_.load(std::memory_order_relaxed))
     return true;
   for (const Source& s : sources_)

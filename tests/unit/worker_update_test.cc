@@ -78,11 +78,11 @@ struct WorkerUpdateTest : WorkersBed {
 
 TEST_F(WorkerUpdateTest, NothingIsLostAndNothingOvertakes) {
   std::uint32_t sent = 0;
-  const std::vector<std::string> texts{
-      yaml(kSilver, kSilverForAll), yaml(kSilver + kPolice, kSilverForAll),
-      yaml(kSilver, kSilverForAll, "900"),
-      yaml("  gold: {conditioner: csa, rate: 20 Mbit/s, in_bucket: 9 packets, mark: {in: AF11, out: BE}}\n",
-           "  - {match: {port: lan}, service: gold, per: flow}\n")};
+  const std::vector<std::string> texts{yaml(kSilver, kSilverForAll), yaml(kSilver + kPolice, kSilverForAll),
+                                       yaml(kSilver, kSilverForAll, "900"),
+                                       yaml("  gold: {conditioner: csa, rate: 20 Mbit/s, in_bucket: 9 "
+                                            "packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}\n",
+                                            "  - {match: {port: lan}, service: gold, per: flow}\n")};
   for (int round = 0; round < 12; ++round) {
     bring(sent, 3, 40);
     sent += 3;
@@ -144,15 +144,15 @@ TEST_F(WorkerUpdateTest, WhatAnotherWorkerIsGivenByTheOldOneGoesOut) {
 }
 
 // Threads that run, as in the product, and a control thread that reloads beside them.
-struct RunningWorkers : WorkersBed {
-  RunningWorkers() : WorkersBed(2, yaml(kSilver, kSilverForAll).c_str(), std::nullopt) {}
+struct ReloadedWorkers : WorkersBed {
+  ReloadedWorkers() : WorkersBed(2, yaml(kSilver, kSilverForAll).c_str(), std::nullopt) {}
 };
 
-TEST_F(RunningWorkers, TakeOverSnapshotsOfAnotherThread) {
+TEST_F(ReloadedWorkers, TakeOverSnapshotsOfAnotherThread) {
   std::vector<std::thread> threads;
   for (auto& w : workers_) threads.emplace_back([&w] { w->run(std::chrono::seconds(1)); });
   std::vector<std::unique_ptr<Snapshot>> snapshots;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const Snapshot& before = snapshots.empty() ? router_.snapshot : *snapshots.back();
     const std::string text =
         i % 2 == 0 ? yaml(kSilver + kPolice, kSilverForAll) : yaml(kSilver, kSilverForAll);
