@@ -245,3 +245,18 @@ def test_keys_change_while_routers_run(lab, core):
     finally:
         lab.key_file.write_text(original)
         reload(core)
+
+
+def test_who_has_observed_long_enough_acts(lab, core):
+    """mode: observe -> act, and back, of a border that runs."""
+    def turn_to(border, mode, before):
+        border.path.write_text(border.path.read_text().replace(f"mode: {before}", f"mode: {mode}"))
+        reload(border)
+    with lab.border("observe") as border:
+        lab.meet()
+        hear(lab, core, border, "observed")
+        turn_to(border, "act", "observe")
+        hear(lab, core, border, "applied")
+        turn_to(border, "observe", "act")
+        hear(lab, core, border, "observed")
+        border.settle()
