@@ -14,6 +14,7 @@ namespace surety {
 namespace {
 
 constexpr std::uint64_t kPacketsPerRun = 2'000'000;
+constexpr int kReloads = 20;
 constexpr const char* kPath = "everything";
 
 double greatest_rate(const BenchSubject& subject) {  // packets per cycle
@@ -85,6 +86,15 @@ BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, do
     const BenchSubject subject(bed, *feed, kPath, {flows, false}, false);
     feed->flood(true);
     note_turns(seconds, r.flood_turns, [&] { subject.turn(); });
+  }
+  {
+    BenchSubject subject(bed, *feed, kPath, {flows, false}, false);
+    feed->pace(r.packets_per_second / static_cast<double>(rte_get_tsc_hz()));
+    for (int i = 0; i < kReloads; ++i) {
+      subject.reload();
+      note_turns(seconds / kReloads, r.reload_turns, [&] { subject.turn(); });
+    }
+    feed->pace(0);
   }
   note_turns(seconds, r.machine, [] {});
   return r;

@@ -16,10 +16,11 @@ struct BenchLatency {
   BenchHistogram added;           // cycles from a packet's coming to its transmission
   BenchHistogram turns;           // cycles from turn to turn meanwhile
   BenchHistogram flood_turns;     // the same while each packet is of a new flow, as fast as they can be taken
+  BenchHistogram reload_turns;    // the same at the load, while one configuration after the other comes
   BenchHistogram machine;         // the same of a loop that only reads the clock: what the machine takes away
 };
 
-// Each of the three measurements takes `seconds`.
+// Each of the four measurements takes `seconds`.
 BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, double seconds);
 
 }  // namespace surety

@@ -143,6 +143,7 @@ void print_latency(const BenchLatency& l, bool json, double hz) {
                       {"added", times_json(l.added, hz)},
                       {"turns", times_json(l.turns, hz)},
                       {"flood_turns", times_json(l.flood_turns, hz)},
+                      {"reload_turns", times_json(l.reload_turns, hz)},
                       {"machine", times_json(l.machine, hz)}}
                      .dump()
               << std::endl;
@@ -153,6 +154,7 @@ void print_latency(const BenchLatency& l, bool json, double hz) {
   print_times("added to a packet", l.added, hz);
   print_times("turn to turn", l.turns, hz);
   print_times("the same, all flows new", l.flood_turns, hz);
+  print_times("the same, reloads", l.reload_turns, hz);
   print_times("the machine alone", l.machine, hz);
   std::cout << std::flush;
 }

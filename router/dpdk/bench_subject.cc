@@ -38,6 +38,20 @@ double BenchSubject::cycles_per_packet(std::uint64_t packets) const {
   return static_cast<double>(rte_rdtsc() - start) / static_cast<double>(moved);
 }
 
+void BenchSubject::reload() {
+  config::Config c = snapshot_->config;
+  if (c.services.size() == 1) {
+    c.services.push_back(c.services[0]);
+    c.services[1].name = "other";
+  }
+  for (config::Rule& rule : c.rules) rule.service = 1 - rule.service;
+  auto next = std::make_unique<Snapshot>(std::move(c), *snapshot_);
+  update_ = worker_->prepare(*next);
+  worker_->update(*update_);
+  before_ = std::move(snapshot_);
+  snapshot_ = std::move(next);
+}
+
 void BenchSubject::must_be_clean() const {
   for (std::size_t r = 0; worker_ && r < kDropReasons; ++r)
     if (const auto n = worker_->drops(static_cast<DropReason>(r)); n > 0)

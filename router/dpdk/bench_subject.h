@@ -24,6 +24,9 @@ class BenchSubject {
   std::size_t turn() const { return turn_(); }
   // Cycles per packet over `packets` packets.
   double cycles_per_packet(std::uint64_t packets) const;
+  // At its next turn it goes by another configuration, where all flows have another service. For paths with
+  // services.
+  void reload();
   // From now on the bed's port receives this one's feed.
   void attach() const { bed_.use(&feed_); }
   BenchFeed& feed() const { return feed_; }
@@ -36,7 +39,8 @@ class BenchSubject {
  private:
   BenchBed& bed_;
   BenchFeed& feed_;
-  std::unique_ptr<Snapshot> snapshot_;
+  std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until the worker has taken the other over
+  std::unique_ptr<WorkerUpdate> update_;
   std::unique_ptr<Worker> worker_;
   std::function<std::size_t()> turn_;
 };
