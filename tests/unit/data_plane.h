@@ -157,6 +157,21 @@ class DataPlane {
     EXPECT_TRUE(fib.add(prefixes_.back(), target.encode()));
   }
 
+  // A reload between two turns. The snapshot before it goes (but for the first one): nobody may look at it.
+  void reload(std::string_view yaml) {
+    auto next = std::make_unique<Snapshot>(configured(yaml), *current);
+    std::vector<ServiceCounters> counters = services;
+    counters.resize(next->services.size());
+    for (std::size_t p = 0; p < ports.size(); ++p) {
+      const auto update = Egress::prepare(*next, static_cast<PortIndex>(p), now, p);
+      egresses[p]->adopt(*update, now);
+    }
+    ingress->adopt(*next, counters, now);
+    services.swap(counters);
+    reloaded_ = std::move(next);
+    current = reloaded_.get();
+  }
+
   // A turn of the driver's loop without packets.
   void turn(Time t) {
     now = t;
@@ -235,7 +250,7 @@ class DataPlane {
   }
   const ServiceCounters& service(std::string_view name) const {
     for (std::size_t s = 0; s < services.size(); ++s)
-      if (snapshot.services[s].name == name) return services[s];
+      if (current->services[s].name == name && !current->services[s].retired) return services[s];
     throw std::out_of_range(std::string(name));
   }
 
@@ -265,7 +280,8 @@ class DataPlane {
   std::uint32_t in_use() const { return free_at_start_ - rte_mempool_avail_count(packet_pool()); }
 
   Time now = kStart;
-  Snapshot snapshot;
+  Snapshot snapshot;  // the first one
+  const Snapshot* current = &snapshot;
   Fib& fib = shared_fib();
   NextHopTable next_hops{1024};
   std::vector<PortCounters> ports;
@@ -298,6 +314,7 @@ class DataPlane {
     for (auto& e : egresses) e->advance(now);
   }
 
+  std::unique_ptr<Snapshot> reloaded_;
   std::uint32_t next_id_ = kNextHopLocal + 1;
   std::vector<config::Prefix> prefixes_;
   unsigned free_at_start_;

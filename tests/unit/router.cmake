@@ -3,6 +3,7 @@ surety_test(unit_router
   unit/eal_main.cc
   unit/alpha_clocks_test.cc
   unit/classifier_test.cc
+  unit/classify_reload_test.cc
   unit/classify_stage_test.cc
   unit/condition_stage_remote_test.cc
   unit/condition_stage_test.cc
@@ -27,6 +28,8 @@ surety_test(unit_router
   unit/hop_sets_test.cc
   unit/huge_memory_test.cc
   unit/icmp_error_test.cc
+  unit/ingress_reload_property_test.cc
+  unit/ingress_reload_test.cc
   unit/ingress_signals_test.cc
   unit/ingress_test.cc
   unit/ip_addresses_test.cc
@@ -64,6 +67,7 @@ surety_test(unit_router
   unit/signal_path_test.cc
   unit/signal_sender_test.cc
   unit/signal_sources_test.cc
+  unit/snapshot_reload_test.cc
   unit/snapshot_test.cc
   unit/top_flows_test.cc
   unit/weighted_members_test.cc
