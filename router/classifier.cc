@@ -245,6 +245,7 @@ Classifier::Classifier(const config::Config& config, const Classifier* before)
 void Classifier::give_ids(const config::Config& config, const Classifier* before) {
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> known;  // the first one's id last
   if (before != nullptr) {
+    uses_dscp_ |= before->uses_dscp_;
     next_id_ = before->next_id_;
     for (std::size_t i = before->identities_.size(); i-- > 0;)
       known[before->identities_[i]].push_back(before->contracts_[i].id);

@@ -6,7 +6,7 @@
 namespace surety {
 
 void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
-  rekeyed_ |= snapshot.classifier.uses_dscp() != snapshot_->classifier.uses_dscp();
+  rekeyed_ |= snapshot.classifier.uses_dscp() && !snapshot_->classifier.uses_dscp();
   snapshot_ = &snapshot;
   services_ = services;
   creation_limit_ = creation_limit(snapshot.config.flow_table);
@@ -118,17 +118,20 @@ void ClassifyStage::restart(const Request& request, Time now) {
   start(contract, snapshot_->services[request.service], now);
 }
 
-// Before the reload the DSCP was part of the key, or is only now: the packet goes on with the flow that it
-// had then, as long as that holds packets that came before it.
+// The DSCP is part of the key since a reload: the packet goes on with the flow that it had before, as long as
+// that holds packets that came before it.
 bool ClassifyStage::find_former(Vector& v, std::size_t i, Time now) {
   FlowKey key = v.header[i].key;
-  key.dscp = snapshot_->classifier.uses_dscp() ? 0 : v.header[i].traffic_class >> 2;
-  if (key.dscp == v.header[i].key.dscp) return false;
+  if (key.dscp == 0) return false;
+  key.dscp = 0;
   const FlowId id = flows_.find(key, flows_.hash(key), now);
   if (id == kNoFlow || !waits(flows_[id])) return false;
+  FlowRecord& r = flows_[id];
   v.flow[i] = id;
-  meet(v, i, flows_.tick(now));
-  ask_to_go(flows_[id], id, now);
+  v.service[i] = r.service;
+  flows_.touch(r, now);
+  if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], now);
+  ask_to_go(r, id, now);
   return true;
 }
 

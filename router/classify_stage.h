@@ -128,7 +128,7 @@ class ClassifyStage {
   std::vector<Request> requests_;  // of room for kMostRequests; those that find none come again
   Time due_{};                     // of next_event()
   bool settling_ = false;          // something may be left of a former configuration
-  bool rekeyed_ = false;           // the same flows may have had other keys: with DSCP or without
+  bool rekeyed_ = false;           // flows may have had keys without their DSCP
 };
 
 }  // namespace surety

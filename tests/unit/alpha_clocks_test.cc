@@ -273,5 +273,70 @@ TEST_F(AlphaClocksTest, MovingFlowsGainTheIntegralOfTheirAlpha) {
   EXPECT_GT(moves, 300) << "or nothing has been tested";
 }
 
+// A reload adds a domain, and retires the first one, whose flows may still wait.
+class AlphaClocksReload : public AlphaClocksTest {
+ protected:
+  AlphaClocksReload() {
+    more.push_back({"uplink/new", 0, 0, CsaParams{.min = Ratio::of(0.1), .max = Ratio::of(0.5)}});
+    more[0].retired = true;
+  }
+  void turn_all(Duration at) {
+    now = kStart + at;
+    roomy.advance(all, now);
+  }
+
+  std::vector<CsaDomain> more = two_domains();
+  std::array<Ratio, 3> all{Ratio::of(0.4), Ratio::of(0.8), Ratio::of(0.5)};
+  AlphaClocks roomy{domains, kNextHops, kStart, AlphaClocks::Mode::act, 2, 10};
+};
+
+TEST_F(AlphaClocksReload, ANewDomainsClockStartsThenAndTheOthersGoOn) {
+  turn_all(100ms);
+  const Time first = roomy.now(0), third = roomy.now(2);
+  roomy.adopt(more, AlphaClocks::Mode::act, now);
+  EXPECT_EQ(roomy.now(0), first);
+  EXPECT_EQ(roomy.now(2), third);
+  turn_all(200ms);
+  EXPECT_EQ(roomy.now(0) - first, 40ms) << "retired";
+  EXPECT_EQ(roomy.now(2) - third, 50ms) << "no time before it was there";
+  EXPECT_EQ(roomy.of(2, 10), 2);
+}
+
+TEST_F(AlphaClocksReload, PathsKeepTheirClocks) {
+  turn_all(0ms);
+  ASSERT_TRUE(roomy.signal(kPath, 0, now));
+  const AlphaClocks::Index path = roomy.of(0, 10);
+  EXPECT_GE(path, 10) << "behind all domains that may come";
+  turn_all(10ms);
+  const Time before = roomy.now(path);
+  roomy.adopt(more, AlphaClocks::Mode::act, now);
+  EXPECT_EQ(roomy.of(0, 10), path);
+  EXPECT_EQ(roomy.domain(path), 0);
+  ASSERT_TRUE(roomy.signal(kPath, 2, now));
+  EXPECT_EQ(roomy.domain(roomy.of(2, 10)), 2);
+  turn_all(20ms);
+  EXPECT_EQ(roomy.now(path) - before, 3ms);
+}
+
+TEST_F(AlphaClocksReload, WhetherSignalsAreObeyedMayChange) {
+  turn_all(0ms);
+  ASSERT_TRUE(roomy.signal(kPath, 1, now));
+  const AlphaClocks::Index path = roomy.of(1, 10);
+  roomy.adopt(more, AlphaClocks::Mode::observe, now);
+  EXPECT_FALSE(roomy.acting());
+  EXPECT_EQ(roomy.of(1, 10), 1);
+  EXPECT_TRUE(roomy.moves(path)) << "its flows return";
+  EXPECT_EQ(roomy.remote_count(), 1u);
+  roomy.adopt(more, AlphaClocks::Mode::act, now);
+  EXPECT_EQ(roomy.of(1, 10), path);
+}
+
+TEST_F(AlphaClocksReload, AdoptionAllocatesNothing) {
+  const auto before = mallinfo2().uordblks;
+  roomy.adopt(more, AlphaClocks::Mode::act, now);
+  turn_all(10ms);
+  EXPECT_EQ(mallinfo2().uordblks, before);
+}
+
 }  // namespace
 }  // namespace surety

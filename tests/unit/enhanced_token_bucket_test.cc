@@ -428,5 +428,31 @@ TEST(EnhancedTokenBucket, OfferInTakesWhatLeavesInAtOnceAndNothingElse) {
   EXPECT_FALSE(EnhancedTokenBucket::offer_in(s, p, 100, kStart + 1s)) << "not before one that waits";
 }
 
+TEST(EnhancedTokenBucket, FlushLetsAllGoOutInOrderAndOwesForIt) {
+  const EnhancedTokenBucketParams p{TokenBucketParams(8_Mbps, Depth::bytes(2000)),
+                                    TokenBucketParams(8_Mbps, Depth::bytes(1000)), 10};
+  HoldingPool pool(10);
+  AlphaClock alpha(kStart, Ratio::of(1));
+  EnhancedTokenBucketState s;
+  EnhancedTokenBucket::reset(s, p, kStart, alpha.now());
+  for (std::uintptr_t i = 1; i <= 8; ++i)
+    EnhancedTokenBucket::offer(s, p, packet(1, 1000, i), kStart, alpha, pool);
+  ASSERT_EQ(pool.held(), 5u);
+  std::array<Packet, 3> room;
+  EXPECT_EQ(EnhancedTokenBucket::flush(s, p, pool, room), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(sequence(room[i]), 4 + i);
+    EXPECT_EQ(room[i].precedence, Precedence::out);
+  }
+  EXPECT_NE(s.held, 0u);
+  EXPECT_EQ(EnhancedTokenBucket::flush(s, p, pool, room), 2u);
+  EXPECT_EQ(sequence(room[1]), 8u);
+  EXPECT_EQ(s.held, 0u);
+  EXPECT_EQ(pool.held(), 0u);
+  EXPECT_EQ(EnhancedTokenBucket::flush(s, p, pool, room), 0u);
+  EXPECT_EQ(s.out.credit(), -5 * 1000 * kCreditPerByte);
+  EXPECT_EQ(s.in.credit(), 0);
+}
+
 }  // namespace
 }  // namespace surety

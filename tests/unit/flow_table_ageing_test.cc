@@ -320,5 +320,59 @@ TEST_P(Model, RandomLife) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Model, testing::Range<std::uint64_t>(1, 9));
 
+// --- mark()
+
+TEST(FlowTableMark, GivesFlowsButNoContractsTheFlagASliceAtATime) {
+  Table t(100, 10s, 1);
+  EXPECT_FALSE(t.marking());
+  std::vector<FlowId> flows, contracts;
+  for (std::uint32_t k = 0; k < 60; ++k)
+    (k % 3 == 0 ? contracts : flows).push_back(t.put(v4(k), at(0), k % 3 == 0));
+  const auto stale = [&](const std::vector<FlowId>& ids) {
+    return std::ranges::count_if(ids, [&](FlowId id) { return (t[id].flags & FlowRecord::stale) != 0; });
+  };
+  t.begin_marking();
+  EXPECT_TRUE(t.marking());
+  EXPECT_EQ(stale(flows), 0);
+  t.mark(30);
+  EXPECT_EQ(stale(flows), 20);
+  t.mark(30);
+  t.mark(39);
+  EXPECT_TRUE(t.marking());
+  t.mark(30);
+  EXPECT_FALSE(t.marking());
+  EXPECT_EQ(stale(flows), 40);
+  EXPECT_EQ(stale(contracts), 0);
+  for (std::uint32_t k = 0; k < 60; ++k) EXPECT_NE(t.get(v4(k)), kNoFlow) << "found as before";
+}
+
+TEST(FlowTableMark, BeginsAnewAtAnyTime) {
+  Table t(100, 10s, 1);
+  const FlowId first = t.put(v4(1));
+  t.begin_marking();
+  t.mark(50);
+  t[first].flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
+  t.begin_marking();
+  t.mark(50);
+  EXPECT_NE(t[first].flags & FlowRecord::stale, 0);
+  EXPECT_TRUE(t.marking());
+  t.mark(50);
+  EXPECT_FALSE(t.marking());
+}
+
+TEST(FlowTableMark, AnEmptyTableIsMarkedAtOnceAndARecordUsedAgainIsNotStale) {
+  Table t(100, 10s, 1);
+  t.begin_marking();
+  t.mark(1);
+  EXPECT_FALSE(t.marking());
+  const FlowId id = t.put(v4(1));
+  t.begin_marking();
+  t.mark(100);
+  t.remove(id);
+  const FlowId again = t.put(v4(2));
+  EXPECT_EQ(again, id);
+  EXPECT_EQ(t[again].flags & FlowRecord::stale, 0);
+}
+
 }  // namespace
 }  // namespace surety

@@ -100,5 +100,13 @@ TEST(SignalPath, WithoutACsaServiceThereIsNoDomain) {
   EXPECT_EQ(find_signal_path(d.snapshot, d.fib, d.next_hops, s).result, SignalResult::no_domain);
 }
 
+TEST(SignalPath, DomainsThatAReloadHasRetiredAreNotConcerned) {
+  CsaDomain domain{.name = "a", .port = 0, .class_index = 0, .params = {}};
+  const Snapshot s(test::configured("version: 1\nports: {lan0: {addresses: [10.1.0.254/16]}}\n"));
+  EXPECT_TRUE(concerns(s, domain, 0));
+  domain.retired = true;
+  EXPECT_FALSE(concerns(s, domain, 0));
+}
+
 }  // namespace
 }  // namespace surety
