@@ -120,6 +120,8 @@ def test_what_is_wrong_changes_nothing(lab, router):
     assert f"{router.path}:" in router.stderr() and "2 Mbit/h" in router.stderr()
     router.reload(configuration().replace("lan0, addresses", "lan0, mtu: 1400, addresses", 1) + router.tail, successful=False)
     assert "`ports.lan0.mtu` cannot change while the router runs; restart it" in router.stderr()
+    router.reload(configuration(limit=1_000_000) + router.tail, successful=False)
+    assert "its queues want 1" in router.stderr() and "packet buffers" in router.stderr()
     pathlib.Path(router.path).rename(router.path.with_suffix(".away"))
     try:
         router.reload(successful=False)
@@ -141,14 +143,19 @@ def test_services_come_and_go(lab, router):
         assert services(router.metrics()) == {"police", "csa", "unclassified", "trusted"}
         router.reload(configuration().replace("police: {", "voice: {").replace("service: police", "service: voice") + router.tail)
 
-        def moved(m):
-            """A flow follows with the first packet after its record has been marked, some turns later."""
+        sent = 20
+
+        def moved():
+            """a flow follows with the first packet after its record has been marked, some turns later"""
+            nonlocal sent
+            sent += 1
             source.send(bytes(500))
-            return m.value("surety_flows", service="voice") == 1
-        router.until(moved)
+            wait_for(lambda: sink.drain() == sent)
+            return router.metrics().value("surety_flows", service="voice") == 1
+        wait_for(moved)
         m = router.settle()
         assert services(m) == {"voice", "csa", "unclassified", "trusted"}
-        before, sent = m.sum("surety_service_packets_total", service="voice"), sink.drain()
+        before = m.sum("surety_service_packets_total", service="voice")
         source.pace(bytes(500), 100, 20)
         wait_for(lambda: sink.drain() == sent + 20)
         assert router.metrics().sum("surety_service_packets_total", service="voice") == before + 20
