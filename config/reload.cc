@@ -100,6 +100,7 @@ class Comparison {
     const std::string_view name = b.name;
     fixed(a.device == b.device, {"ports", name, "device"});
     fixed(a.addresses == b.addresses, {"ports", name, "addresses"});
+    fixed(a.trust == b.trust, {"ports", name, "trust"});
     fixed(a.mtu == b.mtu, {"ports", name, "mtu"});
     fixed(a.mac == b.mac, {"ports", name, "mac"});
     fixed(a.promiscuous == b.promiscuous, {"ports", name, "promiscuous"});

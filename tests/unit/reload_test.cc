@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Change{"version: 1", "# the same\nversion: 1"},
         Change{"via: 10.1.0.9}", "via: 10.1.0.9}\n  - {to: 203.0.113.0/24, blackhole: true}"},
-        Change{"trust: customer", "trust: core"}, Change{", shape: 10 Mbit/s", ""},
+        Change{", shape: 10 Mbit/s", ""},
         Change{"shape: 10 Mbit/s", "shape: 20 Mbit/s, burst: 9 kB, overhead: ethernet"},
         Change{"rate: 1 Mbit/s}\n    -", "rate: 2 Mbit/s, limit: 7 packets}\n    -"},
         Change{"queues: up,", "queues: other,"},
@@ -108,6 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"eth1", "eth9", "5:17: `ports.lan.device` cannot change while the router runs; restart it"},
         Change{"[10.1.0.1/24]", "[10.1.0.2/24]",
                "5:41: `ports.lan.addresses` cannot change while the router runs; restart it"},
+        Change{"trust: customer", "trust: core",
+               "5:74: `ports.lan.trust` cannot change while the router runs; restart it"},
         Change{"mtu: 1500", "mtu: 1400",
                "5:61: `ports.lan.mtu` cannot change while the router runs; restart it"},
         Change{"mtu: 1500", "mac: '02:00:00:00:00:01'",
