@@ -280,10 +280,11 @@ TEST(EgressAdopt, TheLawAndTheOrderHoldOverAnyChanges) {
       for (auto n = rng.next() % 40; n > 0; --n) {
         constexpr std::array kDscps{kBe, kAf11, kAf12, kAf21, kEf, kCs6};
         const std::uint8_t dscp = kDscps[rng.next() % kDscps.size()];
-        burst.push_back(udp_frame({.from = ++sent[dscp],
-                                   .to = dscp,
-                                   .tos = static_cast<std::uint8_t>(dscp << 2 | (rng.next() % 2 * 2))},
-                                  60 + rng.next() % 1000));
+        burst.push_back(
+            udp_frame({.from = ++sent[dscp],
+                       .to = dscp,
+                       .tos = static_cast<std::uint8_t>(dscp << 2 | (rng.next() % 2 == 0 ? 2 : 0))},
+                      60 + rng.next() % 1000));
       }
       p.d.receive(burst);
       ASSERT_NO_FATAL_FAILURE(transmit(rng.next() % 20));
