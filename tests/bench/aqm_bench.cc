@@ -163,5 +163,46 @@ void Shaper(benchmark::State& state) {
 }
 BENCHMARK(Shaper)->Arg(0)->Arg(1)->ArgName("atm");
 
+// What a reload asks of a worker with 16 ports of 8 classes, none of which are in its cache.
+void Adopt(benchmark::State& state) {
+  constexpr std::size_t kPorts = 16;
+  std::vector<ClassParams> classes(8);
+  for (auto& c : classes) c.queue.rio = rio();
+  std::vector<ClassScheduler> ports, fresh;
+  for (std::size_t p = 0; p < kPorts; ++p)
+    for (auto* all : {&ports, &fresh}) all->emplace_back(classes, kEthernet, kStart, p);
+  std::vector<char> others(32 << 20);
+  Cycles cycles;
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < others.size(); i += 64) ++others[i];
+    cycles.start();
+    for (std::size_t p = 0; p < kPorts; ++p) ports[p].adopt(fresh[p], kStart);
+    cycles.stop(kPorts * classes.size());
+  }
+  cycles.report(state, "cycles/class");
+}
+BENCHMARK(Adopt);
+
+// Slices of 512 packets to the larger ring of a queue of a million.
+void Growth(benchmark::State& state) {
+  constexpr std::uint32_t kSlice = 512, kLimit = 1'000'000;
+  Cycles cycles;
+  for (auto _ : state) {
+    state.PauseTiming();
+    ActiveQueue queue({.limit = kLimit, .rio = {}}, 1), fresh({.limit = 2 * kLimit, .rio = {}}, 1);
+    for (std::uint32_t i = 0; i < kLimit; ++i) queue.enqueue(Packet{}, false, kStart);
+    queue.adopt(fresh, kStart);
+    state.ResumeTiming();
+    for (bool more = true; more;) {
+      std::uint32_t budget = kSlice;
+      cycles.start();
+      more = queue.grow(budget);
+      if (more) cycles.stop(kSlice);
+    }
+  }
+  cycles.report(state, "cycles/packet");
+}
+BENCHMARK(Growth)->Iterations(5);
+
 }  // namespace
 }  // namespace surety

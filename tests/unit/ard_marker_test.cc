@@ -377,7 +377,10 @@ TEST(ArdMarkerAdopt, TheRunningIntervalGoesOnUnlessItsLengthChanges) {
   ArdMarker same(paper(8_Mbps), kStart, 1), other(paper(8_Mbps), kStart, 1);
   ArdParams shorter = paper(8_Mbps);
   shorter.interval = 10s;
-  for (ArdMarker* m : {&same, &other}) offer(*m, 30, kIn, 1000, kStart);
+  for (ArdMarker* m : {&same, &other}) {
+    offer(*m, 30, kIn, 1000, kStart);
+    offer(*m, 10, kOut, 1000, kStart);
+  }
   adopt(same, paper(8_Mbps), kStart + 50s);
   adopt(other, shorter, kStart + 50s);
   EXPECT_EQ(same.next_event(), kStart + 100s);
@@ -386,7 +389,8 @@ TEST(ArdMarkerAdopt, TheRunningIntervalGoesOnUnlessItsLengthChanges) {
   same.advance(kStart + 100s);
   other.advance(kStart + 60s);
   EXPECT_EQ(same.lambda_in(), 300);
-  EXPECT_EQ(same.tpr(), 6_Mbps);
+  EXPECT_EQ(same.lambda_out(), 200);
+  EXPECT_EQ(same.tpr(), 4800_kbps);
   EXPECT_EQ(other.lambda_in(), 0) << "what came before is not of the new interval";
   EXPECT_EQ(other.lambda_out(), 1000);
   EXPECT_EQ(other.tpr(), 0_bps);

@@ -365,6 +365,35 @@ TEST(ClassSchedulerAdopt, SharesFollowTheNewWeightsFromTheChangeOn) {
   }
 }
 
+TEST(ClassSchedulerAdopt, TheSameParametersChangeNoTurn) {
+  const std::vector<std::uint32_t> weights{3, 1, 2};
+  ClassScheduler one(with_weights(weights), {}, kStart, 1), other(with_weights(weights), {}, kStart, 1);
+  Rng rng(7);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t c = rng.next() % 3;
+    const auto length = static_cast<std::uint16_t>(40 + rng.next() % 9000);
+    for (ClassScheduler* s : {&one, &other}) put(*s, c, length);
+    if (rng.next() % 3 == 0) change(one, with_weights(weights));
+    if (i < 100) continue;
+    ASSERT_EQ(next_class(one), next_class(other)) << i;
+  }
+}
+
+TEST(ClassSchedulerAdopt, CountsWithTheNewOverhead) {
+  ClassScheduler s({weighted(1), weighted(1)}, {}, kStart, 1);
+  for (int i = 0; i < 10; ++i) put(s, 0, 46), put(s, 1, 1500);
+  for (int i = 0; i < 100; ++i) put(s, 0, 46);
+  change(s, {weighted(1), weighted(1)}, kEthernet);
+  std::array<int, 2> bytes{};
+  for (int i = 0; i < 50'000; ++i) {
+    const int c = next_class(s);
+    const std::uint16_t length = c == 0 ? 46 : 1500;
+    bytes[static_cast<std::size_t>(c)] += static_cast<int>(kEthernet.wire_bytes(length));
+    put(s, static_cast<std::size_t>(c), length);
+    ASSERT_LE(std::abs(bytes[0] - bytes[1]), 1538 + 84 + 1538);
+  }
+}
+
 // 1000 bytes at 8 Mbit/s are 1 ms; the burst of a cap is 3000 bytes.
 TEST(ClassSchedulerAdopt, CapsComeGoAndChange) {
   ClassScheduler s({strict(8_Mbps), weighted(1)}, {}, kStart, 1);

@@ -177,6 +177,7 @@ TEST(PortShaperAdopt, CreditAndDebtStay) {
       {{8_Mbps, 3000_B, {}}, 6000, {0_bps, 3000_B, {}}, Duration::max(), 0},
       {{0_bps, 3000_B, {}}, 5000, {8_Mbps, 3000_B, {}}, 2ms + 1ns, 0},
       {{{}, 3000_B, {}}, 90'000, {8_Mbps, 2000_B, {}}, 0ns, 2000},  // a rate begins with its burst
+      {{{}, 3000_B, {}}, 90'000, {8_Mbps, 9000_B, {}}, 0ns, 9000},
       {{8_Mbps, 3000_B, {}}, 90'000, {{}, 3000_B, {}}, 0ns, 90'000},
       {{8_Mbps, 3000_B, {}}, 3000, {8_Mbps, 3000_B, kEthernet}, 0ns, 1000},
   };
