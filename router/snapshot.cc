@@ -154,11 +154,10 @@ void Snapshot::find_domains(PortIndex port) {
     if (std::ranges::none_of(found, [&](const auto& f) { return f.first == d; }))
       found.emplace_back(d, &service.name);
   }
-  for (const auto& [d, service] : found) {
-    const auto same_class = [&](const auto& f) {
-      return domains[f.first].class_index == domains[d].class_index;
-    };
-    if (std::ranges::count_if(found, same_class) > 1) domains[d].name += "/" + *service;
+  for (const auto& f : found) {
+    CsaDomain& domain = domains[f.first];
+    const auto same_class = [&](const auto& o) { return domains[o.first].class_index == domain.class_index; };
+    if (std::ranges::count_if(found, same_class) > 1) domain.name += "/" + *f.second;
   }
 }
 
