@@ -264,8 +264,7 @@ bool ConditionStage::flush(Vector& v, FlowId id, Time now) {
 
 std::uint32_t ConditionStage::held(FlowId id) const {
   const FlowRecord& flow = flows_[id];
-  const bool buffers = snapshot_->services[flow.service].kind == ServiceProgram::Kind::csa &&
-                       (flow.flags & FlowRecord::redirect) == 0 && flow.state.csa.held != 0;
+  const bool buffers = (flow.flags & (FlowRecord::sticky | FlowRecord::redirect)) == FlowRecord::sticky;
   return buffers ? pool_.size(flow.state.csa.held) : 0;
 }
 

@@ -15,13 +15,15 @@ void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
   for (std::size_t i = 0; i < services.size(); ++i) {
     ServiceReading& s = services[i];
     s.committed_bytes_per_second =
-        committed_[i].bytes_per_second() * static_cast<double>(s.counters.contracts);
+        (i < committed_.size() ? committed_[i] : Rate{}).bytes_per_second() * static_cast<double>(s.counters.contracts);
     if (samples_.empty() || now <= samples_.front().time) continue;
     const Sample& old = samples_.front();
     const double span = seconds(now - old.time);
     const auto before = i < old.bytes.size() ? old.bytes[i] : decltype(s.counters.bytes){};
     const auto rate = [&](Precedence p) {
-      return static_cast<double>(s.counters.bytes[index(p)] - before[index(p)]) / span;
+      // A reading may be older than the sample, where a worker did not answer.
+      const std::uint64_t now_bytes = std::max(s.counters.bytes[index(p)], before[index(p)]);
+      return static_cast<double>(now_bytes - before[index(p)]) / span;
     };
     s.achieved_in_bytes_per_second = rate(Precedence::in);
     s.achieved_bytes_per_second = rate(Precedence::in) + rate(Precedence::out);

@@ -21,11 +21,13 @@ namespace surety {
 struct SignalKey {
   std::uint8_t id = 0;
   std::array<std::uint8_t, 16> bytes{};
+  friend bool operator==(const SignalKey&, const SignalKey&) = default;
 };
 
 struct SignalKeys {
   std::vector<SignalKey> keys;  // one or two; the first one signs
   const SignalKey* find(std::uint8_t id) const;
+  friend bool operator==(const SignalKeys&, const SignalKeys&) = default;
 };
 
 struct SignalKeysResult {

@@ -82,11 +82,12 @@ bool Router::inject(PortIndex port, rte_mbuf* m) {
 
 void Router::open_ports() {
   if (any_kernel_peer(snapshot_->config)) Control::prepare_interfaces(snapshot_->config);
+  std::vector<PortAbility> abilities;
   for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p) {
     ports_.push_back(std::make_unique<DpdkPort>(snapshot_->config.ports[p], p, pools_.of(p)));
-    abilities_.push_back(ports_.back()->ability());
+    abilities.push_back(ports_.back()->ability());
   }
-  work_ = plan_work(snapshot_->config, plan_.worker_cores, abilities_);
+  work_ = plan_work(snapshot_->config, plan_.worker_cores, abilities);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const WorkPlan::Port& port = work_.ports[p];
     const bool one_reader = std::equal(port.readers.begin() + 1, port.readers.end(), port.readers.begin());
@@ -157,7 +158,8 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
                  work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       control_->round(5ms);
-      if (reload.exchange(false, std::memory_order_relaxed)) this->reload();
+      // One that comes before the last one is through waits for it.
+      if (updated() && reload.exchange(false, std::memory_order_relaxed)) this->reload();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       tick();

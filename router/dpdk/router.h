@@ -53,7 +53,7 @@ class Router {
   void reload();
   bool take_over();
   std::unique_ptr<Snapshot> next_snapshot(const config::Config& config) const;
-  void publish(std::unique_ptr<Snapshot> next);
+  void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates);
   bool updated() const;
   void open_ports();
   void make_workers();
@@ -75,7 +75,6 @@ class Router {
   std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at
   TscClock clock_;
   WallClock wall_clock_;
-  std::vector<PortAbility> abilities_;  // by port
   WorkPlan work_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<Worker>> workers_;

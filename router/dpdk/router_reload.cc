@@ -50,7 +50,8 @@ void Router::load_keys(const config::Signalling& signalling) {
   SignalKeysResult result = load_signal_keys(signalling.key_file);
   for (const auto& w : result.warnings) spdlog::warn("{}", w);
   if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
-  signal_keys_.push_back(std::move(result.keys));
+  if (signal_keys_.empty() || result.keys != signal_keys_.back())
+    signal_keys_.push_back(std::move(result.keys));
 }
 
 void Router::reload() {
@@ -67,30 +68,29 @@ void Router::reload() {
 }
 
 bool Router::take_over() {
-  if (!updated()) throw std::runtime_error("a worker does not answer, and still goes by an earlier one");
   std::string hash;
   auto parsed = config::parse_reload_file(written_, file_, hash);
   tell(parsed.diagnostics);
   if (!parsed.ok()) return false;
   auto next = next_snapshot(*parsed.config);
+  std::vector<std::unique_ptr<WorkerUpdate>> updates;
+  for (auto& w : workers_) updates.push_back(w->prepare(*next));
   load_keys(next->config.signalling);
 
-  if (!signal_keys_.empty()) {
-    for (auto& w : workers_) w->use_keys(signal_keys_.back());
-    spdlog::info("keys: {} signs, {} accepted", signal_keys_.back().keys.front().id,
-                 signal_keys_.back().keys.size());
-  }
+  for (auto& w : workers_)
+    if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
   control_->configure(next->config);
-  {
-    const std::scoped_lock lock(shown_mutex_);
-    config_hash_ = hash;
-    rates_.set_committed(committed(*next));
-  }
-  publish(std::move(next));
+  publish(std::move(next), std::move(updates));
+  const config::Config& c = snapshot_->config;
+  spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash, c.services.size(),
+               c.rules.size(), c.routes.size(),
+               signal_keys_.empty() ? "-" : std::to_string(signal_keys_.back().keys.front().id));
+  const std::scoped_lock lock(shown_mutex_);
+  config_hash_ = hash;
   return true;
 }
 
-// Whatever else is said about it than a line of the file.
+// What no line of the file is to blame for.
 std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) const {
   if (mbuf_count(config, work_.cores.size()) > mbuf_count(written_, work_.cores.size()))
     throw std::runtime_error(
@@ -105,23 +105,23 @@ std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) co
   return std::make_unique<Snapshot>(with_macs(config), *snapshot_);
 }
 
-void Router::publish(std::unique_ptr<Snapshot> next) {
+void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates) {
   const std::scoped_lock lock(workers_mutex_);
   before_ = std::move(snapshot_);
   snapshot_ = std::move(next);
+  updates_ = std::move(updates);
   for (auto& t : top_) t.follow(*snapshot_, snapshot_->config.metrics.top_flows);
-  updates_.clear();
-  for (auto& w : workers_) updates_.push_back(w->prepare(*snapshot_));
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
-  const config::Config& c = snapshot_->config;
-  const std::string what = fmt::format("configuration {}: {} services, {} rules, {} routes", config_hash_,
-                                       c.services.size(), c.rules.size(), c.routes.size());
-  if (!updated()) return spdlog::warn("{}; a worker does not answer, and goes by it when it does", what);
+  {
+    const std::scoped_lock shown(shown_mutex_);
+    rates_.set_committed(committed(*snapshot_));
+  }
+  if (!updated()) return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");
   std::uint64_t longest = 0;
   for (const auto& u : updates_) longest = std::max(longest, u->cycles);
-  spdlog::info("{}; workers paused for at most {:.1f} us", what,
+  spdlog::info("taken over by {} worker{}, in {:.1f} us at most", workers_.size(), workers_.size() > 1 ? "s" : "",
                static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
   updates_.clear();
   before_.reset();

@@ -77,6 +77,14 @@ TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
   EXPECT_FALSE(services[0].respect_ratio.has_value());
 }
 
+TEST_F(ServiceRatesTest, AReadingOlderThanTheSampleShowsNoRate) {
+  at(0, 10'000, 500);
+  rates.sample(services, kStart);
+  at(0, 9'000, 400);
+  rates.apply(services, kStart + 1s);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
+}
+
 TEST_F(ServiceRatesTest, AfterAReloadThereMayBeMoreServicesAndOtherPromises) {
   at(0, 10'000, 0);
   rates.sample(services, kStart);
