@@ -43,6 +43,7 @@ class Comparison {
     fixed(running_.kernel == next_.kernel, {"kernel"});
     fixed(running_.metrics.listen == next_.metrics.listen, {"metrics", "listen"});
     compare_flow_table();
+    compare_rules();
     compare_signalling();
     compare_ports();
   }
@@ -73,6 +74,15 @@ class Comparison {
     fixed(a.capacity == b.capacity, {"flow_table", "capacity"});
     fixed(a.idle_timeout == b.idle_timeout, {"flow_table", "idle_timeout"});
     fixed(a.held_packets == b.held_packets, {"flow_table", "held"});
+  }
+
+  // It would be part of what a flow is, for all flows there are.
+  void compare_rules() {
+    const auto looks_at_dscp = [](const Rule& r) { return r.match.dscp.has_value(); };
+    if (std::ranges::any_of(running_.rules, looks_at_dscp)) return;
+    if (std::ranges::any_of(next_.rules, looks_at_dscp))
+      problems_.error(place({"classify"}),
+                      "rules cannot begin to match `dscp` while the router runs; restart it");
   }
 
   void compare_signalling() {

@@ -1,34 +1,36 @@
 // How flows come to the services of another configuration.
 #include <algorithm>
+#include <utility>
 
 #include "router/classify_stage.h"
 
 namespace surety {
 
 void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
-  rekeyed_ |= snapshot.classifier.uses_dscp() && !snapshot_->classifier.uses_dscp();
   snapshot_ = &snapshot;
   services_ = services;
   creation_limit_ = creation_limit(snapshot.config.flow_table);
   limited_ = snapshot.config.flow_table.creation_rate != 0u;
   // A port that no rule speaks of any more goes on being classified until what its flows hold has gone: who
   // is not classified would overtake it.
-  settling_ |= rekeyed_;
   for (std::size_t p = 0; p < classified_.size(); ++p) {
     const bool now_classified = snapshot.classifier.classifies(static_cast<PortIndex>(p));
     settling_ |= classified_[p] != 0 && !now_classified;
     classified_[p] |= static_cast<std::uint8_t>(now_classified);
   }
-  for (Request& r : requests_) r.service = kSameService;  // that of another reload
+  // Those for services of another reload are asked anew.
+  std::erase_if(requests_, [](const Request& r) { return !r.flush; });
+  for (Request& r : requests_) r.service = kSameService;
   flows_.begin_marking();
   due_ = now;
+  settled_ = now + snapshot.config.flow_table.idle_timeout;
 }
 
-void ClassifyStage::settle() {
-  if (!settling_ || adopting()) return;
+void ClassifyStage::settle(bool empty, Time now) {
+  if (!settling_ || adopting() || (!empty && now < settled_)) return;
   for (std::size_t p = 0; p < classified_.size(); ++p)
     classified_[p] = snapshot_->classifier.classifies(static_cast<PortIndex>(p));
-  settling_ = rekeyed_ = false;
+  settling_ = false;
 }
 
 // A packet of a flow that may have been judged by a former configuration.
@@ -50,7 +52,13 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
     service = flows_[to].service;  // the former one, until it begins anew
   }
   const bool same_buffer = from == to && (from != kNoFlow || service == r.service);
-  if (!same_buffer && waits(r)) return ask_to_go(r, id, now);
+  if (!same_buffer && waits(r)) {
+    if (from == kNoFlow && to == kNoFlow && is_csa(r.service) && is_csa(service))
+      ask(id, service, now);
+    else
+      ask_to_go(r, id, now);
+    return;
+  }
   if (from != to || service != r.service) move(r, service, to, now);
   if (to != kNoFlow) r.flush_asked() = 0;
   if (service == j.service)
@@ -63,6 +71,7 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
 // A contract that is new here is no more embryonic than the flow that goes by it: it would be forgotten
 // earlier.
 void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now) {
+  const bool keeps_state = has_own_state(r) && contract == kNoFlow && is_csa(r.service) && is_csa(service);
   --services_[r.service].flows;
   if (has_own_state(r)) --services_[r.service].contracts;
   r.service = service;
@@ -72,7 +81,7 @@ void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, 
     flows_.touch(flows_[contract], now);
   } else {
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::redirect);
-    start(r, snapshot_->services[service], now);
+    if (!keeps_state) start(r, snapshot_->services[service], now);
   }
   ++services_[service].flows;
   if (has_own_state(r)) ++services_[service].contracts;
@@ -96,11 +105,14 @@ void ClassifyStage::ask_to_go(FlowRecord& r, FlowId id, Time now) {
 bool ClassifyStage::ask(FlowId id, std::uint16_t service, Time now) {
   const auto at = std::ranges::find(requests_, id, &Request::id);
   if (at != requests_.end()) {
-    if (service != kSameService) at->service = service;
+    if (service == kSameService)
+      at->flush = true;
+    else
+      at->service = service;
     return true;
   }
   if (requests_.size() == kMostRequests) return false;
-  requests_.push_back({id, service});
+  requests_.push_back({id, service, service == kSameService});
   due_ = now;
   return true;
 }
@@ -118,21 +130,23 @@ void ClassifyStage::restart(const Request& request, Time now) {
   start(contract, snapshot_->services[request.service], now);
 }
 
-// The DSCP is part of the key since a reload: the packet goes on with the flow that it had before, as long as
-// that holds packets that came before it.
-bool ClassifyStage::find_former(Vector& v, std::size_t i, Time now) {
-  FlowKey key = v.header[i].key;
-  if (key.dscp == 0) return false;
-  key.dscp = 0;
-  const FlowId id = flows_.find(key, flows_.hash(key), now);
-  if (id == kNoFlow || !waits(flows_[id])) return false;
-  FlowRecord& r = flows_[id];
-  v.flow[i] = id;
-  v.service[i] = r.service;
-  flows_.touch(r, now);
-  if ((r.flags & FlowRecord::redirect) != 0) flows_.touch(flows_[r.state.shared], now);
-  ask_to_go(r, id, now);
-  return true;
+bool ClassifyStage::carries_over(const Request& request) const {
+  const std::uint16_t now = flows_[request.id].service;
+  return request.service != kSameService && request.service != now && is_csa(now) && is_csa(request.service);
+}
+
+void ClassifyStage::carry_over(Request& request, std::uint32_t held) {
+  FlowRecord& r = flows_[request.id];
+  ServiceCounters &from = services_[r.service], &to = services_[request.service];
+  from.held -= held;
+  to.held += held;
+  --from.contracts;
+  ++to.contracts;
+  if ((r.flags & FlowRecord::is_shared) == 0) {
+    --from.flows;
+    ++to.flows;
+  }
+  r.service = std::exchange(request.service, kSameService);
 }
 
 }  // namespace surety

@@ -12,8 +12,10 @@ constexpr Duration kEmbryonic = std::chrono::seconds(2);
 // The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
 // is behind takes longer ones, which are not felt either (some microseconds).
 constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
-// Of the sweep after a reload: some microseconds, too.
-constexpr std::uint32_t kMarkSlice = 1024;
+// Of the sweep after a reload: each flow marked costs one packet the way of a stranger. An eighth of a
+// vector's makes a busy worker slower by a quarter or so while the sweep goes round (4 million: some
+// seconds). Free places take some microseconds.
+constexpr std::uint32_t kMarkPlaces = 1024, kMarkFlows = 8;
 
 }  // namespace
 
@@ -73,7 +75,6 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       if (!meet(v, i, flows_.tick(now))) reconcile(v, i, rules[s], port, now);
       continue;
     }
-    if (rekeyed_ && find_former(v, i, now)) continue;
     const Opened opened = create(v, i, rules[s], port, hashes[i], now);
     v.flow[i] = opened.id;
     created |= opened.id != kNoFlow;
@@ -201,7 +202,7 @@ void ClassifyStage::age(Time now) {
   flows_.age_embryonic(now, gone);
   if (next_event() != kNever) [[unlikely]] {
     due_ = now;
-    flows_.mark(kMarkSlice);
+    flows_.mark(kMarkPlaces, kMarkFlows);
   }
 }
 

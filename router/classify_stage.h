@@ -9,12 +9,15 @@
 //    them, so nothing that was promised to others goes to them: a policed service's packets (voice) leave its
 //    class as well, neither dropped nor let through unpoliced.
 // After a reload a sweep over the table, a slice per turn, has each flow ask the rules again with its next
-// packet. A flow whose service or contract is another one now moves there and begins anew with it; the bytes
-// counted for it stay. Where its packets wait in an input buffer, it stays where it is until they have been
-// let go, in order, which the next turns do at once. The same for a contract whose rule gives another service
-// now; it moves between two turns, so that all packets of a vector find the state that their service wants.
-// Active flows keep their records: only an idle one is ever forgotten. Flows that need no state leave the
-// last quarter of the table, and of the creations, to those that do.
+// packet. A flow whose service or contract is another one now moves there; the bytes counted for it stay.
+// From one csa service to another it takes its buckets and its buffer along, with what waits there. Else it
+// begins anew, and where its packets wait, it stays where it is until they have been let go, in order, which
+// the next turns do at once: OUT, and as any OUT packets they may find a full queue. The same for a contract
+// whose rule gives another service now; it moves between two turns, so that all packets of a vector find the
+// state that their service wants. The sweep takes some records a turn, so that the rules are not asked for
+// all flows at once, while there is traffic to carry. Active flows keep their records: only an idle one is
+// ever forgotten. Flows that need no state leave the last quarter of the table, and of the creations, to
+// those that do.
 #pragma once
 
 #include <span>
@@ -46,20 +49,24 @@ class ClassifyStage {
   bool adopting() const { return flows_.marking(); }
   // Whether serve() or settle() may have something to do.
   bool reloaded() const { return settling_ || !requests_.empty(); }
-  // Between two turns, before age(). emptied(FlowId) lets go what a flow or contract holds, and says whether
-  // that is all; else it is asked again in the next turn.
-  template <class F>
-  void serve(Time now, F&& emptied) {
+  // Between two turns, before age(). held(FlowId) says how many packets a flow or contract holds;
+  // emptied(FlowId) lets them go, and says whether that was all; else it is asked again in the next turn.
+  template <class F, class G>
+  void serve(Time now, F&& held, G&& emptied) {
     std::size_t kept = 0;
-    for (const Request& r : requests_)
+    for (Request r : requests_) {
+      if (carries_over(r)) carry_over(r, held(r.id));
+      if (!r.flush && r.service == kSameService) continue;
       if (emptied(r.id))
         restart(r, now);
       else
         requests_[kept++] = r;
+    }
     requests_.resize(kept);
   }
-  // No packet waits: what former configurations have left behind is of no interest once the sweep is round.
-  void settle();
+  // What former configurations have left behind is of no interest once the sweep is round and no packet waits
+  // (`empty`), or whoever waited then has gone for want of other packets.
+  void settle(bool empty, Time now);
   // Now, while turns have work to do that waits for nothing.
   Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
 
@@ -83,10 +90,12 @@ class ClassifyStage {
     bool needs_state, shares;  // state of its own, or that of a contract
   };
   static constexpr std::uint16_t kSameService = 0xffff;
-  // That what it holds leaves, and then, of a contract, that it begins anew with another service.
+  // That what it holds leaves, and then, of a contract, that it begins anew with another service; from csa to
+  // csa, that it goes on with another service.
   struct Request {
     FlowId id;
     std::uint16_t service;
+    bool flush;  // a flow waits for it to be emptied
   };
   static constexpr std::size_t kMostRequests = 128;
   using Hashes = std::array<std::uint64_t, kVector>;
@@ -110,7 +119,11 @@ class ClassifyStage {
   bool ask(FlowId id, std::uint16_t service, Time now);
   bool asked(FlowId id) const;
   void restart(const Request& request, Time now);
-  bool find_former(Vector& v, std::size_t i, Time now);
+  bool is_csa(std::uint16_t service) const {
+    return snapshot_->services[service].kind == ServiceProgram::Kind::csa;
+  }
+  bool carries_over(const Request& request) const;
+  void carry_over(Request& request, std::uint32_t held);
   bool full() const { return flows_.size() == flows_.capacity(); }
   bool plenty() const;
 
@@ -127,8 +140,8 @@ class ClassifyStage {
 
   std::vector<Request> requests_;  // of room for kMostRequests; those that find none come again
   Time due_{};                     // of next_event()
+  Time settled_{};                 // then whoever waited at the last reload is gone
   bool settling_ = false;          // something may be left of a former configuration
-  bool rekeyed_ = false;           // flows may have had keys without their DSCP
 };
 
 // A packet of a known flow; false: the rules must be asked again.

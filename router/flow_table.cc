@@ -262,13 +262,15 @@ void FlowTable::keep_up(Time now) {
   if (over > 0) lag_ += Duration(over << shift_);
 }
 
-void FlowTable::mark(std::uint32_t records) {
-  const std::uint32_t end = size_ == 0 ? capacity_ : marked_ + std::min(records, capacity_ - marked_);
+void FlowTable::mark(std::uint32_t places, std::uint32_t flows) {
+  const std::uint32_t end = size_ == 0 ? capacity_ : marked_ + std::min(places, capacity_ - marked_);
   if (size_ == 0) marked_ = capacity_;
-  for (; marked_ < end; ++marked_) {
+  for (; marked_ < end && flows > 0; ++marked_) {
     FlowRecord& r = records_[marked_];
     constexpr std::uint8_t kLooked = FlowRecord::live | FlowRecord::is_shared | FlowRecord::stale;
-    if ((r.flags & kLooked) == FlowRecord::live) r.flags |= FlowRecord::stale;
+    if ((r.flags & kLooked) != FlowRecord::live) continue;
+    r.flags |= FlowRecord::stale;
+    --flows;
   }
 }
 

@@ -143,7 +143,8 @@ class FlowTable {
   // also anew, then mark() as long as marking(), a slice of the table at a time.
   void begin_marking() { marked_ = 0; }
   bool marking() const { return marked_ < capacity_; }
-  void mark(std::uint32_t records);
+  // Looks at up to `places` of the table, and marks up to `flows`.
+  void mark(std::uint32_t places, std::uint32_t flows);
 
   // How long nothing has come, to a tick.
   Duration idle(FlowId id, Time now) const {

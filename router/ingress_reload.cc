@@ -10,7 +10,6 @@ constexpr std::size_t kVectorsAtOnce = 4;
 
 void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
   snapshot_ = &snapshot;
-  for (ParseContext& c : contexts_) c.match_dscp = snapshot.classifier.uses_dscp();
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
   desk_.adopt(snapshot);
@@ -19,7 +18,8 @@ void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> service
 void Ingress::flush(Time now) {
   std::size_t vectors = kVectorsAtOnce;
   v_.size = 0;
-  classify_.serve(now, [&](FlowId id) {
+  const auto held = [&](FlowId id) { return condition_.held(id); };
+  classify_.serve(now, held, [&](FlowId id) {
     while (vectors > 0 && !condition_.flush(v_, id, now)) {
       send_revived(now);
       v_.size = 0;
@@ -28,7 +28,7 @@ void Ingress::flush(Time now) {
     return (classify_.flows()[id].flags & FlowRecord::sticky) == 0;
   });
   if (v_.size > 0) send_revived(now);
-  if (condition_.held() == 0) classify_.settle();
+  classify_.settle(condition_.held() == 0, now);
 }
 
 }  // namespace surety

@@ -94,7 +94,7 @@ Snapshot::Snapshot(config::Config c, const Snapshot* before)
   }
   domain_of.resize(config.ports.size() * services.size(), kNoDomain);
   for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
-  if (before == nullptr) domain_capacity = domains.size() + kSpareDomains;
+  if (before == nullptr) domain_capacity = domains.size() + std::max(kSpareDomains, 4 * domains.size());
   if (domains.size() > domain_capacity)
     throw std::runtime_error("this needs " + std::to_string(domains.size() - domain_capacity) +
                              " more alphas (of a port, a class and the alpha of csa services) than a running "
@@ -114,10 +114,10 @@ void Snapshot::place_services(const Snapshot* before) {
     services.push_back(unconditioned("unclassified", 0));
     services.push_back(unconditioned("trusted", kKeepDscp));
   }
-  if (services.size() > kMostServices)
+  if (services.size() > kMostServices || services.size() > config.services.size() + 2 + kMostRetired)
     throw std::runtime_error(
-        "there have been more than 65535 services since the start; restart the router to use this "
-        "configuration");
+        "too many services have come and gone since the start (" + std::to_string(kMostRetired) +
+        " are kept, all together at most 65535); restart the router to use this configuration");
 }
 
 std::uint16_t Snapshot::place(ServiceProgram program) {

@@ -49,14 +49,17 @@ struct CsaDomain {
   bool retired = false;  // no service of the configuration has it
 };
 inline constexpr std::uint16_t kNoDomain = 0xffff;
-// How many domains reloads may add to those of the start.
+// How many domains reloads may add to those of the start: this many, or four times as many as those.
 inline constexpr std::size_t kSpareDomains = 64;
+// How many services that are no more in the configuration are kept.
+inline constexpr std::size_t kMostRetired = 4096;
 
 struct Snapshot {
   explicit Snapshot(config::Config c);
-  // A reload. The ports, and the classes of each one's queues, must be the same as in `before`. A service of
-  // the same name and kind keeps its place, also one that had been retired. Throws std::runtime_error where
-  // services or domains are more than there is room for.
+  // A reload. The ports, and the classes of each one's queues, must be the same as in `before`, and rules may
+  // match the DSCP only if some did at the start (config/reload.h). A service of the same name and kind keeps
+  // its place, also one that had been retired. Throws std::runtime_error where services or domains are more
+  // than there is room for.
   Snapshot(config::Config c, const Snapshot& before);
 
   config::Config config;

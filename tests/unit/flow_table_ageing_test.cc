@@ -334,12 +334,12 @@ TEST(FlowTableMark, GivesFlowsButNoContractsTheFlagASliceAtATime) {
   t.begin_marking();
   EXPECT_TRUE(t.marking());
   EXPECT_EQ(stale(flows), 0);
-  t.mark(30);
+  t.mark(30, 1000);
   EXPECT_EQ(stale(flows), 20);
-  t.mark(30);
-  t.mark(39);
+  t.mark(30, 1000);
+  t.mark(39, 1000);
   EXPECT_TRUE(t.marking());
-  t.mark(30);
+  t.mark(30, 1000);
   EXPECT_FALSE(t.marking());
   EXPECT_EQ(stale(flows), 40);
   EXPECT_EQ(stale(contracts), 0);
@@ -350,28 +350,47 @@ TEST(FlowTableMark, BeginsAnewAtAnyTime) {
   Table t(100, 10s, 1);
   const FlowId first = t.put(v4(1));
   t.begin_marking();
-  t.mark(50);
+  t.mark(50, 1000);
   t[first].flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
   t.begin_marking();
-  t.mark(50);
+  t.mark(50, 1000);
   EXPECT_NE(t[first].flags & FlowRecord::stale, 0);
   EXPECT_TRUE(t.marking());
-  t.mark(50);
+  t.mark(50, 1000);
   EXPECT_FALSE(t.marking());
 }
 
 TEST(FlowTableMark, AnEmptyTableIsMarkedAtOnceAndARecordUsedAgainIsNotStale) {
   Table t(100, 10s, 1);
   t.begin_marking();
-  t.mark(1);
+  t.mark(1, 1000);
   EXPECT_FALSE(t.marking());
   const FlowId id = t.put(v4(1));
   t.begin_marking();
-  t.mark(100);
+  t.mark(100, 1000);
   t.remove(id);
   const FlowId again = t.put(v4(2));
   EXPECT_EQ(again, id);
   EXPECT_EQ(t[again].flags & FlowRecord::stale, 0);
+}
+
+TEST(FlowTableMark, StopsAtSoManyFlows) {
+  Table t(100, 10s, 1);
+  for (std::uint32_t k = 0; k < 20; ++k) t.put(v4(k));
+  t.begin_marking();
+  const auto marked = [&] {
+    std::uint32_t n = 0;
+    for (FlowId id = 0; id < t.capacity(); ++id) n += (t[id].flags & FlowRecord::stale) != 0;
+    return n;
+  };
+  for (std::uint32_t calls = 1; calls <= 2; ++calls) {
+    t.mark(1000, 8);
+    EXPECT_EQ(marked(), 8 * calls);
+    EXPECT_TRUE(t.marking());
+  }
+  t.mark(1000, 8);
+  EXPECT_EQ(marked(), 20u);
+  EXPECT_FALSE(t.marking());
 }
 
 }  // namespace

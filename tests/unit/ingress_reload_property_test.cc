@@ -64,8 +64,9 @@ std::string random_rule(Chance& c, Refusals refusals) {
   return std::string("  - {match: {") + match + "}, service: " + service + ", per: " + per + "}\n";
 }
 
-std::string random_config(Chance& c, Refusals refusals, const std::string& table) {
-  std::string rules;
+// Rules may match the DSCP because the first configuration has one that does.
+std::string random_config(Chance& c, Refusals refusals, const std::string& table, bool first = false) {
+  std::string rules = first ? "  - {match: {port: lan0, dscp: EF}, service: gold, per: flow}\n" : "";
   for (std::uint32_t n = c.below(5); n > 0; --n) rules += random_rule(c, refusals);
   std::string yaml = reload_config(rules, random_services(c, refusals), table);
   if (c.one_in(4)) yaml.replace(yaml.find("}, wan0"), 1, ", trust: core}");
@@ -95,7 +96,7 @@ class Run {
       : chance_(seed),
         refusals_(refusals),
         table_(std::move(table)),
-        b_(random_config(chance_, refusals, table_)) {}
+        b_(random_config(chance_, refusals, table_, true)) {}
 
   void step() {
     switch (chance_.below(12)) {

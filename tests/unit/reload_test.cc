@@ -110,6 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
                "5:41: `ports.lan.addresses` cannot change while the router runs; restart it"},
         Change{"trust: customer", "trust: core",
                "5:74: `ports.lan.trust` cannot change while the router runs; restart it"},
+        Change{"protocol: tcp}", "protocol: tcp, dscp: EF}",
+               "17:3: rules cannot begin to match `dscp` while the router runs; restart it"},
         Change{"mtu: 1500", "mtu: 1400",
                "5:61: `ports.lan.mtu` cannot change while the router runs; restart it"},
         Change{"mtu: 1500", "mac: '02:00:00:00:00:01'",
@@ -171,6 +173,12 @@ TEST(ReloadErrors, WhatTheFileDoesNotSayIsItsDefault) {
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].message, "`dpdk` cannot change while the router runs; restart it");
   EXPECT_EQ(errors[0].line, 1);
+}
+
+TEST(ReloadErrors, RulesThatMatchDscpMayComeAndGoWhereThereWereSome) {
+  const auto with = parse(changed("protocol: tcp}", "protocol: tcp, dscp: EF}"), "r.yaml").config.value();
+  EXPECT_TRUE(parse_reload(with, kRunning, "r.yaml").ok());
+  EXPECT_TRUE(parse_reload(with, changed("protocol: tcp}", "dscp: AF11}"), "r.yaml").ok());
 }
 
 TEST(ReloadFile, GivesTheFingerprintOfItsText) {
