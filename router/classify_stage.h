@@ -13,8 +13,10 @@
 // counted for it stay. Where its packets wait in an input buffer, it stays where it is until they have been
 // let go, in order, which the next turns do at once. The same for a contract whose rule gives another service
 // now; it moves between two turns, so that all packets of a vector find the state that their service wants.
-// Active flows keep their records: only an idle one is ever forgotten. Flows that need no state leave the
-// last quarter of the table, and of the creations, to those that do.
+// What waits of a flow without a record, as in a full table, is not known to be its: it may be overtaken
+// then. A flow for whose new contract there is no room stays what it is. Active flows keep their records:
+// only an idle one is ever forgotten. Flows that need no state leave the last quarter of the table, and of
+// the creations, to those that do.
 #pragma once
 
 #include <span>
