@@ -14,10 +14,12 @@
 // begins anew, and where its packets wait, it stays where it is until they have been let go, in order, which
 // the next turns do at once: OUT, and as any OUT packets they may find a full queue. The same for a contract
 // whose rule gives another service now; it moves between two turns, so that all packets of a vector find the
-// state that their service wants. The sweep takes some records a turn, so that the rules are not asked for
-// all flows at once, while there is traffic to carry. Active flows keep their records: only an idle one is
-// ever forgotten. Flows that need no state leave the last quarter of the table, and of the creations, to
-// those that do.
+// state that their service wants. What waits of a flow without a record, as in a full table, is not known to
+// be its: it may be overtaken then. A flow for whose new contract there is no room stays what it is. The
+// sweep takes some records a turn, so that the rules are not asked for all flows at once, while there is
+// traffic to carry.
+// Active flows keep their records: only an idle one is ever forgotten. Flows that need no state leave the
+// last quarter of the table, and of the creations, to those that do.
 #pragma once
 
 #include <span>
