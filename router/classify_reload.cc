@@ -92,7 +92,7 @@ void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, 
 bool ClassifyStage::waits(const FlowRecord& r) const {
   if ((r.flags & FlowRecord::redirect) == 0) return (r.flags & FlowRecord::sticky) != 0;
   const FlowRecord& contract = flows_[r.state.shared];
-  if ((contract.flags & FlowRecord::sticky) == 0 || contract.service != r.service) return false;
+  if ((contract.flags & FlowRecord::sticky) == 0) return false;
   return r.flush_asked() == 0 || asked(r.state.shared);
 }
 
