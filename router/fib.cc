@@ -49,6 +49,20 @@ std::uint32_t host_order(const config::Address& a) {
          a.bytes[3];
 }
 
+// Addresses as rte_fib6 wants them: bytes, and from DPDK 24.11 on a struct that holds just these. Whatever a
+// prototype says, they are lent to it.
+class Lent6 {
+ public:
+  explicit Lent6(const std::uint8_t* bytes) : bytes_(const_cast<std::uint8_t*>(bytes)) {}
+  template <class Addresses>
+  operator Addresses*() const {
+    return static_cast<Addresses*>(bytes_);
+  }
+
+ private:
+  void* bytes_;
+};
+
 struct Route6 {
   std::uint8_t address[16];
   std::uint8_t length;
@@ -60,9 +74,9 @@ std::vector<Route6> all_routes(rte_fib6* fib) {
   std::vector<Route6> routes;
   rte_rib6* rib = rte_fib6_get_rib(fib);
   for (rte_rib6_node* node = nullptr;
-       (node = rte_rib6_get_nxt(rib, kAny, 0, node, RTE_RIB6_GET_NXT_ALL)) != nullptr;) {
+       (node = rte_rib6_get_nxt(rib, Lent6(kAny), 0, node, RTE_RIB6_GET_NXT_ALL)) != nullptr;) {
     Route6& r = routes.emplace_back();
-    rte_rib6_get_ip(node, r.address);
+    rte_rib6_get_ip(node, Lent6(r.address));
     rte_rib6_get_depth(node, &r.length);
     rte_rib6_get_nh(node, &r.value);
   }
@@ -73,8 +87,9 @@ std::vector<Route6> all_routes(rte_fib6* fib) {
 
 bool copy_routes(rte_fib6* from, rte_fib6* to) {
   const auto routes = all_routes(from);
-  return std::all_of(routes.begin(), routes.end(),
-                     [&](const Route6& r) { return rte_fib6_add(to, r.address, r.length, r.value) == 0; });
+  return std::all_of(routes.begin(), routes.end(), [&](const Route6& r) {
+    return rte_fib6_add(to, Lent6(r.address), r.length, r.value) == 0;
+  });
 }
 
 }  // namespace
@@ -148,7 +163,8 @@ bool Fib::may_have_freed(const config::Prefix& prefix, std::uint32_t value) cons
   const config::Prefix p = prefix.masked();
   if (p.address.v6) {
     rte_rib6* const rib = rte_fib6_get_rib(v6_);
-    if (rte_rib6_get_nxt(rib, p.address.bytes.data(), p.length, nullptr, RTE_RIB6_GET_NXT_COVER) != nullptr)
+    if (rte_rib6_get_nxt(rib, Lent6(p.address.bytes.data()), p.length, nullptr, RTE_RIB6_GET_NXT_COVER) !=
+        nullptr)
       return true;
   } else if (rte_rib_get_nxt(rte_fib_get_rib(v4_), host_order(p.address), p.length, nullptr,
                              RTE_RIB_GET_NXT_COVER) != nullptr) {
@@ -193,7 +209,9 @@ bool Fib::add4(std::uint32_t address, std::uint8_t length, std::uint32_t value) 
 }
 
 bool Fib::add6(const config::Prefix& prefix, std::uint32_t value) {
-  const auto try_add = [&] { return rte_fib6_add(v6_, prefix.address.bytes.data(), prefix.length, value); };
+  const auto try_add = [&] {
+    return rte_fib6_add(v6_, Lent6(prefix.address.bytes.data()), prefix.length, value);
+  };
   int result = try_add();
   // First, perhaps, a table of the same size with the right count; then a larger one.
   for (int i = 0; i < 2 && result == -ENOSPC; ++i)
@@ -234,7 +252,7 @@ bool Fib::remove(const config::Prefix& prefix) {
     return rte_fib_delete(v4_, address, prefix.length) == 0;
   }
   ++removed6_;
-  return rte_fib6_delete(v6_, prefix.address.bytes.data(), prefix.length) == 0;
+  return rte_fib6_delete(v6_, Lent6(prefix.address.bytes.data()), prefix.length) == 0;
 }
 
 std::size_t Fib::memory_bytes(std::uint32_t max_routes) {
@@ -276,10 +294,9 @@ void Fib::lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigne
 }
 
 void Fib::lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const {
-  auto* const ips = const_cast<std::uint8_t(*)[16]>(addresses);
   rte_fib6* const table = v6_.load(std::memory_order_acquire);
-  rte_fib6_lookup_bulk(table, ips, values, static_cast<int>(n));
-  ask_again(values, n, [&](unsigned i) { rte_fib6_lookup_bulk(table, ips + i, values + i, 1); });
+  rte_fib6_lookup_bulk(table, Lent6(addresses[0]), values, static_cast<int>(n));
+  ask_again(values, n, [&](unsigned i) { rte_fib6_lookup_bulk(table, Lent6(addresses[i]), values + i, 1); });
   if (const ShortPrefixes::Slots* const slots = short6_.slots())
     for (unsigned i = 0; i < n; ++i)
       if ((values[i] & kMaxValue) == 0) values[i] = slots->of(addresses[i]);

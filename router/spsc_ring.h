@@ -12,6 +12,9 @@
 
 namespace surety {
 
+// rte_ring_create_elem, which DPDK 24.11's header declares outside of extern "C".
+extern "C" decltype(rte_ring_create_elem) ring_create_elem __asm__("rte_ring_create_elem");
+
 template <typename T>
 class SpscRing {
  public:
@@ -20,7 +23,7 @@ class SpscRing {
   // `size`: a power of two, of which one less fit. `name`: unique in the process, at most 28 characters.
   // Throws std::runtime_error when EAL has no memory.
   SpscRing(const std::string& name, unsigned size, int socket = SOCKET_ID_ANY)
-      : ring_(rte_ring_create_elem(name.c_str(), sizeof(T), size, socket, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
+      : ring_(ring_create_elem(name.c_str(), sizeof(T), size, socket, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
     if (ring_ == nullptr)
       throw std::runtime_error(fmt::format("no memory for the ring {}: {}; raise `dpdk: {{memory: ...}}`",
                                            name, rte_strerror(rte_errno)));

@@ -2,6 +2,7 @@
 // at line ends.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <span>
 
 #include "router/dpdk/fabric.h"
 #include "router/dpdk/packet_pool.h"
@@ -90,9 +91,10 @@ bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string&
 }  // namespace
 
 std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
-  if (cores.size() == 1) return cores;
-  const std::size_t most = std::min(cores.size() - 1, kMaxWorkers);
-  return {cores.begin() + 1, cores.begin() + 1 + static_cast<std::ptrdiff_t>(most)};
+  const std::size_t first = cores.size() > 1 ? 1 : 0;
+  const std::span<const unsigned> rest = std::span(cores).subspan(first);
+  const std::span<const unsigned> chosen = rest.first(std::min(rest.size(), kMaxWorkers));
+  return {chosen.begin(), chosen.end()};
 }
 
 std::string file_prefix(const std::string& router_name) {

@@ -30,6 +30,24 @@ Shared& shared() {
   return instance;
 }
 
+// DPDK 23.03 gave these two functions other names. Templates, so that of the names only one has to be known.
+template <class Data>
+void add_number(Data* array, std::uint64_t value) {
+  if constexpr (requires { rte_tel_data_add_array_uint(array, value); }) {
+    rte_tel_data_add_array_uint(array, value);
+  } else {
+    rte_tel_data_add_array_u64(array, value);
+  }
+}
+template <class Data>
+void add_number(Data* dict, const char* name, std::uint64_t value) {
+  if constexpr (requires { rte_tel_data_add_dict_uint(dict, name, value); }) {
+    rte_tel_data_add_dict_uint(dict, name, value);
+  } else {
+    rte_tel_data_add_dict_u64(dict, name, value);
+  }
+}
+
 void fill(rte_tel_data* dict, const Json& object);
 
 rte_tel_data* container(const Json& value) {
@@ -40,7 +58,7 @@ rte_tel_data* container(const Json& value) {
     fill(data, value);
   } else {
     rte_tel_data_start_array(data, RTE_TEL_U64_VAL);
-    for (const Json& number : value) rte_tel_data_add_array_u64(data, number.get<std::uint64_t>());
+    for (const Json& number : value) add_number(data, number.get<std::uint64_t>());
   }
   return data;
 }
@@ -50,7 +68,7 @@ void fill(rte_tel_data* dict, const Json& object) {
     if (value.is_string()) {
       rte_tel_data_add_dict_string(dict, name.c_str(), value.get_ref<const std::string&>().c_str());
     } else if (value.is_number()) {
-      rte_tel_data_add_dict_u64(dict, name.c_str(), value.get<std::uint64_t>());
+      add_number(dict, name.c_str(), value.get<std::uint64_t>());
     } else if (rte_tel_data* inner = container(value); inner != nullptr) {
       if (rte_tel_data_add_dict_container(dict, name.c_str(), inner, 0) != 0) rte_tel_data_free(inner);
     }

@@ -76,7 +76,8 @@ Steer::Maps Steer::open_maps(std::uint32_t program_id) {
 Result<Steer> Steer::find(int ifindex) {
   const std::string where = "interface " + std::to_string(ifindex);
   std::uint32_t id = 0;
-  if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0)
+  // Of an interface that is not there, libbpf 1.1 says that it has no program.
+  if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0 && error != -ENODEV)
     return failure("cannot ask for the XDP program of " + where, -error);
   if (id == 0) return Failure{where + " has no XDP program"};
   const std::string name = program_name(id);

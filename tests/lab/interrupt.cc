@@ -1,6 +1,7 @@
 #include "tests/lab/interrupt.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace surety::lab {
 

@@ -1,5 +1,6 @@
 #include "router/fib.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rte_malloc.h>
 #include <sched.h>
@@ -169,8 +170,9 @@ TEST(Fib, AnIpv6RouteThatFlapsIsNeverRefused) {
     ASSERT_TRUE(fib.add(prefix("2001:db9::1/128"), 5)) << i;
     ASSERT_TRUE(fib.remove(prefix("2001:db9::1/128")));
   }
-  EXPECT_EQ(quiesced,
-            999 + 3);  // between a removal and the next addition, and for each table that was replaced
+  // Between a removal and the next addition; and for each table that was replaced, none of which DPDK 24.11
+  // needs.
+  EXPECT_THAT(quiesced, testing::AnyOf(999 + 3, 999));
   EXPECT_EQ(lookup(fib, "2001:db8::1"), 4U);
   EXPECT_EQ(lookup(fib, "2001:db9::1"), 3U);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <initializer_list>
 
 namespace surety::lab {
 namespace {
