@@ -37,8 +37,9 @@ class Classifier {
   void match(std::span<const ParsedPacket* const> packets, std::uint8_t port,
              std::span<std::uint16_t> rules) const;
 
-  // Some rule looks at the DSCP: it must be part of the flow key (ParseContext::match_dscp). Or one did before
-  // a reload: keys that change to and fro would let packets overtake those that wait under the other one.
+  // Some rule looks at the DSCP: it must be part of the flow key (ParseContext::match_dscp). Or one did
+  // before a reload: keys that change to and fro would let packets overtake those that wait under the other
+  // one.
   bool uses_dscp() const { return uses_dscp_; }
   // Some rule may match a packet of that port.
   bool classifies(std::uint8_t port) const { return classifies_[port]; }

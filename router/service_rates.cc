@@ -14,8 +14,8 @@ void ServiceRates::sample(std::span<const ServiceReading> services, Time now) {
 void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
   for (std::size_t i = 0; i < services.size(); ++i) {
     ServiceReading& s = services[i];
-    s.committed_bytes_per_second =
-        (i < committed_.size() ? committed_[i] : Rate{}).bytes_per_second() * static_cast<double>(s.counters.contracts);
+    s.committed_bytes_per_second = (i < committed_.size() ? committed_[i] : Rate{}).bytes_per_second() *
+                                   static_cast<double>(s.counters.contracts);
     if (samples_.empty() || now <= samples_.front().time) continue;
     const Sample& old = samples_.front();
     const double span = seconds(now - old.time);

@@ -82,8 +82,8 @@ bool Router::take_over() {
   control_->configure(next->config);
   publish(std::move(next), std::move(updates));
   const config::Config& c = snapshot_->config;
-  spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash, c.services.size(),
-               c.rules.size(), c.routes.size(),
+  spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash,
+               c.services.size(), c.rules.size(), c.routes.size(),
                signal_keys_.empty() ? "-" : std::to_string(signal_keys_.back().keys.front().id));
   const std::scoped_lock lock(shown_mutex_);
   config_hash_ = hash;
@@ -118,10 +118,12 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
     const std::scoped_lock shown(shown_mutex_);
     rates_.set_committed(committed(*snapshot_));
   }
-  if (!updated()) return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");
+  if (!updated())
+    return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");
   std::uint64_t longest = 0;
   for (const auto& u : updates_) longest = std::max(longest, u->cycles);
-  spdlog::info("taken over by {} worker{}, in {:.1f} us at most", workers_.size(), workers_.size() > 1 ? "s" : "",
+  spdlog::info("taken over by {} worker{}, in {:.1f} us at most", workers_.size(),
+               workers_.size() > 1 ? "s" : "",
                static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
   updates_.clear();
   before_.reset();

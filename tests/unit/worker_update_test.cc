@@ -162,7 +162,7 @@ TEST_F(ReloadedWorkers, TakeOverSnapshotsOfAnotherThread) {
     for (std::size_t w = 0; w < workers_.size(); ++w) workers_[w]->update(*updates[w]);
     for (auto& w : workers_)
       while (!w->updated()) std::this_thread::yield();
-    updates.clear();  // with nothing but updated() to go by
+    updates.clear();                                                // with nothing but updated() to go by
     if (snapshots.size() == 2) snapshots.erase(snapshots.begin());  // nobody goes by it any more
     snapshots.push_back(std::move(next));
     for (auto& w : workers_) EXPECT_TRUE(w->read().has_value());
