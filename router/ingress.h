@@ -70,8 +70,9 @@ class Ingress {
   // A reload: from now on `snapshot` holds, which follows the one before (snapshot.h) and must outlive this,
   // or the next adopt(); the one before is not looked at any more. `services`: by snapshot.services, with
   // what has been counted. Between two turns; allocates nothing. Flows follow in the turns to come, a slice
-  // of the table in each (classify_stage.h): no packet is dropped because of it, and the packets of a
-  // flow that has a record come to their egress in order; there a new mark may lead to another class.
+  // of the table in each (classify_stage.h): no packet is dropped here because of it, and the packets of a
+  // flow that has a record come to their egress in order; there a new mark may lead to another class, and
+  // what had to be let go at once may find a full queue.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
   // That is not over: there may be flows whose next packet does not ask the new rules.
   bool adopting() const { return classify_.adopting(); }

@@ -73,6 +73,9 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   return rows;
 }
 
+// Its IPv6 routes make the FIB grow several times, which without huge pages is not planned for.
+constexpr std::uint32_t kMemory = 1024;  // MB
+
 bool has_core(const BenchOptions& o) {
   return std::find(o.paths.begin(), o.paths.end(), "core") != o.paths.end();
 }
@@ -81,6 +84,7 @@ EalPlan plan(const BenchOptions& o) {
   config::Config c = bench_config("everything", 1000);
   c.router.name = fmt::format("bench-{}", getpid());
   c.dpdk.max_routes = BenchBed::max_routes(has_core(o));
+  c.dpdk.memory_mb = kMemory;
   if (o.workers)
     c.workers = {0, 1};
   else if (o.core >= 0)
