@@ -45,7 +45,7 @@ TEST_F(LabLiveProcess, OneThatIsToldEnds) {
 }
 
 TEST_F(LabLiveProcess, OneThatDoesNotListenEndsToo) {
-  LiveProcess p({"sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1000; done"}, log());
+  LiveProcess p({"sh", "-c", "trap '' TERM; echo deaf; exec sleep 1000"}, log());
   ASSERT_TRUE(wait_until([&] { return p.output() == "deaf\n"; }, kPatience, kNever));
   p.end(1ms);
   EXPECT_EQ(p.status(), 128 + SIGKILL);
