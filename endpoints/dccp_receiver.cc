@@ -56,9 +56,11 @@ Refusal DccpReceiver::receive(const IpPacket& packet, Time now) {
   dccp::Packet p;
   if (const Refusal r = dccp::read(packet, p); r != Refusal::none) return r;
   if (phase_ == Phase::respond && p.type == Type::request) return on_request(p, now);
+  const bool late = phase_ == Phase::closed;
   if (const Refusal r = admit(p, now); r != Refusal::none) return r;
   if (packet.udp_source != 0) writer_.set_udp_remote(packet.udp_source);
   if (phase_ == Phase::closed) {
+    if (!late && p.type == Type::close) losses_.end_at(sequence_.gsr());
     // What has arrived since the last report is told before the Reset.
     feedback_due_ = p.type == Type::close && rate_.bytes() > 0;
     return Refusal::none;

@@ -75,6 +75,12 @@ LossIntervals::Arrival LossIntervals::on_reordered(Received packet) {
   return insert(place, packet);
 }
 
+void LossIntervals::end_at(std::uint64_t last) {
+  if (arrived_ == 0) return;
+  const std::uint64_t undecided = std::max(last, top_[0].sequence) - top_[arrived_ - 1u].sequence + 1;
+  lost_ += undecided - arrived_ - (last > top_[0].sequence ? 1 : 0);
+}
+
 // What lies between the packet that leaves the highest three and the lowest that stays is decided now.
 LossIntervals::Arrival LossIntervals::insert(std::size_t place, const Received& packet) {
   const bool full = arrived_ == kNdupack;

@@ -7,7 +7,7 @@
 // a new event; so the receiver needs no RTT and no clock. The first interval is synthesised by the caller
 // from the receive rate through the equation's inverse (6.3.1). Sequence numbers are 48-bit, extended to 64
 // by the caller; memory is fixed. A packet that arrives after it was declared lost is no longer counted as
-// lost, but its loss event stays.
+// lost, but its loss event stays. Where the numbering ends, what is still missing is lost.
 #pragma once
 
 #include <array>
@@ -35,6 +35,10 @@ class LossIntervals {
   // last one of the handshake, so that the loss of the first data packet shows. `window_counter` is CCVal
   // (0..15).
   Arrival on_packet(std::uint64_t sequence, std::uint8_t window_counter);
+
+  // The numbering ended with `last`: nothing will follow that could tell, so what is missing up to it is
+  // lost. Tells lost() only; to be called once, and on_packet() never again.
+  void end_at(std::uint64_t last);
 
   // After the first loss event the receiver sets the length of the interval before it (6.3.1), in packets;
   // until then it is as many packets as there were.

@@ -163,7 +163,8 @@ measure: 2 s - 10 s
             received = sink.stop()["accepted"]
         [got] = received
         print(f"{encapsulation}, {through}: {sent}\n{got}")
-        assert got["received_packets"] + got["lost_packets"] == sent["sent_packets"]
+        # The Close has a number too: where it was lost, one more is missing than was sent with data.
+        assert got["received_packets"] + got["lost_packets"] - sent["sent_packets"] in (0, 1)
         assert got["lost_packets"] == pytest.approx(0.02 * sent["sent_packets"], rel=0.6)
         assert sent["throughput_bps"] >= 0.97 * 0.98 * 3e6
         assert got["in_share"] == 1.0

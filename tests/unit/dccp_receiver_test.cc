@@ -245,6 +245,19 @@ TEST_F(DccpReceiverTest, BlindPacketsChangeNothing) {
   EXPECT_EQ(types_of(sent_by(*sink, at(10ms))), Types{Type::sync});  // one answer to all of them
 }
 
+// Found by a lossy run in which the last packet but one was lost: received and lost were fewer than sent.
+TEST_F(DccpReceiverTest, LossesJustBeforeTheCloseAreCounted) {
+  connect();
+  data(102, 0, at(20ms));
+  data(103, 0, at(21ms));
+  data(105, 0, at(22ms));
+  EXPECT_EQ(reading().lost_packets, 0u);
+  EXPECT_EQ(give(of(Type::close, 107, iss)), Refusal::none);
+  EXPECT_EQ(reading().lost_packets, 2u);  // 104, 106
+  EXPECT_EQ(give(of(Type::close, 109, iss), {}, at(300ms)), Refusal::none);
+  EXPECT_EQ(reading().lost_packets, 2u);
+}
+
 TEST_F(DccpReceiverTest, CloseIsAnsweredWithResetAlsoWhenRepeated) {
   connect();
   EXPECT_EQ(give(of(Type::close, 102, iss)), Refusal::none);

@@ -103,6 +103,24 @@ TEST(LossIntervals, NoLossNoRate) {
   EXPECT_EQ(p.intervals(), (Intervals{{500, 0}}));
 }
 
+TEST(LossIntervals, WhatIsMissingAtTheEndIsLost) {
+  const auto lost = [](std::initializer_list<std::uint64_t> arrive, std::uint64_t last) {
+    LossIntervals history;
+    for (const std::uint64_t sequence : arrive) history.on_packet(sequence, 0);
+    history.end_at(last);
+    EXPECT_EQ(history.loss_events(), 0u);
+    return history.lost();
+  };
+  EXPECT_EQ(lost({}, 7), 0u);
+  EXPECT_EQ(lost({1}, 2), 0u);
+  EXPECT_EQ(lost({1}, 3), 1u);
+  EXPECT_EQ(lost({1, 3}, 4), 1u);
+  EXPECT_EQ(lost({1, 3}, 6), 3u);
+  EXPECT_EQ(lost({1, 2, 3, 5, 7}, 8), 2u);
+  EXPECT_EQ(lost({1, 2, 3, 5, 7}, 6), 2u);  // the end was overtaken
+  EXPECT_EQ(lost({1, 2, 3, 5, 6, 4}, 7), 0u);
+}
+
 TEST(LossIntervals, LostOnlyWhenThreeLaterOnesHaveArrived) {
   Path p;
   p.send(100);
