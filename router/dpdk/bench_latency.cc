@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "router/dpdk/bench_subject.h"
+#include "router/huge_memory.h"
 
 namespace surety {
 
@@ -37,6 +38,28 @@ void note_turns(double seconds, BenchHistogram& turns, Turn&& turn) {
     last = now;
   }
 }
+
+// As many lines of memory as a vector of packets has flows, anywhere: what interrupts it finds the caches
+// full of it, as it would of flows.
+class MemoryWalk {
+ public:
+  explicit MemoryWalk(std::size_t lines) : memory_(lines * kLine), lines_(lines) {}
+
+  void turn() {
+    for (std::size_t i = 0; i < kVector; ++i) {
+      // A linear congruential generator (Knuth's MMIX); the high bits are the good ones.
+      state_ = state_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
+      std::byte& line = memory_.data()[static_cast<std::size_t>((state_ >> 32) * lines_ >> 32) * kLine];
+      line ^= std::byte{1};
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  HugeMemory memory_;
+  std::size_t lines_;
+  std::uint64_t state_ = 1;
+};
 
 // While it lives, stamped packets that a port transmits are counted by age.
 class AgeCounter {
@@ -97,6 +120,8 @@ BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, do
     feed->pace(0);
   }
   note_turns(seconds, r.machine, [] {});
+  MemoryWalk walk(flows);
+  note_turns(seconds, r.machine_walking, [&] { walk.turn(); });
   return r;
 }
 

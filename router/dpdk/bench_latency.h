@@ -18,9 +18,12 @@ struct BenchLatency {
   BenchHistogram flood_turns;     // the same while each packet is of a new flow, as fast as they can be taken
   BenchHistogram reload_turns;    // the same at the load, while one configuration after the other comes
   BenchHistogram machine;         // the same of a loop that only reads the clock: what the machine takes away
+  // The same of a loop that writes to memory at random, as much as the flows' records: interrupts take longer
+  // where the caches hold something else.
+  BenchHistogram machine_walking;
 };
 
-// Each of the four measurements takes `seconds`.
+// Each of the five measurements takes `seconds`.
 BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, double seconds);
 
 }  // namespace surety

@@ -144,7 +144,8 @@ void print_latency(const BenchLatency& l, bool json, double hz) {
                       {"turns", times_json(l.turns, hz)},
                       {"flood_turns", times_json(l.flood_turns, hz)},
                       {"reload_turns", times_json(l.reload_turns, hz)},
-                      {"machine", times_json(l.machine, hz)}}
+                      {"machine", times_json(l.machine, hz)},
+                      {"machine_walking", times_json(l.machine_walking, hz)}}
                      .dump()
               << std::endl;
     return;
@@ -156,6 +157,7 @@ void print_latency(const BenchLatency& l, bool json, double hz) {
   print_times("the same, all flows new", l.flood_turns, hz);
   print_times("the same, reloads", l.reload_turns, hz);
   print_times("the machine alone", l.machine, hz);
+  print_times("the same, walking memory", l.machine_walking, hz);
   std::cout << std::flush;
 }
 
