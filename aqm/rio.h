@@ -140,7 +140,7 @@ class Rio {
     average.value = next(average.value, packets, weight_);
   }
   static double next(double average, std::uint32_t packets, double weight) {
-    return average + weight * (packets - average);
+    return std::fma(weight, packets - average, average);
   }
 
   // Early or not is decided without a branch: no predictor can learn it.
