@@ -18,7 +18,11 @@ inline bool ipv4_checksum_valid(std::uint64_t a, std::uint64_t b, std::uint32_t 
   sum += sum < b;
   sum += c;
   sum += sum < c;
-  return sum % 65535 == 0;
+  // sum % 65535 == 0 in one multiplication: by the inverse of 65535 (mod 2^64), which takes its multiples,
+  // and nothing else, to their quotients.
+  constexpr std::uint64_t kInverse = 0xfffe'fffe'fffe'ffff, kMostQuotient = 0x0001'0001'0001'0001;
+  static_assert(kInverse * 65535 == 1 && kMostQuotient * 65535 == ~std::uint64_t{0});
+  return sum * kInverse <= kMostQuotient;
 }
 
 // IHL 5, no fragment, TCP or UDP, ordinary addresses, of a unicast frame: true, and `out` is complete. All

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/unit/parse_verdict.h"
 
 namespace surety {
@@ -77,6 +79,32 @@ TEST(ParseIpv4, CarriesOfTheChecksum) {
     for (const std::uint32_t b : {0x01ffffffu, 0xdeffffffu, 0x0a000001u})
       for (const std::uint8_t ttl : {std::uint8_t{1}, std::uint8_t{255}})
         EXPECT_EQ(verdict(packet({.source = a, .destination = b, .tos = 0xff, .ttl = ttl})), "forward");
+}
+
+// What the multiplication says against what RFC 1071 does: words added up, carries folded in.
+TEST(ParseIpv4, ChecksumIsThatOfTheWords) {
+  std::mt19937_64 random(1071);
+  unsigned valid = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    std::uint64_t a = random(), b = random();
+    auto c = static_cast<std::uint32_t>(random());
+    if (i % 8 == 0) a = -(random() % 4);  // near the carries
+    if (i % 16 == 0) b = -(random() % 4);
+    if (i % 32 == 0) c = -static_cast<std::uint32_t>(random() % 4);
+    std::uint32_t words = (c & 0xffff) + (c >> 16);
+    for (const std::uint64_t x : {a, b})
+      for (int shift = 0; shift < 64; shift += 16) words += x >> shift & 0xffff;
+    while (words > 0xffff) words = (words & 0xffff) + (words >> 16);
+    if (i % 2 == 0) {  // every other one is made right
+      const std::uint32_t rest = 0xffff - words, low = (c & 0xffff) + rest;
+      c = (c & 0xffff'0000) | ((low & 0xffff) + (low >> 16));
+      words = 0xffff;
+    }
+    const bool expected = words == 0xffff || words == 0;
+    valid += expected;
+    ASSERT_EQ(detail::ipv4_checksum_valid(a, b, c), expected) << std::hex << a << ' ' << b << ' ' << c;
+  }
+  EXPECT_GT(valid, 499'999u);
 }
 
 TEST(ParseIpv4, Options) {
