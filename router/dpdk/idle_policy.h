@@ -1,7 +1,8 @@
 // When a worker without work goes to sleep, and for how long at most.
 //
 // A worker whose every source of packets has a descriptor is woken by the first packet: it sleeps until the
-// next timer. Where one source has none (memif, vhost, pcap), somebody must look often enough.
+// next timer. Where one source has none (memif, vhost, pcap), or a device takes no packets for now (a full
+// ring, a link that is down), nothing wakes it: it must look often enough.
 #pragma once
 
 #include <algorithm>
@@ -38,10 +39,11 @@ class IdlePolicy {
     idle_since_ = now;
   }
 
-  // How long to sleep at most; 0: do not. `next`: the next timer, kNever: none.
-  Duration sleep(Time now, Time next) const {
+  // How long to sleep at most; 0: do not. `next`: the next timer, kNever: none. `blocked`: packets wait for a
+  // device that takes none.
+  Duration sleep(Time now, Time next, bool blocked = false) const {
     if (turns_ < params_.turns || now - idle_since_ < params_.after) return Duration{0};
-    const Duration limit = all_wake_ ? params_.longest : params_.look;
+    const Duration limit = all_wake_ && !blocked ? params_.longest : params_.look;
     const Duration left = next > now + limit ? limit : next - now;
     return left < params_.least ? Duration{0} : left;
   }

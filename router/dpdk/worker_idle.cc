@@ -25,11 +25,13 @@ void Worker::watch_sources() {
 
 void Worker::rest(Time now) {
   Time next = ingress_->next_event();
+  bool blocked = false;
   for (const PortIndex p : owned_) {
-    if (transmit_[p].begin != transmit_[p].end) return;
-    next = std::min(next, egresses_[p]->next_event(now));
+    const bool waits = transmit_[p].begin != transmit_[p].end;
+    blocked |= waits;  // for as long as the link is down, perhaps; its queues' events mean nothing meanwhile
+    if (!waits) next = std::min(next, egresses_[p]->next_event(now));
   }
-  const Duration duration = idle_.sleep(now, next);
+  const Duration duration = idle_.sleep(now, next, blocked);
   if (duration.count() == 0) return;
   sleeper_.prepare();
   arm(true);

@@ -46,6 +46,13 @@ TEST(IdlePolicy, LooksOftenWhereNothingWakesIt) {
   EXPECT_EQ(idle(false, 4).sleep(kStart + 1ms, kNever), 30us);
 }
 
+TEST(IdlePolicy, LooksOftenWhileADeviceTakesNoPackets) {
+  const Time now = kStart + 1ms;
+  EXPECT_EQ(idle(true, 4).sleep(now, kNever, true), 30us);
+  EXPECT_EQ(idle(true, 4).sleep(now, now + 7us, true), 7us);
+  EXPECT_EQ(idle(true, 3).sleep(now, kNever, true), 0us);
+}
+
 TEST(IdlePolicy, SleepsUpToTheNextTimer) {
   const Time now = kStart + 1ms;
   const auto p = idle(true, 4);

@@ -82,6 +82,7 @@ surety_test(unit_router_worker
   unit/signalling_reading_test.cc
   unit/work_plan_test.cc
   unit/worker_drain_test.cc
+  unit/worker_idle_test.cc
   unit/worker_reading_test.cc
   unit/worker_update_test.cc
   unit/workers_test.cc
