@@ -2,6 +2,8 @@
 import contextlib
 import pathlib
 import signal
+import socket
+import struct
 import tempfile
 import threading
 import time
@@ -175,22 +177,71 @@ metrics: {{listen: off}}
         wait_for(lambda: core.metrics().value("surety_port_up", port="in0") == 1, BACK)
 
 
-@pytest.mark.parametrize("first", ["sender", "sink"])
-def test_endpoints_talk_over_memif(first):
+def visit(path, *messages):
+    """Connects to a memif server, says what is to be said, and leaves."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as visitor:
+        visitor.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 5, 0))  # its queue holds two
+        visitor.connect(str(path))
+        for message in messages:
+            with contextlib.suppress(OSError):
+                visitor.send(message)
+
+
+def open_files(router):
+    return len(list(pathlib.Path(f"/proc/{router.process.pid}/fd").iterdir()))
+
+
+@pytest.mark.parametrize("messages", [(), (b"?",), (bytes(128),), (b"\xff" * 128,), (bytes(64), bytes(128))],
+                         ids=["silent", "short", "zeros", "ones", "several"])
+def test_whoever_connects_and_leaves_at_once_does_no_harm(messages):
+    with Chain() as chain:
+        edge = chain.start("edge")
+        before = open_files(edge)
+        for i in range(100):
+            visit(chain.socket, *messages)
+            time.sleep(i % 10 / 1000)
+        assert edge.process.poll() is None, edge.stderr()
+        wait_for(lambda: open_files(edge) == before)
+        core = chain.start("core")
+        wait_for(lambda: core.metrics().value("surety_port_up", port="in0") == 1, BACK)
+        for _ in range(100):
+            visit(chain.socket, *messages)
+        with Stream(chain) as stream:
+            stream.flows_within(BACK)
+
+
+def endpoints(stack):
+    """A sender that serves a memif socket, a sink that is its client, and the socket."""
     namespace = Namespace("e")
-    with contextlib.ExitStack() as stack:
-        stack.callback(namespace.remove)
-        socket = stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")) + "/ab.sock"
-        sender = Endpoint(namespace, f"""ports:
-  p0: {{device: memif {socket} server, addresses: [10.1.0.1/24]}}
+    stack.callback(namespace.remove)
+    path = stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")) + "/ab.sock"
+    sender = Endpoint(namespace, f"""ports:
+  p0: {{device: memif {path} server, addresses: [10.1.0.1/24]}}
 senders:
   - {{name: bulk, port: p0, protocol: newreno, to: "10.1.0.2:5001", window: 1 MB, bytes: 20 MB}}
 """)
-        sink = Endpoint(namespace, f"""ports:
-  p0: {{device: memif {socket} client, addresses: [10.1.0.2/24]}}
+    sink = Endpoint(namespace, f"""ports:
+  p0: {{device: memif {path} client, addresses: [10.1.0.2/24]}}
 sinks:
   - {{port: p0, listen: [tcp 5001]}}
 """)
+    return sender, sink, path
+
+
+def test_nor_does_it_to_an_endpoint():
+    with contextlib.ExitStack() as stack:
+        sender, sink, path = endpoints(stack)
+        stack.enter_context(sender.started())
+        for _ in range(100):
+            visit(path)
+        stack.enter_context(sink.started())
+        assert flow(sender.result(30), "bulk")["state"] == "closed"
+
+
+@pytest.mark.parametrize("first", ["sender", "sink"])
+def test_endpoints_talk_over_memif(first):
+    with contextlib.ExitStack() as stack:
+        sender, sink, _ = endpoints(stack)
         for endpoint in (sender, sink) if first == "sender" else (sink, sender):
             stack.enter_context(endpoint.started())
         bulk = flow(sender.result(30), "bulk")

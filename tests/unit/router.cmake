@@ -97,6 +97,7 @@ surety_test(unit_router_dpdk
   unit/burst_gate_test.cc
   unit/derived_mac_test.cc
   unit/eal_test.cc
+  unit/memif_peers_test.cc
   unit/packet_pool_test.cc
   unit/pools_test.cc
   unit/port_device_test.cc
