@@ -103,5 +103,6 @@ surety_test(unit_router_dpdk
   unit/port_device_test.cc
   unit/port_rss_test.cc
   unit/socket_file_test.cc
+  unit/tsc_frequency_test.cc
   unit/wake_fds_test.cc
   LIBS router_dpdk router_linux)
