@@ -105,4 +105,4 @@ surety_test(unit_router_dpdk
   unit/socket_file_test.cc
   unit/tsc_frequency_test.cc
   unit/wake_fds_test.cc
-  LIBS router_dpdk router_linux)
+  LIBS router_dpdk router_clock router_linux)
