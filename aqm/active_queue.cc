@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "aqm/active_queue.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One class's queue: a FIFO of packet descriptors, bounded in packets, with RIO or tail drop, and its
 // counters.
 //

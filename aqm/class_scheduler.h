@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strict priority with a rate cap, then weighted deficit round robin (Shreedhar and Varghese 1996).
 //
 // Strict classes are served in the order they are listed, each only while its cap (if any) has credit: a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "aqm/port_shaper.h"
 
 namespace surety {

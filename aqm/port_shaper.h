@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A port's shaper: packets leave at most at `rate`, counted as the wire counts them.
 //
 // Rates count bytes of the IP packet (DESIGN.md section 4); `overhead` adds what the port's wire adds per

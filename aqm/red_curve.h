@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The RED dropping probability over an average queue length (Floyd and Jacobson 1993; PAPERS.md, RIO).
 //
 // Guarantees: avg <= min: accepted. min < avg <= max: p_b = pmax (avg - min)/(max - min), in (0, pmax]. avg >

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RIO: RED with In and Out, coupled averages (Clark and Fang 1998; PAPERS.md, "Common: RIO").
 //
 // avg_in over IN packets, updated on IN arrivals; avg_total over all packets, updated on every arrival,

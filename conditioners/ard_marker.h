@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ARD and ARM aggregate markers (seeds/003, section II, equations 1-4; PAPERS.md, ARD).
 //
 // Two meters count IN and OUT bytes over n*tau. At the end of each interval

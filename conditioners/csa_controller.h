@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The congestion signalling algorithm of the CSA paper: how much out-of-profile traffic (alpha) a congested
 // queue lets the border admit.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a packet got less than its service: it went on as best effort, and the name is the counter is the
 // metric label (DESIGN.md rule 4).
 //

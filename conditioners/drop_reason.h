@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every refusal has a name, and the name is the counter is the metric label (DESIGN.md rule 4).
 //
 // One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` tells a

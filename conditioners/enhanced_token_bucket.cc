@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "conditioners/enhanced_token_bucket.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The CSA paper's enhanced token bucket (seeds/001, Fig. 5): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An interval meter: the mean rate over the last whole interval (the ARD paper's input meters over n*tau).
 //
 // Guarantees: count() is one addition; close() ends the interval and rate() is then exactly the bytes counted

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "conditioners/release_wheel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When held packets may leave: a timing wheel with O(1) insert and expiry, sized at start.
 //
 // Keys are small integers (HoldingPool queue numbers), each in the wheel at most once. A key comes out in the

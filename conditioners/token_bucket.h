@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A token bucket with exact integer credit: 16 bytes of state, no division on the packet path.
 //
 // Credit is counted in 10^-9 bit, so that rate [bit/s] x time [ns] is a whole number and nothing is ever

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Typed quantities: time, rates, sizes, probabilities (DESIGN.md rules 1 and 3).
 //
 // Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker, the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addresses, prefixes and MACs from text (RFC 4291, 2.2 and 2.3 for IPv6); to_string() of config.h is the way
 // back.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety check FILE`: what is wrong with a configuration, or what it holds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The typed configuration: what a YAML file says, checked, with every default filled in (DESIGN.md rule 8).
 //
 // Immutable once parsed. Names have become indices: a Config that parse() returns has no dangling reference.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "config/document.h"
 
 #include <yaml-cpp/eventhandler.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A YAML text as a tree that knows where everything stands, also its keys.
 //
 // Built from yaml-cpp's events, not from its nodes: those have no positions for keys, drop duplicate keys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A configuration while it is being read: the Config so far, the names that references resolve to, and where
 // the things stand that are checked once all is known.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A configuration's fingerprint for metrics and logs: which text is running.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The registries that people call by name: DSCPs (RFC 2474, 2597, 3246, 5865, 8622) and IP protocols (IANA).
 #pragma once
 

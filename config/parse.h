@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From YAML text to a checked Config, or to every error of the file at once.
 //
 // Nothing throws. Errors and warnings carry file:line:column (1-based), the source line and what to do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `aggregates`: the ARD/ARM marker in front of one class of one port.
 #include <fmt/format.h>
 

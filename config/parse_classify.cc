@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `classify`: ordered rules.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A port's `device`: a kind and its arguments in one text, as in `af_xdp eth1`; and its kernel `twin`.
 #include <fmt/format.h>
 

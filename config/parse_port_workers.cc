@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A port's `worker` and `receive`: who transmits what leaves by it, and who receives what comes.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `ports`.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `queues`: sets of classes, their scheduling and the DSCPs that lead to them.
 #include <fmt/format.h>
 

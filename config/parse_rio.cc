@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A class's `rio`.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sections `router` and `workers`.
 #include <fmt/format.h>
 

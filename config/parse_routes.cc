@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sections `routes` and `neighbors`.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `services`: what a rule gives a flow.
 #include <fmt/format.h>
 

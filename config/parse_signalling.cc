@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Section `signalling`.
 #include <fmt/format.h>
 

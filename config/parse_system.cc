@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sections `metrics`, `flow_table`, `dpdk` and `kernel`.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Everything that is wrong with one file, collected while it is read.
 #pragma once
 

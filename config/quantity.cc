@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "config/quantity.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "config/reader.h"
 
 #include <fmt/format.h>

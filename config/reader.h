@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading one map of a file: required and optional keys, unknown and repeated ones, typed values.
 //
 // Use: make a MapReader, ask it for every key that the map may have; when it goes away it reports the keys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Another configuration for a router that runs.
 //
 // Taken over while it runs: routes, neighbours, services, classification, aggregates, how many top flows are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sections of a router's configuration, one function each; each reads its node into the draft and
 // reports.
 #pragma once

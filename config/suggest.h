@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // "did you mean": the nearest of the words that exist.
 #pragma once
 

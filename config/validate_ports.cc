@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ports among each other: devices, twins, addresses and MTUs.
 #include <fmt/format.h>
 

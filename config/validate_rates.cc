@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is promised against what is there: committed rates, strict caps, buckets and buffers.
 #include <fmt/format.h>
 

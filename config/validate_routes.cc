@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Routes against the ports' addresses.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules that an earlier rule covers can never match: first match wins.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One value of a file -> one typed quantity, or an error at its place. All return whether `out` was set.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/alpha_clocks.h"
 
 #include <algorithm>

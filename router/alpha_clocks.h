@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The clocks that out-buckets live by: one of each local domain, and one of each path that signals hold back.
 //
 // Where a path is held back, its flows live by a clock of their own, whose pace is the minimum of the local
@@ -16,8 +17,8 @@
 #include <vector>
 
 #include "conditioners/csa_controller.h"
-#include "router/path_slots.h"
-#include "router/remote_alpha.h"
+#include "router/routes/path_slots.h"
+#include "router/signals/remote_alpha.h"
 #include "router/snapshot.h"
 
 namespace surety {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/classifier.h"
 
 #include <rte_acl.h>

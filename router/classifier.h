@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rules of the configuration, first match wins, by rte_acl; consulted when a flow is created, not for
 // each packet.
 //
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "router/headers.h"
+#include "router/wire/headers.h"
 
 struct rte_acl_ctx;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How flows come to the services of another configuration.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which service a packet gets, and the flow that remembers it.
 //
 // Rules are consulted when a flow is created; the flow record keeps the answer. No packet is refused here.

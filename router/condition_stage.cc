@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/condition_stage.h"
 
-#include "router/ip_bytes.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them (DESIGN.md rule
 // 9).
 //
@@ -14,7 +15,7 @@
 #include "conditioners/degrade_reason.h"
 #include "conditioners/drop_reason.h"
 #include "conditioners/packet.h"
-#include "router/headers.h"
+#include "router/wire/headers.h"
 
 namespace surety {
 

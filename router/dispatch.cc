@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/dispatch.h"
 
-#include "router/bytes.h"
+#include "router/wire/bytes.h"
 
 namespace surety {
 

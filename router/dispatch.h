@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which worker a frame's flow belongs to, for a port whose device cannot tell (DESIGN.md section 4).
 //
 // A look at the headers, not a judgement of them: what is malformed or not IP goes somewhere, always the same

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One page: what a packet meets on its way out of a port.
 #include "router/egress.h"
 
@@ -5,7 +6,7 @@
 
 #include <cstring>
 
-#include "router/ip_bytes.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 

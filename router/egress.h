@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What happens to packets that leave by one port: aggregate markers, the classes' queues, the scheduler, the
 // shaper.
 //
@@ -20,10 +21,10 @@
 #include "aqm/port_shaper.h"
 #include "conditioners/ard_marker.h"
 #include "conditioners/csa_controller.h"
-#include "router/congestion_signal.h"
 #include "router/exits.h"
 #include "router/handover.h"
 #include "router/plain_queue.h"
+#include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 
 namespace surety {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an Egress is made from the configuration, changed at run time, and emptied at the end.
 #include "router/egress.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the control thread does with the frames that the data plane does not forward, by port: those that the
 // port's workers punt, and those that the port is to send for the kernel or the responder.
 //

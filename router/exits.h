@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ways out of the pipeline other than transmission: a named drop, or the kernel. One object per worker,
 // so that every packet that leaves this way is counted once, at one place.
 #pragma once

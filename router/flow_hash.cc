@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/flow_hash.h"
 
 #include "conditioners/rng.h"

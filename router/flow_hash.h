@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a flow key to where it may stand in the index of the flow table.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-#include "router/headers.h"
+#include "router/wire/headers.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is known of a flow: one cache line, all that a packet of a known flow touches.
 #pragma once
 

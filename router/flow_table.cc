@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/flow_table.h"
 
 #include <immintrin.h>
@@ -6,7 +7,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "router/bytes.h"
+#include "router/wire/bytes.h"
 
 namespace surety {
 

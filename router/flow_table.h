@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flows of one worker: exact match, bounded, aged, made at start (PERF.md, lessons).
 //
 // Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters), 32
@@ -29,8 +30,8 @@
 #include "conditioners/units.h"
 #include "router/flow_hash.h"
 #include "router/flow_record.h"
-#include "router/headers.h"
 #include "router/huge_memory.h"
+#include "router/wire/headers.h"
 
 namespace surety {
 

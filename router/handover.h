@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rings that hand packets from one thread to one other, in order (spsc_ring.h): to the worker that has a
 // flow, to the worker that owns a port, or from the control thread to a port.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory for tables that are walked at random: in transparent huge pages where the system gives them, since
 // with pages of 4 kB every access is a TLB miss as well.
 #pragma once

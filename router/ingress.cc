@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One page: what a packet meets on its way into the router.
 #include "router/ingress.h"
 
@@ -5,7 +6,7 @@
 
 #include <bit>
 
-#include "router/parse_ordinary.h"
+#include "router/wire/parse_ordinary.h"
 
 namespace surety {
 

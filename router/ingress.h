@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the
 // egress of a port.
 //
@@ -13,14 +14,14 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
-#include "router/congestion_signal.h"
 #include "router/exits.h"
-#include "router/fib.h"
-#include "router/neighbors.h"
 #include "router/outlet.h"
 #include "router/rewrite_stage.h"
 #include "router/route_stage.h"
+#include "router/routes/fib.h"
+#include "router/routes/neighbors.h"
 #include "router/signal_desk.h"
+#include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 #include "router/stage_meter.h"
 #include "router/vector.h"

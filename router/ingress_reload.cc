@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a reload asks of the ingress.
 #include "router/ingress.h"
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Congestion signals at the ingress, and packets of the router's own.
 #include <rte_byteorder.h>
 #include <rte_ether.h>
 
 #include <cstring>
 
-#include "router/bytes.h"
 #include "router/ingress.h"
-#include "router/ip_addresses.h"
+#include "router/wire/bytes.h"
+#include "router/wire/ip_addresses.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three-colour meters, colour-blind: srTCM (RFC 2697) and trTCM (RFC 2698, RFC 4115), by rte_meter.
 //
 // rte_meter's checks are used as they are; its profiles are not: those truncate the cycles per byte (the rate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the packets of a worker go that leave by a port: to its own Egress, or to the worker that owns it.
 #pragma once
 

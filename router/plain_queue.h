@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a port without `queues` has: one first-in-first-out queue of frames with tail drop.
 //
 // Works on whole bursts of mbuf pointers, since there is nothing to decide per packet. All packets count as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/rewrite_stage.h"
 
 #include <rte_ether.h>

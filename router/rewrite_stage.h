@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the
 // next hop.
 #pragma once
@@ -6,7 +7,7 @@
 #include <span>
 
 #include "router/exits.h"
-#include "router/neighbors.h"
+#include "router/routes/neighbors.h"
 #include "router/vector.h"
 
 namespace surety {

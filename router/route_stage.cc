@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/route_stage.h"
 
 #include <rte_byteorder.h>

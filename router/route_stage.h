@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a packet goes next: longest prefix match, next hop, TTL and MTU. Comes before conditioning (DESIGN.md
 // section 4 has it behind): alpha belongs to the queue a flow leaves by, and what cannot be forwarded must
 // not use up tokens.
@@ -6,8 +7,8 @@
 #include <vector>
 
 #include "router/exits.h"
-#include "router/fib.h"
-#include "router/neighbors.h"
+#include "router/routes/fib.h"
+#include "router/routes/neighbors.h"
 #include "router/snapshot.h"
 #include "router/vector.h"
 

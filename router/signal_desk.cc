@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/signal_desk.h"
 
-#include "router/ip_addresses.h"
+#include "router/wire/ip_addresses.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a router does with a congestion signal that comes by one of its ports (DESIGN.md section 4).
 //
 // It goes on, as any packet, unless it ends here: because it came by a customer port (only routers signal),
@@ -9,8 +10,8 @@
 #include <optional>
 #include <span>
 
-#include "router/signal_gate.h"
 #include "router/signal_path.h"
+#include "router/signals/signal_gate.h"
 #include "router/snapshot.h"
 
 namespace surety {

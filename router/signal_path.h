@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which flows a congestion signal concerns: those on the route of its destination, if this is the border that
 // has its source behind a customer port (DESIGN.md section 4, "Congestion signalling").
 #pragma once
 
 #include <cstdint>
 
-#include "router/congestion_signal.h"
-#include "router/fib.h"
-#include "router/neighbors.h"
+#include "router/routes/fib.h"
+#include "router/routes/neighbors.h"
+#include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 
 namespace surety {

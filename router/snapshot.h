@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A configuration made ready for the data plane: names are indices, rules a classifier, services small
 // records.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A ring of values from one thread to one other, in order; neither side ever waits for the other.
 #pragma once
 

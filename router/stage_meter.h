@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles and packets per stage. The router knows no clock: the driver gives it a counter to read, the lab
 // gives none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Up to 64 packets on their way through the ingress stages: a structure of arrays, compacted after each stage
 // so that the next one sees only packets that go on.
 #pragma once
@@ -9,7 +10,7 @@
 
 #include "conditioners/packet.h"
 #include "router/flow_table.h"
-#include "router/headers.h"
+#include "router/wire/headers.h"
 
 namespace surety {
 

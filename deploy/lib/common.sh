@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # What the scripts of deploy/ and tests/ share: progress lines, root.
 

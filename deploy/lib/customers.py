@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who takes part in the trial and what they were promised, and the router's configuration that says so."""
 import dataclasses
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """`flood.py send ADDRESS MBITS`: UDP at a constant rate. `flood.py sink FILE`: receives it, writes the bytes to FILE.
 
 Bytes are those of IP packets, 1400 each.

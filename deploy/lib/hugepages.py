@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Huge pages for the time of the trial."""
 import pathlib
 

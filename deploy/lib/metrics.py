@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The router's /metrics: scraped, parsed, and what the trial reads out of it."""
 import re
 import time

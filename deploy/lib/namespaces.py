@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Network namespaces, the veth pairs between them, and what runs inside."""
 import ctypes
 import os

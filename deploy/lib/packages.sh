@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Debian 12 packages: what the program is built from and `deploy/try` uses, and what the tests need on top.
 

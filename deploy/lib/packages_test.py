@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the installation of packages leaves behind: no service that nobody asked for, and none taken away."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The live table: what happened in the last interval."""
 import verdict
 

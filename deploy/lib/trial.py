@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One trial: namespaces, router, traffic and measurements, and the way back."""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`deploy/try`: does every customer get the promised rate beside a flood? See --help."""
 import argparse
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Was the promise kept? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
 
 Rate: what the far side's TCP got in order, retransmissions not counted, in bytes of IP packets as contracts count them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The verdict of deploy/try decides about promises: its arithmetic, exactly."""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/accepted_flows.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "endpoints/config_address.h"
+#include "router/wire/config_address.h"
 
 namespace surety::endpoints {
 

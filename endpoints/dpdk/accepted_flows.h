@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flows at our sinks, as the observing thread follows them from snapshot to snapshot.
 //
 // Flows of senders in this process tell those what arrived; the others have results of their own. Those are
@@ -12,10 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "config/endpoints.h"
+#include "endpoints/config/endpoints.h"
 #include "endpoints/dpdk/snapshot.h"
 #include "endpoints/dpdk/traffic.h"
-#include "endpoints/report.h"
+#include "endpoints/report/report.h"
 
 namespace surety::endpoints {
 

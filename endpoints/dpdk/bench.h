@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-endpoint bench`: what a packet of a flow costs on one core, sender and sink together, and how
 // exactly flows are paced.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-endpoint bench --pacing`: how exactly a worker paces 1,000 gTFRC flows of 5 Mbit/s each.
 //
 // Real time, the product's worker, snapshots read each second as in a run; a memory port that notes when it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/bench_pair.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two stations and the link between them, in virtual time and plain memory.
 #pragma once
 

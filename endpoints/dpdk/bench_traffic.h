@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The traffic of the benchmarks: one port that sends, one that answers, no devices.
 #pragma once
 
 #include <string>
 
-#include "config/endpoints.h"
+#include "endpoints/config/endpoints.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a running `surety-endpoint` shows of itself: its senders by line of YAML, its sinks by port and
 // protocol, and what its ports refused. Sums and means over flows, never single flows (DESIGN.md: metrics).
 #pragma once
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "conditioners/drop_reason.h"
-#include "endpoints/engine.h"
+#include "endpoints/engine/engine.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a worker asks of a port: bursts of mbufs in and out, one indirect call each.
 #pragma once
 

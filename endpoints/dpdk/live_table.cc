@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/live_table.h"
 
 #include <fmt/format.h>
@@ -5,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "router/human.h"
-#include "router/text_table.h"
+#include "router/process/human.h"
+#include "router/process/text_table.h"
 
 namespace surety::endpoints {
 

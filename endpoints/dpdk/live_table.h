@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table that `surety-endpoint run` redraws each second on a terminal: a row per line of YAML and per
 // sink.
 #pragma once

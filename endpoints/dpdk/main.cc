@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program `surety-endpoint`: traffic endpoints that prove an assured rate from end to end.
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -5,7 +6,7 @@
 #include "config/quantity.h"
 #include "endpoints/dpdk/bench.h"
 #include "endpoints/dpdk/run.h"
-#include "router/version.h"
+#include "router/process/version.h"
 
 namespace {
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cable in memory for benchmarks and tests: what one end transmits, the other receives, after a delay.
 #pragma once
 
 #include <vector>
 
 #include "endpoints/dpdk/frame_port.h"
-#include "router/dpdk/clock.h"
+#include "router/dpdk/ports/clock.h"
 
 namespace surety::endpoints {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/metrics.h"
 
 #include <string>
 #include <utility>
 
-#include "router/metric_family.h"
+#include "router/process/metric_family.h"
 
 namespace surety::endpoints {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A reading as Prometheus metric families.
 //
 // Guarantees: names start with `surety_endpoint_` and end in `_total` exactly when they count; base units;

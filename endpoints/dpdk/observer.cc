@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/observer.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "router/version.h"
+#include "router/process/version.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The observing thread's side: turns snapshots into readings for the live table and the metrics, and into the
 // report.
 //

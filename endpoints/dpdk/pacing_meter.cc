@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/pacing_meter.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "router/bytes.h"
+#include "router/wire/bytes.h"
 
 namespace surety::endpoints {
 

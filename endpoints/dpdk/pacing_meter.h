@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far the distances between a flow's packets are from what they should be.
 #pragma once
 

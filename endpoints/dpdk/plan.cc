@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/plan.h"
 
 #include <fmt/format.h>
@@ -5,12 +6,14 @@
 #include <rte_eal.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
-#include "router/dpdk/derived_mac.h"
-#include "router/dpdk/port.h"
-#include "router/linux/netlink_commands.h"
-#include "router/linux/usable_cores.h"
+#include "router/dpdk/ports/derived_mac.h"
+#include "router/dpdk/ports/interface.h"
+#include "router/dpdk/ports/port.h"
+#include "router/process/usable_cores.h"
 
 namespace surety::endpoints {
 
@@ -71,14 +74,11 @@ RunningEal::~RunningEal() {
 }
 
 void prepare_interfaces(const config::Config& ports) {
-  auto commands = NetlinkCommands::open();
-  if (!commands) throw PortError(commands.error());
   for (const auto& port : ports.ports) {
     const std::string name = DpdkPort::interface(port.device);
-    if (name.empty()) continue;
-    const auto link = commands->link_by_name(name);
-    if (!link) continue;  // DpdkPort says so, with the fix
-    if (auto s = commands->set_up(link->ifindex); !s) throw PortError(s.error());
+    // Of an interface that does not exist DpdkPort says so, with the fix.
+    if (name.empty() || bring_up(name) || errno == ENODEV) continue;
+    throw PortError(fmt::format("{}: cannot be set up: {}", name, std::strerror(errno)));
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an endpoint needs of DPDK and of the kernel, in the terms of the router's driver.
 //
 // Errors are one sentence with the fix: EalError, PortError.
@@ -6,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "config/endpoints.h"
-#include "router/dpdk/eal.h"
+#include "endpoints/config/endpoints.h"
+#include "router/dpdk/ports/eal.h"
 
 namespace surety::endpoints {
 

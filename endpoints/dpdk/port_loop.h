@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves frames between one port and its station. What the device does not take is offered again, in order,
 // before anything new is asked for: nothing is dropped here, and nothing is allocated per packet.
 #pragma once
@@ -8,8 +9,8 @@
 
 #include "endpoints/dpdk/frame_port.h"
 #include "endpoints/dpdk/snapshot.h"
-#include "endpoints/station.h"
-#include "router/dpdk/clock.h"
+#include "endpoints/host/station.h"
+#include "router/dpdk/ports/clock.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/run.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 
 #include "endpoints/dpdk/plan.h"
 #include "endpoints/dpdk/session.h"
-#include "router/dpdk/stop_signals.h"
+#include "router/dpdk/ports/stop_signals.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-endpoint run FILE` and `surety-endpoint check FILE`.
 #pragma once
 

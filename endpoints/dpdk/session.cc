@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/session.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,8 @@
 
 #include "endpoints/dpdk/metrics.h"
 #include "endpoints/dpdk/plan.h"
-#include "router/dpdk/eal.h"
-#include "router/dpdk/packet_pool.h"
+#include "router/dpdk/ports/eal.h"
+#include "router/dpdk/ports/packet_pool.h"
 
 namespace surety::endpoints {
 

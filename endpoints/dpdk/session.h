@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One run on this machine: DPDK's ports, the worker on its core, and the observing thread's loop.
 //
 // Errors are one sentence with the fix: EalError, PortError, TrafficError, std::runtime_error.
@@ -13,8 +14,8 @@
 #include "endpoints/dpdk/observer.h"
 #include "endpoints/dpdk/run.h"
 #include "endpoints/dpdk/worker.h"
-#include "router/dpdk/port.h"
-#include "router/metrics_server.h"
+#include "router/dpdk/ports/port.h"
+#include "router/process/metrics_server.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the worker hands to the observing thread once a second: a reading of every flow.
 //
 // One buffer that belongs to one side at a time: the worker fills it a few flows per turn, so that pacing
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "endpoints/dpdk/endpoint_reading.h"
-#include "endpoints/engine.h"
-#include "endpoints/host.h"
-#include "endpoints/ip.h"
+#include "endpoints/engine/engine.h"
+#include "endpoints/host/host.h"
+#include "router/wire/ip.h"
 
 namespace surety::endpoints {
 

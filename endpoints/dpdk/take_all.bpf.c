@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XDP program of an endpoint's af_xdp port: every frame goes to the endpoint, which has the addresses; the
 // kernel's device has none. DPDK's net_af_xdp loads it (`xdp_prog=`) and fills xsks_map.
 #include <linux/bpf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/dpdk/traffic.h"
 
 #include <fmt/format.h>
@@ -8,14 +9,14 @@
 #include <tuple>
 
 #include "conditioners/rng.h"
-#include "endpoints/config_address.h"
-#include "endpoints/dccp_receiver.h"
-#include "endpoints/dccp_sender.h"
-#include "endpoints/iperf3_sink.h"
-#include "endpoints/tcp_receiver.h"
-#include "endpoints/tcp_sender.h"
-#include "endpoints/udp_sender.h"
-#include "endpoints/udp_sink.h"
+#include "endpoints/tcp/iperf3_sink.h"
+#include "endpoints/tcp/tcp_receiver.h"
+#include "endpoints/tcp/tcp_sender.h"
+#include "endpoints/tfrc/dccp_receiver.h"
+#include "endpoints/tfrc/dccp_sender.h"
+#include "endpoints/udp/udp_sender.h"
+#include "endpoints/udp/udp_sink.h"
+#include "router/wire/config_address.h"
 
 namespace surety::endpoints {
 

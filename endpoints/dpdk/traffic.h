@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The flows that a configuration asks for: the stations of its ports, their sinks, and the senders with their
 // tuples and schedules. No port, no clock: a driver moves the frames.
 //
@@ -12,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "config/endpoints.h"
-#include "endpoints/acceptor.h"
-#include "endpoints/sender_params.h"
-#include "endpoints/station.h"
+#include "endpoints/config/endpoints.h"
+#include "endpoints/engine/acceptor.h"
+#include "endpoints/engine/sender_params.h"
+#include "endpoints/host/station.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One core that polls: the loop around the stations of all ports, the only reader of the clock, and the life
 // of a run: resolve the gateways, send, close.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GTCP as a congestion control of Linux (BPF struct_ops): TCP_CONGESTION=gtcp for any program, `iperf3 -C
 // gtcp`. cwnd = cwnd_G + cwnd_BE, where cwnd_G is the reserved rate times the kernel's own minimum RTT; only
 // the best-effort part ever gives way. Paper: "Enhancing TCP for Networks with Guaranteed Bandwidth

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Brings gtcp.bpf.c into the kernel, and takes it out again. It then serves every network namespace, and
 // outlives the process that attached it.
 #pragma once

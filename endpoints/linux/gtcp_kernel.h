@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Of the kernel's types just what gtcp.bpf.c touches. libbpf finds out where the running kernel has these
  * fields (CO-RE); only their names matter here. */
 #pragma once

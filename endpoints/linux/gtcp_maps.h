@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* What gtcp.bpf.c and its loader share: the maps and their entries. Rates are bytes of IP packets per second.
  */
 #pragma once

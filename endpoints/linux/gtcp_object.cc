@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/linux/gtcp_object.h"
 
 // SURETY_GTCP_OBJECT is the file's name, from the build.

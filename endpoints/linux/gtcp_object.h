@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gtcp.bpf.c compiled, as part of the program: an ELF object in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/linux/gtcp_reservations.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reservations of the attached congestion control `gtcp` (gtcp.bpf.c): BPF maps, pinned where every
 // process that may use them finds them.
 #pragma once
@@ -8,8 +9,8 @@
 
 #include "conditioners/units.h"
 #include "config/config.h"
-#include "router/linux/fd.h"
-#include "router/linux/result.h"
+#include "router/process/fd.h"
+#include "router/process/result.h"
 
 namespace surety::endpoints {
 

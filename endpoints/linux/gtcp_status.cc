@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/linux/gtcp_status.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "router/human.h"
-#include "router/text_table.h"
+#include "router/process/human.h"
+#include "router/process/text_table.h"
 
 namespace surety::endpoints {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-gtcp status`: what the operator sees of the attached congestion control.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* GTCP's arithmetic: windows in segments, as the kernel counts them. Shared by gtcp.bpf.c and its unit test,
  * so plain C. Paper: "Enhancing TCP for Networks with Guaranteed Bandwidth Services", section III; Reno is
  * RFC 5681 as Linux has it. With a reserved window of 0 all of this is Reno. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control thread: follows the kernel, resolves neighbours, hands it what the data plane cannot finish.
 //
 // Everything here runs on one thread; the workers are never waited for, and every step of a round is bounded.
@@ -18,16 +19,16 @@
 #include <string>
 #include <vector>
 
-#include "router/dpdk/clock.h"
 #include "router/dpdk/control_port.h"
-#include "router/dpdk/forwarding.h"
-#include "router/dpdk/port.h"
-#include "router/icmp_error.h"
+#include "router/dpdk/ports/clock.h"
+#include "router/dpdk/ports/port.h"
+#include "router/dpdk/workers/forwarding.h"
+#include "router/linux/icmp_error.h"
 #include "router/linux/netlink.h"
 #include "router/linux/netlink_commands.h"
 #include "router/linux/punt.h"
 #include "router/linux/steer.h"
-#include "router/routes.h"
+#include "router/routes/routes.h"
 
 namespace surety {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frames that the data plane does not forward, up to whoever stands behind the port, and theirs down to it.
 #include <rte_mbuf.h>
 
 #include "router/dpdk/control.h"
-#include "router/headers.h"
-#include "router/ip_addresses.h"
+#include "router/wire/headers.h"
+#include "router/wire/ip_addresses.h"
 
 namespace surety {
 
@@ -101,7 +102,7 @@ ExceptionResult Control::to_kernel(std::span<const std::uint8_t> ip_packet) {
 
 ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, std::size_t port,
                                    std::span<const std::uint8_t> frame, std::size_t l3) {
-  endpoints::Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
+  Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
   const auto result = icmp_errors_.report(problem, mtu, frame, l3, {ports_[port]->mac()},
                                           *control_ports_[port].addresses, slot, clock_.now());
   // Addresses that only the kernel has are the kernel's to speak from.
@@ -139,7 +140,7 @@ bool Control::collect_responder(std::size_t p) {
   }
   int n = 0;
   for (const Time now = clock_.now(); n < kFramesPerRound && c.responder->next_wakeup() <= now; ++n) {
-    endpoints::Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
+    Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
     if (c.responder->poll({&slot, 1}, now) == 0) break;
     send(p, {frame_.data(), slot.length}, ExceptionResult::from_responder);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stands behind one port at the control thread.
 #pragma once
 
@@ -6,9 +7,9 @@
 #include <vector>
 
 #include "router/exception_counters.h"
+#include "router/linux/responder.h"
 #include "router/linux/tap_twin.h"
-#include "router/port_addresses.h"
-#include "router/responder.h"
+#include "router/routes/port_addresses.h"
 
 namespace surety {
 

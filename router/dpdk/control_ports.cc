@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stands behind the ports: found, made, and told of their links.
 #include <fmt/format.h>
 #include <net/if.h>

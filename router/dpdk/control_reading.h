@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the control thread knows and counts, for readings.
 #pragma once
 
 #include <vector>
 
 #include "router/dpdk/control.h"
-#include "router/path_names.h"
-#include "router/reading.h"
+#include "router/observe/path_names.h"
+#include "router/observe/reading.h"
 
 namespace surety {
 

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program `surety`: one command line for running, checking, watching and measuring the router.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
 
 #include "config/check.h"
-#include "router/dpdk/bench.h"
+#include "router/dpdk/bench/bench.h"
 #include "router/dpdk/run.h"
-#include "router/show.h"
-#include "router/version.h"
+#include "router/observe/show.h"
+#include "router/process/version.h"
 
 namespace {
 

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/router.h"
+#include "router/observe/metrics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +13,8 @@
 
 #include <algorithm>
 
-#include "router/reading_merge.h"
-#include "router/version.h"
+#include "router/observe/reading_merge.h"
+#include "router/process/version.h"
 
 namespace surety {
 
@@ -125,7 +127,7 @@ void Router::start_observers() {
   if (!telemetry_->ok()) spdlog::warn("`surety show` will not work: DPDK takes no telemetry commands");
   const std::string& listen = snapshot_->config.metrics.listen;
   if (listen.empty()) return;
-  auto result = MetricsServer::start(listen, [this] { return read(); });
+  auto result = MetricsServer::start(listen, [this] { return render(read()); });
   if (!result.server) throw std::runtime_error(result.error);
   metrics_ = std::move(result.server);
   spdlog::info("metrics: http://{}/metrics", listen);

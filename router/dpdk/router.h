@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A whole router: ports, data plane, control, what it shows of itself. Made from a checked configuration.
 //
 // The constructor opens everything or throws (PortError, EalError, std::runtime_error: one sentence with the
@@ -13,17 +14,17 @@
 
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
-#include "router/dpdk/eal.h"
-#include "router/dpdk/fabric.h"
-#include "router/dpdk/forwarding.h"
-#include "router/dpdk/pools.h"
-#include "router/dpdk/port.h"
+#include "router/dpdk/ports/eal.h"
+#include "router/dpdk/ports/pools.h"
+#include "router/dpdk/ports/port.h"
 #include "router/dpdk/telemetry.h"
-#include "router/dpdk/worker.h"
-#include "router/metrics_server.h"
-#include "router/service_rates.h"
+#include "router/dpdk/workers/fabric.h"
+#include "router/dpdk/workers/forwarding.h"
+#include "router/dpdk/workers/worker.h"
+#include "router/observe/service_rates.h"
+#include "router/observe/top_flows.h"
+#include "router/process/metrics_server.h"
 #include "router/snapshot.h"
-#include "router/top_flows.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A router that runs goes on by another configuration.
 //
 // First everything that can fail, which changes nothing; then routes to come are known, workers take the
@@ -11,7 +12,7 @@
 #include <thread>
 
 #include "config/reload.h"
-#include "router/dpdk/derived_mac.h"
+#include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/router.h"
 
 namespace surety {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/run.h"
 
 #include <fmt/format.h>
@@ -11,9 +12,9 @@
 
 #include "config/hash.h"
 #include "config/parse.h"
-#include "router/dpdk/process_lock.h"
+#include "router/dpdk/ports/process_lock.h"
+#include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/router.h"
-#include "router/dpdk/stop_signals.h"
 
 namespace surety {
 

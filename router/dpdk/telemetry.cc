@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/telemetry.h"
 
 #include <rte_telemetry.h>
@@ -12,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "router/telemetry_wire.h"
+#include "router/observe/telemetry_wire.h"
 
 namespace surety {
 namespace {

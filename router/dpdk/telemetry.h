@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The reading's tables as commands of DPDK's telemetry: /surety/ports, /surety/queues, ... for `surety show`,
 // for dpdk-telemetry.py and for whoever speaks that protocol. The wire form is router/telemetry_wire.h's.
 //
@@ -7,7 +8,7 @@
 
 #include <functional>
 
-#include "router/reading.h"
+#include "router/observe/reading.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/linux/ipv6_siblings.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // IPv6 multipath routes, whose next hops the kernel adds together but removes one at a time.
 //
 // When one of several next hops goes, rtnetlink announces the removal of a route with that next hop alone,
@@ -11,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "router/route_events.h"
+#include "router/routes/route_events.h"
 
 namespace surety {
 

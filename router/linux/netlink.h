@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernel's links, addresses, routes and neighbours, followed over rtnetlink (DESIGN.md section 4: Linux
 // is the control plane).
 #pragma once
@@ -11,7 +12,7 @@
 
 #include "router/linux/ipv6_siblings.h"
 #include "router/linux/netlink_message.h"
-#include "router/linux/result.h"
+#include "router/process/result.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests to the kernel over rtnetlink, each answered before the call returns.
 //
 // A socket apart from NetlinkMonitor's, so that answers and events do not mix. Errors are the kernel's own
@@ -12,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "router/linux/result.h"
-#include "router/route_events.h"
+#include "router/process/result.h"
+#include "router/routes/route_events.h"
 
 namespace surety {
 

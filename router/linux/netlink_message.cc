@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/linux/netlink_message.h"
 
 #include <linux/if.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one rtnetlink message says, for somebody who forwards packets (RFC 3549; rtnetlink(7)).
 //
 // A pure function over bytes. Safe for truncated and hostile input: it reads nothing outside the given bytes,
@@ -8,7 +9,7 @@
 #include <span>
 #include <variant>
 
-#include "router/route_events.h"
+#include "router/routes/route_events.h"
 
 namespace surety {
 

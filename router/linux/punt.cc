@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/linux/punt.h"
 
 #include <linux/if_tun.h>

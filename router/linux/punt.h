@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A TUN device through which the control thread hands the kernel IP packets that no port's own device can
 // take: those whose next hop is to be resolved, IPv4 packets to be fragmented, those with router alert, and
 // those about which only the kernel has an address to speak from (all other ICMP errors are the router's own,
@@ -15,8 +16,8 @@
 #include <span>
 #include <string>
 
-#include "router/linux/fd.h"
-#include "router/linux/result.h"
+#include "router/process/fd.h"
+#include "router/process/result.h"
 
 namespace surety {
 

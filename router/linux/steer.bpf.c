@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XDP program of the af_xdp ports: leaves the router's own traffic to the kernel's device and redirects
 // transit packets to the data plane (DESIGN.md section 4). DPDK's net_af_xdp loads it (`xdp_prog=`) and fills
 // xsks_map; Steer fills the address maps.

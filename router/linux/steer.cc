@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "router/linux/steer.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The user-space side of steer.bpf.c on one af_xdp port: which addresses are the router's own, and what was
 // decided.
 //
@@ -11,9 +12,9 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "router/linux/fd.h"
-#include "router/linux/result.h"
 #include "router/linux/steer_decision.h"
+#include "router/process/fd.h"
+#include "router/process/result.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the XDP program decided for a frame: the keys of its map steer_stats. C, because the program is.
 #pragma once
 

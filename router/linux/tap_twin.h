@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A TAP device that stands in the kernel for a port that has none there (memif, vhost, virtio-user, a PCI
 // NIC): same MAC address and MTU, a carrier that follows the port's link.
 //
@@ -16,8 +17,8 @@
 #include <string>
 #include <utility>
 
-#include "router/linux/fd.h"
-#include "router/linux/result.h"
+#include "router/process/fd.h"
+#include "router/process/result.h"
 
 namespace surety {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What TUN and TAP devices have in common: making one, its settings, bringing it up.
 //
 // All of it in the calling thread's network namespace; needs CAP_NET_ADMIN. Errors are one sentence.
@@ -7,8 +8,8 @@
 
 #include <string>
 
-#include "router/linux/fd.h"
-#include "router/linux/result.h"
+#include "router/process/fd.h"
+#include "router/process/result.h"
 
 namespace surety::tun {
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How fast `surety run` forwards over af_xdp on veth, beside dpdk-testpmd's io forwarding on the same veths.
 
 As root: af_xdp_vs_testpmd.py [--repetitions 5] [--seconds 2]. One host sends 60-byte UDP frames as fast as it may from

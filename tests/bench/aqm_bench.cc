@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles per packet of the queueing stage; the budget stands in PERF.md: RIO + enqueue 7-10, strict + DRR
 // dequeue 6.
 #include <benchmark/benchmark.h>

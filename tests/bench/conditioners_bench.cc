@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles per packet of every conditioner, in bursts as a worker calls them: one time for 64 packets, flows in
 // random order, records prefetched. The argument is the number of flows where there is state per flow.
 #include <benchmark/benchmark.h>

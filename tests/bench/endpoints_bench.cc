@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles per packet of what every endpoint shares: checksum, directory, wheel, host and station. The engine
 // is a trivial one, so that what is measured is the machinery around it.
 #include <benchmark/benchmark.h>
@@ -7,10 +8,10 @@
 #include <vector>
 
 #include "conditioners/rng.h"
-#include "endpoints/checksum.h"
-#include "endpoints/ip_writer.h"
-#include "endpoints/station.h"
-#include "tests/unit/frame_builder.h"
+#include "endpoints/host/station.h"
+#include "router/wire/checksum.h"
+#include "router/wire/ip_writer.h"
+#include "tests/unit/router/wire/frame_builder.h"
 
 namespace surety::endpoints {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles to look up one address, in vectors of 64. The addresses asked for are a set of the given size, drawn
 // from the routes: its memory, not the number of routes, is what a router with few flows feels. With `avx512`
 // as first argument EAL may use 512-bit vectors, else it does not.
@@ -12,7 +13,7 @@
 #include <random>
 #include <string>
 
-#include "router/fib.h"
+#include "router/routes/fib.h"
 
 namespace surety {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a flood of new flows costs the classify stage, and the longest time that anything of it takes.
 //
 //   flow_flood_bench [flows, 4194304 unless said] [ipv4|ipv6] [huge|small]

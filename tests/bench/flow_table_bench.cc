@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flow lookup in vectors of 64, hits only, with what follows a hit: the record is written and its bytes are
 // counted.
 //

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles to parse, validate and key one packet: a ring of 1024 prepared frames with distinct flows.
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
 
 #include <vector>
 
-#include "router/headers.h"
-#include "tests/unit/frame_builder.h"
+#include "router/wire/headers.h"
+#include "tests/unit/router/wire/frame_builder.h"
 
 namespace surety {
 namespace {

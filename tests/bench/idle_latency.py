@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What sleeping saves and costs: CPU of an idle worker, and how long the first packet after a pause takes through the router.
 
     sudo tests/bench/idle_latency.py [--device af_xdp|af_packet|memif] [--packets 300] [--rounds 2] [--pause 50] [--core 1]

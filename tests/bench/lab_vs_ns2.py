@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How fast `surety-lab run` is beside ns-2 (Debian package ns2) on the same two experiments.
 
 lab_vs_ns2.py [--repetitions 5] [--lab PROGRAM] [--core 1]. The two take turns. Prints wall times (median, minimum,

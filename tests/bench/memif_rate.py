@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How many 64-byte packets a second come through a memif port: testpmd sends, `surety run` routes them to a null port.
 
 As root: memif_rate.py [--repetitions 5] [--seconds 2]. testpmd (txonly, memif client) has core 0, the receiver (memif server)

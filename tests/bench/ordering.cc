@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ordering [PACKETS]: two workers on two cores, one port that one of them reads and dispatches, two ports
 // out, one owned by each: does any packet overtake another one of its flow?
 //
@@ -12,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/unit/null_router.h"
+#include "tests/unit/router/dpdk/workers/null_router.h"
 
 namespace surety {
 namespace {

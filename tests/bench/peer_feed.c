@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The feed of `surety bench`, for DPDK's example programs: linked into them by peers.py, which has the linker
 // send their calls of rte_eth_dev_start() here.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """`surety bench` beside DPDK's own example programs, on the same core, with the same feed, taking turns.
 
 As root: peers.py [--surety PROGRAM] [--flows 1k,64k,1M] [--repetitions 9] [--core 1]. Builds l3fwd, qos_meter and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a reload costs a worker: the longest of all turns is what counts (budget: 50 us).
 //
 // An ingress with a table of 4 Mi flows (RELOAD_FLOWS=N: of so many), each with state of its own; a reload
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "conditioners/rng.h"
-#include "tests/unit/data_plane.h"
+#include "tests/unit/router/data_plane.h"
 
 namespace surety {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a full table costs the control thread: 1 million IPv4 and 200,000 IPv6 routes through Routes, alone
 // and with a real FIB behind; afterwards single changes, a resynchronisation and a mass withdrawal. Memory is
 // what malloc() has given out (Routes) and what DPDK's heap has (FIB).
@@ -15,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "router/fib.h"
-#include "router/routes.h"
+#include "router/routes/fib.h"
+#include "router/routes/routes.h"
 
 namespace surety {
 namespace {

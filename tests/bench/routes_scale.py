@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A full table of routes through kernel, netlink and FIB: prints the README's table. Root; a quiet machine; about 5 GB of memory.
 
     tests/bench/routes_scale.py [--v4 1000000] [--v6 200000] [--no-bgp]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signal_storm [SECONDS [PACKETS_PER_SECOND]]: false congestion signals of every kind at a border router, in
 // real time; none may move an alpha, every one must be counted. Prints what became of them and the cycles per
 // packet; exit status 1 where one was believed.
@@ -11,8 +12,8 @@
 #include <rte_eal.h>
 
 #include "conditioners/rng.h"
-#include "tests/unit/data_plane.h"
-#include "tests/unit/signal_packets.h"
+#include "tests/unit/router/data_plane.h"
+#include "tests/unit/router/signals/signal_packets.h"
 
 namespace surety {
 namespace {

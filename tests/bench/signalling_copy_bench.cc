@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Microseconds that a worker is kept from its packets when somebody asks what it has heard of congestion
 // signals: all tables full, and none of it in the core's own caches.
 #include <benchmark/benchmark.h>
@@ -6,8 +7,8 @@
 #include <chrono>
 #include <numeric>
 
-#include "router/dpdk/signalling_copy.h"
-#include "tests/unit/signal_packets.h"
+#include "router/dpdk/workers/signalling_copy.h"
+#include "tests/unit/router/signals/signal_packets.h"
 
 namespace surety {
 namespace {

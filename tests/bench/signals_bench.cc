@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cycles to write a congestion signal, and to judge one: believed, forged (what a flood without the key
 // costs), beyond its source's limit, and from ever other addresses.
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
 
-#include "router/signal_gate.h"
-#include "router/signal_sender.h"
-#include "tests/unit/signal_packets.h"
+#include "router/signals/signal_gate.h"
+#include "router/signals/signal_sender.h"
+#include "tests/unit/router/signals/signal_packets.h"
 
 namespace surety {
 namespace {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The least of a BGP peer (RFC 4271, RFC 4760): it opens a session and announces prefixes as fast as they are taken."""
 import contextlib
 import ipaddress

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A border and a core router, two `surety` processes: customers behind the border, the bottleneck at the core.
 
     af1, af3 -- border -- core == out == sink

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // dccp_dump FILE: writes conversations of our DCCP engines as a pcap file (raw IP), for test_dccp_golden.py:
 // native and in UDP, IPv4 and IPv6, with loss, an old packet that is answered with Sync, CloseReq, and
 // refusals.
@@ -8,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "endpoints/dccp_receiver.h"
-#include "endpoints/dccp_sender.h"
+#include "endpoints/tfrc/dccp_receiver.h"
+#include "endpoints/tfrc/dccp_sender.h"
 
 namespace {
 

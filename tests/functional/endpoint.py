@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A running `surety-endpoint run`, and the networks that endpoint tests need: namespaces with impaired links."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Frames on the wire of a host: sent as they are, and seen as they arrive."""
 import contextlib
 import select

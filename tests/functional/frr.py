@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """FRR's daemons (Debian's package) in a namespace, with sockets and process ids of their own."""
 import pathlib
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`surety-gtcp` on this machine, and the fixture that attaches GTCP for one test."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the functional tests work with: namespaces, a router in one of them, traffic, and its metrics."""
 from frames import Wire, dscp, ecn, frames_of, udp_to
 from metrics import Metrics, law

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A bad network between two interfaces: delay, loss and a rate for each direction, for tests in namespaces
 // (this kernel has no netem). `impair A B --delay 25ms --loss 1% --seed 1` bridges A and B until it is told
 // to stop.
@@ -11,7 +12,7 @@
 #include <csignal>
 
 #include "config/quantity.h"
-#include "tests/lab/live_wire.h"
+#include "tests/lab/live/live_wire.h"
 
 namespace surety {
 namespace {

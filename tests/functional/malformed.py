@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Frames that a router must refuse, each with the reason (conditioners/drop_reason.h) under which it is counted."""
 import struct
 

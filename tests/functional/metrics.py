@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One scrape of /metrics, and the law of router/counters.h that every scrape obeys."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Network namespaces and the veth pairs between them. Everything is named sf-<pid>-<number>-..., so that runs do not meet."""
 import contextlib
 import ctypes

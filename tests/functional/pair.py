@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The usual lab: host a behind port lan0, host b behind port wan0, both with IPv4 and IPv6."""
 from harness import Lab
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Routes by the hundred thousand: a mix of prefixes as full tables have it, and ways to get it into a kernel."""
 import ipaddress
 import random

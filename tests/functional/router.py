@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A running `surety run`, started from YAML inside a namespace and stopped as a service manager would."""
 import contextlib
 import http.client

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signal_dump FILE: writes congestion signals as a pcap file (raw IP), for test_signal_golden.py: of a TCP
 // packet in IPv4 and of a UDP packet in IPv6, each to its source; and one of which only addresses and DSCP
 // are known, to a border. Everything in them is fixed, so is every byte.
@@ -6,8 +7,8 @@
 #include <fstream>
 #include <span>
 
-#include "router/signal_sender.h"
-#include "tests/unit/frame_builder.h"
+#include "router/signals/signal_sender.h"
+#include "tests/unit/router/wire/frame_builder.h"
 
 namespace {
 

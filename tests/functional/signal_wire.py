@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Congestion signals from their definition (router/signal_message.md), independent of the product's code."""
 import socket
 import struct

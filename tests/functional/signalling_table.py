@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """CSA's Table 3 on the wire: two `surety` processes, the kernel's TCP, signals off, observed and acted upon.
 
 signalling_table.py [--case D] [--seconds 60] [--modes off observe act]: needs root and iperf3. As the paper has it: assured

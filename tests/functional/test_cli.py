@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line: what `surety` prints, refuses, and leaves behind."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What one contract covers: a rule, a source, a destination, a prefix, a VLAN or a flow; and how long it lives."""
 import pytest
 from scapy.layers.inet import IP, UDP

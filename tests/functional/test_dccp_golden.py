@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Whole DCCP conversations of our engines, as tshark sees them: nothing malformed, every checksum good.
 
 dccp_dump (beside this file) writes them; DCCP_DUMP names it when it is not in build/release.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The promise itself, end to end in real time: contracted flows over a congested 10 Mbit/s link of the router.
 
 Six congested links side by side, each with its own ports of one router and of one endpoint process (whose sinks measure

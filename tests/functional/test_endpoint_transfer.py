@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Our endpoints against Linux and against each other, over a network that loses packets, directly and through the router."""
 import contextlib
 import json

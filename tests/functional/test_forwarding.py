@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Packets of real hosts through the router, over af_xdp and af_packet ports."""
 import re
 

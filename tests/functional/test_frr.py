@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Routes that FRR learns over the router's ports are the router's, whatever shape FRR gives them in the kernel."""
 import itertools
 import re

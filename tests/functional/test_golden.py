@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The golden frames are what Scapy makes today, and tshark sees in them what they were made to be."""
 import pathlib
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GTCP for any Linux program, against the kernel's own reno in the same place beside it."""
 import contextlib
 import itertools

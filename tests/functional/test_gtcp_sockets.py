@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `surety-gtcp` does with prefixes, sockets, users and a kernel that cannot."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line of `surety-lab`: what it prints where, what it refuses, and how it ends."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A run of the lab is a function of (scenario, seed): the same bytes from the release build and from the one with sanitizers,
 which another compiler makes without optimisation, with one core and with two."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`surety-lab live`: a scenario on the wire beside the simulation, and what is left of it afterwards (nothing).
 
 The scenario is the gTFRC paper's Fig. 11: its Fig. 2 with packets of 1000 bytes. The paper runs it for 180 s; here it is 40 s

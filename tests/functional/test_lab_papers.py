@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The papers' rows in their short form: every band that we claim is met, and every pin holds (exit status 0).
 
 All of gTFRC and TFRC/TCP/UDP; of the others what a minute allows. `surety-lab papers` runs the rest.

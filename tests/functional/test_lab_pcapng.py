@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`surety-lab run --pcap LINK FILE`: what wireshark makes of the capture of one link of a simulated network."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """memif: two routers on one machine, in every order of starting and dying, and endpoints joined by it."""
 import contextlib
 import pathlib

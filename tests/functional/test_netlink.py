@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The kernel's routes, neighbours, addresses and links are the router's: each change takes effect while traffic runs."""
 import itertools
 import threading

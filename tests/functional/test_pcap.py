@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Captures in, captures out: what exactly becomes of a frame, and under which name a malformed one is refused."""
 import subprocess
 

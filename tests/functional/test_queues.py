@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Classes of a congested port: drop precedence, strict priority, the shaper."""
 import json
 import threading

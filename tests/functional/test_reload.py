@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SIGHUP: a router goes on by another configuration, and nobody's packets are lost for it."""
 import pathlib
 import signal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The schemas of routers, endpoints and scenarios are valid JSON Schemas (2020-12) that take the examples and refuse mistakes."""
 import copy
 import json

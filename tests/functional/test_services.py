@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What customers buy, kept with real traffic: rates and marks."""
 import threading
 

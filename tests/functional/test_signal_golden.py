@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Our congestion signals as tshark and scapy see them, and the MAC as its definition has it.
 
 signal_dump (beside this file) writes them; SIGNAL_DUMP names it when it is not in build/release. No dissector looks into

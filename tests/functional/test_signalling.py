@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Congestion signals on the wire: a core router's queue is congested, the border of the flows holds their OUT packets back."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Ports that the kernel has no device for: the TAP twin, and the responder where there is none."""
 import contextlib
 import copy

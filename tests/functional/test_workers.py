@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One router with two workers: traffic crosses from one to the other and comes out whole, in order, counted once."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Real traffic between hosts: TCP through the kernel's own stacks, UDP at a given rate."""
 import contextlib
 import socket

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes at all, as DCCP: the decoder stays within them, and both engines, in any state, answer what is
 // hostile without a crash, and with packets that are good themselves.
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "endpoints/dccp_receiver.h"
-#include "endpoints/dccp_sender.h"
+#include "endpoints/tfrc/dccp_receiver.h"
+#include "endpoints/tfrc/dccp_sender.h"
 
 namespace {
 

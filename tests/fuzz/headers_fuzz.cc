@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes at all: parse() stays within them, what it forwards is consistent, and rewriting keeps it valid.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 
-#include "router/headers.h"
-#include "router/parse_ipv4.h"
-#include "router/parse_ipv6.h"
+#include "router/wire/headers.h"
+#include "router/wire/parse_ipv4.h"
+#include "router/wire/parse_ipv6.h"
 
 namespace {
 

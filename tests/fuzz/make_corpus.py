@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """make_corpus.py GOLDEN DIRECTORY: one file per golden frame, for headers_fuzz to start from."""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes are a safe message, at any alignment: nothing outside of them is read, and what comes out is
 // well-formed. And any sequence of messages leaves the routes consistent: what is programmed is what they
 // count, nothing is programmed that leads to ids nobody has set, and after a synchronisation that tells
@@ -19,7 +20,7 @@
 
 #include "router/linux/ipv6_siblings.h"
 #include "router/linux/netlink_message.h"
-#include "router/routes.h"
+#include "router/routes/routes.h"
 
 using namespace surety;
 

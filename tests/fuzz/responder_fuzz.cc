@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any frames at all, to what answers on a link in place of a kernel (responder.h) and to what tells senders
 // of packets that cannot go on (icmp_error.h): nothing crashes, every frame is counted once, the table stays
 // within its ceiling and on its subnets, and nothing but whole, small frames goes out. The input is a
@@ -11,10 +12,10 @@
 #include <vector>
 
 #include "config/address.h"
-#include "endpoints/checksum.h"
-#include "endpoints/config_address.h"
-#include "router/icmp_error.h"
-#include "router/responder.h"
+#include "router/linux/icmp_error.h"
+#include "router/linux/responder.h"
+#include "router/wire/checksum.h"
+#include "router/wire/config_address.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
     l3[9] = 1;
     store(l3 + 16, swap16(0x0a00));
     store(l3 + 18, swap16(0x00fe));
-    endpoints::Sum header, icmp;
+    Sum header, icmp;
     header.add({l3, 20});
     store(l3 + 10, header.checksum_field());
     l3[20] = 8;
@@ -65,8 +66,8 @@ void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
     l3[7] = 255;
     l3[40] = static_cast<std::uint8_t>(135 + (l3[40] & 1));
     l3[41] = l3[42] = l3[43] = 0;
-    auto s = endpoints::pseudo_header(endpoints::IpAddress::v6(l3 + 8), endpoints::IpAddress::v6(l3 + 24), 58,
-                                      static_cast<std::uint32_t>(size - 40));
+    auto s = pseudo_header(IpAddress::v6(l3 + 8), IpAddress::v6(l3 + 24), 58,
+                           static_cast<std::uint32_t>(size - 40));
     s.add({l3 + 40, size - 40});
     store(l3 + 42, s.checksum_field());
   }
@@ -82,7 +83,7 @@ struct Bed {
   std::vector<std::uint8_t> room = std::vector<std::uint8_t>(kFrame);
   Time now{};
 
-  endpoints::Slot slot() { return {room.data(), static_cast<std::uint32_t>(room.size()), 0}; }
+  Slot slot() { return {room.data(), static_cast<std::uint32_t>(room.size()), 0}; }
 
   void receive(std::span<const std::uint8_t> frame) {
     require(responder.receive(frame, now) != ResponderResult::none);
@@ -91,9 +92,9 @@ struct Bed {
     if (outcome.drop != DropReason::none || outcome.punt == PuntReason::arp ||
         outcome.punt == PuntReason::control)
       return;
-    const config::Address to = from_wire(endpoints::ip_packet(frame, p).destination);
+    const config::Address to = from_wire(ip_packet(frame, p).destination);
     if (p.ttl > 1 && addresses.on_link(to)) responder.hold(to, frame.subspan(p.l3_offset, p.length), now);
-    endpoints::Slot out = slot();
+    Slot out = slot();
     for (const auto problem : {IcmpProblem::time_exceeded, IcmpProblem::too_big, IcmpProblem::unreachable}) {
       errors.report(problem, 1280, frame, p.l3_offset, kMac, addresses, out, now);
       require(out.length == 0 || (out.length >= 14 + 28 && out.length <= IcmpErrors::kLargest));
@@ -102,7 +103,7 @@ struct Bed {
 
   void send() {
     while (const auto change = responder.next_change()) require(addresses.on_link(change->address));
-    for (endpoints::Slot out = slot(); responder.poll({&out, 1}, now) == 1; out = slot()) {
+    for (Slot out = slot(); responder.poll({&out, 1}, now) == 1; out = slot()) {
       require(out.length >= 14 + 28 && out.length <= kFrame);
       require(std::equal(kMac.bytes.begin(), kMac.bytes.end(), room.begin() + 6));
     }

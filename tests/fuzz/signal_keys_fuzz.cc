@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a key file: keys or errors, never both; keys are as promised; and no message shows a word of
 // the file that could be of a key.
 #include <cctype>
@@ -6,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "router/signal_keys.h"
+#include "router/signals/signal_keys.h"
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a congestion signal: reading stays within them, says why it refuses, and nothing that was not
 // signed is believed, by itself or by a gate that already knows senders.
 //
@@ -7,8 +8,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "router/signal_gate.h"
-#include "tests/unit/signal_packets.h"
+#include "router/signals/signal_gate.h"
+#include "tests/unit/router/signals/signal_packets.h"
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any frames at all, into a station with listeners for everything: nothing crashes, and every frame is
 // counted once. The input is a sequence of {16-bit length and shape, bytes}. Of most shapes the harness puts
 // right what a fuzzer cannot guess: addresses, IP lengths, checksums.
@@ -9,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "endpoints/demux.h"
-#include "endpoints/station.h"
+#include "endpoints/engine/demux.h"
+#include "endpoints/host/station.h"
 
 namespace {
 

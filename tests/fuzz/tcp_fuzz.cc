@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any segments at all, in any order, to both ends of our TCP: what they answer decodes, acknowledgements
 // never go backwards nor beyond what was sent, and nothing is sent without end.
 //
@@ -9,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "endpoints/iperf3_sink.h"
-#include "endpoints/tcp_receiver.h"
-#include "endpoints/tcp_sender.h"
+#include "endpoints/tcp/iperf3_sink.h"
+#include "endpoints/tcp/tcp_receiver.h"
+#include "endpoints/tcp/tcp_sender.h"
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any datagrams at all, in any order, to both ends of our UDP: counters stay consistent, the sink never sends
 // more than it got, the sender believes nothing that cannot be, and nothing is sent without end.
 //
@@ -7,8 +8,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "endpoints/udp_sender.h"
-#include "endpoints/udp_sink.h"
+#include "endpoints/udp/udp_sender.h"
+#include "endpoints/udp/udp_sink.h"
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a configuration, of a router and of endpoints: the parser answers with a configuration or with
 // errors, never throws, and its places are in the text.
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "config/endpoints.h"
 #include "config/parse.h"
+#include "endpoints/config/endpoints.h"
 
 namespace {
 

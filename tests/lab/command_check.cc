@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/lab/command_check.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "tests/lab/simulation.h"
+#include "tests/lab/simulation/simulation.h"
 
 namespace surety::lab {
 

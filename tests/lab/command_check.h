@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-lab check FILE...`
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/lab/command_run.h"
 
 #include <fmt/format.h>
@@ -5,12 +6,12 @@
 #include <filesystem>
 #include <iostream>
 
-#include "tests/lab/interrupt.h"
-#include "tests/lab/pcapng.h"
-#include "tests/lab/progress.h"
 #include "tests/lab/run_points.h"
 #include "tests/lab/run_printer.h"
-#include "tests/lab/runner.h"
+#include "tests/lab/simulation/interrupt.h"
+#include "tests/lab/simulation/pcapng.h"
+#include "tests/lab/simulation/progress.h"
+#include "tests/lab/simulation/runner.h"
 
 namespace surety::lab {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `surety-lab run FILE`: a scenario over seeds and settings, results on standard output.
 //
 // Standard output is a function of (scenario, settings, seeds): the same bytes on every machine, whatever the
@@ -9,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/lab/scenario.h"
+#include "tests/lab/scenario/scenario.h"
 
 namespace surety::lab {
 

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program `surety-lab`: routers and endpoints in virtual time, and the papers reproduced.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <tuple>
 
-#include "router/version.h"
+#include "router/process/version.h"
 #include "tests/lab/command_check.h"
-#include "tests/lab/command_live.h"
-#include "tests/lab/command_papers.h"
 #include "tests/lab/command_run.h"
-#include "tests/lab/embedded.h"
-#include "tests/lab/lab_dpdk.h"
-#include "tests/lab/sweep.h"
+#include "tests/lab/live/command_live.h"
+#include "tests/lab/papers/command_papers.h"
+#include "tests/lab/papers/embedded.h"
+#include "tests/lab/scenario/sweep.h"
+#include "tests/lab/simulation/lab_dpdk.h"
 
 namespace {
 

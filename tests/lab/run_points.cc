@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/lab/run_points.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <set>
 
 #include "config/suggest.h"
-#include "tests/lab/simulation.h"
+#include "tests/lab/simulation/simulation.h"
 
 namespace surety::lab {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scenarios that one `surety-lab run` makes of a file: one for every combination of its sweeps.
 #pragma once
 

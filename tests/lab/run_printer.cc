@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/lab/run_printer.h"
 
 #include <fmt/format.h>
@@ -5,10 +6,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/lab/html_report.h"
-#include "tests/lab/result_json.h"
-#include "tests/lab/result_text.h"
-#include "tests/lab/statistics.h"
+#include "tests/lab/results/html_report.h"
+#include "tests/lab/results/result_json.h"
+#include "tests/lab/results/result_text.h"
+#include "tests/lab/results/statistics.h"
 
 namespace surety::lab {
 

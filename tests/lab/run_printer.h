@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The results of `surety-lab run` on standard output and in the report, as they come.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/lab/result.h"
+#include "tests/lab/results/result.h"
 #include "tests/lab/run_points.h"
 
 namespace surety::lab {

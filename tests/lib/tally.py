@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`tally.py DIRECTORY`: counts what tests/run left there; the last line says N passed, N failed, N skipped.
 
 STAGE.status            exit status of a stage; a stage without reports counts as one test

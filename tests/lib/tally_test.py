@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests/run counts, from reports as GoogleTest, CTest and pytest write them."""
 import pathlib
 import sys

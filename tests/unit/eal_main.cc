@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main() of the tests that need DPDK's memory: no huge pages, no devices, nothing shared with other
 // processes, so that they run anywhere, in parallel and without privileges.
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main() of the tests of the lab: DPDK as the lab itself starts it.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "tests/lab/lab_dpdk.h"
+#include "tests/lab/simulation/lab_dpdk.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

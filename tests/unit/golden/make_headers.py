@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes tests/unit/headers_golden.hex: frames that Scapy built, with what parse() must say of them.
 
 One line per frame: name, outcome, what ParsedPacket must hold, bytes. Offsets, lengths and fields are Scapy's own

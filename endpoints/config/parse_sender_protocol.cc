@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a sender has because of its protocol.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "config/reader.h"
+#include "endpoints/config/endpoint_sections.h"
+
+namespace surety::config {
+namespace {
+
+using endpoints::DccpParams;
+using endpoints::SenderParams;
+using endpoints::TcpFlavour;
+using endpoints::TcpParams;
+using endpoints::TfrcParams;
+using endpoints::UdpParams;
+
+enum Protocol : unsigned {
+  kNone = 0,
+  kGtfrc = 1,
+  kTfrc = 2,
+  kGtcp = 4,
+  kNewreno = 8,
+  kReno = 16,
+  kUdp = 32,
+  kTcp = kGtcp | kNewreno | kReno,
+  kDccp = kGtfrc | kTfrc
+};
+
+constexpr Bytes kMinUdpPacket{64}, kMinPacket{128};  // room for every header over IPv6, and for some payload
+constexpr Bytes kMaxWindow{1'000'000'000};           // RFC 7323 2.2: below 2^30
+constexpr std::uint32_t kMaxInitialWindow = 1000;
+constexpr Duration kMaxRto = std::chrono::seconds(60), kMaxTick = std::chrono::seconds(10);
+
+struct Option {
+  std::string_view key;
+  unsigned of;
+  std::string_view whose;
+};
+constexpr std::array kOptions{
+    Option{"rate", kUdp | kDccp, "udp, tfrc and gtfrc"},
+    Option{"on", kUdp, "udp"},
+    Option{"off", kUdp, "udp"},
+    Option{"encapsulation", kDccp, "tfrc and gtfrc"},
+    Option{"udp_port", kDccp, "tfrc and gtfrc"},
+    Option{"guarantee", kGtfrc, "gtfrc"},
+    Option{"theta", kGtfrc, "gtfrc"},
+    Option{"window", kTcp, "TCP"},
+    Option{"initial_window", kTcp, "TCP"},
+    Option{"initial_ssthresh", kTcp, "TCP"},
+    Option{"min_rto", kTcp, "TCP"},
+    Option{"timer_granularity", kTcp, "TCP"},
+    Option{"timestamps", kTcp, "TCP"},
+};
+
+// Keys that make sense, but not with this protocol.
+void refuse_others(MapReader& map, Protocol protocol, const std::string& name, Problems& problems) {
+  for (const auto& entry : map.node().entries) {
+    const Node& key = *entry.first;
+    const auto* o =
+        std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& x) { return x.key == key.text; });
+    if (o == kOptions.end() || (o->of & protocol) != 0) continue;
+    map.find(o->key);
+    problems.error(key.mark,
+                   fmt::format("`{}` is of {}; a {} sender has no `{}`", o->key, o->whose, name, o->key));
+  }
+}
+
+void check_packet(const MapReader& map, Bytes packet, Bytes least, const std::string& name,
+                  Problems& problems) {
+  if (packet < least)
+    problems.error(map.at("packet"),
+                   fmt::format("a packet of a {} sender is at least {} B", name, least.count()));
+}
+
+// The report would say it for certain.
+void warn_unreachable(const MapReader& map, Rate offered, Rate target, Problems& problems) {
+  if (offered > Rate{} && offered < target)
+    problems.warning(map.at("target"),
+                     fmt::format("the sender offers {} kbit/s on average: it cannot reach this",
+                                 static_cast<double>(offered.bits_per_second()) / 1000));
+}
+
+UdpParams read_udp(MapReader& map, const Sender& sender, Problems& problems) {
+  UdpParams p;
+  if (!map.find("rate") && !map.find("target") && map.node().kind == Node::Kind::map)
+    problems.error(map.node().mark, "a udp sender needs `rate`, or a `target` that it sends at");
+  p.rate = sender.target;
+  map.read("rate", p.rate);
+  const bool on = map.read("on", p.on), off = map.read("off", p.off);
+  if (on != off && (map.find("on") == nullptr) != (map.find("off") == nullptr))
+    problems.error(map.at(on ? "on" : "off"), "`on` and `off` go together");
+  const double share = on && off ? seconds(p.on) / seconds(p.on + p.off) : 1;
+  warn_unreachable(map, share * p.rate, sender.target, problems);
+  return p;
+}
+
+DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, const SenderParams& common,
+                     Problems& problems) {
+  using Reading = TfrcParams::Reading;
+  DccpParams p;
+  p.tfrc.segment = common.packet;
+  map.read("rate", p.tfrc.application);
+  warn_unreachable(map, p.tfrc.application, sender.target, problems);
+  map.read_word("encapsulation", p.udp, {{"native", false}, {"udp", true}});
+  if (read_integer(map.find("udp_port"), 1, 65535, p.udp_remote_port, problems) && !p.udp)
+    problems.error(map.at("udp_port"), "`udp_port` goes with `encapsulation: udp`");
+  if (protocol != kGtfrc) return p;
+  p.tfrc.guarantee = sender.target;
+  map.read_word("guarantee", p.tfrc.reading,
+                {{"literal", Reading::literal}, {"after-slow-start", Reading::after_slow_start}});
+  const Node* n = map.find("theta");
+  const auto* text = n ? text_of(*n, "a number like `2`", problems) : nullptr;
+  if (!text) return p;
+  const auto theta = parse_number(*text);
+  if (!theta.value) {
+    problems.error(n->mark, theta.error);
+  } else if (*theta.value < 1) {
+    problems.error(n->mark, "`theta` is at least 1: the guarantee is given up below target / theta");
+  } else {
+    p.tfrc.theta = *theta.value;
+  }
+  return p;
+}
+
+void read_window(MapReader& map, const SenderParams& common, TcpParams& p, Problems& problems) {
+  Depth window;
+  if (!map.read("window", window)) return;
+  if (window.count > kMaxWindow.count() || window.bytes(common.packet) > kMaxWindow) {
+    problems.error(map.at("window"), "a window is at most 1 GB");
+  } else if (window.bytes(common.packet) < common.packet) {
+    problems.error(map.at("window"),
+                   fmt::format("a window holds at least one packet of {} B", common.packet.count()));
+  } else if (window.unit == Depth::Unit::packets) {
+    p.window_packets = static_cast<std::uint32_t>(window.count);
+  } else {
+    p.window = Bytes(window.count);
+  }
+}
+
+TcpParams read_tcp(MapReader& map, Protocol protocol, const Sender& sender, const SenderParams& common,
+                   Problems& problems) {
+  TcpParams p;
+  p.flavour = protocol == kGtcp      ? TcpFlavour::gtcp
+              : protocol == kNewreno ? TcpFlavour::newreno
+                                     : TcpFlavour::reno;
+  if (protocol == kGtcp) p.reserved = sender.target;
+  read_window(map, common, p, problems);
+  read_packets(map.find("initial_window"), 1, kMaxInitialWindow, p.initial_window, problems);
+  Bytes ssthresh;
+  if (map.read("initial_ssthresh", ssthresh)) p.initial_ssthresh = ssthresh.count();
+  if (map.read("min_rto", p.min_rto) && p.min_rto > kMaxRto)
+    problems.error(map.at("min_rto"), "`min_rto` is at most 60 s");
+  if (map.read("timer_granularity", p.timer_granularity) && p.timer_granularity > kMaxTick)
+    problems.error(map.at("timer_granularity"), "`timer_granularity` is at most 10 s");
+  map.read("timestamps", p.timestamps);
+  return p;
+}
+
+}  // namespace
+
+void read_protocol_options(MapReader& map, Sender& sender, SenderParams common, Problems& problems) {
+  Protocol protocol = kNone;
+  map.require("protocol");
+  if (!map.read_word("protocol", protocol,
+                     {{"gtfrc", kGtfrc},
+                      {"tfrc", kTfrc},
+                      {"gtcp", kGtcp},
+                      {"newreno", kNewreno},
+                      {"reno", kReno},
+                      {"udp", kUdp}})) {
+    map.ignore_the_rest();
+    return;
+  }
+  sender.protocol = map.find("protocol")->text;
+  refuse_others(map, protocol, sender.protocol, problems);
+  check_packet(map, common.packet, protocol == kUdp ? kMinUdpPacket : kMinPacket, sender.protocol, problems);
+  if ((protocol & (kGtfrc | kGtcp)) != 0 && !map.find("target"))
+    problems.error(map.node().mark, fmt::format("a {} sender needs `target`, the rate that it is guaranteed",
+                                                sender.protocol));
+  if (protocol == kUdp) {
+    sender.params = read_udp(map, sender, problems);
+  } else if ((protocol & kDccp) != 0) {
+    sender.params = read_dccp(map, protocol, sender, common, problems);
+  } else {
+    sender.params = read_tcp(map, protocol, sender, common, problems);
+  }
+  std::visit([&](auto& p) { p.common = common; }, sender.params);
+}
+
+}  // namespace surety::config

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All flows of one address: finds the flow of a packet, makes receivers for new ones, and wakes flows on
+// time.
+//
+// Sans-IO, single writer. 100,000 flows: one cache line of directory per packet, timers in a wheel (never
+// early, late by at most one slot), engines in slots of a fixed pool. The driver's loop, and the lab's:
+//
+//   for each received packet: host.receive(packet, now)      the refusal is already counted
+//   while ((n = host.poll(room, now)) > 0) transmit(room[0..n])
+//   sleep until host.next_wakeup()
+//
+// A flow that its peer began and that is over (closed, and no more timer) is forgotten after kLinger, in
+// poll(); a new one that begins with the same tuple takes its place at once. Senders stay.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "conditioners/units.h"
+#include "endpoints/engine/acceptor.h"
+#include "endpoints/engine/engine.h"
+#include "endpoints/engine/flow_map.h"
+#include "endpoints/engine/huge_array.h"
+#include "endpoints/engine/sink_params.h"
+#include "endpoints/engine/timer_wheel.h"
+#include "endpoints/host/rejections.h"
+
+namespace surety::endpoints {
+
+struct HostParams {
+  std::uint32_t max_flows = 1024;
+  Duration timer_slot = Duration(256);  // how late a packet may leave
+  std::uint64_t seed = 1;               // of the directory's hash
+  // Where DCCP in UDP is expected (RFC 6773), from the first dccp_udp flow or listener on: then no UDP flow
+  // can have this local port.
+  std::uint16_t dccp_udp_port = 6511;
+  std::size_t engine_bytes = kEngineBytes;  // of a slot: the largest engine; rounded up to 64
+  bool answer_unknown = true;  // reset what nobody listens for (RFC 9293 3.10.7.1, RFC 4340 8.3.1)
+};
+
+// Told before the host forgets a flow: its reading for the last time. Must not call the host.
+struct FlowObserver {
+  virtual ~FlowObserver() = default;
+  virtual void on_forget(FlowIndex f, Transport transport, const Tuple& tuple, const Engine& engine,
+                         bool accepted) = 0;
+};
+
+class Host {
+ public:
+  static constexpr Duration kLinger = std::chrono::seconds(2);
+
+  // Throws std::bad_alloc.
+  Host(const HostParams& params, Time now);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // A sender: `E` is constructed in place with (args...) and woken when it wants. kNoFlowIndex: the pool is
+  // full, the tuple is taken, or E is larger than HostParams::engine_bytes.
+  template <std::derived_from<Engine> E, class... Args>
+  FlowIndex add(Transport transport, const Tuple& tuple, Args&&... args) {
+    static_assert(sizeof(E) <= kEngineBytes && alignof(E) <= 64);
+    if (sizeof(E) > engine_bytes_) return kNoFlowIndex;
+    const FlowIndex f = take(transport, tuple);
+    if (f == kNoFlowIndex) return f;
+    begin(f, new (room(f)) E(std::forward<Args>(args)...));
+    return f;
+  }
+
+  // Packets of new flows to this port go to `acceptor` (which outlives the host). Of dccp_udp the port is
+  // DCCP's, 0 for all. False: the port is taken, or the acceptor's engines are larger than a slot.
+  bool listen(Transport transport, std::uint16_t port, Acceptor& acceptor);
+
+  // Counted when refused. The packet is for this host: its address is not looked at, but for the tuple.
+  Refusal receive(const IpPacket& packet, Time now);
+  void receive(std::span<const IpPacket> burst, Time now);  // the same, with prefetching
+
+  // Packets of all flows that are due, round robin where the room does not suffice.
+  std::size_t poll(Room room, Time now);
+  // In the past when something is due; a lower bound otherwise (a timer that has moved away still wakes).
+  Time next_wakeup() const;
+
+  void close_all(Time now);  // orderly
+  void remove(FlowIndex f);  // forgets it at once
+  void observe(FlowObserver* observer) { observer_ = observer; }
+
+  std::uint32_t flows() const { return map_.size(); }
+  // Calls f(FlowIndex, Transport, const Tuple&, const Engine&, bool accepted) for every flow.
+  template <class F>
+  void for_each(F&& f) const {
+    for (FlowIndex i = 1; i <= map_.capacity(); ++i)
+      if (const FlowRecord& r = map_[i]; r.live) f(i, r.transport, r.tuple, engine(i), r.accepted);
+  }
+  // The same for those of `slots` places from `from` on; returns where to go on, kNoFlowIndex at the end.
+  template <class F>
+  FlowIndex for_each_from(FlowIndex from, std::uint32_t slots, F&& f) const {
+    const FlowIndex end = std::min(map_.capacity() + 1, from + slots);
+    for (FlowIndex i = from; i < end; ++i)
+      if (const FlowRecord& r = map_[i]; r.live) f(i, r.transport, r.tuple, engine(i), r.accepted);
+    return end > map_.capacity() ? kNoFlowIndex : end;
+  }
+  bool live(FlowIndex f) const { return map_[f].live; }
+  const Engine& engine(FlowIndex f) const { return *const_cast<Host*>(this)->at(f); }
+
+  const std::array<std::uint64_t, kRefusals>& refusals() const { return refusals_; }
+  std::size_t memory_bytes() const;  // all of it
+
+ private:
+  static constexpr std::size_t kBurst = 64;  // packets that are looked up together
+
+  struct Line {
+    alignas(64) std::byte bytes[64];
+  };
+  struct Listener {
+    std::uint16_t port;
+    Acceptor* acceptor;
+  };
+  struct Arrival {
+    Tuple tuple;
+    std::uint64_t hash = 0;
+    Transport transport = Transport::tcp;
+    Refusal refusal = Refusal::none;
+  };
+
+  void* room(FlowIndex f) { return &engines_[f * lines_]; }
+  Engine* at(FlowIndex f) { return std::launder(static_cast<Engine*>(room(f))); }
+  void prefetch_engine(FlowIndex f) {
+    const auto* const p = static_cast<const std::byte*>(room(f));
+    for (std::size_t i = 0; i < 3; ++i) __builtin_prefetch(p + 64 * i, 1);
+  }
+  FlowIndex take(Transport transport, const Tuple& tuple);
+  void begin(FlowIndex f, Engine* engine);
+
+  Acceptor* listener(Transport transport, std::uint16_t port) const;
+  void look_up(const IpPacket& packet, Arrival& a) const;
+  Refusal deliver(const IpPacket& packet, const Arrival& a, Time now);
+  Refusal hand_over(const IpPacket& packet, const Arrival& a, Time now);
+  FlowIndex accept(const IpPacket& packet, const Arrival& a, Time now, Refusal& refusal);
+
+  std::size_t wake(FlowIndex f, Room room, Time now);
+  void reschedule(FlowIndex f, Time now);
+  void rest(FlowIndex f, Time now);
+
+  FlowMap map_;
+  TimerWheel wheel_;
+  std::size_t lines_, engine_bytes_;
+  HugeArray<Line> engines_;
+  std::array<std::uint64_t, kRefusals> refusals_{};
+  std::array<std::vector<Listener>, kTransports> listeners_;  // by port
+  Rejections rejections_;
+  FlowObserver* observer_ = nullptr;
+  std::array<Arrival, kBurst> arrivals_;
+  std::uint16_t dccp_udp_port_;
+  std::uint32_t dccp_udp_in_use_;  // the same, or kNoPort
+  bool answer_unknown_;
+};
+
+}  // namespace surety::endpoints

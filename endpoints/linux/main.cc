@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program `surety-gtcp`: GTCP for the sockets of any program on this machine.
+#include <bpf/libbpf.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "config/address.h"
+#include "config/quantity.h"
+#include "endpoints/linux/gtcp_attach.h"
+#include "endpoints/linux/gtcp_reservations.h"
+#include "endpoints/linux/gtcp_status.h"
+#include "router/process/version.h"
+
+namespace {
+
+using surety::Failure;
+using surety::Rate;
+using surety::Result;
+using surety::Status;
+using namespace surety::endpoints;
+namespace config = surety::config;
+
+struct Request {
+  std::vector<std::string> reserve;
+  std::string unreserved, prefix, rate;
+  int pid = 0, fd = -1;
+  bool allow = false, json = false;
+};
+
+Result<Rate> rate_of(const std::string& text) {
+  const auto parsed = config::parse_rate(text);
+  if (!parsed.value) return Failure{"\"" + text + "\": " + parsed.error};
+  return *parsed.value;
+}
+
+Result<config::Prefix> prefix_of(const std::string& text) {
+  if (const auto prefix = config::parse_prefix(text)) return *prefix;
+  if (const auto address = config::parse_address(text))
+    return config::Prefix{*address, static_cast<std::uint8_t>(config::address_bits(*address))};
+  return Failure{"\"" + text + "\" is no prefix; write 10.2.0.0/16, 2001:db8::/32 or an address"};
+}
+
+Result<Reservation> reservation_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    return Failure{"\"" + text + "\" is no reservation; write PREFIX=RATE, e.g. 10.2.0.0/16=4Mbit/s"};
+  const auto to = prefix_of(text.substr(0, equals));
+  if (!to) return Failure{to.error()};
+  const auto rate = rate_of(text.substr(equals + 1));
+  if (!rate) return Failure{rate.error()};
+  return Reservation{*to, *rate};
+}
+
+Result<std::vector<Reservation>> all_reservations(const Request& request) {
+  std::vector<std::string> texts = request.reserve;
+  if (!request.unreserved.empty())
+    texts.insert(texts.end(), {"0.0.0.0/0=" + request.unreserved, "::/0=" + request.unreserved});
+  std::vector<Reservation> all;
+  for (const auto& text : texts) {
+    auto one = reservation_of(text);
+    if (!one) return Failure{one.error()};
+    all.push_back(*one);
+  }
+  return all;
+}
+
+Status attach(const Request& request) {
+  const auto reservations = all_reservations(request);
+  if (!reservations) return Failure{reservations.error()};
+  if (auto attached = attach_gtcp(*reservations); !attached) return attached;
+  return request.allow ? allow_gtcp() : surety::success();
+}
+
+Status reserve(const Request& request) {
+  const auto to = prefix_of(request.prefix);
+  if (!to) return Failure{to.error()};
+  const auto rate = rate_of(request.rate);
+  if (!rate) return Failure{rate.error()};
+  auto gtcp = GtcpReservations::open();
+  return gtcp ? gtcp->reserve(*to, *rate) : Failure{gtcp.error()};
+}
+
+Status release(const Request& request) {
+  const auto to = prefix_of(request.prefix);
+  if (!to) return Failure{to.error()};
+  auto gtcp = GtcpReservations::open();
+  return gtcp ? gtcp->release(*to) : Failure{gtcp.error()};
+}
+
+Status set(const Request& request) {
+  const auto rate = rate_of(request.rate);
+  if (!rate) return Failure{rate.error()};
+  auto gtcp = GtcpReservations::open();
+  if (!gtcp) return Failure{gtcp.error()};
+  const auto socket = socket_of(request.pid, request.fd);
+  if (!socket) return Failure{socket.error()};
+  if (auto reserved = gtcp->reserve(socket->get(), *rate); !reserved) return reserved;
+  return choose_gtcp(socket->get());
+}
+
+Status show(const Request& request) {
+  GtcpStatus status;
+  status.attached = gtcp_attached();
+  status.allowed = gtcp_allowed();
+  if (status.attached) {
+    const auto gtcp = GtcpReservations::open();
+    if (!gtcp) return Failure{gtcp.error()};
+    auto reservations = gtcp->reservations();
+    if (!reservations) return Failure{reservations.error()};
+    const auto totals = gtcp->totals();
+    if (!totals) return Failure{totals.error()};
+    status.reservations = std::move(*reservations);
+    status.totals = *totals;
+  }
+  std::cout << (request.json ? status_json(status) : status_text(status));
+  return surety::success();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "GTCP, a TCP congestion control that knows its reserved rate, for any program: TCP_CONGESTION=gtcp, "
+      "iperf3 -C gtcp"};
+  app.set_version_flag("--version", surety::kVersion);
+  app.require_subcommand(1);
+  bool verbose = false;
+  app.add_flag("--verbose", verbose, "what libbpf and the kernel's verifier say");
+
+  Request request;
+  auto* attaching = app.add_subcommand("attach", "Bring the congestion control `gtcp` into the kernel");
+  attaching->add_option("--reserve", request.reserve,
+                        "what each connection to a prefix has reserved: 10.2.0.0/16=4Mbit/s");
+  attaching->add_option("--default", request.unreserved,
+                        "the same for all other destinations; else they have nothing");
+  attaching->add_flag("--allow", request.allow,
+                      "to every user (net.ipv4.tcp_allowed_congestion_control); else it takes CAP_NET_ADMIN");
+
+  auto* reserving = app.add_subcommand("reserve", "Reserve a rate for each connection to a prefix");
+  reserving->add_option("prefix", request.prefix)->required();
+  reserving->add_option("rate", request.rate, "e.g. `4 Mbit/s`; 0 bit/s: none")->required();
+
+  auto* releasing = app.add_subcommand("release", "Take the reservation for a prefix away");
+  releasing->add_option("prefix", request.prefix)->required();
+
+  auto* setting =
+      app.add_subcommand("set", "Give one socket of a running program gtcp and a rate of its own");
+  setting->add_option("--pid", request.pid, "the process")->required();
+  setting->add_option("--fd", request.fd, "its descriptor; connections accepted from it inherit the rate")
+      ->required();
+  setting->add_option("--rate", request.rate, "e.g. `4 Mbit/s`")->required();
+
+  auto* detaching =
+      app.add_subcommand("detach", "Take `gtcp` out of the kernel; connections that use it go on");
+  auto* showing = app.add_subcommand("status", "Is it attached, its reservations, and what used them");
+  showing->add_flag("--json", request.json, "for programs");
+
+  CLI11_PARSE(app, argc, argv);
+  if (!verbose) libbpf_set_print(nullptr);
+  const Status done = *attaching   ? attach(request)
+                      : *reserving ? reserve(request)
+                      : *releasing ? release(request)
+                      : *setting   ? set(request)
+                      : *detaching ? detach_gtcp()
+                                   : show(request);
+  (void)showing;
+  if (done) return 0;
+  std::cerr << "surety-gtcp: " << done.error() << '\n';
+  return 1;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What became of one flow: measured from readings of its two ends, about once a second.
+//
+//   throughput      IP bytes that arrived / measured time
+//   goodput         payload bytes, each once / measured time
+//   time to target  from the start to the end of the first bin with at least 95 % of the target
+//   RoS             mean over the time of min(1, bin / target)
+// A bin is the time between samples, at least kBin long. What arrived is what the receiver counted; where it
+// is in another process, what it told the sender (UDP, DCCP), or what it acknowledged, at the mean packet
+// size (TCP). Reports come in steps: without news a bin waits, up to kNewsBin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "endpoints/engine/flow_reading.h"
+
+namespace surety::endpoints {
+
+struct FlowIdentity {
+  std::string name;      // of the line of YAML; with #n when it stands for several flows
+  std::string protocol;  // gtfrc, tfrc, gtcp, newreno, reno, udp
+  std::string peer;      // "198.51.100.1:5001"
+  Rate target;           // zero: nothing was promised
+};
+
+struct FlowResult {
+  FlowIdentity identity;
+  double seconds = 0;  // measured
+  Rate throughput, goodput;
+  bool arrival_known = false;  // false: nobody has told anything, throughput and goodput are zero
+  std::uint64_t sent = 0, received = 0, lost = 0, retransmitted = 0, duplicates = 0;  // packets
+  std::uint64_t payload = 0, mismatched = 0;  // bytes: each once; of another stream than our senders'
+  std::optional<double> in_share;             // of packets as received; where the sink is ours
+  std::optional<Duration> rtt, min_rtt;
+  std::optional<Duration> one_way_delay;  // mean; UDP whose ends share a clock
+  std::optional<double> loss_event_rate;
+  std::optional<double> time_to_target;  // seconds from the flow's start
+  std::optional<double> respect;         // RoS, 0..1; flows with a target
+  std::string state, failure;            // of the sender, filled in by the driver: "open", "no_answer"
+  // With a target: throughput >= (1 - tolerance) * target. Without: true.
+  bool kept(double tolerance) const;
+};
+
+class FlowTrack {
+ public:
+  static constexpr Duration kBin = std::chrono::milliseconds(950);
+  static constexpr Duration kNewsBin = std::chrono::milliseconds(2500);
+  static constexpr double kReached = 0.95;
+
+  // Counters are taken to be zero at `start`, unless a sample at or before it says otherwise.
+  FlowTrack(FlowIdentity identity, Time start);
+  // Readings at `now`; receiver null: not in this process. The time of the last sample ends the measured
+  // time; sampled again at that time, what has arrived since still counts.
+  void sample(const FlowReading& sender, const FlowReading* receiver, Time now);
+  // Throughput, goodput and RoS are measured from the last sample on (`measure:`); what came before only
+  // counts towards the time to target and in the counters.
+  void begin_measuring();
+  // And up to the last sample; counters go on.
+  void end_measuring();
+  FlowResult result() const;
+  Rate last_second() const;  // throughput of the last bin, for the live table
+
+ private:
+  struct Bin {
+    Time start;
+    double bytes = 0;  // arrived before it
+  };
+  bool full(Time end) const;
+  double bin_rate() const;  // of the open bin; bytes/s
+  double reached(double rate) const { return std::min(1.0, rate / identity_.target.bytes_per_second()); }
+
+  FlowIdentity identity_;
+  Time start_, measured_from_, last_;
+  double base_ = 0, arrived_ = 0;  // IP bytes, when measuring began and at the last sample
+  std::uint64_t base_payload_ = 0;
+  Bin bin_;
+  double last_rate_ = 0;  // of the last bin that is closed
+  double respected_ = 0;  // seconds x min(1, bin / target) of closed bins
+  Time reached_at_ = kNever;
+  std::optional<std::uint64_t> final_payload_;  // set: measuring has ended
+  bool known_ = false, own_receiver_ = false;
+  FlowReading sender_, receiver_;  // of the last sample
+};
+
+}  // namespace surety::endpoints

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run proved: per flow the target, what arrived, and whether that is enough; as JSON and as text.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "endpoints/engine/refusal.h"
+#include "endpoints/report/flow_track.h"
+
+namespace surety::endpoints {
+
+struct Report {
+  double seconds = 0;                // how long the run took
+  std::vector<FlowResult> flows;     // of our senders, the flows of one line of YAML one after the other
+  std::vector<FlowResult> accepted;  // flows at our sinks whose senders are elsewhere
+  std::array<std::uint64_t, kRefusals> refusals{};
+  double tolerance = 0.04;
+
+  bool kept() const;  // every flow with a target
+  // One object: version (of this format: 1), duration_s, tolerance, kept, flows, accepted, refusals. A flow
+  // has the keys of surety-lab: name, protocol, target_bps, throughput_bps, ...; what is not known is null.
+  std::string json() const;
+  // Tables of flows, refusals, and a verdict: a line for each promise that was missed. More than 8 flows of
+  // one line of YAML are one row with their least, mean and greatest.
+  std::string text() const;
+};
+
+}  // namespace surety::endpoints

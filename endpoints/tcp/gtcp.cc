@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "endpoints/tcp/gtcp.h"
+
+#include <algorithm>
+
+namespace surety::endpoints {
+
+Gtcp::Gtcp(const GtcpParams& params)
+    : NewReno(params.window), rate_(params.reserved.bits_per_second()), packet_(params.packet) {}
+
+void Gtcp::on_least_rtt(Duration rtt_base) {
+  constexpr std::uint64_t kBitNanoseconds = 8'000'000'000;  // in a byte second
+  const auto payload = static_cast<unsigned __int128>(rate_) * static_cast<std::uint64_t>(rtt_base.count()) *
+                       smss() / (kBitNanoseconds * packet_);
+  cwnd_g_ = static_cast<std::uint64_t>(payload);
+  if (!in_timeout_recovery_) guaranteed_ = cwnd_g_;
+}
+
+// At least so many: rounded up, or the reserved rate would not be reached.
+std::uint32_t Gtcp::segments(std::uint64_t bytes) const {
+  return static_cast<std::uint32_t>((bytes + smss() - 1) / smss());
+}
+
+Answer Gtcp::on_ack(const Outstanding& before, std::uint64_t ack) {
+  const Answer answer = NewReno::on_ack(before, ack);
+  if (in_fast_recovery()) {
+    forced_left_ = segments(cwnd_g_);
+    cwnd_ = std::max(cwnd_, cwnd_g_);  // what is promised may be out, though duplicate ACKs were lost
+  } else if (in_timeout_recovery_ && ack >= ss_exit_) {
+    in_timeout_recovery_ = false;
+    guaranteed_ = cwnd_g_;
+    cwnd_ += cwnd_g_;
+  }
+  forget_arrived(before, ack);
+  return answer;
+}
+
+// Of what a hole's ACK covers, all but the hole itself had told of its arrival; without holes nothing has.
+void Gtcp::forget_arrived(const Outstanding& before, std::uint64_t ack) {
+  const std::uint64_t told = std::max<std::uint64_t>(ack - before.una, smss()) - smss();
+  const bool holes = in_fast_recovery() || in_timeout_recovery_;
+  arrived_ = holes ? std::min(arrived_ - std::min(arrived_, told), before.max - ack) : 0;
+}
+
+Answer Gtcp::on_duplicate_ack(const Outstanding& now) {
+  arrived_ = std::min(arrived_ + smss(), now.max - now.una);
+  if (in_timeout_recovery_) return on_duplicate_after_timeout();
+  const bool detected = in_fast_recovery();
+  const std::uint64_t cwnd = cwnd_;
+  const Answer answer = NewReno::on_duplicate_ack(now);
+  if (!detected) {
+    forced_left_ = segments(cwnd_g_);
+    return answer;
+  }
+  if (forced_left_ == 0 || cwnd_ == cwnd) return answer;
+  --forced_left_;
+  return permits_new(now) ? answer : Answer::send_new;
+}
+
+void Gtcp::on_timeout(const Outstanding& now, bool again) {
+  NewReno::on_timeout(now, again);
+  if (cwnd_g_ == 0) return;
+  in_timeout_recovery_ = true;
+  guaranteed_ = 0;
+  ss_exit_ = now.max;
+  forced_left_ = segments(cwnd_g_);
+  old_duplicates_ = segments(now.max - now.una - arrived_);
+}
+
+Answer Gtcp::on_duplicate_after_timeout() {
+  if (old_duplicates_ > 0)
+    --old_duplicates_;
+  else
+    return Answer::send_new;
+  if (forced_left_ == 0) return Answer::none;
+  --forced_left_;
+  return Answer::send_new;
+}
+
+}  // namespace surety::endpoints

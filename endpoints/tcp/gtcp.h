@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GTCP (seeds/004, section III; PAPERS.md, GTCP): NewReno for a flow that has bought a rate.
+//
+// cwnd = cwnd_G + cwnd_BE, where cwnd_G = rate_G * rtt_base is the network's promise and only cwnd_BE is
+// subject to congestion control. The whole difference from NewReno is below and in gtcp.cc:
+//
+//   start (III.B)      cwnd 2; slow start ends when cwnd exceeds ssthresh + cwnd_G. ssthresh counts cwnd_BE
+//                      alone. (At equality it ends too, as in NewReno: RFC 5681 3.1 allows either.)
+//   loss (III.D.1)     cwnd_update = cwnd_G + cwnd_BE / 2, in force at the full ACK. Until then NewReno's
+//                      inflation goes on from cwnd_update, and beside it the first cwnd_G duplicate ACKs
+//                      force one new segment each. The inflated window lies cwnd_BE / 2 duplicates (the
+//                      three of the detection included) behind what is out, plus what was forced: that is
+//                      "ignore cwnd_BE / 2", and what comes later sends.
+//   k losses           leave just cwnd_BE - k duplicates of the old window to ignore after cwnd_G of them.
+//                      Without SACK k is not known while they come, and need not be: the partial ACK that
+//                      ends them proves there are no more (k = segments out - duplicates), and from it on the
+//                      next cwnd_G duplicates force again, so that each round trip sends cwnd_G new segments
+//                      however large k is: FR_ideal = max(cwnd_G, cwnd - k - cwnd_BE / 2).
+//   timeout (III.D.2)  cwnd = 1 is cwnd_BE alone, slow start of go-back-N; the first cwnd_G duplicates force
+//                      one new segment each, and so do those beyond the number of segments outstanding: those
+//                      of which no duplicate had told that they arrived, or the clock would stop after
+//                      cwnd_G; past ss_exit: cwnd = cwnd_G + cwnd_BE.
+//
+// Without a reserved rate nothing is forced and it is NewReno, packet for packet.
+#pragma once
+
+#include "endpoints/tcp/newreno.h"
+
+namespace surety::endpoints {
+
+struct GtcpParams {
+  WindowParams window;
+  Rate reserved;                // rate_G, of IP packets
+  std::uint32_t packet = 1500;  // the IP packet of a full segment
+};
+
+class Gtcp final : public NewReno {
+ public:
+  explicit Gtcp(const GtcpParams& params);
+
+  Answer on_ack(const Outstanding& before, std::uint64_t ack) override;
+  Answer on_duplicate_ack(const Outstanding& now) override;
+  void on_timeout(const Outstanding& now, bool again) override;
+  // cwnd_G = rate_G * rtt_base, in bytes of payload.
+  void on_least_rtt(Duration rtt_base) override;
+
+  std::uint64_t cwnd_g() const override { return cwnd_g_; }
+  bool in_timeout_recovery() const { return in_timeout_recovery_; }
+
+ private:
+  std::uint32_t segments(std::uint64_t bytes) const;
+  Answer on_duplicate_after_timeout();
+  void forget_arrived(const Outstanding& before, std::uint64_t ack);
+
+  std::uint64_t cwnd_g_ = 0;
+  std::uint64_t ss_exit_ = 0;         // SND.MAX at the timeout
+  std::uint64_t arrived_ = 0;         // bytes beyond SND.UNA that duplicate ACKs have told of
+  std::uint32_t forced_left_ = 0;     // duplicate ACKs that still force a segment
+  std::uint32_t old_duplicates_ = 0;  // that segments from before the timeout may still cause
+  bool in_timeout_recovery_ = false;
+  std::uint64_t rate_;  // rate_G in bit/s
+  std::uint32_t packet_;
+};
+
+}  // namespace surety::endpoints

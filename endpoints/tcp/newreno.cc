@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "endpoints/tcp/newreno.h"
+
+#include <algorithm>
+
+namespace surety::endpoints {
+
+namespace {
+constexpr std::uint32_t kThreshold = 3;  // RFC 5681 3.2
+}
+
+std::uint64_t default_initial_window(std::uint32_t smss) {
+  const std::uint64_t s = smss;
+  return std::min(10 * s, std::max<std::uint64_t>(2 * s, 14600));
+}
+
+Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
+  const std::uint64_t acked = ack - before.una;
+  duplicates_ = 0;
+  if (!in_recovery_) {
+    grow(before, acked);
+    return Answer::none;
+  }
+  if (!partial_acks_ || ack >= recover_) {
+    in_recovery_ = false;
+    cwnd_ = ssthresh_ + guaranteed_;
+    acked_ = 0;
+    return Answer::none;
+  }
+  // RFC 6582 3.2 step 3, partial.
+  cwnd_ -= std::min(cwnd_, acked);
+  if (acked >= smss_) cwnd_ += smss_;
+  cwnd_ = std::max<std::uint64_t>(cwnd_, smss_);
+  return Answer::retransmit;
+}
+
+void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
+  if (before.flight() + smss_ <= cwnd_) return;
+  if (cwnd_ < ssthresh_ + guaranteed_) {
+    cwnd_ += std::min<std::uint64_t>(acked, smss_);
+    return;
+  }
+  acked_ += acked;
+  if (acked_ < cwnd_) return;
+  acked_ = std::min(acked_ - cwnd_, cwnd_);  // one SMSS per ACK, however much it acknowledges
+  cwnd_ += smss_;
+}
+
+// RFC 5681 equation 4, of what congestion control may touch: of GTCP half of cwnd_BE (III.D). FlightSize
+// would count all that arrived beyond a hole: with the reserved rate going on, many windows of it.
+void NewReno::set_ssthresh(const Outstanding& o) {
+  const std::uint64_t flight = guaranteed_ > 0 ? std::min(o.flight(), cwnd_) : o.flight();
+  const std::uint64_t best_effort = flight > guaranteed_ ? flight - guaranteed_ : 0;
+  ssthresh_ = std::max<std::uint64_t>(best_effort / 2, 2 * std::uint64_t{smss_});
+  acked_ = 0;
+}
+
+Answer NewReno::on_duplicate_ack(const Outstanding& now) {
+  ++duplicates_;
+  if (in_recovery_) {
+    // An honest peer sends no more duplicates than segments are out (RFC 5681 3.2, the remark on step 4).
+    if (std::uint64_t{duplicates_} * smss_ <= now.max - now.una) cwnd_ += smss_;
+    return Answer::none;
+  }
+  if (duplicates_ != kThreshold || now.una <= recover_) return Answer::none;
+  set_ssthresh(now);
+  in_recovery_ = true;
+  if (partial_acks_) recover_ = now.max;
+  cwnd_ = ssthresh_ + guaranteed_ + kThreshold * smss_;
+  return Answer::retransmit;
+}
+
+void NewReno::on_timeout(const Outstanding& now, bool again) {
+  // In fast recovery the loss has been answered for, and FlightSize would count all that arrived since beyond
+  // the holes (a hundred round trips of it, perhaps): half of that is no measure of the path.
+  if (!again && !in_recovery_) set_ssthresh(now);
+  duplicates_ = 0;
+  in_recovery_ = false;
+  acked_ = 0;
+  recover_ = now.max;
+  cwnd_ = smss_;
+}
+
+}  // namespace surety::endpoints

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The congestion window of TCP NewReno (RFC 5681, RFC 6582), and of Reno, without a wire: told of ACKs,
+// duplicate ACKs and timeouts, it says how much may be in flight and what is to be sent again.
+//
+// Bytes of payload; positions are 64-bit and never wrap. Exact integers, no division per ACK:
+//   - slow start while cwnd < ssthresh: min(N, SMSS) per ACK that acknowledges N bytes (RFC 5681 3.1 (2)),
+//     so that ACKs of single bytes gain nothing; congestion avoidance: one SMSS when a whole cwnd has been
+//     acknowledged (RFC 3465 2.1). Neither unless cwnd was in use (RFC 7661 4.3 in outline).
+//   - the third duplicate ACK: ssthresh = max(FlightSize / 2, 2 SMSS), fast retransmit, fast recovery
+//     (RFC 5681 3.2), unless the loss belongs to a window that was dealt with already (RFC 6582 3.2 step 2,
+//     without the heuristics of section 4).
+//   - NewReno: a partial ACK sends the next hole again and deflates the window; the ACK of all that was sent
+//     before the loss ends recovery with cwnd = ssthresh. Reno: any new ACK ends recovery.
+//   - no limited transmit (RFC 3042): as the papers' TCP.
+// `guaranteed`: the part of cwnd that congestion control leaves alone; zero here, see gtcp.h.
+#pragma once
+
+#include <cstdint>
+
+#include "endpoints/tcp/tcp_params.h"
+
+namespace surety::endpoints {
+
+struct WindowParams {
+  std::uint32_t smss = 1460;
+  std::uint64_t initial = 14600;               // bytes
+  std::uint64_t ssthresh = UINT64_C(1) << 62;  // bytes
+  bool partial_acks = true;                    // NewReno; false: Reno
+};
+
+// RFC 6928: 10 SMSS, less of large segments.
+std::uint64_t default_initial_window(std::uint32_t smss);
+
+// SND.UNA, SND.NXT and SND.MAX before the event. next < max only while go-back-N sends again.
+struct Outstanding {
+  std::uint64_t una = 0, next = 0, max = 0;
+  std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
+  std::uint64_t flight() const { return next - una; }
+};
+
+// What an event asks of the sender, beside sending what the window permits.
+enum class Answer : std::uint8_t {
+  none,
+  retransmit,  // the segment at SND.UNA, at once, whatever the window
+  send_new     // one segment at SND.MAX, whatever cwnd; within the peer's window
+};
+
+class NewReno {
+ public:
+  explicit NewReno(const WindowParams& params)
+      : cwnd_(params.initial),
+        ssthresh_(params.ssthresh),
+        smss_(params.smss),
+        partial_acks_(params.partial_acks) {}
+  virtual ~NewReno() = default;
+
+  // New data: SND.UNA moves to `ack`.
+  virtual Answer on_ack(const Outstanding& before, std::uint64_t ack);
+  // As RFC 5681 2 defines it.
+  virtual Answer on_duplicate_ack(const Outstanding& now);
+  // `again`: the segment at SND.UNA has timed out before (RFC 5681 3.1: ssthresh is held). The sender goes
+  // back to SND.UNA.
+  virtual void on_timeout(const Outstanding& now, bool again);
+  // The least round-trip time seen has become less.
+  virtual void on_least_rtt(Duration) {}
+  virtual std::uint64_t cwnd_g() const { return 0; }  // what is reserved
+
+  std::uint64_t cwnd() const { return cwnd_; }
+  std::uint64_t ssthresh() const { return ssthresh_; }
+  bool in_fast_recovery() const { return in_recovery_; }
+
+ protected:
+  std::uint32_t smss() const { return smss_; }
+  bool permits_new(const Outstanding& o) const { return o.una + cwnd_ >= o.max + o.forced + smss_; }
+
+  std::uint64_t cwnd_;
+  std::uint64_t guaranteed_ = 0;  // of cwnd
+
+ private:
+  void grow(const Outstanding& before, std::uint64_t acked);
+  void set_ssthresh(const Outstanding& o);
+
+  std::uint64_t ssthresh_;
+  std::uint64_t acked_ = 0;    // towards the next SMSS of congestion avoidance
+  std::uint64_t recover_ = 0;  // SND.MAX when the last loss was noticed
+  std::uint32_t smss_;
+  std::uint32_t duplicates_ = 0;  // since SND.UNA moved
+  bool in_recovery_ = false;
+  bool partial_acks_;
+};
+
+}  // namespace surety::endpoints

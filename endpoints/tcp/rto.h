@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The retransmission timeout (RFC 6298): from the estimator, with bounds, granularity, backoff, and coarse
+// ticks on request.
+#pragma once
+
+#include <algorithm>
+
+#include "endpoints/tcp/rtt.h"
+
+namespace surety::endpoints {
+
+struct RtoParams {
+  Duration min = std::chrono::seconds(1), max = std::chrono::seconds(60),
+           granularity = std::chrono::milliseconds(1);
+};
+
+class RetransmissionTimeout {
+ public:
+  // A granularity beyond this means a clock that ticks, as BSD's does each 500 ms. Finer ones are only the G
+  // of the formula: nobody sees on which microsecond a timer of a second goes off.
+  static constexpr Duration kFine = std::chrono::milliseconds(1);
+
+  // RTO = SRTT + max(G, 4 RTTVAR), within [min, max], doubled by every backoff(); 1 s before the first sample
+  // (2.1), 3 s then if the SYN had to be repeated (5.7).
+  Duration value(const RtoParams& p, const RttEstimator& rtt) const {
+    const Duration initial = syn_lost_ ? std::chrono::seconds(3) : std::chrono::seconds(1);
+    const Duration base =
+        rtt.known() ? rtt.smoothed() + std::max(p.granularity, 4 * rtt.variation()) : initial;
+    const Duration bounded = std::clamp(base, p.min, std::max(p.min, p.max));
+    return bounded.count() > p.max.count() >> doublings_ ? p.max : bounded * (std::int64_t{1} << doublings_);
+  }
+
+  void backoff() { doublings_ = std::min(doublings_ + 1, 62); }  // 5.5; value() never exceeds max
+  void reset() { doublings_ = 0; }                               // a new sample ends the backoff
+  void on_syn_lost() { syn_lost_ = true; }
+
+  // When a timer that is armed at `now` for `value` goes off: with coarse ticks, on the first tick that is
+  // not early. Ticks are counted from `tick`, an earlier one: clocks of different hosts do not tick at the
+  // same moments, or connections that time out together would stay together for good.
+  static Time expiry(const RtoParams& p, Time now, Duration value, Time tick) {
+    const Time exact = now + value;
+    if (p.granularity <= kFine) return exact;
+    const Duration beyond = (exact - tick) % p.granularity;
+    return beyond == Duration{} ? exact : exact + (p.granularity - beyond);
+  }
+
+ private:
+  int doublings_ = 0;
+  bool syn_lost_ = false;
+};
+
+}  // namespace surety::endpoints

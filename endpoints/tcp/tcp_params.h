@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters of a TCP sender; shared by the flows of one line of YAML and immutable.
+#pragma once
+
+#include "conditioners/units.h"
+#include "endpoints/engine/sender_params.h"
+
+namespace surety::endpoints {
+
+// Reno: RFC 5681 alone. NewReno: with RFC 6582. GTCP: NewReno with a reserved rate (gtcp.h).
+enum class TcpFlavour : std::uint8_t { reno, newreno, gtcp };
+
+struct TcpParams {
+  SenderParams common;  // common.packet: the IP packet of a full segment; the peer's MSS may make it smaller
+  TcpFlavour flavour = TcpFlavour::newreno;
+  Rate reserved;            // rate_G of GTCP: IP bytes
+  Bytes window{1'000'000};  // most bytes in flight, whatever the peer offers (`window: 1 MB`)
+  std::uint32_t window_packets =
+      0;  // `window: 20 packets`: fixed maximum in segments, as the papers; 0: `window` holds
+  std::uint32_t initial_window = 0;    // segments; 0: RFC 6928's 10 (GTCP: 2, the paper's)
+  std::uint64_t initial_ssthresh = 0;  // bytes; 0: as large as may be
+  bool timestamps = true;              // RFC 7323, if the peer has them too
+  bool window_scale = true;
+  Duration min_rto = std::chrono::seconds(1);   // RFC 6298 2.4
+  Duration max_rto = std::chrono::seconds(60);  // RFC 6298 2.5
+  Duration timer_granularity =
+      std::chrono::milliseconds(1);  // G of RFC 6298; 500 ms: coarse BSD ticks, expiry on a tick
+  std::uint32_t retries = 15;        // timeouts in a row before the flow has failed (RFC 9293 3.8.3); SYN: 6
+};
+
+}  // namespace surety::endpoints

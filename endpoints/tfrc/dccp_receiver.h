@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sink of a TFRC or gTFRC flow as a DCCP server (RFC 4340, RFC 4342), native or in UDP (RFC 6773).
+//
+// Answers the Request, counts what arrives and acknowledges with CCID 3's feedback: Timestamp Echo with
+// elapsed time, Loss Event Rate, Receive Rate and Loss Intervals. Feedback is due at the first data packet,
+// at every new loss event, and once per round-trip time, which the sender's window counter tells (RFC 4342
+// 6, 8.1); also for DataAck packets, whose sender has not heard from us, and before the Reset that answers a
+// Close. Its own idea of the round-trip time, from the handshake and the counter, serves the first loss
+// interval and the Receive Rate's window only.
+//
+// A flow ends with the sender's Close, with close() (CloseReq, then the sender's Close), or after
+// kPeerTimeout (480 s) without a valid packet. A packet that comes after the end is answered with the Reset
+// again. CE marks are not looked at: ECN Incapable.
+#pragma once
+
+#include "endpoints/engine/acceptor.h"
+#include "endpoints/engine/sink_params.h"
+#include "endpoints/tfrc/dccp_connection.h"
+#include "endpoints/tfrc/dccp_feedback.h"
+#include "endpoints/tfrc/dccp_params.h"
+#include "endpoints/tfrc/loss_intervals.h"
+#include "endpoints/tfrc/receive_rate.h"
+
+namespace surety::endpoints {
+
+class DccpReceiver final : public DccpConnection {
+ public:
+  // `request` is a readable Request (DccpAcceptor sees to it); with another service code than kServiceCode,
+  // or without CCID 3, the flow only answers it with a Reset. receive() may be given it again.
+  DccpReceiver(const SinkParams& params, const Tuple& tuple, const IpPacket& request, Time now,
+               std::uint64_t seed);
+
+  Refusal receive(const IpPacket& packet, Time now) override;
+  std::size_t poll(Room room, Time now) override;
+  Time next_wakeup() const override;
+  void close(Time now) override;
+  void read(FlowReading& out) const override;
+
+ private:
+  Refusal on_request(const dccp::Packet& p, Time now);
+  void open(const dccp::Packet& p, Time now);
+  void on_data(const IpPacket& packet, const dccp::Packet& p, std::uint64_t sequence, Time now);
+  bool round_trip_over(const dccp::Packet& p, Time now);
+  void write_feedback(Slot& slot, Time now);
+  void advance(Time now);
+
+  const SinkParams& params_;
+  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0, payload_ = 0;
+  std::uint64_t newest_data_ = 0;  // sequence number; its Timestamp and arrival:
+  std::optional<std::uint32_t> timestamp_;
+  bool feedback_due_ = false;
+  bool whole_round_ = false;        // the round began with a value of the counter
+  std::uint8_t round_counter_ = 0;  // where it began
+  Time newest_at_{}, round_at_{}, feedback_at_{};
+  std::uint64_t delay_ticks_ = 0;
+  ReceiveRate rate_;
+  LossIntervals losses_;
+
+  Duration rtt_{};
+  Time response_sent_{}, silence_{};
+  std::uint64_t duplicates_ = 0;
+};
+static_assert(sizeof(DccpReceiver) <= kEngineBytes);
+
+class DccpAcceptor final : public Acceptor {
+ public:
+  DccpAcceptor(const SinkParams& params, std::uint64_t seed) : params_(&params), seed_(seed) {}
+  // Refusals: those of dccp::read(), and state for what is no Request.
+  Engine* accept(void* room, const Tuple& tuple, const IpPacket& first, Time now, Refusal& refusal) override;
+  std::size_t engine_bytes() const override { return sizeof(DccpReceiver); }
+
+ private:
+  const SinkParams* params_;
+  std::uint64_t seed_;
+};
+
+}  // namespace surety::endpoints

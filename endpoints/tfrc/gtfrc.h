@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gTFRC's one rule, G = max(g, X), over TFRC: seeds/000 (Lochin et al.), equation 2; PAPERS.md, gTFRC.
+//
+//   before the first feedback           G = X: nobody has answered yet
+//   literal (the paper's text)          from the first feedback on
+//   after_slow_start                    from the first loss event on
+//   theta > 0 and X < g / theta         G = X: the network does not keep the guarantee (the paper's section
+//   4)
+//
+// A sender that is still climbing is below g / theta for no fault of the network: it takes a loss event, or a
+// nofeedback timer that expired, to call the guarantee broken. All rates are bytes/s of IP packets.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace surety::endpoints {
+
+enum class GuaranteeReading : std::uint8_t { literal, after_slow_start };
+
+// While theta is 0 the guarantee is never given up, but still reported as broken below g / kReportTheta: an X
+// of a fraction of g is usual on a long path, an order of magnitude is not.
+inline constexpr double kReportTheta = 10;
+
+struct Guarantee {
+  double g = 0;      // 0: plain TFRC
+  double theta = 0;  // 0: kept whatever X is
+  GuaranteeReading reading = GuaranteeReading::literal;
+
+  // What TFRC has to say.
+  struct State {
+    double x = 0;
+    bool feedback = false;   // any so far
+    bool loss = false;       // a loss event so far: slow start is over
+    bool cut_short = false;  // the nofeedback timer has reduced X and no feedback came since
+  };
+
+  bool broken(const State& s) const {
+    const double limit = theta > 0 ? theta : kReportTheta;
+    return s.feedback && (s.loss || s.cut_short) && s.x * limit < g;
+  }
+  bool in_force(const State& s) const {
+    const bool begun = reading == GuaranteeReading::literal ? s.feedback : s.feedback && s.loss;
+    return begun && !(theta > 0 && broken(s));
+  }
+  double rate(const State& s) const { return in_force(s) ? std::max(g, s.x) : s.x; }
+};
+
+}  // namespace surety::endpoints

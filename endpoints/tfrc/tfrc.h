@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's half of TFRC (RFC 5348 section 4) and gTFRC (gtfrc.h), without a wire: told of feedback and of
+// the passing of time, it says when the next packet may leave.
+//
+// Rates count bytes of IP packets, as everywhere in Surety (the guarantee g is bought in them); `segment` is
+// the IP packet. Everything of section 4 is here: initial rate (4.2: W_init = min(4 s, max(2 s, 4380)) per
+// RTT, 1 packet/s before the first RTT sample), X_recv_set and data-limited intervals (4.3, 8.2.1), the
+// nofeedback timer (4.4: max(4 R, 2 s / X)) with its idle cases, scheduling (4.6). Oscillation reduction
+// (4.5, optional) is off. The nofeedback timer and the limits by X_recv act on X; G = max(g, X) is what is
+// sent at.
+//
+// Scheduling: the next packet is due s / G after the one before was *due*, so that a rate is exact over any
+// time, whenever poll() happens; credit for time not used is bounded by max(R / 2, 1 ms). An application with
+// a rate of its own offers packets one by one from `start` on, and keeps what it could not send yet: such a
+// flow sends rate * time in the long run, never faster than G.
+#pragma once
+
+#include "conditioners/units.h"
+#include "endpoints/engine/flow_reading.h"
+#include "endpoints/tfrc/gtfrc.h"
+#include "endpoints/tfrc/paced_time.h"
+#include "endpoints/tfrc/receive_rate.h"
+
+namespace surety::endpoints {
+
+struct TfrcParams {
+  Bytes segment{1500};  // s: the IP packet; not zero
+  Rate guarantee{};     // g of gTFRC; zero: plain TFRC
+  // gTFRC: from the first feedback on ("literal", the paper), or only once slow start has ended.
+  using Reading = GuaranteeReading;
+  Reading reading = Reading::literal;
+  double theta = 0;    // paper section 4: X < g / theta gives the guarantee up; 0: never
+  Rate application{};  // the application offers no more than this; zero: as much as may be sent
+};
+
+class TfrcSender {
+ public:
+  struct Feedback {
+    Time sent{};                  // when the packet that it acknowledges was sent
+    Duration rtt_sample{};        // corrected for the receiver's delay
+    double receive_rate = 0;      // X_recv, bytes/s of IP packets
+    double loss_event_rate = 0;   // p
+    bool new_loss_event = false;  // since the last feedback (also: p grew, which is noticed without it)
+  };
+
+  // `start`: when the application begins to offer packets.
+  TfrcSender(const TfrcParams& params, Time start);
+
+  // The handshake's round-trip time, once, before the first feedback (4.2): the initial rate is then
+  // W_init / R at once.
+  void on_handshake(Duration rtt_sample, Time now);
+  // Any values may come (they are a peer's); what makes no sense is clamped.
+  void on_feedback(const Feedback& f, Time now);
+  // The nofeedback timer, when `now` has reached it; it is then set anew.
+  void on_nofeedback(Time now);
+  Time nofeedback_timer() const { return timer_; }  // kNever before the first packet
+
+  // The paced time of the next packet, the application's own rate included; in the past: now.
+  Time next_send() const { return std::max(due_.at, offered_.at); }
+  void on_sent(Time now);
+
+  // RTT estimate R; zero: none yet. The round-trip counter of CCID 3 (RFC 4342 8.1) advances by one every
+  // R/4, by at most 5 from one packet to the next.
+  Duration rtt() const { return rtt_; }
+  std::uint8_t window_counter(Time now);
+
+  bool slow_start() const { return p_ == 0; }  // no loss event so far
+  double rate() const { return rate_; }        // in force, bytes/s: G of gTFRC, X of TFRC
+  void read(FlowReading& out) const;           // X, X_recv, p, R, g, sending, limited_by, guarantee_broken
+
+ private:
+  void sample_rtt(Duration r);
+  double receive_limit(Time sent, bool loss, Time now);
+  bool data_limited(Time sent);
+  void apply(double limit, Time now);
+  void set_x(double x, LimitedBy by, Time now);
+  void restart_timer(Time now);
+  double segment() const { return static_cast<double>(segment_.count()); }
+  double initial_rate() const;                          // W_init / R, which is also recover_rate
+  double least_rate() const { return segment() / 64; }  // s / t_mbi
+  Guarantee::State state() const;
+  LimitedBy limited_by() const;
+
+  // Of every packet.
+  PacedTime due_;      // by G
+  PacedTime offered_;  // by the application; kNow without one
+  PacedGap gap_, application_gap_;
+  Duration credit_;      // how late a packet may be and the next still follow as if it had not been
+  Time last_free_;       // when the sender last had sent all that it was allowed to (8.2.1)
+  bool begun_ = false;   // a packet was sent
+  bool idle_ = true;     // nothing was sent since the nofeedback timer was set
+  bool limited_ = true;  // by the application since last_free_
+  std::uint8_t counter_ = 0;
+  bool feedback_ = false, cut_short_ = false;
+  LimitedBy x_limit_ = LimitedBy::slow_start;
+  Time counter_at_;
+  Duration quarter_{};  // R / 4
+
+  Duration rtt_{}, least_rtt_{};
+  Time timer_ = kNever;
+  Bytes segment_;
+  double rate_ = 0;  // G
+  double x_ = 0;     // X
+  double p_ = 0;
+  double equation_ = 0;                // X_Bps
+  double receive_rate_ = 0;            // X_recv
+  Time last_doubled_{};                // tld
+  Time acknowledged_;                  // t_new: when the newest packet that was acknowledged was sent
+  Time limited_from_, limited_until_;  // the last completed data-limited stretch: excluding both ends
+  ReceiveRateSet receive_rates_;
+  Guarantee guarantee_;
+  double application_;
+  std::uint64_t timeouts_ = 0;
+};
+static_assert(sizeof(TfrcSender) <= 400);
+
+}  // namespace surety::endpoints

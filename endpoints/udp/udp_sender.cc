@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "endpoints/udp/udp_sender.h"
+
+#include <limits>
+
+namespace surety::endpoints {
+
+using udp::ReceiverReport;
+
+UdpSender::UdpSender(const UdpParams& params, const Tuple& tuple, const Schedule& schedule)
+    : params_(&params),
+      cbr_(params.common.packet, params.rate, params.on, params.off, schedule.start),
+      remaining_(params.common.total_payload != 0 ? params.common.total_payload
+                                                  : std::numeric_limits<std::uint64_t>::max()),
+      marker_(params.common, schedule.start),
+      ip_(tuple, udp::kProtocol),
+      tuple_(tuple),
+      stop_(schedule.stop) {
+  payload_ =
+      static_cast<std::uint32_t>(params.common.packet.count() - ip_.header_length() - udp::kHeaderBytes);
+}
+
+bool UdpSender::build(Slot& slot, Time now) {
+  if (remaining_ == 0) return false;
+  std::size_t payload = payload_;
+  if (remaining_ < payload) [[unlikely]]
+    payload = std::max<std::size_t>(remaining_, udp::kPayloadHeaderBytes);
+  const std::size_t length = ip_.header_length() + udp::kHeaderBytes + payload;
+  if (slot.capacity < length) [[unlikely]] {
+    failure_ = Failure::refused;
+    remaining_ = 0;
+    return false;
+  }
+  const SenderParams& common = params_->common;
+  const Precedence precedence = marker_.mark(common, static_cast<std::uint32_t>(length), now);
+  udp::write_data(ip_, HostMarker::dscp(common, precedence), tuple_, sequence_++,
+                  static_cast<std::uint64_t>(now.time_since_epoch().count()), payload, slot);
+  remaining_ -= std::min<std::uint64_t>(remaining_, payload);
+  ++sent_packets_;
+  sent_bytes_ += length;
+  sent_in_packets_ += precedence == Precedence::in ? 1 : 0;
+  cbr_.on_sent(now);
+  return true;
+}
+
+std::size_t UdpSender::poll(Room room, Time now) {
+  if (state_ >= FlowState::closing) {
+    if (now >= linger_end_) state_ = FlowState::closed;
+    return 0;
+  }
+  if (now >= cbr_.next_send()) state_ = FlowState::open;
+  // What was due before the stop leaves, even if the caller comes late.
+  const Time until = std::min(now, stop_ - Duration(1));
+  const std::size_t n = send_permitted(cbr_, room, until, [&](Slot& slot) { return build(slot, now); });
+  if (remaining_ == 0 || (n < room.size() && now >= stop_)) finish(now);
+  return n;
+}
+
+Time UdpSender::next_wakeup() const {
+  if (state_ >= FlowState::closing) return state_ == FlowState::closed ? kNever : linger_end_;
+  return std::min(cbr_.next_send(), stop_);
+}
+
+void UdpSender::finish(Time now) {
+  linger_end_ = now + kLinger;
+  state_ = sent_packets_ == 0 || failure_ != Failure::none ? FlowState::closed : FlowState::closing;
+}
+
+void UdpSender::close(Time now) {
+  if (state_ < FlowState::closing) finish(now);
+}
+
+// What one sink can have seen of what this sender has sent.
+bool UdpSender::believable(const ReceiverReport& r) const {
+  const std::uint64_t fresh = r.packets - r.duplicates;
+  const bool possible = r.duplicates <= r.packets && fresh <= sent_packets_ &&
+                        r.lost <= sent_packets_ - fresh && r.in_packets <= r.packets &&
+                        r.in_bytes <= r.bytes && r.payload_bytes <= r.bytes &&
+                        r.payload_bytes <= sent_bytes_ && r.reordered <= fresh;
+  return possible && r.packets >= report_.packets && r.bytes >= report_.bytes &&
+         r.in_packets >= report_.in_packets && r.in_bytes >= report_.in_bytes &&
+         r.payload_bytes >= report_.payload_bytes && r.duplicates >= report_.duplicates &&
+         r.reordered >= report_.reordered;
+}
+
+Refusal UdpSender::receive(const IpPacket& packet, Time now) {
+  if (state_ == FlowState::closed) return Refusal::closed;
+  udp::Datagram datagram;
+  udp::PayloadHeader header;
+  ReceiverReport report;
+  if (const Refusal r = udp::read(packet, datagram); r != Refusal::none) return r;
+  if (const Refusal r = udp::read_payload(datagram.payload, header); r != Refusal::none) return r;
+  if (header.type != udp::Type::report) return Refusal::state;
+  if (const Refusal r = udp::read_report(datagram.payload, report); r != Refusal::none) return r;
+  if (reported_ && static_cast<std::int32_t>(header.sequence - report_number_) <= 0)
+    return Refusal::duplicate;
+  if (!believable(report)) return Refusal::state;
+  reported_ = true;
+  report_number_ = header.sequence;
+  report_ = report;
+  const bool accounted = report.packets - report.duplicates + report.lost == sent_packets_;
+  if (state_ == FlowState::closing && accounted) linger_end_ = now;
+  return Refusal::none;
+}
+
+void UdpSender::read(FlowReading& out) const {
+  out.sent_packets = sent_packets_;
+  out.sent_bytes = sent_bytes_;
+  out.sent_in_packets = sent_in_packets_;
+  out.received_packets = report_.packets;
+  out.received_bytes = report_.bytes;
+  out.received_in_packets = report_.in_packets;
+  out.received_in_bytes = report_.in_bytes;
+  out.payload_bytes = report_.payload_bytes;
+  out.lost_packets = report_.lost;
+  out.duplicate_packets = report_.duplicates;
+  out.reordered_packets = report_.reordered;
+  out.sending = params_->rate;
+}
+
+}  // namespace surety::endpoints

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/bench/bench.h"
+
+#include <fmt/format.h>
+#include <rte_cycles.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "router/dpdk/bench/bench_report.h"
+#include "router/dpdk/bench/bench_subject.h"
+#include "router/dpdk/ports/eal.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint64_t kPacketsPerRun = 4'000'000;
+constexpr double kSeconds = 2;  // of a measurement by time
+
+StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& path,
+                             BenchSubject::Traffic traffic) {
+  if (path == "feed" || path == "anchor") return {};
+  const BenchSubject subject(bed, feed, path, traffic, true);
+  const StageCounters before = subject.stages();
+  subject.cycles_per_packet(kPacketsPerRun);
+  StageCounters s = subject.stages();
+  for (std::size_t i = 0; i < kStages; ++i) {
+    s.cycles[i] -= before.cycles[i];
+    s.packets[i] -= before.packets[i];
+  }
+  return s;
+}
+
+// The feeds of one family and number of flows: paths of an edge have one in common.
+struct Feeds {
+  std::unique_ptr<BenchFeed> edge, core;
+  BenchFeed& of(const std::string& path) const { return path == "core" ? *core : *edge; }
+};
+
+Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traffic traffic) {
+  Feeds feeds;
+  for (const auto& path : o.paths) {
+    auto& feed = path == "core" ? feeds.core : feeds.edge;
+    if (!feed) feed = bed.make_feed(path, traffic.flows, traffic.v6);
+  }
+  return feeds;
+}
+
+// All paths of one family and number of flows, interleaved, so that what the machine does to one it does to
+// all.
+std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows, int family) {
+  const BenchSubject::Traffic traffic{static_cast<std::uint32_t>(flows), family == 6};
+  const Feeds feeds = make_feeds(bed, o, traffic);
+  std::vector<BenchRow> rows;
+  std::vector<std::unique_ptr<BenchSubject>> subjects;
+  for (const auto& path : o.paths) {
+    rows.push_back({path, flows, family, {}, {}});
+    subjects.push_back(std::make_unique<BenchSubject>(bed, feeds.of(path), path, traffic, false));
+  }
+  std::string line;
+  for (int i = 0; o.step ? static_cast<bool>(std::getline(std::cin, line)) : i < o.repetitions; ++i) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      subjects[r]->attach();
+      rows[r].cycles.push_back(subjects[r]->cycles_per_packet(kPacketsPerRun));
+    }
+    if (o.step) print_step(rows);
+  }
+  for (const auto& s : subjects) s->must_be_clean();
+  subjects.clear();
+  if (o.step) return {};
+  for (auto& row : rows) row.stages = measure_stages(bed, feeds.of(row.path), row.path, traffic);
+  return rows;
+}
+
+// Its IPv6 routes make the FIB grow several times, which without huge pages is not planned for.
+constexpr std::uint32_t kMemory = 1024;  // MB
+
+bool has_core(const BenchOptions& o) {
+  return std::find(o.paths.begin(), o.paths.end(), "core") != o.paths.end();
+}
+
+EalPlan plan(const BenchOptions& o) {
+  config::Config c = bench_config("everything", 1000);
+  c.router.name = fmt::format("bench-{}", getpid());
+  c.dpdk.max_routes = BenchBed::max_routes(has_core(o));
+  c.dpdk.memory_mb = kMemory;
+  if (o.workers)
+    c.workers = {0, 1};
+  else if (o.core >= 0)
+    c.workers = {static_cast<unsigned>(o.core)};
+  EalPlan p = plan_eal(c);
+  // Else one thread, on the core that is measured.
+  const auto at = std::find(p.arguments.begin(), p.arguments.end(), "--lcores");
+  if (!o.workers) *(at + 1) = fmt::format("0@{}", p.worker_cores[0]);
+  p.arguments.emplace_back("--no-telemetry");
+  return p;
+}
+
+void run_rates(const BenchOptions& o, unsigned core, double hz) {
+  BenchBed bed(has_core(o));
+  if (!o.json && !o.step) print_rows_header(core, o.repetitions, hz);
+  for (const int family : o.families)
+    for (const std::uint64_t flows : o.flows) print_rows(measure(bed, o, flows, family), o.json, hz);
+}
+
+void run_latency(const BenchOptions& o, unsigned core, double hz) {
+  BenchBed bed(false);
+  if (!o.json) print_latency_header(core, hz);
+  for (const std::uint64_t flows : o.flows)
+    print_latency(measure_latency(bed, static_cast<std::uint32_t>(flows), o.load, kSeconds), o.json, hz);
+}
+
+void run(const BenchOptions& o, const std::vector<unsigned>& cores) {
+  const auto hz = static_cast<double>(rte_get_tsc_hz());
+  if (o.workers)
+    for (const std::uint64_t flows : o.flows)
+      print_workers(measure_workers(cores, static_cast<std::uint32_t>(flows), o.repetitions, kSeconds),
+                    o.json);
+  else if (o.latency)
+    run_latency(o, cores[0], hz);
+  else
+    run_rates(o, cores[0], hz);
+}
+
+}  // namespace
+
+int bench(const BenchOptions& options) {
+  try {
+    const EalPlan p = plan(options);
+    if (!p.note.empty()) std::cerr << "surety: " << p.note << '\n';
+    start_eal(p);
+    run(options, p.worker_cores);
+  } catch (const std::exception& e) {
+    std::cerr << "surety: " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace surety

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `surety bench`: what a packet costs, measured on the product's own objects (PERF.md).
+//
+// One core, 64-byte packets from a table feed through net_null ports. Paths: `feed` (feed and transmit
+// alone), `anchor` (longest prefix match and rewrite as DPDK's l3fwd does them: what ratios are taken
+// against), `forward`, `csa` (+ flow lookup, enhanced token bucket, DSCP), `everything` (+ ARD, RIO,
+// scheduler, shaper, all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million
+// routes of the lengths of the Internet's; there, `flows` are as many destinations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace surety {
+
+struct BenchOptions {
+  std::vector<std::uint64_t> flows{1000, 65536, 1'000'000, 4'000'000};
+  std::vector<std::string> paths{"feed", "anchor", "forward", "csa", "everything", "core"};
+  std::vector<int> families{4, 6};
+  int repetitions = 9;
+  int core = -1;  // the last one this process may use
+  bool json = false;
+  // Before each repetition wait for a line on standard input, and answer it with a line of JSON, the cycles
+  // per packet of each path: for who measures other programs between them (tests/bench/peers.py).
+  bool step = false;
+  bool workers = false;  // instead of all this: what a second worker is worth
+  bool latency = false;  // instead of rates: what is added at `load` of the greatest rate, and pauses
+  double load = 0.8;
+};
+
+// Exit status: 0, or 1 when it could not start. Prints a row per path, number of flows and family: median,
+// minimum and maximum cycles per packet, Mpps, the ratio to the anchor of the same run, and the cycles of
+// each stage.
+int bench(const BenchOptions& options);
+
+}  // namespace surety

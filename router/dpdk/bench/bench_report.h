@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `surety bench` prints of what it has measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "router/counters.h"
+#include "router/dpdk/bench/bench_latency.h"
+#include "router/dpdk/bench/bench_workers.h"
+
+namespace surety {
+
+struct BenchRow {
+  std::string path;
+  std::uint64_t flows = 0;
+  int family = 4;
+  std::vector<double> cycles;  // per packet, one per repetition
+  StageCounters stages;
+  double median() const;
+};
+
+// All of one family and number of flows. `hz`: of the cycles.
+void print_rows(const std::vector<BenchRow>& rows, bool json, double hz);
+void print_rows_header(unsigned core, int repetitions, double hz);
+// One line of JSON: the last repetition of each.
+void print_step(const std::vector<BenchRow>& rows);
+void print_workers(const std::vector<BenchWorkers>& rows, bool json);
+void print_latency(const BenchLatency& latency, bool json, double hz);
+void print_latency_header(unsigned core, double hz);
+
+}  // namespace surety

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/bench/bench_router.h"
+
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "router/dpdk/bench/bench_routes.h"
+
+namespace surety {
+
+namespace {
+
+using namespace literals;
+
+constexpr unsigned kMbufs = 8191;
+constexpr std::uint32_t kFirstHop = kNextHopLocal + 1, kHops = 16;
+
+// Of flows in a core: mostly assured, a third of it out of profile, some voice.
+std::vector<config::Dscp> core_dscps() {
+  constexpr config::Dscp kAf11 = 10, kAf12 = 12, kBe = 0, kEf = 46;
+  std::vector<config::Dscp> v(16, kAf11);
+  v[0] = kEf;
+  v[1] = v[2] = kAf12;
+  v[3] = v[4] = v[5] = kBe;
+  return v;
+}
+
+config::Service csa_service() {
+  config::Service s;
+  s.name = "silver";
+  config::Csa csa;
+  csa.bucket = {TokenBucketParams(10_Mbps, Depth::packets(10)), TokenBucketParams(10_Mbps, Depth::packets(1)),
+                100};
+  s.conditioner = csa;
+  s.mark_in = 10;  // AF11
+  s.mark_out = 0;
+  s.committed = 10_Mbps;
+  return s;
+}
+
+// `roomy`: no drop falls in a queue that a whole vector comes to at once, whatever its colours.
+config::QueueSet uplink(bool roomy) {
+  config::QueueSet set;
+  set.name = "uplink";
+  config::QueueClass control, voice, assured;
+  control.scheduling.name = "control";
+  control.scheduling.strict = true;
+  control.in = {48, 56};
+  voice.scheduling.name = "voice";
+  voice.scheduling.strict = true;
+  voice.scheduling.cap = roomy ? 50_Gbps : 2_Mbps;
+  voice.in = {46};
+  assured.scheduling.name = "assured";
+  const RioParams paper{0.002, {70, 120, Probability(0.01)}, {10, 60, Probability(0.2)}};
+  const RioParams wide{0.002, {400, 800, Probability(0.02)}, {200, 400, Probability(0.1)}};
+  assured.scheduling.queue = roomy ? ActiveQueueParams{1000, wide} : ActiveQueueParams{200, paper};
+  assured.in = {10};
+  assured.out = {12, 14, 0};
+  set.classes = {control, voice, assured};
+  set.by_dscp.fill({2, Precedence::out});
+  set.by_dscp[48] = set.by_dscp[56] = {0, Precedence::in};
+  set.by_dscp[46] = {1, Precedence::in};
+  set.by_dscp[10] = {2, Precedence::in};
+  return set;
+}
+
+config::Aggregate ard(std::size_t port) {
+  config::Aggregate a;
+  a.name = "uplink-tcp";
+  a.port = port;
+  a.class_index = 2;
+  a.marker.tpr_max = 100_Gbps;
+  a.out_dscp = 12;
+  return a;
+}
+
+config::Port null_port(std::size_t pair, bool fed) {
+  config::Port p;
+  p.name = (fed ? "in" : "out") + std::to_string(pair);
+  p.device.kind = config::Device::Kind::null;
+  if (fed) p.device.name = kFeedDevice;
+  p.trust = config::Port::Trust::core;
+  return p;
+}
+
+void add_flows(config::Config& c, std::size_t port) {
+  c.ports[port].trust = config::Port::Trust::customer;
+  config::Rule rule;
+  rule.match.port = port;
+  rule.per = config::Rule::Per::flow;
+  c.rules.push_back(rule);
+}
+
+void add_queues(config::Port& port) {
+  port.queues = 0;
+  port.shaper.rate = 100_Gbps;
+  port.shaper.burst = 1_MB;
+}
+
+}  // namespace
+
+config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs) {
+  config::Config c;
+  c.router.name = "bench";
+  for (std::size_t k = 0; k < pairs; ++k)
+    for (const bool fed : {true, false}) c.ports.push_back(null_port(k, fed));
+  // Room, and so an index, of the size the flows need: nothing may be refused, nothing be roomier than a
+  // user's.
+  c.flow_table.capacity = flows + flows / 8 + 64;
+  c.flow_table.idle_timeout = std::chrono::hours(1);
+  const bool core = path == "core", queues = core || path == "everything";
+  if (path == "csa" || path == "everything") c.services.push_back(csa_service());
+  if (queues) c.queues.push_back(uplink(core));
+  for (std::size_t k = 0; k < pairs; ++k) {
+    if (!c.services.empty()) add_flows(c, 2 * k);
+    if (queues) add_queues(c.ports[2 * k + 1]);
+    if (path == "everything") c.aggregates.push_back(ard(2 * k + 1));
+  }
+  return c;
+}
+
+std::uint32_t BenchBed::max_routes(bool core) {
+  return kEdgeRoutes + (core ? kCoreRoutes4 : 0) + 16;
+}
+
+BenchBed::BenchBed(bool core)
+    : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+                                    static_cast<int>(rte_socket_id()))),
+      forwarding_(max_routes(core), 1) {
+  if (!pool_)
+    throw std::runtime_error(
+        "no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
+  const config::Config c = bench_config("forward", 1);
+  for (std::size_t p = 0; p < 2; ++p) {
+    ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));
+    ports_.back()->start();
+  }
+  for (std::uint32_t h = 0; h < kHops; ++h) {
+    NextHopEntry entry;
+    entry.destination = {{2, 0, 0, 0, 1, static_cast<std::uint8_t>(h)}};
+    entry.port = 1;
+    entry.state = NextHopEntry::State::ready;
+    forwarding_.set_next_hop(kFirstHop + h, entry);
+  }
+  for (const bool v6 : {false, true}) {
+    add_routes(edge_routes(v6));
+    if (core) add_routes(core_routes(v6));
+  }
+  callback_ = rte_eth_add_rx_callback(ports_[0]->id(), 0, receive, this);
+  if (callback_ == nullptr) throw std::runtime_error("this DPDK has no receive callbacks");
+}
+
+BenchBed::~BenchBed() {
+  if (callback_ != nullptr) rte_eth_remove_rx_callback(ports_[0]->id(), 0, callback_);
+}
+
+void BenchBed::add_routes(const std::vector<config::Prefix>& routes) {
+  for (std::uint32_t i = 0; i < routes.size(); ++i)
+    if (!forwarding_.set_route(routes[i], RouteTarget{kFirstHop + i % kHops, 1}))
+      throw std::runtime_error("no room for the benchmark's routes");
+}
+
+std::unique_ptr<BenchFeed> BenchBed::make_feed(const std::string& path, std::uint32_t flows, bool v6) const {
+  const bool core = path == "core";
+  const auto routes = core ? core_routes(v6) : edge_routes(v6);
+  const std::vector<config::Dscp> dscps = core ? core_dscps() : std::vector<config::Dscp>{};
+  return std::make_unique<BenchFeed>(BenchTraffic{flows, v6, ports_[0]->mac(), routes, dscps});
+}
+
+std::uint16_t BenchBed::receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,
+                                std::uint16_t, void* self) {
+  return static_cast<BenchBed*>(self)->feed_->receive(mbufs, n);
+}
+
+}  // namespace surety

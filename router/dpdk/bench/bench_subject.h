@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One path of `surety bench`, warmed up: something that moves a burst per call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "router/dpdk/bench/bench_router.h"
+#include "router/dpdk/workers/worker.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+class BenchSubject {
+ public:
+  struct Traffic {
+    std::uint32_t flows = 1000;
+    bool v6 = false;
+  };
+  // `bed` and `feed` must outlive it.
+  BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& path, Traffic traffic, bool measure_stages);
+
+  // Moves a burst; returns how many packets that were.
+  std::size_t turn() const { return turn_(); }
+  // Cycles per packet over `packets` packets.
+  double cycles_per_packet(std::uint64_t packets) const;
+  // At its next turn it goes by another configuration, where all flows have another service. For paths with
+  // services.
+  void reload();
+  // From now on the bed's port receives this one's feed.
+  void attach() const { bed_.use(&feed_); }
+  BenchFeed& feed() const { return feed_; }
+
+  StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
+  // A row counts only if all of its packets took the whole path: throws std::runtime_error with the reason if
+  // not.
+  void must_be_clean() const;
+
+ private:
+  BenchBed& bed_;
+  BenchFeed& feed_;
+  std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until the worker has taken the other over
+  std::unique_ptr<WorkerUpdate> update_;
+  std::unique_ptr<Worker> worker_;
+  std::function<std::size_t()> turn_;
+};
+
+}  // namespace surety

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/ports/eal.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <span>
+
+#include "router/dpdk/ports/packet_pool.h"
+#include "router/dpdk/workers/fabric.h"
+#include "router/process/usable_cores.h"
+#include "router/routes/fib.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint64_t kMega = 1 << 20;
+constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
+constexpr std::uint32_t kPerPort =
+    3 * 4096;  // receive and transmit rings, and what AF_XDP keeps in its fill ring
+
+std::uint64_t free_hugepages() {
+  std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+  std::uint64_t n = 0;
+  f >> n;
+  return f ? n : 0;
+}
+
+std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<unsigned>& cores) {
+  if (c.workers.empty()) return default_workers(cores);
+  for (const unsigned core : c.workers)
+    if (std::find(cores.begin(), cores.end(), core) == cores.end())
+      throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core,
+                                 fmt::join(cores, ", ")));
+  return c.workers;
+}
+
+// What can wait in the rings between workers (fabric.h).
+std::uint32_t in_rings(const config::Config& c, std::size_t workers) {
+  return static_cast<std::uint32_t>((workers - 1) * c.ports.size() * 2 * kHandoverSize);
+}
+
+// The control thread's lcore is 0, the workers' are 1 and on.
+std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> others) {
+  if (others.size() > workers.size())
+    for (const unsigned core : workers) std::erase(others, core);
+  std::string s = fmt::format("0@({})", fmt::join(others, ","));
+  for (std::size_t w = 0; w < workers.size(); ++w) s += fmt::format(",{}@{}", w + 1, workers[w]);
+  return s;
+}
+
+bool needs_privilege(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(), [](const config::Port& p) {
+    using Kind = config::Device::Kind;
+    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::tap ||
+           p.device.kind == Kind::pci;
+  });
+}
+
+bool has_pci(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(),
+                     [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
+}
+
+bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string& note) {
+  const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
+  const bool enough = free >= needed;
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on && !enough)
+    throw EalError(fmt::format(
+        "{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
+        "them, `dpdk: {{hugepages: off}}` runs without",
+        free, needed, needed + 64));
+  if (has_pci(c) && !enough)
+    throw EalError(fmt::format(
+        "a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`", free,
+        needed, needed + 64));
+  if (!enough)
+    note = fmt::format(
+        "running without hugepages ({} free, {} needed): slower; `echo {} > /proc/sys/vm/nr_hugepages` helps",
+        free, needed, needed + 64);
+  return enough;
+}
+
+}  // namespace
+
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
+  const std::size_t first = cores.size() > 1 ? 1 : 0;
+  const std::span<const unsigned> rest = std::span(cores).subspan(first);
+  const std::span<const unsigned> chosen = rest.first(std::min(rest.size(), kMaxWorkers));
+  return {chosen.begin(), chosen.end()};
+}
+
+std::string file_prefix(const std::string& router_name) {
+  return "surety-" + router_name;
+}
+
+std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
+  std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
+  for (const auto& p : c.ports) {
+    n += kPerPort;
+    if (!p.queues) {
+      n += ActiveQueueParams{}.limit;
+      continue;
+    }
+    for (const auto& q : c.queues[*p.queues].classes) n += q.scheduling.queue.limit;
+  }
+  return std::max(n, c.dpdk.mbufs);
+}
+
+std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
+  std::uint64_t buffer = 2048 + 128 + 128 + 64;
+  for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
+  // DPDK lets no buffer cross a page, unless it is larger than one.
+  std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  if (paged_buffers(c)) share = kPagedBuffer;
+  const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
+  const std::uint64_t buffers = (mbuf_count(c, workers) + page / buffer) * share;
+  return fib + buffers + fabric_bytes(workers, c.ports.size()) + 64 * kMega;
+}
+
+EalPlan plan_eal(const config::Config& c) {
+  if (needs_privilege(c) && geteuid() != 0)
+    throw EalError("these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
+  const auto cores = usable_cores();
+  EalPlan plan;
+  plan.worker_cores = worker_cores(c, cores);
+  const auto memory = [&](std::uint64_t page) {
+    return std::max<std::uint64_t>(eal_memory_bytes(c, plan.worker_cores.size(), page),
+                                   c.dpdk.memory_mb * kMega);
+  };
+  plan.hugepages = choose_hugepages(c, memory(kHugepage), plan.note);
+  plan.arguments = {"surety",
+                    "--lcores",
+                    lcores(plan.worker_cores, cores),
+                    "--file-prefix",
+                    file_prefix(c.router.name),
+                    "--log-level",
+                    "4",
+                    "--force-max-simd-bitwidth",
+                    "512"};  // FIB lookups in AVX-512 where the CPU has it
+  if (plan.hugepages) {
+    plan.arguments.emplace_back("--in-memory");
+  } else {
+    for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
+    plan.arguments.push_back(std::to_string((memory(kPage) + kMega - 1) / kMega));
+  }
+  if (!has_pci(c)) plan.arguments.emplace_back("--no-pci");
+  plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
+  return plan;
+}
+
+void start_eal(const EalPlan& plan) {
+  static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
+  kept = plan.arguments;
+  std::vector<char*> argv;
+  for (auto& a : kept) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)
+    throw EalError(fmt::format("DPDK does not start: {}; its arguments were `{}`", rte_strerror(rte_errno),
+                               fmt::join(plan.arguments, " ")));
+}
+
+}  // namespace surety

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting DPDK: memory, cores and a name of its own, so that several routers run side by side.
+//
+// Errors are one sentence with the fix, thrown as EalError.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety {
+
+struct EalError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct EalPlan {
+  std::vector<std::string> arguments;  // of rte_eal_init
+  std::vector<unsigned> worker_cores;  // by worker; it runs on the lcore of its number + 1
+  bool hugepages = false;
+  std::string note;  // what the user should know, e.g. why it runs without hugepages; may be empty
+};
+
+// Memory the data plane takes from DPDK, in bytes: FIBs (none for max_routes 0), packet buffers, rings; in
+// pages of that many bytes.
+std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page);
+// Packet buffers: what the configuration asks for, or enough for devices, queues, input buffers and the rings
+// between workers together.
+std::uint32_t mbuf_count(const config::Config& c, std::size_t workers = 1);
+
+// Of a configuration that names none: all cores but the first one, which the control thread and the rest of
+// the machine keep; at most kMaxWorkers.
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores);
+
+EalPlan plan_eal(const config::Config& c);
+void start_eal(const EalPlan& plan);
+
+std::string file_prefix(const std::string& router_name);
+
+}  // namespace surety

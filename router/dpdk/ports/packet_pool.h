@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A mempool of packet buffers for the ports of a configuration: a whole frame of any of them in one buffer.
+//
+// DPDK's net_af_xdp gives the kernel memory as long as all buffers of the pool laid end to end. Buffers that
+// must not cross a page leave gaps, so such a pool reaches beyond that: the kernel swallows, uncounted, every
+// buffer from out there that it is given to receive into, until the port has none left. Beside an af_xdp port
+// buffers are therefore 4096 bytes each, on page boundaries, without a gap.
+#pragma once
+
+#include <rte_mempool.h>
+
+#include <cstdint>
+#include <string>
+
+#include "config/config.h"
+
+namespace surety {
+
+inline constexpr std::uint16_t kPagedBuffer = 4096;  // all of it, DPDK's headers too
+
+// Whether buffers are kPagedBuffer bytes large: a port is af_xdp.
+bool paged_buffers(const config::Config& config);
+
+// `name`: at most 24 characters, unique in the process. EalError, one sentence with the fix: without memory;
+// when a port's `mtu` needs larger buffers than af_xdp can have.
+rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, std::uint32_t buffers,
+                              int node);
+
+// Whether all of its buffers lie in what net_af_xdp would give the kernel.
+bool in_umem(rte_mempool& pool);
+
+}  // namespace surety

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for each NUMA node that
+// has some.
+//
+// On a machine with one node that is one pool.
+#pragma once
+
+#include <rte_mempool.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety {
+
+// The NUMA node of a device, as the kernel's `sysfs` has it; `otherwise` where the device or the machine
+// knows of none.
+int node_of(const config::Device& device, int otherwise, const std::string& sysfs = "/sys");
+
+class Pools {
+ public:
+  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). Throws EalError.
+  // `name`: at most 20 characters, unique in the process.
+  Pools(const std::string& name, const config::Config& config, std::uint32_t buffers, std::vector<int> nodes);
+  // The nodes are those of the ports' devices.
+  Pools(const std::string& name, const config::Config& config, std::uint32_t buffers);
+
+  rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
+  rte_mempool* on(int node) const;  // null: no port is there
+  std::size_t size() const { return pools_.size(); }
+  // All together.
+  std::uint64_t available() const;
+  std::uint64_t buffers() const;
+
+ private:
+  struct Free {
+    void operator()(rte_mempool* p) const { rte_mempool_free(p); }
+  };
+  std::vector<int> nodes_;
+  std::map<int, std::unique_ptr<rte_mempool, Free>> pools_;
+};
+
+}  // namespace surety

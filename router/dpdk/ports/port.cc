@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/ports/port.h"
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <rte_dev.h>
+#include <rte_interrupts.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "router/dpdk/ports/interface.h"
+#include "router/dpdk/ports/memif_link.h"
+#include "router/dpdk/ports/packet_pool.h"
+#include "router/dpdk/ports/port_rss.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint16_t kRxDescriptors = 2048, kTxDescriptors = 2048;
+
+using Kind = config::Device::Kind;
+
+// Address family of the sockets that a driver of this kind receives from; -1: none.
+int socket_family(Kind kind) {
+  if (kind == Kind::af_xdp) return AF_XDP;
+  return kind == Kind::af_packet ? AF_PACKET : -1;
+}
+
+// Drivers that want as many transmit queues as receive queues.
+bool paired(Kind kind) {
+  return kind == Kind::af_xdp || kind == Kind::tap || kind == Kind::vhost;
+}
+
+}  // namespace
+
+DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
+                   const std::string& xdp_program)
+    : config_(config), pool_(pool), interface_(interface(config.device)) {
+  check_device(config_);
+  if (!interface_.empty()) claim_interface();
+  probe(index, xdp_program);
+}
+
+DpdkPort::~DpdkPort() {
+  close();
+}
+
+// One router per interface. Whoever has the lock may clear away what a router that was killed has left on it.
+void DpdkPort::claim_interface() {
+  struct stat network {};
+  ::stat("/proc/self/ns/net", &network);
+  interface_lock_ = std::make_unique<ProcessLock>(fmt::format("interface-{}-{}", network.st_ino, interface_));
+  if (interface_lock_->holder())
+    throw PortError(fmt::format(
+        "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
+        config_.name, *interface_lock_->holder(), interface_));
+  if (peer(config_.device) != KernelPeer::steered) return;
+  if (const auto s = Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str()))); !s)
+    throw PortError(fmt::format("port {}: {}", config_.name, s.error()));
+}
+
+void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
+  const std::size_t buffer = rte_pktmbuf_data_room_size(pool_) - RTE_PKTMBUF_HEADROOM;
+  const std::string arguments = device_arguments(config_, index, buffer, xdp_program);
+  device_name_ = arguments.substr(0, arguments.find(','));
+  SocketWatch sockets(socket_family(config_.device.kind));
+  if (const int r = rte_dev_probe(arguments.c_str()); r != 0)
+    throw PortError(fmt::format("port {}: cannot open {}: {}; {}", config_.name, describe(config_.device),
+                                strerror(-r), open_hint(config_.device)));
+  if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
+    throw PortError(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
+  // Which of them is which queue's, nobody says: each queue's reader looks when one has something.
+  for (const int fd : sockets.appeared())
+    for (std::uint16_t q = 0; q < config_.rx_queues.value_or(1); ++q) wakes_.add(q, fd);
+  try {
+    look_at_device();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+void DpdkPort::look_at_device() {
+  rte_eth_dev_info device{};
+  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  ability_ = ability_of(device);
+  // A virtual device hashes nothing, whatever its driver says: packets come as the other end gives them.
+  if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
+  rte_ether_addr mac{};
+  must(rte_eth_macaddr_get(id_, &mac), "read its MAC address");
+  std::memcpy(mac_.data(), mac.addr_bytes, 6);
+  if (config_.mac) mac_ = config_.mac->bytes;
+}
+
+int DpdkPort::socket() const {
+  const int node = rte_eth_dev_socket_id(id_);
+  return node < 0 ? static_cast<int>(rte_socket_id()) : node;
+}
+
+void DpdkPort::must(int result, const std::string& what) const {
+  if (result < 0)
+    throw PortError(fmt::format("port {}: cannot {}: {}", config_.name, what, strerror(-result)));
+}
+
+void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
+  if (rx_queues > ability_.max_rx_queues || rx_queues == 0)
+    throw PortError(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
+                                ability_.max_rx_queues, rx_queues));
+  rx_queues_ = rx_queues;
+  started_ = true;
+  if (config_.device.kind == Kind::memif) {
+    configure(spread, false);
+    gate_ = std::make_unique<BurstGate>();
+    memif_ = std::make_unique<MemifLink>(id_, config_.device, *gate_);
+  } else {
+    start_device(spread);
+  }
+  if (!config_.promiscuous) return;
+  // A virtual device that knows nothing of it gives us every frame anyway.
+  if (const int r = rte_eth_promiscuous_enable(id_); r != -ENOTSUP) must(r, "make it promiscuous");
+}
+
+void DpdkPort::start_device(Spread spread) {
+  // Devices that cannot interrupt per queue say so at their start.
+  if (config_.device.kind == Kind::pci) {
+    configure(spread, true);
+    if (rte_eth_dev_start(id_) == 0) return find_interrupts();
+  }
+  configure(spread, false);
+  must(rte_eth_dev_start(id_), "start it");
+}
+
+void DpdkPort::configure(Spread spread, bool interrupts) {
+  rte_eth_dev_info device{};
+  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  rte_eth_conf conf{};
+  conf.intr_conf.rxq = interrupts ? 1 : 0;
+  auto key = symmetric_rss_key();
+  // Without RSS the other end of the device decides, as whoever asked for several queues must know.
+  if (rx_queues_ > 1 && ability_.rss) {
+    const auto fields = rss_fields(device, spread);
+    if (!fields)
+      throw PortError(
+          fmt::format("port {}: the device cannot spread packets as the contracts of this port "
+                      "need it; receive in one queue: `receive: {{queues: 1}}`",
+                      config_.name));
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_key = key.data();
+    conf.rx_adv_conf.rss_conf.rss_key_len = device.hash_key_size != 0 ? device.hash_key_size : 40;
+    conf.rx_adv_conf.rss_conf.rss_hf = *fields;
+  }
+  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  must(rte_eth_dev_configure(id_, rx_queues_, tx_queues, &conf),
+       fmt::format("configure it with {} receive queues", rx_queues_));
+  set_up_queues();
+  set_up_mtu();
+}
+
+void DpdkPort::set_up_queues() {
+  std::uint16_t rx = kRxDescriptors, tx = kTxDescriptors;
+  must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "agree on descriptor counts");
+  const auto node = static_cast<unsigned>(socket());
+  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
+    throw PortError(fmt::format(
+        "port {}: its packet buffers reach beyond what DPDK's net_af_xdp gives the kernel", config_.name));
+  SocketWatch sockets(socket_family(config_.device.kind));
+  for (std::uint16_t q = 0; q < rx_queues_; ++q) {
+    must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");
+    for (const int fd : sockets.appeared()) wakes_.add(q, fd);
+  }
+  for (std::uint16_t q = 0; q < tx_queues; ++q)
+    must(rte_eth_tx_queue_setup(id_, q, tx, node, nullptr), "set up a transmit queue");
+}
+
+void DpdkPort::set_up_mtu() {
+  if (config_.mtu == 1500) return;
+  // Virtual devices may not know MTUs; their frames are as large as their buffers.
+  if (const int r = rte_eth_dev_set_mtu(id_, config_.mtu); r != -ENOTSUP) must(r, "set its MTU");
+}
+
+void DpdkPort::find_interrupts() {
+  for (std::uint16_t q = 0; q < rx_queues_; ++q) {
+    const int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(id_, q);
+    if (fd < 0) return;
+    wakes_.add(q, fd);
+  }
+  interrupts_ = true;
+}
+
+void DpdkPort::take_interrupt(std::uint16_t queue) {
+  rte_eth_dev_rx_intr_disable(id_, queue);
+  eventfd_t ignored;
+  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // or it stays readable
+}
+
+void DpdkPort::close() noexcept {
+  memif_.reset();
+  if (id_ != RTE_MAX_ETHPORTS) {
+    if (started_) rte_eth_dev_stop(id_);
+    rte_eth_dev_info info{};
+    if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {
+      rte_eth_dev_close(id_);
+      rte_dev_remove(info.device);
+    }
+  }
+  id_ = RTE_MAX_ETHPORTS;
+}
+
+bool DpdkPort::link_up() const {
+  if (!interface_.empty()) return interface_up(interface_);
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+std::uint64_t DpdkPort::rx_missed() const {
+  rte_eth_stats stats{};
+  return rte_eth_stats_get(id_, &stats) == 0 ? stats.imissed + stats.rx_nombuf : 0;
+}
+
+std::size_t DpdkPort::receive_gated(std::uint16_t queue, std::span<rte_mbuf*> room) {
+  if (!gate_->enter(queue)) return 0;
+  const std::size_t n = rte_eth_rx_burst(id_, queue, room.data(), static_cast<std::uint16_t>(room.size()));
+  gate_->leave(queue);
+  return n;
+}
+
+std::size_t DpdkPort::transmit_gated(std::span<rte_mbuf*> burst) {
+  if (!gate_->enter(BurstGate::kLanes - 1)) return 0;
+  const std::size_t n = rte_eth_tx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(burst.size()));
+  gate_->leave(BurstGate::kLanes - 1);
+  return n;
+}
+
+}  // namespace surety

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A DPDK port made from one `device:` line: probed, then configured and started, and given back.
+//
+// The constructor opens the device, so that one knows what it can do; start() makes queues and lets packets
+// in. Errors are one sentence with the fix, thrown as PortError by these two; nothing throws afterwards.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "router/dpdk/ports/burst_gate.h"
+#include "router/dpdk/ports/port_device.h"
+#include "router/dpdk/ports/process_lock.h"
+#include "router/dpdk/ports/wake_fds.h"
+#include "router/dpdk/ports/work_plan.h"
+#include "router/exits.h"
+#include "router/linux/steer.h"
+
+namespace surety {
+
+// A `null` device of this name receives without end (benchmarks fill in what); the others only swallow.
+inline constexpr const char* kFeedDevice = "feed";
+
+class MemifLink;
+
+class DpdkPort {
+ public:
+  // Probes. `pool`: what packets are received into, of the device's NUMA node (pools.h). `xdp_program`: the
+  // object file that says which frames of an af_xdp port come here; default: the router's.
+  DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
+           const std::string& xdp_program = steer_object_path());
+  ~DpdkPort();
+  DpdkPort(const DpdkPort&) = delete;
+  DpdkPort& operator=(const DpdkPort&) = delete;
+
+  const PortAbility& ability() const { return ability_; }
+  int socket() const;  // NUMA node; that of the calling core where the device has none
+
+  // Receives in `rx_queues` queues over which the device spreads packets by `spread` (none: as it likes), and
+  // transmits in one. PortError where the device cannot. Once.
+  void start(std::uint16_t rx_queues = 1, Spread spread = Spread::none);
+
+  // What stands behind a device of this kind in the kernel, and which interface (empty: none).
+  static KernelPeer peer(const config::Device& device);
+  static std::string interface(const config::Device& device);
+  static std::string describe(const config::Device& device);  // as in YAML
+
+  std::uint16_t id() const { return id_; }
+  std::uint16_t rx_queues() const { return rx_queues_; }
+  const std::array<std::uint8_t, 6>& mac() const { return mac_; }
+  bool link_up() const;
+  std::uint64_t rx_missed() const;  // lost before the router saw them
+
+  // Each queue has one thread, and so has transmit().
+  std::size_t receive(std::uint16_t queue, std::span<rte_mbuf*> room) {
+    if (gate_ == nullptr) [[likely]]
+      return rte_eth_rx_burst(id_, queue, room.data(), static_cast<std::uint16_t>(room.size()));
+    return receive_gated(queue, room);
+  }
+  std::size_t receive(std::span<rte_mbuf*> room) { return receive(0, room); }
+  // Takes the first n of the burst over and returns n; the others stay the caller's.
+  std::size_t transmit(std::span<rte_mbuf*> burst) {
+    if (gate_ == nullptr) [[likely]]
+      return rte_eth_tx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(burst.size()));
+    return transmit_gated(burst);
+  }
+
+  // What becomes readable when something can be received in `queue`. Empty: this device has nothing of the
+  // kind, somebody must look.
+  std::span<const int> wake_fds(std::uint16_t queue) const { return wakes_.of(queue); }
+  // A sleeping worker's announcement to the device, and its taking back: PCI devices interrupt only then.
+  void arm(std::uint16_t queue) {
+    if (interrupts_) rte_eth_dev_rx_intr_enable(id_, queue);
+  }
+  void disarm(std::uint16_t queue) {
+    if (interrupts_) take_interrupt(queue);
+  }
+
+ private:
+  void claim_interface();
+  void probe(std::size_t index, const std::string& xdp_program);
+  void look_at_device();
+  void configure(Spread spread, bool interrupts);
+  void set_up_queues();
+  void set_up_mtu();
+  void start_device(Spread spread);
+  void find_interrupts();
+  void take_interrupt(std::uint16_t queue);
+  void close() noexcept;
+  void must(int result, const std::string& what) const;
+  std::size_t receive_gated(std::uint16_t queue, std::span<rte_mbuf*> room);
+  std::size_t transmit_gated(std::span<rte_mbuf*> burst);
+
+  config::Port config_;
+  rte_mempool* pool_;
+  std::string interface_;  // of the kernel; empty: none
+  std::unique_ptr<ProcessLock> interface_lock_;
+  std::string device_name_;  // as DPDK knows it
+  std::uint16_t id_ = RTE_MAX_ETHPORTS;
+  std::uint16_t rx_queues_ = 0;
+  bool started_ = false;
+  PortAbility ability_;
+  std::array<std::uint8_t, 6> mac_{};
+  WakeFds wakes_;
+  bool interrupts_ = false;
+  std::unique_ptr<BurstGate> gate_;   // of a device that comes and goes while workers run
+  std::unique_ptr<MemifLink> memif_;  // what makes it come back
+};
+
+}  // namespace surety

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SIGTERM and SIGINT: the program's loop ends, and what it has made goes in order.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+
+namespace surety {
+
+namespace stop_signals {
+inline std::atomic<bool> received{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+}  // namespace stop_signals
+
+// From now on these signals only set the flag.
+inline const std::atomic<bool>& stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stop_signals::received.store(true, std::memory_order_relaxed); };
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  return stop_signals::received;
+}
+
+}  // namespace surety

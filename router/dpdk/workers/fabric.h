@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rings between workers: made once, before they run.
+//
+// Each ring has one writer and one reader. Where there is one worker there are none but those of the control
+// thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "router/dpdk/ports/work_plan.h"
+#include "router/handover.h"
+#include "router/signals/congestion_signal.h"
+#include "router/vector.h"
+
+namespace surety {
+
+// Congestion signals from one worker to another. One that finds no room is lost, as one on the wire may be.
+using SignalRing = SpscRing<CongestionSignal>;
+
+inline constexpr unsigned kSignalRingSize = 256;
+
+class Fabric {
+ public:
+  // Rings bear `name`, at most 12 characters, unique in the process. Throws std::runtime_error without
+  // memory.
+  Fabric(const std::string& name, const WorkPlan& plan);
+
+  // From `worker` to the owner of `port`; null: it is the owner.
+  EgressHandover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
+  // From the reader of `port`, which dispatches, to `worker`; null: that is the reader, or it does not.
+  Handover* dispatched(PortIndex port, std::size_t worker) const { return dispatched_[port][worker].get(); }
+  // From the control thread to the owner of `port`: frames of the router's own kernel.
+  Handover* injected(PortIndex port) const { return injected_[port].get(); }
+  // Null: from itself.
+  SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }
+
+ private:
+  std::vector<std::vector<std::unique_ptr<EgressHandover>>> owner_;
+  std::vector<std::vector<std::unique_ptr<Handover>>> dispatched_;
+  std::vector<std::unique_ptr<Handover>> injected_;
+  std::vector<std::vector<std::unique_ptr<SignalRing>>> signals_;
+};
+
+// What a fabric takes of DPDK's memory at most, in bytes: grows with the square of the workers.
+constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
+  constexpr std::uint64_t head = 512;  // of a ring
+  const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);
+  const std::uint64_t handovers = 2 * (workers - 1) * ports + ports;
+  return signals + handovers * (kHandoverSize * sizeof(HandedPacket) + head);
+}
+
+}  // namespace surety

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where Routes programs: the FIB and the next hops that the workers look at, changed under them safely.
+#pragma once
+
+#include <rte_rcu_qsbr.h>
+
+#include <memory>
+
+#include "router/routes/fib.h"
+#include "router/routes/neighbors.h"
+#include "router/routes/route_events.h"
+
+namespace surety {
+
+class Forwarding : public RouteSink {
+ public:
+  Forwarding(std::uint32_t max_routes, unsigned workers);
+
+  bool set_route(const config::Prefix& prefix, RouteTarget target) override {
+    return fib_.add(prefix, target.encode());
+  }
+  void remove_route(const config::Prefix& prefix) override { fib_.remove(prefix); }
+  void set_next_hop(std::uint32_t id, const NextHopEntry& entry) override { next_hops_.set(id, entry); }
+
+  const Fib& fib() const { return fib_; }
+  const NextHopTable& next_hops() const { return next_hops_; }
+  // Workers register here and report a quiescent state each turn.
+  rte_rcu_qsbr* rcu() { return rcu_.get(); }
+
+ private:
+  struct Free {
+    void operator()(rte_rcu_qsbr* p) const;
+  };
+  Fib fib_;
+  NextHopTable next_hops_;
+  std::unique_ptr<rte_rcu_qsbr, Free> rcu_;
+};
+
+}  // namespace surety

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a worker sleeps until there is something to do, and how others wake it.
+//
+// The worker: prepare(); look once more for work of every kind; then sleep() if there was none, cancel() if
+// there was. Another thread: make the work visible (put it into a ring), then wake(). No wake-up is lost:
+// prepare() stores "asleep" and wake() reads it, each behind a full fence that stands between it and the
+// side's access to the work. One of the two fences comes first in their single order: if the waker's, the
+// worker's second look sees the work; if the worker's, the waker sees "asleep" and writes the eventfd, which
+// stays readable until the sleep that it ends. Waking a worker that is awake costs the fence and a load.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "conditioners/units.h"
+#include "router/process/fd.h"
+
+namespace surety {
+
+class Sleeper {
+ public:
+  Sleeper();  // std::system_error where the kernel has no descriptors left
+
+  // For the worker's thread.
+  // The kernel rounds every sleep up by its timer slack, 50 us unless a thread asks for less: this one does.
+  static void tighten_timer();
+  // Readable: something to receive. Before the first sleep; it must stay open. Twice is once.
+  void watch(int fd);
+  void unwatch(int fd);
+  void prepare();
+  // Until a watched descriptor is readable, wake(), or `at_most` has passed.
+  void sleep(Duration at_most);
+  void cancel() { asleep_.store(false, std::memory_order_relaxed); }
+
+  // From any thread.
+  void wake();
+
+ private:
+  Fd epoll_, event_;
+  std::atomic<bool> asleep_{false};
+};
+
+}  // namespace surety

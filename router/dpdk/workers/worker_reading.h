@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a worker's state becomes the numbers of a Reading. The names are written once, in blank_reading();
+// filling allocates nothing.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "router/egress.h"
+#include "router/observe/reading.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+// All names, all numbers zero but the flow table's capacity: the same rows at the same places for every
+// worker (reading_merge.h).
+Reading blank_reading(const Snapshot& snapshot, unsigned core);
+// Queues, domains and aggregates of the ports that this worker owns; null stands for another's, whose rows
+// stay as they are.
+void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot);
+
+}  // namespace surety

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a worker needs to go on by another snapshot: all that has to be allocated, made by the control thread.
+//
+// The worker puts it to work between two turns and leaves in it what it does not need any more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "router/counters.h"
+#include "router/egress.h"
+#include "router/observe/reading.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+struct WorkerUpdate {
+  const Snapshot& snapshot;
+  std::vector<ServiceCounters> services;
+  std::vector<std::unique_ptr<EgressUpdate>> egresses;  // by port; null: another worker owns it
+  Reading reading;                                      // blank
+  std::uint64_t cycles = 0;                             // of the TSC: what taking it over has cost the worker
+};
+
+}  // namespace surety

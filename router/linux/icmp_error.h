@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ICMP and ICMPv6 errors about packets that cannot go on (RFC 792, RFC 1812 4.3.2 and 5.2.7, RFC 4443 2.4,
+// 3).
+//
+// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it, from an
+// address of that port. It quotes as much of the packet as fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6
+// into 1280. Limited together with all others of the router: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC
+// 4443 2.4 f).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "router/routes/port_addresses.h"
+#include "router/wire/reply_limit.h"
+#include "router/wire/slot.h"
+
+namespace surety {
+
+enum class IcmpProblem : std::uint8_t { time_exceeded, too_big, unreachable };
+
+// clang-format off
+#define SURETY_ICMP_ERROR_RESULTS(X)                                                               \
+  X(time_exceeded, "TTL or hop limit used up: said so")                                            \
+  X(too_big,       "larger than the way out: said so, with its MTU")                               \
+  X(unreachable,   "its next hop does not answer: said so")                                        \
+  X(fragmentable,  "IPv4, larger than the way out, may be fragmented: nobody here does")           \
+  X(not_answered,  "about an ICMP error, a fragment other than the first, or a group's frame")     \
+  X(no_address,    "the router has no address of its family to speak from")                        \
+  X(limited,       "more errors than are sent in a second")
+// clang-format on
+enum class IcmpErrorResult : std::uint8_t {
+#define X(name, help) name,
+  SURETY_ICMP_ERROR_RESULTS(X)
+#undef X
+      none,
+};
+inline constexpr std::size_t kIcmpErrorResults = static_cast<std::size_t>(IcmpErrorResult::none);
+struct IcmpErrorResultInfo {
+  std::string_view name, help;
+};
+inline constexpr std::array<IcmpErrorResultInfo, kIcmpErrorResults> kIcmpErrorResultInfo{{
+#define X(name, help) {#name, help},
+    SURETY_ICMP_ERROR_RESULTS(X)
+#undef X
+}};
+
+class IcmpErrors {
+ public:
+  static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
+  static constexpr std::size_t kLargest = 14 + 1280;  // frame
+
+  explicit IcmpErrors(Time now) : limit_(kPerSecond, kAtOnce, now) {}
+
+  // `frame` has passed parse(); its IP header is at `l3_offset`. `mtu`: of the way out, for too_big. `slot`
+  // has room for kLargest; its length is 0 unless a frame is to be sent.
+  IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
+                         std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                         Slot& slot, Time now);
+
+  const std::array<std::uint64_t, kIcmpErrorResults>& results() const { return results_; }
+
+ private:
+  IcmpErrorResult judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
+                        std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                        Slot& slot, Time now);
+
+  ReplyLimit limit_;
+  std::array<std::uint64_t, kIcmpErrorResults> results_{};
+};
+
+}  // namespace surety

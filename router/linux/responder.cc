@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/linux/responder.h"
+
+#include <algorithm>
+
+#include "router/wire/config_address.h"
+#include "router/wire/echo.h"
+#include "router/wire/neighbor_discovery.h"
+#include "router/wire/rewrite.h"
+
+namespace surety {
+
+using Result = ResponderResult;
+
+namespace {
+
+// Room for a header of our own and a packet as large as the link takes, and as IPv6 asks for.
+std::uint32_t frame_room(std::uint16_t mtu) {
+  return static_cast<std::uint32_t>(kEthernetHeader) + std::max<std::uint32_t>(mtu, 1280);
+}
+
+Ethertype type_of(const std::uint8_t* ip) {
+  return ip[0] >> 4 == 6 ? kIpv6Type : kIpv4Type;
+}
+
+}  // namespace
+
+Responder::Responder(const config::Mac& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
+                     std::size_t neighbors)
+    : mac_(mac),
+      addresses_(std::move(addresses)),
+      neighbors_(neighbors),
+      held_(frame_room(mtu) - kEthernetHeader),
+      outbox_(frame_room(mtu)),
+      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now) {
+  announce();
+}
+
+void Responder::announce() {
+  for (const auto& own : addresses_.list()) {
+    const Slot slot = outbox_.next();
+    if (slot.data == nullptr) return;
+    const IpAddress a = to_wire(own.address);
+    if (own.address.v6) {
+      const std::uint8_t flags = nd::kRouterFlag | nd::kOverrideFlag;
+      nd::write(slot.data, nd::multicast_mac(nd::all_nodes()), mac_.bytes, a, nd::all_nodes(),
+                {.solicitation = false, .flags = flags, .target = a, .link_layer = mac_.bytes});
+      outbox_.commit(nd::kFrame);
+    } else {
+      arp::write(slot.data, kBroadcastMac, {arp::Operation::request, mac_.bytes, {}, a, a});
+      outbox_.commit(arp::kFrame);
+    }
+  }
+}
+
+void Responder::link_up(Time now) {
+  announce();
+  neighbors_.restart(now);
+}
+
+Result Responder::receive(std::span<const std::uint8_t> frame, Time now) {
+  const Result r = judge(frame, now);
+  ++results_[static_cast<std::size_t>(r)];
+  return r;
+}
+
+Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
+  ParsedPacket p;
+  const ParseOutcome outcome = parse(frame, {.mac = mac_.bytes}, p);
+  if (outcome.drop != DropReason::none) return Result::malformed;
+  if (p.l3_offset != kEthernetHeader) return Result::tagged;
+  if (outcome.punt == PuntReason::arp) return on_arp(frame.subspan(p.l3_offset), now);
+  if (outcome.punt == PuntReason::control || outcome.punt == PuntReason::multicast) return Result::unhandled;
+  if (p.fragment) return Result::fragment;
+  const IpPacket packet = ip_packet(frame, p);
+  if (outcome.punt == PuntReason::neighbor_discovery) return on_discovery(frame, packet, now);
+  return on_echo(frame, packet, now);
+}
+
+// Of a station that asks for us, and has its answer.
+Result Responder::meet(const config::Address& sender, const MacAddress& mac, Result answered, Time now) {
+  if (!addresses_.on_link(sender)) return Result::off_link;
+  return neighbors_.meet(sender, {mac}, now) ? answered : Result::table_full;
+}
+
+Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
+  const auto m = arp::read(bytes);
+  if (!m) return Result::malformed;
+  const config::Address sender = from_wire(m->sender), target = from_wire(m->target);
+  if (addresses_.of_port(sender)) return Result::conflict;
+  const bool for_us = addresses_.of_port(target);
+  if (!for_us || m->operation == arp::Operation::reply) {
+    const bool known = neighbors_.learn(sender, {m->sender_mac}, true, for_us, now);
+    if (m->operation == arp::Operation::request && !for_us) return Result::not_ours;
+    return known ? Result::learned : Result::unasked;
+  }
+  const Slot slot = outbox_.next();
+  if (slot.data == nullptr) return Result::limited;
+  arp::write(slot.data, m->sender_mac,
+             {arp::Operation::reply, mac_.bytes, m->sender_mac, m->target, m->sender});
+  outbox_.commit(arp::kFrame);
+  return meet(sender, m->sender_mac, Result::arp_reply, now);
+}
+
+Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now) {
+  constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136;
+  if (packet.payload[0] != kSolicitation && packet.payload[0] != kAdvertisement) return Result::unhandled;
+  const auto m = nd::read(packet);
+  if (!m) return Result::malformed;
+  const config::Address source = from_wire(packet.source), target = from_wire(m->target);
+  if (!m->solicitation) {
+    if (addresses_.of_port(target)) return Result::conflict;
+    const config::Mac* const known = neighbors_.find(target);
+    if (!m->link_layer && known == nullptr) return Result::unasked;
+    const config::Mac mac = m->link_layer ? config::Mac{*m->link_layer} : *known;
+    const bool learned = neighbors_.learn(target, mac, (m->flags & nd::kOverrideFlag) != 0,
+                                          (m->flags & nd::kSolicitedFlag) != 0, now);
+    return learned ? Result::learned : Result::unasked;
+  }
+  if (addresses_.of_port(source)) return Result::conflict;
+  if (!addresses_.of_port(target)) return Result::not_ours;
+  const bool probe = packet.source == IpAddress{};  // duplicate address detection: everybody is to know
+  const IpAddress to = probe ? nd::all_nodes() : packet.source;
+  const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
+  if (!probe && (mac[0] & 1) != 0) return Result::malformed;
+  const Slot slot = outbox_.next();
+  if (slot.data == nullptr) return Result::limited;
+  const auto flags =
+      static_cast<std::uint8_t>(nd::kRouterFlag | nd::kOverrideFlag | (probe ? 0 : nd::kSolicitedFlag));
+  nd::write(slot.data, mac, mac_.bytes, m->target, to,
+            {.solicitation = false, .flags = flags, .target = m->target, .link_layer = mac_.bytes});
+  outbox_.commit(nd::kFrame);
+  if (probe) return Result::advertisement;
+  return meet(source, mac, Result::advertisement, now);
+}
+
+// The answer goes to the station that the question came from: nothing needs to be known of who asks.
+Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now) {
+  if (!addresses_.of_router(from_wire(packet.destination)) || !echo::is_request(packet))
+    return Result::unhandled;
+  const MacAddress from = read_mac(&frame[6]);
+  const bool group = (from[0] & 1) != 0;
+  const Slot slot = outbox_.next();
+  if (group) return Result::malformed;
+  if (slot.data == nullptr || !echo_limit_.permit(now)) return Result::limited;
+  Slot inner{slot.data + kEthernetHeader, slot.capacity - static_cast<std::uint32_t>(kEthernetHeader), 0};
+  if (!echo::reply(packet, inner)) return Result::malformed;
+  write_ethernet(slot.data, from, mac_.bytes, type_of(inner.data));
+  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader) + inner.length);
+  return Result::echo_reply;
+}
+
+bool Responder::hold(const config::Address& next_hop, std::span<const std::uint8_t> ip_packet, Time now) {
+  return want(next_hop, now) && !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
+}
+
+std::optional<NeighborResolver::Change> Responder::next_change() {
+  const auto change = neighbors_.next_change();
+  if (change) release(*change);
+  return change;
+}
+
+// What waits for a station goes to it, or, where it does not answer, nowhere.
+void Responder::release(const NeighborResolver::Change& change) {
+  const std::span<std::uint8_t> packet = held_.take(change.address);
+  const Slot slot = outbox_.next();
+  if (packet.empty() || !change.mac || slot.data == nullptr) return;
+  decrement_ttl(packet.data(), change.address.v6);
+  std::uint8_t* const ip = write_ethernet(slot.data, change.mac->bytes, mac_.bytes, type_of(packet.data()));
+  std::ranges::copy(packet, ip);
+  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + packet.size()));
+}
+
+// False: there is no address of ours to ask from.
+bool Responder::ask(const NeighborResolver::Request& r, Slot& slot) const {
+  const auto source = addresses_.source_towards(r.address);
+  if (!source) return false;
+  const IpAddress target = to_wire(r.address), from = to_wire(*source);
+  if (r.address.v6) {
+    const IpAddress to = r.mac ? target : nd::solicited_node(target);
+    nd::write(slot.data, r.mac ? r.mac->bytes : nd::multicast_mac(to), mac_.bytes, from, to,
+              {.solicitation = true, .flags = 0, .target = target, .link_layer = mac_.bytes});
+    slot.length = nd::kFrame;
+  } else {
+    arp::write(slot.data, r.mac ? r.mac->bytes : kBroadcastMac,
+               {arp::Operation::request, mac_.bytes, {}, from, target});
+    slot.length = arp::kFrame;
+  }
+  return true;
+}
+
+std::size_t Responder::poll(std::span<Slot> room, Time now) {
+  std::size_t n = outbox_.write(room);
+  while (n < room.size()) {
+    const auto request = neighbors_.next_request(now);
+    if (!request) break;
+    if (!ask(*request, room[n])) continue;
+    ++n;
+    ++requests_;
+  }
+  return n;
+}
+
+}  // namespace surety

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/metrics.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "router/observe/metrics_congestion.h"
+#include "router/observe/reading_json.h"
+
+namespace surety {
+namespace {
+
+using namespace metrics;
+
+void ports(Families& out, const Reading& r) {
+  const auto family = [&](MetricType type, const char* name, const char* help, auto value) {
+    each(
+        out, type, name, help, r.ports,
+        [](const PortReading& p) {
+          return Labels{{"port", p.name}};
+        },
+        value);
+  };
+  using P = const PortReading&;
+  family(MetricType::Counter, "surety_port_rx_packets_total", "Packets received.",
+         [](P p) { return p.counters.rx_packets; });
+  family(MetricType::Counter, "surety_port_rx_bytes_total", "Bytes of frames received, without FCS.",
+         [](P p) { return p.counters.rx_bytes; });
+  family(MetricType::Counter, "surety_port_tx_packets_total", "Packets transmitted.",
+         [](P p) { return p.counters.tx_packets; });
+  family(MetricType::Counter, "surety_port_tx_bytes_total", "Bytes of frames transmitted, without FCS.",
+         [](P p) { return p.counters.tx_bytes; });
+  family(MetricType::Counter, "surety_port_rx_missed_total",
+         "Packets lost before the router saw them: the device's receive queue was full.",
+         [](P p) { return p.rx_missed; });
+  family(MetricType::Counter, "surety_port_forwarded_packets_total",
+         "Packets received here and handed to an egress.", [](P p) { return p.counters.forwarded; });
+  family(MetricType::Counter, "surety_port_signals_total",
+         "Congestion signals received here that ended in this router and were believed.",
+         [](P p) { return p.counters.signals; });
+  family(MetricType::Counter, "surety_port_originated_packets_total",
+         "Packets of the router's own (signals, the kernel's) handed to the egress here.",
+         [](P p) { return p.counters.originated; });
+  family(MetricType::Gauge, "surety_port_handover_packets",
+         "Packets given to the worker that owns the egress here and not taken by it yet.",
+         [](P p) { return static_cast<double>(p.handover); });
+  family(MetricType::Counter, "surety_port_enqueued_packets_total",
+         "Packets taken over for transmission here.", [](P p) { return p.counters.enqueued; });
+  family(MetricType::Gauge, "surety_port_held_packets", "Packets received here that wait in input buffers.",
+         [](P p) { return p.counters.held; });
+  family(MetricType::Gauge, "surety_port_queued_packets", "Packets that wait for transmission here.",
+         [](P p) { return p.queued; });
+  family(MetricType::Gauge, "surety_port_up", "Whether the link is up.",
+         [](P p) { return p.up ? 1.0 : 0.0; });
+}
+
+// Series for every reason of every port.
+template <class Infos, class Counts>
+void by_reason(Families& out, const char* name, const char* help, const Reading& r, const Infos& reasons,
+               Counts PortCounters::*counts) {
+  Family family(MetricType::Counter, name, help);
+  for (const PortReading& port : r.ports)
+    for (std::size_t i = 0; i < reasons.size(); ++i)
+      family.add({{"port", port.name}, {"reason", std::string(reasons[i].name)}}, (port.counters.*counts)[i]);
+  family.move_to(out);
+}
+
+void refusals(Families& out, const Reading& r) {
+  Family drops(MetricType::Counter, "surety_drops_total",
+               "Packets dropped, by reason; group policy: the configuration wants it, error: a defect of "
+               "packet, network or box.");
+  for (const PortReading& port : r.ports) {
+    for (std::size_t i = 0; i < kDropReasons; ++i) {
+      const DropReasonInfo& reason = kDropReasonInfo[i];
+      drops.add({{"port", port.name},
+                 {"stage", std::string(reason.stage)},
+                 {"reason", std::string(reason.name)},
+                 {"group", reason.group == DropGroup::policy ? "policy" : "error"}},
+                port.counters.drops[i]);
+    }
+  }
+  drops.move_to(out);
+  by_reason(out, "surety_punted_packets_total", "Packets handed to the kernel, by reason.", r,
+            kPuntReasonInfo, &PortCounters::punted);
+  by_reason(out, "surety_degraded_packets_total",
+            "Packets that went on as best effort instead of by their service, by reason.", r,
+            kDegradeReasonInfo, &PortCounters::degraded);
+}
+
+void exceptions(Families& out, const Reading& r) {
+  Family frames(MetricType::Counter, "surety_exception_frames_total",
+                "Frames between a port and the kernel or the responder behind it, by what became of them.");
+  Family responder(MetricType::Counter, "surety_responder_frames_total",
+                   "Frames that the built-in responder took, by what it did.");
+  for (const PortReading& p : r.ports) {
+    for (std::size_t i = 0; i < kExceptionResults; ++i) {
+      const ExceptionResultInfo& info = kExceptionResultInfo[i];
+      frames.add({{"port", p.name}, {"way", std::string(info.way)}, {"result", std::string(info.name)}},
+                 p.exceptions[i]);
+    }
+    for (const NamedCount& n : p.responder)
+      responder.add({{"port", p.name}, {"result", std::string(n.name)}}, n.count);
+  }
+  frames.move_to(out);
+  responder.move_to(out);
+  each(
+      out, MetricType::Counter, "surety_icmp_errors_total",
+      "ICMP errors about packets that cannot go on, by what became of them.", r.icmp_errors,
+      [](const NamedCount& n) {
+        return Labels{{"result", std::string(n.name)}};
+      },
+      [](const NamedCount& n) { return n.count; });
+}
+
+ClientMetric::Histogram histogram(const SojournHistogram& sojourn) {
+  ClientMetric::Histogram result;
+  for (std::size_t i = 0; i < SojournHistogram::kBuckets; ++i) {
+    result.sample_count += sojourn.counts[i];
+    result.bucket.push_back({result.sample_count, sojourn_bound(i)});
+  }
+  result.sample_count += sojourn.counts.back();
+  result.sample_sum = static_cast<double>(sojourn.sum_ns) * 1e-9;
+  return result;
+}
+
+void queues(Families& out, const Reading& r) {
+  const auto labels = [](const QueueReading& q, const char* precedence) {
+    return Labels{{"port", q.port}, {"queue", q.name}, {"precedence", precedence}};
+  };
+  const auto by_precedence = [&](MetricType type, const char* name_of_family, const char* help, auto value) {
+    Family family(type, name_of_family, help);
+    for (const QueueReading& q : r.queues)
+      for (const Precedence p : {Precedence::in, Precedence::out})
+        family.add(labels(q, name(p)), value(q, index(p)));
+    family.move_to(out);
+  };
+  const auto counter = [&](const char* name_of_family, const char* help,
+                           std::uint64_t QueueCounters::*member) {
+    by_precedence(MetricType::Counter, name_of_family, help,
+                  [member](const QueueReading& q, std::size_t p) { return q.counters[p].*member; });
+  };
+  by_precedence(MetricType::Gauge, "surety_queue_depth_packets", "Packets in the queue.",
+                [](const QueueReading& q, std::size_t p) { return std::uint64_t{q.depth[p]}; });
+
+  Family average(MetricType::Gauge, "surety_queue_average_packets",
+                 "RIO's moving averages: of IN packets, and of all packets (precedence total).");
+  for (const QueueReading& q : r.queues)
+    if (q.has_rio) {
+      average.add(labels(q, "in"), q.average_in);
+      average.add(labels(q, "total"), q.average_total);
+    }
+  average.move_to(out);
+
+  counter("surety_queue_arrivals_total", "Packets that came to the queue, drops included.",
+          &QueueCounters::arrivals);
+  counter("surety_queue_departures_total", "Packets that left the queue.", &QueueCounters::departures);
+  counter("surety_queue_departed_bytes_total", "Bytes of IP packets that left the queue.",
+          &QueueCounters::departed_bytes);
+  counter("surety_queue_early_drops_total", "Packets dropped between RIO's min and max.",
+          &QueueCounters::early_drops);
+  counter("surety_queue_forced_drops_total", "Packets dropped with RIO's average above max.",
+          &QueueCounters::forced_drops);
+  counter("surety_queue_overflow_drops_total", "Packets dropped because the queue was full.",
+          &QueueCounters::overflow_drops);
+  counter("surety_queue_ecn_marks_total", "Packets marked CE in place of an early drop.",
+          &QueueCounters::ecn_marks);
+
+  each(
+      out, MetricType::Gauge, "surety_queue_congested",
+      "Whether the queue is congested: RIO's total average above out.min.", r.queues,
+      [](const QueueReading& q) {
+        return Labels{{"port", q.port}, {"queue", q.name}};
+      },
+      [](const QueueReading& q) { return q.congested ? 1.0 : 0.0; });
+  Family sojourn(MetricType::Histogram, "surety_queue_sojourn_seconds",
+                 "How long packets stayed in the queue.");
+  for (const QueueReading& q : r.queues)
+    sojourn.add({{"port", q.port}, {"queue", q.name}}, histogram(q.sojourn));
+  sojourn.move_to(out);
+}
+
+void services(Families& out, const Reading& r) {
+  Family packets(MetricType::Counter, "surety_service_packets_total", "Packets conditioned and let go.");
+  Family bytes(MetricType::Counter, "surety_service_bytes_total",
+               "Bytes of IP packets conditioned and let go.");
+  Family respect(MetricType::Gauge, "surety_service_respect_ratio",
+                 "Respect of service (RoS): IN rate let go over the committed rate, at most 1.");
+  for (const ServiceReading& s : r.services) {
+    for (const Precedence p : {Precedence::in, Precedence::out}) {
+      packets.add({{"service", s.name}, {"precedence", name(p)}}, s.counters.packets[index(p)]);
+      bytes.add({{"service", s.name}, {"precedence", name(p)}}, s.counters.bytes[index(p)]);
+    }
+    if (s.respect_ratio) respect.add({{"service", s.name}}, *s.respect_ratio);
+  }
+  packets.move_to(out);
+  bytes.move_to(out);
+  respect.move_to(out);
+
+  const auto family = [&](MetricType type, const char* name_of_family, const char* help, auto value) {
+    each(
+        out, type, name_of_family, help, r.services,
+        [](const ServiceReading& s) {
+          return Labels{{"service", s.name}};
+        },
+        value);
+  };
+  using S = const ServiceReading&;
+  family(MetricType::Counter, "surety_service_dropped_packets_total", "Packets dropped by the conditioner.",
+         [](S s) { return s.counters.dropped; });
+  family(MetricType::Gauge, "surety_service_held_packets", "Packets in input buffers.",
+         [](S s) { return s.counters.held; });
+  family(MetricType::Gauge, "surety_service_contracts",
+         "Conditioner states alive, each worth the service's rate.",
+         [](S s) { return s.counters.contracts; });
+  family(MetricType::Gauge, "surety_service_committed_bytes_per_second",
+         "Rate promised: the service's rate times its contracts.",
+         [](S s) { return s.committed_bytes_per_second; });
+  family(MetricType::Gauge, "surety_service_achieved_bytes_per_second",
+         "Rate let go, IN and OUT, over the last seconds.", [](S s) { return s.achieved_bytes_per_second; });
+  family(MetricType::Gauge, "surety_flows", "Flows in the flow table.", [](S s) { return s.counters.flows; });
+}
+
+void workers(Families& out, const Reading& r) {
+  Family cycles(MetricType::Counter, "surety_worker_cycles_total",
+                "TSC cycles, by whether a turn found packets.");
+  for (const WorkerReading& w : r.workers) {
+    cycles.add({{"worker", std::to_string(w.core)}, {"state", "busy"}}, w.counters.busy_cycles);
+    cycles.add({{"worker", std::to_string(w.core)}, {"state", "idle"}}, w.counters.idle_cycles);
+  }
+  cycles.move_to(out);
+  each(
+      out, MetricType::Gauge, "surety_worker_flows", "Flows in the flow table of a worker.", r.workers,
+      [](const WorkerReading& w) {
+        return Labels{{"worker", std::to_string(w.core)}};
+      },
+      [](const WorkerReading& w) { return w.flows; });
+  Family stage_cycles(MetricType::Counter, "surety_stage_cycles_total", "TSC cycles spent in a stage.");
+  Family stage_packets(MetricType::Counter, "surety_stage_packets_total", "Packets worked on by a stage.");
+  for (std::size_t i = 0; i < kStages; ++i) {
+    stage_cycles.add({{"stage", std::string(kStageNames[i])}}, r.stages.cycles[i]);
+    stage_packets.add({{"stage", std::string(kStageNames[i])}}, r.stages.packets[i]);
+  }
+  stage_cycles.move_to(out);
+  stage_packets.move_to(out);
+}
+
+void top_flows(Families& out, const Reading& r) {
+  Family bytes(MetricType::Gauge, "surety_top_flow_bytes",
+               "Bytes of the flows that sent most; a slot's flow changes, hence a gauge.");
+  for (std::size_t slot = 0; slot < r.top_flows.size(); ++slot) {
+    const FlowReading& f = r.top_flows[slot];
+    for (const Precedence p : {Precedence::in, Precedence::out})
+      bytes.add({{"slot", std::to_string(slot)},
+                 {"source", f.source},
+                 {"destination", f.destination},
+                 {"protocol", f.protocol},
+                 {"service", f.service},
+                 {"precedence", name(p)}},
+                p == Precedence::in ? f.in_bytes : f.out_bytes);
+  }
+  bytes.move_to(out);
+}
+
+void router(Families& out, const Reading& r) {
+  constexpr auto gauge = MetricType::Gauge;
+  single(out, gauge, "surety_build_info", "Always 1; the labels tell what runs.", 1.0,
+         {{"version", r.version}, {"router", r.router_name}, {"config_hash", r.config_hash}});
+  single(out, gauge, "surety_uptime_seconds", "Time since the start.", r.uptime_seconds);
+  single(out, gauge, "surety_config_last_reload_successful", "Whether the last reload was accepted.",
+         r.last_reload_successful ? 1.0 : 0.0);
+  single(out, MetricType::Counter, "surety_config_reloads_total",
+         "Configurations taken over (SIGHUP) since the start.", r.reloads);
+  single(out, gauge, "surety_mempool_available", "Packet buffers free.", r.mempool_available);
+  single(out, gauge, "surety_mempool_size", "Packet buffers in all.", r.mempool_size);
+  single(out, gauge, "surety_routes", "Routes in the FIB.", r.routes);
+  single(out, gauge, "surety_routes_rejected", "Routes that the FIB has no room for.", r.routes_rejected);
+  single(out, gauge, "surety_neighbors", "Neighbours whose MAC address is known.", r.neighbors);
+  single(out, gauge, "surety_flow_table_capacity", "Flows that fit into the flow tables.", r.flow_capacity);
+}
+
+}  // namespace
+
+std::vector<MetricFamily> render(const Reading& reading) {
+  Families out;
+  router(out, reading);
+  ports(out, reading);
+  refusals(out, reading);
+  exceptions(out, reading);
+  queues(out, reading);
+  services(out, reading);
+  metrics::congestion(out, reading);
+  workers(out, reading);
+  top_flows(out, reading);
+  return out;
+}
+
+}  // namespace surety

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One consistent reading of everything the router counts: what metrics, `surety show` and tests see.
+//
+// A worker copies its counters between two turns of its loop, when asked; hence the law of counters.h holds
+// exactly in every reading. Plain data with names resolved; rendering it is somebody else's job (metrics,
+// telemetry).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aqm/active_queue.h"
+#include "router/counters.h"
+#include "router/exception_counters.h"
+#include "router/signals/congestion_signal.h"
+
+namespace surety {
+
+struct NamedCount {  // of a list of results; both texts live forever
+  std::string_view name, help;
+  std::uint64_t count = 0;
+};
+
+struct PortReading {
+  std::string name, device;
+  bool up = true;
+  PortCounters counters;
+  std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
+  std::uint64_t queued = 0;     // packets waiting now: queues of the port and its transmit buffer
+  std::optional<double> shape_bytes_per_second;
+  unsigned owner_core = 0;         // of the worker that queues and transmits what leaves here
+  std::vector<unsigned> rx_cores;  // of the workers that receive, by queue
+  std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  ExceptionCounters exceptions{};  // what the control thread did with frames of this port
+  std::vector<NamedCount>
+      responder;              // what the built-in responder did with those it took; none: no responder
+  std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
+                              // readings are not of one moment, it may be below 0
+};
+
+struct QueueReading {
+  std::string port, name;
+  std::array<QueueCounters, kPrecedences> counters;
+  std::array<std::uint32_t, kPrecedences> depth{};
+  double average_in = 0, average_total = 0;  // packets; 0 without RIO
+  bool has_rio = false, congested = false;
+  SojournHistogram sojourn;
+};
+
+struct ServiceReading {
+  std::string name, conditioner;
+  unsigned place = 0;    // among the configuration's, then our own; of those that are retired: no matter
+  bool retired = false;  // of an earlier configuration: flows may have it still
+  ServiceCounters counters;
+  double committed_bytes_per_second = 0;  // of all its contracts alive: rate x contracts
+  double achieved_bytes_per_second = 0;   // IN and OUT let go, over the last seconds
+  double achieved_in_bytes_per_second = 0;
+  std::optional<double> respect_ratio;  // RoS: IN let go / committed, at most 1; none without a commitment
+};
+
+struct DomainReading {  // of CSA
+  std::string name;  // "port/queue", or "port/queue/service" where services differ in their alpha parameters
+  double alpha = 0;
+  bool retired = false;  // as of a service
+};
+
+struct AggregateReading {
+  std::string name, port, queue;
+  double tpr_bytes_per_second = 0, lambda_in_bytes_per_second = 0, lambda_out_bytes_per_second = 0;
+  double tokens_bytes = 0;
+  std::uint64_t remarked = 0, dropped = 0, passed_in = 0, passed_out = 0;
+};
+
+struct FlowReading {  // of the top flows
+  std::string source, destination, protocol,
+      service;  // "10.1.0.1:5001"; a contract's own record says what it covers
+  std::uint16_t vlan = 0;
+  std::uint64_t in_bytes = 0, out_bytes = 0;
+  std::uint32_t held = 0;
+  double idle_seconds = 0;
+};
+
+struct WorkerReading {
+  unsigned core = 0;
+  WorkerCounters counters;
+  std::uint64_t flows = 0;
+};
+
+// Congestion signalling (DESIGN.md section 4), both sides.
+struct SignalSenderReading {  // a queue of this router that signals, or in mode observe would
+  std::string port, queue;
+  std::uint64_t sent = 0, limited = 0, lost = 0;  // lost: no route, no buffer, no address of its family
+};
+struct SignalSourceReading {  // a queue of another router that was heard
+  std::string router;         // its id
+  std::string port, queue;    // numbers, as it counts them
+  std::uint64_t signals = 0;  // accepted
+  double age_seconds = 0;     // since the last one
+};
+struct SignalPathReading {  // a path that signals hold back, or would in mode observe
+  std::string gateway;      // what its route says: "via 10.2.0.1 wan0", of all its next hops
+  std::uint32_t next_hop = 0, next_hops = 0;  // ids: the first one, how many
+  std::string domain;
+  double alpha = 0;          // of the path alone
+  double applied_alpha = 0;  // what its flows live by now
+};
+struct SignallingReading {
+  std::string mode;                                      // "off", "observe", "act"
+  std::array<std::uint64_t, kSignalResults> received{};  // by SignalResult
+  std::vector<SignalSenderReading> senders;
+  std::vector<SignalSourceReading> sources;
+  std::vector<SignalPathReading> paths;
+};
+
+struct Reading {
+  std::string router_name, version, config_hash;
+  double uptime_seconds = 0;
+  std::vector<PortReading> ports;
+  std::vector<QueueReading> queues;
+  std::vector<ServiceReading> services;
+  std::vector<DomainReading> domains;
+  std::vector<AggregateReading> aggregates;
+  std::vector<FlowReading> top_flows;
+  std::uint64_t flows = 0, flow_capacity = 0;
+  std::vector<WorkerReading> workers;
+  StageCounters stages;
+  std::uint64_t routes = 0, neighbors = 0;
+  std::uint64_t routes_rejected = 0;  // wanted, but the FIB has no room for them
+  std::uint64_t mempool_available = 0, mempool_size = 0;
+  std::uint64_t reloads = 0;
+  bool last_reload_successful = true;
+  SignallingReading signalling;
+  std::vector<NamedCount> icmp_errors;  // about packets that cannot go on, by what became of them
+};
+
+}  // namespace surety

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/reading_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace surety {
+namespace {
+
+template <class Rows, class RowOf>
+Json rows_of(const Rows& rows, RowOf row_of) {
+  Json result = Json::array();
+  for (const auto& row : rows) result.push_back(row_of(row));
+  return result;
+}
+
+std::uint64_t signals_sent(const SignallingReading& s) {
+  std::uint64_t n = 0;
+  for (const SignalSenderReading& sender : s.senders) n += sender.sent;
+  return n;
+}
+
+Json router_row(const Reading& r) {
+  return {{"name", r.router_name},
+          {"version", r.version},
+          {"config_hash", r.config_hash},
+          {"uptime_seconds", r.uptime_seconds},
+          {"flows", r.flows},
+          {"flow_capacity", r.flow_capacity},
+          {"routes", r.routes},
+          {"routes_rejected", r.routes_rejected},
+          {"neighbors", r.neighbors},
+          {"mempool_available", r.mempool_available},
+          {"mempool_size", r.mempool_size},
+          {"reloads", r.reloads},
+          {"last_reload_successful", r.last_reload_successful},
+          {"signals_sent", signals_sent(r.signalling)}};
+}
+
+template <std::size_t n>
+std::uint64_t sum(const std::array<std::uint64_t, n>& values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+Json port_row(const PortReading& p) {
+  const PortCounters& c = p.counters;
+  Json row = {{"name", p.name},
+              {"device", p.device},
+              {"up", p.up},
+              {"rx_packets", c.rx_packets},
+              {"rx_bytes", c.rx_bytes},
+              {"rx_missed", p.rx_missed},
+              {"tx_packets", c.tx_packets},
+              {"tx_bytes", c.tx_bytes},
+              {"forwarded", c.forwarded},
+              {"signals", c.signals},
+              {"enqueued", c.enqueued},
+              {"originated", c.originated},
+              {"held", c.held},
+              {"queued", p.queued},
+              {"handover", static_cast<std::uint64_t>(std::max<std::int64_t>(p.handover, 0))},
+              {"dropped", sum(c.drops)},
+              {"degraded", sum(c.degraded)},
+              {"punted", sum(c.punted)},
+              {"owner_core", p.owner_core},
+              {"rx_cores", p.rx_cores},
+              {"spread", p.spread}};
+  Json& reasons = row["punt_reasons"] = Json::object();
+  for (std::size_t i = 0; i < kPuntReasons; ++i) reasons[std::string(kPuntReasonInfo[i].name)] = c.punted[i];
+  if (p.shape_bytes_per_second) row["shape_bytes_per_second"] = *p.shape_bytes_per_second;
+  return row;
+}
+
+Json queue_row(const QueueReading& q) {
+  Json row = {{"port", q.port}, {"name", q.name}, {"rio", q.has_rio}, {"congested", q.congested}};
+  if (q.has_rio) {
+    row["average_in"] = q.average_in;
+    row["average_total"] = q.average_total;
+  }
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    const QueueCounters& c = q.counters[index(p)];
+    row[name(p)] = {{"depth", q.depth[index(p)]},         {"arrivals", c.arrivals},
+                    {"departures", c.departures},         {"departed_bytes", c.departed_bytes},
+                    {"early_drops", c.early_drops},       {"forced_drops", c.forced_drops},
+                    {"overflow_drops", c.overflow_drops}, {"ecn_marks", c.ecn_marks}};
+  }
+  if (const auto p50 = sojourn_quantile(q.sojourn, 0.5)) row["sojourn_p50_seconds"] = *p50;
+  if (const auto p99 = sojourn_quantile(q.sojourn, 0.99)) row["sojourn_p99_seconds"] = *p99;
+  row["sojourn_counts"] = q.sojourn.counts;
+  return row;
+}
+
+Json service_row(const ServiceReading& s) {
+  Json row = {{"name", s.name},
+              {"conditioner", s.conditioner},
+              {"flows", s.counters.flows},
+              {"contracts", s.counters.contracts},
+              {"committed_bytes_per_second", s.committed_bytes_per_second},
+              {"achieved_bytes_per_second", s.achieved_bytes_per_second},
+              {"achieved_in_bytes_per_second", s.achieved_in_bytes_per_second}};
+  if (s.respect_ratio) row["respect_ratio"] = *s.respect_ratio;
+  for (const Precedence p : {Precedence::in, Precedence::out})
+    row[name(p)] = {{"packets", s.counters.packets[index(p)]}, {"bytes", s.counters.bytes[index(p)]}};
+  row["dropped"] = s.counters.dropped;
+  row["held"] = s.counters.held;
+  return row;
+}
+
+Json flow_row(const FlowReading& f) {
+  return {{"source", f.source},
+          {"destination", f.destination},
+          {"protocol", f.protocol},
+          {"service", f.service},
+          {"vlan", f.vlan},
+          {"in_bytes", f.in_bytes},
+          {"out_bytes", f.out_bytes},
+          {"held", f.held},
+          {"idle_seconds", f.idle_seconds}};
+}
+
+Json drop_rows(const Reading& r) {
+  Json rows = Json::array();
+  for (const PortReading& port : r.ports)
+    for (std::size_t i = 0; i < kDropReasons; ++i) {
+      const DropReasonInfo& reason = kDropReasonInfo[i];
+      rows.push_back({{"port", port.name},
+                      {"stage", reason.stage},
+                      {"reason", reason.name},
+                      {"group", reason.group == DropGroup::policy ? "policy" : "error"},
+                      {"packets", port.counters.drops[i]},
+                      {"help", reason.help}});
+    }
+  return rows;
+}
+
+// `way`: up (to a kernel or the responder), down (from them), responder (what it did), icmp (errors to say).
+Json exception_row(const std::string& port, std::string_view way, std::string_view result,
+                   std::uint64_t frames, std::string_view help) {
+  return {{"port", port}, {"way", way}, {"result", result}, {"frames", frames}, {"help", help}};
+}
+
+Json exception_rows(const Reading& r) {
+  Json rows = Json::array();
+  for (const PortReading& p : r.ports) {
+    for (std::size_t i = 0; i < kExceptionResults; ++i) {
+      const ExceptionResultInfo& info = kExceptionResultInfo[i];
+      rows.push_back(exception_row(p.name, info.way, info.name, p.exceptions[i], info.help));
+    }
+    for (const NamedCount& n : p.responder)
+      rows.push_back(exception_row(p.name, "responder", n.name, n.count, n.help));
+  }
+  for (const NamedCount& n : r.icmp_errors)
+    rows.push_back(exception_row("all", "icmp", n.name, n.count, n.help));
+  return rows;
+}
+
+Json aggregate_row(const AggregateReading& a) {
+  return {{"name", a.name},
+          {"port", a.port},
+          {"queue", a.queue},
+          {"tpr_bytes_per_second", a.tpr_bytes_per_second},
+          {"lambda_in_bytes_per_second", a.lambda_in_bytes_per_second},
+          {"lambda_out_bytes_per_second", a.lambda_out_bytes_per_second},
+          {"tokens_bytes", a.tokens_bytes},
+          {"remarked", a.remarked},
+          {"dropped", a.dropped},
+          {"passed_in", a.passed_in},
+          {"passed_out", a.passed_out}};
+}
+
+Json domain_row(const DomainReading& d) {
+  return {{"name", d.name}, {"alpha_ratio", d.alpha}};
+}
+
+// "lan0, wan0:1": names, as many as a string of the wire has room for.
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t kRoom = 120;
+  std::string text;
+  for (const std::string& name : names) {
+    if (text.size() + name.size() > kRoom) return text + " ...";
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+std::string owned_by(unsigned core, const Reading& r) {
+  std::vector<std::string> names;
+  for (const PortReading& p : r.ports)
+    if (p.owner_core == core) names.push_back(p.name);
+  return joined(names);
+}
+
+// A port's queue with its number where there are several.
+std::string read_by(unsigned core, const Reading& r) {
+  std::vector<std::string> names;
+  for (const PortReading& p : r.ports)
+    for (std::size_t q = 0; q < p.rx_cores.size(); ++q)
+      if (p.rx_cores[q] == core)
+        names.push_back(p.rx_cores.size() == 1 ? p.name : p.name + ':' + std::to_string(q));
+  return joined(names);
+}
+
+Json worker_rows(const Reading& r) {
+  return rows_of(r.workers, [&](const WorkerReading& w) {
+    return Json{{"core", w.core},
+                {"flows", w.flows},
+                {"busy_cycles", w.counters.busy_cycles},
+                {"idle_cycles", w.counters.idle_cycles},
+                {"turns", w.counters.turns},
+                {"owns", owned_by(w.core, r)},
+                {"reads", read_by(w.core, r)}};
+  });
+}
+
+Json sender_row(const SignalSenderReading& q) {
+  return {{"kind", "sender"}, {"port", q.port},       {"queue", q.queue},
+          {"sent", q.sent},   {"limited", q.limited}, {"lost", q.lost}};
+}
+
+Json source_row(const SignalSourceReading& q) {
+  return {{"kind", "source"}, {"router", q.router},   {"port", q.port},
+          {"queue", q.queue}, {"signals", q.signals}, {"age_seconds", q.age_seconds}};
+}
+
+Json path_row(const SignalPathReading& p) {
+  return {{"kind", "path"},
+          {"gateway", p.gateway},
+          {"domain", p.domain},
+          {"alpha_ratio", p.alpha},
+          {"applied_alpha_ratio", p.applied_alpha}};
+}
+
+Json signalling_rows(const SignallingReading& s) {
+  Json rows = Json::array();
+  rows.push_back({{"kind", "mode"}, {"mode", s.mode}});
+  for (const SignalSenderReading& q : s.senders) rows.push_back(sender_row(q));
+  for (const SignalSourceReading& q : s.sources) rows.push_back(source_row(q));
+  for (std::size_t i = 0; i < kSignalResults; ++i)
+    rows.push_back({{"kind", "received"},
+                    {"result", kSignalResultInfo[i].name},
+                    {"signals", s.received[i]},
+                    {"help", kSignalResultInfo[i].help}});
+  for (const SignalPathReading& p : s.paths) rows.push_back(path_row(p));
+  return rows;
+}
+
+Json stage_rows(const StageCounters& s) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < kStages; ++i)
+    rows.push_back({{"stage", kStageNames[i]}, {"cycles", s.cycles[i]}, {"packets", s.packets[i]}});
+  return rows;
+}
+
+}  // namespace
+
+std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double q) {
+  const std::uint64_t samples = sum(histogram.counts);
+  if (samples == 0) return std::nullopt;
+  const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(samples)));
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < SojournHistogram::kBuckets; ++i) {
+    below += histogram.counts[i];
+    if (below >= rank) return sojourn_bound(i);
+  }
+  return sojourn_bound(SojournHistogram::kBuckets - 1);
+}
+
+Json table(const Reading& r, std::string_view name) {
+  if (name == "router") return Json::array({router_row(r)});
+  if (name == "ports") return rows_of(r.ports, port_row);
+  if (name == "queues") return rows_of(r.queues, queue_row);
+  if (name == "services") return rows_of(r.services, service_row);
+  if (name == "flows") return rows_of(r.top_flows, flow_row);
+  if (name == "drops") return drop_rows(r);
+  if (name == "exceptions") return exception_rows(r);
+  if (name == "aggregates") return rows_of(r.aggregates, aggregate_row);
+  if (name == "domains") return rows_of(r.domains, domain_row);
+  if (name == "signalling") return signalling_rows(r.signalling);
+  if (name == "workers") return worker_rows(r);
+  if (name == "stages") return stage_rows(r.stages);
+  return nullptr;
+}
+
+Json to_json(const Reading& reading) {
+  Json tables = Json::object();
+  for (const std::string_view name : kTables) tables[std::string(name)] = table(reading, name);
+  return tables;
+}
+
+}  // namespace surety

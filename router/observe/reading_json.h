@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reading as tables: what `surety show --json`, DPDK telemetry and the console hand out.
+//
+// Guarantees: every table of kTables is an array of rows, in the order of the reading; a row is an object of
+// strings, unsigned numbers, reals, booleans and, one level down, objects or arrays of unsigned numbers.
+// Names carry their unit (`_seconds`, `_bytes_per_second`, `_ratio`); a name without one counts packets or
+// things. What does not exist (the rate of a port without shaper, the RoS of a service without commitment) is
+// left out rather than zero. Rows of one table have the same members, but those of `signalling`, whose `kind`
+// tells what they are: mode (one row), sender, source, received (one for each result) or path.
+#pragma once
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "router/observe/reading.h"
+
+namespace surety {
+
+using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
+
+inline constexpr std::array<std::string_view, 12> kTables{
+    "router",     "ports",      "queues",  "services",   "flows",   "drops",
+    "exceptions", "aggregates", "domains", "signalling", "workers", "stages",
+};
+
+// One table; null where there is none of that name.
+Json table(const Reading& reading, std::string_view name);
+
+// All of them: {"router": [...], "ports": [...], ...}.
+Json to_json(const Reading& reading);
+
+// The upper bound of the bucket in which the quantile 0 < q <= 1 falls, in seconds: "at most". None without
+// samples; the largest bound for what lies beyond it.
+std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double q);
+
+// Upper bound of bucket i < SojournHistogram::kBuckets, in seconds.
+constexpr double sojourn_bound(std::size_t i) {
+  return 1.024e-6 * static_cast<double>(std::uint64_t{1} << i);
+}
+
+}  // namespace surety

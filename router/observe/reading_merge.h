@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The readings of several workers as one of the router.
+//
+// Pure. Rows of ports, queues, services, domains and aggregates stand at the same places in all readings of
+// one snapshot, and what only one worker has (queues, domains and aggregates: the owner of their port's
+// egress) is zero in the others' (worker_reading.h), so that sums are right whoever owns what.
+#pragma once
+
+#include "router/observe/reading.h"
+
+namespace surety {
+
+// Adds a worker's reading to those of others. A default Reading is neutral: it becomes `part`.
+//   ports, queues, services, flows, stages: sums (the respect ratio: of the sums)
+//   handover: what was given less what was taken
+//   workers: appended; top flows: of both, most bytes first
+//   signalling: sums by result and by queue; the age of what was heard last; of a path that several workers
+//     keep a replica of, the lowest alpha
+//   what the router fills in for itself (version, uptime, routes, buffers, ...): stays as it is
+void merge(Reading& into, const Reading& part);
+
+// What earlier configurations have left behind (snapshot.h), as observers should see it: a retired service
+// counts for the one that has its name now, and is not shown where there is none, unless it still has flows;
+// retired domains are not shown. The others in the order of the configuration.
+void settle_retired(Reading& reading);
+
+}  // namespace surety

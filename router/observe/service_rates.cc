@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/service_rates.h"
+
+#include <algorithm>
+
+namespace surety {
+
+void ServiceRates::sample(std::span<const ServiceReading> services, Time now) {
+  if (samples_.size() == kWindow) samples_.erase(samples_.begin());
+  Sample s{now, {}};
+  for (const auto& service : services) s.bytes.push_back(service.counters.bytes);
+  samples_.push_back(std::move(s));
+}
+
+void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
+  for (std::size_t i = 0; i < services.size(); ++i) {
+    ServiceReading& s = services[i];
+    s.committed_bytes_per_second = (i < committed_.size() ? committed_[i] : Rate{}).bytes_per_second() *
+                                   static_cast<double>(s.counters.contracts);
+    if (samples_.empty() || now <= samples_.front().time) continue;
+    const Sample& old = samples_.front();
+    const double span = seconds(now - old.time);
+    const auto before = i < old.bytes.size() ? old.bytes[i] : decltype(s.counters.bytes){};
+    const auto rate = [&](Precedence p) {
+      // A reading may be older than the sample, where a worker did not answer.
+      const std::uint64_t now_bytes = std::max(s.counters.bytes[index(p)], before[index(p)]);
+      return static_cast<double>(now_bytes - before[index(p)]) / span;
+    };
+    s.achieved_in_bytes_per_second = rate(Precedence::in);
+    s.achieved_bytes_per_second = rate(Precedence::in) + rate(Precedence::out);
+    if (s.committed_bytes_per_second > 0)
+      s.respect_ratio = std::min(1.0, s.achieved_in_bytes_per_second / s.committed_bytes_per_second);
+  }
+}
+
+}  // namespace surety

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include "router/observe/show_columns.h"
+#include "router/observe/show_signalling.h"
+#include "router/process/human.h"
+
+namespace surety {
+namespace {
+
+std::string plain(double value) {
+  return fmt::format("{:.1f}", value);
+}
+
+Column state() {
+  return {"STATE", TextTable::Align::left,
+          [](const Json& row) { return row.value("up", false) ? "up" : "down"; }};
+}
+
+Columns columns_of(std::string_view what) {
+  using namespace human;
+  if (what == "router")
+    return {text("ROUTER", "name"),
+            text("VERSION", "version"),
+            text("CONFIG", "config_hash"),
+            number("UPTIME", "uptime_seconds", elapsed),
+            count("FLOWS", "flows"),
+            count("OF", "flow_capacity"),
+            count("ROUTES", "routes"),
+            count("REJECTED", "routes_rejected"),
+            count("NEIGHBORS", "neighbors"),
+            count("BUFFERS FREE", "mempool_available"),
+            count("OF", "mempool_size"),
+            count("RELOADS", "reloads"),
+            count("SIGNALS SENT", "signals_sent")};
+  if (what == "ports")
+    return {text("PORT", "name"),
+            text("DEVICE", "device"),
+            state(),
+            count("RX", "rx_packets"),
+            count("TX", "tx_packets"),
+            count("FORWARDED", "forwarded"),
+            count("PUNTED", "punted"),
+            count("DROPPED", "dropped"),
+            count("DEGRADED", "degraded"),
+            count("MISSED", "rx_missed"),
+            count("HELD", "held"),
+            count("QUEUED", "queued"),
+            number("RX BYTES", "rx_bytes", bytes),
+            number("TX BYTES", "tx_bytes", bytes),
+            number("SHAPE", "shape_bytes_per_second", rate),
+            count("OWNER", "owner_core"),
+            text("SPREAD", "spread"),
+            count("HANDOVER", "handover")};
+  if (what == "queues")
+    return {text("PORT", "port"),
+            text("QUEUE", "name"),
+            text("PRECEDENCE", "precedence"),
+            count("DEPTH", "counters.depth"),
+            number("AVERAGE", "average", plain),
+            count("ARRIVALS", "counters.arrivals"),
+            count("EARLY", "counters.early_drops"),
+            count("FORCED", "counters.forced_drops"),
+            count("OVERFLOW", "counters.overflow_drops"),
+            count("MARKED", "counters.ecn_marks"),
+            text("CONGESTED", "congested"),
+            number("SOJOURN P50", "sojourn_p50_seconds", duration),
+            number("P99", "sojourn_p99_seconds", duration)};
+  if (what == "services")
+    return {text("SERVICE", "name"),
+            text("CONDITIONER", "conditioner"),
+            count("FLOWS", "flows"),
+            count("CONTRACTS", "contracts"),
+            number("COMMITTED", "committed_bytes_per_second", rate),
+            number("ACHIEVED", "achieved_bytes_per_second", rate),
+            number("ROS", "respect_ratio", percent),
+            count("IN", "in.packets"),
+            count("OUT", "out.packets"),
+            count("DROPPED", "dropped"),
+            count("HELD", "held")};
+  if (what == "flows")
+    return {text("SOURCE", "source"),
+            text("DESTINATION", "destination"),
+            text("PROTOCOL", "protocol"),
+            count("VLAN", "vlan"),
+            text("SERVICE", "service"),
+            number("IN", "in_bytes", bytes),
+            number("OUT", "out_bytes", bytes),
+            count("HELD", "held"),
+            number("IDLE", "idle_seconds", duration)};
+  if (what == "drops")
+    return {text("PORT", "port"),   text("STAGE", "stage"),      text("REASON", "reason"),
+            text("GROUP", "group"), count("PACKETS", "packets"), text("MEANING", "help")};
+  if (what == "exceptions")
+    return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"), count("FRAMES", "frames"),
+            text("MEANING", "help")};
+  if (what == "aggregates")
+    return {text("AGGREGATE", "name"),
+            text("PORT", "port"),
+            text("QUEUE", "queue"),
+            number("TPR", "tpr_bytes_per_second", rate),
+            number("LAMBDA IN", "lambda_in_bytes_per_second", rate),
+            number("LAMBDA OUT", "lambda_out_bytes_per_second", rate),
+            number("TOKENS", "tokens_bytes", bytes),
+            count("IN", "passed_in"),
+            count("OUT", "passed_out"),
+            count("REMARKED", "remarked"),
+            count("DROPPED", "dropped")};
+  if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
+  if (what == "workers")
+    return {count("CORE", "core"),
+            quotient("BUSY", percent,
+                     [](const Json& row) {
+                       return std::pair(real(row, "busy_cycles"),
+                                        real(row, "busy_cycles") + real(row, "idle_cycles"));
+                     }),
+            count("FLOWS", "flows"),
+            text("OWNS", "owns"),
+            text("READS", "reads"),
+            count("BUSY CYCLES", "busy_cycles"),
+            count("IDLE CYCLES", "idle_cycles"),
+            count("TURNS", "turns")};
+  return {text("STAGE", "stage"), count("CYCLES", "cycles"), count("PACKETS", "packets"),
+          quotient("CYCLES/PACKET", plain,
+                   [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};
+}
+
+// A queue shows as two rows, one per precedence; OUT is judged by the total average, so that is the one
+// beside it.
+void split_queue(const Json& queue, std::vector<Json>& rows) {
+  for (const char* precedence : {"in", "out"}) {
+    const bool in = precedence[0] == 'i';
+    Json row = {
+        {"port", queue.value("port", "")}, {"name", queue.value("name", "")}, {"precedence", precedence}};
+    if (queue.value("rio", false)) row["congested"] = queue.value("congested", false) ? "yes" : "no";
+    row["counters"] = queue.value(precedence, Json::object());
+    if (const Json* average = member(queue, in ? "average_in" : "average_total")) row["average"] = *average;
+    for (const char* quantile : {"sojourn_p50_seconds", "sojourn_p99_seconds"})
+      if (const Json* value = member(queue, quantile); in && value != nullptr) row[quantile] = *value;
+    rows.push_back(std::move(row));
+  }
+}
+
+bool happened(std::string_view what, const Json& row) {
+  if (what == "drops") return real(row, "packets") > 0;
+  return what != "exceptions" || real(row, "frames") > 0;
+}
+
+std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
+  std::vector<Json> lines;
+  for (const Json& row : rows) {
+    if (what == "queues")
+      split_queue(row, lines);
+    else if (all || happened(what, row))
+      lines.push_back(row);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string render_table(std::string_view what, const Json& rows, bool all) {
+  if (what == "signalling") return render_signalling(rows, all);
+  return render(columns_of(what), lines_of(what, rows, all));
+}
+
+int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err) {
+  if (std::find(kTables.begin(), kTables.end(), request.what) == kTables.end()) {
+    err << fmt::format("surety show: nothing is called {}: choose one of {}\n", request.what,
+                       human::list(kTables));
+    return 2;
+  }
+  const TelemetryAnswer answer = client.table(request.what, request.router);
+  if (!answer.rows) {
+    err << "surety show: " << answer.error << '\n';
+    return 1;
+  }
+  out << (request.json ? answer.rows->dump(2) + '\n' : render_table(request.what, *answer.rows, request.all));
+  return 0;
+}
+
+}  // namespace surety

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Columns of a table for people, made from rows of reading_json.h: what the tables of `surety show` are
+// written with.
+//
+// A column has a title, a side and a cell for a row; "-" stands for what the row does not have (an older
+// router may not send it).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "router/observe/reading_json.h"
+#include "router/process/text_table.h"
+
+namespace surety {
+
+struct Column {
+  const char* title;
+  TextTable::Align align;
+  std::function<std::string(const Json&)> cell;
+};
+using Columns = std::vector<Column>;
+
+// `name`, or `outer.name` of a row's inner object; null where there is none.
+const Json* member(const Json& row, std::string_view path);
+double real(const Json& row, const char* path);  // 0 where there is none
+
+Column text(const char* title, const char* path);   // on the left, as it is
+Column count(const char* title, const char* path);  // on the right, as it is
+Column number(const char* title, const char* path, std::string (*human)(double));
+// Of the two numbers that `parts` takes from a row; "-" without a whole.
+Column quotient(const char* title, std::string (*human)(double),
+                std::function<std::pair<double, double>(const Json&)> parts);
+
+// Header and rows; "(none)" where there are no rows.
+std::string render(const Columns& columns, std::span<const Json> rows);
+
+}  // namespace surety

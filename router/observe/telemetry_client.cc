@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/telemetry_client.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "router/observe/telemetry_wire.h"
+#include "router/process/human.h"
+
+namespace surety {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Socket {
+ public:
+  explicit Socket(int fd = -1) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Router {
+  std::string name;
+  fs::path path;
+  Socket socket;
+};
+
+struct Found {
+  std::vector<Router> routers;
+  std::optional<fs::path> forbidden;  // something there that we may not look at
+};
+
+int connect_to(Socket& s, const fs::path& path, std::chrono::milliseconds patience) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string text = path.string();
+  if (text.size() >= sizeof address.sun_path) return ENAMETOOLONG;
+  text.copy(address.sun_path, text.size());
+  s = Socket(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (s.fd() < 0) return errno;
+  const timeval limit{patience.count() / 1000, patience.count() % 1000 * 1000};
+  setsockopt(s.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(s.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  return connect(s.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+}
+
+// Sorted names below a directory; a directory that we may not read is noted.
+std::vector<fs::path> list(const fs::path& directory, std::optional<fs::path>& forbidden) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator i(directory, error), end; !error && i != end; i.increment(error))
+    entries.push_back(i->path());
+  if (error == std::errc::permission_denied) forbidden = directory;
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void find_in(const fs::path& directory, std::chrono::milliseconds patience, Found& found) {
+  const std::string name = directory.filename().string().substr(kFilePrefix.size());
+  for (const fs::path& path : list(directory, found.forbidden)) {
+    if (!path.filename().string().starts_with("dpdk_telemetry.v2")) continue;
+    Socket socket;
+    const int error = connect_to(socket, path, patience);
+    if (error == 0) found.routers.push_back({name, path, std::move(socket)});
+    if (error == EACCES || error == EPERM) found.forbidden = path;
+  }
+}
+
+// Routers that take connections: all, or those of one name.
+Found find(const std::vector<fs::path>& directories, const std::optional<std::string>& name,
+           std::chrono::milliseconds patience) {
+  Found found;
+  std::vector<fs::path> seen;
+  for (const fs::path& directory : directories) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(directory / "dpdk", error);  // /var/run is /run
+    if (std::find(seen.begin(), seen.end(), real) != seen.end()) continue;
+    seen.push_back(real);
+    for (const fs::path& entry : list(real, found.forbidden)) {
+      const std::string prefix = entry.filename().string();
+      if (!prefix.starts_with(kFilePrefix)) continue;
+      if (!name || prefix == std::string(kFilePrefix) + *name) find_in(entry, patience, found);
+    }
+  }
+  return found;
+}
+
+std::string explain_absence(const Found& found, const std::optional<std::string>& name) {
+  if (found.forbidden)
+    return fmt::format("permission denied for {}: run as root or as the router's user",
+                       found.forbidden->string());
+  if (name) return fmt::format("no router called {} is running: start it with `surety run`", *name);
+  return "no router is running: start one with `surety run`";
+}
+
+std::string explain_choice(const Found& found, bool named) {
+  std::vector<std::string_view> names;
+  for (const Router& r : found.routers) names.push_back(named ? std::string_view(r.path.native()) : r.name);
+  const std::string all = human::list(names);
+  if (named) return fmt::format("{} routers have that name: stop all but one of {}", names.size(), all);
+  return fmt::format("{} routers are running: choose one of {} with --name", names.size(), all);
+}
+
+std::optional<std::string> receive(const Socket& socket) {
+  std::string text(1 << 16,
+                   '\0');  // a datagram is cut off at the end of the buffer; DPDK answers with at most 16 KiB
+  const ssize_t n = recv(socket.fd(), text.data(), text.size(), 0);
+  if (n <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(n));
+  return text;
+}
+
+// One request, one answer: its text. None when the router hangs up or takes too long.
+std::optional<std::string> ask(const Socket& socket, const std::string& request) {
+  if (send(socket.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return std::nullopt;
+  return receive(socket);
+}
+
+TelemetryAnswer failure(const Router& router, std::string_view what) {
+  return {std::nullopt, fmt::format("router {} {}", router.name, what)};
+}
+
+TelemetryAnswer read_table(const Router& router, std::string_view table) {
+  constexpr std::string_view silent = "does not answer: look at its log, or restart it";
+  constexpr std::string_view strange = "gave an answer that makes no sense: is it another version of surety?";
+  if (!receive(router.socket)) return failure(router, silent);  // the greeting
+  Json rows = Json::array();
+  const std::string command = fmt::format("/surety/{}", table);
+  for (std::size_t offset = 0;;) {
+    const std::optional<std::string> text = ask(router.socket, fmt::format("{},{}", command, offset));
+    if (!text) return failure(router, silent);
+    const Json answer = Json::parse(*text, nullptr, false);
+    if (!answer.is_object() || !answer.contains(command)) return failure(router, strange);
+    const Json& page = answer[command];
+    if (page.is_null())
+      return failure(router,
+                     fmt::format("does not know {}: try again if it has just started, else it is another "
+                                 "version of surety",
+                                 command));
+    if (!page.is_object() || !page.contains("rows") || !page["rows"].is_object())
+      return failure(router, strange);
+    for (const Json& row : page["rows"]) {
+      if (!row.is_object()) return failure(router, strange);
+      rows.push_back(from_wire(row));
+    }
+    if (!page.contains("next")) return {std::move(rows), {}};
+    const Json& next = page["next"];
+    if (!next.is_number_unsigned() || next.get<std::size_t>() <= offset) return failure(router, strange);
+    offset = next.get<std::size_t>();
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> runtime_directories() {
+  std::vector<fs::path> directories;
+  const auto add = [&](const char* path) {
+    if (path != nullptr && *path != '\0') directories.emplace_back(path);
+  };
+  add(std::getenv("RUNTIME_DIRECTORY"));
+  add("/var/run");
+  add("/run/surety");  // RuntimeDirectory= of the systemd unit
+  if (getuid() != 0) {
+    add(std::getenv("XDG_RUNTIME_DIR"));
+    add("/tmp");
+  }
+  return directories;
+}
+
+TelemetryAnswer TelemetryClient::table(std::string_view table,
+                                       const std::optional<std::string>& router) const {
+  const Found found = find(directories_, router, patience_);
+  if (found.routers.empty()) return {std::nullopt, explain_absence(found, router)};
+  if (found.routers.size() > 1) return {std::nullopt, explain_choice(found, router.has_value())};
+  return read_table(found.routers.front(), table);
+}
+
+}  // namespace surety

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Asks a running router for its tables, over the Unix socket of DPDK's telemetry.
+//
+// A router called edge1 has the EAL file prefix surety-edge1; its socket is
+// DIR/dpdk/surety-edge1/dpdk_telemetry.v2, where DIR is $RUNTIME_DIRECTORY, else /var/run for root, else
+// $XDG_RUNTIME_DIR, else /tmp. Further routers of the same name append :1, :2 ... A socket without listener
+// is left over from a router that died, and does not count.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "router/observe/reading_json.h"
+
+namespace surety {
+
+// Where routers may have their sockets: DIR of the environment, then the usual ones.
+std::vector<std::filesystem::path> runtime_directories();
+
+// What a socket is named for: the router.
+inline constexpr std::string_view kFilePrefix = "surety-";
+
+struct TelemetryAnswer {
+  std::optional<Json> rows;  // as reading_json.h made them
+  std::string error;         // one sentence with the fix, when there are no rows
+};
+
+class TelemetryClient {
+ public:
+  explicit TelemetryClient(std::vector<std::filesystem::path> directories = runtime_directories(),
+                           std::chrono::milliseconds patience = std::chrono::seconds(5))
+      : directories_(std::move(directories)), patience_(patience) {}
+
+  // All rows of one of kTables. Without a name: of the only router that runs.
+  TelemetryAnswer table(std::string_view table, const std::optional<std::string>& router) const;
+
+ private:
+  std::vector<std::filesystem::path> directories_;
+  std::chrono::milliseconds patience_;  // how long a router may take for one answer
+};
+
+}  // namespace surety

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One family of metrics while its series are collected: for what renders a reading (metrics.h).
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace surety::metrics {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Families = std::vector<MetricFamily>;
+using Labels = std::vector<ClientMetric::Label>;
+
+class Family {
+ public:
+  Family(MetricType type, std::string name, const char* help) { family_ = {std::move(name), help, type, {}}; }
+
+  void add(Labels labels, double value) {
+    ClientMetric& metric = family_.metric.emplace_back();
+    metric.label = std::move(labels);
+    (family_.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  }
+  void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
+  // Without a value there is no series.
+  void add(Labels labels, std::optional<double> value) {
+    if (value) add(std::move(labels), *value);
+  }
+  void add(Labels labels, ClientMetric::Histogram histogram) {
+    ClientMetric& metric = family_.metric.emplace_back();
+    metric.label = std::move(labels);
+    metric.histogram = std::move(histogram);
+  }
+  void move_to(Families& out) {
+    if (!family_.metric.empty()) out.push_back(std::move(family_));
+  }
+
+ private:
+  MetricFamily family_;
+};
+
+// One family with one series per row: `labels(row)`, `value(row)`.
+template <class Rows, class LabelsOf, class ValueOf>
+void each(Families& out, MetricType type, std::string name, const char* help, const Rows& rows,
+          LabelsOf labels, ValueOf value) {
+  Family family(type, std::move(name), help);
+  for (const auto& row : rows) family.add(labels(row), value(row));
+  family.move_to(out);
+}
+
+template <class Value>
+void single(Families& out, MetricType type, std::string name, const char* help, Value value,
+            Labels labels = {}) {
+  Family family(type, std::move(name), help);
+  family.add(std::move(labels), value);
+  family.move_to(out);
+}
+
+}  // namespace surety::metrics

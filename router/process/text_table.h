@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A table of plain text: columns as wide as they must be, two spaces apart, numbers to the right, no blanks
+// at line ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace surety {
+
+class TextTable {
+ public:
+  enum class Align : std::uint8_t { left, right };
+  void column(std::string title, Align align);
+  // As many cells as there are columns; an empty cell stays blank.
+  void row(std::vector<std::string> cells);
+  // Header and rows, a newline after each; "(none)" in place of rows where there are none.
+  std::string text() const;
+
+ private:
+  struct Column {
+    std::string title;
+    Align align;
+  };
+  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace surety

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cores that this process may run on.
+#pragma once
+
+#include <sched.h>
+
+#include <vector>
+
+namespace surety {
+
+// By number, ascending; core 0 where the kernel does not tell.
+inline std::vector<unsigned> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> cores;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (unsigned c = 0; c < CPU_SETSIZE; ++c)
+    if (CPU_ISSET(c, &set)) cores.push_back(c);
+  return cores;
+}
+
+}  // namespace surety

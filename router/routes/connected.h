@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a router's own addresses mean for its routes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "router/routes/prefixes.h"
+
+namespace surety {
+
+// An address and where it is. None for the port: an interface that is not ours to forward through (the
+// loopback, say).
+struct OwnAddress {
+  config::Prefix address;  // with host bits
+  std::optional<std::uint8_t> port;
+};
+
+struct ConnectedRoute {
+  // In order of preference, where several addresses give the same prefix.
+  enum class Kind : std::uint8_t {
+    local,  // an own address, or the subnet-router anycast address of an IPv6 subnet (RFC 4291, 2.6.1; not of
+            // a /127, RFC 6164)
+    blackhole,  // first and last address of an IPv4 subnet up to /30: directed broadcasts are not forwarded
+                // (RFC 2644)
+    subnet,     // hosts on the port's link
+  };
+  Kind kind = Kind::subnet;
+  std::uint8_t port = 0;  // of a subnet
+  friend bool operator==(const ConnectedRoute&, const ConnectedRoute&) = default;
+};
+using ConnectedRoutes = std::map<config::Prefix, ConnectedRoute, PrefixLess>;
+
+// Where one subnet is on several ports, the lowest has it. Link-local addresses give no routes.
+ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses);
+
+// The port of the longest subnet that contains an address.
+std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const config::Address& address);
+
+}  // namespace surety

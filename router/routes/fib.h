@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The forwarding information base of both families: longest prefix match to RouteTarget::encode() values.
+//
+// Over rte_fib (DIR24_8) and rte_fib6 (trie), AVX-512 lookups where the CPU and EAL's
+// --force-max-simd-bitwidth allow it. One thread writes while workers look up. A lookup answers with the
+// value before or after a change, never with anything else: a group of entries that a change has freed is
+// used again only after quiesce(), and an answer "none" is asked twice, since a freed group reads as zero for
+// a moment. (Freeing a nested group of the IPv6 trie zeroes it before it is unlinked: there, and for these
+// few instructions only, the second answer can be "none" too.)
+//
+// A default route stands beside the tables: it changes in one store, where rte_fib would write every gap
+// between all other routes (some 200 ms for 200,000 of IPv6). For the same reason short prefixes of IPv6 have
+// a table of their own (short_prefixes.h).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "config/config.h"
+#include "router/routes/short_prefixes.h"
+#include "router/routes/top_prefixes.h"
+
+struct rte_fib;
+struct rte_fib6;
+
+namespace surety {
+
+class Fib {
+ public:
+  // Room for `max_routes` of each family, subject to the groups below. Needs EAL; throws std::runtime_error,
+  // naming the cause, when EAL has not the memory. `name`: at most 12 characters, unique in the process.
+  Fib(const std::string& name, std::uint32_t max_routes);
+  ~Fib();
+  Fib(const Fib&) = delete;
+  Fib& operator=(const Fib&) = delete;
+
+  // --- the control thread ---
+
+  // Adds or replaces; host bits of the prefix are ignored. IPv4 prefixes are below 224.0.0.0
+  // (is_forwardable()). false: no room, or a value above 30 bits; nothing has changed.
+  bool add(const config::Prefix& prefix, std::uint32_t value);
+  // false: there was no such route.
+  bool remove(const config::Prefix& prefix);
+
+  // Called when all workers must pass a quiescent state before memory is used again
+  // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
+  void set_quiesce(std::function<void()> quiesce) { quiesce_ = std::move(quiesce); }
+
+  // What EAL must have for a Fib in bytes, the second table of one IPv6 rebuild included.
+  static std::size_t memory_bytes(std::uint32_t max_routes);
+
+  // --- workers ---
+
+  // values[i]: the value of the longest prefix that contains addresses[i] (host order), or that of
+  // kNextHopNone.
+  void lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const;
+  void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
+
+ private:
+  bool may_have_freed(const config::Prefix& prefix, std::uint32_t value) const;
+  bool set_default(bool v6, std::uint32_t value);
+  bool set_top(std::size_t which, std::optional<std::uint32_t> value);
+  bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
+  bool add6(const config::Prefix& prefix, std::uint32_t value);
+  rte_fib6* create6(bool second);
+  bool rebuild6();
+  void quiesce();
+
+  std::string name_;
+  std::uint32_t max_routes_;
+  std::uint32_t groups6_;       // 1 kB each
+  bool second6_ = false;        // which of two names the table in use has
+  std::uint32_t removed6_ = 0;  // since the table was built: each may have left reservations behind
+  bool can_grow6_ = true;       // memory has lasted so far
+  bool freed_ = false;          // groups, perhaps, since the last quiesce()
+  rte_fib* v4_ = nullptr;
+  std::atomic<rte_fib6*> v6_{nullptr};
+  std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family
+  TopPrefixes top_;
+  ShortPrefixes short6_;
+  std::function<void()> quiesce_;
+};
+
+}  // namespace surety

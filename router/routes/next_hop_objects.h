@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel's next hop objects by id: next hops that routes name instead of having their own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "router/routes/route_events.h"
+
+namespace surety {
+
+class NextHopObjects {
+ public:
+  // What an object comes to, the groups resolved.
+  struct Meaning {
+    bool blackhole = false;
+    std::vector<RouteNextHop> hops;  // with the weights they have in a group
+  };
+
+  // `generation`: see stale().
+  void set(const NextHopEvent& event, std::uint32_t generation);
+  void remove(std::uint32_t id) { objects_.erase(id); }
+
+  bool knows(std::uint32_t id) const { return objects_.contains(id); }
+  // Nothing for ids that are not known; members of a group that are not known are left out.
+  Meaning meaning(std::uint32_t id) const;
+  // The object itself and the groups it is in.
+  std::vector<std::uint32_t> affected(std::uint32_t id) const;
+  // Those last set in another generation.
+  std::vector<std::uint32_t> stale(std::uint32_t generation) const;
+
+ private:
+  struct Object {
+    NextHopEvent what;
+    std::uint32_t generation = 0;
+  };
+  std::map<std::uint32_t, Object> objects_;
+};
+
+}  // namespace surety

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A hash table by prefix for millions of them, made to be walked a little at a time.
+//
+// An entry stays where it is until it is erased: references to it last, and so does its place, whatever comes
+// and goes meanwhile. Beside the entries it takes 8 bytes a bucket, at most 3/4 of them used. (A node of
+// std::unordered_map takes 40 bytes more, and its walk does not survive a rehash.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety {
+
+inline std::uint32_t hash_of(const config::Prefix& p) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t high = 0, low = 0;
+  std::memcpy(&high, p.address.bytes.data(), 8);
+  std::memcpy(&low, p.address.bytes.data() + 8, 8);
+  std::uint64_t h = (high ^ (std::uint64_t{p.length} << 1 | p.address.v6)) * kOdd;
+  h = (h ^ h >> 32 ^ low) * kOdd;
+  return static_cast<std::uint32_t>((h ^ h >> 29) * kOdd >> 32);
+}
+
+// Keys are masked prefixes.
+template <class Value>
+class PrefixTable {
+ public:
+  struct Entry {
+    config::Prefix prefix;
+    bool used = false;
+    Value value{};
+  };
+
+  Entry* find(const config::Prefix& prefix) {
+    const auto at = bucket_of(prefix);
+    return at ? &entries_[buckets_[*at].place] : nullptr;
+  }
+  const Entry* find(const config::Prefix& prefix) const {
+    return const_cast<PrefixTable*>(this)->find(prefix);
+  }
+
+  // The entry of the prefix, made if there is none.
+  Entry& add(const config::Prefix& prefix) {
+    if (Entry* known = find(prefix)) return *known;
+    if ((size_ + 1) * 4 > buckets_.size() * 3) grow();
+    const std::uint32_t place = take_place();
+    Entry& e = entries_[place];
+    e.prefix = prefix;
+    e.used = true;
+    insert({hash_of(prefix), place});
+    ++size_;
+    return e;
+  }
+
+  void erase(const config::Prefix& prefix) {
+    const auto at = bucket_of(prefix);
+    if (!at) return;
+    const std::uint32_t place = buckets_[*at].place;
+    entries_[place] = {};
+    free_.push_back(place);
+    --size_;
+    close_gap(*at);
+  }
+
+  std::size_t size() const { return size_; }
+  // Every entry stands at a place below places(); null: nothing stands there now.
+  std::size_t places() const { return entries_.size(); }
+  Entry* at(std::size_t place) { return entries_[place].used ? &entries_[place] : nullptr; }
+
+ private:
+  static constexpr std::uint32_t kEmpty = UINT32_MAX;
+  struct Bucket {
+    std::uint32_t hash = 0;
+    std::uint32_t place = kEmpty;
+  };
+
+  std::size_t next(std::size_t bucket) const { return (bucket + 1) & (buckets_.size() - 1); }
+  std::size_t home(std::uint32_t hash) const { return hash & (buckets_.size() - 1); }
+
+  std::optional<std::size_t> bucket_of(const config::Prefix& prefix) const {
+    if (buckets_.empty()) return {};
+    const std::uint32_t hash = hash_of(prefix);
+    for (std::size_t b = home(hash); buckets_[b].place != kEmpty; b = next(b))
+      if (buckets_[b].hash == hash && entries_[buckets_[b].place].prefix == prefix) return b;
+    return {};
+  }
+  void insert(const Bucket& bucket) {
+    std::size_t b = home(bucket.hash);
+    while (buckets_[b].place != kEmpty) b = next(b);
+    buckets_[b] = bucket;
+  }
+  void grow() {
+    std::vector<Bucket> old(buckets_.empty() ? 16 : buckets_.size() * 2);
+    old.swap(buckets_);
+    for (const Bucket& b : old)
+      if (b.place != kEmpty) insert(b);
+  }
+  std::uint32_t take_place() {
+    if (free_.empty()) {
+      entries_.emplace_back();
+      return static_cast<std::uint32_t>(entries_.size() - 1);
+    }
+    const std::uint32_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+  // Linear probing must not meet a hole before its goal: what stands behind moves up, unless it is at home
+  // behind the hole.
+  void close_gap(std::size_t hole) {
+    for (std::size_t b = next(hole); buckets_[b].place != kEmpty; b = next(b)) {
+      const std::size_t mask = buckets_.size() - 1;
+      if (((b - home(buckets_[b].hash)) & mask) < ((b - hole) & mask)) continue;
+      buckets_[hole] = buckets_[b];
+      hole = b;
+    }
+    buckets_[hole] = {};
+  }
+
+  std::vector<Bucket> buckets_;  // a power of two
+  std::deque<Entry> entries_;
+  std::vector<std::uint32_t> free_;  // places
+  std::size_t size_ = 0;
+};
+
+}  // namespace surety

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/routes/rib.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace surety {
+namespace {
+
+constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
+
+config::Prefix shortened(const config::Address& address, int length) {
+  return config::Prefix{address, static_cast<std::uint8_t>(length)}.masked();
+}
+
+bool same_way(const RouteHop& a, const RouteHop& b) {
+  return a.ifindex == b.ifindex && a.port == b.port && a.via == b.via;
+}
+
+}  // namespace
+
+Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed)
+    : sink_(sink), sets_(groups, std::move(resolve)), changed_(std::move(changed)) {}
+
+void Rib::set(const config::Prefix& prefix, RouteCandidate candidate) {
+  auto& candidates = table_.add(prefix).value.candidates;
+  const auto* const known = candidates.find(candidate.source, candidate.metric);
+  const HopSets::Id before = known != nullptr ? known->set : HopSets::kNone;
+  const HopSets::Id set = sets_.hold(std::move(candidate.to));
+  candidates.set({set, candidate.metric, candidate.generation, candidate.source});
+  if (before != set) candidates_changed(prefix, candidate.source);
+  if (before != HopSets::kNone) sets_.drop(before);
+}
+
+void Rib::remove(const config::Prefix& prefix, Source source, std::uint32_t metric) {
+  remove_hops(prefix, source, metric, {});
+}
+
+void Rib::remove_hops(const config::Prefix& prefix, Source source, std::uint32_t metric,
+                      const std::vector<RouteHop>& hops) {
+  auto* const entry = table_.find(prefix);
+  if (entry == nullptr) return;
+  auto& candidates = entry->value.candidates;
+  const auto* const known = candidates.find(source, metric);
+  if (known == nullptr) return;
+  RouteCandidate rest{source, metric, sets_.key(known->set), known->generation};
+  const auto removed = std::erase_if(rest.to.hops, [&](const auto& h) {
+    return std::ranges::any_of(hops, [&](const auto& gone) { return same_way(gone, h); });
+  });
+  if (removed > 0 && !rest.to.hops.empty()) return set(prefix, std::move(rest));
+  const auto taken =
+      candidates.take_if([&](const auto& c) { return c.source == source && c.metric == metric; });
+  candidates_changed(prefix, source);
+  for (const auto& c : taken) sets_.drop(c.set);
+}
+
+void Rib::candidates_changed(const config::Prefix& prefix, Source source) {
+  program(prefix);
+  // A neighbour's host route hides the others of its prefix from program().
+  if (is_host(prefix) && source != Source::neighbor) changed_(prefix);
+}
+
+// --- what wins, and its way into the sink ---
+
+HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
+  for (const auto& c : route.candidates.all())
+    if ((c.source != Source::neighbor || neighbors) && sets_.active(c.set)) return c.set;
+  return HopSets::kNone;
+}
+
+void Rib::program(config::Prefix prefix) {
+  auto* entry = table_.find(prefix);
+  if (entry == nullptr) return;
+  const Programmed before = entry->value.programmed;
+  const HopSets::Id set = wanted(entry->value, true);
+  const Programmed after = install(prefix, set, before);
+  entry->value.programmed = after;
+  set_rejected(*entry, set != HopSets::kNone && after.set == HopSets::kNone);
+  if (after.value == 0 && before.value != 0) sink_.remove_route(prefix);
+  if (before.set != HopSets::kNone) sets_.unuse(before.set);
+  account(prefix, before, after);
+  if (entry->value.candidates.all().empty()) table_.erase(prefix);
+  if (after == before) return;
+  if (before.on_link || after.on_link || is_under_subnet(prefix)) changed_(prefix);
+  if (before.value != 0 && after.value == 0) retry_rejected();
+}
+
+// What the sink has now, with a use of the set taken for it; nothing if there is no room.
+Rib::Programmed Rib::install(const config::Prefix& prefix, HopSets::Id set, const Programmed& before) {
+  if (set == HopSets::kNone) return {};
+  const auto target = sets_.use(set);
+  if (!target) return {};
+  const Programmed after{set, target->encode(), sets_.on_link(set)};
+  if (after.value == before.value || sink_.set_route(prefix, *target)) return after;
+  sets_.unuse(set);
+  return {};
+}
+
+void Rib::set_rejected(Table::Entry& entry, bool rejected) {
+  rejected_ = rejected_ + rejected - entry.value.rejected;
+  entry.value.rejected = rejected;
+  if (!rejected || entry.value.waits) return;
+  entry.value.waits = true;
+  waiting_.push_back(entry.prefix);
+}
+
+// One for one that goes: the room that a route leaves is that of about one other.
+void Rib::retry_rejected() {
+  while (!waiting_.empty()) {
+    const config::Prefix prefix = waiting_.back();
+    waiting_.pop_back();
+    auto* const entry = table_.find(prefix);
+    if (entry == nullptr) continue;
+    entry->value.waits = false;
+    if (!entry->value.rejected) continue;
+    return program(prefix);
+  }
+}
+
+std::uint32_t& Rib::count(Lengths& lengths, const config::Prefix& p) {
+  return lengths[p.address.v6][p.length];
+}
+
+void Rib::account(const config::Prefix& prefix, const Programmed& before, const Programmed& after) {
+  const auto change = [&](auto& n, bool was, bool is) { n = n + is - was; };
+  change(programmed_, before.value != 0, after.value != 0);
+  change(count(all_, prefix), before.value != 0, after.value != 0);
+  change(count(on_link_, prefix), before.on_link, after.on_link);
+}
+
+// --- what concerns all routes ---
+
+void Rib::set_object(const NextHopEvent& event, std::uint32_t generation) {
+  if (sets_.set_object(event, generation)) begin_walk();
+}
+
+void Rib::remove_object(std::uint32_t id) {
+  if (sets_.remove_object(id)) begin_walk();
+}
+
+void Rib::remove_stale_objects(std::uint32_t generation) {
+  for (const auto id : sets_.objects().stale(generation)) remove_object(id);
+}
+
+void Rib::program_all() {
+  if (sets_.refresh_all()) begin_walk();
+}
+
+void Rib::remove_stale(Source source, std::uint32_t generation) {
+  stale_[static_cast<std::size_t>(source)] = generation;
+  begin_walk();
+}
+
+void Rib::begin_walk() {
+  place_ = 0;
+  walking_ = true;
+  work();
+}
+
+bool Rib::work() {
+  for (std::size_t steps = 0; walking_ && steps < steps_;) {
+    if (place_ == table_.places()) {
+      walking_ = false;
+      stale_ = {};
+      sets_.release_retired();
+      break;
+    }
+    auto* const entry = table_.at(place_++);
+    steps += entry == nullptr ? 1 : visit(*entry);
+  }
+  return walking_;
+}
+
+bool Rib::is_stale(const RouteCandidates::Candidate& c) const {
+  const auto stays = stale_[static_cast<std::size_t>(c.source)];
+  return (stays && c.generation != *stays) || sets_.dead(c.set);
+}
+
+std::size_t Rib::visit(Table::Entry& entry) {
+  const auto& all = entry.value.candidates.all();
+  const bool stale = std::ranges::any_of(all, [this](const auto& c) { return is_stale(c); });
+  if (!stale && is_as_wanted(entry.value)) return 1;
+  const config::Prefix prefix = entry.prefix;
+  if (!stale) {
+    program(prefix);
+    return kStepsOfChange;
+  }
+  const auto taken = entry.value.candidates.take_if([this](const auto& c) { return is_stale(c); });
+  candidates_changed(prefix, taken.front().source);
+  for (const auto& c : taken) sets_.drop(c.set);
+  return kStepsOfChange;
+}
+
+bool Rib::is_as_wanted(const Route& route) const {
+  const Programmed& now = route.programmed;
+  if (wanted(route, true) != now.set) return false;
+  if (now.set == HopSets::kNone) return true;
+  const auto target = sets_.target(now.set);
+  return target && target->encode() == now.value && sets_.on_link(now.set) == now.on_link;
+}
+
+// --- longest match, for neighbours ---
+
+HopSets::Id Rib::covering(const config::Address& address) const {
+  if (const auto* host = table_.find(host_prefix(address)))
+    if (const auto set = wanted(host->value, false); set != HopSets::kNone) return set;
+  for (int length = host_length(address) - 1; length >= 0; --length) {
+    if (all_[address.v6][static_cast<std::size_t>(length)] == 0) continue;
+    const auto* entry = table_.find(shortened(address, length));
+    if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
+  }
+  return HopSets::kNone;
+}
+
+bool Rib::is_on_link(const config::Address& address, std::uint8_t port) const {
+  const HopSets::Id set = covering(address);
+  return set != HopSets::kNone && sets_.has(set, {port, {}});
+}
+
+bool Rib::is_under_subnet(const config::Prefix& prefix) const {
+  for (int length = prefix.length - 1; length >= 0; --length) {
+    if (on_link_[prefix.address.v6][static_cast<std::size_t>(length)] == 0) continue;
+    const auto* entry = table_.find(shortened(prefix.address, length));
+    if (entry != nullptr && entry->value.programmed.on_link) return true;
+  }
+  return false;
+}
+
+}  // namespace surety

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The routes of all sources, which of them wins for each prefix, and the winners in the sink.
+//
+// Made for millions of routes: some 70 bytes for each, and what concerns all of them (next hops that mean
+// something else now, routes of another generation) can be done a little at a time, see limit_work().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "router/routes/hop_sets.h"
+#include "router/routes/prefix_table.h"
+#include "router/routes/prefixes.h"
+#include "router/routes/route_candidates.h"
+#include "router/routes/route_events.h"
+
+namespace surety {
+
+// One source's route for a prefix.
+struct RouteCandidate {
+  using Source = RouteSource;
+  Source source = Source::kernel;
+  std::uint32_t metric = 0;
+  HopSets::Key to{};
+  std::uint32_t generation = 0;
+};
+
+class Rib {
+ public:
+  using Source = RouteCandidate::Source;
+  using Resolved = HopSets::Resolved;
+  using Resolve = HopSets::Resolve;
+  // Called when other routes for addresses of a prefix, neighbours' host routes aside, may lead elsewhere
+  // than before.
+  using Changed = std::function<void(const config::Prefix&)>;
+
+  Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed);
+
+  // Adds, or replaces the candidate of the same (source, metric).
+  void set(const config::Prefix& prefix, RouteCandidate candidate);
+  void remove(const config::Prefix& prefix, Source source, std::uint32_t metric);
+  // Takes `hops` away from a candidate; all of it when none of its hops are left, none are given or none is
+  // known.
+  void remove_hops(const config::Prefix& prefix, Source source, std::uint32_t metric,
+                   const std::vector<RouteHop>& hops);
+
+  // Next hop objects of the kernel, for keys that name them.
+  void set_object(const NextHopEvent& event, std::uint32_t generation);
+  void remove_object(std::uint32_t id);  // and the routes that name it
+  bool knows_object(std::uint32_t id) const { return sets_.objects().knows(id); }
+
+  // Removes the source's candidates of other generations; keep_stale() calls that off, as far as it is not
+  // done yet.
+  void remove_stale(Source source, std::uint32_t generation);
+  void keep_stale(Source source) { stale_[static_cast<std::size_t>(source)].reset(); }
+  // Next hop objects of other generations, and the routes that name them.
+  void remove_stale_objects(std::uint32_t generation);
+  // Resolve has changed its mind.
+  void program_all();
+
+  // What concerns all routes is done in full at once (the default), or as far as `steps` go: about one for a
+  // route looked at, some more for a route changed. work() goes on with what is left; true: there is more.
+  void limit_work(std::size_t steps) { steps_ = steps; }
+  bool work();
+
+  // Whether packets to an address go straight to it through the port, neighbours' host routes aside.
+  bool is_on_link(const config::Address& address, std::uint8_t port) const;
+
+  std::size_t programmed() const { return programmed_; }
+  std::size_t rejected() const { return rejected_; }
+
+ private:
+  struct Programmed {
+    HopSets::Id set = HopSets::kNone;
+    std::uint32_t value = 0;  // RouteTarget::encode()
+    bool on_link = false;
+    friend bool operator==(const Programmed&, const Programmed&) = default;
+  };
+  struct Route {
+    RouteCandidates candidates;
+    Programmed programmed;
+    bool rejected = false;  // wanted, but there was no room
+    bool waits = false;     // stands in waiting_
+  };
+  using Table = PrefixTable<Route>;
+  using Lengths =
+      std::array<std::array<std::uint32_t, 129>, 2>;  // how many prefixes there are, by family and length
+
+  static Lengths::value_type::value_type& count(Lengths& lengths, const config::Prefix& p);
+  HopSets::Id wanted(const Route& route, bool neighbors) const;
+  HopSets::Id covering(const config::Address& address) const;
+  bool is_under_subnet(const config::Prefix& prefix) const;
+  void candidates_changed(const config::Prefix& prefix, Source source);
+  void program(config::Prefix prefix);
+  Programmed install(const config::Prefix& prefix, HopSets::Id set, const Programmed& before);
+  void account(const config::Prefix& prefix, const Programmed& before, const Programmed& after);
+  void set_rejected(Table::Entry& entry, bool rejected);
+  void retry_rejected();
+  void begin_walk();
+  std::size_t visit(Table::Entry& entry);  // the steps it took
+  bool is_as_wanted(const Route& route) const;
+  bool is_stale(const RouteCandidates::Candidate& candidate) const;
+
+  RouteSink& sink_;
+  HopSets sets_;
+  Changed changed_;
+  Table table_;
+  std::vector<config::Prefix> waiting_;  // rejected, or were when they came here
+  Lengths all_{}, on_link_{};            // of what is programmed
+  std::size_t programmed_ = 0, rejected_ = 0;
+  std::size_t steps_ = SIZE_MAX;
+  std::size_t place_ = 0;  // how far the walk over all routes has come
+  bool walking_ = false;
+  std::array<std::optional<std::uint32_t>, 4> stale_{};  // by source: generation that stays
+};
+
+}  // namespace surety

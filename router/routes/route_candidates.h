@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The routes that sources give for one prefix, best first: nearly always one, so that one takes no memory of
+// its own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "router/routes/hop_sets.h"
+
+namespace surety {
+
+enum class RouteSource : std::uint8_t { neighbor, connected, yaml, kernel };  // in order of preference
+
+class RouteCandidates {
+ public:
+  struct Candidate {
+    HopSets::Id set = HopSets::kNone;
+    std::uint32_t metric = 0;      // lower is better; one candidate of each (source, metric)
+    std::uint32_t generation = 0;  // see Rib::remove_stale()
+    RouteSource source = RouteSource::kernel;
+  };
+
+  std::span<const Candidate> all() const {
+    if (many_) return *many_;
+    return {&one_, one_.set == HopSets::kNone ? 0U : 1U};
+  }
+  const Candidate* find(RouteSource source, std::uint32_t metric) const {
+    for (const auto& c : all())
+      if (c.source == source && c.metric == metric) return &c;
+    return nullptr;
+  }
+  // Adds, or replaces the one of the same (source, metric).
+  void set(const Candidate& candidate) {
+    std::vector<Candidate> now(all().begin(), all().end());
+    const auto better = [](const auto& a, const auto& b) {
+      return std::tie(a.source, a.metric) < std::tie(b.source, b.metric);
+    };
+    const auto at = std::lower_bound(now.begin(), now.end(), candidate, better);
+    if (at != now.end() && !better(candidate, *at))
+      *at = candidate;
+    else
+      now.insert(at, candidate);
+    keep(std::move(now));
+  }
+  // Takes those away for which it is so; what they were.
+  template <class Condition>
+  std::vector<Candidate> take_if(Condition&& condition) {
+    std::vector<Candidate> taken;
+    if (std::ranges::none_of(all(), condition)) return taken;
+    std::vector<Candidate> left;
+    for (const auto& c : all()) (condition(c) ? taken : left).push_back(c);
+    keep(std::move(left));
+    return taken;
+  }
+
+ private:
+  void keep(std::vector<Candidate> now) {
+    one_ = now.empty() ? Candidate{} : now.front();
+    many_ = now.size() > 1 ? std::make_unique<std::vector<Candidate>>(std::move(now)) : nullptr;
+  }
+
+  Candidate one_;                                 // if there is one at most
+  std::unique_ptr<std::vector<Candidate>> many_;  // else
+};
+
+}  // namespace surety

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the control plane learns, from YAML or from the kernel, and what it programs into the data plane.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/config.h"
+
+namespace surety {
+
+enum class EventAction : std::uint8_t { add, remove };
+
+struct RouteNextHop {
+  std::optional<config::Address> via{};  // none: on link
+  int ifindex = 0;                       // 0: find it by `via`
+  std::uint16_t weight = 1;              // its share of the flows, beside the other next hops' weights
+};
+
+// A route of the kernel's main table, unicast or blackhole kind (blackhole, unreachable, prohibit).
+struct RouteEvent {
+  EventAction action = EventAction::add;
+  config::Prefix to{};
+  std::vector<RouteNextHop> next_hops{};  // several: ECMP
+  std::uint32_t metric = 0;
+  std::uint8_t protocol = 0;  // RTPROT_*
+  bool blackhole = false;
+  std::uint32_t next_hop_id =
+      0;  // of the next hop object that the route refers to; then next_hops may be empty
+};
+// A next hop object of the kernel (ip-nexthop(8)): a next hop, a blackhole, or a group of other objects.
+struct NextHopEvent {
+  struct Member {
+    std::uint32_t id = 0;
+    std::uint16_t weight = 1;
+    friend bool operator==(const Member&, const Member&) = default;
+  };
+  EventAction action = EventAction::add;  // also replaces
+  std::uint32_t id = 0;
+  RouteNextHop hop{};  // of neither a group nor a blackhole
+  std::vector<Member> group{};
+  bool blackhole = false;
+};
+struct NeighborEvent {
+  EventAction action = EventAction::add;  // remove: deleted, failed or incomplete: no MAC known
+  int ifindex = 0;
+  config::Address address;
+  config::Mac mac;
+};
+struct AddressEvent {
+  EventAction action = EventAction::add;
+  int ifindex = 0;
+  config::Prefix address;  // with host bits
+};
+struct LinkEvent {
+  int ifindex = 0;
+  std::string name;
+  bool up = false;
+  std::uint32_t mtu = 0;
+  config::Mac mac;
+};
+
+// A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash.
+struct RouteTarget {
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+  static constexpr std::uint32_t kMaxCount = 64;
+  std::uint32_t encode() const { return first | (count - 1) << 24; }
+  static RouteTarget decode(std::uint32_t v) { return {v & 0xffffff, (v >> 24) + 1}; }
+  friend bool operator==(const RouteTarget&, const RouteTarget&) = default;
+};
+
+// One next hop as the data plane sees it: 8 bytes, so that the control thread can replace it under a running
+// worker with one atomic store. The source MAC is the egress port's.
+struct NextHopEntry {
+  enum class State : std::uint8_t {
+    no_route,
+    blackhole,
+    local,       // one of the router's own addresses
+    glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's
+                 // destination
+    unresolved,  // a gateway whose MAC is not known: the kernel is to resolve the gateway
+    ready,
+  };
+  config::Mac destination;  // valid when ready
+  std::uint8_t port = 0;
+  State state = State::no_route;
+};
+static_assert(sizeof(NextHopEntry) == 8);
+
+// Entries every NextHopTable starts with.
+inline constexpr std::uint32_t kNextHopNone = 0;  // no_route: the FIB's default
+inline constexpr std::uint32_t kNextHopBlackhole = 1;
+inline constexpr std::uint32_t kNextHopLocal = 2;
+
+// Where routes and next hops are programmed. A next hop is set before the first route that uses it. After the
+// last one it stays as it is until its id comes again, which is late: a worker may be in the midst of a
+// burst.
+class RouteSink {
+ public:
+  virtual ~RouteSink() = default;
+  virtual bool set_route(const config::Prefix& prefix,
+                         RouteTarget target) = 0;  // adds or replaces; false: no room
+  virtual void remove_route(const config::Prefix& prefix) = 0;
+  virtual void set_next_hop(std::uint32_t id, const NextHopEntry& entry) = 0;
+};
+
+}  // namespace surety

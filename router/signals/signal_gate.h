@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The border's side: which signal packets are to be believed.
+//
+// One per worker; no I/O; bounded memory, nothing is allocated per packet after the first of a sender. The
+// checks in their order, cheap ones first; the first that fails gives the result:
+// read_signal(); `reflected` (our own id); `limited` (token bucket by outer source address: bounds what a
+// flood costs); `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router);
+// `replayed` (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3). Only authentic
+// signals make or change state of a sender; that state is forgotten when it has been silent for twice
+// max_age, since by then what could be replayed is stale (signal_history.h, also for clocks that step). What
+// is remembered does not survive a restart: what was sent within max_age before one can be replayed once.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "config/config.h"
+#include "router/signals/congestion_signal.h"
+#include "router/signals/signal_history.h"
+#include "router/signals/signal_message.h"
+#include "router/signals/signal_sources.h"
+
+namespace surety {
+
+class SignalGate {
+ public:
+  static constexpr std::size_t kMaxSenders = SignalHistory::kMax;
+
+  // `keys` must outlive this. `id`: of this router; 0: none.
+  SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys);
+
+  // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it, `out` is complete (its
+  // time is `now`).
+  SignalResult judge(std::span<const std::uint8_t> ip, Time now, UnixTime wall, CongestionSignal& out);
+
+  struct Sender {
+    std::uint32_t router = 0;
+    std::uint8_t port = 0, queue = 0;
+    std::uint64_t accepted = 0;
+    Time last{};
+  };
+  std::vector<Sender> senders() const;  // that are remembered, heard longest ago first
+  // The same in no order, one by one (SignalHistory::size()).
+  std::size_t sender_count() const { return history_.size(); }
+  Sender sender(std::size_t i) const { return reading_of(history_[i]); }
+
+  // Keys changed; they must outlive this.
+  void set_keys(const SignalKeys& keys) { keys_ = &keys; }
+
+ private:
+  static Sender reading_of(const SignalHistory::Sender& s) {
+    return {s.router, s.port, s.queue, s.accepted, s.last};
+  }
+
+  const SignalKeys* keys_;
+  std::uint32_t id_;
+  std::chrono::milliseconds max_age_;
+  SignalSources sources_;
+  SignalHistory history_;
+};
+
+}  // namespace surety

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a border remembers of the queues that signal to it, so that nothing is believed twice. Only authentic
+// signals come here.
+//
+// A sender is forgotten when it has been silent for twice `max_age`: by then all that it has sent is stale.
+// That conclusion does not survive a wall clock that steps back; therefore a sender that is not remembered
+// must signal something younger than everything that has been forgotten.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include "router/signals/congestion_signal.h"
+#include "router/signals/replay_window.h"
+#include "router/signals/signal_message.h"
+
+namespace surety {
+
+class SignalHistory {
+ public:
+  static constexpr std::size_t kMax = 4096;
+
+  explicit SignalHistory(Duration max_age) : memory_(2 * max_age) {}
+
+  // `applied`: new, and remembered from now on. Else `stale`, `senders` or `replayed`.
+  SignalResult accept(const SignalMessage& message, Time now);
+
+  struct Sender {
+    std::uint32_t router;
+    std::uint8_t port, queue;
+    std::uint64_t accepted;
+    Time last;
+    UnixTime sent;  // the latest one
+    ReplayWindow window;
+    std::size_t place;  // in the dense order
+  };
+  const std::list<Sender>& all() const { return senders_; }  // heard longest ago first
+  // The same in no order, for who takes some at a time: from the last one to the first, between whatever
+  // comes and goes, each one that stays is met, some of them twice.
+  std::size_t size() const { return dense_.size(); }
+  const Sender& operator[](std::size_t i) const { return *dense_[i]; }
+
+ private:
+  using Place = std::list<Sender>::iterator;
+  void forget_silent(Time now);
+  SignalResult add(const SignalMessage& message, Time now);
+
+  Duration memory_;
+  std::list<Sender> senders_;
+  std::unordered_map<std::uint64_t, Place> places_;
+  std::vector<Place> dense_;
+  UnixTime forgotten_ = UnixTime::min();  // nothing that was forgotten was sent later
+};
+
+}  // namespace surety

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The signalling side: makes packets of the signals that congested queues ask for.
+//
+// One per worker that owns ports; no I/O. Each queue has its own sequence, which starts at the time of day
+// (seconds in the upper 32 bits, their fraction in the lower 32), so it goes on rising over restarts; and its
+// own limit, a token bucket of `queue_limit` signals a second with a depth of a tenth of a second (at least
+// 8). Signals come from an address of the router, one per family: the first of its core ports, else of any
+// (no link-local one); they go to the source of the congested packet, or to its border where `borders` has
+// one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/config.h"
+#include "router/signals/congestion_signal.h"
+#include "router/signals/signal_limit.h"
+#include "router/signals/signal_message.h"
+
+namespace surety {
+
+class SignalSender {
+ public:
+  // `keys` must outlive this.
+  SignalSender(const config::Config& config, const SignalKeys& keys, Time now, UnixTime wall);
+
+  // The IP packet of a signal, in `room` (at least kMaxSignalBytes); 0: not to be sent, counted below.
+  std::size_t write(const CongestionSignal& signal, Time now, UnixTime wall, std::span<std::uint8_t> room);
+  // Of what was written: it found no way out of this router.
+  void lost(const CongestionSignal& signal);
+
+  struct QueueCounters {
+    std::uint64_t sent = 0;     // written, and not lost since
+    std::uint64_t limited = 0;  // beyond the queue's limit
+    std::uint64_t lost = 0;     // no address of its family here, no key, or lost()
+  };
+  // Of the class of a port; zeros where nothing was signalled yet.
+  QueueCounters counters(std::uint8_t port, std::uint8_t class_index) const;
+
+  // Keys changed; they must outlive this.
+  void set_keys(const SignalKeys& keys) { keys_ = &keys; }
+
+ private:
+  struct Queue {
+    std::uint64_t next = 0;  // sequence
+    TokenBucket bucket;
+    QueueCounters counters;
+  };
+  Queue& queue_of(const CongestionSignal& s) { return queues_[first_queue_[s.port] + s.class_index]; }
+  const config::Address& destination_of(const config::Address& source) const;
+
+  const SignalKeys* keys_;
+  std::uint32_t id_;
+  std::array<std::optional<config::Address>, 2> from_;  // IPv4, IPv6
+  std::vector<config::Signalling::Border> borders_;     // longest prefix first
+  SignalLimit limit_;
+  std::vector<std::size_t> first_queue_;  // by port, and one behind
+  std::vector<Queue> queues_;
+};
+
+}  // namespace surety

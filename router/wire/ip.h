@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an endpoint sees of an IP packet, and how it writes one: IPv4 and IPv6 alike.
+//
+// An IpPacket is a view over real bytes that have passed parse() of router/headers.h: lengths are checked, it
+// is not a fragment. endpoints::Transport checksums are the protocol's business (they need the pseudo
+// header), except where `l4_verified` says that hardware has done it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "router/wire/headers.h"
+
+namespace surety {
+
+// IPv4 as ::ffff:a.b.c.d (RFC 4291 2.5.5.2); words as loaded from the packet.
+struct IpAddress {
+  std::uint64_t high = 0, low = 0;
+  static constexpr std::uint64_t kV4High = 0,
+                                 kV4Prefix = 0x0000'0000'ffff'0000;  // the low word's lower half, as loaded
+  static IpAddress v4(std::uint32_t as_loaded) {
+    return {kV4High, kV4Prefix | static_cast<std::uint64_t>(as_loaded) << 32};
+  }
+  static IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+    return v4(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b) << 8 |
+              static_cast<std::uint32_t>(c) << 16 | static_cast<std::uint32_t>(d) << 24);
+  }
+  static IpAddress v6(const std::uint8_t* sixteen) {
+    return {load<std::uint64_t>(sixteen), load<std::uint64_t>(sixteen + 8)};
+  }
+  bool is_v6() const { return high != kV4High || (low & 0xffff'ffff) != kV4Prefix; }
+  std::uint32_t v4_as_loaded() const { return static_cast<std::uint32_t>(low >> 32); }
+  friend bool operator==(const IpAddress&, const IpAddress&) = default;
+};
+
+// Both ends of a flow, as this end sees them; ports in host order. Of dccp_udp these are the DCCP ports.
+struct Tuple {
+  IpAddress local, remote;
+  std::uint16_t local_port = 0, remote_port = 0;
+  friend bool operator==(const Tuple&, const Tuple&) = default;
+};
+
+struct IpPacket {
+  IpAddress source, destination;
+  std::span<const std::uint8_t> payload;  // the transport header and what follows; without link padding
+  std::uint16_t length = 0;               // of the whole IP packet: what a rate counts
+  std::uint8_t protocol = 0;              // IANA number
+  std::uint8_t traffic_class = 0;         // DSCP << 2 | ECN
+  bool l4_verified = false;               // the transport checksum is known to be good
+  // Of DCCP in UDP: the UDP ports that were around it (host order), `payload` is the DCCP packet; else zero.
+  std::uint16_t udp_source = 0, udp_destination = 0;
+
+  std::uint8_t dscp() const { return traffic_class >> 2; }
+};
+
+// The view of a frame that parse() lets through as an ordinary or `local` packet.
+inline IpPacket ip_packet(std::span<const std::uint8_t> frame, const ParsedPacket& p) {
+  const std::uint8_t* const ip = frame.data() + p.l3_offset;
+  IpPacket out;
+  if (p.v6) {
+    out.source = IpAddress::v6(ip + 8);
+    out.destination = IpAddress::v6(ip + 24);
+  } else {
+    out.source = IpAddress::v4(load<std::uint32_t>(ip + 12));
+    out.destination = IpAddress::v4(load<std::uint32_t>(ip + 16));
+  }
+  out.payload = frame.subspan(p.l4_offset, static_cast<std::size_t>(p.l3_offset + p.length - p.l4_offset));
+  out.length = p.length;
+  out.protocol = p.protocol;
+  out.traffic_class = p.traffic_class;
+  return out;
+}
+
+}  // namespace surety

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/lab/results/result_tables.h"
+
+#include <algorithm>
+
+#include "tests/lab/results/result_flows.h"
+#include "tests/lab/results/result_lines.h"
+
+namespace surety::lab {
+namespace {
+
+constexpr double kKept = 0.95;  // of the promise
+
+using Runs = std::span<const RunResult>;
+
+struct QueueRow {
+  PrecedenceResult counts;
+  Value average, utilisation;
+};
+
+PrecedenceResult sum(const PrecedenceResult& a, const PrecedenceResult& b) {
+  return {a.arrivals + b.arrivals, a.early_drops + b.early_drops, a.forced_drops + b.forced_drops,
+          a.overflow_drops + b.overflow_drops, a.marked + b.marked};
+}
+
+std::vector<Named<QueueRow>> queue_rows(const RunResult& run) {
+  std::vector<Named<QueueRow>> rows;
+  for (const auto& q : run.queues) {
+    const std::string queue = full_name(q);
+    const auto& [in, out] = q.by_precedence;
+    // A queue without precedences has only the sum.
+    if (q.thresholds || in.arrivals > 0) {
+      rows.push_back({{queue, "in"}, {in, q.average_in_mean, {}}});
+      rows.push_back({{queue, "out"}, {out, {}, {}}});
+    }
+    const Value utilisation = q.rate_bps > 0 ? Value(q.utilisation) : Value();
+    rows.push_back({{queue, "all"}, {sum(in, out), q.average_total_mean, utilisation}});
+  }
+  return rows;
+}
+
+auto counted(std::uint64_t PrecedenceResult::*member) {
+  return [member](const QueueRow& q) { return Value(static_cast<double>(q.counts.*member)); };
+}
+
+Value drop_share(const QueueRow& q) {
+  if (q.counts.arrivals == 0) return {};
+  const auto drops = q.counts.early_drops + q.counts.forced_drops + q.counts.overflow_drops;
+  return static_cast<double>(drops) / static_cast<double>(q.counts.arrivals);
+}
+
+ResultTable queue_table(Runs runs) {
+  return table_of<QueueRow>(
+      "Queues", {{"queue"}, {"packets"}}, lines_of<QueueRow>(runs, queue_rows),
+      {{"arrivals", Quantity::count, counted(&PrecedenceResult::arrivals)},
+       {"early drops", Quantity::count, counted(&PrecedenceResult::early_drops)},
+       {"forced", Quantity::count, counted(&PrecedenceResult::forced_drops)},
+       {"overflow", Quantity::count, counted(&PrecedenceResult::overflow_drops)},
+       {"marked", Quantity::count, counted(&PrecedenceResult::marked), true},
+       {"dropped", Quantity::share, drop_share},
+       {"average", Quantity::number, [](const QueueRow& q) { return q.average; }},
+       {"utilisation", Quantity::share, [](const QueueRow& q) { return q.utilisation; }}});
+}
+
+ResultTable domain_table(Runs runs) {
+  using Row = const DomainResult*;
+  const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
+    std::vector<Named<Row>> rows;
+    for (const auto& d : run.domains)
+      rows.push_back({{full_name(d), d.applied ? d.at : d.at + " (observed)"}, &d});
+    return rows;
+  });
+  return table_of<Row>("Congestion domains", {{"congested queue"}, {"alpha at"}}, lines,
+                       {{"mean alpha", Quantity::number, field(&DomainResult::alpha_mean)},
+                        {"least", Quantity::number, field(&DomainResult::alpha_min)},
+                        {"last", Quantity::number, field(&DomainResult::alpha_last)}});
+}
+
+ResultTable aggregate_table(Runs runs) {
+  using Row = const AggregateResult*;
+  const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
+    std::vector<Named<Row>> rows;
+    for (const auto& a : run.aggregates) rows.push_back({{a.router, a.name}, &a});
+    return rows;
+  });
+  return table_of<Row>("Aggregates", {{"router"}, {"aggregate"}}, lines,
+                       {{"TPR", Quantity::rate, field(&AggregateResult::tpr_bps)},
+                        {"of at most", Quantity::rate, field(&AggregateResult::tpr_max_bps)},
+                        {"IN rate", Quantity::rate, field(&AggregateResult::lambda_in_bps)},
+                        {"OUT rate", Quantity::rate, field(&AggregateResult::lambda_out_bps)},
+                        {"IN passed", Quantity::count, field(&AggregateResult::passed_in)},
+                        {"OUT passed", Quantity::count, field(&AggregateResult::passed_out)},
+                        {"remarked", Quantity::count, field(&AggregateResult::remarked)},
+                        {"dropped", Quantity::count, field(&AggregateResult::dropped)}});
+}
+
+ResultTable count_table(Runs runs, const char* title, const char* what,
+                        std::map<std::string, std::map<std::string, std::uint64_t>> RunResult::*counts) {
+  using Row = std::uint64_t;
+  const auto lines = lines_of<Row>(runs, [counts](const RunResult& run) {
+    std::vector<Named<Row>> rows;
+    for (const auto& [router, reasons] : run.*counts) {
+      for (const auto& [reason, n] : reasons) {
+        if (n > 0) rows.push_back({{router, reason}, n});
+      }
+    }
+    return rows;
+  });
+  const auto packets = [](const Row& n) { return Value(static_cast<double>(n)); };
+  return table_of<Row>(title, {{"router"}, {what}}, lines, {{"packets", Quantity::count, packets}});
+}
+
+}  // namespace
+
+double promise_of(const FlowResult& flow) {
+  const double promised = flow.target_bps > 0 ? flow.target_bps : flow.committed_bps;
+  return flow.offered_bps > 0 ? std::min(promised, flow.offered_bps) : promised;
+}
+
+bool kept(const FlowResult& flow) {
+  return flow.throughput_bps >= kKept * promise_of(flow);
+}
+
+bool controls_rate(const FlowResult& flow) {
+  return flow.protocol == "tfrc" || flow.protocol == "gtfrc";
+}
+
+std::string full_name(const QueueResult& queue) {
+  return queue.router + '.' + queue.port + '.' + queue.queue;
+}
+std::string full_name(const DomainResult& domain) {
+  return domain.router + '.' + domain.port + '.' + domain.queue;
+}
+
+std::string stem_of(const std::string& name) {
+  return name.substr(0, name.find('#'));
+}
+
+std::vector<ResultTable> result_tables(Runs runs, std::size_t rows_per_stem) {
+  std::vector<ResultTable> tables{flow_table(runs, rows_per_stem)};
+  for (auto& table : {queue_table(runs), domain_table(runs), aggregate_table(runs),
+                      count_table(runs, "Congestion signals, whole run", "result", &RunResult::signals),
+                      count_table(runs, "Drops, whole run", "reason", &RunResult::drops)}) {
+    if (!table.rows.empty()) tables.push_back(table);
+  }
+  return tables;
+}
+
+}  // namespace surety::lab

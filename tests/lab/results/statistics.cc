@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/lab/results/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "tests/lab/results/result_json.h"
+
+namespace surety::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kTables[] = {"flows", "queues", "domains", "aggregates"};
+
+// One row as each run has it; null where a run has not.
+using Versions = std::vector<const Json*>;
+
+// What a row is called: its texts.
+std::vector<std::string> identity_of(const Json& row) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : row.items()) {
+    if (value.is_string()) texts.push_back(value.get<std::string>());
+  }
+  return texts;
+}
+
+int decimals_of(std::string_view key) {
+  return key.ends_with("_bps") ? 0 : key.ends_with("_s") ? 9 : 6;
+}
+
+Json leaf(std::string_view key, const std::vector<double>& values) {
+  const Summary s = summary_of(values);
+  const auto shown = [&](double v) { return s.n > 0 ? rounded(v, decimals_of(key)) : Json(); };
+  return {
+      {"mean", shown(s.mean)}, {"sd", shown(s.sd)}, {"min", shown(s.min)}, {"max", shown(s.max)}, {"n", s.n}};
+}
+
+Json summary_row(const Json& first, const Versions& versions) {
+  Json result = Json::object();
+  for (const auto& [key, value] : first.items()) {
+    if (value.is_string()) {
+      result[key] = value;
+      continue;
+    }
+    Versions here;
+    std::vector<double> values;
+    for (const Json* row : versions) {
+      here.push_back(row ? &row->at(key) : nullptr);
+      if (here.back() && here.back()->is_number()) values.push_back(here.back()->get<double>());
+    }
+    result[key] = value.is_object() ? summary_row(value, here) : leaf(key, values);
+  }
+  return result;
+}
+
+Json summary_table(const std::vector<Json>& runs, const char* table) {
+  struct Row {
+    std::vector<std::string> identity;
+    Versions versions;
+    const Json* first;
+  };
+  std::vector<Row> rows;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    std::size_t place = 0;
+    for (const Json& json : runs[run].at(table)) {
+      const auto identity = identity_of(json);
+      const auto is_it = [&](const Row& r) { return r.identity == identity && !r.versions[run]; };
+      // Nearly always at the same place in every run.
+      auto row = place < rows.size() && is_it(rows[place]) ? rows.begin() + static_cast<std::ptrdiff_t>(place)
+                                                           : std::find_if(rows.begin(), rows.end(), is_it);
+      if (row == rows.end()) row = rows.insert(row, {identity, Versions(runs.size()), &json});
+      row->versions[run] = &json;
+      ++place;
+    }
+  }
+  Json result = Json::array();
+  for (const auto& row : rows) result.push_back(summary_row(*row.first, row.versions));
+  return result;
+}
+
+}  // namespace
+
+Summary summary_of(std::span<const double> values) {
+  Summary s;
+  s.n = values.size();
+  if (values.empty()) return s;
+  const auto n = static_cast<double>(s.n);
+  double sum = 0, squares = 0;
+  for (const double v : values) sum += v;
+  s.mean = sum / n;
+  for (const double v : values) squares += (v - s.mean) * (v - s.mean);
+  s.sd = s.n > 1 ? std::sqrt(squares / (n - 1)) : 0;
+  s.min = *std::min_element(values.begin(), values.end());
+  s.max = *std::max_element(values.begin(), values.end());
+  return s;
+}
+
+Json summarize(std::span<const RunResult> runs) {
+  std::vector<Json> all;
+  for (const auto& run : runs) all.push_back(to_json(run));
+  Json statistics = Json::object();
+  for (const char* table : kTables) statistics[table] = summary_table(all, table);
+  return {{"scenario", runs.empty() ? "" : runs.front().scenario},
+          {"seeds", runs.size()},
+          {"statistics", std::move(statistics)}};
+}
+
+}  // namespace surety::lab

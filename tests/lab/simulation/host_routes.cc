@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/lab/simulation/host_routes.h"
+
+#include <fmt/format.h>
+
+#include "router/routes/neighbors.h"
+#include "tests/lab/simulation/simulation.h"
+
+namespace surety::lab {
+
+HostRoutes::HostRoutes() : fib_("lab", kMaxAddresses) {}
+
+std::vector<std::uint32_t> HostRoutes::ids(std::span<const config::Address> addresses) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::uint32_t> out;
+  for (const auto& a : addresses) {
+    const auto [place, added] =
+        ids_.try_emplace(a, static_cast<std::uint32_t>(kNextHopLocal + 1 + ids_.size()));
+    const config::Prefix prefix{a, static_cast<std::uint8_t>(a.v6 ? 128 : 32)};
+    if (added && !fib_.add(prefix, RouteTarget{place->second, 1}.encode())) {
+      ids_.erase(place);
+      throw ScenarioError(
+          fmt::format("no room for the address {}: hosts in fewer subnets take less", config::to_string(a)));
+    }
+    out.push_back(place->second);
+  }
+  return out;
+}
+
+HostRoutes& host_routes() {
+  static auto* const routes = new HostRoutes;  // never freed: DPDK ends before statics do
+  return *routes;
+}
+
+}  // namespace surety::lab

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/lab/simulation/recorder.h"
+
+#include <algorithm>
+
+namespace surety::lab {
+
+namespace {
+constexpr std::size_t kEthernet = 14;
+
+std::uint8_t dscp_of(const std::uint8_t* ip) {
+  const auto traffic_class = ip[0] >> 4 == 6 ? static_cast<std::uint8_t>(ip[0] << 4 | ip[1] >> 4) : ip[1];
+  return traffic_class >> 2;
+}
+}  // namespace
+
+FlowCount FlowCount::operator-(const FlowCount& e) const {
+  return {sent - e.sent,   received - e.received,         in_received - e.in_received,
+          lost - e.lost,   buffer_drops - e.buffer_drops, reordered - e.reordered,
+          bytes - e.bytes, in_bytes - e.in_bytes,         delay_sum - e.delay_sum};
+}
+
+Recorder::Recorder(const Plan& plan, std::vector<Time> starts) {
+  for (std::size_t i = 0; i < plan.flows().size(); ++i) {
+    const LabSender& s = plan.scenario().senders[plan.flows()[i].sender];
+    Flow& f = flows_.emplace_back();
+    f.in_dscps = s.sink.in_dscps;
+    f.target = s.sender.target.bytes_per_second();
+    f.start = starts[i];
+    f.bin_end = starts[i] + kBin;
+  }
+}
+
+void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
+  if (note.flow >= flows_.size()) return;
+  Flow& f = flows_[note.flow];
+  const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
+  if (!note.data) return;
+  const std::uint64_t length = m->pkt_len - kEthernet;
+  const bool in = (f.in_dscps >> dscp_of(frame + kEthernet) & 1) != 0;
+  if (now >= f.bin_end) close_bins(f, now);
+  f.bin_bytes += length;
+  ++f.count.received;
+  f.count.reordered += note.number < f.latest;
+  f.latest = std::max(f.latest, note.number);
+  f.count.in_received += in;
+  f.count.bytes += length;
+  f.count.in_bytes += in ? length : 0;
+  f.count.delay_sum += seconds(now - note.sent);
+}
+
+void Recorder::close_bins(Flow& f, Time now) {
+  while (now >= f.bin_end) {
+    const double part = f.target > 0 ? static_cast<double>(f.bin_bytes) / f.target : 0;
+    if (f.target > 0 && !f.reached_s && part >= kReached) f.reached_s = seconds(f.bin_end - f.start);
+    if (f.bin_end - kBin >= from_ && f.bin_end <= to_) {
+      f.respected += std::min(1.0, part);
+      ++f.bins;
+    }
+    f.bin_bytes = 0;
+    f.bin_end += kBin;
+  }
+}
+
+void Recorder::settle(Time now) {
+  for (Flow& f : flows_) close_bins(f, now);
+}
+
+std::optional<double> Recorder::respect(std::size_t flow) const {
+  const Flow& f = flows_[flow];
+  if (f.target <= 0 || f.bins == 0) return std::nullopt;
+  return f.respected / f.bins;
+}
+
+}  // namespace surety::lab

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/lab/simulation/router_driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace surety::lab {
+
+namespace {
+constexpr std::size_t kEthernet = 14;
+
+// A border's own queues drive the alpha of its flows directly.
+bool signals(const config::Config& c) {
+  return c.router.role == config::Router::Role::core && c.signalling.mode != config::Signalling::Mode::off;
+}
+}  // namespace
+
+RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint64_t seed,
+                           const SignalTrust& trust, RouterLines& wire, Time now)
+    : snapshot_(*plan.snapshot),
+      seed_(seed),
+      clock_(trust.clock),
+      wire_(wire),
+      ports_(plan.macs.size()),
+      services_(snapshot_.services.size()),
+      next_hops_(plan.ids),
+      exits_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
+      out_(plan.macs.size()) {
+  if (signals(snapshot_.config)) sender_.emplace(snapshot_.config, trust.keys, now, trust.clock.at(now));
+  for (const auto& [id, entry] : plan.next_hops) next_hops_.set(id, entry);
+  for (std::size_t p = 0; p < ports_.size(); ++p) {
+    egresses_.push_back(std::make_unique<Egress>(snapshot_, static_cast<PortIndex>(p), ports_[p], exits_, now,
+                                                 seed + (p << 32)));
+    egresses_.back()->enable_signals(sender_.has_value());
+    outlets_.push_back({egresses_.back().get(), nullptr});
+    out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
+    out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
+    out_[p].timed = egresses_[p]->next_timer() != kNever;
+  }
+  ingress_ =
+      std::make_unique<Ingress>(IngressEnvironment{snapshot_, fib, next_hops_, outlets_, plan.macs, ports_,
+                                                   services_, exits_, meter_, &trust.keys, &trust.clock},
+                                seed, now);
+  serve(now);
+}
+
+RouterDriver::~RouterDriver() {
+  for (auto& e : egresses_) e->discard(kNever);
+  ingress_->discard();
+}
+
+void RouterDriver::receive(rte_mbuf* m, PortIndex port, Time now) {
+  timers(now);
+  ingress_->receive({&m, 1}, port, now);
+  serve(now);
+}
+
+void RouterDriver::turn(Time now) {
+  timers(now);
+  serve(now);
+}
+
+// As they leave by a queue of this router, they may ask for further ones.
+void RouterDriver::send_signals(Time now) {
+  std::array<CongestionSignal, SignalOutbox::kCapacity> signals;
+  for (auto& e : egresses_)
+    while (const std::size_t n = e->take_signals(signals))
+      for (std::size_t i = 0; i < n; ++i) send(signals[i], now);
+}
+
+void RouterDriver::send(const CongestionSignal& signal, Time now) {
+  std::array<std::uint8_t, kMaxSignalBytes> ip;
+  const std::size_t length = sender_->write(signal, now, clock_.at(now), ip);
+  if (length == 0 || snapshot_.config.signalling.mode != config::Signalling::Mode::act) return;
+  rte_mbuf* const m = wire_.signal_buffer();
+  std::memcpy(rte_pktmbuf_append(m, static_cast<std::uint16_t>(kEthernet + length)) + kEthernet, ip.data(),
+              length);
+  if (ingress_->originate(m, now)) return;
+  sender_->lost(signal);
+  ++unrouted_;
+}
+
+void RouterDriver::timers(Time now) {
+  ingress_->release(now);
+  if (now < first_timer_) return;
+  for (auto& e : egresses_)
+    if (now >= e->next_timer()) e->advance(now);
+}
+
+// Sends what may leave, and finds out when to look again.
+void RouterDriver::serve(Time now) {
+  if (sender_) send_signals(now);
+  Time departure = kNever, timer = kNever;
+  for (std::size_t p = 0; p < egresses_.size(); ++p) {
+    Egress& egress = *egresses_[p];
+    if (egress.depth() > 0) {
+      transmit(p, now);
+      if (egress.depth() > 0) departure = std::min(departure, next_departure(p, now));
+    }
+    if (out_[p].timed) timer = std::min(timer, egress.next_timer());
+  }
+  first_timer_ = timer;
+  next_ = std::min({ingress_->next_event(), departure, timer});
+}
+
+Time RouterDriver::next_departure(std::size_t p, Time now) const {
+  const Time free = out_[p].held_back ? std::max(now, wire_.free_at(out_[p].line)) : now;
+  return std::max(free, egresses_[p]->next_departure(free));
+}
+
+void RouterDriver::transmit(std::size_t p, Time now) {
+  const Port& port = out_[p];
+  std::array<rte_mbuf*, kVector> burst;
+  for (;;) {
+    if (port.held_back && wire_.free_at(port.line) > now) return;
+    const std::size_t n = egresses_[p]->transmit({burst.data(), port.held_back ? 1 : burst.size()}, now);
+    ports_[p].tx_packets += n;
+    transmitted_ += n;
+    for (std::size_t i = 0; i < n; ++i) {
+      ports_[p].tx_bytes += burst[i]->pkt_len;
+      wire_.send(port.line != kNoLine ? port.line : wire_.line_to(burst[i]), burst[i], now);
+    }
+    if (n < (port.held_back ? 1 : burst.size())) return;
+  }
+}
+
+}  // namespace surety::lab

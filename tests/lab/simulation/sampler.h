@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Looks at a run at fixed times: the series of a report, and what only sampling shows (averages of queues,
+// alpha, RTT).
+#pragma once
+
+#include <compare>
+#include <map>
+#include <vector>
+
+#include "tests/lab/results/result.h"
+#include "tests/lab/simulation/network.h"
+
+namespace surety::lab {
+
+class Sampler {
+ public:
+  // Ten ticks to a sample.
+  explicit Sampler(Network& network);
+
+  Time next() const { return next_; }
+  void tick();  // at next(), before anything else that happens then
+  // Ends the run: fills the results of all that was measured in [from, to].
+  void finish(RunResult& result);
+
+ private:
+  static constexpr int kTicks = 10;
+
+  struct Mean {
+    double sum = 0;
+    std::uint64_t n = 0;
+    void add(double x) { sum += x, ++n; }
+    double value() const { return n == 0 ? 0 : sum / static_cast<double>(n); }
+  };
+  struct FlowWatch {
+    FlowCount last, at_begin, at_end;  // at the last sample; at the ends of the measured interval
+    std::uint64_t payload_begin = 0, payload_end = 0;
+    std::uint64_t contract_begin = 0, contract_end = 0;  // IN bytes that left the conditioner of its contract
+    std::uint64_t contract_last = 0;                     // at the last sample
+    Mean rtt;
+    Series throughput, in, control, delay, contract;
+  };
+  struct QueueWatch {
+    std::size_t router, port, class_index;
+    std::array<QueueCounters, kPrecedences> at_begin, at_end;
+    Mean in, total;                // over the measured interval
+    Mean sample_in, sample_total;  // over the running sample
+    Series in_series, total_series;
+  };
+  struct DomainWatch {
+    std::size_t router;
+    std::uint16_t domain;
+    Mean mean;
+    double least = 2;
+    Series series;
+  };
+  // A path that signals have held back at a border router: at its maximum until then, and whenever it is
+  // forgotten.
+  struct RemoteWatch {
+    Ratio now, max;
+    Mean mean;
+    double least = 2;
+    Series series;
+  };
+  struct RemoteKey {
+    std::size_t router;
+    std::uint16_t domain;
+    std::uint32_t path;
+    auto operator<=>(const RemoteKey&) const = default;
+  };
+  struct AggregateWatch {
+    std::size_t router, port, index;
+    Series series;
+  };
+  bool measuring() const;
+  void mark(bool end);
+  void sample();
+  void watch_averages();
+  double alpha(const DomainWatch& d);
+  void read_remotes();
+  RemoteWatch begin_remote(Ratio max) const;
+  const ActiveQueue& queue(const QueueWatch& q);
+
+  void flow_results(RunResult& result);
+  void queue_results(RunResult& result);
+  void domain_results(RunResult& result);
+  void remote_results(RunResult& result);
+  void aggregate_results(RunResult& result);
+
+  Network& network_;
+  const Scenario& scenario_;
+  Time from_, to_, next_tick_, next_;
+  Duration tick_;
+  int ticks_ = 0;  // of the running sample
+  bool begun_ = false, ended_ = false;
+  std::vector<FlowWatch> flows_;
+  std::vector<QueueWatch> queues_;
+  std::vector<DomainWatch> domains_;
+  std::map<RemoteKey, RemoteWatch> remotes_;
+  std::uint64_t measured_ticks_ = 0;
+  std::size_t samples_ = 0;
+  std::vector<AggregateWatch> aggregates_;
+};
+
+}  // namespace surety::lab

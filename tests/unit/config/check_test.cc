@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/check.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace surety::config {
+namespace {
+
+class Check : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "surety_check_" +
+            testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml";
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  int check_text(const std::string& text) {
+    std::ofstream(path_) << text;
+    return check(path_, report_);
+  }
+  std::string path_, report_ = "left over";
+};
+
+TEST_F(Check, SumsUpWhatIsThere) {
+  EXPECT_EQ(check_text("version: 1\nports: {a: {device: null, queues: q}, b: {device: null}}\nqueues: {q: "
+                       "[{name: all}]}\n"),
+            0);
+  EXPECT_EQ(report_, path_ + ": ok: 2 ports, 1 queue set\n");
+}
+
+TEST_F(Check, WarningsAreStillFine) {
+  EXPECT_EQ(check_text("version: 1\nports: {a: {mtu: 1500}}\n"), 0);
+  EXPECT_EQ(report_, path_ +
+                         ":2:9: warning: port `a` has no `device`: it can only run in the lab\n"
+                         "    ports: {a: {mtu: 1500}}\n            ^\n" +
+                         path_ + ": ok: 1 port, 1 warning\n");
+}
+
+TEST_F(Check, ErrorsAreCounted) {
+  EXPECT_EQ(check_text("version: 2\nports: {a: {mtu: 1}}\n"), 1);
+  EXPECT_TRUE(report_.ends_with("\n" + path_ + ": 2 errors, 1 warning\n")) << report_;
+  EXPECT_TRUE(report_.starts_with(path_ + ":1:10: error: version `2`")) << report_;
+}
+
+TEST_F(Check, MissingFile) {
+  EXPECT_EQ(check("/nowhere.yaml", report_), 1);
+  EXPECT_EQ(report_,
+            "/nowhere.yaml:1:1: error: cannot be read: No such file or directory\n/nowhere.yaml: 1 error\n");
+}
+
+}  // namespace
+}  // namespace surety::config

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What edge.yaml does not show: the other devices, conditioners, options and spellings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/address.h"
+#include "config/parse.h"
+
+namespace surety::config {
+namespace {
+
+using namespace surety::literals;
+using testing::ElementsAre;
+
+// Parses version, one port `a` and `rest`; every diagnostic is a failure.
+Config parsed(const std::string& rest, const std::string& ports = "ports: {a: {device: null}}\n") {
+  const auto result = parse("version: 1\n" + ports + rest, "dir/f.yaml");
+  for (const auto& d : result.diagnostics) {
+    if (d.severity == Diagnostic::Severity::error) ADD_FAILURE() << d.format();
+  }
+  return result.config.value_or(Config{});
+}
+Port port(const std::string& options) {
+  const auto c = parsed("", "ports: {a: {" + options + "}}\nqueues: {q: [{name: all}]}\n");
+  return c.ports.empty() ? Port{} : c.ports[0];
+}
+Service service(const std::string& options) {
+  const auto c = parsed("services: {s: {" + options + "}}\n");
+  return c.services.empty() ? Service{} : c.services[0];
+}
+Rule rule(const std::string& options) {
+  const auto c = parsed("services: {s: {conditioner: none}}\nclassify: [{service: s, " + options + "}]\n");
+  return c.rules.empty() ? Rule{} : c.rules[0];
+}
+Prefix prefix(const char* text) {
+  return parse_prefix(text).value();
+}
+
+TEST(ParseDevice, EveryKind) {
+  struct Case {
+    const char* text;
+    Device::Kind kind;
+    const char* name;
+  };
+  using Kind = Device::Kind;
+  const Case cases[] = {
+      {"pci 0000:03:00.1", Kind::pci, "0000:03:00.1"},
+      {"pci 03:00.7", Kind::pci, "03:00.7"},
+      {"af_xdp eth1", Kind::af_xdp, "eth1"},
+      {"af_packet eth1.100", Kind::af_packet, "eth1.100"},
+      {"tap surety0", Kind::tap, "surety0"},
+      {"virtio-user /run/v.sock", Kind::virtio_user, "/run/v.sock"},
+      {"vhost /run/v.sock", Kind::vhost, "/run/v.sock"},
+      {"ring r0", Kind::ring, "r0"},
+      {"null", Kind::null, ""},
+      {"'null'", Kind::null, ""},
+      {"memif /m.sock client", Kind::memif, "/m.sock"},
+  };
+  for (const auto& c : cases) {
+    const auto device = port(std::string("device: ") + c.text).device;
+    EXPECT_EQ(device.kind, c.kind) << c.text;
+    EXPECT_EQ(device.name, c.name) << c.text;
+    EXPECT_FALSE(device.server) << c.text;
+  }
+  EXPECT_TRUE(port("device: memif /m.sock server").device.server);
+}
+
+TEST(ParseDevice, PcapFilesStartAtTheConfiguration) {
+  const auto device = port("device: pcap tx=/tmp/out.pcap rx=in.pcap").device;
+  EXPECT_EQ(device.rx_file, "dir/in.pcap");
+  EXPECT_EQ(device.tx_file, "/tmp/out.pcap");
+}
+
+TEST(ParsePort, EveryOption) {
+  const auto p = port(
+      "device: null, addresses: 10.0.0.1/31, trust: core, mtu: 9000, mac: '02:00:00:00:00:01', shape: 1 "
+      "Gbit/s, burst: 16 kB, "
+      "overhead: 24 B, queues: q, promiscuous: yes");
+  EXPECT_THAT(p.addresses, ElementsAre(prefix("10.0.0.1/31")));
+  EXPECT_EQ(p.mtu, 9000);
+  EXPECT_EQ(to_string(p.mac.value()), "02:00:00:00:00:01");
+  EXPECT_EQ(p.shaper.burst, 16_kB);
+  EXPECT_EQ(p.shaper.overhead.per_packet, 24u);
+  EXPECT_EQ(p.queues, 0u);
+  EXPECT_TRUE(p.promiscuous);
+}
+
+TEST(ParsePort, TwinIsANameOrOff) {
+  EXPECT_EQ(port("device: null").twin, std::nullopt);
+  EXPECT_EQ(port("device: null, twin: tap7").twin, "tap7");
+  EXPECT_EQ(port("device: null, twin: off").twin, "");
+  EXPECT_EQ(port("device: null, twin: no").twin, "");
+}
+
+TEST(ParsePort, TheBurstGrowsWithTheRate) {
+  EXPECT_EQ(port("device: null, shape: 34 Mbit/s").shaper.burst, 3_kB);
+  EXPECT_EQ(port("device: null, shape: 10 Gbit/s").shaper.burst, 125_kB) << "100 us";
+  EXPECT_EQ(port("device: null, shape: 10 Gbit/s, burst: 2 kB").shaper.burst, 2_kB);
+}
+
+TEST(ParsePort, OverheadOfKnownWires) {
+  EXPECT_EQ(port("device: null, overhead: ethernet").shaper.overhead.wire_bytes(64), 64u + 38);
+  EXPECT_EQ(port("device: null, overhead: atm").shaper.overhead.wire_bytes(576), 12u * 53);
+  EXPECT_EQ(port("device: null, overhead: 0 B").shaper.overhead.wire_bytes(64), 64u);
+}
+
+TEST(ParseRoutes, EcmpPortsAndBlackholes) {
+  const auto c = parsed(
+      "routes:\n"
+      "  - {to: 10.1.0.0/16, via: [10.0.0.2, 10.0.0.3]}\n"
+      "  - {to: '2001:db8::/32', via: 'fe80::1', port: a}\n"
+      "  - {to: 10.2.0.0/16, port: a}\n"
+      "  - {to: 10.3.0.9/16, blackhole: true}\n"
+      "  - {to: 10.4.0.1, port: a}\n");
+  ASSERT_EQ(c.routes.size(), 5u);
+  EXPECT_EQ(c.routes[0].next_hops.size(), 2u);
+  EXPECT_EQ(to_string(c.routes[0].next_hops[1].via.value()), "10.0.0.3");
+  EXPECT_EQ(c.routes[1].next_hops[0].port, 0u);
+  EXPECT_FALSE(c.routes[2].next_hops[0].via);
+  EXPECT_EQ(c.routes[2].next_hops[0].port, 0u);
+  EXPECT_TRUE(c.routes[3].blackhole);
+  EXPECT_TRUE(c.routes[3].next_hops.empty());
+  EXPECT_EQ(c.routes[3].to, prefix("10.3.0.0/16"));
+  EXPECT_EQ(c.routes[4].to, prefix("10.4.0.1/32"));
+}
+
+TEST(ParseNeighbors, AllThreeParts) {
+  const auto c = parsed("neighbors: [{address: '2001:db8::2', mac: '02:00:00:00:00:02', port: a}]\n");
+  ASSERT_EQ(c.neighbors.size(), 1u);
+  EXPECT_EQ(to_string(c.neighbors[0].address), "2001:db8::2");
+  EXPECT_EQ(to_string(c.neighbors[0].mac), "02:00:00:00:00:02");
+  EXPECT_EQ(c.neighbors[0].port, 0u);
+}
+
+TEST(ParseQueues, UnnamedDscpsGoToTheLastClassUnlessOneNamesBe) {
+  const auto c = parsed(
+      "queues:\n"
+      "  last: [{name: voice, dscp: EF}, {name: rest}]\n"
+      "  named: [{name: rest, dscp: [BE]}, {name: voice, dscp: EF}]\n");
+  EXPECT_EQ(c.queues[0].by_dscp[0].class_index, 1);
+  EXPECT_EQ(c.queues[0].by_dscp[0].precedence, Precedence::out);
+  EXPECT_EQ(c.queues[1].by_dscp[0].class_index, 0);
+  EXPECT_EQ(c.queues[1].by_dscp[0].precedence, Precedence::in);
+  EXPECT_EQ(c.queues[1].by_dscp[1].class_index, 0);
+  EXPECT_EQ(c.queues[1].by_dscp[1].precedence, Precedence::out);
+}
+
+TEST(ParseQueues, RioOptions) {
+  const auto c = parsed(
+      "queues:\n"
+      "  q: [{name: a, rio: {average: 0.2 %, in: {min: 20, max: 20, pmax: 1}, out: {min: 0.5, max: 20, pmax: "
+      "10 %}, ecn: on, "
+      "mean_packet: 576 B}}]\n");
+  const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
+  EXPECT_EQ(rio.weight, 0.002);
+  EXPECT_EQ(rio.in.min, rio.in.max);
+  EXPECT_EQ(rio.out.min, 0.5);
+  EXPECT_EQ(rio.out.pmax, Probability(0.1));
+  EXPECT_TRUE(rio.ecn);
+  EXPECT_EQ(rio.mean_packet, 576_B);
+  EXPECT_EQ(rio.capacity, RioParams{}.capacity);
+}
+
+TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
+  const auto c = parsed(
+      "queues:\n"
+      "  q: [{name: a, aqm: out-tail-drop, rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: "
+      "39.5, "
+      "pmax: 0.05}}}]\n");
+  const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
+  EXPECT_EQ(rio.weight, 1);
+  EXPECT_EQ(rio.in.min, 59);
+  EXPECT_EQ(rio.in.max, 59);
+  EXPECT_EQ(rio.out.min, 39) << "40 is the first whole number of packets that is 39.5 or more";
+  EXPECT_EQ(rio.out.max, 39);
+}
+
+TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
+  const std::string rio = "rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: 40, pmax: 0.05}}";
+  for (const std::string aqm : {"", "aqm: rio, "}) {
+    const auto c = parsed("queues: {q: [{name: a, " + aqm + rio + "}]}\n");
+    const auto& r = c.queues.at(0).classes.at(0).scheduling.queue.rio.value();
+    EXPECT_EQ(r.weight, 0.002) << aqm;
+    EXPECT_EQ(r.out.min, 20) << aqm;
+    EXPECT_EQ(r.out.max, 40) << aqm;
+  }
+}
+
+TEST(ParseServices, AFixedAlphaHasNoBand) {
+  const auto s = service(
+      "conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {fixed: 0.25, "
+      "t1: 10 ms, t2: 20 ms}");
+  const auto& alpha = std::get<Csa>(s.conditioner).alpha;
+  EXPECT_EQ(alpha.min, Ratio::of(0.25));
+  EXPECT_EQ(alpha.max, Ratio::of(0.25));
+  EXPECT_EQ(alpha.t1, 10ms);
+}
+
+TEST(ParseServices, AlphaComesBackAsItsControlSays) {
+  const auto control = [](const std::string& alpha) {
+    const auto s = service("conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B" + alpha);
+    return std::get<Csa>(s.conditioner).alpha.control;
+  };
+  EXPECT_EQ(control(""), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {max: 0.2}"), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {control: search}"), AlphaControl::search);
+  EXPECT_EQ(control(", alpha: {control: paper}"), AlphaControl::paper);
+}
+
+TEST(ParseServices, TokensOfPackets) {
+  const auto s = service(
+      "conditioner: csa, rate: 1600 kbit/s, in_bucket: 10 packets, out_bucket: 1 packet, tokens: packets, "
+      "packet: 576 B");
+  const auto& csa = std::get<Csa>(s.conditioner);
+  EXPECT_EQ(csa.bucket.in.depth(), 10 * 576 * kCreditPerByte);
+  EXPECT_EQ(csa.bucket.in.cost(40), 576 * kCreditPerByte);
+  EXPECT_EQ(csa.bucket.out.cost(1500), 576 * kCreditPerByte);
+  EXPECT_EQ(csa.bucket.buffer, EnhancedTokenBucketParams{}.buffer);
+  EXPECT_EQ(csa.alpha, CsaParams{.control = AlphaControl::search});
+}
+
+TEST(ParseServices, SrTcm) {
+  const auto s = service(
+      "conditioner: srtcm, rate: 5 Mbit/s, committed_burst: 15 kB, excess_burst: 0 B, mark: {in: AF21, out: "
+      "AF22, red: AF23}");
+  const auto& m = std::get<SrTcm>(s.conditioner);
+  EXPECT_EQ(m.cir, 5_Mbps);
+  EXPECT_EQ(m.cbs, 15_kB);
+  EXPECT_EQ(m.ebs, 0_B);
+  EXPECT_EQ(s.mark_in, 18);
+  EXPECT_EQ(s.mark_out, 20);
+  EXPECT_EQ(s.mark_red, 22);
+  EXPECT_FALSE(s.drop_red);
+  EXPECT_EQ(s.committed, 5_Mbps);
+}
+
+TEST(ParseServices, TrTcm) {
+  const std::string common =
+      "conditioner: trtcm, rate: 1 Mbit/s, peak: 3 Mbit/s, committed_burst: 10 kB, peak_burst: 20 kB";
+  const auto s = service(common + ", mark: {red: drop}");
+  const auto& m = std::get<TrTcm>(s.conditioner);
+  EXPECT_EQ(m.cir, 1_Mbps);
+  EXPECT_EQ(m.pir, 3_Mbps);
+  EXPECT_EQ(m.cbs, 10_kB);
+  EXPECT_EQ(m.pbs, 20_kB);
+  EXPECT_FALSE(m.rfc4115);
+  EXPECT_TRUE(s.drop_red);
+  EXPECT_FALSE(s.mark_in || s.mark_out || s.mark_red);
+  EXPECT_TRUE(std::get<TrTcm>(service(common + ", rfc4115: on").conditioner).rfc4115);
+}
+
+TEST(ParseClassify, EveryMatch) {
+  const auto r = rule(
+      "match: {port: a, vlan: 0, source: '2001:db8::/32', destination: '2001:db8::1', protocol: 6, "
+      "source_port: 1000-2000, "
+      "destination_port: 80, dscp: CS1}, per: prefix, prefix: {ipv6: 56}");
+  EXPECT_EQ(r.match.vlan, 0);
+  EXPECT_FALSE(r.match.inner_vlan);
+  EXPECT_EQ(r.match.destination, prefix("2001:db8::1/128"));
+  EXPECT_EQ(r.match.source_port.from, 1000);
+  EXPECT_EQ(r.match.source_port.to, 2000);
+  EXPECT_EQ(r.match.destination_port.from, 80);
+  EXPECT_EQ(r.match.destination_port.to, 80);
+  EXPECT_EQ(r.match.dscp, 8);
+  EXPECT_EQ(r.match.family, Match::Family::ipv6);
+  EXPECT_EQ(r.per, Rule::Per::prefix);
+  EXPECT_EQ(r.prefix_v4, 24);
+  EXPECT_EQ(r.prefix_v6, 56);
+}
+
+TEST(ParseClassify, IcmpFixesTheFamily) {
+  EXPECT_EQ(rule("match: {protocol: icmp}").match.family, Match::Family::ipv4);
+  EXPECT_EQ(rule("match: {protocol: icmpv6}").match.family, Match::Family::ipv6);
+  EXPECT_EQ(rule("match: {protocol: tcp}").match.family, Match::Family::any);
+  EXPECT_EQ(rule("match: {vlan: 5, inner_vlan: 6}").match.inner_vlan, 6);
+}
+
+TEST(ParseAggregates, ArmDropsNothing) {
+  const auto c = parsed(
+      "queues: {q: [{name: x, dscp: {in: AF11, out: [AF13, AF12]}}]}\n"
+      "aggregates: {g: {port: a, queue: x, marker: arm, rate: 5 Mbit/s, tokens: packets, packet: 576 B}}\n",
+      "ports: {a: {device: null, queues: q}}\n");
+  ASSERT_EQ(c.aggregates.size(), 1u);
+  EXPECT_EQ(c.aggregates[0].marker.drop, Probability(0));
+  EXPECT_EQ(c.aggregates[0].marker.tokens, TokenUnit::packets);
+  EXPECT_EQ(c.aggregates[0].marker.nominal_packet, 576_B);
+  EXPECT_EQ(c.aggregates[0].out_dscp, 14);
+}
+
+TEST(ParseSystem, EveryOption) {
+  const auto c = parsed(
+      "metrics: {listen: off}\n"
+      "flow_table: {capacity: 1000000, creation_rate: 5000, idle_timeout: 1 min, held: 1 packet}\n"
+      "dpdk: {hugepages: no, memory: 512 MB, mbufs: 2048, max_routes: 100, eal: [--no-telemetry, -v]}\n"
+      "kernel: {routes: off, addresses: false}\n");
+  EXPECT_EQ(c.metrics.listen, "");
+  EXPECT_EQ(c.flow_table.capacity, 1'000'000u);
+  EXPECT_EQ(c.flow_table.creation_rate, 5000u);
+  EXPECT_EQ(c.flow_table.idle_timeout, 60s);
+  EXPECT_EQ(c.flow_table.held_packets, 1u);
+  EXPECT_EQ(c.dpdk.hugepages, Dpdk::Hugepages::off);
+  EXPECT_EQ(c.dpdk.memory_mb, 512u);
+  EXPECT_EQ(c.dpdk.mbufs, 2048u);
+  EXPECT_EQ(c.dpdk.max_routes, 100u);
+  EXPECT_THAT(c.dpdk.extra, ElementsAre("--no-telemetry", "-v"));
+  EXPECT_FALSE(c.kernel.routes || c.kernel.addresses);
+}
+
+TEST(ParseSystem, CreationsAreUnlimitedOrAsTheCapacitySays) {
+  EXPECT_EQ(parsed("flow_table: {creation_rate: 0}\n").flow_table.creation_rate, 0u);
+  EXPECT_EQ(parsed("flow_table: {}\n").flow_table.creation_rate, std::nullopt);
+}
+
+TEST(ParseSystem, MemoryIsRoundedUp) {
+  EXPECT_EQ(parsed("dpdk: {memory: 1 MiB}\n").dpdk.memory_mb, 2u);
+}
+
+TEST(ParseSystem, ListenAddresses) {
+  for (const auto* text : {"'[::1]:9464'", "localhost:1", "0.0.0.0:65535"}) {
+    EXPECT_NE(parsed(std::string("metrics: {listen: ") + text + "}\n").metrics.listen, Metrics{}.listen)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace surety::config

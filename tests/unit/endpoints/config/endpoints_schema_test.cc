@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "endpoints/config/endpoints.h"
+#include "tests/unit/config/schema_keys.h"
+
+namespace surety::config {
+namespace {
+
+using namespace schema_keys;
+
+constexpr Place kPlaces[] = {
+    {"", "Z"},
+    {"port", "ports: {a: {Z}}"},
+    {"sink", "sinks: [{Z}]"},
+    {"gtfrc", "senders: [{protocol: gtfrc, Z}]"},
+    {"tfrc", "senders: [{protocol: tfrc, Z}]"},
+    {"tcp", "senders: [{protocol: gtcp, Z}]"},
+    {"tcp", "senders: [{protocol: newreno, Z}]"},
+    {"tcp", "senders: [{protocol: reno, Z}]"},
+    {"udp", "senders: [{protocol: udp, Z}]"},
+    {"mark", "senders: [{protocol: udp, mark: {Z}}]"},
+    {"metrics", "metrics: {Z}"},
+    {"dpdk", "dpdk: {Z}"},
+};
+
+Diagnostics diagnostics(const std::string& text) {
+  return parse_endpoints(text, "f").diagnostics;
+}
+
+TEST(EndpointsSchema, KnowsExactlyTheKeysOfTheParser) {
+  expect_keys_of_parser(schema("endpoints_schema.json"), kPlaces, diagnostics);
+}
+
+TEST(EndpointsSchema, EveryMapOfTheSchemaIsCompared) {
+  expect_every_map(schema("endpoints_schema.json"), kPlaces, "sender");
+}
+
+}  // namespace
+}  // namespace surety::config

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/snapshot.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/router/data_plane.h"
+
+namespace surety {
+namespace {
+
+using test::configured;
+using testing::ElementsAre;
+using namespace literals;
+
+constexpr const char* kRouter = R"(
+version: 1
+ports:
+  lan0: {addresses: [10.1.0.254/24]}
+  wan0: {addresses: [10.2.0.254/24], trust: core, shape: 34 Mbit/s, queues: uplink}
+  wan1: {addresses: [10.3.0.254/24], trust: core, queues: uplink}
+queues:
+  uplink:
+    - {name: voice, dscp: [EF], priority: strict}
+    - name: assured
+      dscp: {in: [AF11], out: [AF12, BE]}
+      limit: 200 packets
+      rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}
+services:
+  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, buffer: 7 packets,
+           alpha: {min: 0.04, max: 0.4}, mark: {in: AF11, out: BE}}
+  marked: {conditioner: token-bucket, rate: 800 kbit/s, bucket: 10 kB, mark: {in: AF11, out: AF12}}
+  capped: {conditioner: police, rate: 128 kbit/s, bucket: 4 kB, mark: {in: EF}}
+  one-rate: {conditioner: srtcm, rate: 1 Mbit/s, committed_burst: 3 kB, excess_burst: 3 kB, mark: {in: AF11, out: AF12}}
+  two-rates: {conditioner: trtcm, rate: 1 Mbit/s, peak: 2 Mbit/s, committed_burst: 3 kB, peak_burst: 3 kB,
+              mark: {in: AF11, out: AF12, red: drop}}
+  plain: {conditioner: none}
+)";
+
+std::vector<std::string> domain_names(const Snapshot& s) {
+  std::vector<std::string> names;
+  for (const auto& d : s.domains) names.push_back(d.name);
+  return names;
+}
+
+TEST(Snapshot, ServicesBecomeProgramsInTheirOrderWithTwoOfOurOwnBehind) {
+  const Snapshot s(configured(kRouter));
+  std::vector<std::string> names, conditioners;
+  for (const auto& p : s.services) {
+    names.push_back(p.name);
+    conditioners.push_back(p.conditioner);
+  }
+  EXPECT_THAT(names, ElementsAre("silver", "marked", "capped", "one-rate", "two-rates", "plain",
+                                 "unclassified", "trusted"));
+  EXPECT_THAT(conditioners,
+              ElementsAre("csa", "token-bucket", "police", "srtcm", "trtcm", "none", "none", "none"));
+}
+
+TEST(Snapshot, ProgramsCarryParametersAndMarks) {
+  const Snapshot s(configured(kRouter));
+  using Kind = ServiceProgram::Kind;
+  const ServiceProgram& silver = s.services[0];
+  EXPECT_EQ(silver.kind, Kind::csa);
+  EXPECT_EQ(silver.committed, 1_Mbps);
+  EXPECT_EQ(silver.csa.buffer, 7u);
+  EXPECT_EQ(silver.csa.in.depth(), 15'000 * kCreditPerByte);
+  EXPECT_EQ(silver.csa.out.depth(), 1500 * kCreditPerByte);
+  EXPECT_EQ(silver.csa.out.rate(), 1_Mbps);
+  EXPECT_EQ(silver.mark_in, 10);
+  EXPECT_EQ(silver.mark_out, 0);
+  EXPECT_EQ(s.services[1].kind, Kind::token_bucket);
+  EXPECT_EQ(s.services[1].bucket.rate(), 800_kbps);
+  EXPECT_EQ(s.services[2].kind, Kind::police);
+  EXPECT_EQ(s.services[2].bucket.depth(), 4000 * kCreditPerByte);
+  EXPECT_EQ(s.services[2].mark_in, 46);
+  EXPECT_EQ(s.services[3].kind, Kind::meter);
+  EXPECT_TRUE(s.services[3].meter.has_value());
+  EXPECT_EQ(s.services[3].mark_red, 12) << "red goes the way of OUT where nothing else is said";
+  EXPECT_FALSE(s.services[3].drop_red);
+  EXPECT_TRUE(s.services[4].drop_red);
+  EXPECT_EQ(s.services[5].kind, Kind::none);
+  EXPECT_EQ(s.services[5].mark_in, kKeepDscp);
+  EXPECT_EQ(s.services[5].committed, Rate{});
+}
+
+TEST(Snapshot, WhatNoRuleMatchesIsBestEffortFromCustomersAndTrustedFromTheCore) {
+  const Snapshot s(configured(kRouter));
+  EXPECT_EQ(s.services[s.unmatched(0)].name, "unclassified");
+  EXPECT_EQ(s.services[s.unmatched(0)].mark_in, 0);
+  EXPECT_EQ(s.services[s.unmatched(1)].name, "trusted");
+  EXPECT_EQ(s.services[s.unmatched(1)].mark_in, kKeepDscp);
+}
+
+TEST(Snapshot, PortsHaveTheirQueueSetOrOnePlainQueue) {
+  const Snapshot s(configured(kRouter));
+  ASSERT_EQ(s.queues.size(), 3u);
+  ASSERT_EQ(s.queues[0].classes.size(), 1u);
+  EXPECT_EQ(s.queues[0].classes[0].scheduling.name, "default");
+  EXPECT_FALSE(s.queues[0].classes[0].scheduling.queue.rio.has_value());
+  for (const auto& entry : s.queues[0].by_dscp) {
+    EXPECT_EQ(entry.class_index, 0);
+    EXPECT_EQ(entry.precedence, Precedence::out);
+  }
+  EXPECT_EQ(s.queues[1].name, "uplink");
+  EXPECT_EQ(s.queues[1].by_dscp[46].class_index, 0);
+  EXPECT_EQ(s.queues[1].by_dscp[10].precedence, Precedence::in);
+}
+
+// The set is one of the configuration, the pace at which it drains is the port's.
+TEST(Snapshot, RioDrainsAtThePaceOfThePort) {
+  const Snapshot s(configured(kRouter));
+  EXPECT_EQ(s.queues[1].classes[1].scheduling.queue.rio->capacity, 34_Mbps);
+  EXPECT_EQ(s.queues[2].classes[1].scheduling.queue.rio->capacity, RioParams{}.capacity);
+}
+
+TEST(Snapshot, AnAlphaPerPortAndClassThatCsaUses) {
+  const Snapshot s(configured(kRouter));
+  EXPECT_THAT(domain_names(s), ElementsAre("lan0/default", "wan0/assured", "wan1/assured"));
+  for (PortIndex p = 0; p < 3; ++p) {
+    EXPECT_EQ(s.domain(p, 0), p);
+    EXPECT_EQ(s.domains[p].port, p);
+    for (std::uint16_t other = 1; other < s.services.size(); ++other)
+      EXPECT_EQ(s.domain(p, other), kNoDomain);
+  }
+  EXPECT_EQ(s.domains[1].class_index, 1u);
+  EXPECT_EQ(s.domains[1].params.max, Ratio::of(0.4));
+}
+
+constexpr const char* kFourCsaServices = R"(
+version: 1
+ports:
+  wan0: {addresses: [10.2.0.254/24], queues: uplink}
+queues:
+  uplink:
+    - {name: voice, dscp: [EF, CS5]}
+    - {name: assured, dscp: {in: [AF11], out: [AF12, BE]}}
+services:
+  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
+  bronze: {conditioner: csa, rate: 2 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}
+  gold: {conditioner: csa, rate: 3 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {max: 0.2},
+         mark: {in: AF11, out: BE}}
+  talk: {conditioner: csa, rate: 3 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: EF, out: CS5}}
+)";
+
+TEST(Snapshot, ServicesShareAnAlphaWhereQueueAndParametersAreTheSame) {
+  const Snapshot s(configured(kFourCsaServices));
+  EXPECT_EQ(s.domains.size(), 3u);
+  EXPECT_EQ(s.domain(0, 0), s.domain(0, 1)) << "the rate is not a parameter of alpha";
+  EXPECT_NE(s.domain(0, 0), s.domain(0, 2));
+  EXPECT_NE(s.domain(0, 0), s.domain(0, 3));
+  EXPECT_EQ(s.domains[s.domain(0, 2)].params.max, Ratio::of(0.2));
+  EXPECT_EQ(s.domains[s.domain(0, 3)].class_index, 0u);
+}
+
+TEST(Snapshot, DomainsOfOneClassAreToldApartByTheirService) {
+  const Snapshot s(configured(kFourCsaServices));
+  EXPECT_EQ(s.domains[s.domain(0, 0)].name, "wan0/assured/silver");
+  EXPECT_EQ(s.domains[s.domain(0, 2)].name, "wan0/assured/gold");
+  EXPECT_EQ(s.domains[s.domain(0, 3)].name, "wan0/voice");
+}
+
+}  // namespace
+}  // namespace surety

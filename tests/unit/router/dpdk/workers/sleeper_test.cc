@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/workers/sleeper.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <thread>
+
+namespace surety {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Sleeps in these tests end by a wake-up; the limit is there for a lost one to be seen, not to be waited for.
+constexpr Duration kLimit = 60s;
+
+bool slept_out(Sleeper& s, Duration limit = kLimit) {
+  const auto begin = std::chrono::steady_clock::now();
+  s.sleep(limit);
+  return std::chrono::steady_clock::now() - begin >= limit;
+}
+
+TEST(Sleeper, IsWokenByAReadableDescriptor) {
+  Sleeper s;
+  const Fd source(eventfd(1, EFD_CLOEXEC));
+  s.watch(source.get());
+  s.prepare();
+  EXPECT_FALSE(slept_out(s));
+}
+
+TEST(Sleeper, WatchesADescriptorOnceHoweverOftenItIsTold) {
+  Sleeper s;
+  const Fd source(eventfd(1, EFD_CLOEXEC));
+  s.watch(source.get());
+  s.watch(source.get());
+  s.unwatch(source.get());
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1us));
+}
+
+TEST(Sleeper, RefusesWhatCannotBeWatched) {
+  Sleeper s;
+  EXPECT_THROW(s.watch(-1), std::system_error);
+}
+
+TEST(Sleeper, NoLongerHeedsWhatItDoesNotWatch) {
+  Sleeper s;
+  const Fd source(eventfd(1, EFD_CLOEXEC));
+  s.watch(source.get());
+  s.unwatch(source.get());
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1us));
+}
+
+TEST(Sleeper, IsWokenByAWakeBetweenPrepareAndSleep) {
+  Sleeper s;
+  s.prepare();
+  s.wake();
+  EXPECT_FALSE(slept_out(s));
+}
+
+TEST(Sleeper, IsNotWokenByAWakeBeforePrepare) {
+  Sleeper s;
+  s.wake();  // its work is seen by the look that prepare() asks for
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1us));
+}
+
+TEST(Sleeper, IsNotWokenByAWakeAfterCancel) {
+  Sleeper s;
+  s.prepare();
+  s.cancel();
+  s.wake();
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1us));
+}
+
+TEST(Sleeper, ASleepTakesItsWakesAway) {
+  Sleeper s;
+  for (int i = 0; i < 3; ++i) {
+    s.prepare();
+    s.wake();
+    s.wake();
+    EXPECT_FALSE(slept_out(s)) << i;
+    s.prepare();
+    EXPECT_TRUE(slept_out(s, 1us)) << i;
+  }
+}
+
+TEST(Sleeper, ZeroIsNoSleep) {
+  Sleeper s;
+  s.prepare();
+  s.sleep(Duration{0});
+  s.wake();  // it is awake
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1us));
+}
+
+// One thread gives work to another that sleeps whenever it sees none: a single lost wake-up hangs for kLimit.
+TEST(Sleeper, LosesNoWakeUp) {
+  constexpr int kItems = 20000;
+  Sleeper s;
+  std::atomic<int> given{0};
+  std::atomic<int> taken{0};
+  std::jthread worker([&] {
+    int seen = 0;
+    while (seen < kItems) {
+      s.prepare();
+      if (given.load(std::memory_order_acquire) != seen)
+        s.cancel();
+      else
+        s.sleep(kLimit);
+      seen = given.load(std::memory_order_acquire);
+      taken.store(seen, std::memory_order_release);
+    }
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 1; i <= kItems; ++i) {
+    given.store(i, std::memory_order_release);
+    s.wake();
+    while (i % 2 == 0 && taken.load(std::memory_order_acquire) != i) std::this_thread::yield();
+  }
+  worker.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kLimit);
+}
+
+}  // namespace
+}  // namespace surety

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What congested queues of internal routers ask for.
+#include "tests/unit/router/egress_port.h"
+
+namespace surety {
+namespace {
+
+using namespace test;
+
+// The congested queue of an internal router: from the 4th packet on, a signal at each 8th.
+class SignallingPort : public CsaPort {
+ public:
+  SignallingPort() { d.egresses[1]->enable_signals(true); }
+  std::vector<CongestionSignal> taken(std::size_t room = 100) {
+    std::vector<CongestionSignal> all(room);
+    all.resize(d.egresses[1]->take_signals(all));
+    return all;
+  }
+  // Packets of flows that can be told apart by their source.
+  void send_from(std::uint32_t first, std::size_t n, std::uint8_t dscp = kBe) {
+    std::vector<Octets> burst;
+    for (std::uint32_t i = 0; i < n; ++i)
+      burst.push_back(udp_frame({.source = first + i, .tos = static_cast<std::uint8_t>(dscp << 2)}));
+    d.receive(burst);
+  }
+};
+
+TEST(Egress, SignalsAreOffUnlessAskedFor) {
+  CsaPort p;
+  p.send(kBe, 64);
+  CongestionSignal s;
+  EXPECT_EQ(p.d.egresses[1]->take_signals({&s, 1}), 0u);
+  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 0u);
+  p.d.egresses[1]->enable_signals(true);
+  p.send(kBe, 8);
+  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
+  p.d.egresses[1]->enable_signals(false);
+  p.send(kBe, 8);
+  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
+}
+
+TEST(Egress, EachEighthOutArrivalAsksForASignalTowardsItsSource) {
+  SignallingPort p;
+  p.send_from(0x0a010001, 3 + 7);
+  EXPECT_TRUE(p.taken().empty()) << "not at the onset";
+  p.d.turn(kStart + 5ms);
+  p.send_from(0x0a010011, 1 + 8 + 7);
+  // As they came but for the TTL.
+  const auto about = [](std::uint32_t source) {
+    const Octets frame = udp_frame({.source = source, .tos = kBe << 2, .ttl = 63});
+    CongestionSignal s = signal_about(std::span(frame).subspan(14));
+    s.port = 1;
+    s.class_index = 1;
+    s.time = kStart + 5ms;
+    return s;
+  };
+  const CongestionSignal first = about(0x0a010011), second = about(0x0a010019);
+  EXPECT_EQ(config::to_string(first.source), "10.1.0.17");
+  EXPECT_EQ(config::to_string(first.destination), "10.2.0.1");
+  EXPECT_THAT(p.taken(), ElementsAre(first, second));
+  EXPECT_TRUE(p.taken().empty());
+}
+
+TEST(Egress, InArrivalsDoNotCountForSignals) {
+  SignallingPort p;
+  p.send(kBe, 10);
+  p.send(kAf11, 20);
+  EXPECT_TRUE(p.taken().empty());
+  p.send(kBe, 1);
+  EXPECT_EQ(p.taken().size(), 1u);
+}
+
+TEST(Egress, EachClassSignalsForItself) {
+  SignallingPort p;
+  p.send(kBe, 10);
+  p.send(20, 10);  // AF22
+  p.send(20, 1);
+  p.send(kBe, 1);
+  const auto all = p.taken();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].class_index, 0);
+  EXPECT_EQ(all[1].class_index, 1);
+}
+
+TEST(Egress, SignalsOfIpv6Packets) {
+  using namespace frames;
+  SignallingPort p;
+  p.d.receive(copies(11, ethernet(kIpv6) + ip6(17, udp(1, 2, 3))));
+  const auto all = p.taken();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(config::to_string(all[0].source), "2001:db8:1::1");
+  EXPECT_EQ(config::to_string(all[0].destination), "2001:db8:2::2");
+}
+
+// A refused packet is an arrival like any other (forced drops above 90 packets); and nobody takes the
+// signals.
+TEST(Egress, SignalsThatNobodyTakesAreBounded) {
+  SignallingPort p;
+  for (int i = 0; i < 10; ++i) p.send(kBe, 64);
+  EXPECT_GT(p.d.drops(1, DropReason::forced), 500u);
+  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 64u);
+  EXPECT_EQ(p.d.egresses[1]->signals().overflowed(), (640u - 3) / 8 - 64);
+  EXPECT_EQ(p.taken(10).size(), 10u);
+  EXPECT_EQ(p.taken().size(), 54u);
+}
+
+// A router without CSA services signals all the same: its flows are conditioned elsewhere.
+TEST(Egress, SignalsNeedNoServices) {
+  Port p(", queues: uplink", kRio);
+  p.d.egresses[1]->enable_signals(true);
+  p.send(kAf12, 5 + 8);
+  EXPECT_EQ(p.d.egresses[1]->signals().noted(), 1u);
+}
+
+}  // namespace
+}  // namespace surety

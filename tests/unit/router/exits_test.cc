@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/exits.h"
+
+#include "tests/unit/router/data_plane.h"
+
+namespace surety {
+namespace {
+
+using test::packet_pool;
+
+constexpr std::size_t kNotIp = 0, kUntagged = 14;
+
+// What becomes of an exception of port 1, in words; the packet is freed whichever way it goes.
+class Case {
+ public:
+  Case(KernelPeer peer, unsigned ring_slots)
+      : ring_(make_ring(ring_slots)), exits_(ports_, {peer, peer}, ring_) {}
+  ~Case() {
+    drain();
+    rte_ring_free(ring_);
+  }
+  std::string punt(PuntReason reason, std::size_t l3_offset = kUntagged, std::uint32_t next_hop = 7) {
+    const auto before = ports_;
+    const unsigned free = rte_mempool_avail_count(packet_pool());
+    exits_.punt(rte_pktmbuf_alloc(packet_pool()), 1, reason, l3_offset, next_hop);
+    exits_.flush();
+    std::string words = rte_mempool_avail_count(packet_pool()) == free ? "freed" : "ring";
+    const auto& now = ports_[1];
+    for (std::size_t r = 0; r < kPuntReasons; ++r)
+      if (now.punted[r] > before[1].punted[r]) words += " punted " + std::string(kPuntReasonInfo[r].name);
+    for (std::size_t r = 0; r < kDropReasons; ++r)
+      if (now.drops[r] > before[1].drops[r]) words += " dropped " + std::string(kDropReasonInfo[r].name);
+    return words;
+  }
+  rte_mbuf* from_ring() {
+    void* m = nullptr;
+    return rte_ring_sc_dequeue(ring_, &m) == 0 ? static_cast<rte_mbuf*>(m) : nullptr;
+  }
+  void drain() {
+    if (ring_ == nullptr) return;
+    while (rte_mbuf* m = from_ring()) rte_pktmbuf_free(m);
+  }
+  Exits& exits() { return exits_; }
+  std::vector<PortCounters>& ports() { return ports_; }
+
+ private:
+  static rte_ring* make_ring(unsigned slots) {
+    return slots == 0 ? nullptr
+                      : rte_ring_create("exits", slots, SOCKET_ID_ANY,
+                                        RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+  }
+  std::vector<PortCounters> ports_ = std::vector<PortCounters>(2);
+  rte_ring* ring_;
+  Exits exits_;
+};
+
+TEST(Exits, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
+  Case c(KernelPeer::none, 0);
+  EXPECT_EQ(c.punt(PuntReason::ttl), "freed dropped ttl_exceeded");
+  EXPECT_EQ(c.punt(PuntReason::mtu), "freed dropped mtu_exceeded");
+  EXPECT_EQ(c.punt(PuntReason::neighbor), "freed dropped neighbor_unresolved");
+  for (const PuntReason other : {PuntReason::local, PuntReason::options, PuntReason::multicast,
+                                 PuntReason::link_local, PuntReason::neighbor_discovery})
+    EXPECT_EQ(c.punt(other), "freed dropped no_kernel_peer");
+  EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
+  EXPECT_EQ(c.punt(PuntReason::control, kNotIp), "freed dropped no_kernel_peer");
+}
+
+// The kernel routes as well: any port's exceptions may go to it, as long as it is not the port's own link
+// that matters.
+TEST(Exits, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
+  for (const KernelPeer peer : {KernelPeer::none, KernelPeer::steered}) {
+    Case c(peer, 8);
+    EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
+    EXPECT_EQ(c.punt(PuntReason::mtu), "ring punted mtu");
+    EXPECT_EQ(c.punt(PuntReason::neighbor), "ring punted neighbor");
+    EXPECT_EQ(c.punt(PuntReason::options), "ring punted options");
+    EXPECT_EQ(c.punt(PuntReason::local), "ring punted local");
+    EXPECT_EQ(c.punt(PuntReason::multicast), "freed dropped no_kernel_peer");
+    EXPECT_EQ(c.punt(PuntReason::link_local), "freed dropped no_kernel_peer");
+    EXPECT_EQ(c.punt(PuntReason::neighbor_discovery), "freed dropped no_kernel_peer");
+    EXPECT_EQ(c.punt(PuntReason::arp), "freed dropped no_kernel_peer");
+    EXPECT_EQ(c.punt(PuntReason::control), "freed dropped no_kernel_peer");
+  }
+}
+
+TEST(Exits, AKernelThatSeesEveryFrameHasItAlready) {
+  Case c(KernelPeer::sees_all, 8);
+  for (const auto& [reason, words] :
+       {std::pair{PuntReason::local, "freed punted local"}, std::pair{PuntReason::arp, "freed punted arp"},
+        std::pair{PuntReason::multicast, "freed punted multicast"},
+        std::pair{PuntReason::link_local, "freed punted link_local"},
+        std::pair{PuntReason::control, "freed punted control"},
+        std::pair{PuntReason::neighbor_discovery, "freed punted neighbor_discovery"}})
+    EXPECT_EQ(c.punt(reason), words);
+  // It does not forward, so what came up in forwarding it must be told.
+  EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
+  EXPECT_EQ(c.punt(PuntReason::neighbor), "ring punted neighbor");
+}
+
+TEST(Exits, WhatStandsInForTheKernelGetsEverythingByTheRing) {
+  Case c(KernelPeer::twin, 16);
+  for (std::size_t r = 0; r < kPuntReasons; ++r)
+    EXPECT_EQ(c.punt(static_cast<PuntReason>(r)), "ring punted " + std::string(kPuntReasonInfo[r].name));
+  EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "ring punted arp");
+  Case alone(KernelPeer::twin, 0);
+  EXPECT_EQ(alone.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
+}
+
+TEST(Exits, AFullRingIsADropOfItsOwnName) {
+  Case c(KernelPeer::none, 2);
+  EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
+  EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
+  EXPECT_EQ(c.punt(PuntReason::ttl), "freed dropped punt_overflow");
+  c.drain();
+  EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
+}
+
+TEST(Exits, TheControlThreadFindsReasonNextHopAndIpHeader) {
+  Case c(KernelPeer::none, 8);
+  for (const std::uint32_t hop : {0u, 7u, 0xffffffu})
+    for (const std::size_t l3 : {14u, 18u, 22u}) {
+      c.punt(PuntReason::neighbor, l3, hop);
+      rte_mbuf* m = c.from_ring();
+      ASSERT_NE(m, nullptr);
+      EXPECT_EQ(punted_reason(m), PuntReason::neighbor);
+      EXPECT_EQ(punted_next_hop(m), hop);
+      EXPECT_EQ(m->l2_len, l3);
+      rte_pktmbuf_free(m);
+    }
+}
+
+TEST(Exits, DropsAreCountedAtOnceAndFreedInBulk) {
+  Case c(KernelPeer::none, 0);
+  const unsigned free = rte_mempool_avail_count(packet_pool());
+  for (int i = 0; i < 63; ++i) c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::no_route);
+  EXPECT_EQ(c.ports()[0].drops[static_cast<std::size_t>(DropReason::no_route)], 63u);
+  EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free - 63);
+  c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::police);
+  EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free) << "64 at a time, whatever their reasons";
+  c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 1, DropReason::police);
+  c.exits().flush();
+  c.exits().flush();
+  EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free);
+  EXPECT_EQ(c.ports()[0].drops[static_cast<std::size_t>(DropReason::police)], 1u);
+  EXPECT_EQ(c.ports()[1].drops[static_cast<std::size_t>(DropReason::police)], 1u);
+}
+
+}  // namespace
+}  // namespace surety

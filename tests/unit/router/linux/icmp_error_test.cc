@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/linux/icmp_error.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/router/linux/responder_frames.h"
+
+namespace surety {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace responder_frames;
+using Result = IcmpErrorResult;
+
+constexpr Time kNow{};
+
+struct IcmpErrorTest : testing::Test {
+  PortAddresses addresses{{prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64")}, {}, kOurs};
+  IcmpErrors errors{kNow};
+  std::vector<std::uint8_t> room = std::vector<std::uint8_t>(IcmpErrors::kLargest, 0xcc);
+
+  // What came of it; the frame in `sent`, empty if none.
+  Result report(IcmpProblem problem, const Octets& frame, std::uint16_t mtu = 1400, Time now = kNow) {
+    Slot slot{room.data(), static_cast<std::uint32_t>(room.size()), 99};
+    const Result r = errors.report(problem, mtu, frame, 14, kOurs, addresses, slot, now);
+    sent = slot.length == 0 ? Octets{} : without_flow_label(Octets(room.begin(), room.begin() + slot.length));
+    return r;
+  }
+  Octets sent;
+};
+
+// An error as RFC 792 has it, about the IP packet of `frame`.
+Octets error4(std::uint8_t type, std::uint8_t code, std::uint16_t mtu, const Octets& frame,
+              std::size_t quoted) {
+  Octets icmp = Octets{type, code, 0, 0, 0, 0} + be16(mtu) +
+                Octets(frame.begin() + 14, frame.begin() + 14 + static_cast<std::ptrdiff_t>(quoted));
+  Octets padded = icmp;
+  if (padded.size() % 2 != 0) padded.push_back(0);
+  const Octets sum = be16(frames::checksum(padded.data(), padded.size()));
+  icmp[2] = sum[0];
+  icmp[3] = sum[1];
+  Octets ip =
+      frames::ip4(1, icmp, {.source = word("10.1.0.254"), .destination = word("10.1.0.1"), .tos = 48 << 2});
+  ip[4] = ip[5] = 0;
+  frames::fix_checksum(ip.data());
+  return ethernet(kPeer, kOurs, 0x0800) + ip;
+}
+Octets error6(std::uint8_t type, std::uint8_t code, std::uint16_t mtu, const Octets& frame,
+              std::size_t quoted) {
+  const Octets icmp = Octets{type, code, 0, 0, 0, 0} + be16(mtu) +
+                      Octets(frame.begin() + 14, frame.begin() + 14 + static_cast<std::ptrdiff_t>(quoted));
+  Octets ip = ip6("2001:db8:1::fe", "2001:db8:1::1", 64, icmp);
+  ip[0] = 0x6c;  // DSCP CS6
+  return ethernet(kPeer, kOurs, 0x86dd) + ip;
+}
+Octets packet6(std::size_t data) {
+  return ethernet(kOurs, kPeer, 0x86dd) + Octets{0x60, 0, 0, 0} + be16(8 + data) + Octets{17, 1} +
+         octets(address("2001:db8:1::1")) + octets(address("2001:db8:2::1")) + frames::udp(1000, 2000, data);
+}
+Octets df(Octets frame, bool on) {
+  frame[20] = on ? 0x40 : 0;
+  frames::fix_checksum(&frame[14]);
+  return frame;
+}
+
+TEST_F(IcmpErrorTest, TimeExceededGoesToWhereThePacketCameFrom) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1", 13);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+  EXPECT_EQ(sent, error4(11, 0, 0, frame, 41));
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, packet6(10)), Result::time_exceeded);
+  EXPECT_EQ(sent, error6(3, 0, 0, packet6(10), 58));
+}
+
+TEST_F(IcmpErrorTest, TooBigTellsTheMtuOfTheWayOut) {
+  const Octets frame = df(udp(kPeer, "10.1.0.1", "10.2.0.1", 1400), true);
+  EXPECT_EQ(report(IcmpProblem::too_big, frame, 1280), Result::too_big);
+  EXPECT_EQ(sent, error4(3, 4, 1280, frame, 576 - 28)) << "as much as fits into 576 bytes";
+  EXPECT_EQ(report(IcmpProblem::too_big, packet6(1400), 1300), Result::too_big);
+  EXPECT_EQ(sent, error6(2, 0, 1300, packet6(1400), 1280 - 48));
+  EXPECT_EQ(sent.size(), IcmpErrors::kLargest);
+}
+
+TEST_F(IcmpErrorTest, UnreachableIsAboutTheHost) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  EXPECT_EQ(report(IcmpProblem::unreachable, frame), Result::unreachable);
+  EXPECT_EQ(sent, error4(3, 1, 0, frame, 38));
+  EXPECT_EQ(report(IcmpProblem::unreachable, packet6(10)), Result::unreachable);
+  EXPECT_EQ(sent, error6(1, 3, 0, packet6(10), 58));
+}
+
+TEST_F(IcmpErrorTest, PaddingIsNotQuoted) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1", 10);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frames::pad(frame, 100)), Result::time_exceeded);
+  EXPECT_EQ(sent, error4(11, 0, 0, frame, 38));
+}
+
+TEST_F(IcmpErrorTest, WhatMayBeFragmentedIsNotTooBig) {
+  EXPECT_EQ(report(IcmpProblem::too_big, df(udp(kPeer, "10.1.0.1", "10.2.0.1", 1400), false)),
+            Result::fragmentable);
+  EXPECT_TRUE(sent.empty());
+}
+
+// RFC 1812 4.3.2.7, RFC 4443 2.4 e.
+TEST_F(IcmpErrorTest, ErrorsFragmentsAndGroupsAreNotAnswered) {
+  for (const int type : {3, 4, 5, 11, 12}) {
+    Octets error = ping(kPeer, "10.1.0.1", "10.2.0.1");
+    error[34] = static_cast<std::uint8_t>(type);
+    EXPECT_EQ(report(IcmpProblem::time_exceeded, error), Result::not_answered) << type;
+  }
+  for (const int type : {1, 2, 3, 4, 127, 137}) {
+    Octets error = ping6(kPeer, "2001:db8:1::1", "2001:db8:2::1");
+    error[54] = static_cast<std::uint8_t>(type);
+    EXPECT_EQ(report(IcmpProblem::time_exceeded, error), Result::not_answered) << type;
+  }
+  Octets later = fragment(kPeer, "10.1.0.1", "10.2.0.1");
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, later), Result::time_exceeded) << "the first fragment is";
+  later[21] = 2;
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, later), Result::not_answered);
+  Octets group = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  group[0] = 1;
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, group), Result::not_answered);
+  EXPECT_TRUE(sent.empty());
+}
+
+TEST_F(IcmpErrorTest, PingsAreAnswered) {
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, ping(kPeer, "10.1.0.1", "10.2.0.1")), Result::time_exceeded);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, ping6(kPeer, "2001:db8:1::1", "2001:db8:2::1")),
+            Result::time_exceeded);
+}
+
+TEST_F(IcmpErrorTest, SpeaksFromAnAddressOfTheRouterOrNotAtAll) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  addresses = PortAddresses({}, {prefix("192.0.2.1/32")}, kOurs);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+  EXPECT_EQ(Octets(sent.begin() + 26, sent.begin() + 30), (Octets{192, 0, 2, 1}));
+  addresses = PortAddresses({prefix("2001:db8:1::fe/64")}, {}, kOurs);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::no_address);
+  EXPECT_TRUE(sent.empty());
+}
+
+TEST_F(IcmpErrorTest, ErrorsAreLimitedAndCounted) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  for (std::uint32_t i = 0; i < IcmpErrors::kAtOnce; ++i)
+    EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame), Result::limited);
+  EXPECT_TRUE(sent.empty());
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame, 0, kNow + 1ms), Result::time_exceeded);
+  EXPECT_EQ(errors.results()[static_cast<std::size_t>(Result::time_exceeded)], IcmpErrors::kAtOnce + 1);
+  EXPECT_EQ(errors.results()[static_cast<std::size_t>(Result::limited)], 1U);
+}
+
+}  // namespace
+}  // namespace surety

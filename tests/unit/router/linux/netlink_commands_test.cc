@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/linux/netlink_commands.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/router/linux/netlink_text.h"
+#include "tests/unit/router/linux/network_namespace.h"
+
+namespace surety {
+namespace {
+
+class NetlinkCommandsTest : public InNetworkNamespace {
+ protected:
+  void SetUp() override {
+    InNetworkNamespace::SetUp();
+    if (IsSkipped()) return;
+    make_wire();
+    auto opened = NetlinkCommands::open();
+    ASSERT_TRUE(opened) << opened.error();
+    commands_.emplace(std::move(*opened));
+    a0_ = commands_->link_by_name("a0").value_or(LinkEvent{}).ifindex;
+  }
+  // Whether `ip <arguments>` prints the text.
+  static bool shows(const std::string& arguments, const std::string& text) {
+    return std::system(("ip " + arguments + " | grep -q '" + text + "'").c_str()) ==
+           0;  // NOLINT(cert-env33-c)
+  }
+  std::optional<NetlinkCommands> commands_;
+  int a0_ = 0;
+};
+
+TEST_F(NetlinkCommandsTest, LinkByName) {
+  const auto link = commands_->link_by_name("a0");
+  ASSERT_TRUE(link);
+  EXPECT_EQ(text_of(*link), std::to_string(link->ifindex) + ": a0 up mtu 1500 02:00:00:00:00:0a");
+  EXPECT_FALSE(commands_->link_by_name("nosuch"));
+  EXPECT_FALSE(commands_->link_by_name(""));
+  EXPECT_FALSE(commands_->link_by_name("a-name-of-16-char"));
+}
+
+TEST_F(NetlinkCommandsTest, AddressesComeAndGo) {
+  for (const char* text : {"10.5.0.1/24", "2001:db8:5::1/64"}) {
+    const auto added = commands_->add_address(a0_, prefix(text));
+    ASSERT_TRUE(added) << added.error();
+    EXPECT_EQ(*added, Added::now);
+    EXPECT_TRUE(shows("addr show a0", text));
+    const auto again = commands_->add_address(a0_, prefix(text));
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_EQ(*again, Added::already_there);
+    const auto removed = commands_->remove_address(a0_, prefix(text));
+    EXPECT_TRUE(removed);
+    EXPECT_FALSE(shows("addr show a0", text));
+  }
+}
+
+TEST_F(NetlinkCommandsTest, ErrorsAreTheKernelsWords) {
+  const auto removed = commands_->remove_address(a0_, prefix("10.6.0.1/24"));
+  ASSERT_FALSE(removed);
+  EXPECT_NE(removed.error().find("cannot remove an address: Cannot assign requested address"),
+            std::string::npos)
+      << removed.error();
+  const auto added = commands_->add_address(9999, prefix("10.6.0.1/24"));
+  ASSERT_FALSE(added);
+  EXPECT_NE(added.error().find("No such device"), std::string::npos) << added.error();
+}
+
+TEST_F(NetlinkCommandsTest, ErrorsCarryTheKernelsExplanation) {
+  const auto added = commands_->add_address(a0_, {address("10.6.0.1"), 33});
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error(), "cannot add an address: Invalid argument (ipv4: Invalid prefix length)");
+}
+
+TEST_F(NetlinkCommandsTest, ResolveStartsAResolution) {
+  for (const char* text : {"10.9.1.77", "2001:db8:1::77"}) {
+    const auto started = commands_->resolve(a0_, address(text));
+    ASSERT_TRUE(started) << started.error();
+    EXPECT_TRUE(shows("neigh show dev a0 nud incomplete", text));
+  }
+  EXPECT_FALSE(commands_->resolve(9999, address("10.9.1.77")));
+}
+
+TEST_F(NetlinkCommandsTest, SetUp) {
+  run("ip link set a0 down");
+  EXPECT_FALSE(shows("link show up", " a0@"));
+  const auto up = commands_->set_up(a0_);
+  ASSERT_TRUE(up) << up.error();
+  EXPECT_TRUE(shows("link show up", " a0@"));
+  EXPECT_FALSE(commands_->set_up(9999));
+}
+
+}  // namespace
+}  // namespace surety

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames for tests of what answers on a link, from octets: independent of the code that reads and writes them
+// in the product.
+#pragma once
+
+#include <string>
+
+#include "config/address.h"
+#include "router/wire/arp.h"
+#include "tests/unit/router/wire/frame_builder.h"
+
+namespace surety::responder_frames {
+
+using frames::be16;
+using frames::Octets;
+using frames::zeros;
+using frames::operator+;
+
+inline constexpr config::Mac kOurs{{2, 0, 0, 0, 0, 1}}, kPeer{{2, 0, 0, 0, 0, 0x99}},
+    kOther{{2, 0, 0, 0, 0, 0x77}}, kBroadcast{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, kNobody{},
+    kAllNodesMac{{0x33, 0x33, 0, 0, 0, 1}};
+
+inline config::Address address(const std::string& text) {
+  return config::parse_address(text).value();
+}
+inline config::Prefix prefix(const std::string& text) {
+  return config::parse_prefix(text).value();
+}
+inline Octets octets(const config::Address& a) {
+  return Octets(a.bytes.begin(), a.bytes.begin() + (a.v6 ? 16 : 4));
+}
+inline Octets octets(const config::Mac& m) {
+  return Octets(m.bytes.begin(), m.bytes.end());
+}
+inline Octets ethernet(const config::Mac& to, const config::Mac& from, std::uint16_t type) {
+  return octets(to) + octets(from) + be16(type);
+}
+
+// RFC 826.
+inline Octets arp(arp::Operation operation, const config::Mac& to, const config::Mac& sender_mac,
+                  const std::string& sender, const config::Mac& target_mac, const std::string& target) {
+  return ethernet(to, sender_mac, 0x0806) + Octets{0, 1, 8, 0, 6, 4} +
+         be16(static_cast<std::uint16_t>(operation)) + octets(sender_mac) + octets(address(sender)) +
+         octets(target_mac) + octets(address(target));
+}
+
+// The checksum of ICMPv6, at offset 2 of `icmp`, by RFC 4443 2.3.
+inline Octets with_checksum6(const std::string& source, const std::string& destination, Octets icmp) {
+  icmp[2] = icmp[3] = 0;
+  Octets sum = octets(address(source)) + octets(address(destination)) + zeros(2) + be16(icmp.size()) +
+               Octets{0, 0, 0, 58} + icmp;
+  if (sum.size() % 2 != 0) sum.push_back(0);
+  const Octets field = be16(frames::checksum(sum.data(), sum.size()));
+  icmp[2] = field[0];
+  icmp[3] = field[1];
+  return icmp;
+}
+inline Octets ip6(const std::string& source, const std::string& destination, std::uint8_t hop_limit,
+                  const Octets& icmp) {
+  return Octets{0x60, 0, 0, 0} + be16(icmp.size()) + Octets{58, hop_limit} + octets(address(source)) +
+         octets(address(destination)) + with_checksum6(source, destination, icmp);
+}
+
+// Whatever its flow label is: RFC 6437 lets the sender choose.
+inline Octets without_flow_label(Octets frame) {
+  if (frame[12] != 0x86 || frame[13] != 0xdd) return frame;
+  frame[15] &= 0xf0;
+  frame[16] = frame[17] = 0;
+  return frame;
+}
+
+// RFC 4861 4.3, 4.4; the link-layer address is the sender's.
+inline Octets discovery(std::uint8_t type, const config::Mac& to, const config::Mac& from,
+                        const std::string& source, const std::string& destination, std::uint8_t flags,
+                        const std::string& target, bool option = true) {
+  Octets icmp = Octets{type, 0, 0, 0, flags, 0, 0, 0} + octets(address(target));
+  if (option) icmp = icmp + Octets{static_cast<std::uint8_t>(type == 135 ? 1 : 2), 1} + octets(from);
+  return ethernet(to, from, 0x86dd) + ip6(source, destination, 255, icmp);
+}
+inline config::Mac group_mac(const std::string& group) {
+  const auto& b = address(group).bytes;
+  return {{0x33, 0x33, b[12], b[13], b[14], b[15]}};
+}
+inline Octets solicitation(const config::Mac& from, const std::string& source, const std::string& group,
+                           const std::string& target) {
+  return discovery(135, group_mac(group), from, source, group, 0, target);
+}
+// Duplicate address detection.
+inline Octets probe(const config::Mac& from, const std::string& target) {
+  const auto& b = address(target).bytes;
+  config::Address group = address("ff02::1:ff00:0");
+  std::copy(b.begin() + 13, b.end(), group.bytes.begin() + 13);
+  const std::string to = config::to_string(group);
+  return discovery(135, group_mac(to), from, "::", to, 0, target, false);
+}
+inline Octets advertisement(const config::Mac& to, const std::string& source, const std::string& destination,
+                            std::uint8_t flags, const std::string& target, const config::Mac& from) {
+  return discovery(136, to, from, source, destination, flags, target);
+}
+
+inline std::uint32_t word(const std::string& v4) {
+  const auto& b = address(v4).bytes;
+  return static_cast<std::uint32_t>(b[0]) << 24 | static_cast<std::uint32_t>(b[1]) << 16 |
+         static_cast<std::uint32_t>(b[2]) << 8 | b[3];
+}
+inline Octets echo(std::uint8_t type) {
+  Octets icmp = Octets{type, 0, 0, 0} + be16(0x1234) + be16(1) + Octets{'s', 'u', 'r', 'e', 't', 'y'};
+  const Octets field = be16(frames::checksum(icmp.data(), icmp.size()));
+  icmp[2] = field[0];
+  icmp[3] = field[1];
+  return icmp;
+}
+inline Octets ping(const config::Mac& from, const std::string& source, const std::string& destination) {
+  return ethernet(kOurs, from, 0x0800) +
+         frames::ip4(1, echo(8), {.source = word(source), .destination = word(destination)});
+}
+// As a host of RFC 6864 answers: identification 0, DF.
+inline Octets pong(const config::Mac& to, const std::string& source, const std::string& destination) {
+  Octets ip = frames::ip4(1, echo(0), {.source = word(source), .destination = word(destination)});
+  ip[4] = ip[5] = 0;
+  frames::fix_checksum(ip.data());
+  return ethernet(to, kOurs, 0x0800) + ip;
+}
+inline Octets ping6(const config::Mac& from, const std::string& source, const std::string& destination) {
+  return ethernet(kOurs, from, 0x86dd) + ip6(source, destination, 64, echo(128));
+}
+inline Octets pong6(const config::Mac& to, const std::string& source, const std::string& destination) {
+  return ethernet(to, kOurs, 0x86dd) + ip6(source, destination, 64, echo(129));
+}
+inline Octets udp(const config::Mac& from, const std::string& source, const std::string& destination,
+                  std::size_t data = 10) {
+  const bool group = word(destination) >> 28 == 0xe;
+  return ethernet(group ? config::Mac{{1, 0, 0x5e, 0, 0, 5}} : kOurs, from, 0x0800) +
+         frames::ip4(17, frames::udp(1000, 2000, data),
+                     {.source = word(source), .destination = word(destination)});
+}
+inline Octets fragment(const config::Mac& from, const std::string& source, const std::string& destination) {
+  return ethernet(kOurs, from, 0x0800) +
+         frames::ip4(17, frames::udp(1000, 2000, 16),
+                     {.source = word(source), .destination = word(destination), .place = 0x2000});
+}
+// An IPv4 packet behind one more router.
+inline Octets one_hop_on(Octets ip) {
+  --ip[8];
+  frames::fix_checksum(ip.data());
+  return ip;
+}
+
+}  // namespace surety::responder_frames

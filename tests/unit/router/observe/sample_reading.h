@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reading in which every table has rows and every optional value is there once and missing once.
+#pragma once
+
+#include "router/observe/reading.h"
+
+namespace surety::test {
+
+inline std::uint64_t& drops(PortReading& port, DropReason reason) {
+  return port.counters.drops[static_cast<std::size_t>(reason)];
+}
+
+inline std::vector<PortReading> sample_ports() {
+  PortReading lan;
+  lan.name = "lan0";
+  lan.device = "af_xdp lan0";
+  lan.counters.rx_packets = 1000;
+  lan.counters.rx_bytes = 590'000;
+  lan.counters.forwarded = 984;
+  lan.counters.signals = 6;
+  lan.counters.held = 4;
+  drops(lan, DropReason::buffer) = 3;
+  drops(lan, DropReason::ipv4_checksum) = 1;
+  lan.counters.punted[static_cast<std::size_t>(PuntReason::arp)] = 2;
+  lan.counters.degraded[static_cast<std::size_t>(DegradeReason::creation_limited)] = 5;
+  lan.rx_missed = 7;
+  lan.exceptions[static_cast<std::size_t>(ExceptionResult::to_twin)] = 2;
+  lan.responder = {{.name = "arp_reply", .help = "answered", .count = 3},
+                   {.name = "malformed", .help = "cannot be", .count = 0}};
+  lan.owner_core = 1;
+  lan.rx_cores = {1, 2};
+  lan.spread = "queues";
+  PortReading wan;
+  wan.name = "wan0";
+  wan.device = "pci 0000:03:00.0";
+  wan.up = false;
+  wan.counters.enqueued = 990;
+  wan.counters.tx_packets = 978;
+  wan.counters.tx_bytes = 577'020;
+  drops(wan, DropReason::early) = 2;
+  wan.queued = 10;
+  wan.shape_bytes_per_second = 4'250'000;
+  wan.counters.originated = 8;
+  wan.counters.given = 402;
+  wan.counters.taken = 400;
+  wan.handover = 2;
+  wan.owner_core = 2;
+  wan.rx_cores = {2};
+  wan.spread = "one";
+  return {lan, wan};
+}
+
+inline std::vector<QueueReading> sample_queues() {
+  QueueReading assured;
+  assured.port = "wan0";
+  assured.name = "assured";
+  assured.counters[0] = {.arrivals = 600,
+                         .departures = 595,
+                         .early_drops = 0,
+                         .forced_drops = 0,
+                         .overflow_drops = 0,
+                         .ecn_marks = 0,
+                         .departed_bytes = 342'720};
+  assured.counters[1] = {.arrivals = 390,
+                         .departures = 383,
+                         .early_drops = 2,
+                         .forced_drops = 1,
+                         .overflow_drops = 0,
+                         .ecn_marks = 5,
+                         .departed_bytes = 220'608};
+  assured.depth = {5, 4};
+  assured.average_in = 4.25;
+  assured.average_total = 10.5;
+  assured.has_rio = true;
+  assured.congested = true;
+  assured.sojourn.counts[0] = 1;
+  assured.sojourn.counts[3] = 97;
+  assured.sojourn.counts[10] = 1;
+  assured.sojourn.counts[SojournHistogram::kBuckets] = 1;
+  assured.sojourn.sum_ns = 3'000'000'000;
+  QueueReading control;
+  control.port = "wan0";
+  control.name = "control";
+  return {assured, control};
+}
+
+inline std::vector<ServiceReading> sample_services() {
+  ServiceReading silver;
+  silver.name = "silver";
+  silver.conditioner = "csa";
+  silver.counters.packets = {600, 300};
+  silver.counters.bytes = {345'600, 172'800};
+  silver.counters.dropped = 3;
+  silver.counters.held = 4;
+  silver.counters.contracts = 10;
+  silver.counters.flows = 12;
+  silver.committed_bytes_per_second = 1'250'000;
+  silver.achieved_bytes_per_second = 1'625'000;
+  silver.achieved_in_bytes_per_second = 1'233'750;
+  silver.respect_ratio = 0.987;
+  ServiceReading best_effort;
+  best_effort.name = "best-effort";
+  best_effort.conditioner = "none";
+  best_effort.counters.packets = {0, 90};
+  best_effort.counters.bytes = {0, 9'000};
+  best_effort.counters.flows = 1;
+  return {silver, best_effort};
+}
+
+inline SignallingReading sample_signalling() {
+  SignallingReading s;
+  s.mode = "act";
+  s.received[static_cast<std::size_t>(SignalResult::applied)] = 6;
+  s.received[static_cast<std::size_t>(SignalResult::forged)] = 1;
+  s.senders = {{.port = "wan0", .queue = "assured", .sent = 7, .limited = 2, .lost = 1}};
+  s.sources = {{.router = "192.0.2.2", .port = "1", .queue = "0", .signals = 6, .age_seconds = 0.25}};
+  s.paths = {{.gateway = "via 10.2.0.1 wan0",
+              .next_hop = 3,
+              .next_hops = 1,
+              .domain = "wan0/assured",
+              .alpha = 0.12,
+              .applied_alpha = 0.1}};
+  return s;
+}
+
+inline Reading sample_reading() {
+  Reading r;
+  r.router_name = "edge1";
+  r.version = "0.1.0";
+  r.config_hash = "a1b2c3";
+  r.uptime_seconds = 3723.5;
+  r.ports = sample_ports();
+  r.queues = sample_queues();
+  r.services = sample_services();
+  r.domains = {{.name = "wan0/assured", .alpha = 0.38}};
+  r.aggregates = {{.name = "uplink-tcp",
+                   .port = "wan0",
+                   .queue = "assured",
+                   .tpr_bytes_per_second = 2'125'000,
+                   .lambda_in_bytes_per_second = 61'250,
+                   .lambda_out_bytes_per_second = 88'750.5,
+                   .tokens_bytes = 34'560,
+                   .remarked = 11,
+                   .dropped = 2,
+                   .passed_in = 600,
+                   .passed_out = 390}};
+  r.top_flows = {{.source = "10.1.0.1:5001",
+                  .destination = "198.51.100.7:80",
+                  .protocol = "tcp",
+                  .service = "silver",
+                  .vlan = 100,
+                  .in_bytes = 1'500'000,
+                  .out_bytes = 400,
+                  .held = 4,
+                  .idle_seconds = 0.0025}};
+  r.flows = 13;
+  r.flow_capacity = 65'536;
+  r.workers = {{.core = 1, .counters = {.busy_cycles = 250, .idle_cycles = 750, .turns = 40}, .flows = 9},
+               {.core = 2, .counters = {}, .flows = 4}};
+  r.stages.cycles[static_cast<std::size_t>(Stage::parse)] = 13'000;
+  r.stages.packets[static_cast<std::size_t>(Stage::parse)] = 1'000;
+  r.routes = 5;
+  r.routes_rejected = 2;
+  r.neighbors = 3;
+  r.mempool_available = 16'000;
+  r.mempool_size = 16'384;
+  r.reloads = 2;
+  r.signalling = sample_signalling();
+  r.icmp_errors = {{.name = "time_exceeded", .help = "said so", .count = 4}};
+  return r;
+}
+
+}  // namespace surety::test

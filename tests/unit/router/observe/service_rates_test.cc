@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/service_rates.h"
+
+#include <gtest/gtest.h>
+
+namespace surety {
+namespace {
+
+using namespace literals;
+
+constexpr Time kStart{1000s};
+
+// Three services: 8 kbit/s a contract (1000 bytes per second), 800 kbit/s, and one that promises nothing.
+class ServiceRatesTest : public testing::Test {
+ protected:
+  ServiceReading& at(std::size_t service, std::uint64_t in, std::uint64_t out, std::uint64_t contracts = 1) {
+    ServiceReading& s = services[service];
+    s = {};
+    s.counters.bytes = {in, out};
+    s.counters.contracts = contracts;
+    return s;
+  }
+
+  ServiceRates rates{{8_kbps, 800_kbps, Rate{}}};
+  std::vector<ServiceReading> services = std::vector<ServiceReading>(3);
+};
+
+TEST_F(ServiceRatesTest, BeforeTheFirstSampleOnlyThePromiseIsKnown) {
+  at(0, 5000, 100, 3);
+  rates.apply(services, kStart);
+  EXPECT_EQ(services[0].committed_bytes_per_second, 3000);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
+  EXPECT_FALSE(services[0].respect_ratio.has_value());
+}
+
+TEST_F(ServiceRatesTest, AchievedIsWhatWasLetGoOverTheTimeSince) {
+  at(0, 10'000, 1000);
+  at(1, 0, 0);
+  at(2, 100, 7);
+  rates.sample(services, kStart);
+  at(0, 11'000, 2500);
+  at(1, 50'000, 0, 2);
+  at(2, 1100, 7, 0);
+  rates.apply(services, kStart + 2s);
+  EXPECT_EQ(services[0].achieved_in_bytes_per_second, 500);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 1250);
+  EXPECT_EQ(services[0].committed_bytes_per_second, 1000);
+  EXPECT_EQ(services[0].respect_ratio, 0.5);
+  EXPECT_EQ(services[1].committed_bytes_per_second, 200'000);
+  EXPECT_EQ(services[1].respect_ratio, 0.125);
+  EXPECT_EQ(services[2].achieved_bytes_per_second, 500);
+  EXPECT_FALSE(services[2].respect_ratio.has_value()) << "nothing is promised";
+}
+
+TEST_F(ServiceRatesTest, RespectIsAtMostOne) {
+  at(0, 0, 0);
+  rates.sample(services, kStart);
+  at(0, 3000, 0);
+  rates.apply(services, kStart + 1s);
+  EXPECT_EQ(services[0].achieved_in_bytes_per_second, 3000);
+  EXPECT_EQ(services[0].respect_ratio, 1.0);
+}
+
+TEST_F(ServiceRatesTest, WithoutContractsThereIsNoRespect) {
+  at(0, 0, 0, 0);
+  rates.sample(services, kStart);
+  at(0, 3000, 0, 0);
+  rates.apply(services, kStart + 1s);
+  EXPECT_FALSE(services[0].respect_ratio.has_value());
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 3000);
+}
+
+TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
+  at(0, 3000, 0);
+  rates.sample(services, kStart);
+  rates.apply(services, kStart);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
+  EXPECT_FALSE(services[0].respect_ratio.has_value());
+}
+
+TEST_F(ServiceRatesTest, AReadingOlderThanTheSampleShowsNoRate) {
+  at(0, 10'000, 500);
+  rates.sample(services, kStart);
+  at(0, 9'000, 400);
+  rates.apply(services, kStart + 1s);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
+}
+
+TEST_F(ServiceRatesTest, AfterAReloadThereMayBeMoreServicesAndOtherPromises) {
+  at(0, 10'000, 0);
+  rates.sample(services, kStart);
+  rates.set_committed({16_kbps, 800_kbps, Rate{}, 8_kbps});
+  services.resize(4);
+  at(0, 11'000, 0);
+  at(3, 700, 300);
+  rates.apply(services, kStart + 1s);
+  EXPECT_EQ(services[0].committed_bytes_per_second, 2000);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 1000);
+  EXPECT_EQ(services[3].committed_bytes_per_second, 1000);
+  EXPECT_EQ(services[3].achieved_bytes_per_second, 1000) << "it had carried nothing when the window began";
+}
+
+// The rate is k * 100 bytes per second in the k-th second: only the last ten samples count.
+TEST_F(ServiceRatesTest, TheWindowMovesOn) {
+  std::uint64_t bytes = 0;
+  for (unsigned second = 0; second <= 20; ++second) {
+    bytes += second * 100;
+    at(0, 0, bytes);
+    rates.sample(services, kStart + second * 1s);
+  }
+  rates.apply(services, kStart + 20s);
+  // Samples of seconds 11 to 20: what came in seconds 12 to 20 over nine seconds.
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 100 * (12 + 20) / 2);
+  at(0, 0, bytes);
+  rates.apply(services, kStart + 23s);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 100 * 9 * (12 + 20) / 2 / 12.0);
+}
+
+}  // namespace
+}  // namespace surety

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/metrics_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tests/unit/router/observe/sample_reading.h"
+
+namespace surety {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string scrape(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  const std::string request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  EXPECT_EQ(send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  shutdown(fd, SHUT_WR);  // the server would wait for more
+  std::string reply, part(65536, '\0');
+  for (ssize_t n; (n = recv(fd, part.data(), part.size(), 0)) > 0;)
+    reply.append(part, 0, static_cast<std::size_t>(n));
+  close(fd);
+  return reply;
+}
+
+std::string error_of(const std::string& listen) {
+  const MetricsServer::Result result = MetricsServer::start(listen, test::sample_reading);
+  EXPECT_EQ(result.server, nullptr);
+  return result.error;
+}
+
+TEST(MetricsServer, TakesOneReadingPerScrape) {
+  std::atomic<int> readings = 0;
+  const auto [server, error] = MetricsServer::start("127.0.0.1:0", [&] {
+    Reading r;
+    r.routes = static_cast<std::uint64_t>(++readings);
+    return r;
+  });
+  ASSERT_NE(server, nullptr) << error;
+  EXPECT_EQ(error, "");
+  const std::string first = scrape(server->port());
+  EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(first, HasSubstr("\nsurety_routes 1\n"));
+  EXPECT_THAT(scrape(server->port()), HasSubstr("\nsurety_routes 2\n"));
+  EXPECT_EQ(readings, 2);
+}
+
+TEST(MetricsServer, ListensOnIpv6OrSaysWhyNot) {
+  const auto [server, error] = MetricsServer::start("[::1]:0", test::sample_reading);
+  EXPECT_EQ(error, server != nullptr
+                       ? ""
+                       : "metrics: [::1]:0 cannot be used because libcivetweb was built without IPv6: "
+                         "listen on an IPv4 address such as 127.0.0.1:9464");
+}
+
+TEST(MetricsServer, NamesATakenAddressAndTheFix) {
+  const auto [server, error] = MetricsServer::start("127.0.0.1:0", test::sample_reading);
+  ASSERT_NE(server, nullptr) << error;
+  const std::string taken = "127.0.0.1:" + std::to_string(server->port());
+  EXPECT_EQ(error_of(taken),
+            "metrics: " + taken +
+                " is taken by another program: choose another port under `metrics: {listen: ...}`");
+}
+
+TEST(MetricsServer, FreesItsAddress) {
+  auto first = MetricsServer::start("127.0.0.1:0", test::sample_reading);
+  ASSERT_NE(first.server, nullptr) << first.error;
+  const std::string address = "127.0.0.1:" + std::to_string(first.server->port());
+  first.server.reset();
+  const auto second = MetricsServer::start(address, test::sample_reading);
+  EXPECT_NE(second.server, nullptr) << second.error;
+}
+
+TEST(MetricsServer, SaysWhenTheAddressIsNotOurs) {
+  EXPECT_EQ(error_of("192.0.2.1:9464"),
+            "metrics: no interface has the address of 192.0.2.1:9464: listen on 127.0.0.1 or on an address "
+            "of this machine");
+}
+
+TEST(MetricsServer, SaysWhatAnAddressLooksLike) {
+  for (const char* listen :
+       {"", "9464", "127.0.0.1", "127.0.0.1:", ":9464", "127.0.0.1:http", "127.0.0.1:99999"})
+    EXPECT_EQ(error_of(listen), "metrics: `" + std::string(listen) +
+                                    "` is not an address and a port: write `listen: \"127.0.0.1:9464\"`");
+}
+
+}  // namespace
+}  // namespace surety

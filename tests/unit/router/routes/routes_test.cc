@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/routes/routes.h"
+
+#include <gtest/gtest.h>
+
+#include "router/routes/fib.h"
+#include "tests/unit/router/routes/table_sink.h"
+
+namespace surety {
+namespace {
+
+using Lines = std::vector<std::string>;
+using Resolution = Routes::Resolution;
+
+// Port 0 is interface 10 with 10.0.0.1/24, port 1 interface 11 with 10.0.1.1/30 and 2001:db8:1::1/64. 99 is
+// not a port.
+class RoutesTest : public testing::Test {
+ protected:
+  RoutesTest() {
+    config.ports.resize(2);
+    config.ports[0].addresses = {prefix("10.0.0.1/24")};
+    config.ports[1].addresses = {prefix("10.0.1.1/30"), prefix("2001:db8:1::1/64")};
+  }
+  void start() {
+    routes.configure(config);
+    routes.bind_port(0, 10);
+    routes.bind_port(1, 11);
+  }
+  void route(const std::string& to, std::vector<RouteNextHop> hops, std::uint32_t metric = 0) {
+    routes.on(RouteEvent{EventAction::add, prefix(to), std::move(hops), metric, 186, false});
+  }
+  void no_route(const std::string& to, std::vector<RouteNextHop> hops = {}, std::uint32_t metric = 0) {
+    routes.on(RouteEvent{EventAction::remove, prefix(to), std::move(hops), metric, 186, false});
+  }
+  void neighbor(int ifindex, const std::string& a, std::uint8_t m) {
+    routes.on(NeighborEvent{EventAction::add, ifindex, address(a), mac(m)});
+  }
+  void no_neighbor(int ifindex, const std::string& a) {
+    routes.on(NeighborEvent{EventAction::remove, ifindex, address(a), {}});
+  }
+  void own(EventAction action, int ifindex, const std::string& a) {
+    routes.on(AddressEvent{action, ifindex, prefix(a)});
+  }
+  void link(int ifindex, bool up) { routes.on(LinkEvent{ifindex, "eth", up, 1500, {}}); }
+  static RouteNextHop via(const std::string& a, int ifindex = 0) { return {address(a), ifindex}; }
+  static RouteNextHop on_link(int ifindex) { return {{}, ifindex}; }
+  std::string forward(const std::string& a) const { return sink.forward(address(a)); }
+
+  config::Config config;
+  TableSink sink;
+  Routes routes{sink, 4096};
+};
+
+TEST_F(RoutesTest, OwnAddressesOfYaml) {
+  start();
+  EXPECT_EQ(sink.all(), (Lines{"10.0.0.0/24 glean 0", "10.0.0.0/32 blackhole", "10.0.0.1/32 local",
+                               "10.0.0.255/32 blackhole", "10.0.1.0/30 glean 1", "10.0.1.0/32 blackhole",
+                               "10.0.1.1/32 local", "10.0.1.3/32 blackhole", "2001:db8:1::/64 glean 1",
+                               "2001:db8:1::/128 local", "2001:db8:1::1/128 local"}));
+  EXPECT_EQ(routes.routes(), 11U);
+}
+
+TEST_F(RoutesTest, ANeighbourOnASubnetHasAHostRoute) {
+  start();
+  neighbor(10, "10.0.0.5", 5);
+  neighbor(11, "2001:db8:1::5", 6);
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+  EXPECT_EQ(forward("10.0.0.6"), "glean 0");
+  EXPECT_EQ(forward("2001:db8:1::5"), "ready 1 02:00:00:00:00:06");
+  EXPECT_EQ(routes.neighbors(), 2U);
+  neighbor(10, "10.0.0.5", 7);  // moved
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:07");
+  no_neighbor(10, "10.0.0.5");
+  EXPECT_EQ(forward("10.0.0.5"), "glean 0");
+  EXPECT_EQ(routes.routes(), 12U);
+  EXPECT_EQ(routes.neighbors(), 1U);
+}
+
+TEST_F(RoutesTest, NeighboursElsewhereHaveNone) {
+  start();
+  neighbor(10, "10.0.1.2", 5);   // on the other port's subnet
+  neighbor(10, "192.0.2.7", 5);  // on none
+  neighbor(10, "10.0.0.1", 5);   // an own address
+  neighbor(11, "fe80::5", 5);    // link-local: a gateway at most
+  neighbor(99, "10.0.0.6", 5);   // not a port
+  EXPECT_EQ(routes.routes(), 11U);
+  EXPECT_EQ(forward("10.0.0.1"), "local");
+  EXPECT_EQ(routes.neighbors(), 4U);
+}
+
+TEST_F(RoutesTest, ALongerRouteTakesTheHostRoutesInIt) {
+  start();
+  neighbor(10, "10.0.0.5", 5);
+  neighbor(10, "10.0.0.200", 6);
+  route("10.0.0.0/25", {via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("10.0.0.5"), "unresolved 1");
+  EXPECT_EQ(forward("10.0.0.200"), "ready 0 02:00:00:00:00:06");
+  no_route("10.0.0.0/25");
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+  route("10.0.0.5/32", {via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("10.0.0.5"), "unresolved 1");
+  no_route("10.0.0.5/32");
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+}
+
+TEST_F(RoutesTest, AnOnLinkHostRouteUsesItsNeighbour) {
+  start();
+  route("192.0.2.7/32", {on_link(10)});
+  EXPECT_EQ(forward("192.0.2.7"), "glean 0");
+  neighbor(10, "192.0.2.7", 7);
+  EXPECT_EQ(forward("192.0.2.7"), "ready 0 02:00:00:00:00:07");
+  no_route("192.0.2.7/32");
+  EXPECT_EQ(forward("192.0.2.7"), "none");
+  route("192.0.2.0/28", {on_link(10)});
+  EXPECT_EQ(forward("192.0.2.7"), "ready 0 02:00:00:00:00:07");
+}
+
+TEST_F(RoutesTest, AGatewaysMacReachesEveryRouteWithoutTouchingThem) {
+  start();
+  route("0.0.0.0/0", {via("10.0.0.9", 10)});
+  route("192.0.2.0/24", {via("10.0.0.9", 10)}, 100);
+  route("2001:db8:ff::/48", {via("fe80::9", 11)});
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 0");
+  EXPECT_EQ(routes.unresolved(),
+            (std::vector<Resolution>{{address("10.0.0.9"), 0, 10}, {address("fe80::9"), 1, 11}}));
+  EXPECT_EQ(routes.gateway(sink.routes.at(prefix("192.0.2.0/24")).first),
+            (Resolution{address("10.0.0.9"), 0, 10}));
+  EXPECT_EQ(routes.gateway(sink.routes.at(prefix("10.0.0.0/24")).first), std::nullopt) << "on link";
+  const int before = sink.route_changes;
+  neighbor(10, "10.0.0.9", 9);
+  neighbor(11, "fe80::9", 8);
+  EXPECT_EQ(forward("8.8.8.8"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("2001:db8:ff::1"), "ready 1 02:00:00:00:00:08");
+  EXPECT_EQ(sink.route_changes, before + 1) << "the host route of 10.0.0.9";
+  EXPECT_TRUE(routes.unresolved().empty());
+  no_neighbor(10, "10.0.0.9");
+  EXPECT_EQ(forward("8.8.8.8"), "unresolved 0");
+}
+
+TEST_F(RoutesTest, Ipv4ThroughAnIpv6Gateway) {
+  start();
+  route("192.0.2.0/24", {via("fe80::9", 11)});
+  neighbor(11, "fe80::9", 9);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:09");
+}
+
+TEST_F(RoutesTest, EcmpLeavesOutTheDead) {
+  start();
+  route("192.0.2.0/24", {via("10.0.1.2", 11), via("10.0.0.9", 10)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0 | unresolved 1");
+  neighbor(11, "10.0.1.2", 2);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02");
+  neighbor(10, "10.0.0.9", 9);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09 | ready 1 02:00:00:00:00:02");
+  link(10, false);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02");
+  routes.set_port_up(1, false);
+  EXPECT_EQ(forward("192.0.2.1"), "none | none");
+  link(10, true);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09 | ready 0 02:00:00:00:00:09");
+  no_route("192.0.2.0/24", {via("10.0.0.9", 10)});  // one leg
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+  routes.set_port_up(1, true);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:02");
+}
+
+TEST_F(RoutesTest, APortThatIsDownForwardsNothing) {
+  start();
+  neighbor(10, "10.0.0.5", 5);
+  link(10, false);
+  EXPECT_EQ(forward("10.0.0.5"), "none");
+  EXPECT_EQ(forward("10.0.0.6"), "none");
+  EXPECT_EQ(forward("10.0.0.1"), "local");
+  link(10, true);
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+}
+
+TEST_F(RoutesTest, YamlRoutesAndPermanentNeighbours) {
+  config.routes = {{prefix("198.51.100.0/24"), {{address("10.0.0.9"), {}}}, false},
+                   {prefix("203.0.113.0/24"), {}, true},
+                   {prefix("192.0.2.0/24"), {{{}, 1}}, false},
+                   {prefix("2001:db8:ff::/48"), {{address("fe80::9"), 1}}, false}};
+  config.neighbors = {{address("10.0.0.9"), mac(9), 0}};
+  start();
+  EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("203.0.113.1"), "blackhole");
+  EXPECT_EQ(forward("192.0.2.1"), "glean 1");
+  EXPECT_EQ(forward("2001:db8:ff::1"), "unresolved 1");
+  neighbor(10, "10.0.0.9", 1);
+  no_neighbor(10, "10.0.0.9");
+  EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:09") << "permanent";
+  route("198.51.100.0/24", {via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:09") << "YAML goes before the kernel";
+}
+
+TEST_F(RoutesTest, AReloadProgramsTheDifferenceOnly) {
+  config.routes = {{prefix("198.51.100.0/24"), {{address("10.0.0.9"), {}}}, false},
+                   {prefix("203.0.113.0/24"), {}, true}};
+  config.neighbors = {{address("10.0.0.9"), mac(9), 0}, {address("10.0.0.8"), mac(8), 0}};
+  start();
+  const Lines first = sink.all();
+  const int before = sink.route_changes;
+  routes.configure(config);
+  EXPECT_EQ(sink.route_changes, before);
+  config.routes.pop_back();
+  config.neighbors = {{address("10.0.0.9"), mac(7), 0}};
+  routes.configure(config);
+  EXPECT_EQ(sink.route_changes, before + 2);
+  EXPECT_EQ(forward("203.0.113.1"), "none");
+  EXPECT_EQ(forward("198.51.100.1"), "ready 0 02:00:00:00:00:07");
+  EXPECT_EQ(forward("10.0.0.8"), "glean 0");
+  config.ports[0].addresses.clear();
+  routes.configure(config);
+  EXPECT_EQ(forward("198.51.100.1"), "none") << "its gateway is on no subnet now";
+}
+
+TEST_F(RoutesTest, AYamlGatewayWaitsForItsSubnet) {
+  config.routes = {{prefix("198.51.100.0/24"), {{address("172.16.0.9"), {}}}, false}};
+  start();
+  EXPECT_EQ(forward("198.51.100.1"), "none");
+  route("198.51.100.0/24", {via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("198.51.100.1"), "unresolved 1") << "the kernel's instead";
+  own(EventAction::add, 10, "172.16.0.1/16");
+  EXPECT_EQ(forward("198.51.100.1"), "unresolved 0");
+  own(EventAction::add, 11, "172.16.0.2/24");
+  EXPECT_EQ(forward("198.51.100.1"), "unresolved 1") << "a longer subnet";
+  own(EventAction::remove, 11, "172.16.0.2/24");
+  own(EventAction::remove, 10, "172.16.0.1/16");
+  no_route("198.51.100.0/24");
+  EXPECT_EQ(forward("198.51.100.1"), "none");
+}
+
+TEST_F(RoutesTest, AddressesOfTheKernel) {
+  start();
+  const Lines first = sink.all();
+  own(EventAction::add, 10, "10.0.0.1/24");  // YAML's, given to the kernel by us
+  EXPECT_EQ(sink.all(), first);
+  own(EventAction::add, 10, "10.0.0.2/24");
+  EXPECT_EQ(forward("10.0.0.2"), "local");
+  own(EventAction::add, 99, "192.0.2.1/24");
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+  EXPECT_EQ(forward("192.0.2.2"), "none");
+  own(EventAction::remove, 99, "192.0.2.1/24");
+  own(EventAction::remove, 10, "10.0.0.2/24");
+  own(EventAction::remove, 10, "10.0.0.1/24");
+  EXPECT_EQ(sink.all(), first);
+}
+
+TEST_F(RoutesTest, TheKernelsOwnRoutesOfSubnets) {
+  start();
+  const Lines first = sink.all();
+  routes.on(RouteEvent{EventAction::add, prefix("10.0.0.0/24"), {on_link(10)}, 0, 2, false});
+  EXPECT_EQ(sink.all(), first);
+  routes.on(RouteEvent{EventAction::add, prefix("192.168.0.0/16"), {on_link(99)}, 0, 2, false});
+  EXPECT_EQ(forward("192.168.0.1"), "local") << "the kernel forwards there";
+  routes.on(RouteEvent{EventAction::add, prefix("0.0.0.0/0"), {}, 4096, 3, true});
+  EXPECT_EQ(forward("8.8.8.8"), "blackhole");
+}
+
+TEST_F(RoutesTest, MulticastAndLinkLocalPrefixesNeverComeToTheFib) {
+  start();
+  route("fe80::/64", {on_link(10)});
+  route("ff00::/8", {on_link(10)});
+  route("224.0.0.0/4", {on_link(10)});
+  EXPECT_EQ(routes.routes(), 11U);
+}
+
+TEST_F(RoutesTest, APortBoundLaterTakesWhatIsThere) {
+  routes.configure(config);
+  route("192.0.2.0/24", {via("10.0.0.9", 10)});
+  neighbor(10, "10.0.0.9", 9);
+  own(EventAction::add, 10, "172.16.0.1/16");
+  link(10, true);
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  EXPECT_EQ(forward("172.16.0.2"), "none");
+  routes.bind_port(0, 10);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("10.0.0.9"), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(forward("172.16.0.2"), "glean 0");
+  routes.bind_port(0, 0);
+  EXPECT_EQ(forward("192.0.2.1"), "local");
+  EXPECT_EQ(forward("10.0.0.9"), "glean 0");
+  EXPECT_EQ(forward("172.16.0.2"), "none");
+}
+
+TEST_F(RoutesTest, ASyncRemovesWhatIsNotRepeated) {
+  config.routes = {{prefix("198.51.100.0/24"), {{address("10.0.0.9"), {}}}, false}};
+  start();
+  const Lines first = sink.all();
+  const auto hear = [&](bool all) {
+    route("192.0.2.0/24", {via("10.0.0.9", 10)});
+    neighbor(10, "10.0.0.9", 9);
+    own(EventAction::add, 11, "172.16.0.1/16");
+    if (!all) return;
+    route("192.0.2.0/25", {via("10.0.0.8", 10)});
+    neighbor(10, "10.0.0.8", 8);
+    own(EventAction::add, 11, "172.17.0.1/16");
+  };
+  hear(false);
+  const Lines some = sink.all();
+  hear(true);
+  const int before = sink.route_changes;
+  routes.begin_kernel_sync();
+  hear(true);
+  routes.end_kernel_sync();
+  EXPECT_EQ(sink.route_changes, before);
+  routes.begin_kernel_sync();
+  hear(false);
+  routes.end_kernel_sync();
+  EXPECT_EQ(sink.all(), some);
+  routes.begin_kernel_sync();
+  routes.end_kernel_sync();
+  EXPECT_EQ(sink.all(), first);
+}
+
+TEST_F(RoutesTest, RoutesThatNameNextHopObjects) {
+  start();
+  neighbor(10, "10.0.0.9", 9);
+  neighbor(11, "10.0.1.2", 2);
+  const auto object = [&](std::uint32_t id, const std::string& gateway, int ifindex) {
+    routes.on(NextHopEvent{.id = id, .hop = via(gateway, ifindex)});
+  };
+  const auto naming = [&](const std::string& to, std::uint32_t id, std::vector<RouteNextHop> repeated) {
+    routes.on(
+        RouteEvent{.to = prefix(to), .next_hops = std::move(repeated), .protocol = 186, .next_hop_id = id});
+  };
+  object(1, "10.0.0.9", 10);
+  object(2, "10.0.1.2", 11);
+  routes.on(NextHopEvent{.id = 3, .group = {{1, 1}, {2, 3}}});
+  naming("192.0.2.0/24", 3, {});
+  naming("198.51.100.0/24", 1, {via("10.0.0.9", 10)});
+  naming("203.0.113.0/24", 44, {via("10.0.0.9", 10)});  // an object we have not heard of
+  EXPECT_EQ(forward("192.0.2.1"),
+            "ready 0 02:00:00:00:00:09 | ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02 | "
+            "ready 1 02:00:00:00:00:02");
+  EXPECT_EQ(forward("203.0.113.1"), "ready 0 02:00:00:00:00:09");
+  object(1, "10.0.1.2", 11);
+  EXPECT_EQ(forward("198.51.100.1"), "ready 1 02:00:00:00:00:02") << "no route message says so";
+  routes.on(NextHopEvent{.action = EventAction::remove, .id = 1});
+  EXPECT_EQ(forward("198.51.100.1"), "none");
+  routes.begin_kernel_sync();
+  object(2, "10.0.1.2", 11);
+  naming("192.0.2.0/24", 2, {});
+  neighbor(11, "10.0.1.2", 2);
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("192.0.2.1"), "ready 1 02:00:00:00:00:02");
+  EXPECT_EQ(forward("203.0.113.1"), "none");
+  no_route("192.0.2.0/24");
+  EXPECT_EQ(forward("192.0.2.1"), "none");
+}
+
+TEST_F(RoutesTest, WeightsOfTheKernelAreShares) {
+  start();
+  route("192.0.2.0/24", {{.via = address("10.0.0.9"), .ifindex = 10, .weight = 2}, via("10.0.1.2", 11)});
+  EXPECT_EQ(forward("192.0.2.1"), "unresolved 0 | unresolved 0 | unresolved 1");
+  neighbor(11, "10.0.1.2", 2);
+  EXPECT_EQ(forward("192.0.2.1"),
+            "ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02 | ready 1 02:00:00:00:00:02");
+}
+
+TEST_F(RoutesTest, ASyncMayEndALittleAtATime) {
+  start();
+  const Lines first = sink.all();
+  for (int i = 0; i < 100; ++i) route("192.0." + std::to_string(i) + ".0/24", {via("10.0.0.9", 10)});
+  routes.limit_work(100);
+  routes.begin_kernel_sync();
+  route("192.0.50.0/24", {via("10.0.0.9", 10)});
+  routes.end_kernel_sync();
+  EXPECT_GT(routes.routes(), 50U) << "not at once";
+  while (routes.work()) {
+  }
+  EXPECT_EQ(routes.routes(), first.size() + 1);
+  EXPECT_EQ(forward("192.0.50.1"), "unresolved 0");
+}
+
+TEST_F(RoutesTest, InARealFib) {
+  struct RealSink : RouteSink {
+    bool set_route(const config::Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }
+    void remove_route(const config::Prefix& p) override { fib.remove(p); }
+    void set_next_hop(std::uint32_t id, const NextHopEntry& e) override { table.set(id, e); }
+    NextHopEntry forward(std::uint32_t a, std::uint32_t hash) const {
+      std::uint64_t value = 0;
+      fib.lookup4(&a, &value, 1);
+      return table.get(NextHopTable::select(RouteTarget::decode(static_cast<std::uint32_t>(value)), hash));
+    }
+    Fib fib{"fib", 64};
+    NextHopTable table{64};
+  } real;
+  Routes r(real, 64);
+  r.configure(config);
+  r.bind_port(0, 10);
+  r.bind_port(1, 11);
+  r.on(RouteEvent{
+      EventAction::add, prefix("192.0.2.0/24"), {via("10.0.0.9", 10), via("10.0.1.2", 11)}, 0, 186, false});
+  r.on(NeighborEvent{EventAction::add, 10, address("10.0.0.9"), mac(9)});
+  r.on(NeighborEvent{EventAction::add, 11, address("10.0.1.2"), mac(2)});
+  EXPECT_EQ(describe(real.forward(0xc0000201, 0)), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(describe(real.forward(0xc0000201, 0xffffffff)), "ready 1 02:00:00:00:00:02");
+  EXPECT_EQ(describe(real.forward(0x0a000009, 1)), "ready 0 02:00:00:00:00:09");
+  EXPECT_EQ(describe(real.forward(0x0a000001, 1)), "local");
+  EXPECT_EQ(describe(real.forward(0x0a0000ff, 1)), "blackhole");
+  EXPECT_EQ(describe(real.forward(0x0b000001, 1)), "none");
+}
+
+}  // namespace
+}  // namespace surety
