@@ -37,8 +37,8 @@ inline Octets ethernet(const config::Mac& to, const config::Mac& from, std::uint
 }
 
 // RFC 826.
-inline Octets arp(arp::Operation operation, const config::Mac& to, const config::Mac& sender_mac,
-                  const std::string& sender, const config::Mac& target_mac, const std::string& target) {
+inline Octets arp_frame(arp::Operation operation, const config::Mac& to, const config::Mac& sender_mac,
+                        const std::string& sender, const config::Mac& target_mac, const std::string& target) {
   return ethernet(to, sender_mac, 0x0806) + Octets{0, 1, 8, 0, 6, 4} +
          be16(static_cast<std::uint16_t>(operation)) + octets(sender_mac) + octets(address(sender)) +
          octets(target_mac) + octets(address(target));

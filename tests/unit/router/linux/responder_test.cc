@@ -66,7 +66,7 @@ TEST_F(ResponderTest, AnnouncesItsAddressesAtTheStartAndWhenTheLinkComesUp) {
     endpoints::Slots room(8);
     ASSERT_EQ(fresh.poll(room.slots, at(0s)), 3U) << "one for IPv4, IPv6 and its link-local address";
     EXPECT_EQ(frame(room, 0),
-              arp(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody, "10.1.0.254"));
+              arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody, "10.1.0.254"));
     EXPECT_EQ(frame(room, 1),
               advertisement(kAllNodesMac, "2001:db8:1::fe", "ff02::1", 0xa0, "2001:db8:1::fe", kOurs));
     fresh.link_up(at(1s));
@@ -74,15 +74,16 @@ TEST_F(ResponderTest, AnnouncesItsAddressesAtTheStartAndWhenTheLinkComesUp) {
 }
 
 TEST_F(ResponderTest, AnswersArpForItsAddressAndRemembersWhoAsks) {
-  EXPECT_EQ(receive(arp(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254")),
+  EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254")),
             Result::arp_reply);
-  EXPECT_THAT(sent(), ElementsAre(arp(Operation::reply, kPeer, kOurs, "10.1.0.254", kPeer, "10.1.0.1")));
+  EXPECT_THAT(sent(),
+              ElementsAre(arp_frame(Operation::reply, kPeer, kOurs, "10.1.0.254", kPeer, "10.1.0.1")));
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
 }
 
 TEST_F(ResponderTest, AnswersArpForNobodyElse) {
   for (const char* target : {"10.1.0.7", "10.2.0.254", "10.1.0.255"})
-    EXPECT_EQ(receive(arp(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, target)),
+    EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, target)),
               Result::not_ours);
   EXPECT_THAT(sent(), IsEmpty());
   EXPECT_THAT(facts(), IsEmpty());
@@ -90,7 +91,7 @@ TEST_F(ResponderTest, AnswersArpForNobodyElse) {
 
 TEST_F(ResponderTest, AnswersAddressProbesAndStrangersButRemembersNone) {
   for (const char* sender : {"0.0.0.0", "192.0.2.1", "10.1.0.0", "10.1.0.255"}) {
-    EXPECT_EQ(receive(arp(Operation::request, kBroadcast, kPeer, sender, kNobody, "10.1.0.254")),
+    EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, sender, kNobody, "10.1.0.254")),
               Result::off_link);
     EXPECT_EQ(sent().size(), 1U);
   }
@@ -98,9 +99,9 @@ TEST_F(ResponderTest, AnswersAddressProbesAndStrangersButRemembersNone) {
 }
 
 TEST_F(ResponderTest, AnotherStationWithOurAddressIsNamed) {
-  EXPECT_EQ(receive(arp(Operation::request, kBroadcast, kPeer, "10.1.0.254", kNobody, "10.1.0.254")),
+  EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.254", kNobody, "10.1.0.254")),
             Result::conflict);
-  EXPECT_EQ(receive(arp(Operation::reply, kOurs, kPeer, "10.1.0.254", kOurs, "10.1.0.254")),
+  EXPECT_EQ(receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.254", kOurs, "10.1.0.254")),
             Result::conflict);
   EXPECT_EQ(receive(advertisement(kOurs, "2001:db8:1::1", "2001:db8:1::fe", 0x60, "2001:db8:1::fe", kPeer)),
             Result::conflict);
@@ -108,20 +109,20 @@ TEST_F(ResponderTest, AnotherStationWithOurAddressIsNamed) {
 }
 
 TEST_F(ResponderTest, RepliesCountOnlyWhereItAsked) {
-  const Octets reply = arp(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254");
+  const Octets reply = arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254");
   EXPECT_EQ(receive(reply), Result::unasked);
   EXPECT_EQ(responder.neighbors().size(), 0U);
   ASSERT_TRUE(responder.want(address("10.1.0.1"), at(0s)));
-  EXPECT_THAT(sent(),
-              ElementsAre(arp(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody, "10.1.0.1")));
+  EXPECT_THAT(sent(), ElementsAre(arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody,
+                                            "10.1.0.1")));
   EXPECT_EQ(receive(reply), Result::learned);
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
 }
 
 TEST_F(ResponderTest, AFloodOfArpFillsTheTableAndNoMore) {
   for (int i = 1; i <= 200; ++i) {
-    const auto r = receive(
-        arp(Operation::request, kBroadcast, kPeer, "10.1.0." + std::to_string(i), kNobody, "10.1.0.254"));
+    const auto r = receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0." + std::to_string(i),
+                                     kNobody, "10.1.0.254"));
     EXPECT_EQ(r, i <= 4 ? Result::arp_reply : i <= 32 ? Result::table_full : Result::limited) << i;
   }
   EXPECT_EQ(responder.neighbors().size(), 4U);
@@ -129,7 +130,7 @@ TEST_F(ResponderTest, AFloodOfArpFillsTheTableAndNoMore) {
 }
 
 TEST_F(ResponderTest, TruncatedArpIsMalformed) {
-  const Octets good = arp(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254");
+  const Octets good = arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254");
   for (std::size_t n = 0; n < good.size(); ++n)
     EXPECT_EQ(receive(Octets(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n))),
               Result::malformed);
@@ -140,7 +141,7 @@ TEST_F(ResponderTest, TruncatedArpIsMalformed) {
 }
 
 TEST_F(ResponderTest, TagsAreRefusedByName) {
-  Octets tagged = arp(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254");
+  Octets tagged = arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254");
   for (const std::uint8_t byte : Octets{7, 0, 0, 0x81}) tagged.insert(tagged.begin() + 12, byte);
   EXPECT_EQ(receive(tagged), Result::tagged);
 }
@@ -238,9 +239,9 @@ TEST_F(ResponderTest, APacketWaitsForItsNextHopAndGoesOnWithItsTtlOneLess) {
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
   const Octets packet(frame.begin() + 14, frame.end());
   ASSERT_TRUE(responder.hold(address("10.1.0.1"), packet, at(0s)));
-  EXPECT_THAT(sent(),
-              ElementsAre(arp(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody, "10.1.0.1")));
-  receive(arp(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
+  EXPECT_THAT(sent(), ElementsAre(arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody,
+                                            "10.1.0.1")));
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
   facts();
   EXPECT_THAT(sent(), ElementsAre(ethernet(kPeer, kOurs, 0x0800) + one_hop_on(packet)));
   EXPECT_THAT(sent(at(1s)), IsEmpty()) << "once";
@@ -251,7 +252,7 @@ TEST_F(ResponderTest, TheNewestPacketWaits) {
   responder.hold(address("10.1.0.1"), std::span(first).subspan(14), at(0s));
   responder.hold(address("10.1.0.1"), std::span(second).subspan(14), at(0s));
   sent();
-  receive(arp(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
   facts();
   EXPECT_THAT(sent(), ElementsAre(ethernet(kPeer, kOurs, 0x0800) +
                                   one_hop_on(Octets(second.begin() + 14, second.end()))));
@@ -266,7 +267,7 @@ TEST_F(ResponderTest, WhoDoesNotAnswerKeepsNothingWaiting) {
   EXPECT_EQ(sent(at(4s)).size(), 1U);
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 gone"));
   EXPECT_FALSE(responder.hold(address("10.1.0.1"), packet, at(5s)));
-  receive(arp(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"), at(6s));
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"), at(6s));
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
   EXPECT_THAT(sent(at(6s)), IsEmpty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/observe/metrics_server.h"
+#include "router/process/metrics_server.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -9,13 +9,22 @@
 
 #include <atomic>
 
-#include "tests/unit/router/observe/sample_reading.h"
+#include "router/process/metric_family.h"
 
 namespace surety {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+
+metrics::Families routes(int count) {
+  metrics::Families out;
+  metrics::single(out, metrics::MetricType::Gauge, "surety_routes", "Routes.", static_cast<double>(count));
+  return out;
+}
+metrics::Families some() {
+  return routes(7);
+}
 
 std::string scrape(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -35,18 +44,14 @@ std::string scrape(int port) {
 }
 
 std::string error_of(const std::string& listen) {
-  const MetricsServer::Result result = MetricsServer::start(listen, test::sample_reading);
+  const MetricsServer::Result result = MetricsServer::start(listen, some);
   EXPECT_EQ(result.server, nullptr);
   return result.error;
 }
 
 TEST(MetricsServer, TakesOneReadingPerScrape) {
   std::atomic<int> readings = 0;
-  const auto [server, error] = MetricsServer::start("127.0.0.1:0", [&] {
-    Reading r;
-    r.routes = static_cast<std::uint64_t>(++readings);
-    return r;
-  });
+  const auto [server, error] = MetricsServer::start("127.0.0.1:0", [&] { return routes(++readings); });
   ASSERT_NE(server, nullptr) << error;
   EXPECT_EQ(error, "");
   const std::string first = scrape(server->port());
@@ -57,7 +62,7 @@ TEST(MetricsServer, TakesOneReadingPerScrape) {
 }
 
 TEST(MetricsServer, ListensOnIpv6OrSaysWhyNot) {
-  const auto [server, error] = MetricsServer::start("[::1]:0", test::sample_reading);
+  const auto [server, error] = MetricsServer::start("[::1]:0", some);
   EXPECT_EQ(error, server != nullptr
                        ? ""
                        : "metrics: [::1]:0 cannot be used because libcivetweb was built without IPv6: "
@@ -65,7 +70,7 @@ TEST(MetricsServer, ListensOnIpv6OrSaysWhyNot) {
 }
 
 TEST(MetricsServer, NamesATakenAddressAndTheFix) {
-  const auto [server, error] = MetricsServer::start("127.0.0.1:0", test::sample_reading);
+  const auto [server, error] = MetricsServer::start("127.0.0.1:0", some);
   ASSERT_NE(server, nullptr) << error;
   const std::string taken = "127.0.0.1:" + std::to_string(server->port());
   EXPECT_EQ(error_of(taken),
@@ -74,11 +79,11 @@ TEST(MetricsServer, NamesATakenAddressAndTheFix) {
 }
 
 TEST(MetricsServer, FreesItsAddress) {
-  auto first = MetricsServer::start("127.0.0.1:0", test::sample_reading);
+  auto first = MetricsServer::start("127.0.0.1:0", some);
   ASSERT_NE(first.server, nullptr) << first.error;
   const std::string address = "127.0.0.1:" + std::to_string(first.server->port());
   first.server.reset();
-  const auto second = MetricsServer::start(address, test::sample_reading);
+  const auto second = MetricsServer::start(address, some);
   EXPECT_NE(second.server, nullptr) << second.error;
 }
 

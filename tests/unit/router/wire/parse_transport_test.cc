@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// endpoints::Transport checks through parse(), over IPv4 and IPv6 alike.
+// Transport checks through parse(), over IPv4 and IPv6 alike.
 #include <gtest/gtest.h>
 
 #include "router/wire/parse_frame.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace frames;
 
-struct endpoints::Transport {
+struct TransportCase {
   const char* name;
   std::uint8_t protocol;
   Octets payload;
@@ -28,8 +28,8 @@ Octets cut(Octets o, std::size_t size) {
   return o;
 }
 
-const std::vector<endpoints::Transport>& transports() {
-  static const std::vector<endpoints::Transport> all{
+const std::vector<TransportCase>& transports() {
+  static const std::vector<TransportCase> all{
       {"UDP", 17, udp_of(8, 8), true},
       {"UDP, 7 bytes", 17, udp_of(7, 8), false},
       {"UDP, length 7", 17, udp_of(20, 7), false},
@@ -66,7 +66,7 @@ const std::vector<endpoints::Transport>& transports() {
 }
 
 TEST(ParseTransport, LengthsOverBothFamiliesWithAndWithoutPadding) {
-  for (const endpoints::Transport& t : transports()) {
+  for (const TransportCase& t : transports()) {
     const char* const expected = t.fits ? "forward" : "drop l4_truncated";
     const Octets v4 = ethernet(kIpv4) + ip4(t.protocol, t.payload),
                  v6 = ethernet(kIpv6) + ip6(t.protocol, t.payload);
