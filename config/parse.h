@@ -10,19 +10,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/diagnostic.h"
 
 namespace surety::config {
-
-struct Diagnostic {
-  enum class Severity : std::uint8_t { error, warning };
-  Severity severity = Severity::error;
-  std::string file;
-  int line = 1, column = 1;  // 1-based; a line below 1: `file` alone says where (the lab's `--set`)
-  std::string message;
-  std::string source;  // the line itself; may be empty
-  // "file:line:column: error: message\n    source line\n    ^\n"
-  std::string format() const;
-};
 
 struct ParseResult {
   std::optional<Config> config;         // present when there is no error

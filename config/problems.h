@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/diagnostic.h"
 #include "config/document.h"
-#include "config/parse.h"
 
 namespace surety::config {
 

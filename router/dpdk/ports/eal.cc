@@ -13,7 +13,7 @@
 #include <span>
 
 #include "router/dpdk/ports/packet_pool.h"
-#include "router/dpdk/workers/fabric.h"
+#include "router/dpdk/ports/work_plan.h"
 #include "router/process/usable_cores.h"
 #include "router/routes/fib.h"
 

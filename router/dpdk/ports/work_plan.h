@@ -25,11 +25,15 @@
 
 #include "config/config.h"
 #include "router/dispatch.h"
+#include "router/handover.h"
+#include "router/signals/congestion_signal.h"
 
 namespace surety {
 
 // What the contracts of packets that come in by `port` allow.
 Spread spread_of(const config::Config& config, std::size_t port);
+
+inline constexpr unsigned kSignalRingSize = 256;
 
 // Of one router.
 inline constexpr std::size_t kMaxWorkers = 64;
@@ -67,5 +71,14 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
 // Whether workers that go by a plan do right by another configuration with the same ports: packets of one
 // contract come to one worker, though plan_work() might have dealt out the rest in another way.
 bool serves(const WorkPlan& plan, const config::Config& config);
+
+// What the rings between workers (fabric.h) take of DPDK's memory at most, in bytes: grows with the square of
+// the workers.
+constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
+  constexpr std::uint64_t head = 512;  // of a ring
+  const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);
+  const std::uint64_t handovers = 2 * (workers - 1) * ports + ports;
+  return signals + handovers * (kHandoverSize * sizeof(HandedPacket) + head);
+}
 
 }  // namespace surety

@@ -18,8 +18,6 @@ namespace surety {
 // Congestion signals from one worker to another. One that finds no room is lost, as one on the wire may be.
 using SignalRing = SpscRing<CongestionSignal>;
 
-inline constexpr unsigned kSignalRingSize = 256;
-
 class Fabric {
  public:
   // Rings bear `name`, at most 12 characters, unique in the process. Throws std::runtime_error without
@@ -41,13 +39,5 @@ class Fabric {
   std::vector<std::unique_ptr<Handover>> injected_;
   std::vector<std::vector<std::unique_ptr<SignalRing>>> signals_;
 };
-
-// What a fabric takes of DPDK's memory at most, in bytes: grows with the square of the workers.
-constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
-  constexpr std::uint64_t head = 512;  // of a ring
-  const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);
-  const std::uint64_t handovers = 2 * (workers - 1) * ports + ports;
-  return signals + handovers * (kHandoverSize * sizeof(HandedPacket) + head);
-}
 
 }  // namespace surety

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "router/routes/neighbors.h"
-#include "tests/lab/simulation/simulation.h"
+#include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
 

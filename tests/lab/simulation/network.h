@@ -11,7 +11,7 @@
 #include "tests/lab/simulation/packet_note.h"
 #include "tests/lab/simulation/recorder.h"
 #include "tests/lab/simulation/router_driver.h"
-#include "tests/lab/simulation/simulation.h"
+#include "tests/lab/simulation/run_options.h"
 #include "tests/lab/simulation/stations.h"
 
 namespace surety::lab {

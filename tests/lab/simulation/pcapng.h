@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "tests/lab/simulation/simulation.h"
+#include "tests/lab/simulation/run_options.h"
 
 namespace surety::lab {
 

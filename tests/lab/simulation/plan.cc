@@ -7,7 +7,7 @@
 
 #include "router/wire/config_address.h"
 #include "tests/lab/simulation/host_routes.h"
-#include "tests/lab/simulation/simulation.h"
+#include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
 

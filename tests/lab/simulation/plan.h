@@ -123,4 +123,8 @@ class Plan {
 
 MacBytes mac_of(const NodePort& n);
 
+// Throws ScenarioError for what only shows here: a host that cannot be reached.
+std::shared_ptr<const Plan> make_plan(Scenario scenario);
+const Scenario& scenario_of(const Plan& plan);
+
 }  // namespace surety::lab

@@ -10,7 +10,7 @@
 #include "endpoints/udp/udp_sender.h"
 #include "endpoints/udp/udp_sink.h"
 #include "tests/lab/simulation/flow_of.h"
-#include "tests/lab/simulation/simulation.h"
+#include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
 

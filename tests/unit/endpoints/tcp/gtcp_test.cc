@@ -2,7 +2,7 @@
 #include "endpoints/tcp/gtcp.h"
 
 #include "conditioners/rng.h"
-#include "scripted_receiver.h"
+#include "tests/unit/endpoints/tcp/scripted_receiver.h"
 
 namespace surety::endpoints {
 namespace {

@@ -6,7 +6,7 @@
 #include <list>
 #include <string>
 
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "endpoints/tcp/newreno.h"
 
-#include "scripted_receiver.h"
+#include "tests/unit/endpoints/tcp/scripted_receiver.h"
 
 namespace surety::endpoints {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "endpoints/tcp/tcp_sender.h"
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 

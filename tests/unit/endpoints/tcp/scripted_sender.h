@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "endpoint_wire.h"
 #include "endpoints/engine/stream_pattern.h"
 #include "endpoints/tcp/tcp_receiver.h"
+#include "tests/unit/endpoints/endpoint_wire.h"
 
 namespace surety::endpoints {
 

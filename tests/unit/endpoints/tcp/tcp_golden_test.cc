@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 namespace {

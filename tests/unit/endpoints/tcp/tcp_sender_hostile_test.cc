@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "conditioners/rng.h"
-#include "scripted_receiver.h"
+#include "tests/unit/endpoints/tcp/scripted_receiver.h"
 
 namespace surety::endpoints {
 namespace {

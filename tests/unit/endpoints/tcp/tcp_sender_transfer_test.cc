@@ -2,9 +2,9 @@
 // Whole transfers in virtual time: TcpSender to the product's TcpReceiver through a lossy wire, byte for
 // byte.
 #include "conditioners/rng.h"
-#include "endpoint_wire.h"
 #include "endpoints/tcp/tcp_receiver.h"
 #include "endpoints/tcp/tcp_sender.h"
+#include "tests/unit/endpoints/endpoint_wire.h"
 
 namespace surety::endpoints {
 namespace {

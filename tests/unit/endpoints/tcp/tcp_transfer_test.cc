@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "conditioners/rng.h"
-#include "endpoint_wire.h"
 #include "endpoints/tcp/tcp_receiver.h"
 #include "endpoints/tcp/tcp_sender.h"
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/endpoint_wire.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 namespace {

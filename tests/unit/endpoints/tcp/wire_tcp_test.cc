@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "endpoint_wire.h"
 #include "endpoints/engine/stream_pattern.h"
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/endpoint_wire.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 namespace {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "router/dpdk/ports/work_plan.h"
-#include "router/dpdk/workers/fabric.h"
 
 namespace surety {
 namespace {
