@@ -99,7 +99,7 @@ def test_help_names_every_command():
 
 
 def test_schema_is_the_one_in_the_source():
-    assert lab("--schema").stdout == (ROOT / "tests/lab/scenario_schema.json").read_text()
+    assert lab("--schema").stdout == (ROOT / "tests/lab/scenario/scenario_schema.json").read_text()
 
 
 @pytest.mark.parametrize("arguments", [

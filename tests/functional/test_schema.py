@@ -144,8 +144,8 @@ def main():
     scenarios = [path for path in examples if path.name.startswith("lab-")]
     routers = [path for path in examples if path not in endpoints + scenarios]
     failures = check("config/schema.json", routers, "edge.yaml", MISTAKES)
-    failures += check("config/endpoints_schema.json", endpoints, "endpoints.yaml", ENDPOINT_MISTAKES)
-    failures += check("tests/lab/scenario_schema.json", scenarios, "lab-gtfrc-fig2b.yaml", SCENARIO_MISTAKES)
+    failures += check("endpoints/config/endpoints_schema.json", endpoints, "endpoints.yaml", ENDPOINT_MISTAKES)
+    failures += check("tests/lab/scenario/scenario_schema.json", scenarios, "lab-gtfrc-fig2b.yaml", SCENARIO_MISTAKES)
     return 1 if failures else 0
 
 

@@ -49,8 +49,8 @@ struct Place {
   const char* text;        // with Z where the unknown key goes
 };
 
-inline nlohmann::json schema(const std::string& name) {
-  std::ifstream file(SURETY_SOURCE_DIR "/config/" + name);
+inline nlohmann::json schema(const std::string& path) {
+  std::ifstream file(SURETY_SOURCE_DIR "/" + path);
   return nlohmann::json::parse(file);
 }
 

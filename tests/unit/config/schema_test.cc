@@ -47,11 +47,11 @@ Diagnostics diagnostics(const std::string& text) {
 }
 
 TEST(Schema, KnowsExactlyTheKeysOfTheParser) {
-  expect_keys_of_parser(schema("schema.json"), kPlaces, diagnostics);
+  expect_keys_of_parser(schema("config/schema.json"), kPlaces, diagnostics);
 }
 
 TEST(Schema, EveryMapOfTheSchemaIsCompared) {
-  expect_every_map(schema("schema.json"), kPlaces, "service");
+  expect_every_map(schema("config/schema.json"), kPlaces, "service");
 }
 
 }  // namespace

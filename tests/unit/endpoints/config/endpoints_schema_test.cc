@@ -27,11 +27,11 @@ Diagnostics diagnostics(const std::string& text) {
 }
 
 TEST(EndpointsSchema, KnowsExactlyTheKeysOfTheParser) {
-  expect_keys_of_parser(schema("endpoints_schema.json"), kPlaces, diagnostics);
+  expect_keys_of_parser(schema("endpoints/config/endpoints_schema.json"), kPlaces, diagnostics);
 }
 
 TEST(EndpointsSchema, EveryMapOfTheSchemaIsCompared) {
-  expect_every_map(schema("endpoints_schema.json"), kPlaces, "sender");
+  expect_every_map(schema("endpoints/config/endpoints_schema.json"), kPlaces, "sender");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Json schema(const std::string& path) {
   return Json::parse(file);
 }
 Json scenario_schema() {
-  return schema("tests/lab/scenario_schema.json");
+  return schema("tests/lab/scenario/scenario_schema.json");
 }
 
 Keys keys_of_parser(const std::string& text) {
@@ -84,7 +84,8 @@ TEST(LabScenarioSchema, SaysOfRoutersWhatTheirOwnSchemaSays) {
 }
 
 TEST(LabScenarioSchema, SaysOfSendersWhatTheirOwnSchemaSays) {
-  const auto lab = scenario_schema().at("$defs"), own = schema("config/endpoints_schema.json").at("$defs");
+  const auto lab = scenario_schema().at("$defs"),
+             own = schema("endpoints/config/endpoints_schema.json").at("$defs");
   for (const auto* name : {"name", "target", "application_rate", "flows", "bytes", "udp_port",
                            "encapsulation", "mark", "start"}) {
     EXPECT_EQ(lab.at(name), own.at(name)) << name;
