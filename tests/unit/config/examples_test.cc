@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "config/parse.h"
 #include "endpoints/config/endpoints.h"
@@ -15,11 +13,6 @@ namespace fs = std::filesystem;
 
 const fs::path kExamples = fs::path(SURETY_SOURCE_DIR) / "config/examples";
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 template <class Result>
 void expect_clean(const Result& result, const fs::path& path) {
   EXPECT_TRUE(result.ok()) << path;
@@ -30,7 +23,7 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
   int routers = 0, endpoints = 0;
   for (const auto& entry : fs::directory_iterator(kExamples)) {
     const auto name = entry.path().stem().string();
-    if (name.starts_with("lab-")) continue;  // lab_scenario_test.cc
+    if (name.starts_with("lab-")) continue;  // scenario_test.cc
     if (name.starts_with("endpoints")) {
       expect_clean(parse_endpoints_file(entry.path().string()), entry.path());
       ++endpoints;
@@ -41,15 +34,6 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
   }
   EXPECT_EQ(routers, 8);
   EXPECT_EQ(endpoints, 2);
-}
-
-TEST(Examples, AreTheSharedOnes) {
-  const auto shared = fs::path(SURETY_SOURCE_DIR).parent_path() / "shared/examples";
-  if (!fs::exists(shared)) GTEST_SKIP() << "no " << shared;
-  for (const auto* name : {"edge.yaml", "core.yaml", "endpoints.yaml"}) {
-    EXPECT_FALSE(contents(kExamples / name).empty()) << name;
-    EXPECT_EQ(contents(kExamples / name), contents(shared / name)) << name;
-  }
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "config/values.h"
 #include "tests/unit/lab/scenario/scenario_text.h"
@@ -19,11 +17,6 @@ using testing::IsEmpty;
 namespace fs = std::filesystem;
 const fs::path kExamples = fs::path(SURETY_SOURCE_DIR) / "config/examples";
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 TEST(LabExamples, GiveNoErrorAndNoWarning) {
   int scenarios = 0;
   for (const auto& entry : fs::directory_iterator(kExamples)) {
@@ -34,13 +27,6 @@ TEST(LabExamples, GiveNoErrorAndNoWarning) {
     ++scenarios;
   }
   EXPECT_EQ(scenarios, 3);
-}
-
-TEST(LabExamples, TheFirstIsTheSharedOne) {
-  const auto shared = fs::path(SURETY_SOURCE_DIR).parent_path() / "shared/examples/lab-gtfrc-fig2b.yaml";
-  if (!fs::exists(shared)) GTEST_SKIP() << "no " << shared;
-  EXPECT_FALSE(contents(shared).empty());
-  EXPECT_EQ(contents(kExamples / "lab-gtfrc-fig2b.yaml"), contents(shared));
 }
 
 Scenario fig2b() {
