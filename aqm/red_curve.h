@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The RED dropping probability over an average queue length (Floyd and Jacobson 1993; PAPERS.md, RIO).
+// The RED dropping probability over an average queue length (Floyd and Jacobson 1993; aqm/README.md).
 //
 // Guarantees: avg <= min: accepted. min < avg <= max: p_b = pmax (avg - min)/(max - min), in (0, pmax]. avg >
 // max: forced. Lengths in packets; min <= max. min = max is a step: there is no early drop.

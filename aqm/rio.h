@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RIO: RED with In and Out, coupled averages (Clark and Fang 1998; PAPERS.md, "Common: RIO").
+// RIO: RED with In and Out, coupled averages (Clark and Fang 1998; aqm/README.md).
 //
 // avg_in over IN packets, updated on IN arrivals; avg_total over all packets, updated on every arrival,
 // refused ones included. IN is judged on avg_in, OUT on avg_total. Early drops are spread: with `count`

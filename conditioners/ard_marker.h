@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ARD and ARM aggregate markers (seeds/003, section II, equations 1-4; PAPERS.md, ARD).
+// The ARD and ARM aggregate markers (Hur, section II, equations 1-4; conditioners/README.md).
 //
 // Two meters count IN and OUT bytes over n*tau. At the end of each interval
 //   TPR = TPR_max * lambda_in / (lambda_in + lambda_out)                    (2)

@@ -2,9 +2,9 @@
 // The congestion signalling algorithm of the CSA paper: how much out-of-profile traffic (alpha) a congested
 // queue lets the border admit.
 //
-// Source: seeds/001 (CSA), "Control of the Percentage of Non-conformant Packets at the Token Bucket";
-// PAPERS.md, CSA. Three small parts, so that the remote case (a signal that arrives in a packet) drives the
-// same controller:
+// Source: Giacomazzi, Musumeci, Verticale, "Control of the Percentage of Non-conformant Packets at the Token
+// Bucket"; conditioners/README.md. Three small parts, so that the remote case (a signal that arrives in a
+// packet) drives the same controller:
 //   CongestionDetector  counts OUT arrivals at one RIO queue modulo 8 while it is congested
 //   CsaController       T1, T2 and alpha, driven by the detector's events (or by signals from an internal
 //                       router)
@@ -60,10 +60,10 @@ class CongestionDetector {
 
 // Ours, not the paper's, whose alpha rises until the queue is congested, and again 90 ms after: each time
 // some flows lose OUT packets, and TCP with a long round trip or without NewReno's recovery pays with its IN
-// rate (PAPERS.md, CSA). The search remembers the alpha at which congestion came last, the ceiling. Below it
-// alpha rises a step each T2. The ceiling itself is tried after `wait` T2s at one level without a step down,
-// and so is each step above it. Congestion that ends a climb doubles `wait`, a ceiling that holds for it
-// halves `wait`.
+// rate (conditioners/README.md). The search remembers the alpha at which congestion came last, the ceiling.
+// Below it alpha rises a step each T2. The ceiling itself is tried after `wait` T2s at one level without a
+// step down, and so is each step above it. Congestion that ends a climb doubles `wait`, a ceiling that holds
+// for it halves `wait`.
 class AlphaSearch {
  public:
   static constexpr std::uint32_t kLongestWait = 64;  // T2s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Why a packet got less than its service: it went on as best effort, and the name is the counter is the
-// metric label (DESIGN.md rule 4).
+// metric label (CONTRIBUTING.md rule 4).
 //
 // A degraded packet is not refused: it stays in the law of counters.h as one that was forwarded (or dropped
 // by a later stage under that reason). X(name, stage, help), as in drop_reason.h.

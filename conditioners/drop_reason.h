@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every refusal has a name, and the name is the counter is the metric label (DESIGN.md rule 4).
+// Every refusal has a name, and the name is the counter is the metric label (CONTRIBUTING.md rule 4).
 //
 // One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` tells a
 // decision of the configuration (policy) from a defect of the packet, the network or the box (error).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CSA paper's enhanced token bucket (seeds/001, Fig. 5): an input buffer, an in-bucket filled at r and an
+// The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
 // Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket has its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The 16-byte packet descriptor that conditioners and queues see (DESIGN.md rule 5).
+// The 16-byte packet descriptor that conditioners and queues see (CONTRIBUTING.md rule 5).
 //
 // Guarantees: trivially copyable, 16 bytes; the handle is opaque (an rte_mbuf in the product, anything in a
 // test) and is never dereferenced or freed below router/: an algorithm returns a verdict, its caller acts.

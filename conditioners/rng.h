@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small random source that its owner seeds: a run is a function of (scenario, seed) (DESIGN.md rule 7).
+// A small random source that its owner seeds, so that a run can be repeated (CONTRIBUTING.md rule 7).
 //
 // xoshiro128++ of Blackman and Vigna (2019), seeded by splitmix64. Not for cryptography.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Typed quantities: time, rates, sizes, probabilities (DESIGN.md rules 1 and 3).
+// Typed quantities: time, rates, sizes, probabilities (CONTRIBUTING.md rules 1 and 3).
 //
 // Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker, the
 // lab's event loop, a test) can make a Time. The epoch is the driver's business; only differences mean
@@ -31,7 +31,7 @@ constexpr double seconds(Duration d) {
   return static_cast<double>(d.count()) * 1e-9;
 }
 
-// An amount of data in bytes; of an IP packet unless a name says otherwise (DESIGN.md section 4).
+// An amount of data in bytes; of an IP packet unless a name says otherwise (router/README.md).
 class Bytes {
  public:
   constexpr Bytes() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The typed configuration: what a YAML file says, checked, with every default filled in (DESIGN.md rule 8).
+// What a YAML file says, checked, typed, with every default filled in (CONTRIBUTING.md rule 8).
 //
 // Immutable once parsed. Names have become indices: a Config that parse() returns has no dangling reference.
 // Parameters stand beside their algorithms; this only gathers them.

@@ -62,9 +62,9 @@ void read_scheduling(MapReader& map, ClassParams& c, Problems& problems) {
   }
 }
 
-// The setting without an average and without chance, in which the ARD paper's flows lock in phase (PAPERS.md,
-// ARD): `max` of `rio` and that alone decides. Weight 1 makes the averages the depths that an arrival meets;
-// they are whole numbers, so a step at `max` - 1 refuses from `max` on.
+// The setting without an average and without chance, in which the ARD paper's flows lock in phase
+// (tests/lab/papers/README.md): `max` of `rio` and that alone decides. Weight 1 makes the averages the depths
+// that an arrival meets; they are whole numbers, so a step at `max` - 1 refuses from `max` on.
 void make_tail_drop(RedParams& red) {
   red.min = red.max = std::ceil(red.max) - 1;
 }

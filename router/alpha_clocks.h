@@ -2,11 +2,11 @@
 // The clocks that out-buckets live by: one of each local domain, and one of each path that signals hold back.
 //
 // Where a path is held back, its flows live by a clock of their own, whose pace is the minimum of the local
-// queue's alpha and the path's (PAPERS.md, CSA: a flow's alpha = min over its domains). When the path's alpha
-// is back at its maximum for good, they return to the clock of their domain. A flow is moved when it is
-// looked at, and loses nothing of what it has gained until then: now() goes on for clocks that have been
-// given up. The one given up longest ago is reused first; a flow that slept for all that time has gained at
-// some other pace since. No allocation after construction.
+// queue's alpha and the path's (a flow's alpha is the least of its domains'). When the path's alpha is back
+// at its maximum for good, they return to the clock of their domain. A flow is moved when it is looked at,
+// and loses nothing of what it has gained until then: now() goes on for clocks that have been given up. The
+// one given up longest ago is reused first; a flow that slept for all that time has gained at some other pace
+// since. No allocation after construction.
 //
 // A reload may add domains, up to a number that is fixed at the start; those that it retires run on, for the
 // flows that still live by them.

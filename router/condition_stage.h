@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it (DESIGN.md section 4).
+// What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it.
 //
 // Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by, those
 // of the paths that congestion signals hold back among them. Holding a packet keeps its mbuf, with what the

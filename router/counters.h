@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them (DESIGN.md rule
-// 9).
+// What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them
+// (CONTRIBUTING.md rule 9).
 //
-// The law, exact between two turns of the worker loop (DESIGN.md rule 4), per port and in total:
+// The law, exact between two turns of the worker loop (CONTRIBUTING.md rule 4), per port and in total:
 //   ingress port:  rx = drops of ingress stages + punted + held + forwarded + signals
 //   egress port:   enqueued = drops of egress stages + queued + tx
 //   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (given - taken)

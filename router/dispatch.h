@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which worker a frame's flow belongs to, for a port whose device cannot tell (DESIGN.md section 4).
+// Which worker a frame's flow belongs to, for a port whose device cannot tell (router/README.md, Workers).
 //
 // A look at the headers, not a judgement of them: what is malformed or not IP goes somewhere, always the same
 // way, and is judged there. Both directions of a flow come to the same worker; fragments go by addresses and

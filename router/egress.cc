@@ -163,8 +163,7 @@ Egress::Arrival Egress::find_class(Packet& p, const ClassesByDscp& by_dscp) {
   return {entry.class_index, ecn_capable(byte)};
 }
 
-// ARD and ARM (PAPERS.md): exact, because the aggregate exists only here, at its egress. Returns how many are
-// left.
+// ARD and ARM: exact, because the aggregate exists only here, at its egress. Returns how many are left.
 std::size_t Egress::mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable,
                                    Time now) {
   std::array<BurstTally, kPrecedences> tally{};

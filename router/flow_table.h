@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows of one worker: exact match, bounded, aged, made at start (PERF.md, lessons).
+// The flows of one worker: exact match, bounded, aged, made at start (tests/bench/README.md).
 //
 // Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters), 32
 // bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8 of index:

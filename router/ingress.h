@@ -2,7 +2,7 @@
 // What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the
 // egress of a port.
 //
-// One per worker. Knows no device and no clock (DESIGN.md section 1): the driver hands bursts and the time
+// One per worker. Knows no device and no clock (CONTRIBUTING.md rule 1): the driver hands bursts and the time
 // over, calls release() once per turn, and looks at next_event() to know when a held packet may leave or a
 // timer is due.
 #pragma once

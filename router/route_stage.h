@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a packet goes next: longest prefix match, next hop, TTL and MTU. Comes before conditioning (DESIGN.md
-// section 4 has it behind): alpha belongs to the queue a flow leaves by, and what cannot be forwarded must
-// not use up tokens.
+// Where a packet goes next: longest prefix match, next hop, TTL and MTU. Comes before conditioning:
+// alpha belongs to the queue a flow leaves by, and what cannot be forwarded must not use up tokens.
 #pragma once
 
 #include <vector>

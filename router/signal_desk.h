@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router does with a congestion signal that comes by one of its ports (DESIGN.md section 4).
+// What a router does with a congestion signal that comes by one of its ports (router/signals/README.md).
 //
 // It goes on, as any packet, unless it ends here: because it came by a customer port (only routers signal),
 // because it is for this router or for somebody behind one of its customer ports (there is nobody else whom

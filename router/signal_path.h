@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which flows a congestion signal concerns: those on the route of its destination, if this is the border that
-// has its source behind a customer port (DESIGN.md section 4, "Congestion signalling").
+// has its source behind a customer port (router/signals/README.md).
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,10 @@
 // A configuration made ready for the data plane: names are indices, rules a classifier, services small
 // records.
 //
-// Immutable once built (DESIGN.md rule 8): a reload builds another one from the one before and publishes it.
-// Flows and packets that wait refer to services and domains by index, so an index means the same in both:
-// what is in both keeps its place, what is new stands behind, and what is gone stays, `retired`, for those
-// that still have it.
+// Immutable once built (CONTRIBUTING.md rule 8): a reload builds another one from the one before and
+// publishes it. Flows and packets that wait refer to services and domains by index, so an index means the
+// same in both: what is in both keeps its place, what is new stands behind, and what is gone stays,
+// `retired`, for those that still have it.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct ServiceProgram {
   bool retired = false;  // no more in the configuration
 };
 
-// One alpha: the flows of services with the same CsaParams that leave by one class of one port (PAPERS.md,
-// CSA).
+// One alpha: the flows of services with the same CsaParams that leave by one class of one port
+// (conditioners/README.md).
 struct CsaDomain {
   // "port/class", with "/service" behind it where a class has several domains; unique among those that are
   // not retired.

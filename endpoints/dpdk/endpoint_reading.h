@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a running `surety-endpoint` shows of itself: its senders by line of YAML, its sinks by port and
-// protocol, and what its ports refused. Sums and means over flows, never single flows (DESIGN.md: metrics).
+// protocol, and what its ports refused. Sums and means over flows, never single flows
+// (router/observe/README.md).
 #pragma once
 
 #include <array>

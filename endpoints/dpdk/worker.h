@@ -2,7 +2,7 @@
 // One core that polls: the loop around the stations of all ports, the only reader of the clock, and the life
 // of a run: resolve the gateways, send, close.
 //
-// Single writer of everything it counts (DESIGN.md rule 9); the observer learns of it by snapshots.
+// Single writer of everything it counts (CONTRIBUTING.md rule 9); the observer learns of it by snapshots.
 #pragma once
 
 #include <atomic>

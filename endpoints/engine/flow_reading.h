@@ -2,7 +2,7 @@
 // What a flow shows of itself: counters and the controller's state, the same form for every protocol and both
 // ends.
 //
-// Packets and bytes are whole IP packets (DESIGN.md section 4) unless a name says payload. Receivers fill
+// Packets and bytes are whole IP packets (router/README.md) unless a name says payload. Receivers fill
 // `received_*`, senders `sent_*`; `payload_bytes` is what reached the receiving application, each byte once
 // (a sender knows it from acknowledgements or feedback).
 #pragma once

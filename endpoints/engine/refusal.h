@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every way in which an endpoint refuses a packet, by name: the name is the counter is the metric label
-// (DESIGN.md rule 4).
+// (CONTRIBUTING.md rule 4).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GTCP (seeds/004, section III; PAPERS.md, GTCP): NewReno for a flow that has bought a rate.
+// GTCP (Zhu et al., section III; endpoints/README.md): NewReno for a flow that has bought a rate.
 //
 // cwnd = cwnd_G + cwnd_BE, where cwnd_G = rate_G * rtt_base is the network's promise and only cwnd_BE is
 // subject to congestion control. The whole difference from NewReno is below and in gtcp.cc:

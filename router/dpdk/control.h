@@ -3,7 +3,7 @@
 //
 // Everything here runs on one thread; the workers are never waited for, and every step of a round is bounded.
 //
-// What stands behind a port (DESIGN.md section 4): the kernel's own device (af_xdp, af_packet); else a TAP
+// What stands behind a port (router/linux/README.md): the kernel's own device (af_xdp, af_packet); else a TAP
 // twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
 // responder. Devices without another side (null, pcap) have nothing.
 #pragma once

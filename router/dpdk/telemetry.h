@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading's tables as commands of DPDK's telemetry: /surety/ports, /surety/queues, ... for `surety show`,
-// for dpdk-telemetry.py and for whoever speaks that protocol. The wire form is router/telemetry_wire.h's.
+// for dpdk-telemetry.py and for whoever speaks that protocol. The wire form is
+// router/observe/telemetry_wire.h's.
 //
 // "/surety/drops" or "/surety/drops,0" takes a new reading; "/surety/drops,40" goes on with the last one, so
 // that the pages of a table belong together (unless another client began a table in between).

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's links, addresses, routes and neighbours, followed over rtnetlink (DESIGN.md section 4: Linux
-// is the control plane).
+// The kernel's links, addresses, routes and neighbours, followed over rtnetlink (router/linux/README.md).
 #pragma once
 
 #include <libmnl/libmnl.h>

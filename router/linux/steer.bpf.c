@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XDP program of the af_xdp ports: leaves the router's own traffic to the kernel's device and redirects
-// transit packets to the data plane (DESIGN.md section 4). DPDK's net_af_xdp loads it (`xdp_prog=`) and fills
-// xsks_map; Steer fills the address maps.
+// transit packets to the data plane (router/linux/README.md). DPDK's net_af_xdp loads it (`xdp_prog=`) and
+// fills xsks_map; Steer fills the address maps.
 //
 // What cannot be parsed is transit, and so is TTL 0 or 1: the data plane counts it under its reason.
 #include <linux/bpf.h>
@@ -56,8 +56,8 @@ static __always_inline int is_link_local(const struct in6_addr* a) {
   return (a->s6_addr32[0] & bpf_htonl(0xffc00000)) == bpf_htonl(0xfe800000);
 }
 
-// Congestion signals, also those addressed to this router: the data plane judges them (signal_message.md).
-// They carry no IP options.
+// Congestion signals, also those addressed to this router: the data plane judges them
+// (router/signals/signal_message.md). They carry no IP options.
 static __always_inline int may_be_signal(const struct iphdr* ip, const void* end) {
   const __u8* icmp_type = (const __u8*)(ip + 1);
   return ip->protocol == IPPROTO_ICMP && ip->ihl == 5 && (const void*)(icmp_type + 1) <= end &&

@@ -89,7 +89,7 @@ struct WorkerReading {
   std::uint64_t flows = 0;
 };
 
-// Congestion signalling (DESIGN.md section 4), both sides.
+// Congestion signalling (router/signals/README.md), both sides.
 struct SignalSenderReading {  // a queue of this router that signals, or in mode observe would
   std::string port, queue;
   std::uint64_t sent = 0, limited = 0, lost = 0;  // lost: no route, no buffer, no address of its family

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The flows that have carried most, for operators.
 //
-// Read by the control thread while the worker writes: numbers may be a moment apart, never more (DESIGN.md
-// rule 9).
+// Read by the control thread while the worker writes: numbers may be a moment apart, never more
+// (CONTRIBUTING.md rule 9).
 #pragma once
 
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A congestion signal of CSA's remote part (DESIGN.md section 4, "Congestion signalling"): an OUT packet was
-// the 8th to arrive at a congested queue of this router, and the border that its source lies behind is to
-// know.
+// A congestion signal of CSA's remote part (router/signals/README.md): an OUT packet was the 8th to arrive at
+// a congested queue of this router, and the border that its source lies behind is to know.
 //
 // Only what the event is; how it travels is the driver's business: in the lab as an event, between routers in
 // a packet.

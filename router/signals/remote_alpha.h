@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alpha of a path as its internal routers ask for it: the CSA paper's remote control of the non-conformant
-// packets (seeds/001; PAPERS.md, CSA).
+// Alpha of a path as its internal routers ask for it: the remote part of the CSA paper
+// (conditioners/README.md).
 //
 // The same controller as a local queue's. A signal is the 8th OUT arrival at a congested queue somewhere
 // along the path, and "not congested" is: no signal for T2. An onset is not signalled: when the first signal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time of day, for what travels between machines: an argument like Time (DESIGN.md rule 1).
+// The time of day, for what travels between machines: an argument like Time (CONTRIBUTING.md rule 1).
 //
 // The driver sets the offset, again and again as the system's clock is corrected; workers read it relaxed. It
 // may step either way.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an endpoint sees of an IP packet, and how it writes one: IPv4 and IPv6 alike.
 //
-// An IpPacket is a view over real bytes that have passed parse() of router/headers.h: lengths are checked, it
-// is not a fragment. endpoints::Transport checksums are the protocol's business (they need the pseudo
-// header), except where `l4_verified` says that hardware has done it.
+// An IpPacket is a view over real bytes that have passed parse() of router/wire/headers.h: lengths are
+// checked, it is not a fragment. endpoints::Transport checksums are the protocol's business (they need the
+// pseudo header), except where `l4_verified` says that hardware has done it.
 #pragma once
 
 #include <array>

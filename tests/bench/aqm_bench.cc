@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cycles per packet of the queueing stage; the budget stands in PERF.md: RIO + enqueue 7-10, strict + DRR
-// dequeue 6.
+// Cycles per packet of the queueing stage; its budget: RIO + enqueue 7-10, strict + DRR dequeue 6.
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
 

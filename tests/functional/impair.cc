@@ -3,9 +3,9 @@
 // (this kernel has no netem). `impair A B --delay 25ms --loss 1% --seed 1` bridges A and B until it is told
 // to stop.
 //
-// The delay lines of the lab's live links (tests/lab/live_wire.h): neighbour discovery passes at once, so
-// that it cannot fail a test by chance. A frame leaves when its delay is over, never early; lateness is what
-// the scheduler adds (about 60 us). SIGTERM prints the counters as JSON.
+// The delay lines of the lab's live links (tests/lab/live/live_wire.h): neighbour discovery passes at once,
+// so that it cannot fail a test by chance. A frame leaves when its delay is over, never early; lateness is
+// what the scheduler adds (about 60 us). SIGTERM prints the counters as JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

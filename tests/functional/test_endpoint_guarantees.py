@@ -3,7 +3,7 @@
 
 Six congested links side by side, each with its own ports of one router and of one endpoint process (whose sinks measure
 what arrives): gTFRC and TFRC over 640 and 40 ms (the gTFRC paper's Fig. 2 at ten times the rate), GTCP and NewReno with
-4 Mbit/s reserved against five NewReno flows (the GTCP paper's setting, "tight" in PAPERS.md) over 50 and 100 ms."""
+4 Mbit/s reserved against five NewReno flows (the GTCP paper's setting, "tight" in tests/lab/papers/README.md) over 50 and 100 ms."""
 import contextlib
 
 import pytest

@@ -111,7 +111,7 @@ def measure():
 
 
 def test_gtcp_holds_its_reserved_rate_where_reno_falls_short(attach, capsys):
-    """The "tight" queue of the GTCP paper (PAPERS.md), but 6 of 10 Mbit/s reserved instead of 4: the kernel's recovery by
+    """The "tight" queue of the GTCP paper (tests/lab/papers/README.md), but 6 of 10 Mbit/s reserved instead of 4: the kernel's recovery by
     SACK and proportional rate reduction is better than the paper's, and its reno just about keeps 4 (yet not its share of
     the rest, as gtcp does). Where other work kept the machine from filling a link, it is measured once more."""
     attach("--reserve", f"10.1{SIDES['gtcp']}.2.0/24={RESERVED}Mbit/s")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lab's router against the program `surety`: the frames that a run of the lab sends into a router go through the program
 by pcap ports, and come out the same, byte for byte. Only what does not depend on time is compared here, since the program
-reads a capture as fast as it can; tests/unit/lab_equivalence_worker_test.cc compares the rest.
+reads a capture as fast as it can; tests/unit/lab/simulation/equivalence_worker_test.cc compares the rest.
 """
 import subprocess
 

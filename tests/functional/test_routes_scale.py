@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many routes, and many changes of them. The sizes here are small enough for every run; those of the README are
+"""Many routes, and many changes of them. The sizes here are small enough for every run; those of tests/bench/README.md are
 tests/bench/routes_scale.py's, which does the same with a full table."""
 import threading
 import time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety bench`: what a packet costs, measured on the product's own objects (PERF.md).
+// `surety bench`: what a packet costs, measured on the product's own objects (tests/bench/README.md).
 //
 // One core, 64-byte packets from a table feed through net_null ports. Paths: `feed` (feed and transmit
 // alone), `anchor` (longest prefix match and rewrite as DPDK's l3fwd does them: what ratios are taken

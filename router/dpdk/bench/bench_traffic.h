@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The feed of `surety bench`: 64-byte packets of many flows, copied into buffers that net_null hands out.
 //
-// PERF.md: the cheapest feed there is (7-8 cycles), whatever the number of flows. A feed made at run time
+// The cheapest feed there is (7-8 cycles), whatever the number of flows. A feed made at run time
 // knows nothing of the router; it replaces a device, so it stands in dpdk/.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which worker does what: who receives which queue of which port, and who owns its egress (DESIGN.md section
-// 4).
+// Which worker does what: who receives which queue of which port, and who owns its egress
+// (router/README.md, Workers).
 //
 // The default, from what the devices can do: ports are dealt out to the workers in their order, a port's
 // worker owns its egress; a port whose device spreads flows over queues itself (RSS) gets a queue for each

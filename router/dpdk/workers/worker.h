@@ -3,8 +3,8 @@
 //
 // It receives from the queues that the plan gives it, and what other workers dispatch to it; conditions and
 // routes that; hands it over to the workers that own the ports, and queues and transmits what leaves by its
-// own. Single writer of everything it counts (DESIGN.md rule 9). read() hands out a consistent reading: the
-// loop fills it between two turns, where the law of counters.h holds.
+// own. Single writer of everything it counts (CONTRIBUTING.md rule 9). read() hands out a consistent reading:
+// the loop fills it between two turns, where the law of counters.h holds.
 #pragma once
 
 #include <rte_mempool.h>

@@ -12,7 +12,7 @@
 
 namespace surety::lab {
 
-// How far the live throughput may be from the lab's mean: 5 % of it (the gTFRC paper's Fig. 11 in PAPERS.md);
+// How far the live throughput may be from the lab's mean: 5 % of it (as for the gTFRC paper's Fig. 11);
 // or, where the lab's own runs are further apart than that, as far as 95 of 100 more runs of it would be
 // (prediction interval of Student's t, four degrees of freedom: 2.776 * sqrt(1 + 1/5) standard deviations).
 inline constexpr double kLiveTolerance = 0.05;

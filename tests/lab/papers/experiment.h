@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A paper's tables and figures as data: which scenarios to run, what to look at, what the paper says.
 //
-// Read from tests/lab/papers/<paper>.yaml; tests/lab/papers/README.md shows the format.
+// Read from tests/lab/papers/<paper>.yaml; tests/lab/papers/format.md shows the format.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 // A scenario: routers, hosts, links and senders, checked, with every default filled in.
 //
 // Immutable once parsed; names have become indices. Routers are ordinary router configurations (config.h),
-// senders those of endpoints.h. `surety-lab run FILE` reads one; shared/examples/lab-gtfrc-fig2b.yaml shows
+// senders those of endpoints.h. `surety-lab run FILE` reads one; config/examples/lab-gtfrc-fig2b.yaml shows
 // the vocabulary, scenario_schema.json holds all of it.
 #pragma once
 

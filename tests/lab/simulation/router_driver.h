@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A router of a run: the product's Ingress and Egress objects, driven by events.
 //
-// As the DPDK worker's turn (router/dpdk/worker.cc): timers, then what has come in, then what may leave; but
-// exactly when something is due. A port holds its packets back while the line behind it is busy, as a
-// driver's full ring does.
+// As the DPDK worker's turn (router/dpdk/workers/worker.cc): timers, then what has come in, then what may
+// leave; but exactly when something is due. A port holds its packets back while the line behind it is busy,
+// as a driver's full ring does.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contracts that move: an edge of two routers that know nothing of each other's flows
-// (tests/lab/scale_out.md).
+// (tests/lab/papers/scale_out.md).
 //
 // What a flow gains by moving is at most the depth of its in-bucket and, with a CSA contract, what waits at
 // the old edge.
