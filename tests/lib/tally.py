@@ -1,78 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`tally.py DIRECTORY`: counts what tests/run left there; the last line says N passed, N failed, N skipped.
+"""`tally.py DIRECTORY`: a table of what tests/run did there; the last line says N passed, N failed, N skipped.
 
-STAGE.status            exit status of a stage; a stage without reports counts as one test
-STAGE/ctest.junit       CTest's report; a program that wrote its own PROGRAM.xml (GoogleTest) counts by that
-STAGE/pytest.xml
+STAGE.status   exit status of a stage and its seconds
+STAGE/*.xml    its reports, as GoogleTest and pytest write them; a stage that failed though no test in them did counts as one
+               failure (a crash, a sanitizer's word at exit), one without reports as one test
 """
 import collections
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
 
-REPORTS = {"unit_release": "release", "unit_asan": "asan", "unit_tsan": "tsan", "scripts": "scripts",
-           "functional": "functional"}
-
 
 def outcome(case):
-    if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+    if case.find("failure") is not None or case.find("error") is not None:
         return "failed"
-    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+    if case.find("skipped") is not None or case.get("status") == "notrun":
         return "skipped"
     return "passed"
 
 
 def cases(file):
-    """{(class, name): outcome} would hide repeated names: a list of (full name, outcome)."""
     try:
-        root = ElementTree.parse(file).getroot()
+        return [(f"{c.get('classname', '')}.{c.get('name')}", outcome(c)) for c in ElementTree.parse(file).iter("testcase")]
     except ElementTree.ParseError:  # the program died while it wrote
-        return []
-    return [(f"{c.get('classname', '')}.{c.get('name')}", outcome(c)) for c in root.iter("testcase")]
-
-
-def ctest(directory):
-    """A program that failed though none of its own tests did (a sanitizer's word at exit, a crash) is a failure."""
-    results = []
-    for program, how in cases(directory / "ctest.junit"):
-        name = program.split(".", 1)[1]
-        own = cases(directory / f"{name}.xml") if (directory / f"{name}.xml").exists() else []
-        results += own
-        if not own or (how == "failed" and all(o != "failed" for _, o in own)):
-            results.append((name, how))
-    return results
+        return [(file.stem, "failed")]
 
 
 def stage(directory, name, status):
-    reports = directory / REPORTS.get(name, name)
-    results = []
-    if (reports / "ctest.junit").exists():
-        results = ctest(reports)
-    elif (reports / "pytest.xml").exists():
-        results = cases(reports / "pytest.xml")
-    elif name not in REPORTS:
-        results = [(name, "passed" if status == 0 else "failed")]
-    if status != 0 and all(o != "failed" for _, o in results):
-        results.append((name, "failed"))
-    return results
-
-
-def tally(directory):
-    results = []
-    for file in sorted(directory.glob("*.status")):
-        name = file.stem
-        results += [(f"{name}: {case}", how) for case, how in stage(directory, name, int(file.read_text()))]
+    results = [case for file in sorted((directory / name).glob("*.xml")) for case in cases(file)]
+    if not results or (status != 0 and all(how != "failed" for _, how in results)):
+        results.append((name, "passed" if status == 0 else "failed"))
     return results
 
 
 def main(directory):
-    results = tally(pathlib.Path(directory))
-    count = collections.Counter(how for _, how in results)
-    for case, how in results:
-        if how == "failed":
-            print(f"failed: {case}")
-    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
-    return 1 if count["failed"] or not count["passed"] else 0
+    directory = pathlib.Path(directory)
+    total, failed, rows = collections.Counter(), [], []
+    for file in sorted(directory.glob("*.status"), key=lambda f: f.stat().st_mtime_ns):
+        status, seconds = map(int, file.read_text().split())
+        results = stage(directory, file.stem, status)
+        count = collections.Counter(how for _, how in results)
+        failed += [f"{file.stem}: {case}" for case, how in results if how == "failed"]
+        rows.append(f"{file.stem:12} {seconds:5} s {count['passed']:7} {count['failed']:7} {count['skipped']:8}")
+        total += count
+    print(f"{'stage':12} {'time':>7} {'passed':>7} {'failed':>7} {'skipped':>8}", *rows, sep="\n")
+    print(*(f"failed: {line}" for line in failed), sep="\n", end="\n" if failed else "")
+    print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
+    return 1 if total["failed"] or not total["passed"] else 0
 
 
 if __name__ == "__main__":

@@ -44,7 +44,6 @@ classify:
 )";
 inline constexpr std::uint16_t kMarked = 1, kCapped = 2, kOneRate = 3, kTwoRates = 4, kSilver = 5,
                                kSilverOfSource = 6, kMarkedOfSource = 7, kBestEffort = 8;
-inline constexpr std::uint8_t kBe = 0, kAf11 = 10, kAf12 = 12, kAf13 = 14, kEf = 46;
 
 class ConditionStageTest : public testing::Test {
  protected:

@@ -23,6 +23,9 @@
 
 namespace surety::test {
 
+// Code points (RFC 4594).
+inline constexpr std::uint8_t kBe = 0, kAf11 = 10, kAf12 = 12, kAf13 = 14, kAf21 = 18, kEf = 46, kCs6 = 48;
+
 using namespace literals;
 using frames::Octets;
 

@@ -17,8 +17,6 @@ using frames::Octets;
 using testing::ElementsAre;
 using namespace literals;
 
-inline constexpr std::uint8_t kBe = 0, kAf11 = 10, kAf12 = 12, kAf21 = 18, kEf = 46, kCs6 = 48;
-
 // A trusted port 0, and port 1 that is what a test makes of it.
 class Port {
  public:

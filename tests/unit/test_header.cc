@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// The translation unit that the tests' precompiled header is made with.
