@@ -1,44 +1,58 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The router's /metrics: scraped, parsed, and what the trial reads out of it."""
-import re
+"""The router's /metrics: scraped, parsed, and what deploy/try and the functional tests read out of it."""
+import collections
+import contextlib
+import http.client
 import time
-import urllib.request
 
-URL = "http://127.0.0.1:9464/metrics"
-_LINE = re.compile(r"^(?P<name>\w+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+from prometheus_client.parser import text_string_to_metric_families
+
+ADDRESS = ("127.0.0.1", 9464)
 
 
 class Metrics:
-    def __init__(self, text, at):
+    def __init__(self, text, at=0.0):
         self.at = at  # seconds on the monotonic clock
-        self._series = []
-        for line in text.splitlines():
-            if found := None if line.startswith("#") else _LINE.match(line):
-                self._series.append((found["name"], dict(_LABEL.findall(found["labels"] or "")), float(found["value"])))
+        self._series = collections.defaultdict(list)
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                self._series[sample.name].append((sample.labels, sample.value))
 
     def select(self, name, **labels):
         """Those series of a family whose labels are at least `labels`: [(labels, value)]."""
-        return [(own, value) for family, own, value in self._series
-                if family == name and labels.items() <= own.items()]
+        return [(own, value) for own, value in self._series[name] if labels.items() <= own.items()]
 
-    def total(self, name, **labels):
+    def sum(self, name, **labels):
         return sum(value for _, value in self.select(name, **labels))
 
+    def value(self, name, **labels):
+        found = self.select(name, **labels)
+        assert len(found) == 1, f"{name}{labels}: {len(found)} series"
+        return found[0][1]
+
+    def _reasons(self, name, **labels):
+        """{reason: packets}, those that happened."""
+        sums = collections.Counter()
+        for own, value in self.select(name, **labels):
+            sums[own["reason"]] += value
+        return {reason: value for reason, value in sums.items() if value}
+
+    def drops(self, port=None):
+        return self._reasons("surety_drops_total", **({"port": port} if port else {}))
+
+    def punts(self, port=None):
+        return self._reasons("surety_punted_packets_total", **({"port": port} if port else {}))
+
+    def ports(self):
+        return [labels["port"] for labels, _ in self.select("surety_port_rx_packets_total")]
+
     def service_bytes(self, service, precedence):
-        return self.total("surety_service_bytes_total", service=service, precedence=precedence)
+        return self.sum("surety_service_bytes_total", service=service, precedence=precedence)
 
     def lost_in_packets(self):
         """IN packets that the queues dropped, of whichever service."""
         kinds = ("early", "forced", "overflow")
-        return sum(self.total(f"surety_queue_{kind}_drops_total", precedence="in") for kind in kinds)
-
-    def drops(self):
-        """{reason: packets}, those that happened."""
-        sums = {}
-        for labels, value in self.select("surety_drops_total"):
-            sums[labels["reason"]] = sums.get(labels["reason"], 0) + value
-        return {reason: value for reason, value in sums.items() if value}
+        return sum(self.sum(f"surety_queue_{kind}_drops_total", precedence="in") for kind in kinds)
 
     def alpha(self, service):
         """The alpha that binds a service: the smallest of its own domains and those that all services share."""
@@ -46,8 +60,10 @@ class Metrics:
                     if labels["domain"].count("/") < 2 or labels["domain"].endswith(f"/{service}")), default=None)
 
 
-def scrape(timeout=2):
-    """From the thread's own network namespace."""
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(URL, timeout=timeout) as answer:
-        text = answer.read().decode()
-    return Metrics(text, time.monotonic())
+def scrape(namespace, timeout=5):
+    """Of the router in that namespace."""
+    with contextlib.closing(http.client.HTTPConnection(*ADDRESS, timeout=timeout)) as connection:
+        with namespace.entered():
+            connection.connect()
+        connection.request("GET", "/metrics")
+        return Metrics(connection.getresponse().read().decode(), time.monotonic())

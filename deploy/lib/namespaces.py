@@ -1,95 +1,139 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network namespaces, the veth pairs between them, and what runs inside."""
+"""Network namespaces, the veth pairs between them, and what runs inside: deploy/try's and the functional tests'.
+
+What has no other name is called sf-<pid>-<number>-..., so that processes do not meet."""
+import contextlib
 import ctypes
+import fcntl
+import itertools
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
-import threading
 import time
 
 CLONE_NEWNET = 0x40000000
+SIOCGIFHWADDR = 0x8927
+# An AF_XDP socket sees what the sender's stack left to a NIC: checksums not computed, segments of 64 kB.
+OFFLOADS = ["tx", "rx", "sg", "tso", "gso", "gro", "txvlan", "rxvlan"]
+# Addresses are usable at once, and nothing talks unless it is told to.
+QUIET = ["net.ipv6.conf.all.accept_dad=0", "net.ipv6.conf.default.accept_dad=0",
+         "net.ipv6.conf.default.accept_ra=0", "net.ipv6.conf.default.router_solicitations=0"]
+PATIENCE = 60  # seconds
+
+_numbers = itertools.count()
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
-def sh(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"`{' '.join(command)}` failed: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
+def sh(*command, check=True, timeout=PATIENCE, **options):
+    """Runs a command; its failure shows what it said."""
+    words = [str(c) for c in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, **options)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"`{' '.join(words)}` has not ended within {timeout} s") from None
+    if check and done.returncode != 0:
+        raise RuntimeError(f"`{' '.join(words)}` failed ({done.returncode}):\n{done.stdout}{done.stderr}".strip())
+    return done
 
 
-def create(name):
-    sh("ip", "netns", "add", name)
-    sh("ip", "-n", name, "link", "set", "lo", "up")
+class Namespace:
+    def __init__(self, label, prefix=None):
+        self.name = f"{prefix or f'sf-{os.getpid()}-{next(_numbers)}'}-{label}"
+        sh("ip", "netns", "add", self.name)
+        self.ip("link", "set", "lo", "up")
+        self.run("sysctl", "-q", *QUIET)
+
+    def command(self, *arguments):
+        return ["ip", "netns", "exec", self.name, *map(str, arguments)]
+
+    def run(self, *command, **options):
+        return sh(*self.command(*command), **options)
+
+    def ip(self, *arguments, **options):
+        return sh("ip", "-n", self.name, *arguments, **options)
+
+    def start(self, command, log):
+        """A process of its own session (a Ctrl-C is for who started it, and he then ends it), its output in `log`."""
+        with open(log, "ab") as out:
+            return subprocess.Popen(self.command(*command), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+
+    @contextlib.contextmanager
+    def entered(self):
+        """The calling thread is in this namespace; sockets made meanwhile stay there for good."""
+        with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{self.name}") as there:
+            _setns(there)
+            try:
+                yield
+            finally:
+                _setns(home)
+
+    def socket(self, *arguments):
+        with self.entered():
+            return socket.socket(*arguments)
+
+    def add_address(self, interface, address):
+        self.ip("address", "add", address, "dev", interface, *(["nodad"] if ":" in address else []))
+
+    def mac(self, interface):
+        """By ioctl, because /sys shows the namespace of whoever mounted it."""
+        with self.socket() as s:
+            return fcntl.ioctl(s, SIOCGIFHWADDR, struct.pack("256s", interface.encode()))[18:24].hex(":")
+
+    def remove(self):
+        sh("ip", "netns", "del", self.name, check=False)
 
 
-def offloads_off(namespace, interface):
-    # An AF_XDP socket sees what the sender's stack left to a NIC: checksums not computed, segments of 64 kB.
-    features = [word for f in ("tx", "rx", "tso", "gso", "gro") for word in (f, "off")]
-    sh("ip", "netns", "exec", namespace, "ethtool", "-K", interface, *features)
+def _setns(file):
+    if _libc.setns(file.fileno(), CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "setns")
 
 
-def connect(router, interface, other, address, gateway):
-    """A veth pair: `interface` in the router's namespace, eth0 with `address` in the other one."""
-    sh("ip", "-n", router, "link", "add", interface, "type", "veth", "peer", "name", "eth0", "netns", other)
-    sh("ip", "-n", other, "address", "add", f"{address}/24", "dev", "eth0")
-    for namespace, name in ((router, interface), (other, "eth0")):
-        offloads_off(namespace, name)
-        sh("ip", "-n", namespace, "link", "set", name, "up")
-    sh("ip", "-n", other, "route", "add", "default", "via", gateway)
+def connect(a, a_interface, b, b_interface):
+    """A veth pair without offloads: what is sent is what is on the wire."""
+    sh("ip", "link", "add", a_interface, "netns", a.name, "type", "veth",
+       "peer", "name", b_interface, "netns", b.name)
+    for namespace, interface in ((a, a_interface), (b, b_interface)):
+        namespace.run("ethtool", "-K", interface, *(word for o in OFFLOADS for word in (o, "off")))
+        namespace.ip("link", "set", interface, "up")
 
 
-def start(namespace, command, log):
-    """A process of its own session (a Ctrl-C is for the trial, which then ends it), its output in `log`."""
-    with open(log, "ab") as out:
-        return subprocess.Popen(["ip", "netns", "exec", namespace, *command], stdin=subprocess.DEVNULL, stdout=out,
-                                stderr=out, start_new_session=True)
+class Host:
+    """A station behind one port of the router: its interface is `eth0`."""
+
+    def __init__(self, label, router_namespace, port, addresses, gateways, prefix=None):
+        self.namespace = Namespace(label, prefix)
+        self.addresses = [a.split("/")[0] for a in addresses]
+        connect(router_namespace, port, self.namespace, "eth0")
+        for address in addresses:
+            self.namespace.add_address("eth0", address)
+        for gateway in gateways:
+            self.namespace.ip("route", "add", "default", "via", gateway)
+        self.mac = self.namespace.mac("eth0")
+
+    def address(self, family):
+        return next(a for a in self.addresses if (":" in a) == (family == 6))
 
 
 def prefer(process):
     """Before other programs on this machine, where that is allowed: a router is expected to have a core."""
-    try:
+    with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, process.pid, -20)
-    except PermissionError:
-        pass
-
-
-def inside(namespace, action):
-    """What `action()` returns when called inside the namespace; a thread of its own enters it."""
-    result = []
-
-    def enter():
-        try:
-            with open(f"/run/netns/{namespace}") as file:
-                if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), CLONE_NEWNET) != 0:
-                    raise OSError(ctypes.get_errno(), f"cannot enter namespace {namespace}")
-            result.append((action(), None))
-        except Exception as e:  # noqa: BLE001  handed over to the caller
-            result.append((None, e))
-
-    thread = threading.Thread(target=enter)
-    thread.start()
-    thread.join()
-    value, error = result[0]
-    if error:
-        raise error
-    return value
 
 
 def pids(name):
-    return [int(p) for p in sh("ip", "netns", "pids", name).split()]
+    return [int(p) for p in sh("ip", "netns", "pids", name).stdout.split()]
 
 
 def end_processes(names, patience=10):
     """Everything inside the namespaces: asked to end, then ended. True when all of it did as asked."""
-    names = [n for n in names if pathlib.Path(f"/run/netns/{n}").exists()]
     deadline = time.monotonic() + patience
     for sign in (signal.SIGTERM, signal.SIGKILL):
         for pid in (p for n in names for p in pids(n)):
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sign)
-            except ProcessLookupError:
-                pass
         while any(pids(n) for n in names) and (sign == signal.SIGKILL or time.monotonic() < deadline):
             time.sleep(0.05)
         if not any(pids(n) for n in names):
@@ -97,12 +141,15 @@ def end_processes(names, patience=10):
     return False
 
 
-def remove(names):
-    for name in names:
-        if pathlib.Path(f"/run/netns/{name}").exists():
-            sh("ip", "netns", "delete", name)
-
-
 def with_prefix(prefix):
     directory = pathlib.Path("/run/netns")
     return sorted(p.name for p in directory.glob(f"{prefix}-*")) if directory.exists() else []
+
+
+def remove(prefix):
+    """Ends what runs in the namespaces of that prefix and removes them, whoever left them; False if it had to be killed."""
+    names = with_prefix(prefix)
+    ended = not names or end_processes(names)
+    for name in names:
+        sh("ip", "netns", "delete", name)
+    return ended

@@ -29,7 +29,7 @@ def footer(before, now, metrics, earlier):
     reasons = "  ".join(f"{reason} {(n - past.get(reason, 0)) / seconds:.0f}/s" for reason, n in sorted(drops.items())
                         if n > past.get(reason, 0))
     averages = {labels["precedence"]: value for labels, value in metrics.select("surety_queue_average_packets", port="wan")}
-    queued = metrics.total("surety_port_queued_packets", port="wan")
+    queued = metrics.sum("surety_port_queued_packets", port="wan")
     queue = f"queue: {queued:.0f} packets"
     if averages:
         queue += f", averages IN {averages.get('in', 0):.1f}, all {averages.get('total', 0):.1f}"
@@ -41,7 +41,7 @@ def footer(before, now, metrics, earlier):
 def render(elapsed, customers, before, now, metrics, earlier, qos):
     def dropped(c):
         name = "surety_service_dropped_packets_total"
-        return metrics.total(name, service=c.name) - earlier.total(name, service=c.name)
+        return metrics.sum(name, service=c.name) - earlier.sum(name, service=c.name)
     title = f"after {elapsed:.0f} s (Mbit/s; dropped: by the conditioner, in this interval)"
     rows = [row(c, before, now, metrics, dropped(c), qos) for c in customers]
     return [title, HEAD, *rows, *footer(before, now, metrics, earlier)]

@@ -6,12 +6,12 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.error
 
 import customers
 import metrics
 import namespaces
 import verdict
+from namespaces import Host, Namespace
 
 HERE = pathlib.Path(__file__).resolve().parent
 READY_WITHIN = 30
@@ -20,7 +20,7 @@ READY_WITHIN = 30
 class Trial:
     def __init__(self, prefix, directory, binary, qos):
         self.prefix, self.directory, self.binary, self.qos = prefix, directory, binary, qos
-        self.router = None
+        self.namespaces, self.router = {}, None
 
     def namespace(self, name):
         return f"{self.prefix}-{name}"
@@ -29,11 +29,12 @@ class Trial:
         return self.directory / f"{name}.log"
 
     def build(self):
-        for name in ("router", "far", *(c.name for c in customers.EVERYBODY)):
-            namespaces.create(self.namespace(name))
+        def host(name, port, address, gateway):
+            self.namespaces[name] = Host(name, self.namespaces["router"], port, [f"{address}/24"], [gateway], self.prefix).namespace
+        self.namespaces["router"] = Namespace("router", self.prefix)
         for c in customers.EVERYBODY:
-            namespaces.connect(self.namespace("router"), c.name, self.namespace(c.name), c.address, f"{c.subnet}.1")
-        namespaces.connect(self.namespace("router"), "wan", self.namespace("far"), customers.FAR, "10.20.0.1")
+            host(c.name, c.name, c.address, f"{c.subnet}.1")
+        host("far", "wan", customers.FAR, "10.20.0.1")
 
     def start_router(self):
         file = self.directory / "router.yaml"
@@ -63,7 +64,7 @@ class Trial:
 
     def goodput(self):
         """Bytes received in order on the far side, by customer."""
-        text = namespaces.sh("ip", "netns", "exec", self.namespace("far"), "ss", "-tinH", "state", "established")
+        text = self.namespaces["far"].run("ss", "-tinH", "state", "established").stdout
         received = {c.name: 0 for c in customers.CUSTOMERS}
         by_port = {c.tcp_port: c.name for c in customers.CUSTOMERS}
         for port, rest in re.findall(r":(52\d\d)\s+\S+:\d+.*\n(.*)", text):
@@ -72,7 +73,7 @@ class Trial:
         return received
 
     def scrape(self):
-        return namespaces.inside(self.namespace("router"), metrics.scrape)
+        return metrics.scrape(self.namespaces["router"])
 
     def measure(self):
         """A sample and the metrics it was made from."""
@@ -80,7 +81,7 @@ class Trial:
         by_precedence = [{c.name: m.service_bytes(c.name, p) for c in customers.CUSTOMERS} for p in ("in", "out")]
         counted = self.directory / "flood.bytes"
         flood = int(counted.read_text() or 0) if counted.exists() else 0
-        carried = m.total("surety_queue_departed_bytes_total", port="wan")
+        carried = m.sum("surety_queue_departed_bytes_total", port="wan")
         got = {name: verdict.ip_bytes(payload) for name, payload in self.goodput().items()}
         return verdict.Sample(m.at, got, *by_precedence, m.lost_in_packets(), carried, flood), m
 
@@ -95,20 +96,21 @@ class Trial:
             return False
 
     def remove(self):
-        remove(self.prefix)
+        if not namespaces.remove(self.prefix):
+            print(f"{self.prefix}: something had to be killed", file=sys.stderr)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _start(self, name, command, log=None):
-        return namespaces.start(self.namespace(name), command, self.log(log or name))
+        return self.namespaces[name].start(command, self.log(log or name))
 
     def _scrape_or_none(self):
         try:
             return self.scrape()
-        except (OSError, urllib.error.URLError):
+        except OSError:
             return None
 
     def _listening(self):
-        text = namespaces.sh("ip", "netns", "exec", self.namespace("far"), "ss", "-tlnH")
+        text = self.namespaces["far"].run("ss", "-tlnH").stdout
         return {int(port) for port in re.findall(r":(\d+)\s", text)}
 
     def _wait(self, condition, otherwise):
@@ -117,11 +119,3 @@ class Trial:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{otherwise}; the router said:\n{self.log('router').read_text()}")
             time.sleep(0.1)
-
-
-def remove(prefix):
-    """Ends what runs in a trial's namespaces and removes them, whoever left them."""
-    names = namespaces.with_prefix(prefix)
-    if names and not namespaces.end_processes(names):
-        print(f"{prefix}: something had to be killed", file=sys.stderr)
-    namespaces.remove(names)

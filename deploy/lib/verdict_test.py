@@ -85,5 +85,5 @@ def test_metrics():
     assert m.drops() == {"early": 3}
     assert m.lost_in_packets() == 5
     assert m.alpha("gold") == 0.2
-    assert m.total("surety_mempool_available") == 100_000
+    assert m.sum("surety_mempool_available") == 100_000
     assert metrics.Metrics("", 1.0).alpha("gold") is None

@@ -8,8 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from namespaces import Namespace  # noqa: E402
-from router import SURETY  # noqa: E402
+from harness import SURETY, Namespace  # noqa: E402
 
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
                "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A running `surety run`, started from YAML inside a namespace and stopped as a service manager would."""
 import contextlib
-import http.client
 import itertools
 import os
 import pathlib
@@ -10,11 +9,11 @@ import subprocess
 import tempfile
 import time
 
-from metrics import Metrics, law
+from law import law
+from metrics import scrape
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
-METRICS = ("127.0.0.1", 9464)
 START, STOP, SETTLE = 20, 5, 10  # seconds at most
 # What a test's configuration gets unless it says otherwise: small, so that a router starts in a moment.
 DEFAULTS = {"dpdk": "{hugepages: off, max_routes: 1024}"}
@@ -116,18 +115,7 @@ class Router:
         return self._stderr.read()
 
     def metrics(self):
-        with self.namespace.entered():
-            connection = http.client.HTTPConnection(*METRICS, timeout=5)
-            try:
-                connection.connect()
-            except OSError:
-                connection.close()
-                raise
-        connection.request("GET", "/metrics")
-        try:
-            return Metrics(connection.getresponse().read().decode())
-        finally:
-            connection.close()
+        return scrape(self.namespace)
 
     def show(self, *arguments, check=True):
         return self.namespace.run(SURETY, "show", "--name", self.name, *arguments, check=check)
