@@ -105,7 +105,7 @@ routes: [{{to: 10.1.0.0/16, via: 10.9.0.1}}]
     def meet(self):
         """Everybody knows everybody's MAC address afterwards."""
         for host in (self.af1, self.af3, self.be):
-            host.namespace.run("ping", "-n", "-c", "2", "-i", "0.2", "-w", "10", SINK)
+            host.namespace.run("ping", "-n", "-c", "2", "-i", "0.2", "-w", "20", SINK)
 
     def __enter__(self):
         return self

@@ -16,13 +16,31 @@ NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_se
                "test_routes_scale.py", "test_workers.py"}
 
 
-def pytest_collection_modifyitems(items):
+# Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.
+LONGEST = ["test_endpoint_transfer.py", "test_lab_live.py", "test_memif.py", "test_frr.py", "test_signalling.py", "test_reload.py",
+           "test_twin.py", "test_cli.py"]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also the tests that take minutes of real time")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone(reason): not beside other tests: `-n 3 -m 'not alone'`, then `-m alone`")
+    config.addinivalue_line("markers", "long(reason): takes minutes of real time; only with --long")
+
+
+def pytest_collection_modifyitems(config, items):
     """Without root or the program these tests say so instead of failing one by one."""
     reason = ("needs root" if os.geteuid() != 0 else
               None if SURETY.exists() else f"no {SURETY}; build it, or name it with SURETY=")
     for item in items:
         if reason and item.path.name in NEED_ROUTER:
             item.add_marker(pytest.mark.skip(reason=reason))
+        if (long := item.get_closest_marker("long")) and not config.getoption("--long"):
+            item.add_marker(pytest.mark.skip(reason=f"only with --long: {long.args[0]}"))
+    first = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path.name, len(first)))
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class Endpoint:
     def stop(self, statuses=(0,)):
         """The report of a run that is told to end."""
         self.process.send_signal(signal.SIGTERM)
-        return self.result(STOP + 5, statuses)
+        return self.result(STOP, statuses)
 
     def started(self):
         """Starts it and waits until its ports are up: it answers to ARP from then on."""

@@ -41,7 +41,7 @@ class Wire:
                 return frame
         return None
 
-    def find(self, wanted, patience=5.0):
+    def find(self, wanted, patience=20.0):
         """The next frame that satisfies `wanted`, as scapy's Ether; None when none comes in time."""
         until = time.monotonic() + patience
         while (frame := self.read(until - time.monotonic())) is not None:

@@ -8,7 +8,7 @@ import tempfile
 from harness import sh, wait_for
 
 DAEMONS = pathlib.Path("/usr/lib/frr")
-START = 20
+START = 60
 
 
 def installed():

@@ -12,6 +12,11 @@ from endpoint import Endpoint, Network, flow
 from harness import Router
 from namespaces import connect
 
+pytestmark = [
+    pytest.mark.alone("measures rates"),
+    pytest.mark.long("75 s; test_lab_live.py shows gTFRC's promise in real time at a tenth of the rate, the gtfrc and gtcp papers of "
+                     "test_lab_papers.py show both in virtual time")]
+
 SECONDS, WARM_UP = 75, 10
 LONG, SHORT = "318 ms", "18 ms"  # one way; the rest is the router, the shaper and the machine
 

@@ -17,6 +17,8 @@ from gtcp import attach, status  # noqa: F401
 from harness import Router, wait_for
 from namespaces import connect
 
+pytestmark = pytest.mark.alone("the kernel has one gtcp for all; measures rates")
+
 SECONDS, WARM_UP = 24, 6
 ONE_WAY = "24 ms"  # the rest of 50 ms is queue and machine
 LINK, RESERVED, OTHERS = 10, 6, 5  # Mbit/s, Mbit/s, flows
@@ -31,12 +33,17 @@ class Iperf:
     """One client and its server; bits per second of IP packets, after the warm-up, as the receiver saw them."""
 
     def __init__(self, source, destination, address, port, congestion, parallel):
+        self._destination, self._port = destination, port
         self._server = subprocess.Popen(destination.command("iperf3", "-s", "-1", "-p", port, "-J"),
                                         stdout=subprocess.PIPE, text=True)
         self._client = None
         self._start = lambda: subprocess.Popen(
             source.command("iperf3", "-c", address, "-p", port, "-C", congestion, "-P", parallel, "-t", SECONDS,
                            "--connect-timeout", 3000, "-J"), stdout=subprocess.PIPE, text=True)
+
+    def listens(self):
+        """the server listens"""
+        return self._destination.run("ss", "-Htln", f"sport = :{self._port}").stdout
 
     def start(self):
         self._client = self._start()
@@ -92,7 +99,7 @@ def links():
             ends[name] = (a, b, f"10.1{n}.2.1")
         stack.enter_context(Router(middle, router_yaml()))
         for a, _, address in ends.values():
-            a.run("ping", "-n", "-c", "1", "-w", "5", address)
+            a.run("ping", "-n", "-c", "1", "-w", "20", address)
         yield ends
 
 
@@ -104,7 +111,8 @@ def measure():
             runs[name] = [Iperf(a, b, address, 5001, name, 1), Iperf(a, b, address, 5002, "reno", OTHERS)]
             for run in runs[name]:
                 stack.callback(run.end)
-        time.sleep(0.5)  # the servers listen
+        for run in itertools.chain(*runs.values()):
+            wait_for(run.listens)
         for run in itertools.chain(*runs.values()):
             run.start()
         return {name: [run.rate() / MEGABIT for run in pair] for name, pair in runs.items()}

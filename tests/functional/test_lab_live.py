@@ -101,16 +101,18 @@ def processes(word):
 # --- Fig. 11 ---
 
 def compared(*arguments):
-    before = rest()
-    done = live(FIG2B, "--json", *FIG11, *arguments, check=False)
-    assert done.stdout, done.stderr
-    assert rest() <= before
-    result = json.loads(done.stdout)
-    print(json.dumps(result, indent=1))
-    assert done.returncode == (0 if result["agrees"] else 3 if result["doubtful"] else 1)
-    if done.returncode == 3:
-        pytest.skip(f"this machine is too busy: {result['late_packets']} of {result['carried_packets']} packets late")
-    return result
+    """Where other work has made packets late, it is done once more."""
+    for _ in range(2):
+        before = rest()
+        done = live(FIG2B, "--json", *FIG11, *arguments, check=False)
+        assert done.stdout, done.stderr
+        assert rest() <= before
+        result = json.loads(done.stdout)
+        print(json.dumps(result, indent=1))
+        assert done.returncode == (0 if result["agrees"] else 3 if result["doubtful"] else 1)
+        if done.returncode != 3:
+            return result
+    pytest.skip(f"this machine is too busy: {result['late_packets']} of {result['carried_packets']} packets late")
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +143,7 @@ def test_the_queue_of_the_real_router_sees_the_labs_packets(gtfrc):
         assert list(queue[precedence]) == ["arrivals", "early_drops", "forced_drops", "overflow_drops"]
 
 
+@pytest.mark.long("40 s; gTFRC's run, with the same tolerance, takes as long and is always made")
 def test_tfrc_fills_the_link_live_as_in_the_lab():
     flows = compared(*TFRC)["flows"]
     sums = {side: sum(f[side]["throughput_bps"] for f in flows) for side in ("lab", "live")}

@@ -164,7 +164,7 @@ def test_equal_cost_routes_share_the_flows_and_keep_each_together(net, family):
 def ping_gateways(net, family):
     """Their neighbours are known to the router then, so that nothing waits for a resolution."""
     for gateway in GATEWAYS[family]:
-        net.a.namespace.run("ping", "-n", "-c", "1", "-w", "5", gateway)
+        net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", gateway)
 
 
 def test_permanent_neighbour_is_used_at_once(net):
@@ -202,10 +202,10 @@ def test_address_added_is_local_and_its_subnet_reachable(net, address, host, pee
     length = peer.split("/")[1]
     net.c.namespace.add_address("eth0", peer)
     net.router.add_address("wan1", f"{address}/{length}")
-    answer = net.a.namespace.run("ping", "-n", "-c", "1", "-w", "5", address).stdout
+    answer = net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", address).stdout
     assert "ttl=64" in answer
     net.c.namespace.ip("route", "add", "10.1.0.0/24" if "." in address else "2001:db8:1::/64", "via", address)
-    assert "ttl=63" in net.a.namespace.run("ping", "-n", "-c", "1", "-w", "5", host).stdout
+    assert "ttl=63" in net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", host).stdout
     before = net.running.metrics().drops("lan0").get("no_route", 0)
     net.router.ip("address", "del", f"{address}/{length}", "dev", "wan1")
     net.c.namespace.ip("address", "del", peer, "dev", "eth0")

@@ -9,6 +9,8 @@ from scapy.layers.l2 import Ether
 from harness import Router, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
 from pair import MBIT, Pair, ports
 
+pytestmark = pytest.mark.alone("measures rates")
+
 BE, AF11, AF13, EF = 0, 10, 14, 46
 BUCKET, CSA, POLICED = "10.1.0.11", "10.1.0.12", "10.1.0.13"
 CSA_RATE, ALPHA_MAX, BUCKET_RATE, POLICE_RATE = 4 * MBIT, 0.4, 3 * MBIT, 2 * MBIT

@@ -59,7 +59,7 @@ routes: [{{to: 10.1.0.0/24, via: 10.2.0.254}}]
 
 def ping(namespace, address, *options):
     """The TTLs of the answers; fails unless five come."""
-    text = namespace.run("ping", "-n", "-c", "5", "-i", "0.05", "-w", "8", *options, address).stdout
+    text = namespace.run("ping", "-n", "-c", "5", "-i", "0.05", "-w", "20", *options, address).stdout
     return {int(t) for t in re.findall(r"ttl=(\d+)", text)}
 
 

@@ -2,6 +2,7 @@
 """Real traffic between hosts: TCP through the kernel's own stacks, UDP at a given rate."""
 import contextlib
 import socket
+import struct
 import threading
 import time
 
@@ -23,15 +24,15 @@ class TcpTransfer:
         self._server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._server.bind((to, port))
         self._server.listen(1)
-        self._server.settimeout(10)
+        self._server.settimeout(60)
         self._client = source.namespace.socket(FAMILY[family], socket.SOCK_STREAM)
         self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-        self._client.settimeout(10)
+        self._client.settimeout(60)
         if bind:
             self._client.bind((bind, 0))
         self._client.connect((to, port))
         self._peer, _ = self._server.accept()
-        self._peer.settimeout(10)
+        self._peer.settimeout(60)
         self._threads = [threading.Thread(target=self._send, daemon=True),
                          threading.Thread(target=self._receive, daemon=True)]
         for thread in self._threads:
@@ -51,8 +52,20 @@ class TcpTransfer:
     def stop(self):
         """Ends the connection in order; all that was sent has been received."""
         self._stop.set()
+        return self._end()
+
+    def abort(self):
+        """Ends it at once: what is still in the sender's buffer is never sent."""
+        self._stop.set()
+        for s in (self._client, self._peer):
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with contextlib.suppress(OSError):  # the other end was quicker
+                s.shutdown(socket.SHUT_RDWR)
+        return self._end()
+
+    def _end(self):
         for thread in self._threads:
-            thread.join(15)
+            thread.join(60)
         alive = any(thread.is_alive() for thread in self._threads)
         for s in (self._client, self._peer, self._server):
             s.close()
@@ -66,10 +79,12 @@ class TcpTransfer:
         self.stop()
 
 
-def transfer(source, destination, port, seconds, **options):
-    """Bytes that one connection brought over."""
+def transfer(source, destination, port, seconds, enough, **options):
+    """Bytes that one connection brought over in so many seconds; it ends sooner when they are enough."""
     with TcpTransfer(source, destination, port, **options) as connection:
-        time.sleep(seconds)
+        until = time.monotonic() + seconds
+        while connection.received < enough and time.monotonic() < until:
+            time.sleep(0.01)
     return connection.received
 
 
