@@ -26,7 +26,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "alone(reason): not beside other tests: `-n 3 -m 'not alone'`, then `-m alone`")
+    config.addinivalue_line("markers", "alone(reason): not beside other tests: `-n 3 --dist loadfile -m 'not alone'`, then `-m alone`")
     config.addinivalue_line("markers", "long(reason): takes minutes of real time; only with --long")
 
 

@@ -12,8 +12,6 @@ from endpoint import Network
 from gtcp import attach, gtcp, status  # noqa: F401
 from namespaces import sh
 
-pytestmark = pytest.mark.alone("the kernel has one gtcp for all")
-
 CHOOSE = "import socket as s; s.socket().setsockopt(s.IPPROTO_TCP, s.TCP_CONGESTION, b'gtcp')"
 
 

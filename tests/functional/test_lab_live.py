@@ -100,6 +100,9 @@ def processes(word):
 
 # --- Fig. 11 ---
 
+measured = pytest.mark.alone("compares rates with the lab's")
+
+
 def compared(*arguments):
     """Where other work has made packets late, it is done once more."""
     for _ in range(2):
@@ -120,6 +123,7 @@ def gtfrc():
     return compared()
 
 
+@measured
 @pytest.mark.parametrize("flow", [0, 1])
 def test_gtfrc_gets_live_what_it_gets_in_the_lab(gtfrc, flow):
     row = gtfrc["flows"][flow]
@@ -130,10 +134,12 @@ def test_gtfrc_gets_live_what_it_gets_in_the_lab(gtfrc, flow):
     assert row["live"]["in_share"] == pytest.approx(row["lab"]["in_share"], abs=0.1)
 
 
+@measured
 def test_the_promise_is_kept_at_640_ms_live_too(gtfrc):
     assert gtfrc["flows"][0]["live"]["throughput_bps"] >= 0.96 * 800_000
 
 
+@measured
 def test_the_queue_of_the_real_router_sees_the_labs_packets(gtfrc):
     queue, = gtfrc["queues"]
     assert (queue["router"], queue["port"], queue["queue"]) == ("core", "out", "assured")
@@ -143,6 +149,7 @@ def test_the_queue_of_the_real_router_sees_the_labs_packets(gtfrc):
         assert list(queue[precedence]) == ["arrivals", "early_drops", "forced_drops", "overflow_drops"]
 
 
+@measured
 @pytest.mark.long("40 s; gTFRC's run, with the same tolerance, takes as long and is always made")
 def test_tfrc_fills_the_link_live_as_in_the_lab():
     flows = compared(*TFRC)["flows"]
@@ -268,6 +275,7 @@ def test_the_programs_end_with_it_whatever_happens(scenario, directory):
             shutil.rmtree(f"/run/dpdk/{name}")
 
 
+@measured
 def test_what_is_kept_can_be_run_again(scenario, directory):
     """Configurations, logs and the report; a run that ends by itself, in text."""
     kept = directory / "kept"

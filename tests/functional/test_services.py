@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What customers buy, kept with real traffic: rates and marks."""
+import socket
 import threading
 
 import pytest
-from scapy.layers.inet import IP, TCP
-from scapy.layers.l2 import Ether
+from scapy.layers.inet import IP
 
 from harness import Router, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
 from pair import MBIT, Pair, ports
@@ -70,8 +70,9 @@ def during(router, name, seconds, flowing):
     return Window(router, name, before, after)
 
 
-def marks_of(wire, wanted):
-    return {(dscp(p), ecn(p)) for p in map(Ether, wire.drain()) if IP in p and wanted(p)}
+def marks_of_tcp(wire):
+    """The DSCPs of IPv4's TCP; read by hand, because these are more frames than scapy has time for."""
+    return {f[15] >> 2 for f in wire.drain() if f[12:14] == b"\x08\x00" and f[23] == socket.IPPROTO_TCP}
 
 
 @pytest.mark.parametrize("congestion", ["reno", "cubic"])
@@ -80,7 +81,7 @@ def test_csa_holds_real_tcp_between_its_rate_and_all_that_alpha_allows(lab, shap
     with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5001, congestion=congestion, bind=CSA):
         flowing = service(start, "csa", "in") + service(start, "csa", "out") + CSA_RATE  # a second at its rate
         window = during(shaped, "csa", 3, flowing)
-        marks = {mark for mark, _ in marks_of(wire, lambda p: TCP in p)}
+        marks = marks_of_tcp(wire)
     rate = (window.inside + window.outside) / window.seconds
     assert CSA_RATE * 0.98 <= rate <= CSA_RATE * (1 + ALPHA_MAX) * 1.02
     assert window.inside / window.seconds == pytest.approx(CSA_RATE, rel=0.02)  # IN: neither more nor less than bought
@@ -92,7 +93,7 @@ def test_token_bucket_marks_tcp_in_up_to_its_rate_and_out_beyond(lab, shaped):
     start = shaped.metrics()
     with Wire(lab.b) as wire, TcpTransfer(lab.a, lab.b, 5002, bind=BUCKET):
         window = during(shaped, "bucket", 2, service(start, "bucket", "in") + BUCKET_RATE)
-        marks = {mark for mark, _ in marks_of(wire, lambda p: TCP in p)}
+        marks = marks_of_tcp(wire)
     assert window.inside / window.seconds == pytest.approx(BUCKET_RATE, rel=0.03)
     assert window.outside > window.inside  # the rest of 30 Mbit/s is free
     assert (window.inside + window.outside) / window.seconds == pytest.approx(30 * MBIT, rel=0.05)  # and is used

@@ -8,11 +8,10 @@ from harness import Router, TcpTransfer, UdpSink, UdpSource, transfer, udp_in_or
 from pair import Pair, ports
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
-POLLING = pytest.param("af_xdp poll", marks=pytest.mark.alone("its workers keep both cores busy"))
 DISPATCH = "receive: {dispatch: on}"
 
 
-@pytest.fixture(scope="module", params=["af_packet adaptive", POLLING])
+@pytest.fixture(scope="module", params=["af_packet adaptive", "af_xdp poll"])
 def lab(request):
     device, idle = request.param.split()
     workers = f"workers: {{cores: [0, 1], idle: {idle}}}\n"
