@@ -35,33 +35,6 @@ TEST(Egress, APortWithoutQueuesDropsAtItsLimit) {
   EXPECT_EQ(p.d.drops(1, DropReason::overflow), 25u);
 }
 
-TEST(Egress, TheDscpDecidesClassAndPrecedence) {
-  Port p(", queues: uplink", kQueues);
-  const struct {
-    std::uint8_t dscp;
-    std::size_t cls;
-    Precedence precedence;
-  } cases[] = {{kCs6, 0, Precedence::in},   {56, 0, Precedence::in},
-               {kEf, 1, Precedence::in},    {kAf11, 2, Precedence::in},
-               {kAf12, 2, Precedence::out}, {kAf21, 3, Precedence::in},
-               {20, 3, Precedence::out},    {kBe, 3, Precedence::out},
-               {63, 3, Precedence::out}};  // named by nobody: where BE goes
-  for (const auto& c : cases) {
-    const auto before = p.queue(c.cls, c.precedence).arrivals;
-    p.send(c.dscp);
-    EXPECT_EQ(p.queue(c.cls, c.precedence).arrivals, before + 1) << int{c.dscp};
-  }
-}
-
-TEST(Egress, Ipv6TrafficClassDecidesToo) {
-  using namespace frames;
-  Port p(", queues: uplink", kQueues);
-  p.d.receive({ethernet(kIpv6) + ip6(17, udp(1, 2, 3), {.traffic_class = 0xb8}),
-               ethernet(kIpv6) + ip6(17, udp(1, 2, 3), {.traffic_class = kAf12 << 2})});
-  EXPECT_EQ(p.queue(1, Precedence::in).arrivals, 1u);
-  EXPECT_EQ(p.queue(2, Precedence::out).arrivals, 1u);
-}
-
 // Packets are told apart by their lengths.
 TEST(Egress, AMixtureOfClassesKeepsTheOrderOfEach) {
   Port p(", queues: uplink", kQueues);

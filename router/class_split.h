@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Splits a burst by class: the DSCP of a packet, which a conditioner or a router before us has set, decides
+// its class and its drop precedence (RFC 2475: the behaviour aggregate classifier).
+//
+// Traffic is a mixture of classes, and each change from one queue to another has its price: so a class gets
+// all packets that the burst has of it at once, in their order. The class of the first packet comes first.
+#pragma once
+
+#include <rte_ether.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "conditioners/packet.h"
+#include "config/config.h"
+#include "router/handover.h"
+#include "router/vector.h"
+#include "router/wire/ip_bytes.h"
+#include "router/wire/rewrite.h"
+
+namespace surety {
+
+// The IP header of a packet at an egress: its frame has a 14-byte Ethernet header, without tags.
+inline std::uint8_t* egress_ip(const Packet& p) {
+  return ip_header(static_cast<rte_mbuf*>(p.handle), RTE_ETHER_HDR_LEN);
+}
+
+// Packets of one class, in their order.
+struct ClassRun {
+  std::size_t class_index = 0;
+  std::span<Packet> packets;
+  std::span<bool> ecn_capable;  // as many
+};
+
+class ClassSplit {
+ public:
+  using ClassesByDscp = decltype(config::QueueSet::by_dscp);
+  struct Arrival {
+    std::uint8_t class_index;
+    bool ecn_capable;
+  };
+  // What the packet's frame says; sets its precedence.
+  static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
+    const std::uint8_t byte = traffic_class(egress_ip(p));
+    const auto entry = by_dscp[byte >> 2];
+    p.precedence = entry.precedence;
+    return {entry.class_index, ecn_capable(byte)};
+  }
+
+  explicit ClassSplit(const ClassesByDscp& by_dscp) : by_dscp_(by_dscp) {}
+  void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
+  std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
+
+  // Starts on a burst of at most kVector packets, and looks up their classes. The burst is changed while its
+  // classes are taken.
+  void begin(std::span<Packet> burst);
+  // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
+  void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
+  // Gives the packets of the next class, which the caller may change; they are good until the next call.
+  // false: the burst is done.
+  bool take(ClassRun& run) {
+    if (size_ == 0) return false;
+    run.class_index = class_of_[0];
+    if (mixed_) {
+      take_first_class(run);
+    } else {
+      run.packets = {packets_, size_};
+      run.ecn_capable = {ecn_capable_.data(), size_};
+      size_ = 0;
+    }
+    return true;
+  }
+
+ private:
+  void take_first_class(ClassRun& run);
+
+  ClassesByDscp by_dscp_;
+  Packet* packets_ = nullptr;  // of the burst, with their classes beside them
+  std::size_t size_ = 0;
+  bool mixed_ = false;  // not all are of the first one's class
+  std::array<std::uint8_t, kVector> class_of_;
+  std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
+  std::array<Packet, kVector> taken_;
+};
+
+}  // namespace surety
