@@ -19,8 +19,8 @@
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
-#include "conditioners/ard_marker.h"
 #include "conditioners/csa_controller.h"
+#include "router/aggregate_markers.h"
 #include "router/exits.h"
 #include "router/handover.h"
 #include "router/plain_queue.h"
@@ -28,10 +28,6 @@
 #include "router/snapshot.h"
 
 namespace surety {
-
-struct AggregateCounters {
-  std::uint64_t remarked = 0, dropped = 0, passed_in = 0, passed_out = 0;
-};
 
 struct EgressUpdate;
 

@@ -117,44 +117,6 @@ TEST(EgressAdopt, AnAggregateOfTheSameNameGoesOn) {
   EXPECT_THAT(p.dscps(), ElementsAre(kAf11, kAf11, kAf11, kAf11, kAf11, kBe));
 }
 
-// Names of the aggregates of classes `one` and `two`, before and after; a bucket of 2000 bytes each.
-TEST(EgressAdopt, AggregatesComeAndGo) {
-  using Names = std::array<std::string, 2>;
-  const auto yaml = [](const Names& names) {
-    std::string text = kQueues;
-    if (!names[0].empty() || !names[1].empty()) text += "aggregates:\n";
-    for (const std::size_t i : {1u, 0u})
-      if (!names[i].empty())
-        text += "  " + names[i] + ": {port: out0, queue: " + (i == 0 ? "one" : "two") +
-                ", rate: 8 Mbit/s, marker: arm, bucket: 2000 B, threshold: 1 B, interval: 100 s}\n";
-    return text;
-  };
-  const struct {
-    Names before, after;
-    std::array<std::uint64_t, 2> remarked;  // by class, after 2 packets each before and after
-  } cases[] = {
-      {{"a", ""}, {"a", ""}, {2, 0}},   {{"", ""}, {"a", ""}, {0, 0}},   {{"a", "b"}, {"", "b"}, {0, 2}},
-      {{"a", "b"}, {"a", ""}, {2, 0}},  {{"a", ""}, {"b", ""}, {0, 0}},  {{"a", ""}, {"", "a"}, {0, 2}},
-      {{"a", "b"}, {"b", "a"}, {2, 2}}, {{"", "b"}, {"a", "b"}, {0, 2}}, {{"a", "b"}, {"", ""}, {0, 0}},
-      {{"a", "b"}, {"c", "d"}, {0, 0}},
-  };
-  for (const auto& c : cases) {
-    Port p(kUplink, yaml(c.before));
-    const auto send = [&] {
-      p.send(kAf11, 2);
-      p.send(kAf21, 2);
-    };
-    send();
-    p.reload(kUplink, yaml(c.after));
-    send();
-    for (const std::size_t i : {0u, 1u})
-      EXPECT_EQ(p.queue(2 + i, Precedence::out).arrivals, c.remarked[i])
-          << c.before[0] << ',' << c.before[1] << " to " << c.after[0] << ',' << c.after[1];
-    for (const auto& a : p.d.egresses[1]->aggregates())
-      EXPECT_EQ(p.snapshot->config.aggregates[a.config_index].name, a.name);
-  }
-}
-
 // 11 OUT packets of silver's class: the onset, and 30 ms later the eighth.
 void congest(CsaPort& p) {
   p.send(kBe, 4);
