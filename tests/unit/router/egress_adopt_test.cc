@@ -124,20 +124,6 @@ void congest(CsaPort& p) {
   p.send(kBe, 7);
 }
 
-TEST(EgressAdopt, AlphaAndItsTimersGoOn) {
-  CsaPort p;
-  congest(p);
-  ASSERT_EQ(p.silver(), Ratio::of(0.3));
-  p.reload(kUplink, kCsa);
-  EXPECT_EQ(p.silver(), Ratio::of(0.3));
-  EXPECT_EQ(p.gold(), Ratio::of(0.9));
-  p.dscps();
-  p.d.turn(kStart + 120ms - 1ns);
-  EXPECT_EQ(p.silver(), Ratio::of(0.3));
-  p.d.turn(kStart + 120ms);
-  EXPECT_EQ(p.silver(), Ratio::of(0.4));
-}
-
 // Another alpha of silver is another domain; the old one goes on for the flows that still live by it.
 TEST(EgressAdopt, ADomainBeginsBesideTheOneThatIsRetired) {
   CsaPort p;
@@ -162,13 +148,6 @@ TEST(EgressAdopt, ADomainBeginsBesideTheOneThatIsRetired) {
   EXPECT_EQ(p.snapshot->domain(1, 1), old);
   EXPECT_EQ(egress.alpha(old), Ratio::of(0.2)) << "it is back";
   EXPECT_EQ(egress.alpha(fresh), Ratio::of(0.5));
-}
-
-TEST(EgressAdopt, AlphaOfEveryDomainThatMayComeCanBeRead) {
-  CsaPort p;
-  for (std::uint16_t d = 4; d < p.d.snapshot.domain_capacity; ++d)
-    EXPECT_EQ(p.d.egresses[1]->alpha(d), Ratio::of(1)) << d;
-  EXPECT_EQ(p.d.snapshot.domain_capacity, 4 + kSpareDomains);
 }
 
 TEST(EgressAdopt, APortWithoutQueuesKeepsItsPackets) {

@@ -242,28 +242,11 @@ TEST(Egress, AlphaOfAnIdlePortRecovers) {
   p.send(kBe, 7);
   ASSERT_EQ(p.silver(), Ratio::of(0.3));
   p.dscps();
+  EXPECT_EQ(p.next_event(), kStart + 90ms) << "T2 of gold";
   p.d.turn(kStart + 120ms - 1ns);
   EXPECT_EQ(p.silver(), Ratio::of(0.3));
   p.d.turn(kStart + 120ms);
   EXPECT_EQ(p.silver(), Ratio::of(0.4));
-}
-
-// A driver that acts on packets before timers must not lose a T2 that expires at the same moment.
-TEST(Egress, AT2ThatExpiresNowComesBeforeTheArrivalsOfNow) {
-  CsaPort p;
-  p.send(kBe, 4);
-  p.d.turn(kStart + 30ms);
-  p.send(kBe, 7);
-  p.d.turn(kStart + 60ms);
-  p.send(kBe, 8);
-  ASSERT_EQ(p.silver(), Ratio::of(0.2));
-  p.dscps();
-  p.d.turn(kStart + 61ms);
-  p.send(kBe, 1);  // finds an idle queue: not congested any more
-  p.dscps();
-  p.d.now = kStart + 150ms;
-  p.send(kBe, 4);  // the last is the onset of a new period, which restarts both timers
-  EXPECT_EQ(p.silver(), Ratio::of(0.3));
 }
 
 TEST(Egress, DiscardFreesWhatIsQueued) {

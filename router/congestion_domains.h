@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What follows from congestion of a port's queues: the alphas of its CSA domains, and signals towards the
+// sources of OUT packets.
+//
+// A domain (snapshot.h) is all flows that share an alpha, since they leave by one queue of this port. Its
+// controller follows that queue; the workers that condition the flows read alpha(). Signals are for flows
+// that another router conditions.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "aqm/class_scheduler.h"
+#include "conditioners/csa_controller.h"
+#include "router/class_split.h"
+#include "router/signals/congestion_signal.h"
+#include "router/snapshot.h"
+
+namespace surety {
+
+class CongestionDomains {
+ public:
+  struct Controller {
+    std::uint16_t domain;  // index into Snapshot::domains
+    std::size_t class_index;
+    CsaController csa;
+  };
+  // The controllers of a port's domains, as new, in the order of the domains. Retired domains have theirs
+  // too: flows may still live by them.
+  static std::vector<Controller> configured(const Snapshot& snapshot, PortIndex port, Time now);
+
+  // `capacity`: domains that there may ever be, of all ports.
+  CongestionDomains(std::vector<Controller> controllers, std::size_t capacity, PortIndex port);
+  // Replaces the controllers; a domain that is kept keeps its alpha and its timers. Does not allocate:
+  // `fresh` takes what is to be freed.
+  void adopt(std::vector<Controller>& fresh);
+
+  // An OUT packet `p` has arrived at the queue of its class, and was an onset of congestion or an eighth.
+  void arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
+  // Lets T2 of each controller expire as often as it should have; once per turn.
+  void advance(ClassScheduler& queues, Time now);
+  Time next_event() const {  // of advance()
+    Time t = kNever;
+    for (const Controller& c : controllers_) t = std::min(t, c.csa.next_event());
+    return t;
+  }
+
+  // 1 for a domain that this port does not have. From any thread, at all times.
+  Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
+
+  // Whether each 8th OUT arrival at a congested queue asks for a signal. Off at the start.
+  void enable_signals(bool on) { signals_on_ = on; }
+  std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
+  const SignalOutbox& signals() const { return signals_; }
+
+ private:
+  void publish(const Controller& c) { alphas_[c.domain].store(c.csa.alpha(), std::memory_order_relaxed); }
+  void ask_for_signal(std::size_t class_index, const Packet& p, Time now);
+
+  std::vector<Controller> controllers_;           // by domain
+  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // what they say, by domain
+  PortIndex port_;
+  bool signals_on_ = false;
+  SignalOutbox signals_;
+};
+
+}  // namespace surety
