@@ -10,21 +10,19 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
-#include "conditioners/csa_controller.h"
 #include "router/aggregate_markers.h"
+#include "router/class_split.h"
+#include "router/congestion_domains.h"
 #include "router/exits.h"
 #include "router/handover.h"
 #include "router/plain_queue.h"
-#include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -76,14 +74,14 @@ class Egress {
   // Whether congested queues ask for signals towards the sources of their OUT packets: one at each 8th
   // arrival. Off at the start. For internal routers: a border's own queues drive the alpha of its flows
   // directly.
-  void enable_signals(bool on) { signals_on_ = on; }
+  void enable_signals(bool on) { domains_.enable_signals(on); }
   // The oldest signals asked for, now the driver's to send. Once per turn.
-  std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
-  const SignalOutbox& signals() const { return signals_; }
+  std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
+  const SignalOutbox& signals() const { return domains_.signals(); }
 
   // alpha of a domain of this port (index into Snapshot::domains); 1 for one that is not adopted yet. From
   // any thread, at all times.
-  Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
+  Ratio alpha(std::uint16_t domain) const { return domains_.alpha(domain); }
 
   std::uint32_t depth() const { return plain_ ? plain_->depth() : scheduler_.depth(); }  // packets queued
   const ClassScheduler& scheduler() const {
@@ -91,78 +89,42 @@ class Egress {
   }  // its queues stay empty when the port is plain
   // The queue of a port without `queues`; null for others.
   const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
-  struct Aggregate {
-    std::size_t config_index;  // in the configuration adopted last
-    std::size_t class_index;
-    std::uint8_t out_dscp;
-    ArdMarker marker;
-    AggregateCounters counters;
-    std::string name;
-  };
-  std::span<const Aggregate> aggregates() const { return aggregates_; }
-  struct Controller {
-    std::uint16_t domain;
-    std::size_t class_index;
-    CsaController csa;
-  };
+  using Aggregate = AggregateMarkers::Aggregate;
+  std::span<const Aggregate> aggregates() const { return markers_.all(); }
 
  private:
   // Packets copied per turn to a queue's larger ring: a few microseconds, and more than can come and go in a
   // turn, so that it ends.
   static constexpr std::uint32_t kSlice = 512;
-  using ClassesByDscp = decltype(config::QueueSet::by_dscp);
   Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
          Exits& exits);
-  struct Arrival {
-    std::uint8_t class_index;
-    bool ecn_capable;
-  };
-  struct Arrivals {
-    Packet* packets;
-    std::size_t size;
-    std::array<std::uint8_t, kVector> class_of;
-    std::array<bool, kVector> ecn_capable;
-  };
-  static Arrival find_class(Packet& p, const ClassesByDscp& by_dscp);
-  void enqueue_classes(Arrivals& a, bool others, Time now);
-  bool enqueue_first_class(Arrivals& a, Time now);
-  void enqueue_class(std::size_t class_index, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
-  std::size_t mark_aggregate(Aggregate& a, std::span<Packet> run, std::span<bool> ecn_capable, Time now);
-  static bool mark(Aggregate& a, Packet& p, Time now);
+  void enqueue_classes(Time now);
+  void enqueue_class(const ClassRun& run, Time now);
   void enqueue_control(rte_mbuf* m, Time now);
-  void publish(const Controller& c) { alphas_[c.domain].store(c.csa.alpha(), std::memory_order_relaxed); }
-  void adopt_aggregates(std::vector<Aggregate>& fresh, Time now);
-  void adopt_controllers(std::vector<Controller>& fresh);
-  void find_aggregates();
-  void signal(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
-  void ask_for_signal(std::size_t class_index, const Packet& p, Time now);
 
-  ClassesByDscp by_dscp_;
   PortIndex port_;
   PortCounters& counters_;
   Exits& exits_;
-  ClassScheduler scheduler_;
+  // What a port without `queues` needs stands together, before what holds whole bursts.
   PortShaper shaper_;
-  std::vector<Aggregate> aggregates_;
-  std::vector<Aggregate*> aggregate_of_;  // by class; null: none
-  std::vector<Controller> controllers_;   // of this port's domains, retired ones too: flows may live by them
-  // What the controllers say, for other workers: by domain, with room for all that may come.
-  std::unique_ptr<std::atomic<Ratio>[]> alphas_;
-  bool signals_on_ = false, growing_ = false;  // growing_: a queue has packets to copy to a larger ring
-  std::optional<PlainQueue> plain_;            // the port has no `queues`
-  SignalOutbox signals_;
+  std::optional<PlainQueue> plain_;  // the port has no `queues`
+  bool growing_ = false;             // a queue has packets to copy to a larger ring
+  ClassScheduler scheduler_;         // with the classes' queues
+  ClassSplit split_;
+  AggregateMarkers markers_;
+  CongestionDomains domains_;
   // Of one call each; members because the stack's would be initialised in each.
-  std::array<Packet, kVector> packets_, taken_;
+  std::array<Packet, kVector> packets_;
   std::array<ActiveQueue::Notice, kVector> notices_;
 };
 
 // All of an Egress that its configuration decides, as new.
 struct EgressUpdate {
-  decltype(config::QueueSet::by_dscp) by_dscp;
+  ClassSplit::ClassesByDscp by_dscp;
   ClassScheduler scheduler;
   PortShaper shaper;
-  std::vector<Egress::Aggregate> aggregates;
-  std::vector<Egress::Controller> controllers;
+  std::vector<AggregateMarkers::Aggregate> aggregates;
+  std::vector<CongestionDomains::Controller> controllers;
 };
 
 }  // namespace surety
