@@ -57,20 +57,6 @@ TcpReceiver::TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpP
   count(syn);
 }
 
-FlowState TcpReceiver::state() const {
-  switch (state_) {
-    case State::syn_received:
-      return FlowState::connecting;
-    case State::established:
-      return FlowState::open;
-    case State::time_wait:
-    case State::closed:
-      return FlowState::closed;
-    default:
-      return FlowState::closing;
-  }
-}
-
 void TcpReceiver::read(FlowReading& out) const {
   out.sent_packets = sent_packets_;
   out.sent_bytes = sent_bytes_;
@@ -94,7 +80,7 @@ void TcpReceiver::count(const IpPacket& packet) {
 
 // RFC 9293 3.10.7.4, with the checks of RFC 7323 5.3 and RFC 5961 3 to 5 in their places.
 Refusal TcpReceiver::receive(const IpPacket& packet, Time now) {
-  if (state_ == State::closed) return Refusal::closed;
+  if (state_ == TcpState::closed) return Refusal::closed;
   Segment s;
   if (const Refusal r = read_intact(packet, s); r != Refusal::none) return r;
   if (s.has(tcp::kRst)) return on_reset(s, now);
@@ -106,7 +92,7 @@ Refusal TcpReceiver::receive(const IpPacket& packet, Time now) {
   heard_ = now;
   note_timestamp(s);
   on_ack(s, now);
-  return s.length() == 0 || state_ == State::closed ? Refusal::none : on_text(s, now);
+  return s.length() == 0 || state_ == TcpState::closed ? Refusal::none : on_text(s, now);
 }
 
 // Payload that is what the stream should have there has a sum that is known: it need not be read twice. That
@@ -132,7 +118,7 @@ Refusal TcpReceiver::read_intact(const IpPacket& packet, Segment& s) {
 // RFC 5961 3.2.
 Refusal TcpReceiver::on_reset(const Segment& s, Time now) {
   if (s.sequence == next_) {
-    end(state_ > State::fin_wait_2 ? Failure::none : Failure::reset);
+    end(state_ == TcpState::syn_received || state_.peer_sends() ? Failure::reset : Failure::none);
     return Refusal::none;
   }
   if (in_window(s.sequence)) challenge(now);
@@ -141,7 +127,7 @@ Refusal TcpReceiver::on_reset(const Segment& s, Time now) {
 
 // RFC 5961 4.2. The SYN that began this comes again when our answer was lost.
 Refusal TcpReceiver::on_syn(const Segment& s, Time now) {
-  if (state_ == State::syn_received && s.sequence + 1 == next_ && !s.has(tcp::kAck)) {
+  if (state_ == TcpState::syn_received && s.sequence + 1 == next_ && !s.has(tcp::kAck)) {
     if (challenges_.permit(now)) output_.repeat();
     return Refusal::none;
   }
@@ -171,14 +157,14 @@ Refusal TcpReceiver::on_unacceptable(const IpPacket& packet, const Segment& s, T
     count(packet);
   }
   if (s.sequence + 1 == next_) heard_ = now;  // a keep-alive (RFC 9293 3.8.4)
-  if (state_ == State::time_wait && s.has(tcp::kFin)) alarm_ = now + kTimeWait;
+  if (state_ == TcpState::time_wait && s.has(tcp::kFin)) alarm_ = now + kTimeWait;
   answer(s, now);
   return Refusal::tcp_sequence;
 }
 
 // RFC 5961 5.2; before that, RFC 9293 3.10.7.4 for SYN-RECEIVED.
 Refusal TcpReceiver::check_ack(const Segment& s, Time now) {
-  if (state_ == State::syn_received) {
+  if (state_ == TcpState::syn_received) {
     if (s.ack == output_.highest() && before(output_.unacknowledged(), s.ack)) return Refusal::none;
     if (challenges_.permit(now)) {
       reset_due_ = true;
@@ -202,26 +188,17 @@ void TcpReceiver::on_ack(const Segment& s, Time now) {
   const std::uint32_t window = std::uint32_t{s.window} << peer_scale_;
   largest_peer_window_ = std::max(largest_peer_window_, window);
   output_.acknowledge(s.ack, window, now);
-  if (state_ == State::established) return;
-  if (state_ == State::syn_received) state_ = output_.finishing() ? State::fin_wait_1 : State::established;
-  if (!output_.fin_acknowledged()) return;
-  switch (state_) {
-    case State::fin_wait_1:
-      state_ = State::fin_wait_2;
-      break;
-    case State::closing:
-      wait(now);
-      break;
-    case State::last_ack:
-      end(Failure::none);
-      break;
-    default:
-      break;
+  if (state_ == TcpState::established) return;
+  if (state_ == TcpState::syn_received) {
+    state_.on_syn_acknowledged();
+    if (output_.finishing()) state_.on_fin_sent();
   }
+  if (output_.fin_acknowledged() && state_.on_fin_acknowledged() && state_ == TcpState::time_wait)
+    alarm_ = now + kTimeWait;
 }
 
 Refusal TcpReceiver::on_text(const Segment& s, Time now) {
-  if (state_ > State::fin_wait_2) return Refusal::state;  // more after the peer's FIN
+  if (!state_.peer_sends()) return Refusal::state;  // more after the peer's FIN
   auto bytes = s.payload;
   std::uint32_t begin = s.sequence;
   if (before(begin, next_)) {
@@ -258,7 +235,7 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
   delivered_ += to - next_;
   next_ = to;
   if (reads_) on_bytes(bytes, now);
-  if (state_ == State::closed) return;
+  if (state_ == TcpState::closed) return;
   if (fin_known_ && next_ == fin_) return on_fin(now);
   if (bytes.empty()) return;
   if (fills_gap || ++unacknowledged_ >= 2 || params_->ack == AckPolicy::every) return acknowledge();
@@ -300,36 +277,19 @@ void TcpReceiver::compare(std::span<const std::uint8_t> bytes, std::uint64_t off
 
 void TcpReceiver::on_fin(Time now) {
   ++next_;
-  switch (state_) {
-    case State::established:
-      state_ = State::last_ack;
-      output_.finish();
-      if (!output_.due()) acknowledge();  // else our FIN does it
-      break;
-    case State::fin_wait_1:
-      state_ = State::closing;
-      acknowledge();
-      break;
-    default:
-      acknowledge();
-      wait(now);
-      break;
+  state_.on_fin_received();
+  if (state_ == TcpState::close_wait) {
+    state_.on_fin_sent();
+    output_.finish();
+    if (output_.due()) return;  // our FIN acknowledges it
   }
-}
-
-void TcpReceiver::wait(Time now) {
-  state_ = State::time_wait;
-  alarm_ = now + kTimeWait;
-}
-
-void TcpReceiver::end(Failure failure) {
-  failure_ = failure;
-  state_ = State::closed;
+  if (state_ == TcpState::time_wait) alarm_ = now + kTimeWait;
+  acknowledge();
 }
 
 void TcpReceiver::close(Time) {
-  if (state_ == State::established) state_ = State::fin_wait_1;
-  if (state_ <= State::fin_wait_1) output_.finish();
+  state_.on_fin_sent();
+  if (state_ <= TcpState::fin_wait_1) output_.finish();
 }
 
 }  // namespace surety::endpoints

@@ -17,6 +17,7 @@
 #include "endpoints/tcp/challenge_limit.h"
 #include "endpoints/tcp/tcp_output.h"
 #include "endpoints/tcp/tcp_reassembly.h"
+#include "endpoints/tcp/tcp_state.h"
 #include "endpoints/tcp/wire_tcp.h"
 #include "router/wire/ip_writer.h"
 
@@ -39,8 +40,8 @@ class TcpReceiver : public Engine {
   std::size_t poll(Room room, Time now) override;
   Time next_wakeup() const override;
   void close(Time now) override;
-  FlowState state() const override;
-  Failure failure() const override { return failure_; }
+  FlowState state() const override { return state_.flow_state(); }
+  Failure failure() const override { return state_.failure(); }
   void read(FlowReading& out) const override;
 
   // Payload bytes that are not StreamPattern's, of a stream that began with it: its first kRecognised bytes,
@@ -56,21 +57,9 @@ class TcpReceiver : public Engine {
   virtual bool may_be_silent(Time) const { return false; }  // asked when kSilence has passed
   void read_bytes(bool reads) { reads_ = reads; }
   TcpOutput& output() { return output_; }
-  void end(Failure failure);  // at once, and silently
+  void end(Failure failure) { state_.end(failure); }  // at once, and silently
 
  private:
-  // RFC 9293 3.3.2, without those that only an active end has. CLOSE-WAIT is left at once.
-  enum class State : std::uint8_t {
-    syn_received,
-    established,
-    fin_wait_1,
-    fin_wait_2,
-    closing,
-    last_ack,
-    time_wait,
-    closed
-  };
-
   Refusal read_intact(const IpPacket& packet, tcp::Segment& s);
   bool in_window(std::uint32_t sequence) const { return sequence - next_ < window_; }
   bool acceptable(const tcp::Segment& s) const;
@@ -86,7 +75,6 @@ class TcpReceiver : public Engine {
   void deliver(std::span<const std::uint8_t> bytes, Time now);
   void compare(std::span<const std::uint8_t> bytes, std::uint64_t offset);
   void on_fin(Time now);
-  void wait(Time now);
   void count(const IpPacket& packet);
 
   // tcp_reply.cc
@@ -110,12 +98,12 @@ class TcpReceiver : public Engine {
   std::uint64_t delivered_ = 0;  // stream offset of RCV.NXT
   std::uint32_t last_ack_ = 0;   // Last.ACK.sent
   std::uint32_t recent_ = 0;     // TS.Recent
-  State state_ = State::syn_received;
+  // CLOSE-WAIT is left at once.
+  TcpState state_{TcpState::syn_received};
   bool timestamps_ = false, checks_ = true, matched_ = false, reads_ = false;
   bool fin_known_ = false, reset_due_ = false, scaled_ = false;
   std::uint8_t unacknowledged_ = 0;  // segments
   std::uint8_t acks_due_ = 0;
-  Failure failure_ = Failure::none;
   std::uint8_t scale_ = 0, peer_scale_ = 0;
   Time delayed_ack_ = kNever;
   Time heard_;

@@ -43,7 +43,7 @@ void TcpReceiver::answer(const Segment& s, Time now) {
 }
 
 Time TcpReceiver::next_wakeup() const {
-  if (state_ == State::closed) return kNever;
+  if (state_ == TcpState::closed) return kNever;
   if (acks_due_ > 0 || reset_due_ || output_.due()) return kNow;
   return std::min({delayed_ack_, output_.timer(), alarm_});
 }
@@ -52,7 +52,7 @@ void TcpReceiver::expire(Time now) {
   if (delayed_ack_ <= now) acknowledge();
   if (output_.timer() <= now && !output_.expire(now)) return end(Failure::timeout);
   if (alarm_ > now) return;
-  if (state_ == State::time_wait) return end(Failure::none);
+  if (state_ == TcpState::time_wait) return end(Failure::none);
   alarm_ = heard_ + kSilence;
   if (alarm_ > now) return;
   if (may_be_silent(now))
@@ -62,10 +62,10 @@ void TcpReceiver::expire(Time now) {
 }
 
 std::size_t TcpReceiver::poll(Room room, Time now) {
-  if (state_ == State::closed) return 0;
+  if (state_ == TcpState::closed) return 0;
   expire(now);
   std::size_t n = 0;
-  while (n < room.size() && state_ != State::closed && build(room[n], now)) {
+  while (n < room.size() && state_ != TcpState::closed && build(room[n], now)) {
     ++sent_packets_;
     sent_bytes_ += room[n].length;
     ++n;

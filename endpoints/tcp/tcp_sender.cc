@@ -8,81 +8,49 @@
 namespace surety::endpoints {
 
 using tcp::Segment;
+using Piece = SendSequence::Piece;
+using Timer = TcpTimer::Kind;
 
 namespace {
-
-constexpr std::uint8_t kTcp = 6;
-constexpr std::uint32_t kHeader = 20, kTimestampsOption = 12;
-constexpr std::uint64_t kFarAway = std::uint64_t{1} << 62;
-
-std::uint16_t mss_of(const TcpParams& p, std::size_t ip_header) {
-  const std::uint64_t packet = std::min<std::uint64_t>(p.common.packet.count(), kMaxPacket);
-  const std::uint64_t headers = ip_header + kHeader;
-  return static_cast<std::uint16_t>(std::max<std::uint64_t>(packet, headers + TcpPeer::kLeastMss) - headers);
+constexpr std::uint32_t kTimestampsOption = 12;
 }
-
-}  // namespace
 
 TcpSender::TcpSender(const TcpParams& params, const Tuple& tuple, const Schedule& schedule,
                      std::uint64_t seed)
-    : data_end_(params.common.total_payload == 0 ? kFarAway : 1 + params.common.total_payload),
-      initial_(Rng(seed).next()),
-      closing_(params.common.total_payload != 0),
+    : sequence_(params.common.total_payload),
+      timer_({params.min_rto, params.max_rto, params.timer_granularity}, schedule.start),
+      rtt_(Rng(~seed).next(), schedule.start),
       window_(std::in_place_type<NewReno>, WindowParams{}),
+      control_(&std::get<NewReno>(window_)),
+      writer_(params.common, tuple, Rng(seed).next(), schedule.start),
       params_(&params),
-      rto_params_{params.min_rto, params.max_rto, params.timer_granularity},
-      marker_(params.common, schedule.start),
-      ip_(tuple, kTcp),
-      local_port_(tuple.local_port),
-      remote_port_(tuple.remote_port),
-      mss_(mss_of(params, ip_.header_length())),
-      default_mss_(tuple.local.is_v6() ? 1220 : 536),  // RFC 9293 3.7.1
-      clock_(Rng(~seed).next()),
       start_(schedule.start),
       stop_(schedule.stop) {}
 
-FlowState TcpSender::state() const {
-  switch (state_) {
-    case State::idle:
-      return FlowState::idle;
-    case State::syn_sent:
-    case State::syn_received:
-      return FlowState::connecting;
-    case State::established:
-    case State::close_wait:
-      return FlowState::open;
-    case State::time_wait:  // both directions are over; it only answers a peer that repeats its FIN
-    case State::closed:
-      return FlowState::closed;
-    default:
-      return FlowState::closing;
-  }
-}
-
 void TcpSender::read(FlowReading& out) const {
-  out.sent_packets = sent_packets_;
-  out.sent_bytes = sent_bytes_;
-  out.sent_in_packets = sent_in_packets_;
-  out.retransmitted_packets = out.lost_packets = retransmitted_;
-  out.payload_bytes = una_ == 0 ? 0 : std::min(una_, data_end_) - 1;
+  writer_.read(out);
+  out.retransmitted_packets = out.lost_packets = sequence_.retransmitted();
+  out.payload_bytes = sequence_.payload_acknowledged();
   out.timeouts = timeouts_;
   out.loss_events = loss_events_;
-  out.rtt = rtt_.smoothed();
-  out.min_rtt = rtt_.least();
-  out.in_flight = max_ - una_;
-  if (smss_ == 0) return;
+  out.rtt = rtt_.estimate().smoothed();
+  out.min_rtt = rtt_.estimate().least();
+  out.in_flight = sequence_.max() - sequence_.una();
+  if (sequence_.smss() == 0) return;
   out.cwnd = control_->cwnd();
   out.ssthresh = control_->ssthresh();
   out.cwnd_guaranteed = control_->cwnd_g();
-  out.peer_window = peer_.right_edge() > una_ ? peer_.right_edge() - una_ : 0;
+  out.peer_window = peer_.right_edge() > sequence_.una() ? peer_.right_edge() - sequence_.una() : 0;
 }
 
+// --- what comes in
+
 Refusal TcpSender::receive(const IpPacket& packet, Time now) {
-  if (state_ == State::closed) return Refusal::closed;
-  if (state_ == State::idle) return Refusal::state;
+  if (state_ == TcpState::closed) return Refusal::closed;
+  if (state_ == TcpState::idle) return Refusal::state;
   Segment s;
   if (const Refusal r = tcp::read(packet, s); r != Refusal::none) return r;
-  if (state_ == State::syn_sent) return on_syn_sent(s, now);
+  if (state_ == TcpState::syn_sent) return on_syn_sent(s, now);
 
   Refusal refusal = Refusal::none;
   switch (peer_.admit(s, refusal)) {
@@ -91,20 +59,20 @@ Refusal TcpSender::receive(const IpPacket& packet, Time now) {
     case TcpPeer::Verdict::drop:
       return refusal;
     case TcpPeer::Verdict::answer:
-      if (state_ == State::time_wait && s.has(tcp::kFin)) wait(State::time_wait, kTimeWait, now);
+      if (state_ == TcpState::time_wait && s.has(tcp::kFin)) timer_.wait(now + kTimeWait);
       challenge(now);
       return refusal;
     case TcpPeer::Verdict::reset:
       on_reset();
       return Refusal::none;
   }
-  std::int64_t ahead = static_cast<std::int32_t>(s.ack - wire(una_));
+  std::int64_t ahead = static_cast<std::int32_t>(s.ack - writer_.sequence(sequence_.una()));
   if (refusal = check_ack(s, ahead, now); refusal != Refusal::none) return refusal;
-  if (state_ == State::syn_received) {  // what it acknowledges is the SYN, which establish() counts
+  if (state_ == TcpState::syn_received) {  // what it acknowledges is the SYN, which establish() counts
     establish(s, now);
     ahead = 0;
   }
-  if (ahead >= 0) on_ack(s, una_ + static_cast<std::uint64_t>(ahead), now);
+  if (ahead >= 0) on_ack(s, sequence_.una() + static_cast<std::uint64_t>(ahead), now);
   if (s.length() != 0) on_text(s, now);
   settle(now);
   return Refusal::none;
@@ -112,11 +80,11 @@ Refusal TcpSender::receive(const IpPacket& packet, Time now) {
 
 // RFC 5961 5.2.
 Refusal TcpSender::check_ack(const Segment& s, std::int64_t ahead, Time now) {
-  if (state_ == State::syn_received && ahead != 1) {  // RFC 9293 3.10.7.4
+  if (state_ == TcpState::syn_received && ahead != 1) {  // RFC 9293 3.10.7.4
     reset(s.ack, now);
     return Refusal::tcp_ack;
   }
-  const bool unsent = ahead > static_cast<std::int64_t>(max_ - una_);
+  const bool unsent = ahead > static_cast<std::int64_t>(sequence_.max() - sequence_.una());
   if (!unsent && -ahead <= static_cast<std::int64_t>(peer_.largest_window())) return Refusal::none;
   challenge(now);
   return unsent ? Refusal::tcp_ack : Refusal::tcp_old_ack;
@@ -133,13 +101,13 @@ void TcpSender::reset(std::uint32_t sequence, Time now) {
 }
 
 void TcpSender::on_reset() {
-  const bool delivered = closing_ && una_ >= data_end_;
-  end(state_ == State::syn_received ? Failure::refused : delivered ? Failure::none : Failure::reset);
+  const Failure failure = sequence_.delivered() ? Failure::none : Failure::reset;
+  end(state_ == TcpState::syn_received ? Failure::refused : failure);
 }
 
 // RFC 9293 3.10.7.3.
 Refusal TcpSender::on_syn_sent(const Segment& s, Time now) {
-  if (s.has(tcp::kAck) && (s.ack != wire(1) || max_ == 0)) {
+  if (s.has(tcp::kAck) && (s.ack != writer_.sequence(1) || sequence_.max() == 0)) {
     if (s.has(tcp::kRst)) return Refusal::tcp_reset;
     reset(s.ack, now);
     return Refusal::tcp_ack;
@@ -150,156 +118,228 @@ Refusal TcpSender::on_syn_sent(const Segment& s, Time now) {
     return Refusal::none;
   }
   if (!s.has(tcp::kSyn)) return Refusal::state;
-  peer_.open(s, params_->timestamps, params_->window_scale, default_mss_);
+  peer_.open(s, params_->timestamps, params_->window_scale, writer_.default_mss());
   if (s.has(tcp::kAck)) {
     establish(s, now);
     settle(now);
     return Refusal::none;
   }
-  state_ = State::syn_received;  // both opened at once
-  next_ = 0;
+  state_.on_syn_received();
+  sequence_.repeat_syn();
   return Refusal::none;
 }
 
 void TcpSender::establish(const Segment& s, Time now) {
   const bool gtcp = params_->flavour == TcpFlavour::gtcp;
   const std::uint32_t options = peer_.timestamps() ? kTimestampsOption : 0;
-  smss_ = std::min(mss_, peer_.mss()) - options;
-  limit_ = std::max<std::uint64_t>(params_->window.count(), smss_);
-  if (params_->window_packets != 0) limit_ = std::uint64_t{params_->window_packets} * smss_;
+  const std::uint32_t smss = std::min(writer_.mss(), peer_.mss()) - options;
+  std::uint64_t limit = std::max<std::uint64_t>(params_->window.count(), smss);
+  if (params_->window_packets != 0) limit = std::uint64_t{params_->window_packets} * smss;
 
-  WindowParams w{.smss = smss_, .partial_acks = params_->flavour != TcpFlavour::reno};
-  w.initial = gtcp ? 2 * std::uint64_t{smss_} : default_initial_window(smss_);
-  if (params_->initial_window != 0) w.initial = std::uint64_t{params_->initial_window} * smss_;
-  if (timeouts_in_row_ > 1) w.initial = smss_;  // RFC 6928 2: the SYN was lost more than once
+  WindowParams w{.smss = smss, .partial_acks = params_->flavour != TcpFlavour::reno};
+  w.initial = gtcp ? 2 * std::uint64_t{smss} : default_initial_window(smss);
+  if (params_->initial_window != 0) w.initial = std::uint64_t{params_->initial_window} * smss;
+  if (timer_.timeouts() > 1) w.initial = smss;  // RFC 6928 2: the SYN was lost more than once
   if (params_->initial_ssthresh != 0) w.ssthresh = params_->initial_ssthresh;
   if (gtcp) {
-    const auto headers = static_cast<std::uint32_t>(ip_.header_length()) + kHeader + options;
-    control_ = &window_.emplace<Gtcp>(GtcpParams{w, params_->reserved, smss_ + headers});
+    control_ = &window_.emplace<Gtcp>(
+        GtcpParams{w, params_->reserved, writer_.packet_length(segment_at(1, now), smss)});
   } else {
     control_ = &window_.emplace<NewReno>(w);
   }
 
-  if (timeouts_in_row_ > 0) rto_.on_syn_lost();
-  rto_.reset();
-  timeouts_in_row_ = 0;
+  timer_.on_syn_acknowledged();
   sample(s, 1, now);
-  state_ = State::established;
-  una_ = next_ = max_ = 1;
-  stop_timer();
+  state_.on_syn_acknowledged();
+  sequence_.on_syn_acknowledged(smss, limit);
   reply_ = Reply::ack;
 }
 
 void TcpSender::on_ack(const Segment& s, std::uint64_t ack, Time now) {
   const bool other_window = peer_.take_window(s, ack);
-  if (timer_ == Timer::persist) timeouts_in_row_ = 0;
-  if (ack != una_)
+  timer_.on_ack();
+  if (ack != sequence_.una())
     on_new_ack(s, ack, now);
-  else if (s.length() == 0 && !other_window && next_ != una_)  // RFC 5681 2: a duplicate
+  else if (s.length() == 0 && !other_window && sequence_.in_flight())  // RFC 5681 2: a duplicate
     on_duplicate_ack();
 }
 
 void TcpSender::on_new_ack(const Segment& s, std::uint64_t ack, Time now) {
   sample(s, ack, now);
-  const Answer answer = control_->on_ack(outstanding(), ack);
-  una_ = ack;
-  advance(ack);
-  timeouts_in_row_ = 0;
-  lost_due_ = answer == Answer::retransmit;
-  // RFC 6298 5.3; in fast recovery only the first partial ACK does it (RFC 6582 3.2 step 3), so that many
-  // losses end in a slow start and not in a round trip for each.
-  if (timer_ == Timer::retransmit && !(lost_due_ && partial_seen_)) start(Timer::retransmit, now);
-  partial_seen_ = lost_due_;
-  if (una_ > data_end_) on_fin_acknowledged(now);
+  const bool hole = control_->on_ack(sequence_.outstanding(), ack) == Answer::retransmit;
+  sequence_.on_ack(ack, hole);
+  timer_.on_new_ack(hole, rtt_.estimate(), now);
+  if (sequence_.fin_acknowledged() && state_.on_fin_acknowledged()) wait_for_end(now);
 }
 
 void TcpSender::on_duplicate_ack() {
-  switch (control_->on_duplicate_ack(outstanding())) {
-    case Answer::retransmit:
-      lost_due_ = true;
-      partial_seen_ = false;
-      ++loss_events_;
-      break;
-    case Answer::send_new:
-      ++forced_due_;
-      break;
-    case Answer::none:
-      break;
-  }
+  const Answer answer = control_->on_duplicate_ack(sequence_.outstanding());
+  if (answer == Answer::send_new) sequence_.force();
+  if (answer != Answer::retransmit) return;
+  sequence_.retransmit();
+  ++loss_events_;
 }
 
-// By the peer's echo of our timestamp (RFC 7323 4), else by one timed segment at a time that was sent once
-// (RFC 6298 3). An echo from before a timeout is Karn's case too: if the segment arrived and its ACK was
-// lost, it measures our timeout, and would make the next one longer.
 void TcpSender::sample(const Segment& s, std::uint64_t ack, Time now) {
-  const bool timed = timed_end_ != 0 && ack >= timed_end_;
-  const Duration before = rtt_.least();
-  Duration r;
-  if (peer_.timestamps()) {
-    const auto passed = static_cast<std::int32_t>(ticks(now) - s.timestamps->echo);
-    r = Duration(std::int64_t{passed} * kTick.count());
-    if (passed < 0 || r > now - std::max(start_, timed_out_at_) + kTick) return;  // or what we never said
-  } else {
-    if (!timed) return;
-    r = now - timed_at_;
-  }
-  if (timed || timed_end_ == 0) {
-    rtt_.on_sample(r);
-    rto_.reset();
-    timed_end_ = 0;
-  } else {
-    rtt_.on_further_sample(r);
-  }
-  if (rtt_.least() != before) control_->on_least_rtt(rtt_.least());
-}
-
-void TcpSender::on_fin_acknowledged(Time now) {
-  switch (state_) {
-    case State::fin_wait_1:
-      return wait(State::fin_wait_2, kFinWait2, now);
-    case State::closing:
-      return wait(State::time_wait, kTimeWait, now);
-    case State::last_ack:
-      return end(Failure::none);
-    default:
-      return;
-  }
+  std::optional<std::uint32_t> echo;
+  if (peer_.timestamps()) echo = s.timestamps->echo;
+  const Duration before = rtt_.estimate().least();
+  if (rtt_.on_ack(ack, echo, now)) timer_.end_backoff();
+  if (rtt_.estimate().least() != before) control_->on_least_rtt(rtt_.estimate().least());
 }
 
 void TcpSender::on_text(const Segment& s, Time now) {
-  if (state_ == State::closed || peer_closed_) return;
+  if (!state_.peer_sends()) return;
   reply_ = Reply::ack;
-  if (!peer_.take_text(s)) return;
-  peer_closed_ = true;
-  if (state_ == State::established)
-    state_ = State::close_wait;
-  else if (state_ == State::fin_wait_1)
-    state_ = State::closing;
-  else if (state_ == State::fin_wait_2)
-    wait(State::time_wait, kTimeWait, now);
+  if (peer_.take_text(s) && state_.on_fin_received()) wait_for_end(now);
+}
+
+// When the state that was reached is one that only time ends, or the end itself.
+void TcpSender::wait_for_end(Time now) {
+  if (state_ == TcpState::fin_wait_2) timer_.wait(now + kFinWait2);
+  if (state_ == TcpState::time_wait) timer_.wait(now + kTimeWait);
+  if (state_ == TcpState::closed) end(Failure::none);
 }
 
 void TcpSender::close(Time now) {
   switch (state_) {
-    case State::closed:
+    case TcpState::closed:
       return;
-    case State::idle:
+    case TcpState::idle:
       return end(Failure::none);
-    case State::syn_sent:
-    case State::syn_received:
-      return end(timeouts_in_row_ > 0 ? Failure::no_answer : Failure::none);
+    case TcpState::syn_sent:
+    case TcpState::syn_received:
+      return end(timer_.timeouts() > 0 ? Failure::no_answer : Failure::none);
     default:
-      closing_ = true;
-      data_end_ = std::min(data_end_, max_);
+      sequence_.finish();
       settle(now);
   }
 }
 
 void TcpSender::end(Failure failure) {
-  state_ = State::closed;
-  failure_ = failure;
+  state_.end(failure);
   reply_ = Reply::none;
-  stop_timer();
+  timer_.stop();
+}
+
+// --- time
+
+Time TcpSender::next_wakeup() const {
+  if (state_ == TcpState::idle) return std::min(start_, stop_);
+  if (state_ == TcpState::closed) return kNever;
+  if (next_send() == kNow) return kNow;
+  return std::min(timer_.at(), stop_);
+}
+
+// After every event: the retransmission timer runs while something is in flight, the persist timer while
+// something is left that the peer's window does not let out.
+void TcpSender::settle(Time now) {
+  if (state_ < TcpState::established || state_ >= TcpState::fin_wait_2) return;
+  if (sequence_.in_flight()) {
+    if (timer_.kind() != Timer::retransmit) timer_.start(Timer::retransmit, rtt_.estimate(), now);
+    return;
+  }
+  if (timer_.kind() == Timer::retransmit) timer_.stop();
+  if (sequence_.probe_due()) return;
+  const bool probing = timer_.kind() == Timer::persist;
+  if (sequence_.blocked(control_->cwnd(), peer_)) {
+    if (!probing) timer_.start(Timer::persist, rtt_.estimate(), now);
+  } else if (probing) {
+    timer_.stop();
+    timer_.end_backoff();
+  }
+}
+
+void TcpSender::on_timer(Time now) {
+  const Timer timer = timer_.expire();
+  if (timer == Timer::wait) return end(Failure::none);
+  const bool opening = state_ < TcpState::established;
+  if (timer_.timeouts() > (opening ? kSynRetries : params_->retries))
+    return end(opening ? Failure::no_answer : Failure::timeout);
+  if (opening) return sequence_.repeat_syn();
+  rtt_.on_go_back();
+  if (timer == Timer::retransmit && peer_.right_edge() > sequence_.una()) {
+    ++timeouts_;
+    ++loss_events_;
+    rtt_.on_timeout(now);
+    control_->on_timeout(sequence_.outstanding(), timer_.timeouts() > 1);
+    sequence_.go_back();
+  } else {  // closed, or closed over what was in flight: that says nothing about congestion
+    sequence_.probe();
+    timer_.start(Timer::persist, rtt_.estimate(), now);
+  }
+}
+
+// --- what goes out
+
+std::size_t TcpSender::poll(Room room, Time now) {
+  if (state_ == TcpState::closed) return 0;
+  if (stop_ <= now) {
+    stop_ = kNever;
+    close(now);
+  }
+  if (state_ == TcpState::idle && start_ <= now) state_.on_syn_sent();
+  if (timer_.at() <= now) on_timer(now);
+  const std::size_t n = send_permitted(*this, room, now, [&](Slot& slot) { return build(slot, now); });
+  if (n < room.size()) sequence_.forget_forced();  // what the peer's window forbids now is not made up for
+  settle(now);
+  return n;
+}
+
+Piece TcpSender::due() const {
+  if (state_ == TcpState::idle || state_ == TcpState::closed) return {};
+  return sequence_.due(control_->cwnd(), peer_);
+}
+
+bool TcpSender::build(Slot& slot, Time now) {
+  if (reply_ != Reply::none) {
+    build_reply(slot, now);
+    return true;
+  }
+  const Piece p = due();
+  if (p.empty()) return false;
+  const bool opens = p.kind == SendSequence::Kind::syn;
+  Segment s = opens ? syn(now) : segment_at(p.from, now);
+  if (p.fin) {
+    s.flags |= tcp::kFin;
+    state_.on_fin_sent();
+  }
+  if (p.length != 0 && p.from + p.length == sequence_.data_end()) s.flags |= tcp::kPsh;
+  writer_.write(s, {.offset = opens ? 0 : p.from - 1, .length = p.length}, slot, now);
+  rtt_.on_sent(p.end(), p.from < sequence_.max(), now);
+  sequence_.sent(p);
+  if (opens) timer_.start(Timer::retransmit, rtt_.estimate(), now);
+  return true;
+}
+
+// An ACK, or <SEQ=SEG.ACK><CTL=RST> (RFC 9293 3.10.7.3).
+void TcpSender::build_reply(Slot& slot, Time now) {
+  const bool ack = reply_ == Reply::ack;
+  reply_ = Reply::none;
+  writer_.write(ack ? segment_at(sequence_.max(), now) : writer_.segment(reset_, tcp::kRst), {}, slot, now);
+}
+
+Segment TcpSender::syn(Time now) const {
+  Segment s = segment_at(0, now);
+  s.mss = writer_.mss();
+  if (state_ == TcpState::syn_sent) {
+    s.flags = 0;
+    s.ack = 0;
+    if (params_->window_scale) s.window_scale = std::uint8_t{0};
+    if (params_->timestamps) s.timestamps = tcp::Timestamps{rtt_.timestamp(now), 0};
+  } else if (peer_.scales()) {
+    s.window_scale = std::uint8_t{0};
+  }
+  s.flags |= tcp::kSyn;
+  return s;
+}
+
+Segment TcpSender::segment_at(std::uint64_t position, Time now) const {
+  Segment s = writer_.segment(writer_.sequence(position), tcp::kAck);
+  s.ack = peer_.next();
+  s.window = TcpPeer::kReceiveWindow;
+  if (peer_.timestamps()) s.timestamps = tcp::Timestamps{rtt_.timestamp(now), peer_.recent()};
+  return s;
 }
 
 }  // namespace surety::endpoints

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The timers of TcpSender (endpoints/tcp/tcp_timers.cc): retransmission and persist.
+// The timers of TcpSender at work: retransmission and persist.
 #include "endpoints/tcp/tcp_sender.h"
 
 #include <gmock/gmock.h>

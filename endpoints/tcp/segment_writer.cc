@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "endpoints/tcp/segment_writer.h"
+
+#include <algorithm>
+
+#include "endpoints/tcp/tcp_peer.h"
+
+namespace surety::endpoints {
+
+namespace {
+
+constexpr std::uint8_t kTcp = 6;
+constexpr std::uint32_t kHeader = 20;
+
+std::uint16_t mss_of(const SenderParams& p, std::size_t ip_header) {
+  const std::uint64_t packet = std::min<std::uint64_t>(p.packet.count(), kMaxPacket);
+  const std::uint64_t headers = ip_header + kHeader;
+  return static_cast<std::uint16_t>(std::max<std::uint64_t>(packet, headers + TcpPeer::kLeastMss) - headers);
+}
+
+}  // namespace
+
+SegmentWriter::SegmentWriter(const SenderParams& params, const Tuple& tuple, std::uint32_t iss, Time start)
+    : params_(&params),
+      ip_(tuple, kTcp),
+      marker_(params, start),
+      iss_(iss),
+      local_port_(tuple.local_port),
+      remote_port_(tuple.remote_port),
+      mss_(mss_of(params, ip_.header_length())) {}
+
+tcp::Segment SegmentWriter::segment(std::uint32_t sequence, std::uint8_t flags) const {
+  tcp::Segment s;
+  s.source_port = local_port_;
+  s.destination_port = remote_port_;
+  s.sequence = sequence;
+  s.flags = flags;
+  return s;
+}
+
+void SegmentWriter::write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now) {
+  const std::uint32_t length = packet_length(s, static_cast<std::uint32_t>(payload.length));
+  const Precedence precedence = marker_.mark(*params_, length, now);
+  tcp::write(s, payload, ip_, HostMarker::dscp(*params_, precedence), slot);
+  ++packets_;
+  bytes_ += length;
+  in_packets_ += precedence == Precedence::in ? 1 : 0;
+}
+
+void SegmentWriter::read(FlowReading& out) const {
+  out.sent_packets = packets_;
+  out.sent_bytes = bytes_;
+  out.sent_in_packets = in_packets_;
+}
+
+}  // namespace surety::endpoints
