@@ -5,6 +5,10 @@
 // turn whose `now` has reached its time rounded up to a slot: never early, at most one slot late, and in the
 // order of insertion within a slot. Times beyond the horizon are parked in the last slot and come out early
 // there: the owner looks again (it must anyway, alpha moves).
+//
+// It does not serve in place of endpoints/engine/timer_wheel.h, nor that one here: timers of flows run for up
+// to a minute, which takes three levels, and are set again with almost every packet, for which that wheel
+// gives up the order within a slot.
 #pragma once
 
 #include <cstdint>

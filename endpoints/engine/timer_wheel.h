@@ -9,6 +9,11 @@
 //
 // Keys of the far wheels move to the near one ahead of need, one or a few with each call: no call moves
 // thousands at once unless time itself has jumped.
+//
+// It does not serve in place of conditioners/release_wheel.h, nor that one here. This wheel is for timers
+// from microseconds to a minute that are set again with almost every packet: three levels, 98 kB of them, and
+// no order within a slot. Held packets leave within milliseconds and in the order in which they came: one
+// level does, and its slots are queues.
 #pragma once
 
 #include <algorithm>
