@@ -76,7 +76,7 @@ void check_packet(const MapReader& map, Bytes packet, Bytes least, const std::st
                    fmt::format("a packet of a {} sender is at least {} B", name, least.count()));
 }
 
-// The report would say it for certain.
+// Such a run can only end with the report that the target was missed.
 void warn_unreachable(const MapReader& map, Rate offered, Rate target, Problems& problems) {
   if (offered > Rate{} && offered < target)
     problems.warning(map.at("target"),

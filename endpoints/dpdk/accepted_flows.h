@@ -73,7 +73,7 @@ class AcceptedFlows {
   std::vector<const FlowReading*> receivers_;                    // by sender
   Flows flows_;
   std::map<std::pair<std::size_t, Transport>, SinkReading> gone_;  // sums of flows that are over
-  std::vector<FlowResult> results_;                                // the same
+  std::vector<FlowResult> results_;                                // of flows that are over
   std::uint64_t snapshots_ = 0;
 };
 

@@ -42,8 +42,8 @@ class Sampler {
   void begin(Time zero);
   // A turn's share: goes on with a sweep, or begins one when it is due and the buffer is ours.
   void step(Time now);
-  // No more sweeps but one, the last, which is not bound to a second, of a run that ended at `end`; true: it
-  // is published.
+  // The run ended at `end`: a turn's share of one last sweep, which waits for no full second.
+  // True once its snapshot is published.
   bool finish(Time now, Time end);
 
  private:

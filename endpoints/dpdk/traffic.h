@@ -78,8 +78,8 @@ class Traffic {
   const config::Endpoints& config_;
   std::uint64_t secret_;
   std::vector<Listening> acceptors_;
-  std::vector<std::unique_ptr<Station>>
-      stations_;  // behind the acceptors: engines refer to them until the end
+  // Behind the acceptors: engines refer to them until the end.
+  std::vector<std::unique_ptr<Station>> stations_;
   std::vector<SenderFlow> flows_;
 };
 

@@ -48,7 +48,8 @@ class FlowMap {
   }
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
 
-  // The flow that it is, if it is any, by its tag alone; its record is being fetched.
+  // The flow whose tag is that of `hash`, if there is one: its record is being
+  // fetched, and its tuple has not been compared.
   FlowIndex candidate(std::uint64_t hash) const;
   FlowIndex find(const Tuple& tuple, Transport transport, std::uint64_t hash) const;
 
@@ -68,7 +69,7 @@ class FlowMap {
   static constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1, kSlots = 15;
   struct alignas(64) Bucket {
     std::uint32_t entry[kSlots];
-    std::uint32_t displaced;  // flows whose way from home leads over this bucket to a later one
+    std::uint32_t displaced;  // flows that found this bucket full and stand in a later one
   };
   static_assert(sizeof(Bucket) == 64);
 

@@ -59,7 +59,7 @@ void TimerWheel::push(std::uint32_t key, Place p, std::int64_t tick) {
   const std::uint32_t slot = l.slot(tick);
   std::uint32_t& head = l.heads[slot];
   links_[key] = {head, 0, tick << 3 | p};
-  // Whether the slot was empty nobody can predict: link 0, which is no key's, takes the write then.
+  // No branch on an empty slot, which no predictor would guess: then this writes to link 0, no key's.
   links_[head].previous = key;
   l.occupied.set(slot);
   head = key;

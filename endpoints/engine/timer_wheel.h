@@ -96,7 +96,7 @@ class TimerWheel {
   }
   Level& level(Place p) { return levels_[static_cast<std::size_t>(p - near)]; }
   const Level& level(Place p) const { return levels_[static_cast<std::size_t>(p - near)]; }
-  // The key is nowhere.
+  // Puts a key that is in neither a wheel nor the queue where its tick belongs.
   void place(std::uint32_t key, std::int64_t tick) {
     if (level(near).reaches(cursor_, tick))
       push(key, near, tick);

@@ -80,7 +80,7 @@ class Host {
 
   // Counted when refused. The packet is for this host: its address is not looked at, but for the tuple.
   Refusal receive(const IpPacket& packet, Time now);
-  void receive(std::span<const IpPacket> burst, Time now);  // the same, with prefetching
+  void receive(std::span<const IpPacket> burst, Time now);  // each of them, with prefetching
 
   // Packets of all flows that are due, round robin where the room does not suffice.
   std::size_t poll(Room room, Time now);
@@ -98,7 +98,8 @@ class Host {
     for (FlowIndex i = 1; i <= map_.capacity(); ++i)
       if (const FlowRecord& r = map_[i]; r.live) f(i, r.transport, r.tuple, engine(i), r.accepted);
   }
-  // The same for those of `slots` places from `from` on; returns where to go on, kNoFlowIndex at the end.
+  // for_each() in portions: the flows in `slots` places of the directory from `from` on. Returns where to go
+  // on, kNoFlowIndex at the end.
   template <class F>
   FlowIndex for_each_from(FlowIndex from, std::uint32_t slots, F&& f) const {
     const FlowIndex end = std::min(map_.capacity() + 1, from + slots);
@@ -158,7 +159,7 @@ class Host {
   FlowObserver* observer_ = nullptr;
   std::array<Arrival, kBurst> arrivals_;
   std::uint16_t dccp_udp_port_;
-  std::uint32_t dccp_udp_in_use_;  // the same, or kNoPort
+  std::uint32_t dccp_udp_in_use_;  // dccp_udp_port_ once something uses it; before, kNoPort
   bool answer_unknown_;
 };
 

@@ -24,18 +24,19 @@ class NeighborCache {
 
   explicit NeighborCache(std::uint32_t capacity = 4096);
 
-  // Its station; null while unknown: it will be asked for. A full cache knows no new ones.
+  // The MAC address of its station; null while unknown: then it will be asked for.
+  // A full cache takes no new ones.
   const MacAddress* look_up(const IpAddress& address, Time now);
-  // The same, for ever: a gateway.
+  // Asks for it, too, and never forgets it: a gateway.
   void keep(const IpAddress& address, Time now);
-  // The same, changing nothing.
+  // As look_up(), but asks for nothing and notes no use.
   const MacAddress* peek(const IpAddress& address) const;
 
   // What an answer, a request or an announcement says. `override_known`: even if another station is known
   // (RFC 4861 7.2.5; always for ARP); `confirms`: it answers us.
   void learn(const IpAddress& address, const MacAddress& mac, bool override_known, bool confirms, Time now);
-  // The same of a station that asks for us and so is about to send to us: remembered even if nobody asked for
-  // it (RFC 826, RFC 4861 7.2.3), or our first answer would be lost.
+  // A station that asks for us is about to send to us: its address is remembered even if nobody asked for it
+  // (RFC 826, RFC 4861 7.2.3), or our first answer would be lost.
   void meet(const IpAddress& address, const MacAddress& mac, Time now);
 
   struct Request {

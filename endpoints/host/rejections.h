@@ -20,7 +20,7 @@ class Rejections {
 
   explicit Rejections(Time now) : limit_(kPerSecond, kAtOnce, now) {}
 
-  // A packet that was refused for `why`, and how its flow would have been called. Keeps an answer, if one is
+  // A packet that was refused for `why`, and the tuple that its flow would have. Keeps the answer, if one is
   // due, until write().
   void consider(const IpPacket& packet, Transport transport, const Tuple& tuple, Refusal why, Time now);
 

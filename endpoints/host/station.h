@@ -48,7 +48,7 @@ struct StationCounters {
   std::uint64_t frames = 0;              // received
   std::uint64_t to_host = 0;             // of these: TCP, UDP and DCCP
   std::uint64_t arp = 0;                 // of these, understood or not
-  std::uint64_t neighbor_discovery = 0;  // the same
+  std::uint64_t neighbor_discovery = 0;  // of these, understood or not
   std::uint64_t echoes = 0;              // echo requests, answered or not
   std::uint64_t icmp = 0;                // other ICMP: errors and answers to nobody
   std::uint64_t echo_replies = 0;        // sent

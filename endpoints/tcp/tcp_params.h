@@ -15,8 +15,8 @@ struct TcpParams {
   TcpFlavour flavour = TcpFlavour::newreno;
   Rate reserved;            // rate_G of GTCP: IP bytes
   Bytes window{1'000'000};  // most bytes in flight, whatever the peer offers (`window: 1 MB`)
-  std::uint32_t window_packets =
-      0;  // `window: 20 packets`: fixed maximum in segments, as the papers; 0: `window` holds
+  // `window: 20 packets`: the most in flight in segments, as the papers count it; 0: `window` holds.
+  std::uint32_t window_packets = 0;
   std::uint32_t initial_window = 0;    // segments; 0: RFC 6928's 10 (GTCP: 2, the paper's)
   std::uint64_t initial_ssthresh = 0;  // bytes; 0: as large as may be
   bool timestamps = true;              // RFC 7323, if the peer has them too

@@ -58,7 +58,7 @@ struct Segment {
 // (data offset below 5; SYN with FIN or RST; none of SYN, ACK and RST), tcp_option.
 Refusal read(const IpPacket& packet, Segment& out);
 
-// The same in two steps, for a receiver that can check the payload more cheaply than by summing it.
+// read() in two steps, for a receiver that can check the payload more cheaply than by summing it.
 Refusal read_unverified(const IpPacket& packet, Segment& out);  // all but checksum
 bool checksum_good(const IpPacket& packet);                     // true when l4_verified
 
@@ -77,7 +77,7 @@ struct Payload {
 // is not looked at.
 std::size_t write(const Segment& s, Payload payload, const IpWriter& ip, std::uint8_t dscp, Slot& slot);
 
-// The same with the bytes s.payload: for pure ACKs (none), and for what is not a pattern.
+// Writes such a packet around the bytes of s.payload (none: a pure ACK) instead of the pattern's.
 std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot& slot);
 
 }  // namespace tcp

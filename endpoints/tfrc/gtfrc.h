@@ -4,7 +4,7 @@
 //   before the first feedback           G = X: nobody has answered yet
 //   literal (the paper's text)          from the first feedback on
 //   after_slow_start                    from the first loss event on
-//   theta > 0 and X < g / theta         G = X: the network does not keep the guarantee (section 4)
+//   theta > 0 and X < g / theta         G = X: the network breaks the guarantee (the paper's section 4)
 //
 // A sender that is still climbing is below g / theta for no fault of the network: it takes a loss event, or a
 // nofeedback timer that expired, to call the guarantee broken. All rates are bytes/s of IP packets.

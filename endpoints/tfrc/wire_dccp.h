@@ -162,7 +162,7 @@ class PacketWriter {
   void write(Slot& slot, const Packet& p, std::span<const std::uint8_t> options, std::uint8_t dscp) const;
 
   static constexpr std::size_t kDataHeader = 24;     // Data: with the Timestamp option
-  static constexpr std::size_t kDataAckHeader = 32;  // DataAck: the same
+  static constexpr std::size_t kDataAckHeader = 32;  // DataAck: with it, too
   // A Data (DataAck: `ack` given) packet of `length` bytes of IP in all, at least offset() + header: zeros
   // behind a Timestamp option.
   void write_data(Slot& slot, std::uint64_t sequence, std::uint8_t ccval, std::uint32_t timestamp,
