@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sections of an endpoint's configuration, one function each; each reads its node into the draft and
-// reports.
+// The sections of an endpoint's configuration,
+// one function each; each reads its node into the draft and reports.
 #pragma once
 
 #include <string>

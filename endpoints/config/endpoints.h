@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The typed configuration of `surety-endpoint`: what endpoints.yaml says, checked, with every default filled
-// in.
+// The typed configuration of `surety-endpoint`:
+// what endpoints.yaml says, checked, with every default filled in.
 //
 // Immutable once parsed; names have become indices. Parameters stand beside their engines; this only gathers
 // them. The vocabulary is that of the router and the lab (endpoints_schema.json).
@@ -22,8 +22,8 @@
 
 namespace surety::config {
 
-// Flows of one port, one transport and one destination differ by their source ports: all but the well-known
-// ones.
+// Flows of one port, one transport and one destination differ by their source ports:
+// all but the well-known ones.
 inline constexpr std::uint32_t kSourcePorts = 65536 - 1024;
 
 struct EndpointPort {
@@ -75,8 +75,8 @@ struct Endpoints {
   Metrics metrics{.listen = "", .top_flows = 0};  // off unless asked for
   Dpdk dpdk;
   std::optional<Duration> duration;
-  // What the report counts, from the start of the run (`measure: 10 s - 60 s`, as in the lab); none: all of
-  // it.
+  // What the report counts, from the start of the run (`measure: 10 s - 60 s`, as in the lab);
+  // none: all of it.
   std::optional<TimeRange> measure;
   std::uint64_t seed = 1;
 };

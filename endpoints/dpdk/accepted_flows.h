@@ -28,8 +28,8 @@ class AcceptedFlows {
 
   void take(const Snapshot& s);
 
-  // What arrived of the sender's flow with this index; null: its sink is not in this process, or has seen
-  // nothing.
+  // What arrived of the sender's flow with this index;
+  // null: its sink is not in this process, or has seen nothing.
   const FlowReading* receiver_of(std::size_t sender) const { return receivers_[sender]; }
   // One per port and transport that listens.
   std::vector<SinkReading> sinks() const;

@@ -23,8 +23,8 @@ struct BenchOptions {
   bool pacing = false;
 };
 
-// The most that a data packet may cost: 120 cycles of UDP, 250 of DCCP and TCP, twice that beyond 1,000
-// flows.
+// The most that a data packet may cost:
+// 120 cycles of UDP, 250 of DCCP and TCP, twice that beyond 1,000 flows.
 double cycle_budget(const std::string& protocol, std::uint64_t flows);
 inline constexpr std::size_t kFlowBytesBudget = 1024;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table that `surety-endpoint run` redraws each second on a terminal: a row per line of YAML and per
-// sink.
+// The table that `surety-endpoint run` redraws each second on a terminal:
+// a row per line of YAML and per sink.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The observing thread's side: turns snapshots into readings for the live table and the metrics, and into the
-// report.
+// The observing thread's side:
+// turns snapshots into readings for the live table and the metrics, and into the report.
 //
 // A sender's flow is measured from its start until it begins to close; what of it arrives afterwards still
 // counts. Where the sink runs in this process, what that received is what arrived.

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint32_t kSendBuffers = 16384;
 
-// Frames for an address that the device does not know of: a MAC of our own, or the solicited-node groups of
-// IPv6.
+// Frames for an address that the device does not know of:
+// a MAC of our own, or the solicited-node groups of IPv6.
 bool wants_all_frames(const config::EndpointPort& p) {
   if (p.device.kind == config::Device::Kind::null || p.device.kind == config::Device::Kind::pcap)
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worker's side of a snapshot: reads every flow once a second, a few per turn, and notes when senders
-// end.
+// The worker's side of a snapshot:
+// reads every flow once a second, a few per turn, and notes when senders end.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ constexpr bool is_transport(std::uint8_t protocol) {
   return protocol == kTcpProtocol || protocol == kUdpProtocol || protocol == kDccpProtocol;
 }
 
-// A UDP datagram around a DCCP packet. RFC 6773 3.2: the UDP checksum takes the place of DCCP's and must not
-// be zero.
+// A UDP datagram around a DCCP packet.
+// RFC 6773 3.2: the UDP checksum takes the place of DCCP's and must not be zero.
 inline Refusal check_dccp_in_udp(const IpPacket& p) {
   constexpr std::size_t kUdpHeader = 8, kLeastDccp = 12;
   if (p.payload.size() < kUdpHeader) return Refusal::truncated;

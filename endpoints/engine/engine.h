@@ -5,8 +5,7 @@
 // sequence may be given to receive(); the same calls give the same packets (randomness comes from a seed).
 // Use, by a driver (endpoints/dpdk), the lab, or a test:
 //   - receive() every packet of the flow; then, and whenever next_wakeup() <= now, poll() until it returns
-//   less than the
-//     room it was given;
+//     less than the room it was given;
 //   - nothing happens between: an engine that has something to send says so by next_wakeup() <= now.
 #pragma once
 

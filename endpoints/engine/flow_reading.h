@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a flow shows of itself: counters and the controller's state, the same form for every protocol and both
-// ends.
+// What a flow shows of itself:
+// counters and the controller's state, the same form for every protocol and both ends.
 //
 // Packets and bytes are whole IP packets (router/README.md) unless a name says payload. Receivers fill
 // `received_*`, senders `sent_*`; `payload_bytes` is what reached the receiving application, each byte once

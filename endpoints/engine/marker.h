@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host marker of the ARD paper: a sender's own token bucket decides the precedence of each of its
-// packets.
+// The host marker of the ARD paper:
+// a sender's own token bucket decides the precedence of each of its packets.
 //
 // Without `mark` every packet is IN with the flow's DSCP. 16 bytes of state.
 #pragma once

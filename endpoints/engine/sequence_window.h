@@ -19,8 +19,7 @@ class SequenceWindow {
   enum class Arrival : std::uint8_t { in_order, after_gap, reordered, duplicate, restart };
 
   // The first packet: a number below kSize is taken for that of a flow that began at 0 (what came before it
-  // is lost so far), a higher one for the beginning itself. `restart`: it was restarted by
-  // this packet.
+  // is lost so far), a higher one for the beginning itself. `restart`: it was restarted by this packet.
   Arrival on_packet(std::uint32_t sequence) {
     if (sequence == highest_ + 1 && expected_ != 0) [[likely]] {
       highest_ = sequence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slots of a wheel are occupied; finds the next one, going round, in a handful of steps however few
-// there are.
+// Which slots of a wheel are occupied;
+// finds the next one, going round, in a handful of steps however few there are.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The payload of our TCP senders: byte i of the stream is a function of i alone, so that any receiver can
-// check it.
+// The payload of our TCP senders:
+// byte i of the stream is a function of i alone, so that any receiver can check it.
 //
 // byte(i) = a fixed pseudo-random table of kPeriod bytes at i mod kPeriod. kPeriod is an odd prime, so that a
 // stream that is shifted by any power of two does not match itself. Writing is one copy; the checksum comes

@@ -209,8 +209,8 @@ void TimerWheel::queue_slot(std::int64_t tick) {
   while (l.heads[slot] != 0) enqueue(l.heads[slot]);
 }
 
-// The first occupied slot up to `now_tick`, where the cursor is then; kEmpty: none, and the cursor is at
-// now_tick.
+// The first occupied slot up to `now_tick`, where the cursor is then;
+// kEmpty: none, and the cursor is at now_tick.
 std::int64_t TimerWheel::next_due(std::int64_t now_tick) {
   while (true) {
     const std::int64_t tick = first_tick(near);

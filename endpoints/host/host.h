@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All flows of one address: finds the flow of a packet, makes receivers for new ones, and wakes flows on
-// time.
+// All flows of one address:
+// finds the flow of a packet, makes receivers for new ones, and wakes flows on time.
 //
 // Sans-IO, single writer. 100,000 flows: one cache line of directory per packet, timers in a wheel (never
 // early, late by at most one slot), engines in slots of a fixed pool. The driver's loop, and the lab's:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An Ethernet station around a Host: its own addresses, ARP and neighbour discovery, echo, and the frames of
-// its flows.
+// An Ethernet station around a Host:
+// its own addresses, ARP and neighbour discovery, echo, and the frames of its flows.
 //
 // Sans-IO, single writer. Frames in and out are whole Ethernet frames without FCS and without VLAN tag.
 // Answers ARP requests, neighbour solicitations and ICMP/ICMPv6 echo for its addresses (with IPv6 also for
@@ -78,8 +78,8 @@ class Station {
   bool resolved(const IpAddress& peer) const;
   bool ready() const;  // all gateways are resolved
 
-  // Received frames that never reached the host, and, as neighbor_unresolved, packets of the host that never
-  // left.
+  // Received frames that never reached the host,
+  // and, as neighbor_unresolved, packets of the host that never left.
   const std::array<std::uint64_t, kDropReasons>& drops() const { return drops_; }
   const StationCounters& counters() const { return counters_; }
   std::uint64_t echoes() const { return counters_.echo_replies; }

@@ -83,8 +83,8 @@ static __always_inline struct tcp_sock* tcp_sk(struct sock* sk) {
   return (struct tcp_sock*)sk;
 }
 
-// The barrier parts the relocated address from what is read there: libbpf checks sizes against the kernel's
-// field.
+// The barrier parts the relocated address from what is read there:
+// libbpf checks sizes against the kernel's field.
 static __always_inline struct gtcp_flow* flow_of(struct sock* sk) {
   void* room = ((struct inet_connection_sock*)sk)->icsk_ca_priv;
   asm volatile("" : "+r"(room));
@@ -215,8 +215,8 @@ void BPF_PROG(gtcp_pkts_acked, struct sock* sk, const struct ack_sample* sample)
   tp->snd_cwnd += step;
 }
 
-// The reduction was an error (a late or reordered segment): the window of before, which has all of the
-// reserved part.
+// The reduction was an error (a late or reordered segment):
+// the window of before, which has all of the reserved part.
 SEC("struct_ops/gtcp_undo_cwnd")
 __u32 BPF_PROG(gtcp_undo_cwnd, struct sock* sk) {
   const struct tcp_sock* tp = tcp_sk(sk);

@@ -20,8 +20,8 @@ Status check_kernel(const std::string& btf);
 // Where the kernel describes its types: the environment's SURETY_GTCP_BTF, else /sys/kernel/btf/vmlinux.
 std::string kernel_btf();
 
-// The programs in the kernel, checked by its verifier, and their maps, which GtcpReservations::open() finds
-// in `pins`.
+// The programs in the kernel, checked by its verifier,
+// and their maps, which GtcpReservations::open() finds in `pins`.
 class LoadedGtcp {
  public:
   // Pins the maps in a directory that is made for them; the file system of its parent is mounted if there is
@@ -39,14 +39,14 @@ class LoadedGtcp {
 };
 
 bool gtcp_attached();
-// Loads, reserves and registers, or leaves all as it was. Needs CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN
-// (root).
+// Loads, reserves and registers, or leaves all as it was.
+// Needs CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN (root).
 Status attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins = kGtcpPins);
 // Connections that use it go on with it; new ones cannot choose it.
 Status detach_gtcp(const std::string& pins = kGtcpPins);
 
-// Whether users without CAP_NET_ADMIN may choose it (net.ipv4.tcp_allowed_congestion_control), which ends
-// with detach.
+// Whether users without CAP_NET_ADMIN may choose it (net.ipv4.tcp_allowed_congestion_control),
+// which ends with detach.
 bool gtcp_allowed();
 Status allow_gtcp();
 

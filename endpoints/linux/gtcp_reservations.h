@@ -35,8 +35,8 @@ struct GtcpTotals {  // since gtcp was attached
 
 class GtcpReservations {
  public:
-  // The maps pinned in this directory. Needs CAP_BPF, or the files' permission where the kernel lets users
-  // use BPF.
+  // The maps pinned in this directory.
+  // Needs CAP_BPF, or the files' permission where the kernel lets users use BPF.
   static Result<GtcpReservations> open(const std::string& pins = kGtcpPins);
 
   // For every connection to the prefix (its host bits do not matter); those that are there take it up with

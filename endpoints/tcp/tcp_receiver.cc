@@ -242,8 +242,8 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
   delayed_ack_ = now + kDelayedAck;
 }
 
-// Out of order: each such segment is answered at once, so that the sender counts duplicate ACKs (RFC 5681
-// 4.2).
+// Out of order:
+// each such segment is answered at once, so that the sender counts duplicate ACKs (RFC 5681 4.2).
 Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin) {
   acknowledge();
   const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes.size());

@@ -50,8 +50,8 @@ class DccpConnection : public Engine {
   DccpConnection(dccp::Role role, const Tuple& tuple, dccp::PacketWriter::UdpPorts udp, std::uint64_t window,
                  std::uint8_t dscp, std::uint64_t seed);
 
-  // Steps 5 to 9 and 13 to 15 of RFC 4340 8.5. none: the packet is valid and `p` is for the caller to look
-  // at.
+  // Steps 5 to 9 and 13 to 15 of RFC 4340 8.5.
+  // none: the packet is valid and `p` is for the caller to look at.
   Refusal admit(const dccp::Packet& p, Time now);
   // Options that both ends look at; a failure resets the connection.
   Refusal negotiate(const dccp::Packet& p);

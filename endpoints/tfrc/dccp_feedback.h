@@ -30,8 +30,8 @@ inline constexpr std::size_t kFeedbackBytes = 6 + 6 + 10 + 3 + 9 * (LossInterval
 
 // Options that are not feedback are skipped, intervals beyond nine too.
 Feedback read_feedback(std::span<const std::uint8_t> options);
-// Rates are rounded so that 1/p is never less than it is (8.5); lengths beyond a field's 24 or 23 bits
-// saturate.
+// Rates are rounded so that 1/p is never less than it is (8.5);
+// lengths beyond a field's 24 or 23 bits saturate.
 void write_feedback(OptionWriter& to, const Feedback& f);
 
 // p: as the receiver says, where it says so, else from its intervals (RFC 5348 5.4, 5.5).

@@ -129,8 +129,8 @@ void DccpSender::close(Time now) {
   }
 }
 
-// A report that is older than one that came before, or that echoes a time at which nothing was sent, is not
-// used.
+// A report that is older than one that came before,
+// or that echoes a time at which nothing was sent, is not used.
 void DccpSender::on_feedback(const dccp::Packet& p, Time now) {
   const std::uint64_t sequence = sequence_.received(p.sequence);
   if (sequence <= feedback_sequence_) return;

@@ -32,9 +32,9 @@ class LossIntervals {
     bool new_loss_event = false;   // feedback is due at once (6.2)
     std::uint64_t newly_lost = 0;  // packets declared lost by this arrival
   };
-  // Every packet of the numbering, whether it carries data or not (or it would seem lost); first of all the
-  // last one of the handshake, so that the loss of the first data packet shows. `window_counter` is CCVal
-  // (0..15).
+  // Every packet of the numbering, whether it carries data or not (or it
+  // would seem lost); first of all the last one of the handshake, so that the
+  // loss of the first data packet shows. `window_counter` is CCVal (0..15).
   Arrival on_packet(std::uint64_t sequence, std::uint8_t window_counter);
 
   // The numbering ended with `last`: nothing will follow that could tell, so what is missing up to it is
@@ -50,10 +50,10 @@ class LossIntervals {
   std::uint64_t lost() const { return lost_; }  // in all
   std::uint64_t loss_events() const { return loss_events_; }
 
-  // Interval lengths in packets, newest first, [0] = I_0, the current one (open); returns how many. For the
-  // Loss Intervals option (RFC 4342 8.6): an interval is its lossy part, from the event's first lost packet
-  // to its last, and the lossless part that follows. Without a loss so far there is one interval, all
-  // lossless.
+  // Interval lengths in packets, newest first, [0] = I_0, the current one (open);
+  // returns how many. For the Loss Intervals option (RFC 4342 8.6): an interval is
+  // its lossy part, from the event's first lost packet to its last, and the lossless
+  // part that follows. Without a loss so far there is one interval, all lossless.
   struct Interval {
     std::uint64_t lossless = 0, loss = 0;
   };

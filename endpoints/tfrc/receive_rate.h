@@ -12,9 +12,9 @@
 
 namespace surety::endpoints {
 
-// The receiver's measurement: over the time since the last feedback; where that is less than a round-trip
-// time (a new loss event asks for feedback at once) the window before is taken in, so that a burst is not a
-// rate.
+// The receiver's measurement: over the time since the last feedback; where
+// that is less than a round-trip time (a new loss event asks for feedback
+// at once) the window before is taken in, so that a burst is not a rate.
 class ReceiveRate {
  public:
   void on_packet(std::uint32_t bytes, Time now) {

@@ -2,12 +2,12 @@
 // The sender's half of TFRC (RFC 5348 section 4) and gTFRC (gtfrc.h), without a wire: told of feedback and of
 // the passing of time, it says when the next packet may leave.
 //
-// Rates count bytes of IP packets, as everywhere in Surety (the guarantee g is bought in them); `segment` is
-// the IP packet. Everything of section 4 is here: initial rate (4.2: W_init = min(4 s, max(2 s, 4380)) per
-// RTT, 1 packet/s before the first RTT sample), X_recv_set and data-limited intervals (4.3, 8.2.1), the
-// nofeedback timer (4.4: max(4 R, 2 s / X)) with its idle cases, scheduling (4.6). Oscillation reduction
-// (4.5, optional) is off. The nofeedback timer and the limits by X_recv act on X; G = max(g, X) is what is
-// sent at.
+// Rates count bytes of IP packets, as everywhere in Surety (the guarantee g is bought in
+// them); `segment` is the IP packet. Everything of section 4 is here: initial rate (4.2:
+// W_init = min(4 s, max(2 s, 4380)) per RTT, 1 packet/s before the first RTT sample),
+// X_recv_set and data-limited intervals (4.3, 8.2.1), the nofeedback timer (4.4: max(4 R, 2 s / X))
+// with its idle cases, scheduling (4.6). Oscillation reduction (4.5, optional) is off. The
+// nofeedback timer and the limits by X_recv act on X; G = max(g, X) is what is sent at.
 //
 // Scheduling: the next packet is due s / G after the one before was *due*, so that a rate is exact over any
 // time, whenever poll() happens; credit for time not used is bounded by max(R / 2, 1 ms). An application with

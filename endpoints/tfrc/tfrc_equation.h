@@ -13,8 +13,8 @@ namespace surety::endpoints {
 // X in bytes/s; +infinity for p = 0. `segment` > 0, `rtt` > 0, 0 <= p <= 1.
 double tfrc_throughput(Bytes segment, Duration rtt, double p);
 
-// The p in [1e-8, 1] that gives `rate` (bytes/s), by bisection to a relative error of 1e-9; the nearest end
-// beyond it.
+// The p in [1e-8, 1] that gives `rate` (bytes/s), by bisection to a relative error of 1e-9;
+// the nearest end beyond it.
 double tfrc_loss_event_rate(Bytes segment, Duration rtt, double rate);
 
 }  // namespace surety::endpoints

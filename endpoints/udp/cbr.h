@@ -18,8 +18,8 @@ class Cbr {
  public:
   static constexpr Duration kMaxLateness = std::chrono::milliseconds(100);
 
-  // `rate` is not zero, `packet` at most 64 KiB. `off` zero: always on; else `on` is not zero. Begins at
-  // `start`, on.
+  // `rate` is not zero, `packet` at most 64 KiB. `off` zero: always on; else `on` is not zero.
+  // Begins at `start`, on.
   Cbr(Bytes packet, Rate rate, Duration on, Duration off, Time start);
 
   Time next_send() const { return next_; }

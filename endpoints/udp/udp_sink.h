@@ -26,8 +26,8 @@ class UdpSink final : public Engine {
   // `first` is the packet that begins the flow; it is counted when it is given to receive().
   UdpSink(const SinkParams& params, const Tuple& tuple, const IpPacket& first, Time now);
 
-  // Refusals: those of wire_udp.h; not_ours and duplicate, whose bytes count all the same; state: a report;
-  // closed.
+  // Refusals: those of wire_udp.h; not_ours and duplicate, whose bytes count all the same;
+  // state: a report; closed.
   Refusal receive(const IpPacket& packet, Time now) override;
   std::size_t poll(Room room, Time now) override;
   Time next_wakeup() const override { return wake_; }
