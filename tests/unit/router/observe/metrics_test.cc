@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "tests/unit/router/observe/metrics_text.h"
 #include "tests/unit/router/observe/sample_reading.h"
@@ -251,6 +252,25 @@ TEST(Metrics, NamesAndTypesFollowTheConventions) {
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+// Dashboards, alerts and recording rules of users hang on these. New families may come between them.
+TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
+  std::istringstream text(metrics_text::text(render(test::sample_reading())));
+  std::vector<std::string> rendered;  // "name type help"
+  for (std::string line, help; std::getline(text, line);) {
+    const std::string rest = line.substr(std::min(line.size(), sizeof "# HELP"));
+    if (line.starts_with("# HELP ")) help = rest.substr(rest.find(' '));
+    if (line.starts_with("# TYPE ")) rendered.push_back(rest + help);
+  }
+  std::ifstream file(SURETY_SOURCE_DIR "/tests/unit/router/observe/metrics_families.txt");
+  ASSERT_TRUE(file);
+  auto at = rendered.begin();
+  for (std::string line; std::getline(file, line);) {
+    const auto found = std::find(at, rendered.end(), line);
+    ASSERT_NE(found, rendered.end()) << line;
+    at = found + 1;
+  }
 }
 
 TEST(Metrics, ARouterWithoutPortsHasNoEmptyFamilies) {
