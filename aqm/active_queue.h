@@ -18,6 +18,7 @@
 #include <span>
 
 #include "aqm/rio.h"
+#include "conditioners/counter_table.h"
 #include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
 
@@ -28,10 +29,18 @@ struct ActiveQueueParams {
   std::optional<RioParams> rio;  // none: tail drop
 };
 
+// clang-format off
+#define SURETY_QUEUE_COUNTERS(X)                                                                               \
+  X(arrivals,       "surety_queue_arrivals_total", "Packets that came to the queue, drops included.", "ARRIVALS") \
+  X(departures,     "surety_queue_departures_total",     "Packets that left the queue.", "")                   \
+  X(departed_bytes, "surety_queue_departed_bytes_total", "Bytes of IP packets that left the queue.", "")       \
+  X(early_drops,    "surety_queue_early_drops_total", "Packets dropped between RIO's min and max.", "EARLY")   \
+  X(forced_drops,   "surety_queue_forced_drops_total", "Packets dropped with RIO's average above max.", "FORCED") \
+  X(overflow_drops, "surety_queue_overflow_drops_total", "Packets dropped because the queue was full.", "OVERFLOW") \
+  X(ecn_marks,      "surety_queue_ecn_marks_total", "Packets marked CE in place of an early drop.", "MARKED")
+// clang-format on
 struct QueueCounters {
-  std::uint64_t arrivals = 0, departures = 0, early_drops = 0, forced_drops = 0, overflow_drops = 0,
-                ecn_marks = 0;
-  std::uint64_t departed_bytes = 0;
+  SURETY_COUNTERS(QueueCounters, SURETY_QUEUE_COUNTERS)
 };
 
 // Sojourn times in powers of two of 1.024 us: bucket i counts times in [2^(i-1), 2^i) * 1.024 us, bucket 0

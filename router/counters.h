@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data plane counts. Plain 64-bit numbers with one writer, the worker that owns them
-// (CONTRIBUTING.md rule 9).
+// What the data plane counts: 64-bit numbers with one writer, the worker that owns them.
 //
-// The law, exact between two turns of the worker loop (CONTRIBUTING.md rule 4), per port and in total:
+// A counter is one line of a list (counter_table.h). Between two turns of the worker loop no packet is
+// missing, per port and in total:
 //   ingress port:  rx = drops of ingress stages + punted + held + forwarded + signals
 //   egress port:   enqueued = drops of egress stages + queued + tx
 //   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (given - taken)
@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 
+#include "conditioners/counter_table.h"
 #include "conditioners/degrade_reason.h"
 #include "conditioners/drop_reason.h"
 #include "conditioners/packet.h"
@@ -19,28 +20,63 @@
 
 namespace surety {
 
+// clang-format off
+#define SURETY_PORT_COUNTERS(X)                                                                                \
+  X(rx_packets, "surety_port_rx_packets_total", "Packets received.", "RX")                                     \
+  X(rx_bytes,   "surety_port_rx_bytes_total",   "Bytes of frames received, without FCS.", "RX BYTES")          \
+  X(tx_packets, "surety_port_tx_packets_total", "Packets transmitted.", "TX")                                  \
+  X(tx_bytes,   "surety_port_tx_bytes_total",   "Bytes of frames transmitted, without FCS.", "TX BYTES")       \
+  X(forwarded,  "surety_port_forwarded_packets_total", "Packets received here and handed to an egress.", "FORWARDED") \
+  X(signals,    "surety_port_signals_total",                                                                   \
+                "Congestion signals received here that ended in this router and were believed.", "")           \
+  X(enqueued,   "surety_port_enqueued_packets_total", "Packets taken over for transmission here.", "")         \
+  X(originated, "surety_port_originated_packets_total",                                                        \
+                "Packets of the router's own (signals, the kernel's) handed to the egress here.", "")          \
+  X(held,       "surety_port_held_packets", "Packets received here that wait in input buffers.", "HELD")
+// clang-format on
 struct PortCounters {
-  std::uint64_t rx_packets = 0, rx_bytes = 0;  // bytes of frames, as ethtool counts them (without FCS)
-  std::uint64_t tx_packets = 0, tx_bytes = 0;
-  std::uint64_t forwarded = 0;   // as ingress: handed to an egress
-  std::uint64_t signals = 0;     // as ingress: congestion signals that ended here and were not refused
-  std::uint64_t enqueued = 0;    // as egress: taken over
-  std::uint64_t given = 0;       // as egress: handed over to the worker that owns it
-  std::uint64_t taken = 0;       // as egress: of that, by the owner
-  std::uint64_t originated = 0;  // as egress: of our own, handed to it: signals, what the kernel sends
-  std::uint64_t held = 0;        // as ingress, now: waiting in input buffers
-  std::array<std::uint64_t, kDropReasons>
-      drops{};  // by reason; the stage tells whether as ingress or as egress
+  SURETY_COUNTERS(PortCounters, SURETY_PORT_COUNTERS)
+  // As egress, shown as their difference: packets that other workers have handed over to the worker that owns
+  // it, and what that one has taken of them.
+  std::uint64_t given = 0, taken = 0;
+  // By reason; of a drop, the stage tells whether as ingress or as egress. The others are of the ingress.
+  std::array<std::uint64_t, kDropReasons> drops{};
   std::array<std::uint64_t, kPuntReasons> punted{};
-  std::array<std::uint64_t, kDegradeReasons> degraded{};  // as ingress: went on as best effort, by reason
+  std::array<std::uint64_t, kDegradeReasons> degraded{};  // went on as best effort
 };
 
+// What became of a service's packets in their conditioners.
+// clang-format off
+#define SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)                                                               \
+  X(packets,    "surety_service_packets_total", "Packets conditioned and let go.", "")                         \
+  X(bytes,      "surety_service_bytes_total",   "Bytes of IP packets conditioned and let go.", "")
+#define SURETY_SERVICE_COUNTERS(X)                                                                             \
+  X(dropped,    "surety_service_dropped_packets_total", "Packets dropped by the conditioner.", "DROPPED")      \
+  X(held,       "surety_service_held_packets", "Packets in input buffers.", "HELD")                            \
+  X(contracts,  "surety_service_contracts", "Conditioner states alive, each worth the service's rate.", "CONTRACTS") \
+  X(flows,      "surety_flows", "Flows in the flow table.", "FLOWS")
+// clang-format on
 struct ServiceCounters {
-  std::array<std::uint64_t, kPrecedences> packets{}, bytes{};  // conditioned and let go, by precedence
-  std::uint64_t dropped = 0;                                   // by the conditioner
-  std::uint64_t held = 0;                                      // now
-  std::uint64_t contracts = 0;  // now: conditioner states alive, each worth `committed`
-  std::uint64_t flows = 0;      // now: flows in the table
+#define X(name, metric, help, column) std::array<std::uint64_t, kPrecedences> name{};
+  SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)
+#undef X
+  SURETY_COUNTERS(ServiceCounters, SURETY_SERVICE_COUNTERS)
+  static constexpr auto table_by_precedence() {
+    using Self = ServiceCounters;
+    using Info = CounterInfo<Self, std::array<std::uint64_t, kPrecedences>>;
+    return std::to_array<Info>({SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(SURETY_COUNTER_INFO)});
+  }
+};
+
+// clang-format off
+#define SURETY_AGGREGATE_COUNTERS(X)                                                                           \
+  X(remarked,   "surety_ard_remarked_total", "IN packets remarked OUT.", "REMARKED")                           \
+  X(dropped,    "surety_ard_dropped_total",  "Packets dropped early and fairly (P_drop).", "DROPPED")          \
+  X(passed_in,  "", "IN packets that stayed IN.", "IN")                                                        \
+  X(passed_out, "", "OUT packets, which the marker only meters.", "OUT")
+// clang-format on
+struct AggregateCounters {
+  SURETY_COUNTERS(AggregateCounters, SURETY_AGGREGATE_COUNTERS)
 };
 
 // clang-format off
@@ -63,8 +99,15 @@ struct StageCounters {
   std::array<std::uint64_t, kStages> cycles{}, packets{};
 };
 
+// The cycles are one family, surety_worker_cycles_total, by state.
+// clang-format off
+#define SURETY_WORKER_COUNTERS(X)                                                                              \
+  X(busy_cycles, "", "TSC cycles of turns that found packets.", "BUSY CYCLES")                                 \
+  X(idle_cycles, "", "TSC cycles of turns that found none.", "IDLE CYCLES")                                    \
+  X(turns,       "", "Turns of the worker's loop.", "TURNS")
+// clang-format on
 struct WorkerCounters {
-  std::uint64_t busy_cycles = 0, idle_cycles = 0, turns = 0;
+  SURETY_COUNTERS(WorkerCounters, SURETY_WORKER_COUNTERS)
 };
 
 }  // namespace surety

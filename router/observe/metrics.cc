@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "router/observe/counter_order.h"
 #include "router/observe/metrics_congestion.h"
 #include "router/observe/reading_json.h"
 
@@ -14,6 +15,13 @@ namespace {
 using namespace metrics;
 
 void ports(Families& out, const Reading& r) {
+  using C = PortCounters;
+  CounterOrder<C> order;
+  const auto counters = [&](const auto& infos) {
+    each_counter(out, infos, [&](Family& family, auto member) {
+      for (const PortReading& p : r.ports) family.add({{"port", p.name}}, p.counters.*member);
+    });
+  };
   const auto family = [&](MetricType type, const char* name, const char* help, auto value) {
     each(
         out, type, name, help, r.ports,
@@ -23,32 +31,15 @@ void ports(Families& out, const Reading& r) {
         value);
   };
   using P = const PortReading&;
-  family(MetricType::Counter, "surety_port_rx_packets_total", "Packets received.",
-         [](P p) { return p.counters.rx_packets; });
-  family(MetricType::Counter, "surety_port_rx_bytes_total", "Bytes of frames received, without FCS.",
-         [](P p) { return p.counters.rx_bytes; });
-  family(MetricType::Counter, "surety_port_tx_packets_total", "Packets transmitted.",
-         [](P p) { return p.counters.tx_packets; });
-  family(MetricType::Counter, "surety_port_tx_bytes_total", "Bytes of frames transmitted, without FCS.",
-         [](P p) { return p.counters.tx_bytes; });
+  counters(order.next({&C::rx_packets, &C::rx_bytes, &C::tx_packets, &C::tx_bytes}));
   family(MetricType::Counter, "surety_port_rx_missed_total",
          "Packets lost before the router saw them: the device's receive queue was full.",
          [](P p) { return p.rx_missed; });
-  family(MetricType::Counter, "surety_port_forwarded_packets_total",
-         "Packets received here and handed to an egress.", [](P p) { return p.counters.forwarded; });
-  family(MetricType::Counter, "surety_port_signals_total",
-         "Congestion signals received here that ended in this router and were believed.",
-         [](P p) { return p.counters.signals; });
-  family(MetricType::Counter, "surety_port_originated_packets_total",
-         "Packets of the router's own (signals, the kernel's) handed to the egress here.",
-         [](P p) { return p.counters.originated; });
+  counters(order.next({&C::forwarded, &C::signals, &C::originated}));
   family(MetricType::Gauge, "surety_port_handover_packets",
          "Packets given to the worker that owns the egress here and not taken by it yet.",
          [](P p) { return static_cast<double>(p.handover); });
-  family(MetricType::Counter, "surety_port_enqueued_packets_total",
-         "Packets taken over for transmission here.", [](P p) { return p.counters.enqueued; });
-  family(MetricType::Gauge, "surety_port_held_packets", "Packets received here that wait in input buffers.",
-         [](P p) { return p.counters.held; });
+  counters(order.rest());
   family(MetricType::Gauge, "surety_port_queued_packets", "Packets that wait for transmission here.",
          [](P p) { return p.queued; });
   family(MetricType::Gauge, "surety_port_up", "Whether the link is up.",
@@ -128,20 +119,11 @@ void queues(Families& out, const Reading& r) {
   const auto labels = [](const QueueReading& q, const char* precedence) {
     return Labels{{"port", q.port}, {"queue", q.name}, {"precedence", precedence}};
   };
-  const auto by_precedence = [&](MetricType type, const char* name_of_family, const char* help, auto value) {
-    Family family(type, name_of_family, help);
-    for (const QueueReading& q : r.queues)
-      for (const Precedence p : {Precedence::in, Precedence::out})
-        family.add(labels(q, name(p)), value(q, index(p)));
-    family.move_to(out);
-  };
-  const auto counter = [&](const char* name_of_family, const char* help,
-                           std::uint64_t QueueCounters::*member) {
-    by_precedence(MetricType::Counter, name_of_family, help,
-                  [member](const QueueReading& q, std::size_t p) { return q.counters[p].*member; });
-  };
-  by_precedence(MetricType::Gauge, "surety_queue_depth_packets", "Packets in the queue.",
-                [](const QueueReading& q, std::size_t p) { return std::uint64_t{q.depth[p]}; });
+  Family depth(MetricType::Gauge, "surety_queue_depth_packets", "Packets in the queue.");
+  for (const QueueReading& q : r.queues)
+    for (const Precedence p : {Precedence::in, Precedence::out})
+      depth.add(labels(q, name(p)), std::uint64_t{q.depth[index(p)]});
+  depth.move_to(out);
 
   Family average(MetricType::Gauge, "surety_queue_average_packets",
                  "RIO's moving averages: of IN packets, and of all packets (precedence total).");
@@ -152,19 +134,11 @@ void queues(Families& out, const Reading& r) {
     }
   average.move_to(out);
 
-  counter("surety_queue_arrivals_total", "Packets that came to the queue, drops included.",
-          &QueueCounters::arrivals);
-  counter("surety_queue_departures_total", "Packets that left the queue.", &QueueCounters::departures);
-  counter("surety_queue_departed_bytes_total", "Bytes of IP packets that left the queue.",
-          &QueueCounters::departed_bytes);
-  counter("surety_queue_early_drops_total", "Packets dropped between RIO's min and max.",
-          &QueueCounters::early_drops);
-  counter("surety_queue_forced_drops_total", "Packets dropped with RIO's average above max.",
-          &QueueCounters::forced_drops);
-  counter("surety_queue_overflow_drops_total", "Packets dropped because the queue was full.",
-          &QueueCounters::overflow_drops);
-  counter("surety_queue_ecn_marks_total", "Packets marked CE in place of an early drop.",
-          &QueueCounters::ecn_marks);
+  each_counter(out, QueueCounters::table(), [&](Family& family, auto member) {
+    for (const QueueReading& q : r.queues)
+      for (const Precedence p : {Precedence::in, Precedence::out})
+        family.add(labels(q, name(p)), q.counters[index(p)].*member);
+  });
 
   each(
       out, MetricType::Gauge, "surety_queue_congested",
@@ -181,44 +155,36 @@ void queues(Families& out, const Reading& r) {
 }
 
 void services(Families& out, const Reading& r) {
-  Family packets(MetricType::Counter, "surety_service_packets_total", "Packets conditioned and let go.");
-  Family bytes(MetricType::Counter, "surety_service_bytes_total",
-               "Bytes of IP packets conditioned and let go.");
-  Family respect(MetricType::Gauge, "surety_service_respect_ratio",
-                 "Respect of service (RoS): IN rate let go over the committed rate, at most 1.");
-  for (const ServiceReading& s : r.services) {
-    for (const Precedence p : {Precedence::in, Precedence::out}) {
-      packets.add({{"service", s.name}, {"precedence", name(p)}}, s.counters.packets[index(p)]);
-      bytes.add({{"service", s.name}, {"precedence", name(p)}}, s.counters.bytes[index(p)]);
-    }
-    if (s.respect_ratio) respect.add({{"service", s.name}}, *s.respect_ratio);
-  }
-  packets.move_to(out);
-  bytes.move_to(out);
-  respect.move_to(out);
-
-  const auto family = [&](MetricType type, const char* name_of_family, const char* help, auto value) {
+  using C = ServiceCounters;
+  using S = const ServiceReading&;
+  CounterOrder<C> order;
+  const auto counters = [&](const auto& infos) {
+    each_counter(out, infos, [&](Family& family, auto member) {
+      for (S s : r.services) family.add({{"service", s.name}}, s.counters.*member);
+    });
+  };
+  const auto gauge = [&](const char* name_of_family, const char* help, auto value) {
     each(
-        out, type, name_of_family, help, r.services,
-        [](const ServiceReading& s) {
+        out, MetricType::Gauge, name_of_family, help, r.services,
+        [](S s) {
           return Labels{{"service", s.name}};
         },
         value);
   };
-  using S = const ServiceReading&;
-  family(MetricType::Counter, "surety_service_dropped_packets_total", "Packets dropped by the conditioner.",
-         [](S s) { return s.counters.dropped; });
-  family(MetricType::Gauge, "surety_service_held_packets", "Packets in input buffers.",
-         [](S s) { return s.counters.held; });
-  family(MetricType::Gauge, "surety_service_contracts",
-         "Conditioner states alive, each worth the service's rate.",
-         [](S s) { return s.counters.contracts; });
-  family(MetricType::Gauge, "surety_service_committed_bytes_per_second",
-         "Rate promised: the service's rate times its contracts.",
-         [](S s) { return s.committed_bytes_per_second; });
-  family(MetricType::Gauge, "surety_service_achieved_bytes_per_second",
-         "Rate let go, IN and OUT, over the last seconds.", [](S s) { return s.achieved_bytes_per_second; });
-  family(MetricType::Gauge, "surety_flows", "Flows in the flow table.", [](S s) { return s.counters.flows; });
+  each_counter(out, C::table_by_precedence(), [&](Family& family, auto member) {
+    for (S s : r.services)
+      for (const Precedence p : {Precedence::in, Precedence::out})
+        family.add({{"service", s.name}, {"precedence", name(p)}}, (s.counters.*member)[index(p)]);
+  });
+  gauge("surety_service_respect_ratio",
+        "Respect of service (RoS): IN rate let go over the committed rate, at most 1.",
+        [](S s) { return s.respect_ratio; });
+  counters(order.next({&C::dropped, &C::held, &C::contracts}));
+  gauge("surety_service_committed_bytes_per_second", "Rate promised: the service's rate times its contracts.",
+        [](S s) { return s.committed_bytes_per_second; });
+  gauge("surety_service_achieved_bytes_per_second", "Rate let go, IN and OUT, over the last seconds.",
+        [](S s) { return s.achieved_bytes_per_second; });
+  counters(order.rest());
 }
 
 void workers(Families& out, const Reading& r) {
@@ -229,6 +195,10 @@ void workers(Families& out, const Reading& r) {
     cycles.add({{"worker", std::to_string(w.core)}, {"state", "idle"}}, w.counters.idle_cycles);
   }
   cycles.move_to(out);
+  each_counter(out, WorkerCounters::table(), [&](Family& family, auto member) {
+    for (const WorkerReading& w : r.workers)
+      family.add({{"worker", std::to_string(w.core)}}, w.counters.*member);
+  });
   each(
       out, MetricType::Gauge, "surety_worker_flows", "Flows in the flow table of a worker.", r.workers,
       [](const WorkerReading& w) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reading as Prometheus metric families (router/observe/README.md).
+// A reading as Prometheus metric families.
 //
 // Guarantees: names start with `surety_` and end in `_total` exactly when they count; base units (bytes,
 // seconds, ratio); every port has a series for every drop reason, zero or not, so that rate() works from the

@@ -58,21 +58,16 @@ void congestion(Families& out, const Reading& r) {
         return Labels{{"domain", d.name}};
       },
       [](const DomainReading& d) { return d.alpha; });
-  const auto family = [&](MetricType type, const char* name, const char* help, auto value) {
-    each(
-        out, type, name, help, r.aggregates,
-        [](const AggregateReading& a) {
-          return Labels{{"aggregate", a.name}};
-        },
-        value);
-  };
-  using A = const AggregateReading&;
-  family(MetricType::Gauge, "surety_ard_tpr_bytes_per_second", "Temporary permitted rate of IN packets.",
-         [](A a) { return a.tpr_bytes_per_second; });
-  family(MetricType::Counter, "surety_ard_remarked_total", "IN packets remarked OUT.",
-         [](A a) { return a.remarked; });
-  family(MetricType::Counter, "surety_ard_dropped_total", "Packets dropped early and fairly (P_drop).",
-         [](A a) { return a.dropped; });
+  each(
+      out, MetricType::Gauge, "surety_ard_tpr_bytes_per_second", "Temporary permitted rate of IN packets.",
+      r.aggregates,
+      [](const AggregateReading& a) {
+        return Labels{{"aggregate", a.name}};
+      },
+      [](const AggregateReading& a) { return a.tpr_bytes_per_second; });
+  each_counter(out, AggregateCounters::table(), [&](Family& family, auto member) {
+    for (const AggregateReading& a : r.aggregates) family.add({{"aggregate", a.name}}, a.counters.*member);
+  });
   signalling(out, r.signalling);
 }
 

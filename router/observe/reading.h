@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One consistent reading of everything the router counts: what metrics, `surety show` and tests see.
 //
-// A worker copies its counters between two turns of its loop, when asked; hence the law of counters.h holds
-// exactly in every reading. Plain data with names resolved; rendering it is somebody else's job (metrics,
-// telemetry).
+// A worker copies its counters between two turns of its loop, when asked; hence what counters.h says
+// about sums holds exactly in every reading. Plain data with names resolved; rendering it is somebody else's
+// job (metrics, telemetry).
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct AggregateReading {
   std::string name, port, queue;
   double tpr_bytes_per_second = 0, lambda_in_bytes_per_second = 0, lambda_out_bytes_per_second = 0;
   double tokens_bytes = 0;
-  std::uint64_t remarked = 0, dropped = 0, passed_in = 0, passed_out = 0;
+  AggregateCounters counters;
 };
 
 struct FlowReading {  // of the top flows
@@ -89,7 +89,7 @@ struct WorkerReading {
   std::uint64_t flows = 0;
 };
 
-// Congestion signalling (router/signals/README.md), both sides.
+// Congestion signalling, both sides: signals sent, signals heard, and what follows from those.
 struct SignalSenderReading {  // a queue of this router that signals, or in mode observe would
   std::string port, queue;
   std::uint64_t sent = 0, limited = 0, lost = 0;  // lost: no route, no buffer, no address of its family

@@ -5,8 +5,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "router/observe/counter_order.h"
+
 namespace surety {
 namespace {
+
+template <class Counters, class Infos>
+void put(Json& row, const Counters& counters, const Infos& infos) {
+  for (const auto& info : infos) row[info.name] = counters.*info.member;
+}
 
 template <class Rows, class RowOf>
 Json rows_of(const Rows& rows, RowOf row_of) {
@@ -45,27 +52,19 @@ std::uint64_t sum(const std::array<std::uint64_t, n>& values) {
 
 Json port_row(const PortReading& p) {
   const PortCounters& c = p.counters;
-  Json row = {{"name", p.name},
-              {"device", p.device},
-              {"up", p.up},
-              {"rx_packets", c.rx_packets},
-              {"rx_bytes", c.rx_bytes},
-              {"rx_missed", p.rx_missed},
-              {"tx_packets", c.tx_packets},
-              {"tx_bytes", c.tx_bytes},
-              {"forwarded", c.forwarded},
-              {"signals", c.signals},
-              {"enqueued", c.enqueued},
-              {"originated", c.originated},
-              {"held", c.held},
-              {"queued", p.queued},
+  CounterOrder<PortCounters> order;
+  Json row = {{"name", p.name}, {"device", p.device}, {"up", p.up}};
+  put(row, c, order.next({&PortCounters::rx_packets, &PortCounters::rx_bytes}));
+  row["rx_missed"] = p.rx_missed;
+  put(row, c, order.rest());
+  row.update({{"queued", p.queued},
               {"handover", static_cast<std::uint64_t>(std::max<std::int64_t>(p.handover, 0))},
               {"dropped", sum(c.drops)},
               {"degraded", sum(c.degraded)},
               {"punted", sum(c.punted)},
               {"owner_core", p.owner_core},
               {"rx_cores", p.rx_cores},
-              {"spread", p.spread}};
+              {"spread", p.spread}});
   Json& reasons = row["punt_reasons"] = Json::object();
   for (std::size_t i = 0; i < kPuntReasons; ++i) reasons[std::string(kPuntReasonInfo[i].name)] = c.punted[i];
   if (p.shape_bytes_per_second) row["shape_bytes_per_second"] = *p.shape_bytes_per_second;
@@ -79,11 +78,9 @@ Json queue_row(const QueueReading& q) {
     row["average_total"] = q.average_total;
   }
   for (const Precedence p : {Precedence::in, Precedence::out}) {
-    const QueueCounters& c = q.counters[index(p)];
-    row[name(p)] = {{"depth", q.depth[index(p)]},         {"arrivals", c.arrivals},
-                    {"departures", c.departures},         {"departed_bytes", c.departed_bytes},
-                    {"early_drops", c.early_drops},       {"forced_drops", c.forced_drops},
-                    {"overflow_drops", c.overflow_drops}, {"ecn_marks", c.ecn_marks}};
+    Json& counts = row[name(p)];
+    counts["depth"] = q.depth[index(p)];
+    put(counts, q.counters[index(p)], QueueCounters::table());
   }
   if (const auto p50 = sojourn_quantile(q.sojourn, 0.5)) row["sojourn_p50_seconds"] = *p50;
   if (const auto p99 = sojourn_quantile(q.sojourn, 0.99)) row["sojourn_p99_seconds"] = *p99;
@@ -92,18 +89,18 @@ Json queue_row(const QueueReading& q) {
 }
 
 Json service_row(const ServiceReading& s) {
-  Json row = {{"name", s.name},
-              {"conditioner", s.conditioner},
-              {"flows", s.counters.flows},
-              {"contracts", s.counters.contracts},
-              {"committed_bytes_per_second", s.committed_bytes_per_second},
-              {"achieved_bytes_per_second", s.achieved_bytes_per_second},
-              {"achieved_in_bytes_per_second", s.achieved_in_bytes_per_second}};
+  const ServiceCounters& c = s.counters;
+  CounterOrder<ServiceCounters> order;
+  Json row = {{"name", s.name}, {"conditioner", s.conditioner}};
+  put(row, c, order.next({&ServiceCounters::flows, &ServiceCounters::contracts}));
+  row["committed_bytes_per_second"] = s.committed_bytes_per_second;
+  row["achieved_bytes_per_second"] = s.achieved_bytes_per_second;
+  row["achieved_in_bytes_per_second"] = s.achieved_in_bytes_per_second;
   if (s.respect_ratio) row["respect_ratio"] = *s.respect_ratio;
   for (const Precedence p : {Precedence::in, Precedence::out})
-    row[name(p)] = {{"packets", s.counters.packets[index(p)]}, {"bytes", s.counters.bytes[index(p)]}};
-  row["dropped"] = s.counters.dropped;
-  row["held"] = s.counters.held;
+    for (const auto& info : ServiceCounters::table_by_precedence())
+      row[name(p)][info.name] = (c.*info.member)[index(p)];
+  put(row, c, order.rest());
   return row;
 }
 
@@ -156,17 +153,15 @@ Json exception_rows(const Reading& r) {
 }
 
 Json aggregate_row(const AggregateReading& a) {
-  return {{"name", a.name},
-          {"port", a.port},
-          {"queue", a.queue},
-          {"tpr_bytes_per_second", a.tpr_bytes_per_second},
-          {"lambda_in_bytes_per_second", a.lambda_in_bytes_per_second},
-          {"lambda_out_bytes_per_second", a.lambda_out_bytes_per_second},
-          {"tokens_bytes", a.tokens_bytes},
-          {"remarked", a.remarked},
-          {"dropped", a.dropped},
-          {"passed_in", a.passed_in},
-          {"passed_out", a.passed_out}};
+  Json row = {{"name", a.name},
+              {"port", a.port},
+              {"queue", a.queue},
+              {"tpr_bytes_per_second", a.tpr_bytes_per_second},
+              {"lambda_in_bytes_per_second", a.lambda_in_bytes_per_second},
+              {"lambda_out_bytes_per_second", a.lambda_out_bytes_per_second},
+              {"tokens_bytes", a.tokens_bytes}};
+  put(row, a.counters, AggregateCounters::table());
+  return row;
 }
 
 Json domain_row(const DomainReading& d) {
@@ -203,13 +198,11 @@ std::string read_by(unsigned core, const Reading& r) {
 
 Json worker_rows(const Reading& r) {
   return rows_of(r.workers, [&](const WorkerReading& w) {
-    return Json{{"core", w.core},
-                {"flows", w.flows},
-                {"busy_cycles", w.counters.busy_cycles},
-                {"idle_cycles", w.counters.idle_cycles},
-                {"turns", w.counters.turns},
-                {"owns", owned_by(w.core, r)},
-                {"reads", read_by(w.core, r)}};
+    Json row = {{"core", w.core}, {"flows", w.flows}};
+    put(row, w.counters, WorkerCounters::table());
+    row["owns"] = owned_by(w.core, r);
+    row["reads"] = read_by(w.core, r);
+    return row;
   });
 }
 

@@ -2,16 +2,25 @@
 #include "router/observe/reading_merge.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <functional>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 namespace surety {
 namespace {
 
-template <std::size_t n>
-void add(std::array<std::uint64_t, n>& into, const std::array<std::uint64_t, n>& part) {
-  std::transform(into.begin(), into.end(), part.begin(), into.begin(), std::plus<>());
+// Counters are 64-bit numbers and nothing else (counter_table.h), so their sum is that of their words.
+template <class Counters>
+void add(Counters& into, const Counters& part) {
+  static_assert(std::has_unique_object_representations_v<Counters>, "a counter is a std::uint64_t");
+  using Words = std::array<std::uint64_t, sizeof(Counters) / sizeof(std::uint64_t)>;
+  auto sums = std::bit_cast<Words>(into);
+  const auto more = std::bit_cast<Words>(part);
+  std::transform(sums.begin(), sums.end(), more.begin(), sums.begin(), std::plus<>());
+  into = std::bit_cast<Counters>(sums);
 }
 
 // Rows that workers find by themselves: the same ones need not stand at the same places.
@@ -29,23 +38,6 @@ void add_found(std::vector<Row>& into, const std::vector<Row>& part, KeyOf key_o
   }
 }
 
-void add(PortCounters& into, const PortCounters& part) {
-  into.rx_packets += part.rx_packets;
-  into.rx_bytes += part.rx_bytes;
-  into.tx_packets += part.tx_packets;
-  into.tx_bytes += part.tx_bytes;
-  into.forwarded += part.forwarded;
-  into.signals += part.signals;
-  into.enqueued += part.enqueued;
-  into.given += part.given;
-  into.taken += part.taken;
-  into.originated += part.originated;
-  into.held += part.held;
-  add(into.drops, part.drops);
-  add(into.punted, part.punted);
-  add(into.degraded, part.degraded);
-}
-
 void add(PortReading& into, const PortReading& part) {
   add(into.counters, part.counters);
   into.rx_missed += part.rx_missed;
@@ -55,37 +47,18 @@ void add(PortReading& into, const PortReading& part) {
   if (into.spread.empty()) into.spread = part.spread;
 }
 
-void add(QueueCounters& into, const QueueCounters& part) {
-  into.arrivals += part.arrivals;
-  into.departures += part.departures;
-  into.early_drops += part.early_drops;
-  into.forced_drops += part.forced_drops;
-  into.overflow_drops += part.overflow_drops;
-  into.ecn_marks += part.ecn_marks;
-  into.departed_bytes += part.departed_bytes;
-}
-
 void add(QueueReading& into, const QueueReading& part) {
-  for (std::size_t p = 0; p < kPrecedences; ++p) {
-    add(into.counters[p], part.counters[p]);
-    into.depth[p] += part.depth[p];
-  }
+  add(into.counters, part.counters);
+  for (std::size_t p = 0; p < kPrecedences; ++p) into.depth[p] += part.depth[p];
   into.average_in += part.average_in;
   into.average_total += part.average_total;
   into.has_rio |= part.has_rio;
   into.congested |= part.congested;
-  add(into.sojourn.counts, part.sojourn.counts);
-  into.sojourn.sum_ns += part.sojourn.sum_ns;
+  add(into.sojourn, part.sojourn);
 }
 
 void add(ServiceReading& into, const ServiceReading& part) {
-  ServiceCounters& c = into.counters;
-  add(c.packets, part.counters.packets);
-  add(c.bytes, part.counters.bytes);
-  c.dropped += part.counters.dropped;
-  c.held += part.counters.held;
-  c.contracts += part.counters.contracts;
-  c.flows += part.counters.flows;
+  add(into.counters, part.counters);
   into.committed_bytes_per_second += part.committed_bytes_per_second;
   into.achieved_bytes_per_second += part.achieved_bytes_per_second;
   into.achieved_in_bytes_per_second += part.achieved_in_bytes_per_second;
@@ -102,10 +75,7 @@ void add(AggregateReading& into, const AggregateReading& part) {
   into.lambda_in_bytes_per_second += part.lambda_in_bytes_per_second;
   into.lambda_out_bytes_per_second += part.lambda_out_bytes_per_second;
   into.tokens_bytes += part.tokens_bytes;
-  into.remarked += part.remarked;
-  into.dropped += part.dropped;
-  into.passed_in += part.passed_in;
-  into.passed_out += part.passed_out;
+  add(into.counters, part.counters);
 }
 
 template <class Row>
@@ -165,8 +135,7 @@ void merge(Reading& into, const Reading& part) {
   into.flows += part.flows;
   into.flow_capacity += part.flow_capacity;
   into.workers.insert(into.workers.end(), part.workers.begin(), part.workers.end());
-  add(into.stages.cycles, part.stages.cycles);
-  add(into.stages.packets, part.stages.packets);
+  add(into.stages, part.stages);
   merge(into.signalling, part.signalling);
 }
 

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "router/observe/counter_order.h"
 #include "router/observe/show_columns.h"
 #include "router/observe/show_signalling.h"
 #include "router/process/human.h"
@@ -21,6 +22,82 @@ std::string plain(double value) {
 Column state() {
   return {"STATE", TextTable::Align::left,
           [](const Json& row) { return row.value("up", false) ? "up" : "down"; }};
+}
+
+Columns port_columns() {
+  CounterOrder<PortCounters> order;
+  Columns columns{text("PORT", "name"),
+                  text("DEVICE", "device"),
+                  state(),
+                  counter(order.next(&PortCounters::rx_packets)),
+                  counter(order.next(&PortCounters::tx_packets)),
+                  counter(order.next(&PortCounters::forwarded)),
+                  count("PUNTED", "punted"),
+                  count("DROPPED", "dropped"),
+                  count("DEGRADED", "degraded"),
+                  count("MISSED", "rx_missed"),
+                  counter(order.next(&PortCounters::held)),
+                  count("QUEUED", "queued"),
+                  counter(order.next(&PortCounters::rx_bytes)),
+                  counter(order.next(&PortCounters::tx_bytes)),
+                  number("SHAPE", "shape_bytes_per_second", human::rate),
+                  count("OWNER", "owner_core"),
+                  text("SPREAD", "spread"),
+                  count("HANDOVER", "handover")};
+  add_counters(columns, order.rest());
+  return columns;
+}
+
+Columns queue_columns() {
+  Columns columns{text("PORT", "port"), text("QUEUE", "name"), text("PRECEDENCE", "precedence"),
+                  count("DEPTH", "counters.depth"), number("AVERAGE", "average", plain)};
+  add_counters(columns, QueueCounters::table(), "counters.");
+  columns.push_back(text("CONGESTED", "congested"));
+  columns.push_back(number("SOJOURN P50", "sojourn_p50_seconds", human::duration));
+  columns.push_back(number("P99", "sojourn_p99_seconds", human::duration));
+  return columns;
+}
+
+Columns service_columns() {
+  CounterOrder<ServiceCounters> order;
+  Columns columns{text("SERVICE", "name"),
+                  text("CONDITIONER", "conditioner"),
+                  counter(order.next(&ServiceCounters::flows)),
+                  counter(order.next(&ServiceCounters::contracts)),
+                  number("COMMITTED", "committed_bytes_per_second", human::rate),
+                  number("ACHIEVED", "achieved_bytes_per_second", human::rate),
+                  number("ROS", "respect_ratio", human::percent),
+                  count("IN", "in.packets"),
+                  count("OUT", "out.packets")};
+  add_counters(columns, order.rest());
+  return columns;
+}
+
+Columns aggregate_columns() {
+  CounterOrder<AggregateCounters> order;
+  Columns columns{text("AGGREGATE", "name"),
+                  text("PORT", "port"),
+                  text("QUEUE", "queue"),
+                  number("TPR", "tpr_bytes_per_second", human::rate),
+                  number("LAMBDA IN", "lambda_in_bytes_per_second", human::rate),
+                  number("LAMBDA OUT", "lambda_out_bytes_per_second", human::rate),
+                  number("TOKENS", "tokens_bytes", human::bytes),
+                  counter(order.next(&AggregateCounters::passed_in)),
+                  counter(order.next(&AggregateCounters::passed_out))};
+  add_counters(columns, order.rest());
+  return columns;
+}
+
+Columns worker_columns() {
+  Columns columns{count("CORE", "core"),
+                  quotient("BUSY", human::percent,
+                           [](const Json& row) {
+                             return std::pair(real(row, "busy_cycles"),
+                                              real(row, "busy_cycles") + real(row, "idle_cycles"));
+                           }),
+                  count("FLOWS", "flows"), text("OWNS", "owns"), text("READS", "reads")};
+  add_counters(columns, WorkerCounters::table());
+  return columns;
 }
 
 Columns columns_of(std::string_view what) {
@@ -39,51 +116,9 @@ Columns columns_of(std::string_view what) {
             count("OF", "mempool_size"),
             count("RELOADS", "reloads"),
             count("SIGNALS SENT", "signals_sent")};
-  if (what == "ports")
-    return {text("PORT", "name"),
-            text("DEVICE", "device"),
-            state(),
-            count("RX", "rx_packets"),
-            count("TX", "tx_packets"),
-            count("FORWARDED", "forwarded"),
-            count("PUNTED", "punted"),
-            count("DROPPED", "dropped"),
-            count("DEGRADED", "degraded"),
-            count("MISSED", "rx_missed"),
-            count("HELD", "held"),
-            count("QUEUED", "queued"),
-            number("RX BYTES", "rx_bytes", bytes),
-            number("TX BYTES", "tx_bytes", bytes),
-            number("SHAPE", "shape_bytes_per_second", rate),
-            count("OWNER", "owner_core"),
-            text("SPREAD", "spread"),
-            count("HANDOVER", "handover")};
-  if (what == "queues")
-    return {text("PORT", "port"),
-            text("QUEUE", "name"),
-            text("PRECEDENCE", "precedence"),
-            count("DEPTH", "counters.depth"),
-            number("AVERAGE", "average", plain),
-            count("ARRIVALS", "counters.arrivals"),
-            count("EARLY", "counters.early_drops"),
-            count("FORCED", "counters.forced_drops"),
-            count("OVERFLOW", "counters.overflow_drops"),
-            count("MARKED", "counters.ecn_marks"),
-            text("CONGESTED", "congested"),
-            number("SOJOURN P50", "sojourn_p50_seconds", duration),
-            number("P99", "sojourn_p99_seconds", duration)};
-  if (what == "services")
-    return {text("SERVICE", "name"),
-            text("CONDITIONER", "conditioner"),
-            count("FLOWS", "flows"),
-            count("CONTRACTS", "contracts"),
-            number("COMMITTED", "committed_bytes_per_second", rate),
-            number("ACHIEVED", "achieved_bytes_per_second", rate),
-            number("ROS", "respect_ratio", percent),
-            count("IN", "in.packets"),
-            count("OUT", "out.packets"),
-            count("DROPPED", "dropped"),
-            count("HELD", "held")};
+  if (what == "ports") return port_columns();
+  if (what == "queues") return queue_columns();
+  if (what == "services") return service_columns();
   if (what == "flows")
     return {text("SOURCE", "source"),
             text("DESTINATION", "destination"),
@@ -100,32 +135,9 @@ Columns columns_of(std::string_view what) {
   if (what == "exceptions")
     return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"), count("FRAMES", "frames"),
             text("MEANING", "help")};
-  if (what == "aggregates")
-    return {text("AGGREGATE", "name"),
-            text("PORT", "port"),
-            text("QUEUE", "queue"),
-            number("TPR", "tpr_bytes_per_second", rate),
-            number("LAMBDA IN", "lambda_in_bytes_per_second", rate),
-            number("LAMBDA OUT", "lambda_out_bytes_per_second", rate),
-            number("TOKENS", "tokens_bytes", bytes),
-            count("IN", "passed_in"),
-            count("OUT", "passed_out"),
-            count("REMARKED", "remarked"),
-            count("DROPPED", "dropped")};
+  if (what == "aggregates") return aggregate_columns();
   if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
-  if (what == "workers")
-    return {count("CORE", "core"),
-            quotient("BUSY", percent,
-                     [](const Json& row) {
-                       return std::pair(real(row, "busy_cycles"),
-                                        real(row, "busy_cycles") + real(row, "idle_cycles"));
-                     }),
-            count("FLOWS", "flows"),
-            text("OWNS", "owns"),
-            text("READS", "reads"),
-            count("BUSY CYCLES", "busy_cycles"),
-            count("IDLE CYCLES", "idle_cycles"),
-            count("TURNS", "turns")};
+  if (what == "workers") return worker_columns();
   return {text("STAGE", "stage"), count("CYCLES", "cycles"), count("PACKETS", "packets"),
           quotient("CYCLES/PACKET", plain,
                    [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};

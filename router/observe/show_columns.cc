@@ -10,7 +10,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string cell_of(const Json& row, const char* path) {
+std::string cell_of(const Json& row, std::string_view path) {
   const Json* value = member(row, path);
   return value != nullptr ? text_of(*value) : kAbsent;
 }
@@ -29,16 +29,18 @@ double real(const Json& row, const char* path) {
   return value != nullptr && value->is_number() ? value->get<double>() : 0;
 }
 
-Column text(const char* title, const char* path) {
-  return {title, TextTable::Align::left, [path](const Json& row) { return cell_of(row, path); }};
+Column text(const char* title, std::string path) {
+  return {title, TextTable::Align::left,
+          [path = std::move(path)](const Json& row) { return cell_of(row, path); }};
 }
 
-Column count(const char* title, const char* path) {
-  return {title, TextTable::Align::right, [path](const Json& row) { return cell_of(row, path); }};
+Column count(const char* title, std::string path) {
+  return {title, TextTable::Align::right,
+          [path = std::move(path)](const Json& row) { return cell_of(row, path); }};
 }
 
-Column number(const char* title, const char* path, std::string (*human)(double)) {
-  return {title, TextTable::Align::right, [path, human](const Json& row) {
+Column number(const char* title, std::string path, std::string (*human)(double)) {
+  return {title, TextTable::Align::right, [path = std::move(path), human](const Json& row) {
             const Json* value = member(row, path);
             return value != nullptr && value->is_number() ? human(value->get<double>()) : kAbsent;
           }};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "router/observe/reading_json.h"
+#include "router/process/human.h"
 #include "router/process/text_table.h"
 
 namespace surety {
@@ -29,12 +30,25 @@ using Columns = std::vector<Column>;
 const Json* member(const Json& row, std::string_view path);
 double real(const Json& row, const char* path);  // 0 where there is none
 
-Column text(const char* title, const char* path);   // on the left, as it is
-Column count(const char* title, const char* path);  // on the right, as it is
-Column number(const char* title, const char* path, std::string (*human)(double));
+Column text(const char* title, std::string path);   // on the left, as it is
+Column count(const char* title, std::string path);  // on the right, as it is
+Column number(const char* title, std::string path, std::string (*human)(double));
 // Of the two numbers that `parts` takes from a row; "-" without a whole.
 Column quotient(const char* title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
+
+// Of a counter in its table (counter_table.h), which rows have under `prefix` and its name.
+template <class Info>
+Column counter(const Info& info, const std::string& prefix = "") {
+  const std::string path = prefix + info.name;
+  return path.ends_with("_bytes") ? number(info.column, path, human::bytes) : count(info.column, path);
+}
+// Those that have a title.
+template <class Infos>
+void add_counters(Columns& columns, const Infos& infos, const std::string& prefix = "") {
+  for (const auto& info : infos)
+    if (*info.column != '\0') columns.push_back(counter(info, prefix));
+}
 
 // Header and rows; "(none)" where there are no rows.
 std::string render(const Columns& columns, std::span<const Json> rows);

@@ -54,6 +54,19 @@ void each(Families& out, MetricType type, std::string name, const char* help, co
   family.move_to(out);
 }
 
+// One family for each counter of a table (conditioners/counter_table.h) that has a metric of its own;
+// `add_series(family, member)` adds what it counts.
+template <class Infos, class AddSeries>
+void each_counter(Families& out, const Infos& infos, AddSeries add_series) {
+  for (const auto& info : infos) {
+    const std::string metric = info.metric;
+    if (metric.empty()) continue;
+    Family family(metric.ends_with("_total") ? MetricType::Counter : MetricType::Gauge, metric, info.help);
+    add_series(family, info.member);
+    family.move_to(out);
+  }
+}
+
 template <class Value>
 void single(Families& out, MetricType type, std::string name, const char* help, Value value,
             Labels labels = {}) {

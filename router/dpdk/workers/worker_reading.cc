@@ -81,10 +81,7 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.lambda_in_bytes_per_second = a.marker.lambda_in();
   r.lambda_out_bytes_per_second = a.marker.lambda_out();
   r.tokens_bytes = static_cast<double>(a.marker.tokens()) / static_cast<double>(kCreditPerByte);
-  r.remarked = a.counters.remarked;
-  r.dropped = a.counters.dropped;
-  r.passed_in = a.counters.passed_in;
-  r.passed_out = a.counters.passed_out;
+  r.counters = a.counters;
 }
 
 void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregates, const Egress& e) {

@@ -56,18 +56,18 @@ inline std::vector<QueueReading> sample_queues() {
   assured.name = "assured";
   assured.counters[0] = {.arrivals = 600,
                          .departures = 595,
+                         .departed_bytes = 342'720,
                          .early_drops = 0,
                          .forced_drops = 0,
                          .overflow_drops = 0,
-                         .ecn_marks = 0,
-                         .departed_bytes = 342'720};
+                         .ecn_marks = 0};
   assured.counters[1] = {.arrivals = 390,
                          .departures = 383,
+                         .departed_bytes = 220'608,
                          .early_drops = 2,
                          .forced_drops = 1,
                          .overflow_drops = 0,
-                         .ecn_marks = 5,
-                         .departed_bytes = 220'608};
+                         .ecn_marks = 5};
   assured.depth = {5, 4};
   assured.average_in = 4.25;
   assured.average_total = 10.5;
@@ -140,10 +140,7 @@ inline Reading sample_reading() {
                    .lambda_in_bytes_per_second = 61'250,
                    .lambda_out_bytes_per_second = 88'750.5,
                    .tokens_bytes = 34'560,
-                   .remarked = 11,
-                   .dropped = 2,
-                   .passed_in = 600,
-                   .passed_out = 390}};
+                   .counters = {.remarked = 11, .dropped = 2, .passed_in = 600, .passed_out = 390}}};
   r.top_flows = {{.source = "10.1.0.1:5001",
                   .destination = "198.51.100.7:80",
                   .protocol = "tcp",

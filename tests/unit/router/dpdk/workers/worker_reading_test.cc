@@ -81,7 +81,7 @@ TEST_F(WorkerReading, AnOwnerFillsItsPorts) {
   EXPECT_EQ(arrivals(r.queues[2]), 1u);
   EXPECT_TRUE(r.queues[2].has_rio);
   EXPECT_FALSE(r.queues[1].has_rio);
-  EXPECT_EQ(r.aggregates[0].passed_in, 1u);
+  EXPECT_EQ(r.aggregates[0].counters.passed_in, 1u);
   EXPECT_EQ(r.aggregates[1].tpr_bytes_per_second, 500'000);
   for (const DomainReading& domain : r.domains) EXPECT_EQ(domain.alpha, kAlpha) << domain.name;
 }
