@@ -31,12 +31,29 @@ class PortTap {
   const rte_eth_rxtx_callback *receive_ = nullptr, *transmit_ = nullptr;
 };
 
+// `feeding`: the first of them receive without end.
+inline std::vector<std::unique_ptr<DpdkPort>> make_null_ports(const config::Config& config,
+                                                              std::size_t feeding) {
+  std::vector<std::unique_ptr<DpdkPort>> ports;
+  for (std::size_t p = 0; p < config.ports.size(); ++p) {
+    config::Port port = config.ports[p];
+    if (p < feeding) port.device.name = kFeedDevice;
+    const auto mac = port_mac(p);
+    port.mac = config::Mac{};
+    std::copy(mac.begin(), mac.end(), port.mac->bytes.begin());
+    ports.push_back(std::make_unique<DpdkPort>(port, p, packet_pool()));
+    ports.back()->start();
+  }
+  return ports;
+}
+
 class NullRouter {
  public:
-  // `yaml`: of a router with three ports or more. `feeding`: the first of them receive without end.
+  // `yaml`: of a router with three ports or more.
   NullRouter(const char* yaml, std::size_t count, const WorkerOptions& options, std::size_t feeding)
       : snapshot(configured(yaml)), next_hops(64) {
-    make_ports(feeding);
+    ports = make_null_ports(snapshot.config, feeding);
+    for (const auto& port : ports) taps.push_back(std::make_unique<PortTap>(*port));
     route("10.2.0.0/16", 10, 1);
     route("10.3.0.0/16", 11, 2);
     std::vector<unsigned> cores;
@@ -62,18 +79,6 @@ class NullRouter {
   std::vector<std::unique_ptr<Worker>> workers;
 
  private:
-  void make_ports(std::size_t feeding) {
-    for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) {
-      config::Port config = snapshot.config.ports[p];
-      if (p < feeding) config.device.name = kFeedDevice;
-      const auto mac = port_mac(p);
-      config.mac = config::Mac{};
-      std::copy(mac.begin(), mac.end(), config.mac->bytes.begin());
-      ports.push_back(std::make_unique<DpdkPort>(config, p, packet_pool()));
-      ports.back()->start();
-      taps.push_back(std::make_unique<PortTap>(*ports.back()));
-    }
-  }
   void route(const std::string& to, std::uint32_t id, PortIndex port) {
     next_hops.set(id, ready(port));
     prefixes_.push_back(config::parse_prefix(to).value());
