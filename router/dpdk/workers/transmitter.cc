@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/workers/transmitter.h"
+
+#include <rte_prefetch.h>
+
+#include <algorithm>
+
+#include "router/dpdk/workers/worker_reading.h"
+
+namespace surety {
+
+namespace {
+
+constexpr int kBurstsPerTurn = 4;  // to one port: more may come in than one burst takes away
+
+std::uint64_t seed_of(std::uint64_t worker, PortIndex port) {
+  return worker + (std::uint64_t{port} << 32);
+}
+
+}  // namespace
+
+Transmitter::Transmitter(const WorkerContext& context, const Snapshot& snapshot, bool signals,
+                         std::uint64_t seed, Time now)
+    : context_(context), seed_(seed), egresses_(context.plan.ports.size()) {
+  const Fabric* fabric = context.fabric;
+  for (std::size_t i = 0; i < egresses_.size(); ++i) {
+    if (context.plan.ports[i].owner != context.index) continue;
+    const auto p = static_cast<PortIndex>(i);
+    egresses_[p] =
+        std::make_unique<Egress>(snapshot, p, context.counters[p], context.exits, now, seed_of(seed, p));
+    egresses_[p]->enable_signals(signals);
+    Port& port = ports_.emplace_back(
+        Port{p, egresses_[p].get(), {}, fabric != nullptr ? fabric->injected(p) : nullptr});
+    for (std::size_t w = 0; w < context.plan.cores.size(); ++w)
+      if (w != context.index) port.handed.push_back(fabric->to_owner(w, p));
+  }
+}
+
+void Transmitter::advance(Time now) {
+  for (const Port& port : ports_) port.egress->advance(now);
+}
+
+std::size_t Transmitter::take_over(Time now) {
+  std::size_t total = 0;
+  std::array<HandedPacket, kVector> handed;
+  for (const Port& port : ports_) {
+    PortCounters& counters = context_.counters[port.index];
+    for (EgressHandover* ring : port.handed) {
+      const std::size_t n = ring->take(handed);
+      if (n == 0) continue;
+      counters.taken += n;
+      // The first to touch them will be the transmission.
+      for (const HandedPacket& h : std::span(handed).first(n)) rte_prefetch0(h.mbuf());
+      port.egress->enqueue_handed({handed.data(), n}, now);
+      total += n;
+    }
+    if (port.injected != nullptr && !port.injected->empty()) {
+      std::array<rte_mbuf*, kVector> burst;
+      const std::size_t n = port.injected->take(burst);
+      counters.originated += n;
+      port.egress->enqueue_own({burst.data(), n}, now);
+      total += n;
+    }
+    context_.exits.flush();
+  }
+  return total;
+}
+
+std::size_t Transmitter::transmit(Time now) {
+  std::size_t total = 0;
+  for (Port& port : ports_)
+    for (int bursts = 0; bursts < kBurstsPerTurn; ++bursts) {
+      const std::size_t n = transmit(port, now);
+      total += n;
+      if (n < kVector) break;
+    }
+  return total;
+}
+
+std::size_t Transmitter::transmit(Port& port, Time now) {
+  if (!port.blocked()) {
+    port.begin = 0;
+    port.end = port.egress->transmit(port.mbufs, now);
+    if (port.end == 0) return 0;
+    context_.meter.lap(Stage::dequeue, port.end);
+  }
+  std::uint64_t bytes = 0;
+  for (std::size_t i = port.begin; i < port.end; ++i) bytes += port.mbufs[i]->pkt_len;
+  const std::size_t sent =
+      context_.ports[port.index]->transmit({port.mbufs.data() + port.begin, port.end - port.begin});
+  PortCounters& c = context_.counters[port.index];
+  c.tx_packets += sent;
+  port.begin += sent;
+  for (std::size_t i = port.begin; i < port.end; ++i)
+    bytes -= port.mbufs[i]->pkt_len;  // what was not sent is still ours
+  c.tx_bytes += bytes;
+  context_.meter.lap(Stage::tx, sent);
+  return sent;
+}
+
+Time Transmitter::next_event(Time now) const {
+  Time next = kNever;
+  for (const Port& port : ports_)
+    if (!port.blocked()) next = std::min(next, port.egress->next_event(now));
+  return next;
+}
+
+bool Transmitter::blocked() const {
+  return std::any_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.blocked(); });
+}
+
+bool Transmitter::handed_empty(const Port& port) {
+  return std::all_of(port.handed.begin(), port.handed.end(), [](const auto* ring) { return ring->empty(); });
+}
+
+bool Transmitter::handed_waits() const {
+  return std::any_of(ports_.begin(), ports_.end(), [](const Port& port) {
+    return !handed_empty(port) || (port.injected != nullptr && !port.injected->empty());
+  });
+}
+
+bool Transmitter::sent() const {
+  return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) {
+    return !port.blocked() && port.egress->depth() == 0 && handed_empty(port);
+  });
+}
+
+std::vector<std::unique_ptr<EgressUpdate>> Transmitter::prepare(const Snapshot& snapshot, Time now) const {
+  std::vector<std::unique_ptr<EgressUpdate>> updates(egresses_.size());
+  for (const Port& port : ports_)
+    updates[port.index] = Egress::prepare(snapshot, port.index, now, seed_of(seed_, port.index));
+  return updates;
+}
+
+void Transmitter::adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, Time now) {
+  for (const Port& port : ports_) port.egress->adopt(*updates[port.index], now);
+}
+
+void Transmitter::fill(Reading& r, const Snapshot& snapshot) const {
+  for (const Port& port : ports_) r.ports[port.index].queued = port.egress->depth() + (port.end - port.begin);
+  fill_egresses(r, egresses_, snapshot);
+}
+
+void Transmitter::discard(Time now) {
+  for (Port& port : ports_) {
+    rte_pktmbuf_free_bulk(port.mbufs.data() + port.begin, static_cast<unsigned>(port.end - port.begin));
+    port.begin = port.end;
+    port.egress->discard(now);
+  }
+}
+
+}  // namespace surety
