@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a worker that stops comes to its end: not before what others still have for it.
+//
+// Three stages, one after the other, each announced when what it ends is in the rings: whoever reads the
+// announcement and finds a ring empty afterwards knows that nothing more comes by it. Signals are not waited
+// for: loss of signals is safe.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace surety {
+
+class Drain {
+ public:
+  // Another worker of the router, which must outlive the last call of done().
+  void connect(const Drain& peer) { peers_.push_back(&peer); }
+
+  // Between two turns of a worker that receives no more: whether it may end. `nothing_in()`: it has no packet
+  // that it may still hand over, held or dispatched to it; `nothing_out()`: nor one that is to leave by its
+  // ports. Both are asked after what the others announce has been read.
+  template <class NothingIn, class NothingOut>
+  bool done(NothingIn&& nothing_in, NothingOut&& nothing_out) {
+    if (stage() == Stage::receives) announce(Stage::dispatches_no_more);
+    if (stage() == Stage::dispatches_no_more && all_have(Stage::dispatches_no_more) && nothing_in())
+      announce(Stage::hands_over_no_more);
+    return stage() == Stage::hands_over_no_more && all_have(Stage::hands_over_no_more) && nothing_out();
+  }
+
+ private:
+  enum class Stage : std::uint8_t { receives, dispatches_no_more, hands_over_no_more };
+  Stage stage() const { return stage_.load(std::memory_order_relaxed); }
+  void announce(Stage stage) { stage_.store(stage, std::memory_order_release); }
+  bool all_have(Stage stage) const {
+    return std::all_of(peers_.begin(), peers_.end(), [stage](const Drain* peer) {
+      return peer->stage_.load(std::memory_order_acquire) >= stage;
+    });
+  }
+
+  std::vector<const Drain*> peers_;
+  std::atomic<Stage> stage_{Stage::receives};  // the others read it
+};
+
+}  // namespace surety

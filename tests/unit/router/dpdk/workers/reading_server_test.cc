@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/workers/reading_server.h"
+
+#include <thread>
+
+#include "router/dpdk/workers/worker_reading.h"
+#include "tests/unit/router/data_plane.h"
+
+namespace surety {
+namespace {
+
+using namespace test;
+
+std::string yaml(const std::string& service) {
+  return "version: 1\nrouter: {name: r}\nports:\n  lan: {}\n  wan: {trust: core}\nservices:\n  " + service +
+         ": {conditioner: police, rate: 8 kbit/s, bucket: 1 kB, mark: {in: AF11}}\n"
+         "classify: [{match: {port: lan}, service: " +
+         service + "}]\n";
+}
+
+struct ReadingServerTest : testing::Test {
+  std::optional<Reading> read() { return server.read(sleeper, clock); }
+
+  DataPlane d{yaml("silver")};
+  Sleeper sleeper;
+  TscClock clock;
+  std::uint64_t turns = 0;
+  std::thread::id filled_by;
+  ReadingServer server{blank_reading(d.snapshot, 0), d.snapshot, *d.ingress,
+                       SignallingCopy({nullptr, nullptr, d.ingress->clocks(), d.ingress->signals()}, {}),
+                       [this](Reading& r, const Snapshot&) {
+                         r.workers[0].counters.turns = turns;
+                         filled_by = std::this_thread::get_id();
+                       }};
+};
+
+TEST_F(ReadingServerTest, WhoAsksCopiesHimselfOfAWorkerThatDoesNotRun) {
+  turns = 7;
+  const auto r = read();
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->workers[0].counters.turns, 7u);
+  EXPECT_EQ(r->router_name, "r");
+  EXPECT_EQ(filled_by, std::this_thread::get_id());
+}
+
+TEST_F(ReadingServerTest, TheWorkerAnswersBetweenTwoTurns) {
+  std::atomic<bool> stop{false};
+  std::thread worker([&] {
+    server.start();
+    while (!stop) {
+      turns += 2;  // an even number, but within a turn
+      --turns;
+      ++turns;
+      if (server.asked()) server.answer(clock.now());
+    }
+    server.stop();
+  });
+  std::uint64_t last = 0;
+  for (int i = 0; i < 50; ++i) {
+    const auto r = read();
+    ASSERT_TRUE(r.has_value());
+    EXPECT_EQ(r->workers[0].counters.turns % 2, 0u);
+    EXPECT_GE(r->workers[0].counters.turns, last);
+    last = r->workers[0].counters.turns;
+  }
+  stop = true;
+  worker.join();
+  EXPECT_GE(read()->workers[0].counters.turns, last);
+}
+
+TEST_F(ReadingServerTest, EachQuestionIsAnsweredOnce) {
+  server.start();
+  EXPECT_FALSE(server.asked());
+  std::thread asks([&] { EXPECT_TRUE(read().has_value()); });
+  while (!server.asked()) std::this_thread::yield();
+  server.answer(clock.now());
+  EXPECT_FALSE(server.asked());
+  asks.join();
+}
+
+TEST_F(ReadingServerTest, HasTheRowsOfTheSnapshotThatItGoesBy) {
+  const Snapshot next(configured(yaml("gold")), d.snapshot);
+  Reading blank = blank_reading(next, 0);
+  server.adopt(blank, next);
+  EXPECT_EQ(blank.services[0].name, "silver") << "the one before, to be freed by who made this";
+  const Reading& r = server.read_here(clock.now());
+  ASSERT_EQ(r.services.size(), next.services.size());
+  EXPECT_TRUE(
+      std::any_of(r.services.begin(), r.services.end(), [](const auto& s) { return s.name == "gold"; }));
+}
+
+}  // namespace
+}  // namespace surety
