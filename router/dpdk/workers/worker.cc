@@ -1,63 +1,142 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/workers/worker.h"
 
-#include <rte_prefetch.h>
-
 #include <algorithm>
+#include <bit>
+
+#include "router/dpdk/workers/worker_reading.h"
 
 namespace surety {
 
 namespace {
 
-constexpr int kBurstsPerTurn = 4;  // to one port: more may come in than one burst takes away
+std::vector<KernelPeer> kernel_peers(const config::Config& c) {
+  std::vector<KernelPeer> v;
+  for (const auto& p : c.ports) v.push_back(DpdkPort::peer(p.device));
+  return v;
+}
+
+std::vector<RewriteStage::Mac> macs(std::span<const std::unique_ptr<DpdkPort>> ports) {
+  std::vector<RewriteStage::Mac> v;
+  for (const auto& p : ports) v.push_back(p->mac());
+  return v;
+}
+
+Time start(const WorkerOptions& options) {
+  return options.start.value_or(options.clock.now());
+}
+
+WorkPlan alone(const WorkerEnvironment& e, unsigned core) {
+  WorkPlan plan;
+  plan.cores = {core};
+  for (const auto& port : e.ports) {
+    WorkPlan::Port& p = plan.ports.emplace_back();
+    p.readers.assign(port->rx_queues(), 0);
+  }
+  return plan;
+}
 
 }  // namespace
 
+Worker::Worker(const WorkerEnvironment& environment, const WorkerOptions& options)
+    : Worker(environment, alone(environment, options.core), 0, nullptr, options) {
+  connect({});
+}
+
+Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t index, const Fabric* fabric,
+               const WorkerOptions& options)
+    : plan_(plan),
+      options_(options),
+      port_counters_(plan.ports.size()),
+      service_counters_(e.snapshot.services.size()),
+      meter_(options.measure_stages ? &rte_rdtsc : nullptr),
+      exits_(port_counters_, kernel_peers(e.snapshot.config), e.punts),
+      context_{e.ports, plan_, index, fabric, port_counters_, exits_, meter_},
+      macs_(macs(e.ports)),
+      outlets_(plan.ports.size()),
+      receiver_(context_, options.dispatch_seed),
+      signals_(e.snapshot.config, e.signal_keys, e.wall_clock, e.pool, start(options)),
+      transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
+      ingress_(std::make_unique<Ingress>(
+          IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
+                             service_counters_, exits_, meter_, e.signal_keys, e.wall_clock},
+          options.seed, start(options))),
+      readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
+                [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
+      idle_(IdleParams{}, receiver_.watch(sleeper_)),
+      last_tsc_(rte_rdtsc()) {}
+
+Worker::~Worker() {
+  transmitter_.discard(options_.clock.now());
+  ingress_->discard();
+}
+
+void Worker::connect(std::span<const std::unique_ptr<Worker>> all) {
+  const std::size_t self = context_.index;
+  for (std::size_t p = 0; p < plan_.ports.size(); ++p) {
+    const std::size_t owner = plan_.ports[p].owner;
+    const Transmitter& transmitter = owner == self ? transmitter_ : all[owner]->transmitter_;
+    outlets_[p].egress = transmitter.egresses()[p].get();
+    if (owner != self) outlets_[p].owner = context_.fabric->to_owner(self, static_cast<PortIndex>(p));
+  }
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    others_.push_back(w != self ? all[w].get() : nullptr);
+    if (w == self) continue;
+    signals_.connect(context_.fabric->signals(self, w), context_.fabric->signals(w, self));
+    drain_.connect(all[w]->drain_);
+  }
+  ingress_->share_signals(all.size() > 1);
+}
+
+void Worker::report_to(rte_rcu_qsbr* rcu) {
+  rcu_ = rcu;
+  rte_rcu_qsbr_thread_register(rcu, thread());
+}
+
 void Worker::run(Duration drain) {
-  const auto thread = static_cast<unsigned>(index_);
-  if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread);
-  {
-    const std::scoped_lock lock(reading_mutex_);  // of a worker that does not run, who asks copies himself
-    running_.store(true, std::memory_order_release);
-  }
+  if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
+  readings_.start();
   if (options_.sleep) Sleeper::tighten_timer();
-  while (!stop_.load(std::memory_order_relaxed)) {
-    turn();
-    answer();
-  }
+  while (!stop_.load(std::memory_order_relaxed)) poll();
   stop_receiving();
-  const Time until = clock_.now() + drain;
-  do {
-    turn();
-    answer();
-  } while (!drained() && clock_.now() < until);
-  if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread);
-  running_.store(false, std::memory_order_release);
+  const Time until = options_.clock.now() + drain;
+  do poll();
+  while (!drained() && options_.clock.now() < until);
+  if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
+  readings_.stop();
+}
+
+void Worker::stop() {
+  stop_.store(true, std::memory_order_relaxed);
+  wake();
+}
+
+void Worker::poll() {
+  turn();
+  if (readings_.asked()) [[unlikely]]
+    readings_.answer(options_.clock.now());
 }
 
 std::size_t Worker::turn() {
   const std::uint64_t tsc = rte_rdtsc();
-  return turn(clock_.at(tsc), tsc);
+  return turn(options_.clock.at(tsc), tsc);
 }
 
+// The page: what a turn does, in its order.
 std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
-  if (keys_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    take_keys(*keys_.exchange(nullptr, std::memory_order_acquire));
+  signals_.take_keys(*ingress_);
   if (update_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     adopt(now);
   ingress_->release(now);
-  for (const PortIndex p : owned_) egresses_[p]->advance(now);
+  transmitter_.advance(now);
   meter_.lap(Stage::other, 0);
-  const std::size_t received = receive(now) + take_over(now);
+  const std::size_t received = receiver_.receive(*ingress_, now);
+  const std::size_t taken = transmitter_.take_over(now);
   exchange_signals(now);
-  const std::size_t sent = transmit(now);
-  if (rcu_ != nullptr) rte_rcu_qsbr_quiescent(rcu_, static_cast<unsigned>(index_));
-  ++counters_.turns;
-  // The time since the last turn began belongs to what that turn turned out to be.
-  (worked_ ? counters_.busy_cycles : counters_.idle_cycles) += tsc - last_tsc_;
-  last_tsc_ = tsc;
-  worked_ = received + sent > 0;
+  const std::size_t sent = transmitter_.transmit(now);
+  if (rcu_ != nullptr) rte_rcu_qsbr_quiescent(rcu_, thread());
+  count(tsc, received + taken + sent > 0);
   if (options_.sleep) {
     idle_.turn(worked_, now);
     if (!worked_) rest(now);
@@ -65,65 +144,107 @@ std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   return sent;
 }
 
+void Worker::exchange_signals(Time now) {
+  signals_.send(transmitter_.egresses(), *ingress_, now);
+  const bool shared = signals_.share(*ingress_, now);
+  if (options_.sleep) wake_others(shared);
+}
+
+// Those who were given something in this turn; they may be asleep.
+void Worker::wake_others(bool all) {
+  std::uint64_t workers = receiver_.take_dispatched();
+  for (std::uint32_t ports = ingress_->take_handed(); ports != 0; ports &= ports - 1)
+    workers |= std::uint64_t{1} << plan_.ports[static_cast<std::size_t>(std::countr_zero(ports))].owner;
+  for (std::size_t w = 0; w < others_.size(); ++w)
+    if (others_[w] != nullptr && (all || (workers >> w & 1) != 0)) others_[w]->wake();
+}
+
+// The time since the last turn began belongs to what that turn turned out to be.
+void Worker::count(std::uint64_t tsc, bool worked) {
+  ++counters_.turns;
+  (worked_ ? counters_.busy_cycles : counters_.idle_cycles) += tsc - last_tsc_;
+  last_tsc_ = tsc;
+  worked_ = worked;
+}
+
+// Leaves the core to others, without losing the first packet's latency.
+void Worker::rest(Time now) {
+  const Time next = std::min(ingress_->next_event(), transmitter_.next_event(now));
+  const Duration duration = idle_.sleep(now, next, transmitter_.blocked());
+  if (duration.count() == 0) return;
+  sleeper_.prepare();
+  receiver_.arm(true);
+  if (work_waits()) {
+    sleeper_.cancel();
+  } else {
+    // Who changes routes does not wait for a sleeper.
+    if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
+    sleeper_.sleep(duration);
+    if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
+  }
+  receiver_.arm(false);
+}
+
+// Of what others give: the descriptors tell of devices.
+bool Worker::work_waits() const {
+  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() ||
+         receiver_.dispatched_waits() || transmitter_.handed_waits() || signals_.waits();
+}
+
+bool Worker::drained() {
+  return !receiver_.receiving() &&
+         drain_.done([this] { return ingress_->held() == 0 && !receiver_.dispatched_waits(); },
+                     [this] { return transmitter_.sent(); });
+}
+
 Time Worker::next_event(Time now) const {
-  Time next = ingress_->next_event();
-  for (const PortIndex p : owned_) next = std::min(next, egresses_[p]->next_event(now));
-  return next;
+  return transmitter_.blocked() ? now : std::min(ingress_->next_event(), transmitter_.next_event(now));
 }
 
-std::size_t Worker::receive(Time now) {
-  std::size_t total = 0;
-  std::array<rte_mbuf*, kVector> burst;
-  for (const Source& source : sources_) {
-    std::size_t n = receive(source, burst);
-    if (n == 0) continue;
-    total += n;
-    meter_.lap(Stage::rx, n);
-    if (source.dispatch) n = dispatch({burst.data(), n}, source.port);
-    ingress_->receive({burst.data(), n}, source.port, now);
-  }
-  return total;
+std::unique_ptr<WorkerUpdate> Worker::prepare(const Snapshot& snapshot) const {
+  return std::make_unique<WorkerUpdate>(
+      WorkerUpdate{.snapshot = snapshot,
+                   .services = std::vector<ServiceCounters>(snapshot.services.size()),
+                   .egresses = transmitter_.prepare(snapshot, options_.clock.now()),
+                   .reading = blank_reading(snapshot, options_.core)});
 }
 
-std::size_t Worker::receive(const Source& source, std::span<rte_mbuf*> room) const {
-  if (source.dispatched != nullptr) {
-    const std::size_t n = source.dispatched->take(room);
-    for (std::size_t i = 0; i < n; ++i) rte_prefetch0(room[i]);
-    return n;
-  }
-  return receiving_ ? environment_.ports[source.port]->receive(source.queue, room) : 0;
+void Worker::update(WorkerUpdate& update) {
+  update_.store(&update, std::memory_order_release);
+  wake();
 }
 
-std::size_t Worker::transmit(Time now) {
-  std::size_t total = 0;
-  for (const PortIndex p : owned_)
-    for (int bursts = 0; bursts < kBurstsPerTurn; ++bursts) {
-      const std::size_t n = transmit(p, now);
-      total += n;
-      if (n < kVector) break;
-    }
-  return total;
+void Worker::adopt(Time now) {
+  WorkerUpdate& update = *update_.load(std::memory_order_acquire);
+  const std::uint64_t began = rte_rdtsc();
+  std::copy(service_counters_.begin(), service_counters_.end(), update.services.begin());
+  service_counters_.swap(update.services);
+  transmitter_.adopt(update.egresses, now);
+  ingress_->adopt(update.snapshot, service_counters_, now);
+  signals_.adopt(update.snapshot.config);
+  readings_.adopt(update.reading, update.snapshot);
+  update.cycles = rte_rdtsc() - began;
+  update_.store(nullptr, std::memory_order_release);
 }
 
-std::size_t Worker::transmit(std::size_t p, Time now) {
-  Transmit& t = transmit_[p];
-  if (t.begin == t.end) {
-    t.begin = 0;
-    t.end = egresses_[p]->transmit(t.mbufs, now);
-    if (t.end == 0) return 0;
-    meter_.lap(Stage::dequeue, t.end);
-  }
-  std::uint64_t bytes = 0;
-  for (std::size_t i = t.begin; i < t.end; ++i) bytes += t.mbufs[i]->pkt_len;
-  const std::size_t sent = environment_.ports[p]->transmit({t.mbufs.data() + t.begin, t.end - t.begin});
-  PortCounters& c = port_counters_[p];
-  c.tx_packets += sent;
-  t.begin += sent;
-  for (std::size_t i = t.begin; i < t.end; ++i)
-    bytes -= t.mbufs[i]->pkt_len;  // what was not sent is still ours
-  c.tx_bytes += bytes;
-  meter_.lap(Stage::tx, sent);
-  return sent;
+void Worker::fill(Reading& r, const Snapshot& snapshot) const {
+  for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
+  for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
+  transmitter_.fill(r, snapshot);
+  r.flows = ingress_->flows().size();
+  r.workers[0].counters = counters_;
+  r.workers[0].flows = r.flows;
+  r.stages = meter_.counters();
+}
+
+SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
+  std::vector<SignallingNumbers::Queue> queues;
+  for (std::size_t p = 0; p < plan_.ports.size(); ++p)
+    for (std::size_t c = 0; plan_.ports[p].owner == context_.index && c < snapshot.queues[p].classes.size();
+         ++c)
+      queues.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c), {}});
+  return {{signals_.sender(), ingress_->desk().gate(), ingress_->clocks(), ingress_->signals()},
+          std::move(queues)};
 }
 
 std::uint64_t Worker::drops(DropReason reason) const {
