@@ -5,44 +5,34 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
-#include <string>
 
-namespace surety::config {
-namespace {
+namespace surety {
 
-std::uint8_t keep_mask(int length, int byte) {
-  const int bits = std::clamp(length - 8 * byte, 0, 8);
-  return static_cast<std::uint8_t>(0xff00 >> bits);
+IpAddress Prefix::mask() const {
+  const int bits = length + (address.is_v6() ? 0 : 96);
+  const auto word = [](int n) {
+    if (n <= 0) return std::uint64_t{0};
+    return n >= 64 ? ~std::uint64_t{0} : __builtin_bswap64(~std::uint64_t{0} << (64 - n));
+  };
+  return {word(bits), word(bits - 64)};
 }
-
-bool equal_under(const Address& a, const Address& b, int length) {
-  for (int i = 0; i < 16; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if ((a.bytes[at] ^ b.bytes[at]) & keep_mask(length, i)) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Prefix Prefix::masked() const {
-  Prefix p = *this;
-  for (int i = 0; i < 16; ++i) p.address.bytes[static_cast<std::size_t>(i)] &= keep_mask(length, i);
-  return p;
+  const IpAddress m = mask();
+  return {{address.high & m.high, address.low & m.low}, length};
 }
 
-bool Prefix::contains(const Address& a) const {
-  return a.v6 == address.v6 && equal_under(a, address, length);
+bool Prefix::contains(const IpAddress& a) const {
+  return a.is_v6() == address.is_v6() && Prefix{a, length}.masked() == masked();
 }
 
-std::optional<Address> parse_address(std::string_view text) {
+std::optional<IpAddress> parse_address(std::string_view text) {
   const std::string s(text);
-  Address a;
-  a.v6 = s.find(':') != s.npos;
-  if (inet_pton(a.v6 ? AF_INET6 : AF_INET, s.c_str(), a.bytes.data()) != 1 || s.find('\0') != s.npos)
-    return {};
+  const bool v6 = s.find(':') != s.npos;
+  IpAddress a = IpAddress::unspecified(v6);
+  if (inet_pton(v6 ? AF_INET6 : AF_INET, s.c_str(), a.data()) != 1 || s.find('\0') != s.npos) return {};
+  if (a.is_v6() != v6) return {};
   return a;
 }
 
@@ -54,46 +44,44 @@ std::optional<Prefix> parse_prefix(std::string_view text) {
   unsigned length = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
   if (!address || error != std::errc() || end != digits.data() + digits.size()) return {};
-  if (length > static_cast<unsigned>(address_bits(*address))) return {};
+  if (length > address->bits()) return {};
   return Prefix{*address, static_cast<std::uint8_t>(length)};
 }
 
-std::optional<Mac> parse_mac(std::string_view text) {
+std::optional<MacAddress> parse_mac(std::string_view text) {
   if (text.size() != 17) return {};
-  Mac mac;
+  MacAddress mac{};
   for (std::size_t i = 0; i < 6; ++i) {
     const char* from = text.data() + 3 * i;
-    const auto [end, error] = std::from_chars(from, from + 2, mac.bytes[i], 16);
+    const auto [end, error] = std::from_chars(from, from + 2, mac[i], 16);
     if (error != std::errc() || end != from + 2 || (i < 5 && from[2] != ':')) return {};
   }
   return mac;
 }
 
-bool is_unicast(const Address& a) {
-  if (!a.v6) return a.bytes[0] != 0 && a.bytes[0] != 127 && a.bytes[0] < 224;
-  const bool low = std::all_of(a.bytes.begin(), a.bytes.begin() + 15, [](auto b) { return b == 0; });
-  return a.bytes[0] != 0xff && !(low && a.bytes[15] <= 1);
+bool is_unicast(const IpAddress& a) {
+  const std::uint8_t first = a.data()[0];
+  if (!a.is_v6()) return first != 0 && first != 127 && first < 224;
+  return first != 0xff && !(a.high == 0 && __builtin_bswap64(a.low) <= 1);
 }
 
-bool is_link_local_v6(const Address& a) {
-  return a.v6 && a.bytes[0] == 0xfe && (a.bytes[1] & 0xc0) == 0x80;
+bool is_multicast(const IpAddress& a) {
+  return a.is_v6() ? a.data()[0] == 0xff : a.data()[0] >> 4 == 0xe;
+}
+
+bool is_link_local_v6(const IpAddress& a) {
+  return a.is_v6() && a.data()[0] == 0xfe && (a.data()[1] & 0xc0) == 0x80;
 }
 
 std::string_view reserved_name(const Prefix& p) {
-  if (p.address.v6 || p.length >= 31) return {};  // RFC 3021: both addresses of a /31 are hosts
-  bool zeros = true, ones = true;
-  for (int i = 0; i < 4; ++i) {
-    const auto host = static_cast<std::uint8_t>(~keep_mask(p.length, i));
-    const auto bits = static_cast<std::uint8_t>(p.address.bytes[static_cast<std::size_t>(i)] & host);
-    zeros &= bits == 0;
-    ones &= bits == host;
-  }
-  return zeros ? "network" : ones ? "broadcast" : "";
+  if (p.address.is_v6() || p.length >= 31) return {};  // RFC 3021: both addresses of a /31 are hosts
+  const std::uint64_t host = ~p.mask().low, bits = p.address.low & host;
+  return bits == 0 ? "network" : bits == host ? "broadcast" : "";
 }
 
-std::string to_string(const Address& a) {
+std::string to_string(const IpAddress& a) {
   char text[INET6_ADDRSTRLEN] = {};
-  inet_ntop(a.v6 ? AF_INET6 : AF_INET, a.bytes.data(), text, sizeof text);
+  inet_ntop(a.is_v6() ? AF_INET6 : AF_INET, a.data(), text, sizeof text);
   return text;
 }
 
@@ -101,8 +89,8 @@ std::string to_string(const Prefix& p) {
   return fmt::format("{}/{}", to_string(p.address), p.length);
 }
 
-std::string to_string(const Mac& m) {
-  return fmt::format("{:02x}", fmt::join(m.bytes, ":"));
+std::string to_string(const MacAddress& m) {
+  return fmt::format("{:02x}", fmt::join(m, ":"));
 }
 
-}  // namespace surety::config
+}  // namespace surety

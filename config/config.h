@@ -19,31 +19,12 @@
 #include "conditioners/enhanced_token_bucket.h"
 #include "conditioners/token_bucket.h"
 #include "conditioners/units.h"
+#include "config/address.h"
 
 namespace surety::config {
 
 using Dscp = std::uint8_t;  // 0..63
 
-// An address with its family; IPv4 in the first 4 bytes, network order.
-struct Address {
-  std::array<std::uint8_t, 16> bytes{};
-  bool v6 = false;
-  friend bool operator==(const Address&, const Address&) = default;
-};
-struct Prefix {
-  Address address;  // as written: host bits kept (an interface address), use masked() for routes and matches
-  std::uint8_t length = 0;
-  Prefix masked() const;
-  bool contains(const Address& a) const;
-  friend bool operator==(const Prefix&, const Prefix&) = default;
-};
-struct Mac {
-  std::array<std::uint8_t, 6> bytes{};
-  friend bool operator==(const Mac&, const Mac&) = default;
-};
-std::string to_string(const Address& a);
-std::string to_string(const Prefix& p);
-std::string to_string(const Mac& m);
 std::string dscp_name(Dscp d);  // "AF11", "EF", "CS6", "BE" or the number
 
 struct Router {
@@ -82,7 +63,7 @@ struct Port {
   std::vector<Prefix> addresses;
   Trust trust = Trust::customer;
   std::uint16_t mtu = 1500;           // of the IP packet
-  std::optional<Mac> mac;             // default: the device's own
+  std::optional<MacAddress> mac;      // default: the device's own
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
   bool promiscuous = false;
@@ -98,7 +79,7 @@ struct Port {
 };
 
 struct NextHop {
-  std::optional<Address> via;       // none: connected through `port`
+  std::optional<IpAddress> via;     // none: connected through `port`
   std::optional<std::size_t> port;  // none: found through the addresses
 };
 struct Route {
@@ -107,8 +88,8 @@ struct Route {
   bool blackhole = false;
 };
 struct Neighbor {
-  Address address;
-  Mac mac;
+  IpAddress address;
+  MacAddress mac{};
   std::size_t port = 0;
 };
 
@@ -193,8 +174,8 @@ struct Signalling {
   enum class Mode : std::uint8_t { off, observe, act };
   // Where signals for the sources of a prefix go when their border is not on the way to them.
   struct Border {
-    Prefix source;   // masked; the longest one that has the source counts
-    Address border;  // an address of that border router, of the same family
+    Prefix source;     // masked; the longest one that has the source counts
+    IpAddress border;  // an address of that border router, of the same family
     friend bool operator==(const Border&, const Border&) = default;
   };
   Mode mode = Mode::off;

@@ -55,8 +55,8 @@ void settle_family(MapReader& map, Match& m, Problems& problems) {
     }
     m.family = family;
   };
-  if (m.source) settle("source", m.source->address.v6);
-  if (m.destination) settle("destination", m.destination->address.v6);
+  if (m.source) settle("source", m.source->address.is_v6());
+  if (m.destination) settle("destination", m.destination->address.is_v6());
   if (m.protocol == kIcmp) settle("protocol", false);
   if (m.protocol == kIcmpV6) settle("protocol", true);
 }

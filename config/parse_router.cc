@@ -14,13 +14,11 @@ void read_router(const Node& node, Draft& draft) {
   MapReader map(node, "`router`", draft.problems);
   map.read("name", router.name);
   draft.names_id = map.find("id") != nullptr;
-  Address id;
+  IpAddress id;
   if (map.read("id", id)) {
-    const auto& b = id.bytes;
-    if (id.v6) draft.problems.error(map.at("id"), "a router id is an IPv4 address");
-    if (!id.v6)
-      router.id = std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
-    if (!id.v6 && router.id == 0) draft.problems.error(map.at("id"), "a router id cannot be 0.0.0.0");
+    if (id.is_v6()) draft.problems.error(map.at("id"), "a router id is an IPv4 address");
+    if (!id.is_v6()) router.id = id.v4_host_order();
+    if (!id.is_v6() && router.id == 0) draft.problems.error(map.at("id"), "a router id cannot be 0.0.0.0");
   }
   map.read_word("role", router.role, {{"border", Router::Role::border}, {"core", Router::Role::core}});
 }

@@ -17,9 +17,9 @@ constexpr std::size_t kMaxNextHops = 64;
 void read_gateways(const Node& via, std::optional<std::size_t> port, const Prefix& to, Route& route,
                    std::vector<Mark>& places, Problems& problems) {
   for (const Node* n : list_of(via)) {
-    Address gateway;
+    IpAddress gateway;
     if (!read_value(*n, gateway, problems)) continue;
-    if (gateway.v6 != to.address.v6) {
+    if (gateway.is_v6() != to.address.is_v6()) {
       problems.error(n->mark, fmt::format("gateway `{}` and destination `{}` are not of one family",
                                           to_string(gateway), to_string(to)));
       continue;

@@ -40,7 +40,7 @@ bool read_border(const Node& node, Signalling::Border& border, Problems& problem
     return false;
   }
   if (!source || !address) return false;
-  if (border.source.address.v6 == border.border.v6) return true;
+  if (border.source.address.is_v6() == border.border.is_v6()) return true;
   problems.error(map.at("border"),
                  fmt::format("border `{}` and source `{}` are not of one family: a signal goes by the "
                              "packet's own",

@@ -23,7 +23,7 @@ bool is_listen(std::string_view s) {
   auto host = s.substr(0, colon);
   if (host.starts_with('[')) {
     const auto a = host.ends_with(']') ? parse_address(host.substr(1, host.size() - 2)) : std::nullopt;
-    return port.value && a && a->v6;
+    return port.value && a && a->is_v6();
   }
   return port.value && host.find_first_of(":[] /") == host.npos;
 }

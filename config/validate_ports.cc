@@ -60,7 +60,7 @@ void check_addresses(Draft& draft) {
     bool v6 = false;
     for (std::size_t j = 0; j < port.addresses.size(); ++j) {
       const auto& address = port.addresses[j].address;
-      v6 |= address.v6;
+      v6 |= address.is_v6();
       if (is_link_local_v6(address)) continue;  // each link has its own
       const auto [it, fresh] = owners.emplace(to_string(address), port.name);
       if (!fresh) {

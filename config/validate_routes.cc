@@ -10,19 +10,19 @@
 namespace surety::config {
 namespace {
 
-bool connects(const Port& port, const Address& a) {
+bool connects(const Port& port, const IpAddress& a) {
   return std::any_of(port.addresses.begin(), port.addresses.end(),
                      [&](const Prefix& p) { return p.contains(a); });
 }
 
-bool owns(const Port& port, const Address& a) {
+bool owns(const Port& port, const IpAddress& a) {
   return std::any_of(port.addresses.begin(), port.addresses.end(),
                      [&](const Prefix& p) { return p.address == a; });
 }
 
 void check_gateway(Draft& draft, const NextHop& hop, Mark at) {
   const auto& ports = draft.config.ports;
-  const Address& gateway = *hop.via;
+  const IpAddress& gateway = *hop.via;
   if (std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return owns(p, gateway); })) {
     draft.problems.warning(at, fmt::format("gateway `{}` is this router itself", to_string(gateway)));
   } else if (hop.port) {

@@ -65,9 +65,15 @@ bool read_or(const Node& node, std::string_view expected, std::optional<T> (*par
   return true;
 }
 
+// `usual`, unless the text is an IPv4-mapped IPv6 address.
+std::string_view expected_at(const Node& node, std::string_view usual) {
+  return node.text.starts_with("::ffff:") ? "how IPv4 addresses are written here: leave out `::ffff:`"
+                                          : usual;
+}
+
 std::optional<Prefix> parse_prefix_or_host(std::string_view text) {
   if (const auto address = parse_address(text)) {
-    return Prefix{*address, static_cast<std::uint8_t>(address_bits(*address))};
+    return Prefix{*address, address->bits()};
   }
   return parse_prefix(text);
 }
@@ -134,17 +140,18 @@ bool read_value(const Node& node, Probability& out, Problems& problems) {
   return parsed.value.has_value();
 }
 
-bool read_value(const Node& node, Address& out, Problems& problems) {
-  return read_or(node, "an IPv4 or IPv6 address", parse_address, out, problems);
+bool read_value(const Node& node, IpAddress& out, Problems& problems) {
+  return read_or(node, expected_at(node, "an IPv4 or IPv6 address"), parse_address, out, problems);
 }
 bool read_value(const Node& node, Prefix& out, Problems& problems) {
-  return read_or(node, "a prefix like `10.1.0.0/24` or `2001:db8::/32`", parse_prefix_or_host, out, problems);
+  return read_or(node, expected_at(node, "a prefix like `10.1.0.0/24` or `2001:db8::/32`"),
+                 parse_prefix_or_host, out, problems);
 }
 
-bool read_value(const Node& node, Mac& out, Problems& problems) {
-  Mac mac;
+bool read_value(const Node& node, MacAddress& out, Problems& problems) {
+  MacAddress mac{};
   if (!read_or(node, "a MAC address like `02:00:00:00:00:01`", parse_mac, mac, problems)) return false;
-  if (mac == Mac{} || mac.bytes[0] & 1) {
+  if (mac == MacAddress{} || mac[0] & 1) {
     problems.error(node.mark, fmt::format("{} is not the address of one station", quote(node.text)));
     return false;
   }

@@ -82,8 +82,8 @@ bool constrains(const config::PortRange& r) {
 
 bool of_family(const Match& m, bool v6) {
   const auto other = v6 ? Match::Family::ipv4 : Match::Family::ipv6;
-  return m.family != other && (!m.source || m.source->address.v6 == v6) &&
-         (!m.destination || m.destination->address.v6 == v6);
+  return m.family != other && (!m.source || m.source->address.is_v6() == v6) &&
+         (!m.destination || m.destination->address.is_v6() == v6);
 }
 
 template <class T>
@@ -100,10 +100,10 @@ void set_range(rte_acl_field& f, const config::PortRange& r) {
   f.mask_range.u16 = r.to;
 }
 // Rules are in host order, word by word.
-void set_prefix(rte_acl_field* f, const std::optional<config::Prefix>& prefix, unsigned words) {
+void set_prefix(rte_acl_field* f, const std::optional<Prefix>& prefix, unsigned words) {
   for (unsigned i = 0; i < words; ++i) {
     std::uint32_t word = 0;
-    if (prefix) std::memcpy(&word, prefix->address.bytes.data() + std::size_t{4} * i, 4);
+    if (prefix) std::memcpy(&word, prefix->address.data() + std::size_t{4} * i, 4);
     const unsigned length = prefix ? prefix->length : 0;
     f[i].value.u32 = __builtin_bswap32(word);
     f[i].mask_range.u32 = std::min(length - std::min(length, i * 32), 32u);
@@ -170,8 +170,8 @@ template <class T>
 void append(std::string& to, const std::optional<T>& value) {
   to += value ? ' ' + std::to_string(*value) : " -";
 }
-void append(std::string& to, const std::optional<config::Prefix>& prefix) {
-  to += prefix ? ' ' + config::to_string(*prefix) : " -";
+void append(std::string& to, const std::optional<Prefix>& prefix) {
+  to += prefix ? ' ' + to_string(*prefix) : " -";
 }
 void append(std::string& to, const config::PortRange& r) {
   to += ' ' + std::to_string(r.from) + '-' + std::to_string(r.to);

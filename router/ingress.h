@@ -33,8 +33,8 @@ struct IngressEnvironment {
   const Snapshot& snapshot;
   const Fib& fib;
   const NextHopTable& next_hops;
-  std::span<const Outlet> outlets;          // by port
-  std::span<const RewriteStage::Mac> macs;  // by port
+  std::span<const Outlet> outlets;   // by port
+  std::span<const MacAddress> macs;  // by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;
   Exits& exits;
@@ -113,7 +113,7 @@ class Ingress {
   StageMeter& meter_;
   std::span<const Outlet> outlets_;
   std::span<PortCounters> ports_;
-  std::span<const RewriteStage::Mac> macs_;
+  std::span<const MacAddress> macs_;
   std::vector<ParseContext> contexts_;  // by port
   ClassifyStage classify_;
   RouteStage route_;

@@ -7,7 +7,7 @@
 
 #include "router/ingress.h"
 #include "router/wire/bytes.h"
-#include "router/wire/ip_addresses.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 
@@ -22,9 +22,9 @@ bool carries_signal(const rte_mbuf* m, const ParsedPacket& h) {
   return !h.fragment && may_be_signal(h.protocol, icmp) && is_signal(icmp, h.v6);
 }
 
-void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const RewriteStage::Mac& own, bool v6) {
+void write_ethernet(std::uint8_t* frame, const NextHopEntry& hop, const MacAddress& own, bool v6) {
   const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
-  std::memcpy(frame, hop.destination.bytes.data(), 6);
+  std::memcpy(frame, hop.destination.data(), 6);
   std::memcpy(frame + 6, own.data(), 6);
   std::memcpy(frame + 12, &type, 2);
 }
@@ -79,13 +79,14 @@ Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& sna
 }
 
 bool Ingress::originate(rte_mbuf* m, Time now) {
-  const config::Address destination = destination_of(ip_header(m, RTE_ETHER_HDR_LEN));
+  const IpAddress destination = destination_of(ip_header(m, RTE_ETHER_HDR_LEN));
   const RouteTarget target = route_of(fib_, destination);
   // Of equal-cost next hops: the same for a destination, so that its packets keep their order.
-  const auto hash = static_cast<std::uint32_t>(load<std::uint64_t>(destination.bytes.data()) * 0x9e3779b9u);
+  const auto hash = static_cast<std::uint32_t>(
+      (destination.is_v6() ? destination.high : destination.v4_as_loaded()) * 0x9e3779b9u);
   const NextHopEntry hop = next_hops_.get(NextHopTable::select(target, hash));
   if (hop.state == NextHopEntry::State::ready) {
-    write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.v6);
+    write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.is_v6());
     m->port = hop.port;
     if (hand_over_own(m, hop.port, now)) return true;
   }

@@ -33,7 +33,7 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
 
 }  // namespace
 
-RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits)
+RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits)
     : next_hops_(next_hops), exits_(exits) {
   for (std::size_t port = 0; port < macs.size(); ++port)
     for (const bool v6 : {false, true}) {

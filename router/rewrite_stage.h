@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "config/address.h"
 #include "router/exits.h"
 #include "router/routes/neighbors.h"
 #include "router/vector.h"
@@ -14,9 +15,8 @@ namespace surety {
 
 class RewriteStage {
  public:
-  using Mac = std::array<std::uint8_t, 6>;
   // `macs`: the ports' own, by index.
-  RewriteStage(const NextHopTable& next_hops, std::span<const Mac> macs, Exits& exits);
+  RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits);
 
   // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
   // `neighbor_unresolved`, on the ingress port that stands in the mbuf.

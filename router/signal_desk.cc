@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/signal_desk.h"
 
-#include "router/wire/ip_addresses.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 

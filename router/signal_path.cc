@@ -5,16 +5,14 @@
 
 namespace surety {
 
-RouteTarget route_of(const Fib& fib, const config::Address& address) {
+RouteTarget route_of(const Fib& fib, const IpAddress& address) {
   std::uint64_t value = 0;
-  if (address.v6) {
+  if (address.is_v6()) {
     std::uint8_t key[1][16];
-    std::memcpy(key[0], address.bytes.data(), 16);
+    std::memcpy(key[0], address.data(), 16);
     fib.lookup6(key, &value, 1);
   } else {
-    const auto& b = address.bytes;
-    const std::uint32_t key =
-        std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
+    const std::uint32_t key = address.v4_host_order();
     fib.lookup4(&key, &value, 1);
   }
   return RouteTarget::decode(static_cast<std::uint32_t>(value));
@@ -48,7 +46,7 @@ bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t ds
   return !domain.retired && snapshot.queues[domain.port].by_dscp[dscp & 63].class_index == domain.class_index;
 }
 
-WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address) {
+WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const IpAddress& address) {
   const RouteTarget target = route_of(fib, address);
   return {ports_of(target, next_hops), next_hops.get(target.first).state == NextHopEntry::State::local};
 }

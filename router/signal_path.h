@@ -19,7 +19,7 @@ struct SignalPath {
   std::uint8_t dscp = 0;    // of the congested packet: the domains of its class are concerned
 };
 
-RouteTarget route_of(const Fib& fib, const config::Address& address);
+RouteTarget route_of(const Fib& fib, const IpAddress& address);
 
 // The ports that the route of an address leads to, one bit each, whether their neighbours are known or not,
 // and whether it is one of the router's own addresses.
@@ -27,7 +27,7 @@ struct WayOut {
   std::uint32_t ports = 0;
   bool local = false;
 };
-WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const config::Address& address);
+WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const IpAddress& address);
 std::uint32_t customer_ports(const config::Config& config);  // one bit each
 
 // Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through; never of

@@ -30,9 +30,9 @@ struct EndpointPort {
   std::string name;
   Device device;
   std::vector<Prefix> addresses;
-  std::optional<Address> gateway, gateway_v6;  // `gateway: [10.1.0.254, "2001:db8::1"]`
+  std::optional<IpAddress> gateway, gateway_v6;  // `gateway: [10.1.0.254, "2001:db8::1"]`
   std::uint16_t mtu = 1500;
-  std::optional<Mac> mac;
+  std::optional<MacAddress> mac;
 };
 
 struct Listen {
@@ -55,7 +55,7 @@ struct Sender {
   std::string name;
   std::string protocol;  // as written: gtfrc, tfrc, gtcp, newreno, reno, udp
   std::size_t port = 0;
-  Address to;
+  IpAddress to;
   std::uint16_t to_port = 0;
   std::uint32_t flows = 1;
   TimeRange start;

@@ -13,20 +13,20 @@ namespace surety::config {
 namespace {
 
 // On the port's links: one can ask for its MAC address.
-bool on_link(const EndpointPort& port, const Address& a) {
+bool on_link(const EndpointPort& port, const IpAddress& a) {
   return is_link_local_v6(a) || std::any_of(port.addresses.begin(), port.addresses.end(),
                                             [&](const Prefix& p) { return p.masked().contains(a); });
 }
 
 void read_gateway(const Node& node, EndpointPort& port, Problems& problems) {
-  Address a;
+  IpAddress a;
   if (!read_value(node, a, problems)) return;
-  auto& gateway = a.v6 ? port.gateway_v6 : port.gateway;
+  auto& gateway = a.is_v6() ? port.gateway_v6 : port.gateway;
   if (!is_unicast(a)) {
     problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(node.text)));
   } else if (gateway) {
-    problems.error(node.mark, fmt::format("a port has one IPv{} gateway, and {} is it already", a.v6 ? 6 : 4,
-                                          quote(to_string(*gateway))));
+    problems.error(node.mark, fmt::format("a port has one IPv{} gateway, and {} is it already",
+                                          a.is_v6() ? 6 : 4, quote(to_string(*gateway))));
   } else if (!on_link(port, a)) {
     problems.error(node.mark, fmt::format("{} is in none of the port's subnets", quote(node.text)));
   } else {

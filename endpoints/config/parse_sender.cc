@@ -69,7 +69,7 @@ void read_peer(const Node& node, Sender& sender, Problems& problems) {
   const auto address = parse_address(host);
   const auto port =
       parse_integer(std::string_view(*text).substr(std::min(colon + 1, text->size())), 1, 65535);
-  if (!address || !port.value || address->v6 != brackets) {
+  if (!address || !port.value || address->is_v6() != brackets) {
     problems.error(node.mark, fmt::format("{} is not {}", quote(*text), kPeer));
   } else if (!is_unicast(*address)) {
     problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(host)));

@@ -72,21 +72,21 @@ void settle_dccp_in_udp(EndpointsDraft& draft, const DccpUdpPorts& ports) {
 
 bool has_family(const EndpointPort& port, bool v6) {
   return std::any_of(port.addresses.begin(), port.addresses.end(),
-                     [&](const Prefix& p) { return p.address.v6 == v6; });
+                     [&](const Prefix& p) { return p.address.is_v6() == v6; });
 }
 
 void check_reach(const Sender& s, const EndpointPort& port, Mark at, Problems& problems) {
   const auto is = [&](const Prefix& p) { return p.address == s.to; };
   const auto holds = [&](const Prefix& p) { return p.masked().contains(s.to); };
-  if (!has_family(port, s.to.v6)) {
-    problems.error(at,
-                   fmt::format("port `{}` has no IPv{} address to send from", port.name, s.to.v6 ? 6 : 4));
+  if (!has_family(port, s.to.is_v6())) {
+    problems.error(
+        at, fmt::format("port `{}` has no IPv{} address to send from", port.name, s.to.is_v6() ? 6 : 4));
   } else if (std::any_of(port.addresses.begin(), port.addresses.end(), is)) {
     problems.error(at, fmt::format("`{}` is an address of port `{}` itself", to_string(s.to), port.name));
-  } else if (!(s.to.v6 ? port.gateway_v6 : port.gateway) &&
+  } else if (!(s.to.is_v6() ? port.gateway_v6 : port.gateway) &&
              std::none_of(port.addresses.begin(), port.addresses.end(), holds)) {
     problems.warning(at, fmt::format("`{}` is in no subnet of port `{}`, which has no IPv{} gateway",
-                                     to_string(s.to), port.name, s.to.v6 ? 6 : 4));
+                                     to_string(s.to), port.name, s.to.is_v6() ? 6 : 4));
   }
 }
 

@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "router/wire/config_address.h"
-
 namespace surety::endpoints {
 
 namespace {
 
 std::string peer(const Tuple& t) {
-  return fmt::format(fmt::runtime(t.remote.is_v6() ? "[{}]:{}" : "{}:{}"),
-                     config::to_string(from_wire(t.remote)), t.remote_port);
+  return fmt::format(fmt::runtime(t.remote.is_v6() ? "[{}]:{}" : "{}:{}"), to_string(t.remote),
+                     t.remote_port);
 }
 
 }  // namespace

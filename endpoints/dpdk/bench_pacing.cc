@@ -136,7 +136,7 @@ void bench_pacing(bool json) {
   right->connect(*left);
   left->tap(&meter);
   const std::array<std::unique_ptr<FramePort>, 2> ports{std::move(left), std::move(right)};
-  constexpr std::array<Traffic::Mac, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
+  constexpr std::array<MacAddress, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
   Traffic traffic(config, kMacs, kFlows, clock.now());
   SnapshotExchange exchange;
   WorkerOptions options;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<Traffic::Mac, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
+constexpr std::array<MacAddress, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
 constexpr Duration kLeastRoundTrip = 5ms;
 constexpr double kLeastWindow = 2;  // packets of a flow in a round-trip time
 

@@ -20,7 +20,7 @@ config::EndpointPort port(const char* name, const char* address) {
   config::EndpointPort p;
   p.name = name;
   p.device.kind = config::Device::Kind::null;
-  p.addresses.push_back(*config::parse_prefix(address));
+  p.addresses.push_back(*parse_prefix(address));
   return p;
 }
 

@@ -27,7 +27,7 @@ bool wants_all_frames(const config::EndpointPort& p) {
   if (p.device.kind == config::Device::Kind::null || p.device.kind == config::Device::Kind::pcap)
     return false;
   return p.mac || std::any_of(p.addresses.begin(), p.addresses.end(),
-                              [](const config::Prefix& a) { return a.address.v6; });
+                              [](const Prefix& a) { return a.address.is_v6(); });
 }
 
 }  // namespace

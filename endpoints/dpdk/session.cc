@@ -78,7 +78,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
       pool_(make_packet_pool("endpoint", ports, mbuf_count(ports), static_cast<int>(rte_socket_id()))) {
   prepare_interfaces(ports);
   const std::string xdp = xdp_object_path("take_all.bpf.o");
-  std::vector<Traffic::Mac> macs;
+  std::vector<MacAddress> macs;
   for (std::size_t p = 0; p < ports.ports.size(); ++p) {
     if (xdp.empty() && ports.ports[p].device.kind == config::Device::Kind::af_xdp)
       throw PortError(
@@ -137,7 +137,7 @@ void Session::run(const std::atomic<bool>& stop) {
   const auto& sender = config_.senders[traffic_->unresolved().value_or(0)];
   throw PortError(
       fmt::format("sender {}: nobody on port {} answers for the way to {}; is the gateway right, and up?",
-                  sender.name, config_.ports[sender.port].name, config::to_string(sender.to)));
+                  sender.name, config_.ports[sender.port].name, to_string(sender.to)));
 }
 
 // Nobody looks at the snapshots any more, but the worker wants its buffer back until it has ended.

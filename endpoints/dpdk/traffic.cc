@@ -16,7 +16,6 @@
 #include "endpoints/tfrc/dccp_sender.h"
 #include "endpoints/udp/udp_sender.h"
 #include "endpoints/udp/udp_sink.h"
-#include "router/wire/config_address.h"
 
 namespace surety::endpoints {
 
@@ -46,12 +45,12 @@ std::uint16_t dccp_udp_port(const config::Endpoints& c, std::size_t port) {
   return kDccpUdpPort;
 }
 
-StationParams station_params(const config::EndpointPort& p, const Traffic::Mac& mac) {
+StationParams station_params(const config::EndpointPort& p, const MacAddress& mac) {
   StationParams s;
   s.mac = mac;
-  for (const auto& a : p.addresses) s.addresses.push_back({to_wire(a.address), a.length});
+  s.addresses = p.addresses;
   for (const auto& g : {p.gateway, p.gateway_v6})
-    if (g) s.gateways.push_back(to_wire(*g));
+    if (g) s.gateways.push_back(*g);
   s.mtu = p.mtu;
   return s;
 }
@@ -109,8 +108,8 @@ struct Add {
 
 }  // namespace
 
-Traffic::Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows,
-                 Time now, std::uint64_t secret)
+Traffic::Traffic(const config::Endpoints& config, std::span<const MacAddress> macs,
+                 std::uint32_t accepted_flows, Time now, std::uint64_t secret)
     : config_(config), secret_(secret) {
   make_acceptors();
   make_stations(macs, accepted_flows, now);
@@ -139,7 +138,7 @@ std::size_t Traffic::largest_engine(std::size_t port) const {
   return std::max<std::size_t>(n, 64);
 }
 
-void Traffic::make_stations(std::span<const Mac> macs, std::uint32_t accepted_flows, Time now) {
+void Traffic::make_stations(std::span<const MacAddress> macs, std::uint32_t accepted_flows, Time now) {
   for (std::size_t p = 0; p < config_.ports.size(); ++p) {
     HostParams host;
     host.max_flows = std::max(1u, flows_of(config_, p) + (has_sinks(config_, p) ? accepted_flows : 0));
@@ -168,16 +167,16 @@ void Traffic::plan_flows() {
   for (std::size_t line = 0; line < config_.senders.size(); ++line) {
     const auto& s = config_.senders[line];
     SenderFlow f{line, s.port, 0, transport(s), {}, {}, kNoFlowIndex};
-    f.tuple.remote = to_wire(s.to);
+    f.tuple.remote = s.to;
     f.tuple.remote_port = s.to_port;
     if (!stations_[s.port]->local_address(f.tuple.remote, f.tuple.local))
       throw TrafficError(
           fmt::format("sender {}: port {} has no IPv{} address; give it one, or use another port", s.name,
-                      config_.ports[s.port].name, s.to.v6 ? 6 : 4));
+                      config_.ports[s.port].name, s.to.is_v6() ? 6 : 4));
     std::uint32_t& next = used[{s.port, f.transport, f.tuple.remote.high, f.tuple.remote.low, s.to_port}];
     if (!stations_[s.port]->reachable(f.tuple.remote))
       throw TrafficError(fmt::format("sender {}: {} is not on a link of port {}; give the port a `gateway:`",
-                                     s.name, config::to_string(s.to), config_.ports[s.port].name));
+                                     s.name, to_string(s.to), config_.ports[s.port].name));
     for (std::uint32_t n = 0; n < s.flows; ++n, ++next) {
       if (next >= kPorts)
         throw TrafficError(
@@ -196,14 +195,14 @@ void Traffic::plan_flows() {
 std::optional<std::size_t> Traffic::unresolved() const {
   for (std::size_t line = 0; line < config_.senders.size(); ++line) {
     const auto& s = config_.senders[line];
-    if (!stations_[s.port]->resolved(to_wire(s.to))) return line;
+    if (!stations_[s.port]->resolved(s.to)) return line;
   }
   return std::nullopt;
 }
 
 void Traffic::resolve(Time now) {
   for (const auto& s : config_.senders)
-    if (!stations_[s.port]->resolved(to_wire(s.to))) stations_[s.port]->resolve(to_wire(s.to), now);
+    if (!stations_[s.port]->resolved(s.to)) stations_[s.port]->resolve(s.to, now);
 }
 
 void Traffic::start(Time zero) {

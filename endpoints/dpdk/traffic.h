@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "config/address.h"
 #include "endpoints/config/endpoints.h"
 #include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/sender_params.h"
@@ -35,13 +36,11 @@ struct SenderFlow {
 
 class Traffic {
  public:
-  using Mac = std::array<std::uint8_t, 6>;
-
   // `secret`: what initial sequence numbers and the flow directory's key must not be guessed without; the
   // configuration's seed alone is public. `macs`: of each port. `accepted_flows`: the most that the sinks of
   // one port keep at a time. `config` outlives it.
-  Traffic(const config::Endpoints& config, std::span<const Mac> macs, std::uint32_t accepted_flows, Time now,
-          std::uint64_t secret = 0);
+  Traffic(const config::Endpoints& config, std::span<const MacAddress> macs, std::uint32_t accepted_flows,
+          Time now, std::uint64_t secret = 0);
   ~Traffic();
 
   std::size_t ports() const { return stations_.size(); }
@@ -69,7 +68,7 @@ class Traffic {
     config::Listen listen;
     std::unique_ptr<Acceptor> acceptor;
   };
-  void make_stations(std::span<const Mac> macs, std::uint32_t accepted_flows, Time now);
+  void make_stations(std::span<const MacAddress> macs, std::uint32_t accepted_flows, Time now);
   void make_acceptors();
   std::size_t largest_engine(std::size_t port) const;
   void listen();

@@ -7,19 +7,6 @@
 
 namespace surety::endpoints {
 
-namespace {
-
-IpAddress mask_of(const IpAddress& address, std::uint8_t prefix_length) {
-  const int bits = prefix_length + (address.is_v6() ? 0 : 96);
-  const auto word = [](int n) {
-    if (n <= 0) return std::uint64_t{0};
-    return n >= 64 ? ~std::uint64_t{0} : __builtin_bswap64(~std::uint64_t{0} << (64 - n));
-  };
-  return {word(bits), word(bits - 64)};
-}
-
-}  // namespace
-
 Station::Station(StationParams params, const HostParams& host, Time now)
     : gateways_(std::move(params.gateways)),
       most_(static_cast<std::uint32_t>(kEthernetHeader) + std::max<std::uint32_t>(params.mtu, 1280)),
@@ -29,12 +16,12 @@ Station::Station(StationParams params, const HostParams& host, Time now)
   context_.mac = params.mac;
   bool v6 = false;
   for (const auto& i : params.addresses) {
-    subnets_.push_back({i.address, mask_of(i.address, i.prefix_length)});
+    subnets_.push_back({i.address, i.mask()});
     v6 |= i.address.is_v6();
   }
   if (v6) {
-    const IpAddress own = nd::link_local(params.mac);
-    subnets_.push_back({own, mask_of(own, 64)});
+    const Prefix own{nd::link_local(params.mac), 64};
+    subnets_.push_back({own.address, own.mask()});
   }
   for (const IpAddress& g : gateways_) neighbors_.keep(g, now);
   announce();
@@ -86,7 +73,7 @@ bool Station::local_address(const IpAddress& peer, IpAddress& out) const {
 }
 
 IpAddress Station::source_towards(const IpAddress& target) const {
-  IpAddress a;
+  IpAddress a = IpAddress::unspecified(target.is_v6());
   local_address(target, a);
   return a;
 }

@@ -31,12 +31,8 @@
 namespace surety::endpoints {
 
 struct StationParams {
-  std::array<std::uint8_t, 6> mac{};
-  struct Interface {
-    IpAddress address;
-    std::uint8_t prefix_length = 24;  // of the address in its own family
-  };
-  std::vector<Interface> addresses;
+  MacAddress mac{};
+  std::vector<Prefix> addresses;
   std::vector<IpAddress> gateways;  // at most one of each family
   std::uint16_t mtu = 1500;
 };

@@ -121,7 +121,8 @@ void Station::on_neighbor_discovery(std::span<const std::uint8_t> frame, const I
     neighbors_.learn(packet.source, *m->link_layer, true, false, now);
   const Slot slot = outbox_.next();
   if (!ours(m->target) || slot.data == nullptr) return;
-  const bool probe = packet.source == IpAddress{};  // duplicate address detection: tell everybody
+  const bool probe =
+      packet.source == IpAddress::unspecified(true);  // duplicate address detection: tell everybody
   const IpAddress to = probe ? nd::all_nodes() : packet.source;
   const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
   const auto flags = static_cast<std::uint8_t>(nd::kOverrideFlag | (probe ? 0 : nd::kSolicitedFlag));

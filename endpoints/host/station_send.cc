@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "endpoints/host/station.h"
+#include "router/wire/ip_bytes.h"
 #include "router/wire/neighbor_discovery.h"
 
 namespace surety::endpoints {
@@ -23,8 +24,7 @@ void Station::ask(const NeighborCache::Request& r, Slot& slot) const {
 }
 
 const MacAddress* Station::mac_towards(const std::uint8_t* ip, Time now) {
-  const IpAddress peer =
-      ip[0] >> 4 == 6 ? IpAddress::v6(ip + 24) : IpAddress::v4(load<std::uint32_t>(ip + 16));
+  const IpAddress peer = destination_of(ip);
   const IpAddress* const hop = next_hop(peer);
   if (hop == nullptr) {
     ++counters_.unroutable;

@@ -24,25 +24,23 @@ std::uint64_t bytes_per_second(Rate rate) {
 }
 
 template <class Key>
-Key key_of(const config::Prefix& to) {
-  const config::Prefix masked = to.masked();
+Key key_of(const Prefix& to) {
+  const IpAddress address = to.masked().address;
   Key key{};
   key.bits = to.length;
-  std::memcpy(key.address, masked.address.bytes.data(), sizeof(key.address));
+  std::memcpy(key.address, address.data(), sizeof(key.address));
   return key;
 }
 
 template <class Key>
 Reservation reservation_of(const Key& key, const gtcp_reservation& value) {
   Reservation r{{}, Rate::bytes_per_second(value.bytes_per_second), value.connections};
-  r.to.address.v6 = sizeof(key.address) == 16;
-  r.to.length = static_cast<std::uint8_t>(key.bits);
-  std::memcpy(r.to.address.bytes.data(), key.address, sizeof(key.address));
+  r.to = {IpAddress::load(key.address, sizeof(key.address) == 16), static_cast<std::uint8_t>(key.bits)};
   return r;
 }
 
 template <class Key>
-Status put(int map, const config::Prefix& to, Rate rate) {
+Status put(int map, const Prefix& to, Rate rate) {
   const Key key = key_of<Key>(to);
   const gtcp_reservation value{bytes_per_second(rate), 0};
   if (const int error = bpf_map_update_elem(map, &key, &value, BPF_ANY); error != 0)
@@ -51,7 +49,7 @@ Status put(int map, const config::Prefix& to, Rate rate) {
 }
 
 template <class Key>
-Status take_away(int map, const config::Prefix& to) {
+Status take_away(int map, const Prefix& to) {
   const Key key = key_of<Key>(to);
   const int error = bpf_map_delete_elem(map, &key);
   if (error == -ENOENT)
@@ -104,12 +102,14 @@ Result<GtcpReservations> GtcpReservations::open(const std::string& pins) {
   return gtcp;
 }
 
-Status GtcpReservations::reserve(const config::Prefix& to, Rate rate) {
-  return to.address.v6 ? put<gtcp_prefix_v6>(v6_.get(), to, rate) : put<gtcp_prefix_v4>(v4_.get(), to, rate);
+Status GtcpReservations::reserve(const Prefix& to, Rate rate) {
+  return to.address.is_v6() ? put<gtcp_prefix_v6>(v6_.get(), to, rate)
+                            : put<gtcp_prefix_v4>(v4_.get(), to, rate);
 }
 
-Status GtcpReservations::release(const config::Prefix& to) {
-  return to.address.v6 ? take_away<gtcp_prefix_v6>(v6_.get(), to) : take_away<gtcp_prefix_v4>(v4_.get(), to);
+Status GtcpReservations::release(const Prefix& to) {
+  return to.address.is_v6() ? take_away<gtcp_prefix_v6>(v6_.get(), to)
+                            : take_away<gtcp_prefix_v4>(v4_.get(), to);
 }
 
 Status GtcpReservations::reserve(int socket, Rate rate) {
@@ -124,8 +124,8 @@ Result<std::vector<Reservation>> GtcpReservations::reservations() const {
   if (auto v4 = list<gtcp_prefix_v4>(v4_.get(), found); !v4) return Failure{v4.error()};
   if (auto v6 = list<gtcp_prefix_v6>(v6_.get(), found); !v6) return Failure{v6.error()};
   std::sort(found.begin(), found.end(), [](const Reservation& a, const Reservation& b) {
-    return std::tie(a.to.address.v6, a.to.length, a.to.address.bytes) <
-           std::tie(b.to.address.v6, b.to.length, b.to.address.bytes);
+    return std::tuple(a.to.address.is_v6(), a.to.length, a.to.address) <
+           std::tuple(b.to.address.is_v6(), b.to.length, b.to.address);
   });
   return found;
 }

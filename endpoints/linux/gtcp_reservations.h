@@ -18,7 +18,7 @@ inline constexpr const char* kGtcpPins = "/sys/fs/bpf/surety-gtcp";
 
 // What each connection to these destinations has reserved.
 struct Reservation {
-  config::Prefix to;
+  Prefix to;
   Rate rate;                      // IP bytes, in whole bytes per second (rounded up)
   std::uint64_t connections = 0;  // that it was reserved for since then
 
@@ -42,9 +42,9 @@ class GtcpReservations {
   // For every connection to the prefix (its host bits do not matter); those that are there take it up with
   // their next loss. Of nested prefixes the longest counts; a rate of 0 excepts destinations from a shorter
   // one. At most 65536 of each family.
-  Status reserve(const config::Prefix& to, Rate rate);
+  Status reserve(const Prefix& to, Rate rate);
   // Fails if nothing is reserved for just this prefix.
-  Status release(const config::Prefix& to);
+  Status release(const Prefix& to);
   // For this socket alone, whatever its destination; a listening socket's connections inherit it.
   Status reserve(int socket, Rate rate);
 

@@ -15,6 +15,9 @@
 namespace {
 
 using surety::Failure;
+using surety::parse_address;
+using surety::parse_prefix;
+using surety::Prefix;
 using surety::Rate;
 using surety::Result;
 using surety::Status;
@@ -34,10 +37,9 @@ Result<Rate> rate_of(const std::string& text) {
   return *parsed.value;
 }
 
-Result<config::Prefix> prefix_of(const std::string& text) {
-  if (const auto prefix = config::parse_prefix(text)) return *prefix;
-  if (const auto address = config::parse_address(text))
-    return config::Prefix{*address, static_cast<std::uint8_t>(config::address_bits(*address))};
+Result<Prefix> prefix_of(const std::string& text) {
+  if (const auto prefix = parse_prefix(text)) return *prefix;
+  if (const auto address = parse_address(text)) return Prefix{*address, address->bits()};
   return Failure{"\"" + text + "\" is no prefix; write 10.2.0.0/16, 2001:db8::/32 or an address"};
 }
 

@@ -136,8 +136,8 @@ void Control::resolve_gateways() {
   }
 }
 
-void Control::resolve(int ifindex, const config::Address& address) {
-  if (!asked_.emplace(ifindex, config::to_string(address)).second) return;
+void Control::resolve(int ifindex, const IpAddress& address) {
+  if (!asked_.emplace(ifindex, to_string(address)).second) return;
   if (auto s = commands_->resolve(ifindex, address); !s) spdlog::debug("{}", s.error());
 }
 

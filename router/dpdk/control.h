@@ -78,7 +78,7 @@ class Control : public NetlinkMonitor::Handler {
 
   void wait(Duration patience);
   void resolve_gateways();
-  void resolve(int ifindex, const config::Address& address);
+  void resolve(int ifindex, const IpAddress& address);
 
   // control_exceptions.cc
   bool deliver_punts();
@@ -110,10 +110,10 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<NetlinkCommands> commands_;
   std::optional<PuntDevice> punt_device_;
   std::vector<Steer> steers_;
-  std::vector<std::pair<int, config::Prefix>> given_;  // addresses to take back
-  std::set<std::pair<int, std::string>> asked_;        // resolutions of this moment: once each is enough
-  std::vector<std::uint8_t> frame_;                    // room for one
-  bool more_routes_ = false;                           // there is work left at once
+  std::vector<std::pair<int, Prefix>> given_;    // addresses to take back
+  std::set<std::pair<int, std::string>> asked_;  // resolutions of this moment: once each is enough
+  std::vector<std::uint8_t> frame_;              // room for one
+  bool more_routes_ = false;                     // there is work left at once
   Time next_look_{}, next_ask_{}, busy_until_{};
 };
 

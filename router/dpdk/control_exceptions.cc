@@ -4,7 +4,7 @@
 
 #include "router/dpdk/control.h"
 #include "router/wire/headers.h"
-#include "router/wire/ip_addresses.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 
@@ -80,7 +80,7 @@ ExceptionResult Control::deliver_by_port(std::size_t port, std::span<const std::
 ExceptionResult Control::deliver_unresolved(std::size_t ingress, const NextHopEntry& hop,
                                             std::span<std::uint8_t> frame, std::size_t l3) {
   const auto packet = ip_packet_of(frame, l3);
-  const config::Address to = destination_of(packet.data());
+  const IpAddress to = destination_of(packet.data());
   ControlPort& egress = control_ports_[hop.port];
   // It goes on past the conditioners: nothing but best effort gets through that way.
   if (config_.ports[ingress].trust == config::Port::Trust::customer)
@@ -136,7 +136,7 @@ bool Control::collect_responder(std::size_t p) {
   ControlPort& c = control_ports_[p];
   while (const auto change = c.responder->next_change()) {
     const auto action = change->mac ? EventAction::add : EventAction::remove;
-    on(NeighborEvent{action, c.interface, change->address, change->mac.value_or(config::Mac{})});
+    on(NeighborEvent{action, c.interface, change->address, change->mac.value_or(MacAddress{})});
   }
   int n = 0;
   for (const Time now = clock_.now(); n < kFramesPerRound && c.responder->next_wakeup() <= now; ++n) {

@@ -17,8 +17,8 @@ std::string punt_name(const std::string& router) {
   return ("punt-" + router).substr(0, 15);
 }
 
-std::vector<config::Prefix> all_addresses(const config::Config& config) {
-  std::vector<config::Prefix> all;
+std::vector<Prefix> all_addresses(const config::Config& config) {
+  std::vector<Prefix> all;
   for (const auto& p : config.ports) all.insert(all.end(), p.addresses.begin(), p.addresses.end());
   return all;
 }
@@ -31,7 +31,7 @@ void Control::open_ports() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ControlPort& c = control_ports_[p];
     const auto& device = config_.ports[p].device;
-    const config::Mac mac{ports_[p]->mac()};
+    const MacAddress& mac = ports_[p]->mac();
     c.addresses.emplace(config_.ports[p].addresses, all, mac);
     const std::string name = DpdkPort::interface(device);
     if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
@@ -43,9 +43,9 @@ void Control::open_ports() {
 void Control::open_twin(std::size_t p) {
   const auto& port = config_.ports[p];
   ControlPort& c = control_ports_[p];
-  const config::Mac mac{ports_[p]->mac()};
+  const MacAddress& mac = ports_[p]->mac();
   if (port.twin != "") {
-    auto twin = TapTwin::open({port.twin.value_or(port.name), mac.bytes, port.mtu});
+    auto twin = TapTwin::open({port.twin.value_or(port.name), mac, port.mtu});
     if (twin) {
       c.interface = twin->ifindex();
       c.twin = std::move(*twin);
@@ -131,7 +131,7 @@ void Control::lose_twin(int fd) {
 
 void Control::tell_neighbors(std::size_t p) {
   const ControlPort& c = control_ports_[p];
-  c.responder->neighbors().for_each_known([&](const config::Address& address, const config::Mac& mac) {
+  c.responder->neighbors().for_each_known([&](const IpAddress& address, const MacAddress& mac) {
     routes_.on(NeighborEvent{EventAction::add, c.interface, address, mac});
   });
 }

@@ -20,7 +20,7 @@ class HeldPackets {
   explicit HeldPackets(std::size_t most) : most_(most) {}
 
   // False: larger than that, or too many wait already.
-  bool hold(const config::Address& next_hop, std::span<const std::uint8_t> packet) {
+  bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> packet) {
     if (packet.size() > most_) return false;
     Slot* slot = find(next_hop);
     if (slot == nullptr) slot = free_slot();
@@ -31,7 +31,7 @@ class HeldPackets {
     return true;
   }
   // The packet for it, which waits no more; empty: there is none. Good until the next call of hold().
-  std::span<std::uint8_t> take(const config::Address& next_hop) {
+  std::span<std::uint8_t> take(const IpAddress& next_hop) {
     Slot* const slot = find(next_hop);
     if (slot == nullptr) return {};
     slot->busy = false;
@@ -40,11 +40,11 @@ class HeldPackets {
 
  private:
   struct Slot {
-    config::Address next_hop;
+    IpAddress next_hop;
     bool busy = false;
     std::vector<std::uint8_t> bytes;
   };
-  Slot* find(const config::Address& next_hop) {
+  Slot* find(const IpAddress& next_hop) {
     const auto it =
         std::ranges::find_if(slots_, [&](const Slot& s) { return s.busy && s.next_hop == next_hop; });
     return it == slots_.end() ? nullptr : &*it;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "router/wire/bytes.h"
-#include "router/wire/config_address.h"
 #include "router/wire/ethernet.h"
+#include "router/wire/ip_bytes.h"
 #include "router/wire/ip_writer.h"
 
 namespace surety {
@@ -27,7 +27,7 @@ struct Offender {
     const std::uint8_t* const p = from_l3.data();
     const std::size_t length = v6 ? load_be16(p + 4) + std::size_t{40} : load_be16(p + 2);
     ip = from_l3.first(std::min(length, from_l3.size()));
-    source = v6 ? IpAddress::v6(p + 8) : IpAddress::v4(load<std::uint32_t>(p + 12));
+    source = source_of(p);
   }
 
   bool dont_fragment() const { return v6 || (ip[6] & 0x40) != 0; }
@@ -86,7 +86,7 @@ std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, cons
 }  // namespace
 
 Result IcmpErrors::report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                          std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                          std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
                           Slot& slot, Time now) {
   slot.length = 0;
   const Result r = judge(problem, mtu, frame, l3_offset, mac, addresses, slot, now);
@@ -95,18 +95,18 @@ Result IcmpErrors::report(IcmpProblem problem, std::uint16_t mtu, std::span<cons
 }
 
 Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                         std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                         std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
                          Slot& slot, Time now) {
   const Offender about(frame.subspan(l3_offset));
   const MacAddress to = read_mac(&frame[6]);
   const bool group = ((frame[0] | to[0]) & 1) != 0;
   if (group || about.later_fragment() || about.is_icmp_error()) return Result::not_answered;
   if (problem == IcmpProblem::too_big && !about.dont_fragment()) return Result::fragmentable;
-  const auto own = addresses.source_towards(from_wire(about.source));
+  const auto own = addresses.source_towards(about.source);
   if (!own) return Result::no_address;
   if (!limit_.permit(now)) return Result::limited;
-  std::uint8_t* const ip = write_ethernet(slot.data, to, mac.bytes, about.v6 ? kIpv6Type : kIpv4Type);
-  slot.length = static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, to_wire(*own), about));
+  std::uint8_t* const ip = write_ethernet(slot.data, to, mac, about.v6 ? kIpv6Type : kIpv4Type);
+  slot.length = static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, about));
   return said(problem);
 }
 

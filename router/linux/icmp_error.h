@@ -57,14 +57,14 @@ class IcmpErrors {
   // `frame` has passed parse(); its IP header is at `l3_offset`. `mtu`: of the way out, for too_big. `slot`
   // has room for kLargest; its length is 0 unless a frame is to be sent.
   IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                         std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                         std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
                          Slot& slot, Time now);
 
   const std::array<std::uint64_t, kIcmpErrorResults>& results() const { return results_; }
 
  private:
   IcmpErrorResult judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                        std::size_t l3_offset, const config::Mac& mac, const PortAddresses& addresses,
+                        std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
                         Slot& slot, Time now);
 
   ReplyLimit limit_;

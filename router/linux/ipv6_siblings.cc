@@ -13,8 +13,8 @@ bool same(const RouteNextHop& a, const RouteNextHop& b) {
 }  // namespace
 
 void Ipv6Siblings::correct(RouteEvent& event) {
-  if (!event.to.address.v6) return;
-  const Key key{event.to.address.bytes, event.to.length, event.metric};
+  if (!event.to.address.is_v6()) return;
+  const Key key{event.to, event.metric};
   if (event.action == EventAction::add) {
     if (event.next_hops.size() > 1) {
       routes_[key] = event.next_hops;

@@ -6,10 +6,9 @@
 // route with the rest.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "router/routes/route_events.h"
@@ -24,8 +23,7 @@ class Ipv6Siblings {
   void clear() { routes_.clear(); }
 
  private:
-  using Key =
-      std::tuple<std::array<std::uint8_t, 16>, std::uint8_t, std::uint32_t>;  // prefix, length, metric
+  using Key = std::pair<Prefix, std::uint32_t>;      // with the metric
   std::map<Key, std::vector<RouteNextHop>> routes_;  // only those with several next hops
 };
 

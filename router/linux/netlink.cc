@@ -127,7 +127,7 @@ void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
     if (!dumped && (!link->up || !was_up)) stale_ = true;
   }
   if (const auto* address = std::get_if<AddressEvent>(&event))
-    if (address->action == EventAction::remove && !address->address.address.v6) stale_ = true;
+    if (address->action == EventAction::remove && !address->address.address.is_v6()) stale_ = true;
   // Routes that name an object are removed whole.
   if (auto* route = std::get_if<RouteEvent>(&event); route && route->next_hop_id == 0)
     siblings_.correct(*route);

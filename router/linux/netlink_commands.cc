@@ -27,9 +27,7 @@ class Request {
   T& fixed() {
     return *static_cast<T*>(mnl_nlmsg_put_extra_header(header_, sizeof(T)));
   }
-  void put(std::uint16_t type, const config::Address& a) {
-    mnl_attr_put(header_, type, a.v6 ? 16 : 4, a.bytes.data());
-  }
+  void put(std::uint16_t type, const IpAddress& a) { mnl_attr_put(header_, type, a.size(), a.data()); }
   void put(std::uint16_t type, const std::string& text) { mnl_attr_put_strz(header_, type, text.c_str()); }
   nlmsghdr& header() { return *header_; }
 
@@ -38,8 +36,8 @@ class Request {
   nlmsghdr* header_;
 };
 
-unsigned char family(const config::Address& a) {
-  return a.v6 ? AF_INET6 : AF_INET;
+unsigned char family(const IpAddress& a) {
+  return a.is_v6() ? AF_INET6 : AF_INET;
 }
 
 std::string explanation(const nlmsghdr& message, const nlmsgerr& error) {
@@ -102,7 +100,7 @@ NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request) {
 }
 
 NetlinkCommands::Answer NetlinkCommands::change_address(std::uint16_t type, std::uint16_t flags, int ifindex,
-                                                        const config::Prefix& address) {
+                                                        const Prefix& address) {
   Request request(type, flags);
   auto& m = request.fixed<ifaddrmsg>();
   m.ifa_family = family(address.address);
@@ -113,20 +111,20 @@ NetlinkCommands::Answer NetlinkCommands::change_address(std::uint16_t type, std:
   return ask(request.header());
 }
 
-Result<Added> NetlinkCommands::add_address(int ifindex, const config::Prefix& address) {
+Result<Added> NetlinkCommands::add_address(int ifindex, const Prefix& address) {
   const Answer a = change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, ifindex, address);
   if (a.error == EEXIST) return Added::already_there;
   if (a.error != 0) return refused("cannot add an address", a.error, a.text);
   return Added::now;
 }
 
-Status NetlinkCommands::remove_address(int ifindex, const config::Prefix& address) {
+Status NetlinkCommands::remove_address(int ifindex, const Prefix& address) {
   const Answer a = change_address(RTM_DELADDR, 0, ifindex, address);
   if (a.error != 0) return refused("cannot remove an address", a.error, a.text);
   return success();
 }
 
-Status NetlinkCommands::resolve(int ifindex, const config::Address& neighbor) {
+Status NetlinkCommands::resolve(int ifindex, const IpAddress& neighbor) {
   Request request(RTM_NEWNEIGH, NLM_F_CREATE);
   auto& m = request.fixed<ndmsg>();
   m.ndm_family = family(neighbor);

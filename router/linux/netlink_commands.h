@@ -25,10 +25,10 @@ class NetlinkCommands {
   // In the calling thread's network namespace.
   static Result<NetlinkCommands> open();
 
-  Result<Added> add_address(int ifindex, const config::Prefix& address);  // with host bits
-  Status remove_address(int ifindex, const config::Prefix& address);
+  Result<Added> add_address(int ifindex, const Prefix& address);  // with host bits
+  Status remove_address(int ifindex, const Prefix& address);
   // Has the kernel find the neighbour's MAC, as if it had a packet for it; the answer is a NeighborEvent.
-  Status resolve(int ifindex, const config::Address& neighbor);
+  Status resolve(int ifindex, const IpAddress& neighbor);
   Status set_up(int ifindex);
   // None: no such interface.
   std::optional<LinkEvent> link_by_name(const std::string& name);
@@ -45,7 +45,7 @@ class NetlinkCommands {
   explicit NetlinkCommands(mnl_socket* socket) : socket_(socket) {}
 
   Answer ask(nlmsghdr& request);
-  Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const config::Prefix& address);
+  Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);
 
   std::unique_ptr<mnl_socket, Close> socket_;
   std::uint32_t sequence_ = 0;

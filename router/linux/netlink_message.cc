@@ -47,26 +47,19 @@ bool is_ip(unsigned family) {
   return family == AF_INET || family == AF_INET6;
 }
 
-std::optional<config::Address> read_address(Span bytes, unsigned family) {
-  config::Address a;
-  a.v6 = family == AF_INET6;
-  if (!is_ip(family) || bytes.size() != (a.v6 ? 16U : 4U)) return std::nullopt;
-  std::ranges::copy(bytes, a.bytes.begin());
+std::optional<IpAddress> read_address(Span bytes, unsigned family) {
+  const bool v6 = family == AF_INET6;
+  if (!is_ip(family) || bytes.size() != (v6 ? 16U : 4U)) return std::nullopt;
+  const IpAddress a = IpAddress::load(bytes.data(), v6);
+  if (a.is_v6() != v6) return std::nullopt;
   return a;
 }
 
-std::optional<config::Mac> read_mac(Span bytes) {
-  config::Mac mac;
-  if (bytes.size() != mac.bytes.size()) return std::nullopt;
-  std::ranges::copy(bytes, mac.bytes.begin());
+std::optional<MacAddress> read_mac(Span bytes) {
+  MacAddress mac{};
+  if (bytes.size() != mac.size()) return std::nullopt;
+  std::ranges::copy(bytes, mac.begin());
   return mac;
-}
-
-bool is_multicast(const config::Address& a) {
-  return a.v6 ? a.bytes[0] == 0xff : (a.bytes[0] & 0xf0) == 0xe0;
-}
-bool is_v6_link_local(const config::Address& a) {
-  return a.v6 && a.bytes[0] == 0xfe && (a.bytes[1] & 0xc0) == 0x80;  // fe80::/10, RFC 4291 2.4
 }
 
 // RTA_GATEWAY, RTA_VIA or RTA_OIF, of a route or of one entry of its RTA_MULTIPATH.
@@ -109,7 +102,7 @@ NetlinkEvent parse_route(EventAction action, Span body) {
   event.action = action;
   event.protocol = m->rtm_protocol;
   event.blackhole = m->rtm_type != RTN_UNICAST;
-  event.to.address.v6 = m->rtm_family == AF_INET6;
+  event.to.address = IpAddress::unspecified(m->rtm_family == AF_INET6);
   event.to.length = m->rtm_dst_len;
   std::uint32_t table = m->rtm_table;
   RouteNextHop single;
@@ -127,7 +120,7 @@ NetlinkEvent parse_route(EventAction action, Span body) {
     read_next_hop(type, payload, m->rtm_family, single);
   });
   if (table != RT_TABLE_MAIN || !has_destination) return {};
-  if (event.to.length > 0 && (is_multicast(event.to.address) || is_v6_link_local(event.to.address)))
+  if (event.to.length > 0 && (is_multicast(event.to.address) || is_link_local_v6(event.to.address)))
     return {};
   if (event.blackhole) {
     event.next_hops.clear();  // IPv6 names the loopback device in one
@@ -180,8 +173,8 @@ NetlinkEvent parse_neighbor(bool deleted, Span body) {
   constexpr unsigned kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP;
   const auto m = read<ndmsg>(body);
   if (!m || (m->ndm_flags & NTF_PROXY) != 0) return {};
-  std::optional<config::Address> address;
-  std::optional<config::Mac> mac;
+  std::optional<IpAddress> address;
+  std::optional<MacAddress> mac;
   for_each_attribute(behind(body, sizeof(ndmsg)), [&](int type, Span payload) {
     if (type == NDA_DST) address = read_address(payload, m->ndm_family);
     if (type == NDA_LLADDR) mac = read_mac(payload);
@@ -189,20 +182,20 @@ NetlinkEvent parse_neighbor(bool deleted, Span body) {
   if (!address || is_multicast(*address)) return {};
   const bool usable = !deleted && (m->ndm_state & kUsable) != 0 && mac;
   return NeighborEvent{usable ? EventAction::add : EventAction::remove, m->ndm_ifindex, *address,
-                       usable ? *mac : config::Mac{}};
+                       usable ? *mac : MacAddress{}};
 }
 
 NetlinkEvent parse_address(EventAction action, Span body) {
   const auto m = read<ifaddrmsg>(body);
   if (!m || m->ifa_prefixlen > (m->ifa_family == AF_INET6 ? 128 : 32)) return {};
   // IFA_ADDRESS is the peer's address on a point-to-point link, and IFA_LOCAL then ours.
-  std::optional<config::Address> address, local;
+  std::optional<IpAddress> address, local;
   for_each_attribute(behind(body, sizeof(ifaddrmsg)), [&](int type, Span payload) {
     if (type == IFA_ADDRESS) address = read_address(payload, m->ifa_family);
     if (type == IFA_LOCAL) local = read_address(payload, m->ifa_family);
   });
   if (local) address = local;
-  if (!address || is_v6_link_local(*address)) return {};
+  if (!address || is_link_local_v6(*address)) return {};
   return AddressEvent{action, static_cast<int>(m->ifa_index), {*address, m->ifa_prefixlen}};
 }
 
@@ -215,7 +208,7 @@ NetlinkEvent parse_link(bool deleted, Span body) {
   event.up = !deleted && (m->ifi_flags & IFF_UP) != 0 && (m->ifi_flags & IFF_RUNNING) != 0;
   for_each_attribute(behind(body, sizeof(ifinfomsg)), [&](int type, Span payload) {
     if (type == IFLA_MTU) event.mtu = read<std::uint32_t>(payload).value_or(0);
-    if (type == IFLA_ADDRESS) event.mac = read_mac(payload).value_or(config::Mac{});
+    if (type == IFLA_ADDRESS) event.mac = read_mac(payload).value_or(MacAddress{});
     if (type == IFLA_IFNAME) event.name.assign(payload.begin(), std::ranges::find(payload, 0));
   });
   if (event.name.empty()) return {};

@@ -31,7 +31,7 @@ Status pass_reverse_path_filter(const std::string& name) {
   if (Status s = set_own(name, "rp_filter", 2); !s) return s;
   auto commands = NetlinkCommands::open();
   if (!commands) return Failure{commands.error()};
-  const config::Prefix dummy{{{192, 0, 0, 8}, false}, 32};
+  const Prefix dummy{IpAddress::v4(192, 0, 0, 8), 32};
   const auto added = commands->add_address(static_cast<int>(::if_nametoindex(name.c_str())), dummy);
   if (!added) return Failure{name + ": " + added.error()};
   return success();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "router/wire/config_address.h"
 #include "router/wire/echo.h"
 #include "router/wire/neighbor_discovery.h"
 #include "router/wire/rewrite.h"
@@ -25,7 +24,7 @@ Ethertype type_of(const std::uint8_t* ip) {
 
 }  // namespace
 
-Responder::Responder(const config::Mac& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
+Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
                      std::size_t neighbors)
     : mac_(mac),
       addresses_(std::move(addresses)),
@@ -40,14 +39,14 @@ void Responder::announce() {
   for (const auto& own : addresses_.list()) {
     const Slot slot = outbox_.next();
     if (slot.data == nullptr) return;
-    const IpAddress a = to_wire(own.address);
-    if (own.address.v6) {
+    const IpAddress& a = own.address;
+    if (a.is_v6()) {
       const std::uint8_t flags = nd::kRouterFlag | nd::kOverrideFlag;
-      nd::write(slot.data, nd::multicast_mac(nd::all_nodes()), mac_.bytes, a, nd::all_nodes(),
-                {.solicitation = false, .flags = flags, .target = a, .link_layer = mac_.bytes});
+      nd::write(slot.data, nd::multicast_mac(nd::all_nodes()), mac_, a, nd::all_nodes(),
+                {.solicitation = false, .flags = flags, .target = a, .link_layer = mac_});
       outbox_.commit(nd::kFrame);
     } else {
-      arp::write(slot.data, kBroadcastMac, {arp::Operation::request, mac_.bytes, {}, a, a});
+      arp::write(slot.data, kBroadcastMac, {arp::Operation::request, mac_, {}, a, a});
       outbox_.commit(arp::kFrame);
     }
   }
@@ -66,7 +65,7 @@ Result Responder::receive(std::span<const std::uint8_t> frame, Time now) {
 
 Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
   ParsedPacket p;
-  const ParseOutcome outcome = parse(frame, {.mac = mac_.bytes}, p);
+  const ParseOutcome outcome = parse(frame, {.mac = mac_}, p);
   if (outcome.drop != DropReason::none) return Result::malformed;
   if (p.l3_offset != kEthernetHeader) return Result::tagged;
   if (outcome.punt == PuntReason::arp) return on_arp(frame.subspan(p.l3_offset), now);
@@ -78,7 +77,7 @@ Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
 }
 
 // Of a station that asks for us, and has its answer.
-Result Responder::meet(const config::Address& sender, const MacAddress& mac, Result answered, Time now) {
+Result Responder::meet(const IpAddress& sender, const MacAddress& mac, Result answered, Time now) {
   if (!addresses_.on_link(sender)) return Result::off_link;
   return neighbors_.meet(sender, {mac}, now) ? answered : Result::table_full;
 }
@@ -86,7 +85,7 @@ Result Responder::meet(const config::Address& sender, const MacAddress& mac, Res
 Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
   const auto m = arp::read(bytes);
   if (!m) return Result::malformed;
-  const config::Address sender = from_wire(m->sender), target = from_wire(m->target);
+  const IpAddress sender = m->sender, target = m->target;
   if (addresses_.of_port(sender)) return Result::conflict;
   const bool for_us = addresses_.of_port(target);
   if (!for_us || m->operation == arp::Operation::reply) {
@@ -96,8 +95,7 @@ Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
   }
   const Slot slot = outbox_.next();
   if (slot.data == nullptr) return Result::limited;
-  arp::write(slot.data, m->sender_mac,
-             {arp::Operation::reply, mac_.bytes, m->sender_mac, m->target, m->sender});
+  arp::write(slot.data, m->sender_mac, {arp::Operation::reply, mac_, m->sender_mac, m->target, m->sender});
   outbox_.commit(arp::kFrame);
   return meet(sender, m->sender_mac, Result::arp_reply, now);
 }
@@ -107,19 +105,20 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
   if (packet.payload[0] != kSolicitation && packet.payload[0] != kAdvertisement) return Result::unhandled;
   const auto m = nd::read(packet);
   if (!m) return Result::malformed;
-  const config::Address source = from_wire(packet.source), target = from_wire(m->target);
+  const IpAddress source = packet.source, target = m->target;
   if (!m->solicitation) {
     if (addresses_.of_port(target)) return Result::conflict;
-    const config::Mac* const known = neighbors_.find(target);
+    const MacAddress* const known = neighbors_.find(target);
     if (!m->link_layer && known == nullptr) return Result::unasked;
-    const config::Mac mac = m->link_layer ? config::Mac{*m->link_layer} : *known;
+    const MacAddress mac = m->link_layer.value_or(*known);
     const bool learned = neighbors_.learn(target, mac, (m->flags & nd::kOverrideFlag) != 0,
                                           (m->flags & nd::kSolicitedFlag) != 0, now);
     return learned ? Result::learned : Result::unasked;
   }
   if (addresses_.of_port(source)) return Result::conflict;
   if (!addresses_.of_port(target)) return Result::not_ours;
-  const bool probe = packet.source == IpAddress{};  // duplicate address detection: everybody is to know
+  const bool probe =
+      packet.source == IpAddress::unspecified(true);  // duplicate address detection: everybody is to know
   const IpAddress to = probe ? nd::all_nodes() : packet.source;
   const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
   if (!probe && (mac[0] & 1) != 0) return Result::malformed;
@@ -127,8 +126,8 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
   if (slot.data == nullptr) return Result::limited;
   const auto flags =
       static_cast<std::uint8_t>(nd::kRouterFlag | nd::kOverrideFlag | (probe ? 0 : nd::kSolicitedFlag));
-  nd::write(slot.data, mac, mac_.bytes, m->target, to,
-            {.solicitation = false, .flags = flags, .target = m->target, .link_layer = mac_.bytes});
+  nd::write(slot.data, mac, mac_, m->target, to,
+            {.solicitation = false, .flags = flags, .target = m->target, .link_layer = mac_});
   outbox_.commit(nd::kFrame);
   if (probe) return Result::advertisement;
   return meet(source, mac, Result::advertisement, now);
@@ -136,8 +135,7 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
 
 // The answer goes to the station that the question came from: nothing needs to be known of who asks.
 Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now) {
-  if (!addresses_.of_router(from_wire(packet.destination)) || !echo::is_request(packet))
-    return Result::unhandled;
+  if (!addresses_.of_router(packet.destination) || !echo::is_request(packet)) return Result::unhandled;
   const MacAddress from = read_mac(&frame[6]);
   const bool group = (from[0] & 1) != 0;
   const Slot slot = outbox_.next();
@@ -145,12 +143,12 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
   if (slot.data == nullptr || !echo_limit_.permit(now)) return Result::limited;
   Slot inner{slot.data + kEthernetHeader, slot.capacity - static_cast<std::uint32_t>(kEthernetHeader), 0};
   if (!echo::reply(packet, inner)) return Result::malformed;
-  write_ethernet(slot.data, from, mac_.bytes, type_of(inner.data));
+  write_ethernet(slot.data, from, mac_, type_of(inner.data));
   outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader) + inner.length);
   return Result::echo_reply;
 }
 
-bool Responder::hold(const config::Address& next_hop, std::span<const std::uint8_t> ip_packet, Time now) {
+bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, Time now) {
   return want(next_hop, now) && !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
 }
 
@@ -165,8 +163,8 @@ void Responder::release(const NeighborResolver::Change& change) {
   const std::span<std::uint8_t> packet = held_.take(change.address);
   const Slot slot = outbox_.next();
   if (packet.empty() || !change.mac || slot.data == nullptr) return;
-  decrement_ttl(packet.data(), change.address.v6);
-  std::uint8_t* const ip = write_ethernet(slot.data, change.mac->bytes, mac_.bytes, type_of(packet.data()));
+  decrement_ttl(packet.data(), change.address.is_v6());
+  std::uint8_t* const ip = write_ethernet(slot.data, *change.mac, mac_, type_of(packet.data()));
   std::ranges::copy(packet, ip);
   outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + packet.size()));
 }
@@ -175,15 +173,14 @@ void Responder::release(const NeighborResolver::Change& change) {
 bool Responder::ask(const NeighborResolver::Request& r, Slot& slot) const {
   const auto source = addresses_.source_towards(r.address);
   if (!source) return false;
-  const IpAddress target = to_wire(r.address), from = to_wire(*source);
-  if (r.address.v6) {
+  const IpAddress target = r.address, from = *source;
+  if (r.address.is_v6()) {
     const IpAddress to = r.mac ? target : nd::solicited_node(target);
-    nd::write(slot.data, r.mac ? r.mac->bytes : nd::multicast_mac(to), mac_.bytes, from, to,
-              {.solicitation = true, .flags = 0, .target = target, .link_layer = mac_.bytes});
+    nd::write(slot.data, r.mac ? *r.mac : nd::multicast_mac(to), mac_, from, to,
+              {.solicitation = true, .flags = 0, .target = target, .link_layer = mac_});
     slot.length = nd::kFrame;
   } else {
-    arp::write(slot.data, r.mac ? r.mac->bytes : kBroadcastMac,
-               {arp::Operation::request, mac_.bytes, {}, from, target});
+    arp::write(slot.data, r.mac ? *r.mac : kBroadcastMac, {arp::Operation::request, mac_, {}, from, target});
     slot.length = arp::kFrame;
   }
   return true;

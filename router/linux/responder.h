@@ -62,16 +62,16 @@ class Responder {
   static constexpr std::uint32_t kEchoesPerSecond = 1000, kEchoesAtOnce = 32;
 
   // Announces the port's addresses (RFC 5227 3, RFC 4861 7.2.6).
-  Responder(const config::Mac& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
+  Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
             std::size_t neighbors = 4096);
 
   // A frame that came in by the port and is not to be forwarded.
   ResponderResult receive(std::span<const std::uint8_t> frame, Time now);
   // A station that routes lead by: asked for as long as this is called. False: no room.
-  bool want(const config::Address& next_hop, Time now) { return neighbors_.want(next_hop, now); }
+  bool want(const IpAddress& next_hop, Time now) { return neighbors_.want(next_hop, now); }
   // An IP packet that is routed to a station not known: sent when that has answered, with its TTL one less.
   // False: it cannot wait, for want of room or because that station does not answer.
-  bool hold(const config::Address& next_hop, std::span<const std::uint8_t> ip_packet, Time now);
+  bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, Time now);
   // The link came up, maybe to others than before.
   void link_up(Time now);
 
@@ -92,12 +92,11 @@ class Responder {
   ResponderResult on_arp(std::span<const std::uint8_t> bytes, Time now);
   ResponderResult on_discovery(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);
   ResponderResult on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);
-  ResponderResult meet(const config::Address& sender, const MacAddress& mac, ResponderResult answered,
-                       Time now);
+  ResponderResult meet(const IpAddress& sender, const MacAddress& mac, ResponderResult answered, Time now);
   bool ask(const NeighborResolver::Request& request, Slot& slot) const;
   void release(const NeighborResolver::Change& change);
 
-  config::Mac mac_;
+  MacAddress mac_;
   PortAddresses addresses_;
   NeighborResolver neighbors_;
   HeldPackets held_;

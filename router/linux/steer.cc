@@ -100,17 +100,17 @@ Status Steer::detach_leftover(int ifindex) {
   return success();
 }
 
-Status Steer::add_local(const config::Address& address) {
+Status Steer::add_local(const IpAddress& address) {
   const std::uint8_t present = 1;
-  const Fd& map = address.v6 ? maps_.local_v6 : maps_.local_v4;
-  if (const int error = bpf_map_update_elem(map.get(), address.bytes.data(), &present, BPF_ANY); error != 0)
+  const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
+  if (const int error = bpf_map_update_elem(map.get(), address.data(), &present, BPF_ANY); error != 0)
     return failure("cannot leave an address to the kernel", -error);
   return success();
 }
 
-Status Steer::remove_local(const config::Address& address) {
-  const Fd& map = address.v6 ? maps_.local_v6 : maps_.local_v4;
-  if (const int error = bpf_map_delete_elem(map.get(), address.bytes.data()); error != 0 && error != -ENOENT)
+Status Steer::remove_local(const IpAddress& address) {
+  const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
+  if (const int error = bpf_map_delete_elem(map.get(), address.data()); error != 0 && error != -ENOENT)
     return failure("cannot take an address from the kernel", -error);
   return success();
 }

@@ -35,8 +35,8 @@ class Steer {
 
   // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
   // not there are no errors.
-  Status add_local(const config::Address& address);
-  Status remove_local(const config::Address& address);
+  Status add_local(const IpAddress& address);
+  Status remove_local(const IpAddress& address);
 
   Result<SteerStats> stats() const;
 

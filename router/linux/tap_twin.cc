@@ -16,7 +16,7 @@
 namespace surety {
 namespace {
 
-Status set_mac(const std::string& name, const std::array<std::uint8_t, 6>& mac) {
+Status set_mac(const std::string& name, const MacAddress& mac) {
   ifreq request = tun::request_for(name);
   request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
   std::ranges::transform(mac, request.ifr_hwaddr.sa_data,

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "config/address.h"
 #include "router/process/fd.h"
 #include "router/process/result.h"
 
@@ -24,7 +25,7 @@ namespace surety {
 
 struct TapTwinSettings {
   std::string name;
-  std::array<std::uint8_t, 6> mac{};
+  MacAddress mac{};
   std::uint16_t mtu = 1500;  // of the IP packet
 };
 

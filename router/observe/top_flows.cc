@@ -30,14 +30,14 @@ std::string protocol_name(const FlowKey& key) {
   return std::to_string(key.rest & 0xff);
 }
 
-config::Address address_of(const FlowKey& key, bool destination) {
+IpAddress address_of(const FlowKey& key, bool destination) {
   const auto* addresses = reinterpret_cast<const std::uint8_t*>(key.address.data());
-  return load_address(addresses + (destination ? address_bytes(key.v6) : 0), key.v6);
+  return IpAddress::load(addresses + (destination ? address_bytes(key.v6) : 0), key.v6);
 }
 
 std::string endpoint(const FlowKey& key, bool destination) {
   const auto cls = static_cast<FlowKey::Class>(key.rest >> 61);
-  const std::string address = config::to_string(address_of(key, destination));
+  const std::string address = to_string(address_of(key, destination));
   if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment) return address;
   // Ports stand in the low 32 bits as they were loaded: network order.
   const auto ports = static_cast<std::uint32_t>(key.rest);
@@ -54,10 +54,10 @@ std::string covered(const FlowKey& key, bool destination, const Snapshot& snapsh
   while (rule < rules.size() && snapshot.classifier.id(rule) != static_cast<std::uint32_t>(key.rest)) ++rule;
   if (rule == rules.size()) return "any";  // of a configuration before, or changed under our eyes
   const config::Rule& r = rules[rule];
-  const config::Address address = address_of(key, destination);
-  if (r.per == (destination ? Per::destination : Per::source)) return config::to_string(address);
+  const IpAddress address = address_of(key, destination);
+  if (r.per == (destination ? Per::destination : Per::source)) return to_string(address);
   if (r.per == Per::prefix && !destination)
-    return config::to_string(config::Prefix{address, key.v6 ? r.prefix_v6 : r.prefix_v4});
+    return to_string(Prefix{address, key.v6 ? r.prefix_v6 : r.prefix_v4});
   return "any";
 }
 

@@ -8,19 +8,19 @@ namespace {
 
 using Kind = ConnectedRoute::Kind;
 
-void put(ConnectedRoutes& routes, const config::Prefix& prefix, const ConnectedRoute& route) {
+void put(ConnectedRoutes& routes, const Prefix& prefix, const ConnectedRoute& route) {
   const auto [it, added] = routes.try_emplace(prefix, route);
   if (!added && std::tie(route.kind, route.port) < std::tie(it->second.kind, it->second.port))
     it->second = route;
 }
 
-void put_subnet(ConnectedRoutes& routes, const config::Prefix& address, std::uint8_t port) {
-  const config::Prefix subnet = address.masked();
+void put_subnet(ConnectedRoutes& routes, const Prefix& address, std::uint8_t port) {
+  const Prefix subnet = address.masked();
   put(routes, subnet, {Kind::subnet, port});
-  if (address.length >= host_length(address.address) - 1) return;
-  const Kind ends = address.address.v6 ? Kind::local : Kind::blackhole;
+  if (address.length >= address.address.bits() - 1) return;
+  const Kind ends = address.address.is_v6() ? Kind::local : Kind::blackhole;
   put(routes, host_prefix(subnet.address), {ends});
-  if (!address.address.v6) put(routes, host_prefix(last_address(subnet)), {ends});
+  if (!address.address.is_v6()) put(routes, host_prefix(last_address(subnet)), {ends});
 }
 
 }  // namespace
@@ -35,9 +35,9 @@ ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses) {
   return routes;
 }
 
-std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const config::Address& address) {
-  for (int length = host_length(address); length >= 0; --length) {
-    const auto it = routes.find(config::Prefix{address, static_cast<std::uint8_t>(length)}.masked());
+std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const IpAddress& address) {
+  for (int length = address.bits(); length >= 0; --length) {
+    const auto it = routes.find(Prefix{address, static_cast<std::uint8_t>(length)}.masked());
     if (it != routes.end() && it->second.kind == Kind::subnet) return it->second.port;
   }
   return {};

@@ -14,7 +14,7 @@ namespace surety {
 // An address and where it is. None for the port: an interface that is not ours to forward through (the
 // loopback, say).
 struct OwnAddress {
-  config::Prefix address;  // with host bits
+  Prefix address;  // with host bits
   std::optional<std::uint8_t> port;
 };
 
@@ -31,12 +31,12 @@ struct ConnectedRoute {
   std::uint8_t port = 0;  // of a subnet
   friend bool operator==(const ConnectedRoute&, const ConnectedRoute&) = default;
 };
-using ConnectedRoutes = std::map<config::Prefix, ConnectedRoute, PrefixLess>;
+using ConnectedRoutes = std::map<Prefix, ConnectedRoute>;
 
 // Where one subnet is on several ports, the lowest has it. Link-local addresses give no routes.
 ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses);
 
 // The port of the longest subnet that contains an address.
-std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const config::Address& address);
+std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const IpAddress& address);
 
 }  // namespace surety

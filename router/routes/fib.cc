@@ -45,11 +45,6 @@ std::uint32_t first_groups6(std::uint32_t max_routes) {
   return 4096 + max_routes / 2;
 }
 
-std::uint32_t host_order(const config::Address& a) {
-  return std::uint32_t{a.bytes[0]} << 24 | std::uint32_t{a.bytes[1]} << 16 | std::uint32_t{a.bytes[2]} << 8 |
-         a.bytes[3];
-}
-
 // Addresses as rte_fib6 wants them: bytes, and from DPDK 24.11 on a struct that holds just these. Whatever a
 // prototype says, they are lent to it.
 class Lent6 {
@@ -160,42 +155,42 @@ void Fib::quiesce() {
 // A change frees a group by making all its 256 entries equal. After an addition these can only be the group
 // that the prefix lies in, if both its ends have the value, or those of longer prefixes inside. (A full table
 // is loaded with next to no waiting for workers that way.)
-bool Fib::may_have_freed(const config::Prefix& prefix, std::uint32_t value) const {
-  const config::Prefix p = prefix.masked();
-  if (p.address.v6) {
+bool Fib::may_have_freed(const Prefix& prefix, std::uint32_t value) const {
+  const Prefix p = prefix.masked();
+  if (p.address.is_v6()) {
     rte_rib6* const rib = rte_fib6_get_rib(v6_);
-    if (rte_rib6_get_nxt(rib, Lent6(p.address.bytes.data()), p.length, nullptr, RTE_RIB6_GET_NXT_COVER) !=
-        nullptr)
+    if (rte_rib6_get_nxt(rib, Lent6(p.address.data()), p.length, nullptr, RTE_RIB6_GET_NXT_COVER) != nullptr)
       return true;
-  } else if (rte_rib_get_nxt(rte_fib_get_rib(v4_), host_order(p.address), p.length, nullptr,
+  } else if (rte_rib_get_nxt(rte_fib_get_rib(v4_), p.address.v4_host_order(), p.length, nullptr,
                              RTE_RIB_GET_NXT_COVER) != nullptr) {
     return true;
   }
   if (p.length <= kFirstLevelBits) return false;
-  const config::Prefix group{p.address, static_cast<std::uint8_t>((p.length - 1) / 8 * 8)};
-  const config::Address first = group.masked().address, last = last_address(group);
+  const Prefix group{p.address, static_cast<std::uint8_t>((p.length - 1) / 8 * 8)};
+  const IpAddress first = group.masked().address, last = last_address(group);
   std::array<std::uint64_t, 2> values{};
-  if (p.address.v6) {
-    const std::array<std::array<std::uint8_t, 16>, 2> ends{first.bytes, last.bytes};
+  if (p.address.is_v6()) {
+    const std::array<IpAddress, 2> ends{first, last};
     lookup6(reinterpret_cast<const std::uint8_t(*)[16]>(ends.data()), values.data(), 2);
   } else {
-    const std::array<std::uint32_t, 2> ends{host_order(first), host_order(last)};
+    const std::array<std::uint32_t, 2> ends{first.v4_host_order(), last.v4_host_order()};
     lookup4(ends.data(), values.data(), 2);
   }
   return values[0] == value && values[1] == value;
 }
 
-bool Fib::add(const config::Prefix& prefix, std::uint32_t value) {
+bool Fib::add(const Prefix& prefix, std::uint32_t value) {
   if (value > kMaxValue) return false;
-  if (prefix.length == 0) return set_default(prefix.address.v6, value);
+  if (prefix.length == 0) return set_default(prefix.address.is_v6(), value);
   if (ShortPrefixes::holds(prefix)) {
     short6_.set(prefix, value);
     return true;
   }
   // Only prefixes beyond the first level take a group.
   if (prefix.length > kFirstLevelBits) quiesce();
-  const bool added = prefix.address.v6 ? add6(prefix, value)
-                                       : add4(host_order(prefix.masked().address), prefix.length, value);
+  const bool added = prefix.address.is_v6()
+                         ? add6(prefix, value)
+                         : add4(prefix.masked().address.v4_host_order(), prefix.length, value);
   freed_ = freed_ || may_have_freed(prefix, value);
   return added;
 }
@@ -209,10 +204,8 @@ bool Fib::add4(std::uint32_t address, std::uint8_t length, std::uint32_t value) 
   return rte_fib_add(v4_, address, length, value) == 0;
 }
 
-bool Fib::add6(const config::Prefix& prefix, std::uint32_t value) {
-  const auto try_add = [&] {
-    return rte_fib6_add(v6_, Lent6(prefix.address.bytes.data()), prefix.length, value);
-  };
+bool Fib::add6(const Prefix& prefix, std::uint32_t value) {
+  const auto try_add = [&] { return rte_fib6_add(v6_, Lent6(prefix.address.data()), prefix.length, value); };
   int result = try_add();
   // First, perhaps, a table of the same size with the right count; then a larger one.
   for (int i = 0; i < 2 && result == -ENOSPC; ++i)
@@ -242,18 +235,18 @@ bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
   return true;
 }
 
-bool Fib::remove(const config::Prefix& prefix) {
-  if (prefix.length == 0) return set_default(prefix.address.v6, RouteTarget{kNextHopNone}.encode());
+bool Fib::remove(const Prefix& prefix) {
+  if (prefix.length == 0) return set_default(prefix.address.is_v6(), RouteTarget{kNextHopNone}.encode());
   if (ShortPrefixes::holds(prefix)) return short6_.remove(prefix);
   freed_ = true;
-  if (!prefix.address.v6) {
-    const std::uint32_t address = host_order(prefix.masked().address);
+  if (!prefix.address.is_v6()) {
+    const std::uint32_t address = prefix.masked().address.v4_host_order();
     if (const auto top = TopPrefixes::find(address, prefix.length))
       return top_.has(*top) && set_top(*top, {});
     return rte_fib_delete(v4_, address, prefix.length) == 0;
   }
   ++removed6_;
-  return rte_fib6_delete(v6_, Lent6(prefix.address.bytes.data()), prefix.length) == 0;
+  return rte_fib6_delete(v6_, Lent6(prefix.address.data()), prefix.length) == 0;
 }
 
 std::size_t Fib::memory_bytes(std::uint32_t max_routes) {

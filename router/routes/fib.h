@@ -43,9 +43,9 @@ class Fib {
 
   // Adds or replaces; host bits of the prefix are ignored. IPv4 prefixes are below 224.0.0.0
   // (is_forwardable()). false: no room, or a value above 30 bits; nothing has changed.
-  bool add(const config::Prefix& prefix, std::uint32_t value);
+  bool add(const Prefix& prefix, std::uint32_t value);
   // false: there was no such route.
-  bool remove(const config::Prefix& prefix);
+  bool remove(const Prefix& prefix);
 
   // Called when all workers must pass a quiescent state before memory is used again
   // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
@@ -62,11 +62,11 @@ class Fib {
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
 
  private:
-  bool may_have_freed(const config::Prefix& prefix, std::uint32_t value) const;
+  bool may_have_freed(const Prefix& prefix, std::uint32_t value) const;
   bool set_default(bool v6, std::uint32_t value);
   bool set_top(std::size_t which, std::optional<std::uint32_t> value);
   bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
-  bool add6(const config::Prefix& prefix, std::uint32_t value);
+  bool add6(const Prefix& prefix, std::uint32_t value);
   rte_fib6* create6(bool second);
   bool rebuild6();
   void quiesce();

@@ -11,10 +11,7 @@ namespace surety {
 namespace {
 
 auto order_of(const RouteHop& h) {
-  const auto port = h.port ? int{*h.port} : -1;
-  static constexpr config::Address kNowhere{};
-  const config::Address& via = h.via ? *h.via : kNowhere;
-  return std::tuple(h.ifindex, port, h.weight, h.via.has_value(), via.v6, via.bytes);
+  return std::tie(h.ifindex, h.port, h.weight, h.via);
 }
 
 RouteHop hop_of(const RouteNextHop& h) {

@@ -21,7 +21,7 @@ namespace surety {
 
 // A next hop as its source gives it: exactly one of port and ifindex, or `via` alone.
 struct RouteHop {
-  std::optional<config::Address> via{};  // none: on link
+  std::optional<IpAddress> via{};  // none: on link
   std::optional<std::uint8_t> port{};
   int ifindex = 0;
   std::uint16_t weight = 1;

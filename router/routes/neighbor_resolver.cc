@@ -13,13 +13,13 @@ Duration pause_after(unsigned tries) {
   return std::min<Duration>(NeighborResolver::kRetry * (1 << doublings), NeighborResolver::kSlowest);
 }
 
-bool is_group(const config::Mac& mac) {
-  return (mac.bytes[0] & 1) != 0;
+bool is_group(const MacAddress& mac) {
+  return (mac[0] & 1) != 0;
 }
 
 }  // namespace
 
-void NeighborResolver::set_due(const config::Address& address, Entry& e, Time due) {
+void NeighborResolver::set_due(const IpAddress& address, Entry& e, Time due) {
   schedule_.erase({e.due, address});
   e.due = due;
   schedule_.emplace(due, address);
@@ -46,21 +46,21 @@ bool NeighborResolver::make_room() {
   return false;
 }
 
-NeighborResolver::Entry* NeighborResolver::add(const config::Address& address, bool wanted, Time now) {
+NeighborResolver::Entry* NeighborResolver::add(const IpAddress& address, bool wanted, Time now) {
   if (entries_.size() >= capacity_ && !(wanted && make_room())) return nullptr;
   Entry& e = entries_[address];
   set_due(address, e, now);
   return &e;
 }
 
-bool NeighborResolver::want(const config::Address& address, Time now) {
+bool NeighborResolver::want(const IpAddress& address, Time now) {
   const auto it = entries_.find(address);
   Entry* const e = it != entries_.end() ? &it->second : add(address, true, now);
   if (e != nullptr) e->wanted = true;
   return e != nullptr;
 }
 
-bool NeighborResolver::learn(const config::Address& address, const config::Mac& mac, bool override_known,
+bool NeighborResolver::learn(const IpAddress& address, const MacAddress& mac, bool override_known,
                              bool confirms, Time now) {
   const auto it = entries_.find(address);
   if (it == entries_.end() || is_group(mac)) return false;
@@ -75,7 +75,7 @@ bool NeighborResolver::learn(const config::Address& address, const config::Mac& 
   return true;
 }
 
-bool NeighborResolver::meet(const config::Address& address, const config::Mac& mac, Time now) {
+bool NeighborResolver::meet(const IpAddress& address, const MacAddress& mac, Time now) {
   if (!entries_.contains(address) && (is_group(mac) || add(address, false, now) == nullptr)) return false;
   return learn(address, mac, true, true, now);
 }
@@ -124,12 +124,12 @@ std::optional<NeighborResolver::Change> NeighborResolver::next_change() {
   return c;
 }
 
-bool NeighborResolver::unreachable(const config::Address& address) const {
+bool NeighborResolver::unreachable(const IpAddress& address) const {
   const auto it = entries_.find(address);
   return it != entries_.end() && !it->second.mac && it->second.tries > kTries;
 }
 
-const config::Mac* NeighborResolver::find(const config::Address& address) const {
+const MacAddress* NeighborResolver::find(const IpAddress& address) const {
   const auto it = entries_.find(address);
   return it != entries_.end() && it->second.mac ? &*it->second.mac : nullptr;
 }

@@ -32,21 +32,20 @@ class NeighborResolver {
   explicit NeighborResolver(std::size_t capacity = 4096) : capacity_(capacity) {}
 
   // Its packets wait, or routes lead by it. False: the table is full of others that are wanted.
-  bool want(const config::Address& address, Time now);
+  bool want(const IpAddress& address, Time now);
   // An answer, an announcement or a request says who has `address`; ignored unless it is in the table.
   // `override_known`: even if another station is known (RFC 4861 7.2.5; always with ARP); `confirms`: it
   // answers us. False: ignored.
-  bool learn(const config::Address& address, const config::Mac& mac, bool override_known, bool confirms,
-             Time now);
+  bool learn(const IpAddress& address, const MacAddress& mac, bool override_known, bool confirms, Time now);
   // The same of a station that asks for us, and so is about to send to us. False: no room.
-  bool meet(const config::Address& address, const config::Mac& mac, Time now);
+  bool meet(const IpAddress& address, const MacAddress& mac, Time now);
   // The link is up again, maybe to others than before: nothing is known any more, everything is asked for
   // now.
   void restart(Time now);
 
   struct Request {
-    config::Address address;
-    std::optional<config::Mac> mac;  // ask this station alone
+    IpAddress address;
+    std::optional<MacAddress> mac;  // ask this station alone
     friend bool operator==(const Request&, const Request&) = default;
   };
   // What is to be asked now; none: nothing (more).
@@ -54,17 +53,17 @@ class NeighborResolver {
   Time next_event() const { return schedule_.empty() ? kNever : schedule_.begin()->first; }
 
   struct Change {
-    config::Address address;
-    std::optional<config::Mac> mac;  // none: not known any more
-    bool unreachable = false;        // asked for in vain, or never asked for: it had to make room
+    IpAddress address;
+    std::optional<MacAddress> mac;  // none: not known any more
+    bool unreachable = false;       // asked for in vain, or never asked for: it had to make room
     friend bool operator==(const Change&, const Change&) = default;
   };
   // What has become known, in order; none: nothing (more).
   std::optional<Change> next_change();
 
   // Asked for kTries times in vain, and not answered since.
-  bool unreachable(const config::Address& address) const;
-  const config::Mac* find(const config::Address& address) const;  // null: not known
+  bool unreachable(const IpAddress& address) const;
+  const MacAddress* find(const IpAddress& address) const;  // null: not known
   template <class F>
   void for_each_known(F&& f) const {
     for (const auto& [address, e] : entries_)
@@ -74,28 +73,22 @@ class NeighborResolver {
 
  private:
   struct Entry {
-    std::optional<config::Mac> mac;
+    std::optional<MacAddress> mac;
     bool wanted = false;
     unsigned tries = 0;
     Time due{};
   };
-  using Entries = std::map<config::Address, Entry, AddressLess>;
-  struct Due {
-    bool operator()(const std::pair<Time, config::Address>& a,
-                    const std::pair<Time, config::Address>& b) const {
-      return a.first != b.first ? a.first < b.first : AddressLess{}(a.second, b.second);
-    }
-  };
+  using Entries = std::map<IpAddress, Entry>;
 
-  Entry* add(const config::Address& address, bool wanted, Time now);
+  Entry* add(const IpAddress& address, bool wanted, Time now);
   bool make_room();
-  void set_due(const config::Address& address, Entry& e, Time due);
+  void set_due(const IpAddress& address, Entry& e, Time due);
   void forget(Entries::iterator it);
   bool give_up(Entries::iterator it);
 
   std::size_t capacity_;
   Entries entries_;
-  std::set<std::pair<Time, config::Address>, Due> schedule_;  // every entry, by `due`
+  std::set<std::pair<Time, IpAddress>> schedule_;  // every entry, by `due`
   std::deque<Change> changes_;
 };
 

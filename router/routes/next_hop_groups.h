@@ -23,13 +23,8 @@ namespace surety {
 // A way out: through a gateway on a port, or straight to the destination on the port's subnet.
 struct NextHopMember {
   std::uint8_t port = 0;
-  std::optional<config::Address> gateway;
-  friend bool operator==(const NextHopMember&, const NextHopMember&) = default;
-  friend bool operator<(const NextHopMember& a, const NextHopMember& b) {
-    if (a.port != b.port) return a.port < b.port;
-    if (!a.gateway || !b.gateway) return !a.gateway && b.gateway;
-    return AddressLess{}(*a.gateway, *b.gateway);
-  }
+  std::optional<IpAddress> gateway;
+  friend auto operator<=>(const NextHopMember&, const NextHopMember&) = default;
 };
 // Sorted, 1 to RouteTarget::kMaxCount; a member stands in it as often as its weight says.
 using NextHopMembers = std::vector<NextHopMember>;

@@ -13,19 +13,19 @@ class PortAddresses {
  public:
   // `port`: with host bits. `router`: those of all ports. With an IPv6 address comes the link-local one of
   // `mac` (RFC 2464 5).
-  PortAddresses(std::vector<config::Prefix> port, std::vector<config::Prefix> router, const config::Mac& mac);
+  PortAddresses(std::vector<Prefix> port, std::vector<Prefix> router, const MacAddress& mac);
 
-  bool of_port(const config::Address& a) const;
-  bool of_router(const config::Address& a) const;
+  bool of_port(const IpAddress& a) const;
+  bool of_router(const IpAddress& a) const;
   // On one of the port's subnets, as a station: not the subnet itself, its broadcast, or an own address.
-  bool on_link(const config::Address& a) const;
+  bool on_link(const IpAddress& a) const;
   // From which address to speak to `peer`: the port's on its subnet, else any of its family, the port's
   // first. None: the router has none of its family.
-  std::optional<config::Address> source_towards(const config::Address& peer) const;
-  const std::vector<config::Prefix>& list() const { return port_; }
+  std::optional<IpAddress> source_towards(const IpAddress& peer) const;
+  const std::vector<Prefix>& list() const { return port_; }
 
  private:
-  std::vector<config::Prefix> port_, router_;
+  std::vector<Prefix> port_, router_;
 };
 
 }  // namespace surety

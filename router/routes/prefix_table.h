@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -18,13 +17,10 @@
 
 namespace surety {
 
-inline std::uint32_t hash_of(const config::Prefix& p) {
+inline std::uint32_t hash_of(const Prefix& p) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  std::uint64_t high = 0, low = 0;
-  std::memcpy(&high, p.address.bytes.data(), 8);
-  std::memcpy(&low, p.address.bytes.data() + 8, 8);
-  std::uint64_t h = (high ^ (std::uint64_t{p.length} << 1 | p.address.v6)) * kOdd;
-  h = (h ^ h >> 32 ^ low) * kOdd;
+  std::uint64_t h = (p.address.high ^ p.length) * kOdd;
+  h = (h ^ h >> 32 ^ p.address.low) * kOdd;
   return static_cast<std::uint32_t>((h ^ h >> 29) * kOdd >> 32);
 }
 
@@ -33,21 +29,19 @@ template <class Value>
 class PrefixTable {
  public:
   struct Entry {
-    config::Prefix prefix;
+    Prefix prefix;
     bool used = false;
     Value value{};
   };
 
-  Entry* find(const config::Prefix& prefix) {
+  Entry* find(const Prefix& prefix) {
     const auto at = bucket_of(prefix);
     return at ? &entries_[buckets_[*at].place] : nullptr;
   }
-  const Entry* find(const config::Prefix& prefix) const {
-    return const_cast<PrefixTable*>(this)->find(prefix);
-  }
+  const Entry* find(const Prefix& prefix) const { return const_cast<PrefixTable*>(this)->find(prefix); }
 
   // The entry of the prefix, made if there is none.
-  Entry& add(const config::Prefix& prefix) {
+  Entry& add(const Prefix& prefix) {
     if (Entry* known = find(prefix)) return *known;
     if ((size_ + 1) * 4 > buckets_.size() * 3) grow();
     const std::uint32_t place = take_place();
@@ -59,7 +53,7 @@ class PrefixTable {
     return e;
   }
 
-  void erase(const config::Prefix& prefix) {
+  void erase(const Prefix& prefix) {
     const auto at = bucket_of(prefix);
     if (!at) return;
     const std::uint32_t place = buckets_[*at].place;
@@ -84,7 +78,7 @@ class PrefixTable {
   std::size_t next(std::size_t bucket) const { return (bucket + 1) & (buckets_.size() - 1); }
   std::size_t home(std::uint32_t hash) const { return hash & (buckets_.size() - 1); }
 
-  std::optional<std::size_t> bucket_of(const config::Prefix& prefix) const {
+  std::optional<std::size_t> bucket_of(const Prefix& prefix) const {
     if (buckets_.empty()) return {};
     const std::uint32_t hash = hash_of(prefix);
     for (std::size_t b = home(hash); buckets_[b].place != kEmpty; b = next(b))

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
 
-config::Prefix shortened(const config::Address& address, int length) {
-  return config::Prefix{address, static_cast<std::uint8_t>(length)}.masked();
+Prefix shortened(const IpAddress& address, int length) {
+  return Prefix{address, static_cast<std::uint8_t>(length)}.masked();
 }
 
 bool same_way(const RouteHop& a, const RouteHop& b) {
@@ -23,7 +23,7 @@ bool same_way(const RouteHop& a, const RouteHop& b) {
 Rib::Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed)
     : sink_(sink), sets_(groups, std::move(resolve)), changed_(std::move(changed)) {}
 
-void Rib::set(const config::Prefix& prefix, RouteCandidate candidate) {
+void Rib::set(const Prefix& prefix, RouteCandidate candidate) {
   auto& candidates = table_.add(prefix).value.candidates;
   const auto* const known = candidates.find(candidate.source, candidate.metric);
   const HopSets::Id before = known != nullptr ? known->set : HopSets::kNone;
@@ -33,11 +33,11 @@ void Rib::set(const config::Prefix& prefix, RouteCandidate candidate) {
   if (before != HopSets::kNone) sets_.drop(before);
 }
 
-void Rib::remove(const config::Prefix& prefix, Source source, std::uint32_t metric) {
+void Rib::remove(const Prefix& prefix, Source source, std::uint32_t metric) {
   remove_hops(prefix, source, metric, {});
 }
 
-void Rib::remove_hops(const config::Prefix& prefix, Source source, std::uint32_t metric,
+void Rib::remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
                       const std::vector<RouteHop>& hops) {
   auto* const entry = table_.find(prefix);
   if (entry == nullptr) return;
@@ -55,7 +55,7 @@ void Rib::remove_hops(const config::Prefix& prefix, Source source, std::uint32_t
   for (const auto& c : taken) sets_.drop(c.set);
 }
 
-void Rib::candidates_changed(const config::Prefix& prefix, Source source) {
+void Rib::candidates_changed(const Prefix& prefix, Source source) {
   program(prefix);
   // A neighbour's host route hides the others of its prefix from program().
   if (is_host(prefix) && source != Source::neighbor) changed_(prefix);
@@ -69,7 +69,7 @@ HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
   return HopSets::kNone;
 }
 
-void Rib::program(config::Prefix prefix) {
+void Rib::program(Prefix prefix) {
   auto* entry = table_.find(prefix);
   if (entry == nullptr) return;
   const Programmed before = entry->value.programmed;
@@ -87,7 +87,7 @@ void Rib::program(config::Prefix prefix) {
 }
 
 // What the sink has now, with a use of the set taken for it; nothing if there is no room.
-Rib::Programmed Rib::install(const config::Prefix& prefix, HopSets::Id set, const Programmed& before) {
+Rib::Programmed Rib::install(const Prefix& prefix, HopSets::Id set, const Programmed& before) {
   if (set == HopSets::kNone) return {};
   const auto target = sets_.use(set);
   if (!target) return {};
@@ -108,7 +108,7 @@ void Rib::set_rejected(Table::Entry& entry, bool rejected) {
 // One for one that goes: the room that a route leaves is that of about one other.
 void Rib::retry_rejected() {
   while (!waiting_.empty()) {
-    const config::Prefix prefix = waiting_.back();
+    const Prefix prefix = waiting_.back();
     waiting_.pop_back();
     auto* const entry = table_.find(prefix);
     if (entry == nullptr) continue;
@@ -118,11 +118,11 @@ void Rib::retry_rejected() {
   }
 }
 
-std::uint32_t& Rib::count(Lengths& lengths, const config::Prefix& p) {
-  return lengths[p.address.v6][p.length];
+std::uint32_t& Rib::count(Lengths& lengths, const Prefix& p) {
+  return lengths[p.address.is_v6()][p.length];
 }
 
-void Rib::account(const config::Prefix& prefix, const Programmed& before, const Programmed& after) {
+void Rib::account(const Prefix& prefix, const Programmed& before, const Programmed& after) {
   const auto change = [&](auto& n, bool was, bool is) { n = n + is - was; };
   change(programmed_, before.value != 0, after.value != 0);
   change(count(all_, prefix), before.value != 0, after.value != 0);
@@ -181,7 +181,7 @@ std::size_t Rib::visit(Table::Entry& entry) {
   const auto& all = entry.value.candidates.all();
   const bool stale = std::ranges::any_of(all, [this](const auto& c) { return is_stale(c); });
   if (!stale && is_as_wanted(entry.value)) return 1;
-  const config::Prefix prefix = entry.prefix;
+  const Prefix prefix = entry.prefix;
   if (!stale) {
     program(prefix);
     return kStepsOfChange;
@@ -202,25 +202,25 @@ bool Rib::is_as_wanted(const Route& route) const {
 
 // --- longest match, for neighbours ---
 
-HopSets::Id Rib::covering(const config::Address& address) const {
+HopSets::Id Rib::covering(const IpAddress& address) const {
   if (const auto* host = table_.find(host_prefix(address)))
     if (const auto set = wanted(host->value, false); set != HopSets::kNone) return set;
-  for (int length = host_length(address) - 1; length >= 0; --length) {
-    if (all_[address.v6][static_cast<std::size_t>(length)] == 0) continue;
+  for (int length = address.bits() - 1; length >= 0; --length) {
+    if (all_[address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
     const auto* entry = table_.find(shortened(address, length));
     if (entry != nullptr && entry->value.programmed.value != 0) return entry->value.programmed.set;
   }
   return HopSets::kNone;
 }
 
-bool Rib::is_on_link(const config::Address& address, std::uint8_t port) const {
+bool Rib::is_on_link(const IpAddress& address, std::uint8_t port) const {
   const HopSets::Id set = covering(address);
   return set != HopSets::kNone && sets_.has(set, {port, {}});
 }
 
-bool Rib::is_under_subnet(const config::Prefix& prefix) const {
+bool Rib::is_under_subnet(const Prefix& prefix) const {
   for (int length = prefix.length - 1; length >= 0; --length) {
-    if (on_link_[prefix.address.v6][static_cast<std::size_t>(length)] == 0) continue;
+    if (on_link_[prefix.address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
     const auto* entry = table_.find(shortened(prefix.address, length));
     if (entry != nullptr && entry->value.programmed.on_link) return true;
   }

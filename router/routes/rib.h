@@ -35,16 +35,16 @@ class Rib {
   using Resolve = HopSets::Resolve;
   // Called when other routes for addresses of a prefix, neighbours' host routes aside, may lead elsewhere
   // than before.
-  using Changed = std::function<void(const config::Prefix&)>;
+  using Changed = std::function<void(const Prefix&)>;
 
   Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed);
 
   // Adds, or replaces the candidate of the same (source, metric).
-  void set(const config::Prefix& prefix, RouteCandidate candidate);
-  void remove(const config::Prefix& prefix, Source source, std::uint32_t metric);
+  void set(const Prefix& prefix, RouteCandidate candidate);
+  void remove(const Prefix& prefix, Source source, std::uint32_t metric);
   // Takes `hops` away from a candidate; all of it when none of its hops are left, none are given or none is
   // known.
-  void remove_hops(const config::Prefix& prefix, Source source, std::uint32_t metric,
+  void remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
                    const std::vector<RouteHop>& hops);
 
   // Next hop objects of the kernel, for keys that name them.
@@ -67,7 +67,7 @@ class Rib {
   bool work();
 
   // Whether packets to an address go straight to it through the port, neighbours' host routes aside.
-  bool is_on_link(const config::Address& address, std::uint8_t port) const;
+  bool is_on_link(const IpAddress& address, std::uint8_t port) const;
 
   std::size_t programmed() const { return programmed_; }
   std::size_t rejected() const { return rejected_; }
@@ -89,14 +89,14 @@ class Rib {
   using Lengths =
       std::array<std::array<std::uint32_t, 129>, 2>;  // how many prefixes there are, by family and length
 
-  static Lengths::value_type::value_type& count(Lengths& lengths, const config::Prefix& p);
+  static Lengths::value_type::value_type& count(Lengths& lengths, const Prefix& p);
   HopSets::Id wanted(const Route& route, bool neighbors) const;
-  HopSets::Id covering(const config::Address& address) const;
-  bool is_under_subnet(const config::Prefix& prefix) const;
-  void candidates_changed(const config::Prefix& prefix, Source source);
-  void program(config::Prefix prefix);
-  Programmed install(const config::Prefix& prefix, HopSets::Id set, const Programmed& before);
-  void account(const config::Prefix& prefix, const Programmed& before, const Programmed& after);
+  HopSets::Id covering(const IpAddress& address) const;
+  bool is_under_subnet(const Prefix& prefix) const;
+  void candidates_changed(const Prefix& prefix, Source source);
+  void program(Prefix prefix);
+  Programmed install(const Prefix& prefix, HopSets::Id set, const Programmed& before);
+  void account(const Prefix& prefix, const Programmed& before, const Programmed& after);
   void set_rejected(Table::Entry& entry, bool rejected);
   void retry_rejected();
   void begin_walk();
@@ -108,8 +108,8 @@ class Rib {
   HopSets sets_;
   Changed changed_;
   Table table_;
-  std::vector<config::Prefix> waiting_;  // rejected, or were when they came here
-  Lengths all_{}, on_link_{};            // of what is programmed
+  std::vector<Prefix> waiting_;  // rejected, or were when they came here
+  Lengths all_{}, on_link_{};    // of what is programmed
   std::size_t programmed_ = 0, rejected_ = 0;
   std::size_t steps_ = SIZE_MAX;
   std::size_t place_ = 0;  // how far the walk over all routes has come

@@ -13,15 +13,15 @@ namespace surety {
 enum class EventAction : std::uint8_t { add, remove };
 
 struct RouteNextHop {
-  std::optional<config::Address> via{};  // none: on link
-  int ifindex = 0;                       // 0: find it by `via`
-  std::uint16_t weight = 1;              // its share of the flows, beside the other next hops' weights
+  std::optional<IpAddress> via{};  // none: on link
+  int ifindex = 0;                 // 0: find it by `via`
+  std::uint16_t weight = 1;        // its share of the flows, beside the other next hops' weights
 };
 
 // A route of the kernel's main table, unicast or blackhole kind (blackhole, unreachable, prohibit).
 struct RouteEvent {
   EventAction action = EventAction::add;
-  config::Prefix to{};
+  Prefix to{};
   std::vector<RouteNextHop> next_hops{};  // several: ECMP
   std::uint32_t metric = 0;
   std::uint8_t protocol = 0;  // RTPROT_*
@@ -45,20 +45,20 @@ struct NextHopEvent {
 struct NeighborEvent {
   EventAction action = EventAction::add;  // remove: deleted, failed or incomplete: no MAC known
   int ifindex = 0;
-  config::Address address;
-  config::Mac mac;
+  IpAddress address;
+  MacAddress mac{};
 };
 struct AddressEvent {
   EventAction action = EventAction::add;
   int ifindex = 0;
-  config::Prefix address;  // with host bits
+  Prefix address;  // with host bits
 };
 struct LinkEvent {
   int ifindex = 0;
   std::string name;
   bool up = false;
   std::uint32_t mtu = 0;
-  config::Mac mac;
+  MacAddress mac{};
 };
 
 // A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash.
@@ -83,7 +83,7 @@ struct NextHopEntry {
     unresolved,  // a gateway whose MAC is not known: the kernel is to resolve the gateway
     ready,
   };
-  config::Mac destination;  // valid when ready
+  MacAddress destination{};  // valid when ready
   std::uint8_t port = 0;
   State state = State::no_route;
 };
@@ -100,9 +100,9 @@ inline constexpr std::uint32_t kNextHopLocal = 2;
 class RouteSink {
  public:
   virtual ~RouteSink() = default;
-  virtual bool set_route(const config::Prefix& prefix,
+  virtual bool set_route(const Prefix& prefix,
                          RouteTarget target) = 0;  // adds or replaces; false: no room
-  virtual void remove_route(const config::Prefix& prefix) = 0;
+  virtual void remove_route(const Prefix& prefix) = 0;
   virtual void set_next_hop(std::uint32_t id, const NextHopEntry& entry) = 0;
 };
 

@@ -36,20 +36,11 @@ std::vector<RouteHop> kernel_hops(const RouteEvent& event) {
 
 }  // namespace
 
-bool Routes::InterfaceAddressLess::operator()(const InterfaceAddress& a, const InterfaceAddress& b) const {
-  return a.first != b.first ? a.first < b.first : AddressLess{}(a.second, b.second);
-}
-
-bool Routes::NeighborLess::operator()(const NeighborKey& a, const NeighborKey& b) const {
-  if (a.first == b.first) return a.second < b.second;
-  return AddressLess{}(a.first, b.first);
-}
-
 Routes::Routes(RouteSink& sink, std::uint32_t next_hops)
     : groups_(sink, next_hops, [this](const NextHopMember& m) { return entry(m); }),
       rib_(
           sink, groups_, [this](const RouteHop& h) { return resolve(h); },
-          [this](const config::Prefix& p) { refresh_host_routes(p); }) {}
+          [this](const Prefix& p) { refresh_host_routes(p); }) {}
 
 void Routes::configure(const config::Config& config) {
   ports_.resize(config.ports.size());
@@ -97,7 +88,7 @@ void Routes::on(const LinkEvent& event) {
 
 void Routes::on(const RouteEvent& event) {
   if (!is_forwardable(event.to)) return;
-  const config::Prefix to = event.to.masked();
+  const Prefix to = event.to.masked();
   if (event.action == EventAction::remove)
     return rib_.remove_hops(to, Source::kernel, event.metric, kernel_hops(event));
   RouteCandidate c{.source = Source::kernel, .metric = event.metric, .generation = kernel_generation_};
@@ -197,7 +188,7 @@ void Routes::refresh_connected() {
   rib_.program_all();  // gateways without a port are found through connected subnets
 }
 
-void Routes::refresh_neighbor(const config::Address& address, std::uint8_t port) {
+void Routes::refresh_neighbor(const IpAddress& address, std::uint8_t port) {
   const NeighborKey key{address, port};
   const auto yaml = yaml_neighbors_.find(key);
   const auto kernel = kernel_neighbors_.find({ports_[port].ifindex, address});
@@ -217,8 +208,8 @@ void Routes::refresh_neighbors(int ifindex, std::uint8_t port) {
     refresh_neighbor(it->first.second, port);
 }
 
-void Routes::refresh_host_route(const config::Address& address) {
-  const config::Prefix host = host_prefix(address);
+void Routes::refresh_host_route(const IpAddress& address) {
+  const Prefix host = host_prefix(address);
   if (!is_forwardable(host)) return;
   for (auto n = neighbors_.lower_bound({address, 0}); n != neighbors_.end() && n->first.first == address;
        ++n) {
@@ -232,10 +223,9 @@ void Routes::refresh_host_route(const config::Address& address) {
   if (host_routes_.erase(address) > 0) rib_.remove(host, Source::neighbor, 0);
 }
 
-void Routes::refresh_host_routes(const config::Prefix& prefix) {
-  const config::Address last = last_address(prefix);
+void Routes::refresh_host_routes(const Prefix& prefix) {
   for (auto n = neighbors_.lower_bound({prefix.masked().address, 0});
-       n != neighbors_.end() && !AddressLess{}(last, n->first.first); ++n)
+       n != neighbors_.end() && prefix.contains(n->first.first); ++n)
     refresh_host_route(n->first.first);
 }
 

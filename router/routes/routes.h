@@ -64,7 +64,7 @@ class Routes {
   bool work() { return rib_.work(); }
 
   struct Resolution {
-    config::Address address;
+    IpAddress address;
     std::uint8_t port = 0;
     int ifindex = 0;  // 0: the port has no interface in the kernel
     friend bool operator==(const Resolution&, const Resolution&) = default;
@@ -86,29 +86,22 @@ class Routes {
   struct Port {
     int ifindex = 0;
     bool up = true;
-    std::vector<config::Prefix> addresses;  // of YAML
+    std::vector<Prefix> addresses;  // of YAML
   };
   // Something of the kernel on an interface, whether that is a port or not; the value starts with the sync
   // that saw it last.
-  using InterfaceAddress = std::pair<int, config::Address>;
-  struct InterfaceAddressLess {
-    bool operator()(const InterfaceAddress& a, const InterfaceAddress& b) const;
-  };
+  using InterfaceAddress = std::pair<int, IpAddress>;
   struct KernelNeighbor {
-    config::Mac mac;
+    MacAddress mac{};
     std::uint32_t generation = 0;
   };
   struct KernelAddress {
     int ifindex = 0;
-    config::Prefix address;
+    Prefix address;
     std::uint32_t generation = 0;
   };
-  using NeighborKey =
-      std::pair<config::Address, std::uint8_t>;  // address first: host routes are found by range
-  struct NeighborLess {
-    bool operator()(const NeighborKey& a, const NeighborKey& b) const;
-  };
-  using Neighbors = std::map<NeighborKey, config::Mac, NeighborLess>;
+  using NeighborKey = std::pair<IpAddress, std::uint8_t>;  // address first: host routes are found by range
+  using Neighbors = std::map<NeighborKey, MacAddress>;
 
   std::optional<std::uint8_t> port_of(int ifindex) const;
   bool is_up(std::size_t port) const;
@@ -118,10 +111,10 @@ class Routes {
   void configure_routes(const std::vector<config::Route>& routes);
   void configure_neighbors(const std::vector<config::Neighbor>& neighbors);
   void refresh_connected();
-  void refresh_neighbor(const config::Address& address, std::uint8_t port);
+  void refresh_neighbor(const IpAddress& address, std::uint8_t port);
   void refresh_neighbors(int ifindex, std::uint8_t port);
-  void refresh_host_route(const config::Address& address);
-  void refresh_host_routes(const config::Prefix& prefix);
+  void refresh_host_route(const IpAddress& address);
+  void refresh_host_routes(const Prefix& prefix);
 
   NextHopGroups groups_;
   Rib rib_;
@@ -130,9 +123,9 @@ class Routes {
   std::vector<KernelAddress> kernel_addresses_;
   ConnectedRoutes connected_;
   Neighbors yaml_neighbors_;
-  std::map<InterfaceAddress, KernelNeighbor, InterfaceAddressLess> kernel_neighbors_;
-  Neighbors neighbors_;                                               // on ports: YAML's, else the kernel's
-  std::map<config::Address, std::uint8_t, AddressLess> host_routes_;  // neighbours that have one
+  std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
+  Neighbors neighbors_;                            // on ports: YAML's, else the kernel's
+  std::map<IpAddress, std::uint8_t> host_routes_;  // neighbours that have one
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };
 

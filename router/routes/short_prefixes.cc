@@ -3,8 +3,8 @@
 
 namespace surety {
 
-std::uint32_t ShortPrefixes::node_of(const config::Prefix& prefix) {
-  const auto& bytes = prefix.address.bytes;
+std::uint32_t ShortPrefixes::node_of(const Prefix& prefix) {
+  const std::uint8_t* const bytes = prefix.address.data();
   const std::uint32_t bits = std::uint32_t{bytes[0]} << 8 | bytes[1];
   return (1u << prefix.length) | bits >> (kBits - prefix.length);
 }
@@ -16,14 +16,14 @@ void ShortPrefixes::make() {
   published_.store(slots_.get(), std::memory_order_release);
 }
 
-void ShortPrefixes::set(const config::Prefix& prefix, std::uint32_t value) {
+void ShortPrefixes::set(const Prefix& prefix, std::uint32_t value) {
   if (!slots_) make();
   const std::uint32_t node = node_of(prefix);
   (*nodes_)[node] = {value, true};
   fill(node, value);
 }
 
-bool ShortPrefixes::remove(const config::Prefix& prefix) {
+bool ShortPrefixes::remove(const Prefix& prefix) {
   const std::uint32_t node = node_of(prefix);
   if (!nodes_ || !(*nodes_)[node].used) return false;
   (*nodes_)[node] = {};

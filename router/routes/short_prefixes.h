@@ -19,7 +19,7 @@ namespace surety {
 class ShortPrefixes {
  public:
   static constexpr std::uint8_t kBits = 16;
-  static bool holds(const config::Prefix& p) { return p.address.v6 && p.length > 0 && p.length <= kBits; }
+  static bool holds(const Prefix& p) { return p.address.is_v6() && p.length > 0 && p.length <= kBits; }
 
   class Slots {
    public:
@@ -34,9 +34,9 @@ class ShortPrefixes {
   };
 
   // Adds or replaces a prefix that holds() is true of; host bits are ignored.
-  void set(const config::Prefix& prefix, std::uint32_t value);
+  void set(const Prefix& prefix, std::uint32_t value);
   // false: there was none.
-  bool remove(const config::Prefix& prefix);
+  bool remove(const Prefix& prefix);
 
   // Any thread; null: there has never been a prefix.
   const Slots* slots() const { return published_.load(std::memory_order_acquire); }
@@ -46,7 +46,7 @@ class ShortPrefixes {
     std::uint32_t value = 0;
     bool used = false;
   };
-  static std::uint32_t node_of(const config::Prefix& prefix);
+  static std::uint32_t node_of(const Prefix& prefix);
   void make();
   void fill(std::uint32_t node, std::uint32_t value);
 

@@ -15,13 +15,13 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "router/wire/ip_addresses.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 
 struct CongestionSignal {
-  config::Address source, destination;  // of that packet; the signal goes towards its source
-  std::uint8_t port = 0;                // the congested queue, at the router that it belongs to
+  IpAddress source, destination;  // of that packet; the signal goes towards its source
+  std::uint8_t port = 0;          // the congested queue, at the router that it belongs to
   std::uint8_t class_index = 0;
   std::uint8_t dscp = 0;  // of that packet: of the CSA domains on its path, those of its class are concerned
   Time time{};            // of the arrival

@@ -11,7 +11,7 @@
 #include "router/signals/signal_message.h"
 #include "router/wire/bytes.h"
 #include "router/wire/checksum.h"
-#include "router/wire/ip_addresses.h"
+#include "router/wire/ip_bytes.h"
 
 namespace surety::signal_layout {
 

@@ -84,13 +84,15 @@ SignalResult read_signal(std::span<const std::uint8_t> ip, SignalMessage& out) {
     return SignalResult::malformed;
   out.from = source_of(ip.data());
   out.to = destination_of(ip.data());
+  for (const IpAddress& a : {out.from, out.to, out.source, out.destination})
+    if (a.is_v6() != v6) return SignalResult::malformed;  // ::ffff:a.b.c.d in IPv6
   out.sent = UnixTime(std::chrono::milliseconds(sent));
   read_object(icmp.data(), out);
   return SignalResult::applied;
 }
 
 bool is_authentic(std::span<const std::uint8_t> ip, const SignalMessage& message, const SignalKey& key) {
-  const SignalMac mac = mac_of(ip, message.from.v6, key);
+  const SignalMac mac = mac_of(ip, message.from.is_v6(), key);
   return sodium_memcmp(mac.data(), message.mac.data(), mac.size()) == 0;
 }
 

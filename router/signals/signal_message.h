@@ -20,13 +20,13 @@ namespace surety {
 using SignalMac = std::array<std::uint8_t, 16>;
 
 struct SignalMessage {
-  config::Address from;      // outer source: an address of the router that signals
-  config::Address to;        // outer destination: the source of the congested packet, or its border
+  IpAddress from;            // outer source: an address of the router that signals
+  IpAddress to;              // outer destination: the source of the congested packet, or its border
   std::uint32_t router = 0;  // id of the router that signals
   std::uint8_t port = 0, queue = 0;
   std::uint64_t sequence = 0;  // of that queue; rises by one, also over restarts (signal_sender.h)
   UnixTime sent;
-  config::Address source, destination;  // of the congested packet
+  IpAddress source, destination;  // of the congested packet
   std::uint8_t dscp = 0;
   // Its first bytes, for write_signal() alone; all zeros: a header made of the three above stands for them.
   std::array<std::uint8_t, CongestionSignal::kQuote> quote{};

@@ -17,12 +17,12 @@ std::uint64_t first_sequence(UnixTime wall) {
   return (ms / 1000) << 32 | ((ms % 1000) << 32) / 1000;
 }
 
-std::optional<config::Address> own_address(const config::Config& config, bool v6) {
+std::optional<IpAddress> own_address(const config::Config& config, bool v6) {
   for (const bool core_only : {true, false}) {
     for (const auto& port : config.ports) {
       if (core_only && port.trust != Trust::core) continue;
       for (const auto& a : port.addresses)
-        if (a.address.v6 == v6 && !config::is_link_local_v6(a.address)) return a.address;
+        if (a.address.is_v6() == v6 && !is_link_local_v6(a.address)) return a.address;
     }
   }
   return {};
@@ -54,7 +54,7 @@ SignalSender::SignalSender(const config::Config& config, const SignalKeys& keys,
 std::size_t SignalSender::write(const CongestionSignal& signal, Time now, UnixTime wall,
                                 std::span<std::uint8_t> room) {
   Queue& queue = queue_of(signal);
-  const auto& from = from_[signal.source.v6];
+  const auto& from = from_[signal.source.is_v6()];
   if (!from || keys_->keys.empty()) {
     ++queue.counters.lost;
     return 0;
@@ -91,7 +91,7 @@ SignalSender::QueueCounters SignalSender::counters(std::uint8_t port, std::uint8
                                                       : QueueCounters{};
 }
 
-const config::Address& SignalSender::destination_of(const config::Address& source) const {
+const IpAddress& SignalSender::destination_of(const IpAddress& source) const {
   for (const auto& b : borders_)
     if (b.source.contains(source)) return b.border;
   return source;

@@ -50,12 +50,12 @@ class SignalSender {
     QueueCounters counters;
   };
   Queue& queue_of(const CongestionSignal& s) { return queues_[first_queue_[s.port] + s.class_index]; }
-  const config::Address& destination_of(const config::Address& source) const;
+  const IpAddress& destination_of(const IpAddress& source) const;
 
   const SignalKeys* keys_;
   std::uint32_t id_;
-  std::array<std::optional<config::Address>, 2> from_;  // IPv4, IPv6
-  std::vector<config::Signalling::Border> borders_;     // longest prefix first
+  std::array<std::optional<IpAddress>, 2> from_;     // IPv4, IPv6
+  std::vector<config::Signalling::Border> borders_;  // longest prefix first
   SignalLimit limit_;
   std::vector<std::size_t> first_queue_;  // by port, and one behind
   std::vector<Queue> queues_;

@@ -3,19 +3,15 @@
 
 #include <sodium.h>
 
-#include <cstring>
-
 namespace surety {
 
 namespace {
 
-std::uint64_t hash_of(const config::Address& a, const std::array<std::uint8_t, 16>& secret) {
-  std::array<std::uint8_t, 17> input;
-  std::memcpy(input.data(), a.bytes.data(), a.bytes.size());
-  input[16] = a.v6;
+std::uint64_t hash_of(const IpAddress& a, const std::array<std::uint8_t, 16>& secret) {
   std::uint64_t hash = 0;
   static_assert(sizeof hash == crypto_shorthash_BYTES && sizeof secret == crypto_shorthash_KEYBYTES);
-  crypto_shorthash(reinterpret_cast<std::uint8_t*>(&hash), input.data(), input.size(), secret.data());
+  crypto_shorthash(reinterpret_cast<std::uint8_t*>(&hash), reinterpret_cast<const std::uint8_t*>(&a),
+                   sizeof a, secret.data());
   return hash | 1;
 }
 
@@ -24,7 +20,7 @@ std::uint64_t hash_of(const config::Address& a, const std::array<std::uint8_t, 1
 SignalSources::SignalSources(std::uint32_t per_second, const std::array<std::uint8_t, 16>& secret)
     : limit_(per_second), secret_(secret), sets_(kSets) {}
 
-bool SignalSources::permit(const config::Address& source, Time now) {
+bool SignalSources::permit(const IpAddress& source, Time now) {
   const std::uint64_t tag = hash_of(source, secret_);
   Set& set = sets_[(tag >> 1) % kSets];
   Entry* room = nullptr;

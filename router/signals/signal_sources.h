@@ -21,7 +21,7 @@ class SignalSources {
   SignalSources(std::uint32_t per_second, const std::array<std::uint8_t, 16>& secret);
 
   // Whether one more signal of `source` is within its limit; counts it.
-  bool permit(const config::Address& source, Time now);
+  bool permit(const IpAddress& source, Time now);
 
   static constexpr std::size_t kSets = 1024, kWays = 4;
 

@@ -17,20 +17,20 @@ void store_be16(std::uint8_t* p, std::size_t v) {
 void store_be64(std::uint8_t* p, std::uint64_t v) {
   store(p, __builtin_bswap64(v));
 }
-void store_address(std::uint8_t* p, const config::Address& a) {
-  std::memcpy(p, a.bytes.data(), address_bytes(a.v6));
+void store_address(std::uint8_t* p, const IpAddress& a) {
+  std::memcpy(p, a.data(), a.size());
 }
 
 struct IpHeader {
-  const config::Address& source;
-  const config::Address& destination;
+  const IpAddress& source;
+  const IpAddress& destination;
   std::uint8_t dscp, hops, protocol;
   std::size_t payload;
 };
 
 // No options, no flow label; IPv4: not to be fragmented, hence without identification (RFC 6864 4.1).
 void write_ip(std::uint8_t* p, const IpHeader& h) {
-  const bool v6 = h.source.v6;
+  const bool v6 = h.source.is_v6();
   std::memset(p, 0, ip_header(v6));
   if (v6) {
     p[0] = static_cast<std::uint8_t>(0x60 | h.dscp >> 2);
@@ -80,7 +80,7 @@ void write_object(std::uint8_t* icmp, const SignalMessage& m, std::uint8_t key_i
 
 std::size_t write_signal(const SignalMessage& m, const SignalKey& key, std::span<std::uint8_t> room) {
   constexpr std::uint8_t kHops = 64;
-  const bool v6 = m.from.v6;
+  const bool v6 = m.from.is_v6();
   const auto ip = room.first(ip_header(v6) + kEnd);
   std::uint8_t* const icmp = &ip[ip_header(v6)];
   write_ip(ip.data(), {m.from, m.to, kSignalDscp, kHops, v6 ? kIcmp6 : kIcmp, kEnd});

@@ -2,15 +2,13 @@
 // Ethernet headers as bytes (no VLAN tags).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 
+#include "config/address.h"
 #include "router/wire/bytes.h"
 
 namespace surety {
-
-using MacAddress = std::array<std::uint8_t, 6>;
 
 inline constexpr std::size_t kEthernetHeader = 14;
 inline constexpr MacAddress kBroadcastMac{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};

@@ -31,6 +31,7 @@
 #include <string_view>
 
 #include "conditioners/drop_reason.h"
+#include "config/address.h"
 #include "router/wire/rewrite.h"
 
 namespace surety {
@@ -99,10 +100,10 @@ struct ParsedPacket {
 
 // What the ports say of themselves.
 struct ParseContext {
-  std::array<std::uint8_t, 6> mac{};  // the port's own
-  std::uint8_t port = 0;              // ingress port index, below kMaxPorts
-  bool match_dscp = false;            // a rule looks at the DSCP: it becomes part of the key
-  bool promiscuous = false;           // take frames for any MAC
+  MacAddress mac{};          // the port's own
+  std::uint8_t port = 0;     // ingress port index, below kMaxPorts
+  bool match_dscp = false;   // a rule looks at the DSCP: it becomes part of the key
+  bool promiscuous = false;  // take frames for any MAC
 };
 
 struct ParseOutcome {

@@ -6,34 +6,13 @@
 // pseudo header), except where `l4_verified` says that hardware has done it.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 
+#include "config/address.h"
 #include "router/wire/headers.h"
 
 namespace surety {
-
-// IPv4 as ::ffff:a.b.c.d (RFC 4291 2.5.5.2); words as loaded from the packet.
-struct IpAddress {
-  std::uint64_t high = 0, low = 0;
-  static constexpr std::uint64_t kV4High = 0,
-                                 kV4Prefix = 0x0000'0000'ffff'0000;  // the low word's lower half, as loaded
-  static IpAddress v4(std::uint32_t as_loaded) {
-    return {kV4High, kV4Prefix | static_cast<std::uint64_t>(as_loaded) << 32};
-  }
-  static IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
-    return v4(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b) << 8 |
-              static_cast<std::uint32_t>(c) << 16 | static_cast<std::uint32_t>(d) << 24);
-  }
-  static IpAddress v6(const std::uint8_t* sixteen) {
-    return {load<std::uint64_t>(sixteen), load<std::uint64_t>(sixteen + 8)};
-  }
-  bool is_v6() const { return high != kV4High || (low & 0xffff'ffff) != kV4Prefix; }
-  std::uint32_t v4_as_loaded() const { return static_cast<std::uint32_t>(low >> 32); }
-  friend bool operator==(const IpAddress&, const IpAddress&) = default;
-};
 
 // Both ends of a flow, as this end sees them; ports in host order. Of dccp_udp these are the DCCP ports.
 struct Tuple {

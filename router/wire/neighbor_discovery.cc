@@ -13,14 +13,8 @@ enum Option : std::uint8_t { kSourceLinkLayer = 1, kTargetLinkLayer = 2 };
 constexpr std::size_t kMessage = 24, kOption = 8;
 
 using Bytes16 = std::array<std::uint8_t, 16>;
-Bytes16 bytes(const IpAddress& a) {
-  Bytes16 b;
-  store(b.data(), a.high);
-  store(b.data() + 8, a.low);
-  return b;
-}
 bool unspecified(const IpAddress& a) {
-  return a == IpAddress{};
+  return a == IpAddress::unspecified(true);
 }
 bool multicast(const IpAddress& a) {
   return (a.high & 0xff) == 0xff;
@@ -53,7 +47,7 @@ std::optional<Message> read(const IpPacket& packet) {
   if (!m.solicitation && icmp[0] != kAdvertisement) return std::nullopt;
   m.flags = m.solicitation ? std::uint8_t{0} : icmp[4];
   m.target = IpAddress::v6(icmp.data() + 8);
-  if (multicast(m.target) || !checksum_good(packet)) return std::nullopt;
+  if (!m.target.is_v6() || multicast(m.target) || !checksum_good(packet)) return std::nullopt;
   const std::uint8_t wanted = m.solicitation ? kSourceLinkLayer : kTargetLinkLayer;
   if (!read_options(icmp.subspan(kMessage), wanted, m)) return std::nullopt;
   const bool probe = m.solicitation && unspecified(packet.source);
@@ -72,8 +66,7 @@ void write(std::uint8_t* frame, const MacAddress& to, const MacAddress& from, co
   std::memset(icmp, 0, 8);
   icmp[0] = m.solicitation ? kSolicitation : kAdvertisement;
   icmp[4] = m.flags;
-  const Bytes16 target = bytes(m.target);
-  std::memcpy(icmp + 8, target.data(), target.size());
+  std::memcpy(icmp + 8, m.target.data(), 16);
   icmp[24] = m.solicitation ? kSourceLinkLayer : kTargetLinkLayer;
   icmp[25] = 1;
   std::memcpy(icmp + 26, from.data(), from.size());
@@ -84,8 +77,7 @@ void write(std::uint8_t* frame, const MacAddress& to, const MacAddress& from, co
 
 IpAddress solicited_node(const IpAddress& a) {
   Bytes16 b{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};
-  const Bytes16 of = bytes(a);
-  std::memcpy(&b[13], &of[13], 3);
+  std::memcpy(&b[13], a.data() + 13, 3);
   return IpAddress::v6(b.data());
 }
 
@@ -95,7 +87,7 @@ IpAddress all_nodes() {
 }
 
 MacAddress multicast_mac(const IpAddress& a) {
-  const Bytes16 b = bytes(a);
+  const std::uint8_t* const b = a.data();
   return {0x33, 0x33, b[12], b[13], b[14], b[15]};
 }
 

@@ -160,7 +160,7 @@ void host_poll(benchmark::State& state) {
 }
 BENCHMARK(host_poll)->Arg(1000)->Arg(100'000);
 
-constexpr frames::Mac kGatewayMac{2, 0, 0, 0, 0, 0x99};
+constexpr MacAddress kGatewayMac{2, 0, 0, 0, 0, 0x99};
 
 // Its gateway is known.
 Station station(std::uint32_t flows) {

@@ -21,39 +21,36 @@ namespace {
 constexpr std::uint32_t kMostRoutes = 1 << 20;
 constexpr std::size_t kVectorSize = 64;
 
-config::Prefix random_v4(std::mt19937& random) {
-  config::Prefix p;
-  const auto bits = static_cast<std::uint32_t>(random());
-  for (std::size_t i = 0; i < 4; ++i) p.address.bytes[i] = static_cast<std::uint8_t>(bits >> 8 * i);
+Prefix random_v4(std::mt19937& random) {
+  Prefix p{IpAddress::v4(static_cast<std::uint32_t>(random()))};
   p.length = static_cast<std::uint8_t>(random() % 16 == 0 ? 25 + random() % 8 : 16 + random() % 9);
   return p.masked();
 }
 
 // As registries give them out: /32 of 2000::/8 to providers, /48 in them to sites.
-config::Prefix random_v6(std::mt19937& random) {
-  config::Prefix p;
-  p.address.v6 = true;
-  p.address.bytes = {0x20,
-                     static_cast<std::uint8_t>(random() % 4),
-                     static_cast<std::uint8_t>(random() % 64),
-                     static_cast<std::uint8_t>(random()),
-                     static_cast<std::uint8_t>(random() % 8),
-                     static_cast<std::uint8_t>(random())};
+Prefix random_v6(std::mt19937& random) {
+  const std::uint8_t bytes[16] = {0x20,
+                                  static_cast<std::uint8_t>(random() % 4),
+                                  static_cast<std::uint8_t>(random() % 64),
+                                  static_cast<std::uint8_t>(random()),
+                                  static_cast<std::uint8_t>(random() % 8),
+                                  static_cast<std::uint8_t>(random())};
+  Prefix p{IpAddress::v6(bytes)};
   p.length = random() % 4 == 0 ? 32 : 48;
   return p.masked();
 }
 
-std::unique_ptr<Fib> fill(bool v6, std::uint32_t routes, std::vector<config::Address>& hosts) {
+std::unique_ptr<Fib> fill(bool v6, std::uint32_t routes, std::vector<IpAddress>& hosts) {
   auto fib = std::make_unique<Fib>("bench", routes);
   std::mt19937 random(1);
   std::uint32_t added = 0;
   while (added < routes) {
-    const config::Prefix p = v6 ? random_v6(random) : random_v4(random);
+    const Prefix p = v6 ? random_v6(random) : random_v4(random);
     if (!fib->add(p, 3 + added % 1000)) break;
     ++added;
     hosts.push_back(p.address);
     for (std::size_t i = p.length / 8U + 1; i < (v6 ? 16 : 4); ++i)
-      hosts.back().bytes[i] = static_cast<std::uint8_t>(random());
+      hosts.back().data()[i] = static_cast<std::uint8_t>(random());
   }
   if (added < routes) return nullptr;
   return fib;
@@ -66,15 +63,12 @@ void report(benchmark::State& state, std::uint64_t cycles, std::size_t lookups) 
 }
 
 void lookup4(benchmark::State& state) {
-  std::vector<config::Address> hosts;
+  std::vector<IpAddress> hosts;
   const auto fib = fill(false, static_cast<std::uint32_t>(state.range(0)), hosts);
   if (!fib) return state.SkipWithError("the routes do not fit");
   const auto n = static_cast<std::size_t>(state.range(1));
   std::vector<std::uint32_t> ips;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto& b = hosts[i * 7919 % hosts.size()].bytes;
-    ips.push_back(std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3]);
-  }
+  for (std::size_t i = 0; i < n; ++i) ips.push_back(hosts[i * 7919 % hosts.size()].v4_host_order());
   std::array<std::uint64_t, kVectorSize> values{};
   std::uint64_t cycles = 0;
   for (auto _ : state) {
@@ -89,12 +83,12 @@ void lookup4(benchmark::State& state) {
 }
 
 void lookup6(benchmark::State& state) {
-  std::vector<config::Address> hosts;
+  std::vector<IpAddress> hosts;
   const auto fib = fill(true, static_cast<std::uint32_t>(state.range(0)), hosts);
   if (!fib) return state.SkipWithError("the routes do not fit");
   const auto n = static_cast<std::size_t>(state.range(1));
   const auto ips = std::make_unique<std::uint8_t[][16]>(n);
-  for (std::size_t i = 0; i < n; ++i) std::memcpy(ips[i], hosts[i * 7919 % hosts.size()].bytes.data(), 16);
+  for (std::size_t i = 0; i < n; ++i) std::memcpy(ips[i], hosts[i * 7919 % hosts.size()].data(), 16);
   std::array<std::uint64_t, kVectorSize> values{};
   std::uint64_t cycles = 0;
   for (auto _ : state) {
@@ -111,13 +105,13 @@ void lookup6(benchmark::State& state) {
 // Cycles of adding and removing a route at a table of the given size, no worker to wait for.
 void change(benchmark::State& state) {
   const bool v6 = state.range(1) == 6;
-  std::vector<config::Address> hosts;
+  std::vector<IpAddress> hosts;
   const auto fib = fill(v6, static_cast<std::uint32_t>(state.range(0)), hosts);
   if (!fib) return state.SkipWithError("the routes do not fit");
   std::mt19937 random(2);
   std::uint64_t cycles = 0;
   for (auto _ : state) {
-    const config::Prefix p = v6 ? random_v6(random) : random_v4(random);
+    const Prefix p = v6 ? random_v6(random) : random_v4(random);
     const std::uint64_t start = __rdtsc();
     benchmark::DoNotOptimize(fib->add(p, 7));
     fib->remove(p);

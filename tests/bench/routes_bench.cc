@@ -41,22 +41,19 @@ std::uint8_t length6(unsigned draw) {
   return static_cast<std::uint8_t>(49 + draw % 16);
 }
 
-std::vector<config::Prefix> table(bool v6, std::size_t n) {
+std::vector<Prefix> table(bool v6, std::size_t n) {
   std::mt19937 random(v6 ? 6 : 4);
-  std::set<config::Prefix, PrefixLess> seen;
-  std::vector<config::Prefix> out;
+  std::set<Prefix> seen;
+  std::vector<Prefix> out;
   while (out.size() < n) {
-    config::Prefix p;
-    p.address.v6 = v6;
+    Prefix p;
     const auto bits = random(), more = random();
-    for (std::size_t i = 0; i < 4; ++i) {
-      p.address.bytes[i] = static_cast<std::uint8_t>(bits >> 8 * i);
-      p.address.bytes[4 + i] = static_cast<std::uint8_t>(v6 ? more >> 8 * i : 0);
-    }
+    p.address =
+        v6 ? IpAddress{std::uint64_t{more} << 32 | bits, 0} : IpAddress::v4(static_cast<std::uint32_t>(bits));
     if (v6)
-      p.address.bytes[0] = 0x20, p.address.bytes[1] &= 0x0f;
+      p.address.data()[0] = 0x20, p.address.data()[1] &= 0x0f;
     else
-      p.address.bytes[0] = static_cast<std::uint8_t>(1 + p.address.bytes[0] % 222);
+      p.address.data()[0] = static_cast<std::uint8_t>(1 + p.address.data()[0] % 222);
     const auto draw = static_cast<unsigned>(random() % 100);
     p.length = v6 ? length6(draw) : length4(draw);
     p = p.masked();
@@ -67,30 +64,28 @@ std::vector<config::Prefix> table(bool v6, std::size_t n) {
 
 class NoSink : public RouteSink {
  public:
-  bool set_route(const config::Prefix&, RouteTarget) override { return true; }
-  void remove_route(const config::Prefix&) override {}
+  bool set_route(const Prefix&, RouteTarget) override { return true; }
+  void remove_route(const Prefix&) override {}
   void set_next_hop(std::uint32_t, const NextHopEntry&) override {}
 };
 
 class FibSink : public RouteSink {
  public:
-  bool set_route(const config::Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }
-  void remove_route(const config::Prefix& p) override { fib.remove(p); }
+  bool set_route(const Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }
+  void remove_route(const Prefix& p) override { fib.remove(p); }
   void set_next_hop(std::uint32_t id, const NextHopEntry& e) override { next_hops.set(id, e); }
   Fib fib{"bench", kMaxRoutes};
   NextHopTable next_hops;
 };
 
-RouteEvent event(const config::Prefix& to, int gateway) {
+constexpr std::uint64_t kNet6 = 0x0100'b80d'0120;  // 2001:db8:1::/64
+
+RouteEvent event(const Prefix& to, int gateway) {
   RouteEvent e;
   e.to = to;
-  config::Address via;
-  via.v6 = to.address.v6;
-  if (via.v6)
-    via.bytes = {0x20, 0x01, 0x0d, 0xb8, 0, 1};
-  else
-    via.bytes = {10, 0, 0, 0};
-  via.bytes[via.v6 ? 15U : 3U] = static_cast<std::uint8_t>(2 + gateway);
+  const auto host = static_cast<std::uint8_t>(2 + gateway);
+  const IpAddress via =
+      to.address.is_v6() ? IpAddress{kNet6, std::uint64_t{host} << 56} : IpAddress::v4(10, 0, 0, host);
   e.next_hops.push_back({via, 10});
   e.protocol = 186;
   return e;
@@ -122,20 +117,18 @@ std::size_t fib_bytes() {
 }
 
 template <class Sink>
-void measure(const std::string& name, const std::vector<config::Prefix>& v4,
-             const std::vector<config::Prefix>& v6) {
+void measure(const std::string& name, const std::vector<Prefix>& v4, const std::vector<Prefix>& v6) {
   fmt::print("-- {}\n", name);
   const std::size_t dpdk = fib_bytes();
   auto sink = std::make_unique<Sink>();
   auto routes = std::make_unique<Routes>(*sink);
   config::Config config;
   config.ports.resize(1);
-  config.ports[0].addresses = {{{{10, 0, 0, 1}, false}, 16},
-                               {{{0x20, 0x01, 0x0d, 0xb8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, true}, 64}};
+  config.ports[0].addresses = {{IpAddress::v4(10, 0, 0, 1), 16}, {{kNet6, std::uint64_t{1} << 56}, 64}};
   routes->configure(config);
   routes->bind_port(0, 10);
   const std::size_t before = mallinfo2().uordblks;
-  const auto add_all = [&](const std::vector<config::Prefix>& all, int shift) {
+  const auto add_all = [&](const std::vector<Prefix>& all, int shift) {
     for (std::size_t i = 0; i < all.size(); ++i)
       routes->on(event(all[i], static_cast<int>(i + static_cast<std::size_t>(shift)) % kGateways));
   };
@@ -154,7 +147,7 @@ void measure(const std::string& name, const std::vector<config::Prefix>& v4,
              static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(v4.size() + v6.size()),
              (fib_bytes() - dpdk) >> 20);
   const auto single = [&](const std::string& what, const std::string& to) {
-    RouteEvent e = event(config::parse_prefix(to).value(), 1);
+    RouteEvent e = event(parse_prefix(to).value(), 1);
     const Lap add;
     routes->on(e);
     report("add " + what, add, 1);

@@ -56,8 +56,8 @@ std::vector<Octets> ring_of(const SignalKey& k, bool ipv6, bool many_sources = f
   std::vector<Octets> ring;
   for (std::size_t i = 0; i < kRing; ++i) {
     SignalMessage m = message(ipv6);
-    if (many_sources) m.from.bytes[ipv6 ? 14 : 2] = static_cast<std::uint8_t>(i >> 8);
-    if (many_sources) m.from.bytes[ipv6 ? 15 : 3] = static_cast<std::uint8_t>(i);
+    if (many_sources) m.from.data()[ipv6 ? 14 : 2] = static_cast<std::uint8_t>(i >> 8);
+    if (many_sources) m.from.data()[ipv6 ? 15 : 3] = static_cast<std::uint8_t>(i);
     ring.push_back(packet(m, k));
   }
   return ring;

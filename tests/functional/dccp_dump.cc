@@ -11,6 +11,7 @@
 
 #include "endpoints/tfrc/dccp_receiver.h"
 #include "endpoints/tfrc/dccp_sender.h"
+#include "router/wire/ip_bytes.h"
 
 namespace {
 
@@ -44,8 +45,8 @@ IpPacket view(const Octets& ip) {
   IpPacket p;
   const bool v6 = ip[0] >> 4 == 6;
   const std::size_t header = v6 ? 40 : 20;
-  p.source = v6 ? IpAddress::v6(ip.data() + 8) : IpAddress::v4(load<std::uint32_t>(ip.data() + 12));
-  p.destination = v6 ? IpAddress::v6(ip.data() + 24) : IpAddress::v4(load<std::uint32_t>(ip.data() + 16));
+  p.source = source_of(ip.data());
+  p.destination = destination_of(ip.data());
   p.payload = std::span(ip).subspan(header);
   p.length = static_cast<std::uint16_t>(ip.size());
   if (ip[v6 ? 6 : 9] == 17) {

@@ -34,8 +34,8 @@ class Pcap {
   std::ofstream out_;
 };
 
-config::Prefix prefix4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, std::uint8_t length) {
-  return {{{a, b, c, d}, false}, length};
+Prefix prefix4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, std::uint8_t length) {
+  return {IpAddress::v4(a, b, c, d), length};
 }
 
 // Router 10.9.0.1, key 7 is 00 01 .. 0f; what comes from 10.5.0.0/16 has its border at 10.9.0.5.
@@ -44,8 +44,7 @@ config::Config configuration() {
   c.router.id = 0x0a090001;
   config::Port port;
   port.trust = config::Port::Trust::core;
-  port.addresses = {prefix4(10, 9, 0, 1, 24),
-                    {{{0x20, 1, 0xd, 0xb8, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, true}, 64}};
+  port.addresses = {prefix4(10, 9, 0, 1, 24), *parse_prefix("2001:db8:9::1/64")};
   c.ports = {port};
   c.signalling.borders = {{prefix4(10, 5, 0, 0, 16), prefix4(10, 9, 0, 5, 32).address}};
   return c;

@@ -36,8 +36,8 @@ constexpr std::size_t kRoom = 32;         // routes
 void require(bool condition) {
   if (!condition) std::abort();
 }
-void check(const config::Prefix& p) {
-  require(p.length <= (p.address.v6 ? 128 : 32));
+void check(const Prefix& p) {
+  require(p.length <= (p.address.is_v6() ? 128 : 32));
 }
 
 void check(const std::monostate&) {}
@@ -48,7 +48,7 @@ void check(const AddressEvent& e) {
   check(e.address);
 }
 void check(const NeighborEvent& e) {
-  require(e.action == EventAction::add || e.mac == config::Mac{});
+  require(e.action == EventAction::add || e.mac == MacAddress{});
 }
 void check(const NextHopEvent& e) {
   require(e.id != 0);
@@ -73,7 +73,7 @@ NetlinkEvent parse_exactly(Octets body, std::uint16_t type, std::size_t misalign
 
 class CheckedSink : public RouteSink {
  public:
-  bool set_route(const config::Prefix& p, RouteTarget target) override {
+  bool set_route(const Prefix& p, RouteTarget target) override {
     check(p);
     require(p == p.masked());
     for (std::uint32_t i = 0; i < target.count; ++i) require(ids.contains(target.first + i));
@@ -81,20 +81,20 @@ class CheckedSink : public RouteSink {
     routes[p] = target;
     return true;
   }
-  void remove_route(const config::Prefix& p) override { require(routes.erase(p) == 1); }
+  void remove_route(const Prefix& p) override { require(routes.erase(p) == 1); }
   void set_next_hop(std::uint32_t id, const NextHopEntry&) override {
     require(id > kNextHopLocal && id < kNextHops);
     ids.insert(id);
   }
-  std::map<config::Prefix, RouteTarget, PrefixLess> routes;
+  std::map<Prefix, RouteTarget> routes;
   std::set<std::uint32_t> ids{kNextHopBlackhole, kNextHopLocal};
 };
 
 config::Config two_ports() {
   config::Config config;
   config.ports.resize(2);
-  config.ports[0].addresses = {{{{10, 0, 0, 1}, false}, 24}};
-  config.routes = {{{{{192, 0, 2, 0}, false}, 24}, {{config::Address{{10, 1, 0, 9}, false}, {}}}, false}};
+  config.ports[0].addresses = {{IpAddress::v4(10, 0, 0, 1), 24}};
+  config.routes = {{{IpAddress::v4(192, 0, 2, 0), 24}, {{IpAddress::v4(10, 1, 0, 9), {}}}, false}};
   return config;
 }
 

@@ -15,13 +15,12 @@
 #include "router/linux/icmp_error.h"
 #include "router/linux/responder.h"
 #include "router/wire/checksum.h"
-#include "router/wire/config_address.h"
 
 namespace {
 
 using namespace surety;
 
-constexpr config::Mac kMac{{2, 0, 0, 0, 0, 1}};
+constexpr MacAddress kMac{{2, 0, 0, 0, 0, 1}};
 constexpr std::size_t kNeighbors = 8, kFrame = 14 + 1500;
 
 void require(bool holds) {
@@ -33,7 +32,7 @@ enum Shape : std::uint8_t { raw, arp, echo4, discovery };
 // The rest is the fuzzer's.
 void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
   if (shape == raw || frame.size() < 14 + 60) return;
-  std::copy(kMac.bytes.begin(), kMac.bytes.end(), frame.begin());
+  std::copy(kMac.begin(), kMac.end(), frame.begin());
   std::uint8_t* const l3 = &frame[14];
   const std::size_t size = frame.size() - 14;
   if (shape == arp) {
@@ -75,9 +74,7 @@ void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
 
 struct Bed {
   PortAddresses addresses{
-      {config::parse_prefix("10.0.0.254/24").value(), config::parse_prefix("2001:db8::fe/64").value()},
-      {},
-      kMac};
+      {parse_prefix("10.0.0.254/24").value(), parse_prefix("2001:db8::fe/64").value()}, {}, kMac};
   Responder responder{kMac, addresses, 1500, Time{}, kNeighbors};
   IcmpErrors errors{Time{}};
   std::vector<std::uint8_t> room = std::vector<std::uint8_t>(kFrame);
@@ -88,11 +85,11 @@ struct Bed {
   void receive(std::span<const std::uint8_t> frame) {
     require(responder.receive(frame, now) != ResponderResult::none);
     ParsedPacket p;
-    const ParseOutcome outcome = parse(frame, {.mac = kMac.bytes}, p);
+    const ParseOutcome outcome = parse(frame, {.mac = kMac}, p);
     if (outcome.drop != DropReason::none || outcome.punt == PuntReason::arp ||
         outcome.punt == PuntReason::control)
       return;
-    const config::Address to = from_wire(ip_packet(frame, p).destination);
+    const IpAddress to = ip_packet(frame, p).destination;
     if (p.ttl > 1 && addresses.on_link(to)) responder.hold(to, frame.subspan(p.l3_offset, p.length), now);
     Slot out = slot();
     for (const auto problem : {IcmpProblem::time_exceeded, IcmpProblem::too_big, IcmpProblem::unreachable}) {
@@ -105,7 +102,7 @@ struct Bed {
     while (const auto change = responder.next_change()) require(addresses.on_link(change->address));
     for (Slot out = slot(); responder.poll({&out, 1}, now) == 1; out = slot()) {
       require(out.length >= 14 + 28 && out.length <= kFrame);
-      require(std::equal(kMac.bytes.begin(), kMac.bytes.end(), room.begin() + 6));
+      require(std::equal(kMac.begin(), kMac.end(), room.begin() + 6));
     }
     require(responder.neighbors().size() <= kNeighbors && responder.next_wakeup() > now);
   }

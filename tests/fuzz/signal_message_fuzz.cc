@@ -76,7 +76,8 @@ void check_form(const Octets& ip) {
     require(ours || result != SignalResult::applied);
   }
   if (result != SignalResult::applied) return;
-  require(m.from.v6 == v6 && m.to.v6 == v6 && m.source.v6 == v6 && m.destination.v6 == v6 && m.dscp < 64);
+  require(m.from.is_v6() == v6 && m.to.is_v6() == v6 && m.source.is_v6() == v6 &&
+          m.destination.is_v6() == v6 && m.dscp < 64);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using namespace surety;
 using namespace surety::endpoints;
 
-constexpr std::array<std::uint8_t, 6> kMac{2, 0, 0, 0, 0, 1};
+constexpr MacAddress kMac{2, 0, 0, 0, 0, 1};
 
 void require(bool holds) {
   if (!holds) std::abort();

@@ -44,7 +44,7 @@ std::size_t anchor_turn(const BenchBed& bed, bool v6) {
     const NextHopEntry hop = bed.forwarding().next_hops().get(static_cast<std::uint32_t>(targets[i]));
     std::uint8_t* frame = ip_header(burst[i], 0);
     decrement_ttl(frame + 14, v6);
-    std::memcpy(frame, hop.destination.bytes.data(), 6);
+    std::memcpy(frame, hop.destination.data(), 6);
     std::memcpy(frame + 6, bed.ports()[1]->mac().data(), 6);
   }
   return bed.ports()[1]->transmit({burst.data(), n});

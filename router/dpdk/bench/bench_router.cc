@@ -155,7 +155,7 @@ BenchBed::~BenchBed() {
   if (callback_ != nullptr) rte_eth_remove_rx_callback(ports_[0]->id(), 0, callback_);
 }
 
-void BenchBed::add_routes(const std::vector<config::Prefix>& routes) {
+void BenchBed::add_routes(const std::vector<Prefix>& routes) {
   for (std::uint32_t i = 0; i < routes.size(); ++i)
     if (!forwarding_.set_route(routes[i], RouteTarget{kFirstHop + i % kHops, 1}))
       throw std::runtime_error("no room for the benchmark's routes");

@@ -39,7 +39,7 @@ class BenchBed {
   struct FreePool {
     void operator()(rte_mempool* p) const { rte_mempool_free(p); }
   };
-  void add_routes(const std::vector<config::Prefix>& routes);
+  void add_routes(const std::vector<Prefix>& routes);
   // rte_rx_callback_fn; `self` is a BenchBed.
   static std::uint16_t receive(std::uint16_t port, std::uint16_t queue, rte_mbuf** mbufs, std::uint16_t n,
                                std::uint16_t max, void* self);

@@ -28,20 +28,13 @@ std::uint8_t draw(const std::array<Share, N>& shares, Rng& rng) {
   return shares[0].length;
 }
 
-config::Prefix prefix4(std::uint32_t address, std::uint8_t length) {
-  config::Prefix p;
-  for (unsigned b = 0; b < 4; ++b) p.address.bytes[b] = static_cast<std::uint8_t>(address >> (24 - 8 * b));
-  p.length = length;
-  return p;
+Prefix prefix4(std::uint32_t address, std::uint8_t length) {
+  return {IpAddress::v4(__builtin_bswap32(address)), length};
 }
 
 // `high`: the first 64 bits.
-config::Prefix prefix6(std::uint64_t high, std::uint8_t length) {
-  config::Prefix p;
-  for (unsigned b = 0; b < 8; ++b) p.address.bytes[b] = static_cast<std::uint8_t>(high >> (56 - 8 * b));
-  p.address.v6 = true;
-  p.length = length;
-  return p;
+Prefix prefix6(std::uint64_t high, std::uint8_t length) {
+  return {{__builtin_bswap64(high), 0}, length};
 }
 
 // Of 1.0.0.0/8 to 223.0.0.0/8 without what no router routes, the feed's sources and the edge's routes.
@@ -51,8 +44,8 @@ bool usable(std::uint32_t address) {
 }
 
 // Side by side, at the next place where one of its length may stand.
-std::vector<config::Prefix> core4() {
-  std::vector<config::Prefix> routes;
+std::vector<Prefix> core4() {
+  std::vector<Prefix> routes;
   Rng rng(11);
   std::uint64_t next = 1u << 24;
   while (routes.size() < kCoreRoutes4) {
@@ -71,8 +64,8 @@ std::vector<config::Prefix> core4() {
 }
 
 // Spread over 2a00::/8, longer ones within shorter ones among them.
-std::vector<config::Prefix> core6() {
-  std::vector<config::Prefix> routes;
+std::vector<Prefix> core6() {
+  std::vector<Prefix> routes;
   Rng rng(12);
   for (std::uint32_t i = 0; i < kCoreRoutes6; ++i) {
     const std::uint8_t length = draw(kShares6, rng);
@@ -84,15 +77,15 @@ std::vector<config::Prefix> core6() {
 
 }  // namespace
 
-std::vector<config::Prefix> edge_routes(bool v6) {
-  std::vector<config::Prefix> routes;
+std::vector<Prefix> edge_routes(bool v6) {
+  std::vector<Prefix> routes;
   for (std::uint32_t i = 0; i < kEdgeRoutes; ++i)
     routes.push_back(v6 ? prefix6(std::uint64_t{0x2600} << 48 | std::uint64_t{i * 2654435761u} << 16, 48)
                         : prefix4((16u << 24) + (i << 8), 24));
   return routes;
 }
 
-std::vector<config::Prefix> core_routes(bool v6) {
+std::vector<Prefix> core_routes(bool v6) {
   return v6 ? core6() : core4();
 }
 

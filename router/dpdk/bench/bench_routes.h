@@ -16,7 +16,7 @@ namespace surety {
 inline constexpr std::uint32_t kEdgeRoutes = 65536;  // of each family
 inline constexpr std::uint32_t kCoreRoutes4 = 1'000'000, kCoreRoutes6 = 200'000;
 
-std::vector<config::Prefix> edge_routes(bool v6);
-std::vector<config::Prefix> core_routes(bool v6);
+std::vector<Prefix> edge_routes(bool v6);
+std::vector<Prefix> core_routes(bool v6);
 
 }  // namespace surety

@@ -40,8 +40,7 @@ void put_udp(std::uint8_t* udp, std::uint32_t flow, std::uint16_t length) {
   put16(udp + 4, length);
 }
 
-void make4(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route, config::Dscp dscp,
-           Rng& rng) {
+void make4(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
   std::uint8_t* ip = frame + 14;
   put16(frame + 12, 0x0800);
   ip[0] = 0x45;
@@ -51,13 +50,12 @@ void make4(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route,
   ip[9] = 17;
   put32(ip + 12, 10u << 24 | (flow & 0xffffff));
   const std::uint64_t hosts = 0xffffffffu >> route.length;
-  put32(ip + 16, load_be32(route.address.bytes.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
+  put32(ip + 16, load_be32(route.address.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
   put16(ip + 10, checksum(ip));
   put_udp(ip + 20, flow, kFrame4 - 14 - 20);
 }
 
-void make6(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route, config::Dscp dscp,
-           Rng& rng) {
+void make6(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
   std::uint8_t* ip = frame + 14;
   put16(frame + 12, 0x86dd);
   put16(ip, 0x6000u | static_cast<std::uint32_t>(dscp) << 6);
@@ -66,7 +64,7 @@ void make6(std::uint8_t* frame, std::uint32_t flow, const config::Prefix& route,
   ip[7] = 64;
   put32(ip + 8, 0x20010db8);
   put32(ip + 20, flow);
-  std::memcpy(ip + 24, route.address.bytes.data(), 16);
+  std::memcpy(ip + 24, route.address.data(), 16);
   put32(ip + 36, rng.next());
   put_udp(ip + 40, flow, 8);
 }
@@ -92,7 +90,7 @@ BenchFeed::BenchFeed(const BenchTraffic& t)
     std::uint8_t* frame = frames_.get()[i].bytes.data();
     std::memcpy(frame, t.destination_mac.data(), 6);
     frame[6] = 2;
-    const config::Prefix& route = t.routes[rng.next() % t.routes.size()];
+    const Prefix& route = t.routes[rng.next() % t.routes.size()];
     const config::Dscp dscp = t.dscps.empty() ? config::Dscp{0} : t.dscps[rng.next() % t.dscps.size()];
     t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, t.first + i, route, dscp, rng);
   }

@@ -20,10 +20,10 @@ namespace surety {
 struct BenchTraffic {
   std::uint32_t flows = 1000;
   bool v6 = false;
-  std::array<std::uint8_t, 6> destination_mac{};
-  std::span<const config::Prefix> routes;  // destinations lie in them, drawn at random; of the family
-  std::span<const config::Dscp> dscps;     // drawn at random, by flow; none: BE
-  std::uint32_t first = 0;                 // number of the first flow
+  MacAddress destination_mac{};
+  std::span<const Prefix> routes;       // destinations lie in them, drawn at random; of the family
+  std::span<const config::Dscp> dscps;  // drawn at random, by flow; none: BE
+  std::uint32_t first = 0;              // number of the first flow
 };
 
 class BenchFeed {

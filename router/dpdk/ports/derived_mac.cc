@@ -23,16 +23,16 @@ bool has_address(config::Device::Kind kind) {
 
 }  // namespace
 
-config::Mac derived_mac(std::string_view router, std::string_view port) {
+MacAddress derived_mac(std::string_view router, std::string_view port) {
   std::uint64_t h = hash(hash(hash(kBasis, router), std::string_view("\0", 1)), port);
   h ^= h >> 48;  // the address takes the low 48 bits
-  config::Mac mac;
-  std::generate(mac.bytes.rbegin(), mac.bytes.rend(), [&h] {
+  MacAddress mac{};
+  std::generate(mac.rbegin(), mac.rend(), [&h] {
     const auto byte = static_cast<std::uint8_t>(h);
     h >>= 8;
     return byte;
   });
-  mac.bytes[0] = static_cast<std::uint8_t>((mac.bytes[0] & 0xfc) | 0x02);
+  mac[0] = static_cast<std::uint8_t>((mac[0] & 0xfc) | 0x02);
   return mac;
 }
 

@@ -10,7 +10,7 @@
 namespace surety {
 
 // Locally administered, unicast.
-config::Mac derived_mac(std::string_view router, std::string_view port);
+MacAddress derived_mac(std::string_view router, std::string_view port);
 
 // Gives a port one that has no `mac:` and a device without an address that lasts: memif, virtio-user, vhost,
 // tap (the address of its kernel device is the other end's).

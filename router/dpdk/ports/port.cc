@@ -94,7 +94,7 @@ void DpdkPort::look_at_device() {
   rte_ether_addr mac{};
   must(rte_eth_macaddr_get(id_, &mac), "read its MAC address");
   std::memcpy(mac_.data(), mac.addr_bytes, 6);
-  if (config_.mac) mac_ = config_.mac->bytes;
+  if (config_.mac) mac_ = *config_.mac;
 }
 
 int DpdkPort::socket() const {

@@ -55,7 +55,7 @@ class DpdkPort {
 
   std::uint16_t id() const { return id_; }
   std::uint16_t rx_queues() const { return rx_queues_; }
-  const std::array<std::uint8_t, 6>& mac() const { return mac_; }
+  const MacAddress& mac() const { return mac_; }
   bool link_up() const;
   std::uint64_t rx_missed() const;  // lost before the router saw them
 
@@ -108,7 +108,7 @@ class DpdkPort {
   std::uint16_t rx_queues_ = 0;
   bool started_ = false;
   PortAbility ability_;
-  std::array<std::uint8_t, 6> mac_{};
+  MacAddress mac_{};
   WakeFds wakes_;
   bool interrupts_ = false;
   std::unique_ptr<BurstGate> gate_;   // of a device that comes and goes while workers run

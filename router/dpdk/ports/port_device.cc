@@ -23,7 +23,7 @@ using Kind = config::Device::Kind;
 constexpr unsigned kMemifRing = 11;  // 2^11 packets each way
 
 std::string mac_argument(const config::Port& port) {
-  return port.mac ? ",mac=" + config::to_string(*port.mac) : std::string();
+  return port.mac ? ",mac=" + to_string(*port.mac) : std::string();
 }
 
 // A socket of this kind of device, and whether we are its server. 0: it has none.

@@ -16,10 +16,10 @@ class Forwarding : public RouteSink {
  public:
   Forwarding(std::uint32_t max_routes, unsigned workers);
 
-  bool set_route(const config::Prefix& prefix, RouteTarget target) override {
+  bool set_route(const Prefix& prefix, RouteTarget target) override {
     return fib_.add(prefix, target.encode());
   }
-  void remove_route(const config::Prefix& prefix) override { fib_.remove(prefix); }
+  void remove_route(const Prefix& prefix) override { fib_.remove(prefix); }
   void set_next_hop(std::uint32_t id, const NextHopEntry& entry) override { next_hops_.set(id, entry); }
 
   const Fib& fib() const { return fib_; }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "router/wire/config_address.h"
-
 namespace surety {
 
 namespace {
@@ -16,7 +14,7 @@ const char* name(config::Signalling::Mode mode) {
 }
 
 std::string dotted(std::uint32_t router_id) {
-  return to_string(from_wire(IpAddress::v4(__builtin_bswap32(router_id))));
+  return to_string(IpAddress::v4(__builtin_bswap32(router_id)));
 }
 
 // In the order of their keys; of those that are there twice, the one that was copied first.

@@ -121,7 +121,7 @@ class Worker {
   const WorkerOptions options_;
   std::vector<PortCounters> port_counters_;
   std::vector<ServiceCounters> service_counters_;
-  WorkerCounters counters_;
+  std::vector<MacAddress> macs_;
   StageMeter meter_;
   Exits exits_;
   const WorkerContext context_;

@@ -29,8 +29,8 @@ std::string text(Bytes b) {
 std::string text(const config::TimeRange& t) {
   return fmt::format("{} - {}", text(t.from), text(t.to));
 }
-std::string with_length(const config::Address& a, unsigned length) {
-  return fmt::format("{}/{}", config::to_string(a), length);
+std::string with_length(const IpAddress& a, unsigned length) {
+  return fmt::format("{}/{}", to_string(a), length);
 }
 const char* on_off(bool on) {
   return on ? "on" : "off";
@@ -64,11 +64,9 @@ Json port_of(const Plan& plan, const LiveLayout& layout, std::size_t router, std
   return own;
 }
 
-Json station(const PlannedLine& line, const MacBytes& mac, const config::Address& address,
+Json station(const PlannedLine& line, const MacAddress& mac, const IpAddress& address,
              const config::Config& c) {
-  return {{"address", config::to_string(address)},
-          {"mac", config::to_string(config::Mac{mac})},
-          {"port", c.ports[line.from.port].name}};
+  return {{"address", to_string(address)}, {"mac", to_string(mac)}, {"port", c.ports[line.from.port].name}};
 }
 
 // An id as YAML has it: four numbers.
@@ -84,7 +82,7 @@ Json signalling(const config::Signalling& s) {
           {"source_limit", std::to_string(s.source_limit)}};
 }
 
-const MacBytes& mac_of(const Plan& plan, const NodePort& n) {
+const MacAddress& mac_of(const Plan& plan, const NodePort& n) {
   return n.router ? plan.routers()[n.node].macs[n.port] : plan.hosts()[n.node].mac;
 }
 
@@ -121,8 +119,8 @@ std::string router_configuration(const Plan& plan, const LiveLayout& layout, std
   for (std::size_t h = 0; h < plan.hosts().size(); ++h) {
     const LineNumber way = ways[router][h];
     if (way != kNoLine)
-      routes.push_back({{"to", with_length(plan.scenario().hosts[h].address, 32)},
-                        {"via", config::to_string(far_address(way))}});
+      routes.push_back(
+          {{"to", with_length(plan.scenario().hosts[h].address, 32)}, {"via", to_string(far_address(way))}});
   }
   out["routes"] = std::move(routes);
   out["neighbors"] = std::move(neighbors);
@@ -144,7 +142,7 @@ Json endpoint_port(const Plan& plan, const LiveInterface& i) {
   return {{"device", "af_packet " + i.name},
           {"addresses", Json::array({with_length(plan.scenario().hosts[i.at.node].address, 32),
                                      with_length(near_address(host.out), kLinkPrefix)})},
-          {"gateway", config::to_string(far_address(host.out))},
+          {"gateway", to_string(far_address(host.out))},
           {"mtu", std::to_string(i.mtu)}};
 }
 
@@ -185,7 +183,7 @@ std::string endpoint_configuration(const Plan& plan, const LiveLayout& layout, s
     Json line = Json::parse(sender.yaml);
     line["name"] = endpoint_name(sender.sender.name);
     line["port"] = port_of(sender.host);
-    line["to"] = fmt::format("{}:{}", config::to_string(s.hosts[sender.to].address), flow.tuple.remote_port);
+    line["to"] = fmt::format("{}:{}", to_string(s.hosts[sender.to].address), flow.tuple.remote_port);
     out["senders"].push_back(std::move(line));
     // Senders with equal sink parameters share one.
     if (listening.emplace(sender.to, flow.transport, flow.tuple.remote_port).second)

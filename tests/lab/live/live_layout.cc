@@ -60,17 +60,15 @@ std::size_t LiveLayout::interface_of(const NodePort& p) const {
   return static_cast<std::size_t>(found - interfaces.begin());
 }
 
-config::Address link_address(std::size_t link, bool end_b) {
+IpAddress link_address(std::size_t link, bool end_b) {
   const auto n = static_cast<std::uint32_t>(kLinkBase + 4 * link + (end_b ? 2 : 1));
-  config::Address a;
-  for (unsigned i = 0; i < 4; ++i) a.bytes[i] = static_cast<std::uint8_t>(n >> (24 - 8 * i));
-  return a;
+  return IpAddress::v4(__builtin_bswap32(n));
 }
 
-config::Address near_address(LineNumber line) {
+IpAddress near_address(LineNumber line) {
   return link_address(line / 2, line % 2 == 1);
 }
-config::Address far_address(LineNumber line) {
+IpAddress far_address(LineNumber line) {
   return link_address(line / 2, line % 2 == 0);
 }
 
@@ -101,8 +99,7 @@ std::string up_commands(const LiveLayout& l, const std::string& space) {
   for (const auto& i : l.interfaces) {
     if (space == l.wire_space) out += fmt::format("link set {} mtu {} up\n", i.wire, i.mtu);
     if (space == i.space)
-      out += fmt::format("link set {} address {} mtu {} up\n", i.name, config::to_string(config::Mac{i.mac}),
-                         i.mtu);
+      out += fmt::format("link set {} address {} mtu {} up\n", i.name, to_string(i.mac), i.mtu);
   }
   return out;
 }

@@ -18,7 +18,7 @@ struct LiveInterface {
   NodePort at;              // of the node
   std::string space, name;  // namespace and name at the node; `name` is also that of an endpoint's port
   std::string wire;         // name of its other end, in the wire's namespace
-  MacBytes mac{};
+  MacAddress mac{};
   std::uint16_t mtu = 1500;
 };
 
@@ -35,10 +35,10 @@ LiveLayout live_layout(const Plan& plan, const std::string& prefix);
 // each.
 inline constexpr std::uint8_t kLinkPrefix = 30;
 inline constexpr std::size_t kMostLinks = 1 << 20;
-config::Address link_address(std::size_t link, bool end_b);
+IpAddress link_address(std::size_t link, bool end_b);
 // The address of the end from which a line starts, or to which it goes.
-config::Address near_address(LineNumber line);
-config::Address far_address(LineNumber line);
+IpAddress near_address(LineNumber line);
+IpAddress far_address(LineNumber line);
 
 // The line by which each router sends to each host: [router][host]; kNoLine: there is no way.
 std::vector<std::vector<LineNumber>> live_routes(const Plan& plan);

@@ -51,8 +51,8 @@ double acknowledgements_per_packet(const LabSender& s) {
   return s.sink.ack == endpoints::AckPolicy::every ? 1 : 0.5;
 }
 
-bool uses_link_addresses(const config::Address& a) {
-  return !a.v6 && a.bytes[0] == 100 && (a.bytes[1] & 0xc0) == 64;
+bool uses_link_addresses(const IpAddress& a) {
+  return !a.is_v6() && a.data()[0] == 100 && (a.data()[1] & 0xc0) == 64;
 }
 
 void add_sizes(const Scenario& s, std::vector<std::string>& out) {
@@ -98,7 +98,7 @@ std::vector<std::string> live_refusals(const Plan& plan) {
     out.emplace_back("routes that change: live routers take the shortest ways; leave `routes` out");
   if (s.senders.empty()) out.emplace_back("no senders: there is nothing to compare");
   for (const auto& h : s.hosts) {
-    if (h.address.v6) out.push_back(fmt::format("host {}: live hosts have IPv4 addresses", h.name));
+    if (h.address.is_v6()) out.push_back(fmt::format("host {}: live hosts have IPv4 addresses", h.name));
     if (uses_link_addresses(h.address))
       out.push_back(fmt::format(
           "host {}: addresses of 100.64.0.0/10 are those of live links; give it another", h.name));

@@ -16,7 +16,7 @@ void lay(Wire& wire, const Plan& plan, const LiveLayout& layout, std::uint64_t s
   for (LineNumber n = 0; n < plan.lines().size(); ++n) {
     const PlannedLine& l = plan.lines()[n];
     // Behind a router's port there may be several hosts.
-    const auto only_to = l.to.router ? std::optional<Wire::Mac>() : plan.hosts()[l.to.node].mac;
+    const auto only_to = l.to.router ? std::optional<MacAddress>() : plan.hosts()[l.to.node].mac;
     wire.connect(layout.interface_of(l.from), layout.interface_of(l.to), impairment_of(*l.parameters),
                  seed + n, only_to);
   }

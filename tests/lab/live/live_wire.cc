@@ -38,7 +38,7 @@ Time now() {
   return Time(std::chrono::seconds(t.tv_sec) + Duration(t.tv_nsec));
 }
 
-bool is_for(const Wire::Mac& station, std::span<const std::uint8_t> frame) {
+bool is_for(const MacAddress& station, std::span<const std::uint8_t> frame) {
   return (frame[0] & 1) != 0 || std::equal(station.begin(), station.end(), frame.begin());
 }
 
@@ -91,7 +91,7 @@ std::size_t Wire::add(const std::string& interface) {
 }
 
 std::size_t Wire::connect(std::size_t from, std::size_t to, const Impairment& impairment, std::uint64_t seed,
-                          std::optional<Mac> only_to) {
+                          std::optional<MacAddress> only_to) {
   directions_.push_back({from, to, only_to, DelayLine(impairment, seed)});
   return directions_.size() - 1;
 }

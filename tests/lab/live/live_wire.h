@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "config/address.h"
 #include "router/process/fd.h"
 #include "tests/lab/live/delay_line.h"
 
@@ -35,14 +36,12 @@ class PacketInterface {
 
 class Wire {
  public:
-  using Mac = std::array<std::uint8_t, 6>;
-
   // In the namespace of the calling thread. Returns its index.
   std::size_t add(const std::string& interface);
   // One direction. `only_to`: takes just the frames for this station, and those for all: of an interface with
   // several stations behind it. Returns its index, for line().
   std::size_t connect(std::size_t from, std::size_t to, const Impairment& impairment, std::uint64_t seed,
-                      std::optional<Mac> only_to = std::nullopt);
+                      std::optional<MacAddress> only_to = std::nullopt);
   // Carries frames until `stop`; a frame leaves within some 50 us of its time while the machine has a core
   // for this thread.
   void run(const std::atomic<bool>& stop);
@@ -58,7 +57,7 @@ class Wire {
  private:
   struct Direction {
     std::size_t from, to;
-    std::optional<Mac> only_to;
+    std::optional<MacAddress> only_to;
     DelayLine line;
   };
   void take_in(std::size_t interface);

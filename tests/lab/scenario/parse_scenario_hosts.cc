@@ -11,7 +11,6 @@
 namespace surety::lab {
 namespace {
 
-using config::Address;
 using config::quote;
 
 constexpr std::uint64_t kMaxTimes = 10'000;
@@ -20,17 +19,14 @@ constexpr std::uint32_t kMadeUp = 10u << 24;  // 10.0.0.0/8
 
 using Owners = std::map<std::string, std::string>;  // of addresses
 
-void add_one(Address& a) {
-  for (std::size_t i = a.v6 ? 16 : 4; i-- > 0;) {
-    if (++a.bytes[i] != 0) return;
+void add_one(IpAddress& a) {
+  for (std::size_t i = a.size(); i-- > 0;) {
+    if (++a.data()[i] != 0) return;
   }
 }
 
-Address made_up(std::uint32_t index) {
-  const std::uint32_t n = kMadeUp | index;
-  Address a;
-  for (std::size_t i = 0; i < 4; ++i) a.bytes[i] = static_cast<std::uint8_t>(n >> (24 - 8 * i));
-  return a;
+IpAddress made_up(std::uint32_t index) {
+  return IpAddress::v4(__builtin_bswap32(kMadeUp | index));
 }
 
 // The first and last addresses of a /24 belong to nobody: they look like the network's and the broadcast.
@@ -43,7 +39,7 @@ Owners addresses_of_routers(const Scenario& s) {
   for (const auto& r : s.routers) {
     for (const auto& port : r.config.ports) {
       for (const auto& p : port.addresses)
-        owners.emplace(config::to_string(p.address), fmt::format("port `{}.{}`", r.name, port.name));
+        owners.emplace(to_string(p.address), fmt::format("port `{}.{}`", r.name, port.name));
     }
   }
   return owners;
@@ -51,7 +47,7 @@ Owners addresses_of_routers(const Scenario& s) {
 
 struct Item {
   HostSet set;
-  std::optional<Address> address;
+  std::optional<IpAddress> address;
   Mark address_at;
 };
 
@@ -91,12 +87,12 @@ bool check_item(const HostSet& set, const ScenarioDraft& draft) {
 }
 
 void give_addresses(const Item& item, Owners& owners, ScenarioDraft& draft) {
-  Address a = *item.address;
+  IpAddress a = *item.address;
   for (std::size_t i = item.set.first; i < item.set.first + item.set.count; ++i, add_one(a)) {
     auto& host = draft.scenario.hosts[i];
     host.address = a;
-    const auto text = config::to_string(a);
-    if (!config::is_unicast(a)) {
+    const auto text = to_string(a);
+    if (!is_unicast(a)) {
       draft.problems.error(item.address_at, fmt::format("`{}` cannot be the address of a host", text));
       return;
     }
@@ -114,7 +110,7 @@ void make_addresses(const std::vector<bool>& given, const Owners& owners, Scenar
     if (given[i]) continue;
     auto& address = draft.scenario.hosts[i].address;
     last = std::max(last + 1, static_cast<std::uint32_t>(i) + 1);
-    while (!is_made_up_well(last) || owners.contains(config::to_string(made_up(last)))) ++last;
+    while (!is_made_up_well(last) || owners.contains(to_string(made_up(last)))) ++last;
     address = made_up(last);
   }
 }

@@ -69,9 +69,10 @@ bool check_pair(const LabSender& s, const Places& at, ScenarioDraft& draft) {
   const auto mtu = mtu_of(s.host, draft);
   if (s.host == s.to) {
     draft.problems.error(at.to, fmt::format("host `{}` sends to itself", host.name));
-  } else if (host.address.v6 != to.address.v6) {
-    draft.problems.error(at.to, fmt::format("`{}` has an IPv{} address and `{}` an IPv{} one", host.name,
-                                            host.address.v6 ? 6 : 4, to.name, to.address.v6 ? 6 : 4));
+  } else if (host.address.is_v6() != to.address.is_v6()) {
+    draft.problems.error(at.to,
+                         fmt::format("`{}` has an IPv{} address and `{}` an IPv{} one", host.name,
+                                     host.address.is_v6() ? 6 : 4, to.name, to.address.is_v6() ? 6 : 4));
   } else if (mtu && packet > Bytes(*mtu)) {
     draft.problems.error(at.packet, fmt::format("a packet of {} B does not fit into the MTU {} of host `{}`",
                                                 packet.count(), *mtu, host.name));

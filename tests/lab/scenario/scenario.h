@@ -31,7 +31,7 @@ struct RouterNode {
 struct HostNode {
   std::string name;  // `h#2` for the second of `{name: h, times: 3}`
   // As given (`{name: h, address: 203.0.113.7}`), or made up: 10.0.0.0/8, by index.
-  config::Address address;
+  IpAddress address;
 };
 
 struct NodePort {

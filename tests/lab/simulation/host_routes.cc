@@ -10,17 +10,16 @@ namespace surety::lab {
 
 HostRoutes::HostRoutes() : fib_("lab", kMaxAddresses) {}
 
-std::vector<std::uint32_t> HostRoutes::ids(std::span<const config::Address> addresses) {
+std::vector<std::uint32_t> HostRoutes::ids(std::span<const IpAddress> addresses) {
   const std::scoped_lock lock(mutex_);
   std::vector<std::uint32_t> out;
   for (const auto& a : addresses) {
     const auto [place, added] =
         ids_.try_emplace(a, static_cast<std::uint32_t>(kNextHopLocal + 1 + ids_.size()));
-    const config::Prefix prefix{a, static_cast<std::uint8_t>(a.v6 ? 128 : 32)};
-    if (added && !fib_.add(prefix, RouteTarget{place->second, 1}.encode())) {
+    if (added && !fib_.add({a, a.bits()}, RouteTarget{place->second, 1}.encode())) {
       ids_.erase(place);
       throw ScenarioError(
-          fmt::format("no room for the address {}: hosts in fewer subnets take less", config::to_string(a)));
+          fmt::format("no room for the address {}: hosts in fewer subnets take less", to_string(a)));
     }
     out.push_back(place->second);
   }

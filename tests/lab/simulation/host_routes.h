@@ -21,17 +21,12 @@ class HostRoutes {
   HostRoutes();
   const Fib& fib() const { return fib_; }
   // The ids of these addresses; throws ScenarioError when there are too many.
-  std::vector<std::uint32_t> ids(std::span<const config::Address> addresses);
+  std::vector<std::uint32_t> ids(std::span<const IpAddress> addresses);
 
  private:
-  struct Less {
-    bool operator()(const config::Address& a, const config::Address& b) const {
-      return a.v6 != b.v6 ? a.v6 < b.v6 : a.bytes < b.bytes;
-    }
-  };
   std::mutex mutex_;
   Fib fib_;
-  std::map<config::Address, std::uint32_t, Less> ids_;
+  std::map<IpAddress, std::uint32_t> ids_;
 };
 
 HostRoutes& host_routes();  // made when first used; DPDK must be running

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "router/wire/config_address.h"
 #include "tests/lab/simulation/host_routes.h"
 #include "tests/lab/simulation/scenario_error.h"
 
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint16_t kFirstSinkPort = 5001;
 
 // Locally administered; hosts and ports are told apart by the second byte.
-MacBytes host_mac(std::size_t host) {
+MacAddress host_mac(std::size_t host) {
   return {2,
           1,
           static_cast<std::uint8_t>(host >> 24),
@@ -24,7 +23,7 @@ MacBytes host_mac(std::size_t host) {
           static_cast<std::uint8_t>(host >> 8),
           static_cast<std::uint8_t>(host)};
 }
-MacBytes port_mac(std::size_t router, std::size_t port) {
+MacAddress port_mac(std::size_t router, std::size_t port) {
   return {2,
           2,
           static_cast<std::uint8_t>(router >> 8),
@@ -46,7 +45,7 @@ bool same(const endpoints::SinkParams& a, const endpoints::SinkParams& b) {
 
 }  // namespace
 
-MacBytes mac_of(const NodePort& n) {
+MacAddress mac_of(const NodePort& n) {
   return n.router ? port_mac(n.node, n.port) : host_mac(n.node);
 }
 
@@ -79,7 +78,7 @@ void Plan::lay_lines() {
 void Plan::plan_hosts() {
   for (std::size_t h = 0; h < scenario_.hosts.size(); ++h) {
     PlannedHost& host = hosts_.emplace_back();
-    host.address = to_wire(scenario_.hosts[h].address);
+    host.address = scenario_.hosts[h].address;
     host.mac = host_mac(h);
   }
   for (LineNumber n = 0; n < lines_.size(); ++n) {

@@ -22,8 +22,6 @@
 
 namespace surety::lab {
 
-using MacBytes = RewriteStage::Mac;
-
 // 2 * link + direction (0: forth).
 using LineNumber = std::uint32_t;
 inline constexpr LineNumber kNoLine = ~0u;
@@ -35,13 +33,13 @@ struct PlannedLine {
 
 struct PlannedHost {
   IpAddress address;
-  MacBytes mac{}, peer_mac{};  // its own; what stands at the other end of its link
+  MacAddress mac{}, peer_mac{};  // its own; what stands at the other end of its link
   LineNumber out = kNoLine, in = kNoLine;
 };
 
 struct PlannedRouter {
   std::unique_ptr<const Snapshot> snapshot;
-  std::vector<MacBytes> macs;                                     // by port
+  std::vector<MacAddress> macs;                                   // by port
   std::vector<std::vector<LineNumber>> lines;                     // that leave by a port
   std::vector<std::pair<std::uint32_t, NextHopEntry>> next_hops;  // by id
   std::uint32_t ids = 0;                                          // one more than the largest
@@ -115,13 +113,13 @@ class Plan {
   std::vector<PlannedChange> changes_;
   struct OwnAddress {
     std::size_t router;
-    config::Address address;
+    IpAddress address;
   };
   std::vector<OwnAddress> own_addresses_;      // of the routers' ports
   std::vector<std::vector<LineNumber>> ways_;  // [router][destination router]: the first line
 };
 
-MacBytes mac_of(const NodePort& n);
+MacAddress mac_of(const NodePort& n);
 
 // Throws ScenarioError for what only shows here: a host that cannot be reached.
 std::shared_ptr<const Plan> make_plan(Scenario scenario);

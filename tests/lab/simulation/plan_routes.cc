@@ -15,13 +15,9 @@ namespace {
 // Of 198.18.0.0/15 and 2001:2::/48, which are for tests of networks (RFC 2544, RFC 5180).
 constexpr std::uint32_t kRouterAddresses = 198u << 24 | 18u << 16;
 
-config::Address router_address(std::uint32_t id, bool v6) {
-  config::Address a;
-  a.v6 = v6;
-  const std::size_t at = v6 ? 12 : 0;
-  if (v6) a.bytes = {0x20, 0x01, 0, 2};
-  for (std::size_t i = 0; i < 4; ++i) a.bytes[at + i] = static_cast<std::uint8_t>(id >> (24 - 8 * i));
-  return a;
+IpAddress router_address(std::uint32_t id, bool v6) {
+  const std::uint32_t word = __builtin_bswap32(id);
+  return v6 ? IpAddress{0x0200'0120, std::uint64_t{word} << 32} : IpAddress::v4(word);
 }
 
 }  // namespace
@@ -31,19 +27,19 @@ config::Address router_address(std::uint32_t id, bool v6) {
 void Plan::add_addresses() {
   const auto any = [&](bool v6) {
     return std::any_of(scenario_.hosts.begin(), scenario_.hosts.end(),
-                       [&](const HostNode& h) { return h.address.v6 == v6; });
+                       [&](const HostNode& h) { return h.address.is_v6() == v6; });
   };
   const bool families[2] = {any(false), any(true)};
-  std::set<std::array<std::uint8_t, 16>> taken;
-  for (const HostNode& h : scenario_.hosts) taken.insert(h.address.bytes);
+  std::set<IpAddress> taken;
+  for (const HostNode& h : scenario_.hosts) taken.insert(h.address);
   std::uint32_t id = kRouterAddresses;
   for (std::size_t r = 0; r < scenario_.routers.size(); ++r) {
     config::Config& c = scenario_.routers[r].config;
     do ++id;
-    while (taken.contains(router_address(id, false).bytes) || taken.contains(router_address(id, true).bytes));
+    while (taken.contains(router_address(id, false)) || taken.contains(router_address(id, true)));
     bool has[2] = {};
     for (const auto& port : c.ports)
-      for (const auto& p : port.addresses) has[p.address.v6] = true;
+      for (const auto& p : port.addresses) has[p.address.is_v6()] = true;
     for (const bool v6 : {false, true})
       if (families[v6] && !has[v6] && !c.ports.empty())
         c.ports.front().addresses.push_back(
@@ -56,7 +52,7 @@ void Plan::add_addresses() {
 
 void Plan::plan_routes() {
   ways_ = shortest_ways(lines_, routers_.size());
-  std::vector<config::Address> addresses;
+  std::vector<IpAddress> addresses;
   for (const auto& h : scenario_.hosts) addresses.push_back(h.address);
   ids_ = host_routes().ids(addresses);
   addresses.clear();
@@ -86,7 +82,7 @@ void Plan::plan_ways(std::size_t r, const std::vector<std::uint32_t>& own) {
 
 NextHopEntry Plan::hop_by(LineNumber way) const {
   NextHopEntry entry;
-  entry.destination.bytes = mac_of(lines_[way].to);
+  entry.destination = mac_of(lines_[way].to);
   entry.port = static_cast<std::uint8_t>(lines_[way].from.port);
   entry.state = NextHopEntry::State::ready;
   return entry;

@@ -9,6 +9,7 @@
 #include "endpoints/tfrc/dccp_sender.h"
 #include "endpoints/udp/udp_sender.h"
 #include "endpoints/udp/udp_sink.h"
+#include "router/wire/ip_bytes.h"
 #include "tests/lab/simulation/flow_of.h"
 #include "tests/lab/simulation/scenario_error.h"
 
@@ -72,15 +73,13 @@ struct Add {
 IpPacket packet_of(std::span<const std::uint8_t> ip) {
   IpPacket p;
   const bool v6 = ip[0] >> 4 == 6;
+  p.source = source_of(ip.data());
+  p.destination = destination_of(ip.data());
   if (v6) {
-    p.source = IpAddress::v6(ip.data() + 8);
-    p.destination = IpAddress::v6(ip.data() + 24);
     p.protocol = ip[6];
     p.traffic_class = static_cast<std::uint8_t>(ip[0] << 4 | ip[1] >> 4);
     p.payload = ip.subspan(40);
   } else {
-    p.source = IpAddress::v4(load<std::uint32_t>(ip.data() + 12));
-    p.destination = IpAddress::v4(load<std::uint32_t>(ip.data() + 16));
     p.protocol = ip[9];
     p.traffic_class = ip[1];
     p.payload = ip.subspan(20);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/address.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace surety::config {
+#include <algorithm>
+#include <vector>
+
+namespace surety {
 namespace {
 
-Address address(const char* text) {
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+IpAddress address(const char* text) {
   return parse_address(text).value();
 }
 Prefix prefix(const char* text) {
@@ -18,9 +25,43 @@ TEST(Address, ThereAndBack) {
        {"0.0.0.0", "10.1.0.254", "255.255.255.255", "::", "::1", "2001:db8:1::fe", "fe80::1"}) {
     EXPECT_EQ(to_string(address(text)), text);
   }
-  EXPECT_EQ(address("10.1.2.3").bytes[3], 3);
-  EXPECT_FALSE(address("10.1.2.3").v6);
-  EXPECT_TRUE(address("::ffff:10.1.2.3").v6);
+}
+
+TEST(Address, BytesAreThoseOfAPacket) {
+  const IpAddress four = address("10.1.2.3"), six = address("2001:db8::fe");
+  EXPECT_THAT(four.bytes(), ElementsAre(10, 1, 2, 3));
+  EXPECT_THAT(six.bytes(), ElementsAre(0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe));
+  EXPECT_EQ(IpAddress::load(four.data(), false), four);
+  EXPECT_EQ(IpAddress::load(six.data(), true), six);
+  EXPECT_EQ(IpAddress::v4(10, 1, 2, 3), four);
+  EXPECT_EQ(four.v4_host_order(), 0x0a010203u);
+  EXPECT_EQ(four.bits(), 32);
+  EXPECT_EQ(six.bits(), 128);
+}
+
+TEST(Address, NothingIsSaidAsZerosOfEitherFamily) {
+  EXPECT_EQ(IpAddress{}, address("0.0.0.0"));
+  EXPECT_EQ(IpAddress::unspecified(false), address("0.0.0.0"));
+  EXPECT_EQ(IpAddress::unspecified(true), address("::"));
+}
+
+TEST(Address, OrderIsFamilyThenBytes) {
+  std::vector<std::string> texts = {
+      "0.0.0.0", "10.0.0.2", "10.0.1.0", "192.0.2.1", "::", "::1", "::1:0", "2001:db8::", "ff02::1"};
+  std::vector<IpAddress> sorted;
+  for (const auto& t : texts) sorted.push_back(address(t.c_str()));
+  std::vector<IpAddress> shuffled(sorted.rbegin(), sorted.rend());
+  std::sort(shuffled.begin(), shuffled.end());
+  EXPECT_THAT(shuffled, ElementsAreArray(sorted));
+}
+
+// An IpAddress holds IPv4 so: the two could not be told apart.
+TEST(Address, RefusesIpv4MappedIpv6) {
+  for (const auto* text : {"::ffff:10.1.2.3", "::ffff:0:0", "0:0:0:0:0:FFFF:a01:203"})
+    EXPECT_FALSE(parse_address(text)) << text;
+  EXPECT_FALSE(parse_prefix("::ffff:0:0/96"));
+  for (const auto* text : {"::fffe:a01:203", "::1:ffff:a01:203", "::ffff:0:a01:203"})
+    EXPECT_EQ(to_string(address(text)), text);
 }
 
 TEST(Address, RefusesWhatIsNone) {
@@ -46,6 +87,9 @@ TEST(Prefix, ContainsItsOwnFamilyOnly) {
   EXPECT_TRUE(prefix("0.0.0.0/0").contains(address("203.0.113.1")));
   EXPECT_FALSE(prefix("0.0.0.0/0").contains(address("::1")));
   EXPECT_TRUE(prefix("2001:db8::/32").contains(address("2001:db8:ffff::1")));
+  EXPECT_FALSE(prefix("::/0").contains(address("203.0.113.1")));
+  EXPECT_FALSE(prefix("::/80").contains(address("203.0.113.1")));
+  EXPECT_TRUE(prefix("::/80").contains(address("::1")));
 }
 
 TEST(Prefix, RefusesWhatIsNone) {
@@ -84,4 +128,4 @@ TEST(ReservedName, NetworkAndBroadcastOfIpv4) {
 }
 
 }  // namespace
-}  // namespace surety::config
+}  // namespace surety

@@ -21,7 +21,7 @@ const Config& edge() {
   return result.config.value();
 }
 
-Address address(const char* text) {
+IpAddress address(const char* text) {
   return parse_address(text).value();
 }
 Prefix prefix(const char* text) {

@@ -9,7 +9,7 @@
 
 namespace surety::endpoints::test {
 
-inline constexpr std::array<Traffic::Mac, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
+inline constexpr std::array<MacAddress, 2> kMacs{{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}};
 
 inline config::Endpoints parsed(const std::string& rest) {
   const auto result = config::parse_endpoints(

@@ -20,28 +20,24 @@ namespace {
 
 using config::Match;
 using config::Port;
-using config::Prefix;
 using config::Rule;
 using Per = Rule::Per;
 
 constexpr std::uint8_t kTcp = 6, kUdp = 17, kIcmp = 1;
 
-config::Address address4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
-  config::Address x;
-  x.bytes = {a, b, c, d};
-  return x;
+IpAddress address4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+  return IpAddress::v4(a, b, c, d);
 }
-config::Address address6(std::initializer_list<std::uint8_t> head, std::uint8_t last) {
-  config::Address x;
-  x.v6 = true;
-  std::copy(head.begin(), head.end(), x.bytes.begin());
-  x.bytes[15] = last;
+IpAddress address6(std::initializer_list<std::uint8_t> head, std::uint8_t last) {
+  IpAddress x = IpAddress::unspecified(true);
+  std::copy(head.begin(), head.end(), x.data());
+  x.data()[15] = last;
   return x;
 }
 
 // What parse() makes of such a packet (headers.h).
 struct Shape {
-  config::Address source = address4(10, 1, 0, 1), destination = address4(10, 2, 0, 1);
+  IpAddress source = address4(10, 1, 0, 1), destination = address4(10, 2, 0, 1);
   std::uint8_t protocol = kTcp;
   std::uint16_t source_port = 1000, destination_port = 80;
   std::uint16_t vlan = 0, inner_vlan = 0;
@@ -52,7 +48,7 @@ struct Shape {
 ParsedPacket packet(const Shape& s) {
   using Class = FlowKey::Class;
   ParsedPacket p;
-  p.v6 = p.key.v6 = s.source.v6;
+  p.v6 = p.key.v6 = s.source.is_v6();
   p.protocol = s.protocol;
   p.vlan = s.vlan;
   p.inner_vlan = s.inner_vlan;
@@ -69,10 +65,9 @@ ParsedPacket packet(const Shape& s) {
   if (c == Class::tcp || c == Class::udp) std::memcpy(&low, ports, 4);
   p.key.rest = static_cast<std::uint64_t>(c) << 61 | std::uint64_t{s.port} << 56 |
                std::uint64_t{s.vlan} << 44 | std::uint64_t{s.inner_vlan} << 32 | low;
-  const std::size_t bytes = s.source.v6 ? 16 : 4;
-  std::memcpy(p.key.address.data(), s.source.bytes.data(), bytes);
-  std::memcpy(reinterpret_cast<std::uint8_t*>(p.key.address.data()) + bytes, s.destination.bytes.data(),
-              bytes);
+  const std::size_t bytes = s.source.is_v6() ? 16 : 4;
+  std::memcpy(p.key.address.data(), s.source.data(), bytes);
+  std::memcpy(reinterpret_cast<std::uint8_t*>(p.key.address.data()) + bytes, s.destination.data(), bytes);
   return p;
 }
 
@@ -240,7 +235,7 @@ class Contract : public testing::Test {
   static FlowKey key(Per per, const Shape& s) {
     return Classifier(with({{}, {}}, per)).contract_key(1, packet(s));
   }
-  static config::Address six(std::uint8_t subnet, std::uint8_t host) {
+  static IpAddress six(std::uint8_t subnet, std::uint8_t host) {
     return address6({0x20, 1, 0x0d, 0xb8, 0, 0, 0, subnet}, host);
   }
   const Shape a4{}, a6{.source = six(1, 1), .destination = six(2, 1)};
@@ -259,16 +254,16 @@ TEST_F(Contract, OfARuleCoversEverythingOfBothFamilies) {
 TEST_F(Contract, OfASource) {
   for (Shape s : {a4, a6}) {
     const FlowKey k = key(Per::source, s);
-    EXPECT_EQ(k.v6, s.source.v6);
+    EXPECT_EQ(k.v6, s.source.is_v6());
     Shape other = s;
-    other.destination.bytes[3] ^= 1;
+    other.destination.data()[3] ^= 1;
     other.source_port = 7;
     other.vlan = 7;
     other.port = 2;
     EXPECT_EQ(key(Per::source, other), k);
-    for (const std::size_t byte : {std::size_t{0}, s.source.v6 ? std::size_t{15} : std::size_t{3}}) {
+    for (const std::size_t byte : {std::size_t{0}, s.source.is_v6() ? std::size_t{15} : std::size_t{3}}) {
       other = s;
-      other.source.bytes[byte] ^= 1;
+      other.source.data()[byte] ^= 1;
       EXPECT_NE(key(Per::source, other), k) << byte;
     }
   }
@@ -278,11 +273,11 @@ TEST_F(Contract, OfADestination) {
   for (Shape s : {a4, a6}) {
     const FlowKey k = key(Per::destination, s);
     Shape other = s;
-    other.source.bytes[3] ^= 1;
+    other.source.data()[3] ^= 1;
     EXPECT_EQ(key(Per::destination, other), k);
-    for (const std::size_t byte : {std::size_t{0}, s.source.v6 ? std::size_t{15} : std::size_t{3}}) {
+    for (const std::size_t byte : {std::size_t{0}, s.source.is_v6() ? std::size_t{15} : std::size_t{3}}) {
       other = s;
-      other.destination.bytes[byte] ^= 1;
+      other.destination.data()[byte] ^= 1;
       EXPECT_NE(key(Per::destination, other), k) << byte;
     }
   }
@@ -290,7 +285,7 @@ TEST_F(Contract, OfADestination) {
 
 TEST_F(Contract, OfAPrefixCoversTheSourcesInIt) {
   for (const Shape& s : {a4, a6}) {
-    const unsigned width = s.source.v6 ? 128 : 32;
+    const unsigned width = s.source.is_v6() ? 128 : 32;
     for (unsigned length = 0; length <= width; ++length) {
       config::Config c = with({{}}, Per::prefix);
       c.rules[0].prefix_v4 = c.rules[0].prefix_v6 = static_cast<std::uint8_t>(length);
@@ -298,11 +293,11 @@ TEST_F(Contract, OfAPrefixCoversTheSourcesInIt) {
       const auto contract = [&](const Shape& x) { return classifier.contract_key(0, packet(x)); };
       for (unsigned bit = 0; bit < width; ++bit) {
         Shape other = s;
-        other.source.bytes[bit / 8] ^= static_cast<std::uint8_t>(0x80 >> bit % 8);
+        other.source.data()[bit / 8] ^= static_cast<std::uint8_t>(0x80 >> bit % 8);
         EXPECT_EQ(contract(other) == contract(s), bit >= length) << "bit " << bit << " of /" << length;
       }
       Shape other = s;
-      other.destination.bytes[0] ^= 1;
+      other.destination.data()[0] ^= 1;
       EXPECT_EQ(contract(other), contract(s));
     }
   }
@@ -321,16 +316,16 @@ TEST_F(Contract, OfAVlanIsOneOfAPortAndBothTags) {
 
 // --- against a naive model ---
 
-bool contains(const std::optional<Prefix>& p, const config::Address& a) {
+bool contains(const std::optional<Prefix>& p, const IpAddress& a) {
   if (!p) return true;
-  if (p->address.v6 != a.v6) return false;
+  if (p->address.is_v6() != a.is_v6()) return false;
   for (unsigned bit = 0; bit < p->length; ++bit)
-    if (((p->address.bytes[bit / 8] ^ a.bytes[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
+    if (((p->address.data()[bit / 8] ^ a.data()[bit / 8]) & (0x80 >> bit % 8)) != 0) return false;
   return true;
 }
 bool naive(const Match& m, const Shape& s, const config::Config& c) {
   if (m.port ? *m.port != s.port : c.ports[s.port].trust != Port::Trust::customer) return false;
-  if (m.family != Match::Family::any && (m.family == Match::Family::ipv6) != s.source.v6) return false;
+  if (m.family != Match::Family::any && (m.family == Match::Family::ipv6) != s.source.is_v6()) return false;
   if (m.vlan.value_or(s.vlan) != s.vlan || m.inner_vlan.value_or(s.inner_vlan) != s.inner_vlan) return false;
   if (m.protocol.value_or(s.protocol) != s.protocol || m.dscp.value_or(s.dscp) != s.dscp) return false;
   if (!contains(m.source, s.source) || !contains(m.destination, s.destination)) return false;
@@ -346,11 +341,10 @@ class Random {
   explicit Random(std::uint64_t seed) : rng_(seed) {}
   std::uint32_t below(std::uint32_t n) { return rng_.next() % n; }
   bool one_in(std::uint32_t n) { return below(n) == 0; }
-  config::Address address(bool v6) {  // few different bits, so that prefixes and packets meet
-    config::Address a;
-    a.v6 = v6;
+  IpAddress address(bool v6) {  // few different bits, so that prefixes and packets meet
+    IpAddress a = IpAddress::unspecified(v6);
     for (std::size_t i = 0; i < (v6 ? 16u : 4u); ++i)
-      a.bytes[i] = one_in(3) ? static_cast<std::uint8_t>(below(4) * 65) : 0;
+      a.data()[i] = one_in(3) ? static_cast<std::uint8_t>(below(4) * 65) : 0;
     return a;
   }
   std::optional<Prefix> prefix(bool v6) {

@@ -25,8 +25,8 @@ class RemoteAlphaTest : public AlphaTest {
   }
   SignalResult signal(const std::string& destination = "10.2.0.1") {
     CongestionSignal s;
-    s.source = config::parse_address("10.1.0.1").value();
-    s.destination = config::parse_address(destination).value();
+    s.source = parse_address("10.1.0.1").value();
+    s.destination = parse_address(destination).value();
     return d.ingress->on_signal(s, d.now);
   }
   // "next hop/port/alpha" of the paths that are held back.
@@ -188,8 +188,8 @@ TEST_F(RemoteAlphaTest, Ipv6PathsAreHeldBackToo) {
   d.route("2001:db8:1::/48", {ready(0)});
   const std::uint32_t first = d.route("2001:db8:2::/48", {ready(1, 6)});
   CongestionSignal s;
-  s.source = config::parse_address("2001:db8:1::1").value();
-  s.destination = config::parse_address("2001:db8:2::2").value();
+  s.source = parse_address("2001:db8:1::1").value();
+  s.destination = parse_address("2001:db8:2::2").value();
   EXPECT_EQ(d.ingress->on_signal(s, d.now), SignalResult::applied);
   EXPECT_THAT(remotes(), ElementsAre(path(first, 30)));
   const Octets frame = ethernet(kIpv6, test::port_mac(0)) + ip6(17, udp(1, kSilver, 952));

@@ -127,7 +127,7 @@ class Fuzz {
 
   Octets frame(PortIndex port) {
     using namespace frames;
-    const Mac to = one_in(20) ? kBroadcast : port_mac(one_in(30) ? 9 : port);
+    const MacAddress to = one_in(20) ? kBroadcast : port_mac(one_in(30) ? 9 : port);
     if (one_in(25)) return ethernet(kArp, to) + zeros(28);
     Octets f = tags(to, one_in(4));
     if (one_in(12)) f.resize(below(static_cast<std::uint32_t>(f.size())) + 1);
@@ -136,7 +136,7 @@ class Fuzz {
     if (one_in(4)) f = f + zeros(below(60));
     return f;
   }
-  Octets tags(const frames::Mac& to, bool v6) {
+  Octets tags(const MacAddress& to, bool v6) {
     using namespace frames;
     const std::uint16_t type = v6 ? kIpv6 : kIpv4;
     const Octets ip = v6 ? packet6() : packet4();

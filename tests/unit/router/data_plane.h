@@ -70,10 +70,10 @@ inline config::Config configured(std::string_view yaml) {
   return std::move(*result.config);
 }
 
-inline frames::Mac port_mac(std::size_t port) {
+inline MacAddress port_mac(std::size_t port) {
   return {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + port)};
 }
-inline config::Mac neighbor_mac(std::uint8_t last) {
+inline MacAddress neighbor_mac(std::uint8_t last) {
   return {{2, 0, 0, 0, 9, last}};
 }
 inline NextHopEntry ready(std::uint8_t port, std::uint8_t last = 1) {
@@ -157,7 +157,7 @@ class DataPlane {
     return first;
   }
   void route_to(const std::string& to, RouteTarget target) {
-    prefixes_.push_back(config::parse_prefix(to).value());
+    prefixes_.push_back(parse_prefix(to).value());
     EXPECT_TRUE(fib.add(prefixes_.back(), target.encode()));
   }
 
@@ -290,7 +290,7 @@ class DataPlane {
   NextHopTable next_hops{1024};
   std::vector<PortCounters> ports;
   std::vector<ServiceCounters> services;
-  std::vector<RewriteStage::Mac> macs;
+  std::vector<MacAddress> macs;
   rte_ring* punts;
   Exits exits;
   StageMeter meter;
@@ -320,7 +320,7 @@ class DataPlane {
 
   std::unique_ptr<Snapshot> reloaded_;
   std::uint32_t next_id_ = kNextHopLocal + 1;
-  std::vector<config::Prefix> prefixes_;
+  std::vector<Prefix> prefixes_;
   unsigned free_at_start_;
 };
 

@@ -55,8 +55,8 @@ TEST(Egress, EachEighthOutArrivalAsksForASignalTowardsItsSource) {
     return s;
   };
   const CongestionSignal first = about(0x0a010011), second = about(0x0a010019);
-  EXPECT_EQ(config::to_string(first.source), "10.1.0.17");
-  EXPECT_EQ(config::to_string(first.destination), "10.2.0.1");
+  EXPECT_EQ(to_string(first.source), "10.1.0.17");
+  EXPECT_EQ(to_string(first.destination), "10.2.0.1");
   EXPECT_THAT(p.taken(), ElementsAre(first, second));
   EXPECT_TRUE(p.taken().empty());
 }
@@ -88,8 +88,8 @@ TEST(Egress, SignalsOfIpv6Packets) {
   p.d.receive(copies(11, ethernet(kIpv6) + ip6(17, udp(1, 2, 3))));
   const auto all = p.taken();
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(config::to_string(all[0].source), "2001:db8:1::1");
-  EXPECT_EQ(config::to_string(all[0].destination), "2001:db8:2::2");
+  EXPECT_EQ(to_string(all[0].source), "2001:db8:1::1");
+  EXPECT_EQ(to_string(all[0].destination), "2001:db8:2::2");
 }
 
 // A refused packet is an arrival like any other (forced drops above 90 packets); and nobody takes the

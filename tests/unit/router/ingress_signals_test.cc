@@ -46,8 +46,8 @@ class Core {
   Octets signal(PortIndex port = kWan, const std::string& source = "10.1.0.1",
                 const std::string& destination = "10.9.0.1", std::uint8_t dscp = 0) {
     CongestionSignal s;
-    s.source = config::parse_address(source).value();
-    s.destination = config::parse_address(destination).value();
+    s.source = parse_address(source).value();
+    s.destination = parse_address(destination).value();
     s.dscp = dscp;
     Octets packet(kMaxSignalBytes);
     packet.resize(sender_.write(s, d_.now, d_.wall_clock.at(d_.now), packet));
@@ -235,7 +235,7 @@ TEST_F(IngressSignals, SharedOnesAreForTheOtherWorkers) {
   d.turn(d.now + 31ms);
   d.receive({core.signal()}, kWan);
   ASSERT_EQ(d.ingress->take_shared(shared), 1u);
-  EXPECT_EQ(config::to_string(shared[0].source), "10.1.0.1");
+  EXPECT_EQ(to_string(shared[0].source), "10.1.0.1");
   d.turn(d.now + 31ms);
   d.ingress->on_shared(shared[0], d.now);
   EXPECT_EQ(d.ingress->remote_alphas().at(0).alpha, Ratio::of(0.1)) << "a third step";

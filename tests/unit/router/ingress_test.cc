@@ -41,7 +41,7 @@ classify:
 
 Octets out_ethernet(std::uint16_t type) {
   using namespace frames;
-  const auto to = neighbor_mac(1).bytes;
+  const auto to = neighbor_mac(1);
   const auto from = port_mac(1);
   return Octets(to.begin(), to.end()) + Octets(from.begin(), from.end()) + be16(type);
 }
@@ -190,8 +190,8 @@ classify: [{match: {port: lan0, dscp: CS5}, service: voice}, {match: {port: lan0
 
 CongestionSignal signal_of(const std::string& source, const std::string& destination) {
   CongestionSignal s;
-  s.source = config::parse_address(source).value();
-  s.destination = config::parse_address(destination).value();
+  s.source = parse_address(source).value();
+  s.destination = parse_address(destination).value();
   return s;
 }
 

@@ -22,7 +22,7 @@ ports:
 
 Octets expected_ethernet(std::uint16_t type, std::uint8_t neighbor = 1, std::size_t egress = 1) {
   using namespace frames;
-  const auto to = neighbor_mac(neighbor).bytes;
+  const auto to = neighbor_mac(neighbor);
   const auto from = port_mac(egress);
   return Octets(to.begin(), to.end()) + Octets(from.begin(), from.end()) + be16(type);
 }

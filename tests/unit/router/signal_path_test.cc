@@ -32,8 +32,8 @@ class SignalPathTest : public testing::Test {
   }
   SignalPath find(const std::string& source, const std::string& destination) {
     CongestionSignal s;
-    s.source = config::parse_address(source).value();
-    s.destination = config::parse_address(destination).value();
+    s.source = parse_address(source).value();
+    s.destination = parse_address(destination).value();
     return find_signal_path(d.snapshot, d.fib, d.next_hops, s);
   }
   SignalResult result(const std::string& source, const std::string& destination) {
@@ -97,7 +97,7 @@ TEST(SignalPath, WithoutACsaServiceThereIsNoDomain) {
   DataPlane d("version: 1\nports: {lan0: {addresses: [10.1.0.254/16]}}\n");
   d.route("10.0.0.0/8", {ready(0)});
   CongestionSignal s;
-  s.source = s.destination = config::parse_address("10.1.0.1").value();
+  s.source = s.destination = parse_address("10.1.0.1").value();
   EXPECT_EQ(find_signal_path(d.snapshot, d.fib, d.next_hops, s).result, SignalResult::no_domain);
 }
 

@@ -52,7 +52,7 @@ Sink sink_of(const std::string& options) {
   const auto c = parsed("sinks: [{port: p0, " + options + "}]\n");
   return c.sinks.empty() ? Sink{} : c.sinks[0];
 }
-Address address(const char* text) {
+IpAddress address(const char* text) {
   return parse_address(text).value();
 }
 

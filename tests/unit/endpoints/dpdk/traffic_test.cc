@@ -69,9 +69,9 @@ TEST(Traffic, MoreFlowsThanPortsAreRefused) {
 
 TEST(Traffic, APeerBehindNoGatewayIsRefused) {
   auto c = test::parsed("senders: [{name: a, port: p0, protocol: newreno, to: \"10.0.0.2:5001\"}]\n");
-  c.senders[0].to = *config::parse_address("192.0.2.1");
+  c.senders[0].to = *parse_address("192.0.2.1");
   EXPECT_EQ(refusal(c), "sender a: 192.0.2.1 is not on a link of port p0; give the port a `gateway:`");
-  c.senders[0].to = *config::parse_address("2001:db8::1");
+  c.senders[0].to = *parse_address("2001:db8::1");
   EXPECT_EQ(refusal(c), "sender a: port p0 has no IPv6 address; give it one, or use another port");
 }
 

@@ -21,7 +21,7 @@ using frames::operator+;
 constexpr Time at(Duration d) {
   return Time(d);
 }
-constexpr frames::Mac kOurs = frames::kOurMac, kPeer = frames::kTheirMac, kGateway{2, 0, 0, 0, 0, 0xfe};
+constexpr MacAddress kOurs = frames::kOurMac, kPeer = frames::kTheirMac, kGateway{2, 0, 0, 0, 0, 0xfe};
 const IpAddress kAddress = IpAddress::v4(10, 1, 0, 65), kGatewayAddress = IpAddress::v4(10, 1, 0, 254),
                 kNear = IpAddress::v4(10, 1, 0, 66), kFar = IpAddress::v4(198, 51, 100, 1);
 constexpr std::uint32_t kAddressWord = 0x0a010041, kNearWord = 0x0a010042;
@@ -48,7 +48,7 @@ struct StationTest : testing::Test {
       frames.emplace_back(slots.bytes[i].begin(), slots.bytes[i].begin() + slots.slots[i].length);
     return frames;
   }
-  Octets arp(arp::Operation operation, const IpAddress& sender, const frames::Mac& mac,
+  Octets arp(arp::Operation operation, const IpAddress& sender, const MacAddress& mac,
              const IpAddress& target = kAddress) {
     Octets frame(arp::kFrame);
     arp::write(frame.data(), kOurs, {operation, mac, {}, sender, target});

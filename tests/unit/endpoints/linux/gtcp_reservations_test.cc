@@ -23,8 +23,8 @@ using namespace surety::literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-config::Prefix prefix(const char* text) {
-  return *config::parse_prefix(text);
+Prefix prefix(const char* text) {
+  return *parse_prefix(text);
 }
 
 // The programs and maps in the kernel, but not registered: nobody can choose them, and they go with the test.

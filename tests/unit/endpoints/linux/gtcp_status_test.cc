@@ -13,8 +13,8 @@ using namespace surety::literals;
 GtcpStatus used() {
   GtcpStatus status;
   status.attached = true;
-  status.reservations = {{*config::parse_prefix("10.2.0.0/16"), 4_Mbps, 12},
-                         {*config::parse_prefix("2001:db8::/32"), 1500_kbps, 0}};
+  status.reservations = {{*parse_prefix("10.2.0.0/16"), 4_Mbps, 12},
+                         {*parse_prefix("2001:db8::/32"), 1500_kbps, 0}};
   status.totals = {20, 12, 17, 340, 2};
   return status;
 }

@@ -29,8 +29,8 @@ Plan plan_of(const ScenarioText& text) {
   return Plan(std::move(*result.scenario));
 }
 
-std::string address(const config::Address& a) {
-  return config::to_string(a);
+std::string address(const IpAddress& a) {
+  return to_string(a);
 }
 
 TEST(LabLiveLayout, EveryLinkHasASubnetOfFour) {

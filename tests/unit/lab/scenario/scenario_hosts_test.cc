@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 std::string at(const HostNode& h) {
-  return h.name + " " + config::to_string(h.address);
+  return h.name + " " + to_string(h.address);
 }
 // The hosts of a list, all linked to one port.
 std::vector<std::string> hosts(const std::string& list, const std::string& links) {

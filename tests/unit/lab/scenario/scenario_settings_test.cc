@@ -35,8 +35,10 @@ TEST(LabSettings, FindItemsOfListsByNameOrPlace) {
   EXPECT_EQ(limit(with("routers.r.queues.q.assured.limit", "3 packets"), 1), 3u);
   EXPECT_EQ(limit(with("routers.r.queues.q.0.limit", "3 packets"), 0), 3u);
   EXPECT_EQ(with("senders.f.target", "400 kbit/s").senders.at(0).sender.target, 400_kbps);
-  EXPECT_EQ(with("hosts.h", "{name: h, address: 192.0.2.1}").hosts.at(0).address.bytes[0], 192);
-  EXPECT_EQ(with("hosts.1", "{name: s, address: 192.0.2.1}").hosts.at(1).address.bytes[0], 192);
+  EXPECT_EQ(with("hosts.h", "{name: h, address: 192.0.2.1}").hosts.at(0).address,
+            IpAddress::v4(192, 0, 2, 1));
+  EXPECT_EQ(with("hosts.1", "{name: s, address: 192.0.2.1}").hosts.at(1).address,
+            IpAddress::v4(192, 0, 2, 1));
 }
 
 TEST(LabSettings, FindLinksByTheirEnds) {

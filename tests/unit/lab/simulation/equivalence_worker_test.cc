@@ -134,8 +134,8 @@ LabRun run_lab(const Plan& plan, PacketPool& pool, std::uint64_t seed) {
 }
 
 // The device of a router's port: reads the frames from a file, writes into another.
-std::unique_ptr<DpdkPort> open_pcap(const std::filesystem::path& file, std::size_t index, const MacBytes& mac,
-                                    const Frames& in) {
+std::unique_ptr<DpdkPort> open_pcap(const std::filesystem::path& file, std::size_t index,
+                                    const MacAddress& mac, const Frames& in) {
   PcapngWriter writer(file, "in");
   for (const Frame& f : in) writer.on_frame(0, 1, f.bytes, f.at);
   writer.close();
@@ -144,7 +144,7 @@ std::unique_ptr<DpdkPort> open_pcap(const std::filesystem::path& file, std::size
   config.device.kind = config::Device::Kind::pcap;
   config.device.rx_file = file;
   config.device.tx_file = file.string() + ".out";
-  config.mac = config::Mac{mac};
+  config.mac = MacAddress{mac};
   auto port = std::make_unique<DpdkPort>(config, index, test::packet_pool());
   port->start();
   return port;

@@ -59,8 +59,8 @@ TEST(LabPlan, EqualDelaysPreferFewerRouters) {
 
 TEST(LabPlan, HostsAtASwitchAreToldApartByTheirMac) {
   const Plan plan(scenario(kTriangle));
-  EXPECT_EQ(hop(plan, 0, 0).destination.bytes, plan.hosts()[0].mac);
-  EXPECT_EQ(hop(plan, 0, 2).destination.bytes, plan.hosts()[2].mac);
+  EXPECT_EQ(hop(plan, 0, 0).destination, plan.hosts()[0].mac);
+  EXPECT_EQ(hop(plan, 0, 2).destination, plan.hosts()[2].mac);
   EXPECT_NE(plan.hosts()[0].mac, plan.hosts()[2].mac);
   EXPECT_EQ(plan.routers()[0].lines[0].size(), 2u);
   EXPECT_EQ(plan.hosts()[0].peer_mac, plan.routers()[0].macs[0]);
@@ -104,7 +104,7 @@ TEST(LabPlan, RoutersHaveAddressesAndIdsAndReachOneAnother) {
   const Plan plan(scenario(kTriangle));
   const auto& c = plan.routers()[2].snapshot->config;
   ASSERT_EQ(c.ports[0].addresses.size(), 1u);
-  EXPECT_EQ(config::to_string(c.ports[0].addresses[0]), "198.18.0.3/32");
+  EXPECT_EQ(to_string(c.ports[0].addresses[0]), "198.18.0.3/32");
   EXPECT_EQ(c.router.id, 198u << 24 | 18u << 16 | 3);
   const std::uint32_t id = id_of(plan, c.router.id);
   EXPECT_EQ(entry(plan, 2, id).state, NextHopEntry::State::local);
@@ -121,7 +121,7 @@ TEST(LabPlan, AddressesAndIdsThatAreGivenStay) {
   EXPECT_TRUE(c.ports[0].addresses.empty());
   EXPECT_EQ(c.router.id, 192u << 24 | 2u << 8 | 9);
   EXPECT_EQ(entry(plan, 2, id_of(plan, 192u << 24 | 2u << 8 | 1)).state, NextHopEntry::State::local);
-  EXPECT_EQ(config::to_string(plan.routers()[0].snapshot->config.ports[0].addresses.at(0)), "198.18.0.2/32")
+  EXPECT_EQ(to_string(plan.routers()[0].snapshot->config.ports[0].addresses.at(0)), "198.18.0.2/32")
       << "198.18.0.1 is h1's";
 }
 
@@ -132,12 +132,12 @@ TEST(LabPlan, RoutesOfTheScenarioComeAtTheirTime) {
   const PlannedChange &host = plan.changes()[0], &other = plan.changes()[1];
   EXPECT_EQ(host.at, Duration{});
   EXPECT_EQ(host.router, 1u);
-  EXPECT_EQ(host.entry.destination.bytes, plan.hosts()[1].mac);
+  EXPECT_EQ(host.entry.destination, plan.hosts()[1].mac);
   EXPECT_EQ(other.at, 500ms);
   EXPECT_EQ(other.router, 0u);
   EXPECT_EQ(other.id, plan.routers()[0].next_hops[1].first) << "that of h2's address";
   EXPECT_EQ(other.entry.port, 1);
-  EXPECT_EQ(other.entry.destination.bytes, plan.routers()[1].macs[1]);
+  EXPECT_EQ(other.entry.destination, plan.routers()[1].macs[1]);
   EXPECT_EQ(other.entry.state, NextHopEntry::State::ready);
 }
 

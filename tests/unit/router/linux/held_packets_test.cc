@@ -10,7 +10,7 @@ namespace {
 
 using frames::Octets;
 
-config::Address hop(std::size_t i) {
+IpAddress hop(std::size_t i) {
   return responder_frames::address("10.0.0." + std::to_string(i));
 }
 Octets taken(HeldPackets& held, std::size_t i) {

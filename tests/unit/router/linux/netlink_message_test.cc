@@ -27,8 +27,8 @@ Octets bytes_of(const T& value) {
   std::memcpy(out.data(), &value, sizeof(T));
   return out;
 }
-Octets bytes_of(const config::Address& a) {
-  return {a.bytes.begin(), a.bytes.begin() + (a.v6 ? 16 : 4)};
+Octets bytes_of(const IpAddress& a) {
+  return {a.data(), a.data() + a.size()};
 }
 Octets bytes_of(const char* text) {
   return {text, text + std::strlen(text) + 1};
@@ -239,7 +239,7 @@ std::string neighbor(unsigned type, int state, std::initializer_list<Octets> att
   return parsed(message(type, m, attributes));
 }
 const Octets kNeighbor = attribute(NDA_DST, address("192.0.2.1"));
-const Octets kMac = attribute(NDA_LLADDR, config::Mac{{2, 0, 0, 0, 0, 0x1f}});
+const Octets kMac = attribute(NDA_LLADDR, MacAddress{{2, 0, 0, 0, 0, 0x1f}});
 
 TEST(NetlinkMessage, NeighborIsThereInTheStatesInWhichItsMacIsUsed) {
   for (const int state : {NUD_REACHABLE, NUD_STALE, NUD_DELAY, NUD_PROBE, NUD_PERMANENT, NUD_NOARP})
@@ -281,6 +281,15 @@ TEST(NetlinkMessage, Addresses) {
   EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET, 24, {global}), "nothing");
 }
 
+// Packets with such addresses are dropped, so that nothing is to be known of them.
+TEST(NetlinkMessage, Ipv4MappedAddressesOfIpv6) {
+  const IpAddress mapped = IpAddress::v4(0, 0, 0, 0);
+  Octets bytes(16);
+  std::memcpy(bytes.data(), &mapped, 16);
+  EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv6_route(96), {attribute(RTA_DST, bytes), kDev3})), "nothing");
+  EXPECT_EQ(interface_address(RTM_NEWADDR, AF_INET6, 96, {attribute(IFA_ADDRESS, bytes)}), "nothing");
+}
+
 std::string link(unsigned type, unsigned flags, unsigned char family = AF_UNSPEC) {
   ifinfomsg m{};
   m.ifi_family = family;
@@ -288,7 +297,7 @@ std::string link(unsigned type, unsigned flags, unsigned char family = AF_UNSPEC
   m.ifi_flags = flags;
   return parsed(message(type, m,
                         {attribute(IFLA_IFNAME, bytes_of("wan0")), attribute(IFLA_MTU, 1500U),
-                         attribute(IFLA_ADDRESS, config::Mac{{2, 0, 0, 0, 0, 1}})}));
+                         attribute(IFLA_ADDRESS, MacAddress{{2, 0, 0, 0, 0, 1}})}));
 }
 
 TEST(NetlinkMessage, LinkIsUpWhenItIsSetUpAndHasACarrier) {

@@ -28,14 +28,14 @@ using ::testing::StartsWith;
 class Mirror : public NetlinkMonitor::Handler {
  public:
   void on(const RouteEvent& e) override {
-    note("route " + text_of(e.to) + " metric " + std::to_string(e.metric), e.action, text_of(e));
+    note("route " + to_string(e.to) + " metric " + std::to_string(e.metric), e.action, text_of(e));
   }
   void on(const NextHopEvent& e) override { note("nhid " + std::to_string(e.id), e.action, text_of(e)); }
   void on(const NeighborEvent& e) override {
-    note("neighbor " + text_of(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
+    note("neighbor " + to_string(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
   }
   void on(const AddressEvent& e) override {
-    note("address " + text_of(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
+    note("address " + to_string(e.address) + " dev " + std::to_string(e.ifindex), e.action, text_of(e));
   }
   void on(const LinkEvent& e) override { note("link " + e.name, EventAction::add, text_of(e)); }
   void on_resync_begin() override {

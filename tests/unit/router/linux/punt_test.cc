@@ -25,8 +25,8 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-void append(Octets& to, const config::Address& a) {
-  to.insert(to.end(), a.bytes.begin(), a.bytes.begin() + (a.v6 ? 16 : 4));
+void append(Octets& to, const IpAddress& a) {
+  to.insert(to.end(), a.data(), a.data() + a.size());
 }
 
 std::uint16_t internet_checksum(const Octets& bytes) {

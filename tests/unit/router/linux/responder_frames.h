@@ -16,29 +16,29 @@ using frames::Octets;
 using frames::zeros;
 using frames::operator+;
 
-inline constexpr config::Mac kOurs{{2, 0, 0, 0, 0, 1}}, kPeer{{2, 0, 0, 0, 0, 0x99}},
+inline constexpr MacAddress kOurs{{2, 0, 0, 0, 0, 1}}, kPeer{{2, 0, 0, 0, 0, 0x99}},
     kOther{{2, 0, 0, 0, 0, 0x77}}, kBroadcast{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, kNobody{},
     kAllNodesMac{{0x33, 0x33, 0, 0, 0, 1}};
 
-inline config::Address address(const std::string& text) {
-  return config::parse_address(text).value();
+inline IpAddress address(const std::string& text) {
+  return parse_address(text).value();
 }
-inline config::Prefix prefix(const std::string& text) {
-  return config::parse_prefix(text).value();
+inline Prefix prefix(const std::string& text) {
+  return parse_prefix(text).value();
 }
-inline Octets octets(const config::Address& a) {
-  return Octets(a.bytes.begin(), a.bytes.begin() + (a.v6 ? 16 : 4));
+inline Octets octets(const IpAddress& a) {
+  return Octets(a.data(), a.data() + a.size());
 }
-inline Octets octets(const config::Mac& m) {
-  return Octets(m.bytes.begin(), m.bytes.end());
+inline Octets octets(const MacAddress& m) {
+  return Octets(m.begin(), m.end());
 }
-inline Octets ethernet(const config::Mac& to, const config::Mac& from, std::uint16_t type) {
+inline Octets ethernet(const MacAddress& to, const MacAddress& from, std::uint16_t type) {
   return octets(to) + octets(from) + be16(type);
 }
 
 // RFC 826.
-inline Octets arp_frame(arp::Operation operation, const config::Mac& to, const config::Mac& sender_mac,
-                        const std::string& sender, const config::Mac& target_mac, const std::string& target) {
+inline Octets arp_frame(arp::Operation operation, const MacAddress& to, const MacAddress& sender_mac,
+                        const std::string& sender, const MacAddress& target_mac, const std::string& target) {
   return ethernet(to, sender_mac, 0x0806) + Octets{0, 1, 8, 0, 6, 4} +
          be16(static_cast<std::uint16_t>(operation)) + octets(sender_mac) + octets(address(sender)) +
          octets(target_mac) + octets(address(target));
@@ -70,38 +70,36 @@ inline Octets without_flow_label(Octets frame) {
 }
 
 // RFC 4861 4.3, 4.4; the link-layer address is the sender's.
-inline Octets discovery(std::uint8_t type, const config::Mac& to, const config::Mac& from,
+inline Octets discovery(std::uint8_t type, const MacAddress& to, const MacAddress& from,
                         const std::string& source, const std::string& destination, std::uint8_t flags,
                         const std::string& target, bool option = true) {
   Octets icmp = Octets{type, 0, 0, 0, flags, 0, 0, 0} + octets(address(target));
   if (option) icmp = icmp + Octets{static_cast<std::uint8_t>(type == 135 ? 1 : 2), 1} + octets(from);
   return ethernet(to, from, 0x86dd) + ip6(source, destination, 255, icmp);
 }
-inline config::Mac group_mac(const std::string& group) {
-  const auto& b = address(group).bytes;
-  return {{0x33, 0x33, b[12], b[13], b[14], b[15]}};
+inline MacAddress group_mac(const std::string& group) {
+  const Octets b = octets(address(group));
+  return {0x33, 0x33, b[12], b[13], b[14], b[15]};
 }
-inline Octets solicitation(const config::Mac& from, const std::string& source, const std::string& group,
+inline Octets solicitation(const MacAddress& from, const std::string& source, const std::string& group,
                            const std::string& target) {
   return discovery(135, group_mac(group), from, source, group, 0, target);
 }
 // Duplicate address detection.
-inline Octets probe(const config::Mac& from, const std::string& target) {
-  const auto& b = address(target).bytes;
-  config::Address group = address("ff02::1:ff00:0");
-  std::copy(b.begin() + 13, b.end(), group.bytes.begin() + 13);
-  const std::string to = config::to_string(group);
+inline Octets probe(const MacAddress& from, const std::string& target) {
+  const Octets b = octets(address(target));
+  IpAddress group = address("ff02::1:ff00:0");
+  std::copy(b.begin() + 13, b.end(), group.data() + 13);
+  const std::string to = to_string(group);
   return discovery(135, group_mac(to), from, "::", to, 0, target, false);
 }
-inline Octets advertisement(const config::Mac& to, const std::string& source, const std::string& destination,
-                            std::uint8_t flags, const std::string& target, const config::Mac& from) {
+inline Octets advertisement(const MacAddress& to, const std::string& source, const std::string& destination,
+                            std::uint8_t flags, const std::string& target, const MacAddress& from) {
   return discovery(136, to, from, source, destination, flags, target);
 }
 
 inline std::uint32_t word(const std::string& v4) {
-  const auto& b = address(v4).bytes;
-  return static_cast<std::uint32_t>(b[0]) << 24 | static_cast<std::uint32_t>(b[1]) << 16 |
-         static_cast<std::uint32_t>(b[2]) << 8 | b[3];
+  return address(v4).v4_host_order();
 }
 inline Octets echo(std::uint8_t type) {
   Octets icmp = Octets{type, 0, 0, 0} + be16(0x1234) + be16(1) + Octets{'s', 'u', 'r', 'e', 't', 'y'};
@@ -110,31 +108,31 @@ inline Octets echo(std::uint8_t type) {
   icmp[3] = field[1];
   return icmp;
 }
-inline Octets ping(const config::Mac& from, const std::string& source, const std::string& destination) {
+inline Octets ping(const MacAddress& from, const std::string& source, const std::string& destination) {
   return ethernet(kOurs, from, 0x0800) +
          frames::ip4(1, echo(8), {.source = word(source), .destination = word(destination)});
 }
 // As a host of RFC 6864 answers: identification 0, DF.
-inline Octets pong(const config::Mac& to, const std::string& source, const std::string& destination) {
+inline Octets pong(const MacAddress& to, const std::string& source, const std::string& destination) {
   Octets ip = frames::ip4(1, echo(0), {.source = word(source), .destination = word(destination)});
   ip[4] = ip[5] = 0;
   frames::fix_checksum(ip.data());
   return ethernet(to, kOurs, 0x0800) + ip;
 }
-inline Octets ping6(const config::Mac& from, const std::string& source, const std::string& destination) {
+inline Octets ping6(const MacAddress& from, const std::string& source, const std::string& destination) {
   return ethernet(kOurs, from, 0x86dd) + ip6(source, destination, 64, echo(128));
 }
-inline Octets pong6(const config::Mac& to, const std::string& source, const std::string& destination) {
+inline Octets pong6(const MacAddress& to, const std::string& source, const std::string& destination) {
   return ethernet(to, kOurs, 0x86dd) + ip6(source, destination, 64, echo(129));
 }
-inline Octets udp(const config::Mac& from, const std::string& source, const std::string& destination,
+inline Octets udp(const MacAddress& from, const std::string& source, const std::string& destination,
                   std::size_t data = 10) {
   const bool group = word(destination) >> 28 == 0xe;
-  return ethernet(group ? config::Mac{{1, 0, 0x5e, 0, 0, 5}} : kOurs, from, 0x0800) +
+  return ethernet(group ? MacAddress{{1, 0, 0x5e, 0, 0, 5}} : kOurs, from, 0x0800) +
          frames::ip4(17, frames::udp(1000, 2000, data),
                      {.source = word(source), .destination = word(destination)});
 }
-inline Octets fragment(const config::Mac& from, const std::string& source, const std::string& destination) {
+inline Octets fragment(const MacAddress& from, const std::string& source, const std::string& destination) {
   return ethernet(kOurs, from, 0x0800) +
          frames::ip4(17, frames::udp(1000, 2000, 16),
                      {.source = word(source), .destination = word(destination), .place = 0x2000});

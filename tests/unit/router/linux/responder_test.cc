@@ -176,7 +176,7 @@ TEST_F(ResponderTest, SolicitationsForOthersAreNotAnswered) {
 }
 
 TEST_F(ResponderTest, AdvertisementsFollowTheOverrideFlag) {
-  const auto from = [](std::uint8_t flags, const config::Mac& mac) {
+  const auto from = [](std::uint8_t flags, const MacAddress& mac) {
     return advertisement(kOurs, "2001:db8:1::1", "2001:db8:1::fe", flags, "2001:db8:1::1", mac);
   };
   EXPECT_EQ(receive(from(0x60, kPeer)), Result::unasked);
@@ -196,7 +196,7 @@ TEST_F(ResponderTest, DiscoveryWithAWrongChecksumIsMalformed) {
 }
 
 TEST_F(ResponderTest, NoAnswerGoesToAGroup) {
-  const config::Mac group{{1, 0, 0x5e, 0, 0, 1}};
+  const MacAddress group{{1, 0, 0x5e, 0, 0, 1}};
   EXPECT_EQ(receive(solicitation(group, "2001:db8:1::1", "ff02::1:ff00:fe", "2001:db8:1::fe")),
             Result::malformed);
   EXPECT_EQ(receive(ping(group, "10.1.0.1", "10.1.0.254")), Result::malformed);

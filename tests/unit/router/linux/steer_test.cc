@@ -28,8 +28,8 @@ Octets operator+(Octets a, const Octets& b) {
   return a;
 }
 Octets bytes_of(const char* text) {
-  const config::Address a = address(text);
-  return {a.bytes.begin(), a.bytes.begin() + (a.v6 ? 16 : 4)};
+  const IpAddress a = address(text);
+  return {a.data(), a.data() + a.size()};
 }
 
 const Octets kUnicast{2, 0, 0, 0, 0, 0x0a};
@@ -146,9 +146,9 @@ TEST_F(SteerTest, AddressesComeAndGo) {
 
 TEST_F(SteerTest, AddressesHaveARoomAndItsEndIsToldNotFatal) {
   for (int i = 1; i < 1024; ++i) {  // one is in already
-    config::Address a = address("10.3.0.0");
-    a.bytes[2] = static_cast<std::uint8_t>(i >> 8);
-    a.bytes[3] = static_cast<std::uint8_t>(i);
+    IpAddress a = address("10.3.0.0");
+    a.data()[2] = static_cast<std::uint8_t>(i >> 8);
+    a.data()[3] = static_cast<std::uint8_t>(i);
     ASSERT_TRUE(steer_->add_local(a)) << i;
   }
   const auto full = steer_->add_local(address("10.4.0.1"));

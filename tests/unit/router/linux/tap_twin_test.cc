@@ -20,7 +20,7 @@ namespace {
 
 using Octets = std::vector<std::uint8_t>;
 
-constexpr std::array<std::uint8_t, 6> kMac{2, 0, 0, 0, 0, 1};
+constexpr MacAddress kMac{2, 0, 0, 0, 0, 1};
 const Octets kPeer{2, 0, 0, 0, 0, 0x99}, kBroadcast(6, 0xff);
 
 Octets operator+(Octets a, const Octets& b) {

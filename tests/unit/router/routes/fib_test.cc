@@ -20,15 +20,14 @@
 namespace surety {
 namespace {
 
-std::uint64_t lookup(const Fib& fib, const config::Address& a) {
+std::uint64_t lookup(const Fib& fib, const IpAddress& a) {
   std::uint64_t value = ~0ULL;
-  if (a.v6) {
+  if (a.is_v6()) {
     std::uint8_t ip[1][16];
-    std::memcpy(ip[0], a.bytes.data(), 16);
+    std::memcpy(ip[0], a.data(), 16);
     fib.lookup6(ip, &value, 1);
   } else {
-    const std::uint32_t ip = std::uint32_t{a.bytes[0]} << 24 | std::uint32_t{a.bytes[1]} << 16 |
-                             std::uint32_t{a.bytes[2]} << 8 | a.bytes[3];
+    const std::uint32_t ip = a.v4_host_order();
     fib.lookup4(&ip, &value, 1);
   }
   return value;
@@ -101,7 +100,7 @@ TEST(Fib, AVectorIsAnsweredInOrder) {
   std::uint64_t values[64];
   for (std::uint32_t i = 0; i < 64; ++i) {
     v4[i] = (10u << 24) + i * 2;
-    std::memcpy(v6[i], address("2001:db8::").bytes.data(), 16);
+    std::memcpy(v6[i], address("2001:db8::").data(), 16);
     v6[i][15] = static_cast<std::uint8_t>(i * 2);
   }
   fib.lookup4(v4, values, 64);
@@ -191,9 +190,9 @@ TEST(Fib, AnIpv4RouteThatFlapsIsNeverRefused) {
 TEST(Fib, MoreIpv6GroupsThanAtStart) {
   Fib fib("fib", 2000);  // 5096 groups; a lone /64 takes 5
   const auto route = [](int i) {
-    config::Prefix p = prefix("2001:db8::/64");
-    p.address.bytes[2] = static_cast<std::uint8_t>(i >> 8);
-    p.address.bytes[3] = static_cast<std::uint8_t>(i);
+    Prefix p = prefix("2001:db8::/64");
+    p.address.data()[2] = static_cast<std::uint8_t>(i >> 8);
+    p.address.data()[3] = static_cast<std::uint8_t>(i);
     return p;
   };
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(fib.add(route(i), static_cast<std::uint32_t>(i) + 1)) << i;
@@ -214,9 +213,9 @@ struct Hog {
 TEST(Fib, WithoutMemoryToGrowItKeepsWhatItHas) {
   Fib fib("fib", 2000);  // 5096 groups, 5 for each of these
   const auto route = [](int i) {
-    config::Prefix p = prefix("2001:db8::/64");
-    p.address.bytes[2] = static_cast<std::uint8_t>(i >> 8);
-    p.address.bytes[3] = static_cast<std::uint8_t>(i);
+    Prefix p = prefix("2001:db8::/64");
+    p.address.data()[2] = static_cast<std::uint8_t>(i >> 8);
+    p.address.data()[3] = static_cast<std::uint8_t>(i);
     return p;
   };
   {
@@ -370,18 +369,18 @@ TEST_P(FibAgainstTable, AfterRandomChanges) {
   std::mt19937 random(v6 ? 6 : 4);
   const auto draw = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   const auto random_prefix = [&] {
-    config::Prefix p;
-    p.address.v6 = v6;
+    Prefix p;
+    p.address = IpAddress::unspecified(v6);
     // Few different bytes, so that prefixes contain each other, and both ends of the address space.
     for (unsigned i = 0; i < (v6 ? 16U : 4U); ++i)
-      p.address.bytes[i] = static_cast<std::uint8_t>(std::array{0, 1, 0x80, 0xff}[draw(4)]);
-    if (!v6 && p.address.bytes[0] == 0xff) p.address.bytes[0] = 0xdf;  // the last that is forwarded to
+      p.address.data()[i] = static_cast<std::uint8_t>(std::array{0, 1, 0x80, 0xff}[draw(4)]);
+    if (!v6 && p.address.data()[0] == 0xff) p.address.data()[0] = 0xdf;  // the last that is forwarded to
     p.length = static_cast<std::uint8_t>(draw(v6 ? 129 : 33));
     return p.masked();
   };
   Fib fib("fib", 512);
-  std::map<config::Prefix, std::uint32_t, PrefixLess> table;
-  const auto expected = [&](const config::Address& a) {
+  std::map<Prefix, std::uint32_t> table;
+  const auto expected = [&](const IpAddress& a) {
     std::uint32_t value = kNextHopNone;
     int longest = -1;
     for (const auto& [p, v] : table)
@@ -389,7 +388,7 @@ TEST_P(FibAgainstTable, AfterRandomChanges) {
     return value;
   };
   for (int i = 0; i < 2000; ++i) {
-    config::Prefix p = random_prefix();
+    Prefix p = random_prefix();
     if (!table.empty() && draw(2) == 0) {
       auto it = table.lower_bound(p);
       if (it == table.end()) it = table.begin();
@@ -401,13 +400,13 @@ TEST_P(FibAgainstTable, AfterRandomChanges) {
       ASSERT_TRUE(fib.add(p, value)) << to_string(p);
       table[p] = value;
     }
-    config::Address after = last_address(p), before = p.address;
-    for (std::size_t b = v6 ? 16 : 4; b-- > 0 && ++after.bytes[b] == 0;) {
+    IpAddress after = last_address(p), before = p.address;
+    for (std::size_t b = v6 ? 16 : 4; b-- > 0 && ++after.data()[b] == 0;) {
     }
-    for (std::size_t b = v6 ? 16 : 4; b-- > 0 && before.bytes[b]-- == 0;) {
+    for (std::size_t b = v6 ? 16 : 4; b-- > 0 && before.data()[b]-- == 0;) {
     }
     for (const auto& a : {p.address, last_address(p), after, before, random_prefix().address}) {
-      if (!v6 && a.bytes[0] >= 224) continue;  // nothing is forwarded there
+      if (!v6 && a.data()[0] >= 224) continue;  // nothing is forwarded there
       ASSERT_EQ(lookup(fib, a), expected(a)) << i << ": " << to_string(p) << " " << to_string(a);
     }
   }

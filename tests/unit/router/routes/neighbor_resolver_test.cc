@@ -16,9 +16,9 @@ using testing::IsEmpty;
 constexpr Time at(Duration d) {
   return Time(d);
 }
-constexpr config::Mac kMac{{2, 0, 0, 0, 0, 7}}, kOther{{2, 0, 0, 0, 0, 8}}, kGroup{{1, 0, 0, 0, 0, 7}};
-config::Address peer(int i = 1) {
-  return config::parse_address("10.0.0." + std::to_string(i)).value();
+constexpr MacAddress kMac{{2, 0, 0, 0, 0, 7}}, kOther{{2, 0, 0, 0, 0, 8}}, kGroup{{1, 0, 0, 0, 0, 7}};
+IpAddress peer(int i = 1) {
+  return parse_address("10.0.0." + std::to_string(i)).value();
 }
 
 struct NeighborResolverTest : testing::Test {
@@ -200,9 +200,8 @@ TEST_F(NeighborResolverTest, WhatIsKnownCanBeToldAgain) {
   table.meet(peer(2), kOther, at(0s));
   table.meet(peer(1), kMac, at(0s));
   std::vector<std::string> known;
-  table.for_each_known([&](const config::Address& a, const config::Mac& m) {
-    known.push_back(to_string(a) + " " + to_string(m));
-  });
+  table.for_each_known(
+      [&](const IpAddress& a, const MacAddress& m) { known.push_back(to_string(a) + " " + to_string(m)); });
   EXPECT_THAT(known, ElementsAre("10.0.0.1 02:00:00:00:00:07", "10.0.0.2 02:00:00:00:00:08"));
 }
 

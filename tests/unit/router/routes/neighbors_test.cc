@@ -23,7 +23,7 @@ TEST(NextHopTable, GivesBackWhatWasSet) {
   NextHopTable table(16);
   table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready});
   const NextHopEntry e = table.get(15);
-  EXPECT_EQ(e.destination, (config::Mac{{2, 3, 4, 5, 6, 7}}));
+  EXPECT_EQ(e.destination, (MacAddress{{2, 3, 4, 5, 6, 7}}));
   EXPECT_EQ(e.port, 31);
   EXPECT_EQ(e.state, State::ready);
   EXPECT_EQ(table.get(14).state, State::no_route);

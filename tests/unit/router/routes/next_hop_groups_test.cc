@@ -14,13 +14,13 @@ class NextHopGroupsTest : public testing::Test {
  protected:
   // Gateways are 10.0.<port>.<n>, MAC ..:<n>.
   static NextHopMember via(std::uint8_t port, std::uint8_t n) {
-    return {port, config::Address{{10, 0, port, n}, false}};
+    return {port, IpAddress::v4(10, 0, port, n)};
   }
   NextHopEntry entry(const NextHopMember& m) const {
     if (down.contains(m.port)) return {};
     if (!m.gateway) return {{}, m.port, NextHopEntry::State::glean};
     if (!known.contains(m)) return {{}, m.port, NextHopEntry::State::unresolved};
-    return {mac(m.gateway->bytes[3]), m.port, NextHopEntry::State::ready};
+    return {mac(m.gateway->data()[3]), m.port, NextHopEntry::State::ready};
   }
 
   std::set<NextHopMember> known;

@@ -53,12 +53,12 @@ TEST(PrefixTable, EntriesStayWhereTheyAre) {
 TEST(PrefixTable, AgainstAMap) {
   std::mt19937 random(1);
   Table t;
-  std::map<config::Prefix, int, PrefixLess> map;
+  std::map<Prefix, int> map;
   for (int i = 0; i < 20000; ++i) {
-    config::Prefix p;
-    p.address.v6 = random() % 2 == 0;
-    p.address.bytes[0] = static_cast<std::uint8_t>(random() % 16);
-    p.address.bytes[3] = static_cast<std::uint8_t>(random() % 16);
+    Prefix p;
+    p.address = IpAddress::unspecified(random() % 2 == 0);
+    p.address.data()[0] = static_cast<std::uint8_t>(random() % 16);
+    p.address.data()[3] = static_cast<std::uint8_t>(random() % 16);
     p.length = static_cast<std::uint8_t>(random() % 33);
     p = p.masked();
     if (random() % 3 == 0) {

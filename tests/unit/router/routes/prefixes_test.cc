@@ -22,12 +22,10 @@ TEST(Prefixes, LastAddress) {
 }
 
 TEST(Prefixes, OrderIsFamilyThenAddressThenLength) {
-  const PrefixLess less;
   const char* const sorted[] = {"0.0.0.0/0",  "10.0.0.0/8", "10.0.0.0/9",
                                 "10.0.0.1/8", "::/0",       "2001:db8::/32"};
   for (std::size_t i = 0; i < 6; ++i)
-    for (std::size_t k = 0; k < 6; ++k)
-      EXPECT_EQ(less(prefix(sorted[i]), prefix(sorted[k])), i < k) << i << k;
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(prefix(sorted[i]) < prefix(sorted[k]), i < k) << i << k;
 }
 
 TEST(Prefixes, Forwardable) {

@@ -39,7 +39,7 @@ class RibTest : public testing::Test {
   TableSink sink;
   NextHopGroups groups{sink, 64, entry};
   Rib rib{sink, groups, [this](const RouteHop& h) { return resolve(h); },
-          [this](const config::Prefix& p) { changed.push_back(to_string(p)); }};
+          [this](const Prefix& p) { changed.push_back(to_string(p)); }};
 };
 
 TEST_F(RibTest, TheBestSourceThenTheLowestMetricWins) {
@@ -87,7 +87,7 @@ TEST_F(RibTest, HopsAreSortedOnceEachAndAtMost64) {
   rib.remove(prefix("10.0.0.0/8"), Source::yaml, 0);
   NextHopGroups many_groups(sink, 1000, entry);
   Rib many(
-      sink, many_groups, [this](const RouteHop& h) { return resolve(h); }, [](const config::Prefix&) {});
+      sink, many_groups, [this](const RouteHop& h) { return resolve(h); }, [](const Prefix&) {});
   RouteCandidate wide{.source = Source::yaml};
   for (int i = 0; i < 100; ++i) wide.to.hops.push_back(via("10.9.0." + std::to_string(i), 10));
   many.set(prefix("10.0.0.0/8"), wide);

@@ -39,11 +39,11 @@ struct Model {
   std::map<int, bool> link_up;
   std::set<std::pair<int, std::string>> addresses;                     // of the kernel
   std::map<std::pair<std::string, std::uint32_t>, RouteEvent> routes;  // by prefix and metric
-  std::map<std::pair<int, std::string>, config::Mac> neighbors;
+  std::map<std::pair<int, std::string>, MacAddress> neighbors;
 
   struct Member {
     std::size_t port;
-    std::optional<config::Address> gateway;
+    std::optional<IpAddress> gateway;
   };
 
   std::optional<std::size_t> port_of(int i) const {
@@ -52,15 +52,15 @@ struct Model {
     return {};
   }
   // Every own address with its port, if it has one.
-  std::vector<std::pair<config::Prefix, std::optional<std::size_t>>> own() const {
-    std::vector<std::pair<config::Prefix, std::optional<std::size_t>>> all;
+  std::vector<std::pair<Prefix, std::optional<std::size_t>>> own() const {
+    std::vector<std::pair<Prefix, std::optional<std::size_t>>> all;
     for (std::size_t p = 0; p < kPorts; ++p)
       for (const auto& a : config.ports[p].addresses) all.emplace_back(a, p);
     for (const auto& [i, a] : addresses) all.emplace_back(prefix(a), port_of(i));
     return all;
   }
-  std::optional<std::size_t> subnet_port(const config::Address& a) const {
-    if (a.v6 && a.bytes[0] == 0xfe) return {};  // a link-local gateway must name its port
+  std::optional<std::size_t> subnet_port(const IpAddress& a) const {
+    if (a.is_v6() && a.data()[0] == 0xfe) return {};  // a link-local gateway must name its port
     std::optional<std::size_t> best;
     int longest = -1;
     for (const auto& [p, port] : own())
@@ -69,7 +69,7 @@ struct Model {
         longest = p.length, best = port;
     return best;
   }
-  std::optional<config::Mac> mac_of(const Member& m) const {
+  std::optional<MacAddress> mac_of(const Member& m) const {
     for (const auto& n : config.neighbors)
       if (n.port == m.port && n.address == *m.gateway) return n.mac;
     const auto it = neighbors.find({ifindex[m.port], to_string(*m.gateway)});
@@ -85,10 +85,7 @@ struct Model {
     return mac ? "ready " + port + " " + to_string(*mac) : "unresolved " + port;
   }
   std::string words(std::vector<Member> members) const {
-    const auto key = [](const Member& m) {
-      return std::tuple(m.port, m.gateway.has_value(), m.gateway ? m.gateway->v6 : false,
-                        m.gateway ? m.gateway->bytes : std::array<std::uint8_t, 16>{});
-    };
+    const auto key = [](const Member& m) { return std::tuple(m.port, m.gateway); };
     std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return key(a) < key(b); });
     members.erase(
         std::unique(members.begin(), members.end(), [&](auto& a, auto& b) { return key(a) == key(b); }),
@@ -109,8 +106,8 @@ struct Model {
   }
   // An answer for this address from one route; none: the route is passed over.
   std::optional<std::string> use(
-      const std::vector<std::pair<std::optional<config::Address>, std::optional<std::size_t>>>& hops,
-      bool foreign, const config::Address& a) const {
+      const std::vector<std::pair<std::optional<IpAddress>, std::optional<std::size_t>>>& hops, bool foreign,
+      const IpAddress& a) const {
     std::vector<Member> members;
     for (const auto& [via, port] : hops)
       if (port) members.push_back({*port, via});
@@ -121,15 +118,15 @@ struct Model {
         return words({{p, a}});
     return words(members);
   }
-  std::optional<std::string> yaml(const config::Route& r, const config::Address& a) const {
+  std::optional<std::string> yaml(const config::Route& r, const IpAddress& a) const {
     if (r.blackhole) return "blackhole";
-    std::vector<std::pair<std::optional<config::Address>, std::optional<std::size_t>>> hops;
+    std::vector<std::pair<std::optional<IpAddress>, std::optional<std::size_t>>> hops;
     for (const auto& h : r.next_hops) hops.emplace_back(h.via, h.port ? h.port : subnet_port(*h.via));
     return use(hops, false, a);
   }
-  std::optional<std::string> kernel(const RouteEvent& r, const config::Address& a) const {
+  std::optional<std::string> kernel(const RouteEvent& r, const IpAddress& a) const {
     if (r.blackhole) return "blackhole";
-    std::vector<std::pair<std::optional<config::Address>, std::optional<std::size_t>>> hops;
+    std::vector<std::pair<std::optional<IpAddress>, std::optional<std::size_t>>> hops;
     bool foreign = false;
     for (const auto& h : r.next_hops) {
       hops.emplace_back(h.via, port_of(h.ifindex));
@@ -137,15 +134,15 @@ struct Model {
     }
     return use(hops, foreign, a);
   }
-  std::string forward(const config::Address& a) const {
+  std::string forward(const IpAddress& a) const {
     for (const auto& [p, port] : own())
-      if (p.address == a || (port && p.address.v6 && p.length < 127 && p.masked().address == a))
+      if (p.address == a || (port && p.address.is_v6() && p.length < 127 && p.masked().address == a))
         return "local";
     for (const auto& [p, port] : own())
-      if (port && !p.address.v6 && p.length < 31 && (p.masked().address == a || last_address(p) == a))
+      if (port && !p.address.is_v6() && p.length < 31 && (p.masked().address == a || last_address(p) == a))
         return "blackhole";
-    for (int length = host_length(a); length >= 0; --length) {
-      const auto here = [&](const config::Prefix& p) { return p.length == length && p.contains(a); };
+    for (int length = a.bits(); length >= 0; --length) {
+      const auto here = [&](const Prefix& p) { return p.length == length && p.contains(a); };
       std::optional<std::size_t> subnet;
       for (const auto& [p, port] : own())
         if (port && !is_host(p) && here(p) && (!subnet || *port < *subnet)) subnet = port;

@@ -377,8 +377,8 @@ TEST_F(RoutesTest, ASyncMayEndALittleAtATime) {
 
 TEST_F(RoutesTest, InARealFib) {
   struct RealSink : RouteSink {
-    bool set_route(const config::Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }
-    void remove_route(const config::Prefix& p) override { fib.remove(p); }
+    bool set_route(const Prefix& p, RouteTarget t) override { return fib.add(p, t.encode()); }
+    void remove_route(const Prefix& p) override { fib.remove(p); }
     void set_next_hop(std::uint32_t id, const NextHopEntry& e) override { table.set(id, e); }
     NextHopEntry forward(std::uint32_t a, std::uint32_t hash) const {
       std::uint64_t value = 0;

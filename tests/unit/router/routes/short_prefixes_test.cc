@@ -12,8 +12,8 @@
 namespace surety {
 namespace {
 
-std::uint32_t find(const ShortPrefixes& prefixes, const config::Address& a) {
-  return prefixes.slots() == nullptr ? 0 : prefixes.slots()->of(a.bytes.data());
+std::uint32_t find(const ShortPrefixes& prefixes, const IpAddress& a) {
+  return prefixes.slots() == nullptr ? 0 : prefixes.slots()->of(a.data());
 }
 std::uint32_t find(const ShortPrefixes& prefixes, const char* a) {
   return find(prefixes, address(a));
@@ -57,12 +57,10 @@ TEST(ShortPrefixes, LongestWinsAndRemovalUncovers) {
 TEST(ShortPrefixes, AgreeWithATableAfterRandomChanges) {
   std::mt19937 random(1);
   ShortPrefixes prefixes;
-  std::map<config::Prefix, std::uint32_t, PrefixLess> table;
+  std::map<Prefix, std::uint32_t> table;
   for (std::uint32_t i = 1; i <= 2000; ++i) {
-    config::Prefix p;
-    p.address.v6 = true;
-    p.address.bytes[0] = static_cast<std::uint8_t>(random());
-    p.address.bytes[1] = static_cast<std::uint8_t>(random());
+    Prefix p;
+    p.address = {random() & 0xffff, 0};
     p.length = static_cast<std::uint8_t>(1 + random() % ShortPrefixes::kBits);
     if (random() % 2 == 0) {
       prefixes.set(p, i);

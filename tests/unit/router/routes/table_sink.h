@@ -15,13 +15,13 @@
 
 namespace surety {
 
-inline config::Prefix prefix(const std::string& text) {
-  return config::parse_prefix(text).value();
+inline Prefix prefix(const std::string& text) {
+  return parse_prefix(text).value();
 }
-inline config::Address address(const std::string& text) {
-  return config::parse_address(text).value();
+inline IpAddress address(const std::string& text) {
+  return parse_address(text).value();
 }
-inline config::Mac mac(std::uint8_t last) {
+inline MacAddress mac(std::uint8_t last) {
   return {{2, 0, 0, 0, 0, last}};
 }
 
@@ -46,13 +46,13 @@ inline std::string describe(const NextHopEntry& e) {
 
 class TableSink : public RouteSink {
  public:
-  bool set_route(const config::Prefix& p, RouteTarget target) override {
+  bool set_route(const Prefix& p, RouteTarget target) override {
     ++route_changes;
     if (!routes.contains(p) && routes.size() == room) return false;
     routes[p] = target;
     return true;
   }
-  void remove_route(const config::Prefix& p) override {
+  void remove_route(const Prefix& p) override {
     ++route_changes;
     routes.erase(p);
   }
@@ -69,15 +69,15 @@ class TableSink : public RouteSink {
     return lines;
   }
   // What happens to packets for `a`: the longest prefix's words, or "none".
-  std::string forward(const config::Address& a) const {
-    for (int length = host_length(a); length >= 0; --length) {
-      const auto it = routes.find(config::Prefix{a, static_cast<std::uint8_t>(length)}.masked());
+  std::string forward(const IpAddress& a) const {
+    for (int length = a.bits(); length >= 0; --length) {
+      const auto it = routes.find(Prefix{a, static_cast<std::uint8_t>(length)}.masked());
       if (it != routes.end()) return words(it->second);
     }
     return "none";
   }
 
-  std::map<config::Prefix, RouteTarget, PrefixLess> routes;
+  std::map<Prefix, RouteTarget> routes;
   NextHopTable table{4096};
   std::size_t room = SIZE_MAX;
   int route_changes = 0;

@@ -9,7 +9,7 @@ namespace surety {
 namespace {
 
 NextHopMember via(std::uint8_t n) {
-  return {0, config::Address{{10, 0, 0, n}, false}};
+  return {0, IpAddress::v4(10, 0, 0, n)};
 }
 // How many places the gateways 1 to n have.
 std::vector<std::size_t> shares(const NextHopMembers& places, std::uint8_t n) {

@@ -227,6 +227,10 @@ TEST(SignalMessage, ContradictoryPartsOfIPv6) {
       [](std::uint8_t* ip, std::uint8_t*) { ++ip[5]; },         // payload length
       [](std::uint8_t* ip, std::uint8_t*) { ip[6] = 0; },       // next header
       [](std::uint8_t*, std::uint8_t* icmp) { icmp[4] = 15; },  // length of the quote
+      [](std::uint8_t*, std::uint8_t* icmp) {                   // a quoted source that is an IPv4 address
+        const IpAddress mapped = IpAddress::v4(10, 1, 0, 1);
+        std::memcpy(icmp + 16, &mapped, 16);
+      },
   };
   for (std::size_t i = 0; i < std::size(changes); ++i)
     EXPECT_EQ(read_changed(true, changes[i]), SignalResult::malformed) << i;

@@ -23,11 +23,11 @@ inline SignalKey key(std::uint8_t id, std::uint8_t first = 0) {
   return k;
 }
 
-inline config::Address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
-  return {{a, b, c, d}, false};
+inline IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+  return IpAddress::v4(a, b, c, d);
 }
-inline config::Address v6(std::uint8_t net, std::uint8_t host) {
-  return {{0x20, 1, 0xd, 0xb8, 0, net, 0, 0, 0, 0, 0, 0, 0, 0, 0, host}, true};
+inline IpAddress v6(std::uint8_t net, std::uint8_t host) {
+  return {0xb80d'0120 | std::uint64_t{net} << 40, std::uint64_t{host} << 56};
 }
 
 // Of queue 5 of port 3 of router 10.9.0.1: a packet from 10.1.0.1 to 10.2.0.1 with AF12.

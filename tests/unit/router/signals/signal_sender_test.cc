@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace signals;
 
-config::Prefix prefix(config::Address a, std::uint8_t length) {
+Prefix prefix(IpAddress a, std::uint8_t length) {
   return {a, length};
 }
 
@@ -132,8 +132,7 @@ TEST_F(SignalSenderTest, TakesWhatTheDriverSaysIsLostOutOfTheSent) {
 }
 
 TEST_F(SignalSenderTest, ItsAddressIsOfTheCoreIfItHasOneThere) {
-  config_.ports[1].addresses = {
-      prefix(config::Address{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, true}, 64)};
+  config_.ports[1].addresses = {prefix(parse_address("fe80::1").value(), 64)};
   restart();
   EXPECT_EQ(send(signal()).from, v4(10, 1, 0, 254));
   EXPECT_EQ(send(signal(1, 2, true)).from, v6(1, 254));  // never link-local
@@ -158,7 +157,7 @@ TEST_F(SignalSenderTest, TheLongestPrefixNamesTheBorder) {
                                 {prefix(v4(10, 1, 0, 0), 16), v4(10, 9, 0, 16)},
                                 {prefix(v6(1, 0), 64), v6(9, 64)}};
   restart();
-  const auto destination = [&](config::Address source) {
+  const auto destination = [&](IpAddress source) {
     CongestionSignal s = signal();
     s.source = source;
     return send(s).to;

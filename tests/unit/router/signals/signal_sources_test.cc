@@ -13,11 +13,10 @@ using signals::v4;
 
 constexpr Time kStart{};
 
-config::Address address(std::uint32_t n) {
-  return v4(static_cast<std::uint8_t>(n >> 24), static_cast<std::uint8_t>(n >> 16),
-            static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n));
+IpAddress address(std::uint32_t n) {
+  return IpAddress::v4(__builtin_bswap32(n));
 }
-int permitted(SignalSources& s, const config::Address& a, int tries, Time now) {
+int permitted(SignalSources& s, const IpAddress& a, int tries, Time now) {
   int n = 0;
   for (int i = 0; i < tries; ++i) n += s.permit(a, now);
   return n;
@@ -42,9 +41,8 @@ TEST(SignalSources, EachHasItsOwn) {
   SignalSources s(10, {});
   for (std::uint32_t n = 0; n < 100; ++n) EXPECT_EQ(permitted(s, address(n), 20, kStart), 8) << n;
   // The same bits in another family are another address.
-  config::Address v6 = address(5);
-  v6.v6 = true;
-  EXPECT_EQ(permitted(s, v6, 20, kStart), 8);
+  const std::uint8_t bytes[16] = {0, 0, 0, 5};
+  EXPECT_EQ(permitted(s, IpAddress::v6(bytes), 20, kStart), 8);
 }
 
 TEST(SignalSources, AFloodOfAddressesRefillsNothingAndIsBoundedItself) {

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "config/address.h"
+
 namespace surety::frames {
 
 using Octets = std::vector<std::uint8_t>;
-using Mac = std::array<std::uint8_t, 6>;
 
-inline constexpr Mac kOurMac{0x02, 0, 0, 0, 0, 0x01}, kTheirMac{0x02, 0, 0, 0, 0, 0x99};
-inline constexpr Mac kBroadcast{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, kGroupMac{0x01, 0, 0x5e, 0, 0, 5};
+inline constexpr MacAddress kOurMac{0x02, 0, 0, 0, 0, 0x01}, kTheirMac{0x02, 0, 0, 0, 0, 0x99};
+inline constexpr MacAddress kBroadcast{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, kGroupMac{0x01, 0, 0x5e, 0, 0, 5};
 inline constexpr std::uint16_t kIpv4 = 0x0800, kArp = 0x0806, kIpv6 = 0x86dd;
 
 inline Octets operator+(Octets a, const Octets& b) {
@@ -40,7 +41,7 @@ inline Octets be32(std::uint32_t v) {
   return be16(v >> 16) + be16(v & 0xffff);
 }
 
-inline Octets ethernet(std::uint16_t type, const Mac& to = kOurMac) {
+inline Octets ethernet(std::uint16_t type, const MacAddress& to = kOurMac) {
   return Octets(to.begin(), to.end()) + Octets(kTheirMac.begin(), kTheirMac.end()) + be16(type);
 }
 inline Octets vlan(unsigned tci, std::uint16_t type) {

@@ -85,12 +85,17 @@ TEST(NeighborDiscovery, InvalidMessagesAreNone) {
     w.fix_checksum();
     return nd::read(w.packet());
   };
-  EXPECT_TRUE(altered(7, 9));      // reserved: ignored
-  EXPECT_FALSE(altered(1, 1));     // code
-  EXPECT_FALSE(altered(8, 0xff));  // multicast target
-  EXPECT_FALSE(altered(25, 0));    // option of no length
-  EXPECT_FALSE(altered(25, 2));    // option beyond the end
-  EXPECT_FALSE(altered(0, 137));   // a redirect
+  EXPECT_TRUE(altered(7, 9));       // reserved: ignored
+  EXPECT_FALSE(altered(1, 1));      // code
+  EXPECT_FALSE(altered(8, 0xff));   // multicast target
+  Written mapped = solicitation();  // a target that is an IPv4 address: ::ffff:10.1.0.2
+  const IpAddress v4 = IpAddress::v4(10, 1, 0, 2);
+  std::memcpy(mapped.icmp() + 8, &v4, 16);
+  mapped.fix_checksum();
+  EXPECT_FALSE(nd::read(mapped.packet()));
+  EXPECT_FALSE(altered(25, 0));   // option of no length
+  EXPECT_FALSE(altered(25, 2));   // option beyond the end
+  EXPECT_FALSE(altered(0, 137));  // a redirect
   const auto unknown = altered(24, 77);
   ASSERT_TRUE(unknown);
   EXPECT_FALSE(unknown->link_layer);
@@ -107,12 +112,12 @@ TEST(NeighborDiscovery, InvalidMessagesAreNone) {
 TEST(NeighborDiscovery, AProbeHasNoLinkLayerAddress) {
   const nd::Message m{
       .solicitation = true, .flags = 0, .target = address(frames::kDestination6), .link_layer = kMac};
-  Written w(IpAddress{}, address(kSolicitedOfTwo), m);
+  Written w(IpAddress::unspecified(true), address(kSolicitedOfTwo), m);
   EXPECT_FALSE(nd::read(w.packet()));
   w.icmp()[24] = 14;  // a nonce (RFC 7527) in its place
   w.fix_checksum();
   EXPECT_TRUE(nd::read(w.packet()));
-  Written elsewhere(IpAddress{}, nd::all_nodes(), m);
+  Written elsewhere(IpAddress::unspecified(true), nd::all_nodes(), m);
   elsewhere.icmp()[24] = 14;
   elsewhere.fix_checksum();
   EXPECT_FALSE(nd::read(elsewhere.packet()));

@@ -8,20 +8,15 @@
 namespace surety {
 namespace {
 
-std::uint32_t host_order(const config::Address& a) {
-  return std::uint32_t{a.bytes[0]} << 24 | std::uint32_t{a.bytes[1]} << 16 | std::uint32_t{a.bytes[2]} << 8 |
-         a.bytes[3];
-}
-
 TEST(BenchRoutes, TheEdgesAreOfOneLength) {
   const auto v4 = edge_routes(false);
   ASSERT_EQ(v4.size(), 65536u);
-  EXPECT_EQ(config::to_string(v4.front()), "16.0.0.0/24");
-  EXPECT_EQ(config::to_string(v4.back()), "16.255.255.0/24");
+  EXPECT_EQ(to_string(v4.front()), "16.0.0.0/24");
+  EXPECT_EQ(to_string(v4.back()), "16.255.255.0/24");
   const auto v6 = edge_routes(true);
   ASSERT_EQ(v6.size(), 65536u);
-  EXPECT_EQ(config::to_string(v6.front()), "2600::/48");
-  EXPECT_EQ(config::to_string(v6[1]), "2600:9e37:79b1::/48");
+  EXPECT_EQ(to_string(v6.front()), "2600::/48");
+  EXPECT_EQ(to_string(v6[1]), "2600:9e37:79b1::/48");
 }
 
 TEST(BenchRoutes, TheCoresHaveTheInternetsLengths) {
@@ -38,7 +33,7 @@ TEST(BenchRoutes, TheCoresHaveTheInternetsLengths) {
 TEST(BenchRoutes, TheCoresLieSideBySideInUnicastSpace) {
   std::uint64_t end = 1u << 24;
   for (const auto& p : core_routes(false)) {
-    const std::uint32_t first = host_order(p.address), size = 1u << (32 - p.length);
+    const std::uint32_t first = p.address.v4_host_order(), size = 1u << (32 - p.length);
     ASSERT_EQ(first % size, 0u);
     ASSERT_GE(first, end);
     end = std::uint64_t{first} + size;
@@ -52,9 +47,9 @@ TEST(BenchRoutes, TheCoresOfIPv6AreMaskedAndApart) {
   ASSERT_EQ(v6.size(), 200'000u);
   std::map<std::string, int> names;
   for (const auto& p : v6) {
-    ASSERT_EQ(p.address.bytes[0], 0x2a);
+    ASSERT_EQ(p.address.data()[0], 0x2a);
     ASSERT_EQ(p, p.masked());
-    ++names[config::to_string(p)];
+    ++names[to_string(p)];
   }
   EXPECT_GT(names.size(), 195'000u) << "hardly any of them twice";
 }

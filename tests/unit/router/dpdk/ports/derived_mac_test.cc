@@ -11,7 +11,7 @@ namespace {
 using Kind = config::Device::Kind;
 
 std::string text(std::string_view router, std::string_view port) {
-  return config::to_string(derived_mac(router, port));
+  return to_string(derived_mac(router, port));
 }
 
 // Neighbours keep addresses for hours: another release must derive the same ones.
@@ -22,7 +22,7 @@ TEST(DerivedMac, IsTheSameForever) {
 
 TEST(DerivedMac, IsLocallyAdministeredAndUnicast) {
   for (const char* port : {"", "a", "b", "in0", "out0", "a port with a long name"})
-    EXPECT_EQ(derived_mac("router", port).bytes[0] & 0x03, 0x02) << port;
+    EXPECT_EQ(derived_mac("router", port)[0] & 0x03, 0x02) << port;
 }
 
 TEST(DerivedMac, DiffersWhereANameDiffers) {
@@ -55,7 +55,7 @@ TEST(DeriveMacs, GivesThemWhereTheDeviceHasNoLastingOne) {
 }
 
 TEST(DeriveMacs, LeavesAConfiguredOne) {
-  const config::Mac own{{2, 0, 0, 0, 0, 9}};
+  const MacAddress own{{2, 0, 0, 0, 0, 9}};
   config::Config c;
   c.ports.resize(1);
   c.ports[0].device.kind = Kind::memif;

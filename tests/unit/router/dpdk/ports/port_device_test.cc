@@ -53,7 +53,7 @@ TEST(DeviceArguments, OfMemifNameRoleSocketAndAddress) {
   auto p = port_of(Kind::memif, "/run/a.sock");
   EXPECT_EQ(arguments(p), "net_memif3,role=client,socket=/run/a.sock,socket-abstract=no,bsize=2048,rsize=11");
   p.device.server = true;
-  p.mac = config::Mac{{2, 0, 0, 0, 0, 0xa}};
+  p.mac = MacAddress{{2, 0, 0, 0, 0, 0xa}};
   EXPECT_EQ(arguments(p),
             "net_memif3,role=server,socket=/run/a.sock,socket-abstract=no,bsize=2048,rsize=11,"
             "mac=02:00:00:00:00:0a");
@@ -61,7 +61,7 @@ TEST(DeviceArguments, OfMemifNameRoleSocketAndAddress) {
 
 TEST(DeviceArguments, OfVirtioUserCarryTheAddress) {
   auto p = port_of(Kind::virtio_user, "/run/v");
-  p.mac = config::Mac{{2, 0, 0, 0, 0, 0xa}};
+  p.mac = MacAddress{{2, 0, 0, 0, 0, 0xa}};
   EXPECT_EQ(arguments(p), "net_virtio_user3,path=/run/v,queues=1,mac=02:00:00:00:00:0a");
 }
 

@@ -32,14 +32,14 @@ TEST(DpdkPort, KnowsItsDeviceBeforeItStarts) {
   EXPECT_EQ(port.ability().max_rx_queues, 16);
   EXPECT_FALSE(port.ability().spreads_by(Spread::flow)) << "its driver says it does, and does not";
   EXPECT_EQ(port.socket(), static_cast<int>(rte_socket_id()));
-  EXPECT_NE(port.mac(), (std::array<std::uint8_t, 6>{}));
+  EXPECT_NE(port.mac(), (MacAddress{}));
 }
 
 TEST(DpdkPort, HasTheConfiguredAddress) {
   auto config = null_port(false);
-  config.mac = config::Mac{{2, 0, 0, 0, 0, 9}};
+  config.mac = MacAddress{{2, 0, 0, 0, 0, 9}};
   const DpdkPort port(config, 0, test::packet_pool());
-  EXPECT_EQ(port.mac(), config.mac->bytes);
+  EXPECT_EQ(port.mac(), *config.mac);
 }
 
 TEST(DpdkPort, ReceivesInOneQueueByDefault) {
