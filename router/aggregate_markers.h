@@ -13,14 +13,11 @@
 
 #include "conditioners/ard_marker.h"
 #include "router/class_split.h"
+#include "router/counters.h"
 #include "router/exits.h"
 #include "router/snapshot.h"
 
 namespace surety {
-
-struct AggregateCounters {
-  std::uint64_t remarked = 0, dropped = 0, passed_in = 0, passed_out = 0;
-};
 
 class AggregateMarkers {
  public:

@@ -9,7 +9,6 @@ namespace surety::endpoints {
 
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
 constexpr std::uint32_t kHeader = 20;
 
 std::uint16_t mss_of(const SenderParams& p, std::size_t ip_header) {
@@ -22,7 +21,7 @@ std::uint16_t mss_of(const SenderParams& p, std::size_t ip_header) {
 
 SegmentWriter::SegmentWriter(const SenderParams& params, const Tuple& tuple, std::uint32_t iss, Time start)
     : params_(&params),
-      ip_(tuple, kTcp),
+      ip_(tuple, tcp::kProtocol),
       marker_(params, start),
       iss_(iss),
       local_port_(tuple.local_port),

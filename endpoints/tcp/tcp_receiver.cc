@@ -12,7 +12,6 @@ using tcp::Segment;
 
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
 constexpr std::uint8_t kLargestScale = 14;
 constexpr std::uint16_t kLargestUnscaled = 65535;
 constexpr std::uint16_t kLeastMss = 64;  // what a peer asks below that, we do not follow
@@ -37,7 +36,7 @@ TcpReceiver::TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpP
       remote_port_(tuple.remote_port),
       mss_(static_cast<std::uint16_t>(params.mtu - headers(tuple.local.is_v6()))),
       clock_(Rng(~seed).next()),
-      ip_(tuple, kTcp),
+      ip_(tuple, tcp::kProtocol),
       output_(Rng(seed).next()),
       alarm_(now + kSilence) {
   Segment s;

@@ -18,6 +18,8 @@ namespace surety::endpoints {
 
 namespace tcp {
 
+inline constexpr std::uint8_t kProtocol = 6;  // IANA
+
 enum Flag : std::uint8_t {
   kFin = 1,
   kSyn = 2,

@@ -16,8 +16,8 @@ std::vector<KernelPeer> kernel_peers(const config::Config& c) {
   return v;
 }
 
-std::vector<RewriteStage::Mac> macs(std::span<const std::unique_ptr<DpdkPort>> ports) {
-  std::vector<RewriteStage::Mac> v;
+std::vector<MacAddress> macs(std::span<const std::unique_ptr<DpdkPort>> ports) {
+  std::vector<MacAddress> v;
   for (const auto& p : ports) v.push_back(p->mac());
   return v;
 }

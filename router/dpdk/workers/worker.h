@@ -3,7 +3,8 @@
 //
 // It receives from the queues that the plan gives it, and what other workers dispatch to it (receiver.h);
 // conditions and routes that (Ingress); hands it over to the workers that own the ports, and queues and
-// transmits what leaves by its own (transmitter.h). Single writer of everything it counts (DESIGN.md rule 9).
+// transmits what leaves by its own (transmitter.h). Single writer of everything it counts (CONTRIBUTING.md
+// rule 9).
 #pragma once
 
 #include <rte_rcu_qsbr.h>
@@ -121,13 +122,13 @@ class Worker {
   const WorkerOptions options_;
   std::vector<PortCounters> port_counters_;
   std::vector<ServiceCounters> service_counters_;
-  std::vector<MacAddress> macs_;
+  WorkerCounters counters_;
   StageMeter meter_;
   Exits exits_;
   const WorkerContext context_;
-  const std::vector<RewriteStage::Mac> macs_;  // by port
-  std::vector<Outlet> outlets_;                // the same
-  std::vector<Worker*> others_;                // by worker; null: this one
+  const std::vector<MacAddress> macs_;  // by port
+  std::vector<Outlet> outlets_;         // the same
+  std::vector<Worker*> others_;         // by worker; null: this one
   Receiver receiver_;
   SignalExchange signals_;
   Transmitter transmitter_;
