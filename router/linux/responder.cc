@@ -110,7 +110,7 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
     if (addresses_.of_port(target)) return Result::conflict;
     const MacAddress* const known = neighbors_.find(target);
     if (!m->link_layer && known == nullptr) return Result::unasked;
-    const MacAddress mac = m->link_layer.value_or(*known);
+    const MacAddress mac = m->link_layer ? *m->link_layer : *known;
     const bool learned = neighbors_.learn(target, mac, (m->flags & nd::kOverrideFlag) != 0,
                                           (m->flags & nd::kSolicitedFlag) != 0, now);
     return learned ? Result::learned : Result::unasked;

@@ -20,8 +20,9 @@ constexpr std::uint32_t kMadeUp = 10u << 24;  // 10.0.0.0/8
 using Owners = std::map<std::string, std::string>;  // of addresses
 
 void add_one(IpAddress& a) {
+  std::uint8_t* const bytes = a.data();
   for (std::size_t i = a.size(); i-- > 0;) {
-    if (++a.data()[i] != 0) return;
+    if (++bytes[i] != 0) return;
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scripted_sender.h"
+#include "tests/unit/endpoints/tcp/scripted_sender.h"
 
 namespace surety::endpoints {
 namespace {

@@ -150,7 +150,7 @@ Golden read_golden(const std::string& line) {
 const std::vector<Golden>& golden() {
   static const std::vector<Golden> all = [] {
     std::vector<Golden> read;
-    std::ifstream file(SURETY_SOURCE_DIR "/tests/unit/headers_golden.hex");
+    std::ifstream file(SURETY_SOURCE_DIR "/tests/unit/router/wire/headers_golden.hex");
     for (std::string line; std::getline(file, line);)
       if (!line.starts_with('#')) read.push_back(read_golden(line));
     return read;

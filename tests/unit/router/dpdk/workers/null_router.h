@@ -38,9 +38,7 @@ inline std::vector<std::unique_ptr<DpdkPort>> make_null_ports(const config::Conf
   for (std::size_t p = 0; p < config.ports.size(); ++p) {
     config::Port port = config.ports[p];
     if (p < feeding) port.device.name = kFeedDevice;
-    const auto mac = port_mac(p);
-    port.mac = config::Mac{};
-    std::copy(mac.begin(), mac.end(), port.mac->bytes.begin());
+    port.mac = port_mac(p);
     ports.push_back(std::make_unique<DpdkPort>(port, p, packet_pool()));
     ports.back()->start();
   }

@@ -112,8 +112,8 @@ struct BorderExchange : SignalExchangeTest {
         "ports: {a: {addresses: [10.2.0.1/16], trust: core}}\nsignalling: {mode: act, key_file: k}\n");
     SignalSender sender(core, d.signal_keys, d.now, d.wall_clock.at(d.now));
     CongestionSignal s;
-    s.source = config::parse_address("10.1.0.1").value();
-    s.destination = config::parse_address("10.2.0.1").value();
+    s.source = parse_address("10.1.0.1").value();
+    s.destination = parse_address("10.2.0.1").value();
     Octets packet(kMaxSignalBytes);
     packet.resize(sender.write(s, d.now, d.wall_clock.at(d.now), packet));
     return frames::ethernet(frames::kIpv4, port_mac(kWan)) + packet;
@@ -141,8 +141,8 @@ TEST_F(BorderExchange, WhatIsBelievedReachesTheOthers) {
 
 TEST_F(BorderExchange, WhatOthersBelievedHoldsFlowsBackHereToo) {
   CongestionSignal s;
-  s.source = config::parse_address("10.1.0.1").value();
-  s.destination = config::parse_address("10.2.0.1").value();
+  s.source = parse_address("10.1.0.1").value();
+  s.destination = parse_address("10.2.0.1").value();
   from.give({&s, 1});
   first.share(*d.ingress, d.now);
   EXPECT_EQ(d.ingress->remote_alphas().size(), 1u);
