@@ -29,7 +29,8 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       classify_(e.snapshot, e.ports, e.services, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.exits, FlowHasher(seed)),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, e.next_hops.capacity(), now),
-      rewrite_(e.next_hops, e.macs, e.exits),
+      pending_(e.next_hops, e.ports, e.exits),
+      rewrite_(e.next_hops, e.macs, e.exits, pending_),
       desk_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
@@ -65,6 +66,8 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
 
 void Ingress::release(Time now) {
   condition_.advance(outlets_, now);
+  if (pending_.due()) [[unlikely]]
+    send_pending(now);
   if (classify_.reloaded()) [[unlikely]]
     flush(now);
   classify_.age(now);
@@ -80,6 +83,15 @@ void Ingress::send_revived(Time now) {
   for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
   hand_over(now);
   exits_.flush();
+}
+
+void Ingress::send_pending(Time now) {
+  for (bool more = true; more;) {
+    v_.size = 0;
+    more = pending_.release(v_);
+    hand_over(now);
+    exits_.flush();
+  }
 }
 
 // Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of

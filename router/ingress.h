@@ -16,6 +16,7 @@
 #include "router/condition_stage.h"
 #include "router/exits.h"
 #include "router/outlet.h"
+#include "router/pending_packets.h"
 #include "router/rewrite_stage.h"
 #include "router/route_stage.h"
 #include "router/routes/fib.h"
@@ -78,11 +79,17 @@ class Ingress {
   // That is not over: there may be flows whose next packet does not ask the new rules.
   bool adopting() const { return classify_.adopting(); }
   // Frees everything held; for the end of the process.
-  void discard() { condition_.discard(); }
+  void discard() {
+    condition_.discard();
+    pending_.discard();
+  }
+  // The control thread follows nobody any more: what waits for it (pending_packets.h) goes on.
+  void stop_waiting() { pending_.stop(); }
   Time next_event() const { return std::min(condition_.next_event(), classify_.next_event()); }
 
   const FlowTable& flows() const { return classify_.flows(); }
-  std::uint32_t held() const { return condition_.held(); }
+  std::uint32_t held() const { return condition_.held() + pending_.size(); }
+  std::uint32_t pending() const { return pending_.size(); }  // of those: for the control thread
   // Packets that wait in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
   // Paths that signals hold back now, by path and domain.
@@ -102,6 +109,7 @@ class Ingress {
   SignalResult follow(const CongestionSignal& signal, Time now);
   void flush(Time now);
   void send_revived(Time now);
+  void send_pending(Time now);
   void hand_over(Time now);
   void give(const Outlet& outlet, PortIndex port);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
@@ -118,6 +126,7 @@ class Ingress {
   ClassifyStage classify_;
   RouteStage route_;
   ConditionStage condition_;
+  PendingPackets pending_;
   RewriteStage rewrite_;
   SignalDesk desk_;
   SignalCounters signals_{};

@@ -85,7 +85,7 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
   const auto hash = static_cast<std::uint32_t>(
       (destination.is_v6() ? destination.high : destination.v4_as_loaded()) * 0x9e3779b9u);
   const NextHopEntry hop = next_hops_.get(NextHopTable::select(target, hash));
-  if (hop.state == NextHopEntry::State::ready) {
+  if (NextHopEntry::known(hop.state)) {
     write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.is_v6());
     m->port = hop.port;
     if (hand_over_own(m, hop.port, now)) return true;

@@ -33,8 +33,9 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
 
 }  // namespace
 
-RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits)
-    : next_hops_(next_hops), exits_(exits) {
+RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits,
+                           PendingPackets& pending)
+    : next_hops_(next_hops), exits_(exits), pending_(pending) {
   for (std::size_t port = 0; port < macs.size(); ++port)
     for (const bool v6 : {false, true}) {
       const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
@@ -43,27 +44,42 @@ RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAdd
     }
 }
 
+[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i, NextHopWord hop) const {
+  const ParsedPacket& h = v.header[i];
+  v.egress[i] = hop.port();
+  const bool v6 = h.v6;
+  std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop, source_type_[hop.port()][v6]);
+  if (v.mark[i] != kKeepDscp)
+    set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
+  else
+    decrement_ttl(ip, v6);
+}
+
 void RewriteStage::run(Vector& v) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const ParsedPacket& h = v.header[i];
-    rte_mbuf* m = v.mbuf[i];
     const NextHopWord hop = next_hops_.word(v.next_hop[i]);
     if (!hop.ready()) [[unlikely]] {
-      exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
-      continue;
+      if (delay(v, i, hop)) continue;
     }
-    v.egress[i] = hop.port();
-    const bool v6 = h.v6;
-    std::uint8_t* const ip = write_ethernet(m, h, hop, source_type_[hop.port()][v6]);
-    if (v.mark[i] != kKeepDscp)
-      set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
-    else
-      decrement_ttl(ip, v6);
+    rewrite(v, i, hop);
     v.keep(i, kept++);
   }
   v.size = kept;
+}
+
+// Of a packet whose next hop is not ready. False: it goes on.
+[[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, NextHopWord hop) {
+  rte_mbuf* const m = v.mbuf[i];
+  if (!hop.known()) {
+    exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
+    return true;
+  }
+  if (!pending_.must_wait(v.next_hop[i], hop)) return false;
+  rewrite(v, i, hop);
+  pending_.hold(v, i);
+  return true;
 }
 
 }  // namespace surety

@@ -8,6 +8,7 @@
 
 #include "config/address.h"
 #include "router/exits.h"
+#include "router/pending_packets.h"
 #include "router/routes/neighbors.h"
 #include "router/vector.h"
 
@@ -16,16 +17,22 @@ namespace surety {
 class RewriteStage {
  public:
   // `macs`: the ports' own, by index.
-  RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits);
+  // `pending`: gets what is not to leave yet.
+  RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits,
+               PendingPackets& pending);
 
   // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
   // `neighbor_unresolved`, on the ingress port that stands in the mbuf.
   void run(Vector& v);
 
  private:
+  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;
+  bool delay(Vector& v, std::size_t i, NextHopWord hop);
+
   const NextHopTable& next_hops_;
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family
   Exits& exits_;
+  PendingPackets& pending_;
 };
 
 }  // namespace surety

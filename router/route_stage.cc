@@ -33,8 +33,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
     v.next_hop[i] = next_hop;
     const NextHopWord hop = next_hops_.word(next_hop);
     if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
-      refuse(v, i, port, hop.entry());
-      continue;
+      if (!divert(v, i, port, hop.entry())) continue;
     }
     v.egress[i] = hop.port();
     v.keep(i, kept++);
@@ -76,7 +75,8 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   for (unsigned k = 0; k < n6; ++k) targets[v6_at[k]] = found[k];
 }
 
-void RouteStage::refuse(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
+// Whether it goes on all the same: to a next hop that is not ready, but will be by the time it leaves.
+[[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
   rte_mbuf* m = v.mbuf[i];
@@ -91,12 +91,15 @@ void RouteStage::refuse(Vector& v, std::size_t i, PortIndex port, const NextHopE
     punt(PuntReason::ttl);
   else if (h.length > mtu_[hop.port])
     punt(PuntReason::mtu);
+  else if (NextHopEntry::known(hop.state))
+    return true;
   else if (hop.state == State::glean)
     punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the
                                  // packet on
   else
     exits_.drop(m, port,
                 DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
+  return false;
 }
 
 }  // namespace surety

@@ -25,7 +25,7 @@ class RouteStage {
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
   void look_up(const Vector& v, Targets& targets) const;
   void look_up_mixed(const Vector& v, Targets& targets) const;
-  void refuse(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
+  bool divert(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
 
   const Fib& fib_;
   const NextHopTable& next_hops_;

@@ -26,7 +26,7 @@ std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops) {
   std::uint32_t ports = 0;
   for (std::uint32_t id = target.first; id < target.first + target.count; ++id) {
     const NextHopEntry hop = next_hops.get(id);
-    if (hop.state == State::glean || hop.state == State::unresolved || hop.state == State::ready)
+    if (hop.state == State::glean || hop.state == State::unresolved || NextHopEntry::known(hop.state))
       ports |= 1u << hop.port;
   }
   return ports;

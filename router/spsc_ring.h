@@ -42,6 +42,8 @@ class SpscRing {
     return rte_ring_sc_dequeue_burst_elem(ring_, room.data(), sizeof(T), static_cast<unsigned>(room.size()),
                                           nullptr);
   }
+  // How many the reader has not taken.
+  std::size_t size() const { return rte_ring_count(ring_); }
   bool empty() const { return rte_ring_empty(ring_) != 0; }
 
  private:

@@ -24,7 +24,7 @@ timespec to_timespec(Duration d) {
 }  // namespace
 
 Control::Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject)
+                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject, Backlog backlog)
     : config_(config),
       ports_(ports),
       forwarding_(forwarding),
@@ -32,12 +32,15 @@ Control::Control(const config::Config& config, std::span<const std::unique_ptr<D
       pool_(pool),
       inject_(std::move(inject)),
       routes_(forwarding),
+      gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
       icmp_errors_(clock_.now()),
       frame_(kLargestFrame) {
   routes_.configure(config);
   open_ports();
-  // From here on, what concerns all routes goes on beside what else there is to do.
+  // From here on, what concerns all routes goes on beside what else there is to do, and packets may be on
+  // their way to neighbours that are not known yet.
   routes_.limit_work(kRouteSteps);
+  routes_.gate_neighbors();
   open_kernel();
 }
 
@@ -73,7 +76,8 @@ void Control::round(std::chrono::milliseconds patience) {
     watch_links();
   }
   const bool up = deliver_punts(), down = collect();
-  if (up || down) busy_until_ = now + kStayAwake;
+  gate_.step(collected_all_);
+  if (up || down || gate_.busy()) busy_until_ = now + kStayAwake;
 }
 
 void Control::wait(Duration patience) {

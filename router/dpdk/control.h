@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "router/dpdk/control_port.h"
+#include "router/dpdk/neighbor_gate.h"
 #include "router/dpdk/ports/clock.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
@@ -37,10 +38,14 @@ class Control : public NetlinkMonitor::Handler {
   // Hands a frame to the worker that owns the port. False: no room; the frame is still the caller's.
   using Inject = std::function<bool(PortIndex, rte_mbuf*)>;
 
+  // How many of those it has not taken yet.
+  using Backlog = NeighborGate::Backlog;
+
   // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
   // can be. PortError where a twin that the configuration names cannot be made.
   Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-          Forwarding& forwarding, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {});
+          Forwarding& forwarding, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
+          Backlog backlog = {});
   ~Control() override;  // takes back the addresses it has given
 
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
@@ -104,6 +109,7 @@ class Control : public NetlinkMonitor::Handler {
   Inject inject_;
   TscClock clock_;
   Routes routes_;
+  NeighborGate gate_;
   std::vector<ControlPort> control_ports_;  // by port
   IcmpErrors icmp_errors_;
   std::optional<NetlinkMonitor> monitor_;
@@ -114,6 +120,7 @@ class Control : public NetlinkMonitor::Handler {
   std::set<std::pair<int, std::string>> asked_;  // resolutions of this moment: once each is enough
   std::vector<std::uint8_t> frame_;              // room for one
   bool more_routes_ = false;                     // there is work left at once
+  bool collected_all_ = false;                   // in this round, of what there was
   Time next_look_{}, next_ask_{}, busy_until_{};
 };
 

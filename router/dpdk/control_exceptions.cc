@@ -39,6 +39,7 @@ bool Control::deliver_punts() {
     ++control_ports_[m->port].counters[static_cast<std::size_t>(deliver(m))];
     rte_pktmbuf_free(m);
   }
+  gate_.delivered(n);
   return n > 0;
 }
 
@@ -86,7 +87,11 @@ ExceptionResult Control::deliver_unresolved(std::size_t ingress, const NextHopEn
   if (config_.ports[ingress].trust == config::Port::Trust::customer)
     set_dscp(packet.data(), is_v6(packet.data()), 0);
   if (egress.responder) {
-    if (egress.responder->hold(to, packet, clock_.now())) return ExceptionResult::held;
+    if (egress.responder->hold(to, packet, clock_.now())) {
+      // Its outbox is small; what need not wait makes room for what follows.
+      if (egress.responder->neighbors().find(to) != nullptr) collect_responder(hop.port);
+      return ExceptionResult::held;
+    }
     if (!egress.responder->neighbors().unreachable(to)) return ExceptionResult::not_held;
     return to_sender(IcmpProblem::unreachable, 0, ingress, frame, l3);
   }
@@ -115,6 +120,7 @@ ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, std::
 
 bool Control::collect() {
   bool any = false;
+  collected_all_ = true;
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     if (control_ports_[p].twin) any |= collect_twin(p);
     if (control_ports_[p].responder) any |= collect_responder(p);
@@ -129,6 +135,7 @@ bool Control::collect_twin(std::size_t p) {
     if (frame.empty()) break;
     send(p, frame, ExceptionResult::from_twin);
   }
+  collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
 }
 
@@ -144,6 +151,7 @@ bool Control::collect_responder(std::size_t p) {
     if (c.responder->poll({&slot, 1}, now) == 0) break;
     send(p, {frame_.data(), slot.length}, ExceptionResult::from_responder);
   }
+  collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
 }
 
@@ -157,7 +165,10 @@ void Control::send(std::size_t p, std::span<const std::uint8_t> frame, Exception
                            : nullptr;
     if (room != nullptr) {
       std::memcpy(room, frame.data(), frame.size());
-      if (inject_(static_cast<PortIndex>(p), m)) return sent;
+      if (inject_(static_cast<PortIndex>(p), m)) {
+        gate_.sent(static_cast<PortIndex>(p));
+        return sent;
+      }
     }
     rte_pktmbuf_free(m);
     return room == nullptr ? ExceptionResult::oversized : ExceptionResult::ring_full;

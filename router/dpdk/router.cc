@@ -60,8 +60,10 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   load_keys(written_.signalling);
   open_ports();
   make_workers();
-  control_ = std::make_unique<Control>(written_, ports_, forwarding_, punts_.get(), pools_.of(0),
-                                       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); });
+  control_ = std::make_unique<Control>(
+      written_, ports_, forwarding_, punts_.get(), pools_.of(0),
+      [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
+      [this](PortIndex port) { return fabric_->injected(port)->size(); });
 }
 
 Router::~Router() {

@@ -149,24 +149,34 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
 }
 
 bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, Time now) {
-  return want(next_hop, now) && !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
+  if (!want(next_hop, now)) return false;
+  const MacAddress* const known = neighbors_.find(next_hop);
+  if (known == nullptr) return !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
+  release(next_hop, known);
+  return forward(*known, ip_packet);
 }
 
 std::optional<NeighborResolver::Change> Responder::next_change() {
   const auto change = neighbors_.next_change();
-  if (change) release(*change);
+  if (change) release(change->address, change->mac ? &*change->mac : nullptr);
   return change;
 }
 
 // What waits for a station goes to it, or, where it does not answer, nowhere.
-void Responder::release(const NeighborResolver::Change& change) {
-  const std::span<std::uint8_t> packet = held_.take(change.address);
+void Responder::release(const IpAddress& next_hop, const MacAddress* mac) {
+  const std::span<const std::uint8_t> packet = held_.take(next_hop);
+  if (!packet.empty() && mac != nullptr) forward(*mac, packet);
+}
+
+bool Responder::forward(const MacAddress& to, std::span<const std::uint8_t> ip_packet) {
   const Slot slot = outbox_.next();
-  if (packet.empty() || !change.mac || slot.data == nullptr) return;
-  decrement_ttl(packet.data(), change.address.is_v6());
-  std::uint8_t* const ip = write_ethernet(slot.data, *change.mac, mac_, type_of(packet.data()));
-  std::ranges::copy(packet, ip);
-  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + packet.size()));
+  if (slot.data == nullptr || kEthernetHeader + ip_packet.size() > slot.capacity) return false;
+  const Ethertype type = type_of(ip_packet.data());
+  std::uint8_t* const ip = write_ethernet(slot.data, to, mac_, type);
+  std::ranges::copy(ip_packet, ip);
+  decrement_ttl(ip, type == kIpv6Type);
+  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + ip_packet.size()));
+  return true;
 }
 
 // False: there is no address of ours to ask from.

@@ -69,8 +69,9 @@ class Responder {
   ResponderResult receive(std::span<const std::uint8_t> frame, Time now);
   // A station that routes lead by: asked for as long as this is called. False: no room.
   bool want(const IpAddress& next_hop, Time now) { return neighbors_.want(next_hop, now); }
-  // An IP packet that is routed to a station not known: sent when that has answered, with its TTL one less.
-  // False: it cannot wait, for want of room or because that station does not answer.
+  // An IP packet that was routed to a station not known: sent when that has answered, with its TTL one less;
+  // at once, behind what waits for it, if it has. False: it cannot wait, for want of room or because that
+  // station does not answer.
   bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, Time now);
   // The link came up, maybe to others than before.
   void link_up(Time now);
@@ -94,7 +95,8 @@ class Responder {
   ResponderResult on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);
   ResponderResult meet(const IpAddress& sender, const MacAddress& mac, ResponderResult answered, Time now);
   bool ask(const NeighborResolver::Request& request, Slot& slot) const;
-  void release(const NeighborResolver::Change& change);
+  void release(const IpAddress& next_hop, const MacAddress* mac);
+  bool forward(const MacAddress& to, std::span<const std::uint8_t> ip_packet);
 
   MacAddress mac_;
   PortAddresses addresses_;

@@ -24,6 +24,7 @@ class NextHopWord {
     return bits_ >> 8 * offsetof(NextHopEntry, state) ==
            static_cast<std::uint64_t>(NextHopEntry::State::ready);
   }
+  bool known() const { return NextHopEntry::known(entry().state); }
   NextHopEntry entry() const { return std::bit_cast<NextHopEntry>(bits_); }
 
  private:
@@ -52,6 +53,11 @@ class NextHopTable {
   }
   std::uint32_t capacity() const { return capacity_; }
 
+  // How often next hops that were `waiting` have become `opening`, all those of a time in one. Whoever sees
+  // the number sees them.
+  std::uint32_t openings() const { return openings_.load(std::memory_order_acquire); }
+  void announce_opening() { openings_.fetch_add(1, std::memory_order_release); }
+
   // The id that a flow takes: always the same for a flow, and each as often for evenly spread hashes.
   static std::uint32_t select(RouteTarget target, std::uint32_t flow_hash) {
     return target.first + static_cast<std::uint32_t>(std::uint64_t{flow_hash} * target.count >> 32);
@@ -60,6 +66,7 @@ class NextHopTable {
  private:
   std::uint32_t capacity_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> entries_;
+  std::atomic<std::uint32_t> openings_{0};
 };
 
 // Hands out blocks of consecutive ids, behind the fixed ones. Next fit: an id just released is the last to

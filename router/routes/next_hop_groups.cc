@@ -9,7 +9,8 @@ namespace surety {
 namespace {
 
 int rank(const NextHopEntry& e) {
-  if (e.state == NextHopEntry::State::ready) return 2;
+  if (e.state == NextHopEntry::State::ready) return 3;
+  if (NextHopEntry::known(e.state)) return 2;  // soon
   return e.state == NextHopEntry::State::no_route ? 0 : 1;
 }
 
@@ -44,9 +45,21 @@ void NextHopGroups::release(const NextHopMembers& members) {
   Group& group = groups_.at(first);
   if (--group.references > 0) return;
   leave(group.members, first);
+  retire(first, group);
   ids_.release(first, static_cast<std::uint32_t>(group.members.size()));
   groups_.erase(first);
   first_.erase(known);
+}
+
+// What waits for a next hop would wait for ever.
+void NextHopGroups::retire(std::uint32_t first, const Group& group) {
+  using State = NextHopEntry::State;
+  for (std::uint32_t i = 0; i < group.entries.size(); ++i) {
+    NextHopEntry entry = group.entries[i];
+    if (!NextHopEntry::known(entry.state) || entry.state == State::ready) continue;
+    entry.state = State::unresolved;
+    sink_.set_next_hop(first + i, entry);
+  }
 }
 
 bool NextHopGroups::change(const NextHopMembers& from, const NextHopMembers& to) {

@@ -31,13 +31,14 @@ using NextHopMembers = std::vector<NextHopMember>;
 
 class NextHopGroups {
  public:
-  // `entry` says what a member is now: no_route while its port is down, glean, unresolved or ready.
+  // `entry` says what a member is now: no_route while its port is down, glean, unresolved, or on to ready.
   using EntryOf = std::function<NextHopEntry(const NextHopMember&)>;
   NextHopGroups(RouteSink& sink, std::uint32_t capacity, EntryOf entry);
 
   // The block of the set, programmed into the sink; every acquire() asks for a release(). None: no ids are
   // left. A released block keeps its entries until its ids are used again: a worker in the midst of a burst
-  // may still hold one, and its packets then go where they would have gone a moment before.
+  // may still hold one, and its packets then go where they would have gone a moment before; those for which
+  // packets wait become `unresolved`.
   std::optional<RouteTarget> acquire(const NextHopMembers& members);
   void release(const NextHopMembers& members);
   // Makes the block of one set that of another of the same size, under the routes that use it: all of them
@@ -65,6 +66,7 @@ class NextHopGroups {
   // among the best there are, so that a flow does not meet a dead gateway while another lives.
   static std::vector<std::size_t> choose(const std::vector<NextHopEntry>& entries);
   void program(std::uint32_t first, Group& group);
+  void retire(std::uint32_t first, const Group& group);
   void enter(const NextHopMembers& members, std::uint32_t first);
   void leave(const NextHopMembers& members, std::uint32_t first);
 

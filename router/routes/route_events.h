@@ -81,9 +81,14 @@ struct NextHopEntry {
     glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's
                  // destination
     unresolved,  // a gateway whose MAC is not known: the kernel is to resolve the gateway
+    waiting,     // its MAC is known, but packets that came before may not have got there: the others wait
+    opening,     // those have: what waits goes first
     ready,
   };
-  MacAddress destination{};  // valid when ready
+  // From `waiting` on: its MAC is known.
+  static constexpr bool known(State s) { return s >= State::waiting; }
+
+  MacAddress destination{};  // valid when known
   std::uint8_t port = 0;
   State state = State::no_route;
 };

@@ -172,7 +172,7 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   if (!member.gateway) return {.destination = {}, .port = member.port, .state = State::glean};
   const auto known = neighbors_.find({*member.gateway, member.port});
   if (known == neighbors_.end()) return {.destination = {}, .port = member.port, .state = State::unresolved};
-  return {.destination = known->second, .port = member.port, .state = State::ready};
+  return {.destination = known->second, .port = member.port, .state = arrivals_.state(known->first)};
 }
 
 void Routes::refresh_connected() {
@@ -190,6 +190,7 @@ void Routes::refresh_connected() {
 
 void Routes::refresh_neighbor(const IpAddress& address, std::uint8_t port) {
   const NeighborKey key{address, port};
+  const bool was_known = neighbors_.contains(key);
   const auto yaml = yaml_neighbors_.find(key);
   const auto kernel = kernel_neighbors_.find({ports_[port].ifindex, address});
   if (yaml != yaml_neighbors_.end())
@@ -198,8 +199,15 @@ void Routes::refresh_neighbor(const IpAddress& address, std::uint8_t port) {
     neighbors_[key] = kernel->second.mac;
   else
     neighbors_.erase(key);
+  const bool known = neighbors_.contains(key);
+  if (known && !was_known) arrivals_.add(key);
+  if (!known) arrivals_.remove(key);
   groups_.refresh({port, address});
   refresh_host_route(address);
+}
+
+void Routes::advance_arrivals() {
+  for (const auto& [address, port] : arrivals_.advance()) groups_.refresh({port, address});
 }
 
 void Routes::refresh_neighbors(int ifindex, std::uint8_t port) {

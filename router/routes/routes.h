@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "router/routes/arrivals.h"
 #include "router/routes/connected.h"
 #include "router/routes/next_hop_groups.h"
 #include "router/routes/rib.h"
@@ -63,6 +64,12 @@ class Routes {
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
   bool work() { return rib_.work(); }
 
+  // From here on a neighbour that becomes known is not ready at once, but takes part in the next batch (see
+  // NeighborArrivals).
+  void gate_neighbors() { arrivals_.start(); }
+  bool collect_arrivals() { return arrivals_.collect(); }
+  void advance_arrivals();
+
   struct Resolution {
     IpAddress address;
     std::uint8_t port = 0;
@@ -100,7 +107,6 @@ class Routes {
     Prefix address;
     std::uint32_t generation = 0;
   };
-  using NeighborKey = std::pair<IpAddress, std::uint8_t>;  // address first: host routes are found by range
   using Neighbors = std::map<NeighborKey, MacAddress>;
 
   std::optional<std::uint8_t> port_of(int ifindex) const;
@@ -125,6 +131,7 @@ class Routes {
   Neighbors yaml_neighbors_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
   Neighbors neighbors_;                            // on ports: YAML's, else the kernel's
+  NeighborArrivals arrivals_;                      // of those
   std::map<IpAddress, std::uint8_t> host_routes_;  // neighbours that have one
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/work_plan.h"
+#include "router/pending_packets.h"
 #include "router/process/usable_cores.h"
 #include "router/routes/fib.h"
 
@@ -105,7 +106,7 @@ std::string file_prefix(const std::string& router_name) {
 std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
   std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
   for (const auto& p : c.ports) {
-    n += kPerPort;
+    n += kPerPort + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
     if (!p.queues) {
       n += ActiveQueueParams{}.limit;
       continue;

@@ -24,6 +24,14 @@ class Forwarding : public RouteSink {
 
   const Fib& fib() const { return fib_; }
   const NextHopTable& next_hops() const { return next_hops_; }
+  // Next hops that were set to `opening` since the last time: what waits for them goes.
+  void announce_opening() { next_hops_.announce_opening(); }
+
+  // A token of what has been set until now, and whether all workers have seen it: have begun a turn since, or
+  // sleep.
+  std::uint64_t mark() { return rte_rcu_qsbr_start(rcu_.get()); }
+  bool seen(std::uint64_t mark) { return rte_rcu_qsbr_check(rcu_.get(), mark, false) == 1; }
+
   // Workers register here and report a quiescent state each turn.
   rte_rcu_qsbr* rcu() { return rcu_.get(); }
 

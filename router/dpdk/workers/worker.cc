@@ -169,6 +169,7 @@ void Worker::count(std::uint64_t tsc, bool worked) {
 
 // Leaves the core to others, without losing the first packet's latency.
 void Worker::rest(Time now) {
+  if (ingress_->pending() > 0) return;  // soon, and who opens a next hop does not wake
   const Time next = std::min(ingress_->next_event(), transmitter_.next_event(now));
   const Duration duration = idle_.sleep(now, next, transmitter_.blocked());
   if (duration.count() == 0) return;

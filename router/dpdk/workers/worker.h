@@ -72,7 +72,10 @@ class Worker {
   // The same at a time of the caller's, from WorkerOptions::start on.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
   // What run() does when it is told to stop: no more packets from devices ...
-  void stop_receiving() { receiver_.stop(); }
+  void stop_receiving() {
+    receiver_.stop();
+    ingress_->stop_waiting();
+  }
   // ... and turns until nothing is left here and other workers, which stop too, can give it nothing more.
   bool drained();
   // When timers, held or queued packets ask for a turn.

@@ -29,7 +29,7 @@ Octets expected_ethernet(std::uint16_t type, std::uint8_t neighbor = 1, std::siz
 
 class RewriteStageTest : public testing::Test {
  protected:
-  RewriteStageTest() : stage(d.next_hops, d.macs, d.exits) { d.next_hops.set(kHop, ready(1)); }
+  RewriteStageTest() : stage(d.next_hops, d.macs, d.exits, pending) { d.next_hops.set(kHop, ready(1)); }
 
   Vector vector(const std::vector<Octets>& frames, std::uint8_t mark) {
     Vector v = d.parsed(frames);
@@ -50,6 +50,7 @@ class RewriteStageTest : public testing::Test {
 
   static constexpr std::uint32_t kHop = 5;
   DataPlane d{kRouter};
+  PendingPackets pending{d.next_hops, d.ports, d.exits};
   RewriteStage stage;
 };
 

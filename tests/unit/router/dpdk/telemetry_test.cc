@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
                                    "--no-pci",
                                    "--no-shconf",
                                    "-m",
-                                   "32",
+                                   "512",
                                    "--lcores=0@0",
                                    "--file-prefix=surety-unit-telemetry",
                                    "--log-level=lib.eal:4"};

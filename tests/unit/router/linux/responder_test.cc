@@ -258,6 +258,42 @@ TEST_F(ResponderTest, TheNewestPacketWaits) {
                                   one_hop_on(Octets(second.begin() + 14, second.end()))));
 }
 
+// They were on their way here when the station answered.
+TEST_F(ResponderTest, PacketsForAStationThatIsKnownGoAtOnceBehindWhatWaits) {
+  std::vector<Octets> frames, expected;
+  for (const char* from : {"192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"}) {
+    frames.push_back(udp(kOther, from, "10.1.0.1"));
+    expected.push_back(ethernet(kPeer, kOurs, 0x0800) +
+                       one_hop_on(Octets(frames.back().begin() + 14, frames.back().end())));
+  }
+  const auto hold = [&](std::size_t i) {
+    return responder.hold(address("10.1.0.1"), std::span(frames[i]).subspan(14), at(0s));
+  };
+  EXPECT_TRUE(hold(0));
+  sent();
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
+  EXPECT_TRUE(hold(1)) << "before anybody has asked for changes";
+  facts();
+  EXPECT_TRUE(hold(2));
+  EXPECT_THAT(sent(), ElementsAre(expected[0], expected[1], expected[2]));
+  EXPECT_TRUE(hold(3));
+  EXPECT_THAT(sent(), ElementsAre(expected[3]));
+  EXPECT_FALSE(responder.hold(address("10.1.0.1"), Octets(kMtu + 1), at(0s))) << "larger than a frame";
+}
+
+TEST_F(ResponderTest, NotMoreThanTheOutboxHolds) {
+  const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
+  const auto hold = [&] { return responder.hold(address("10.1.0.1"), std::span(frame).subspan(14), at(0s)); };
+  hold();
+  sent();
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
+  facts();
+  sent();
+  for (std::uint32_t i = 0; i < Outbox::kFrames; ++i) EXPECT_TRUE(hold());
+  EXPECT_FALSE(hold());
+  EXPECT_EQ(sent().size(), Outbox::kFrames);
+}
+
 TEST_F(ResponderTest, WhoDoesNotAnswerKeepsNothingWaiting) {
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
   const auto packet = std::span(frame).subspan(14);

@@ -37,8 +37,8 @@ TEST(NextHopTable, AWordIsTheWholeEntry) {
   EXPECT_EQ(word.port(), 31);
   EXPECT_EQ(word.bits() & 0xffffffffffff, 0x070605040302U);
   EXPECT_EQ(word.entry().destination, table.get(15).destination);
-  for (const State state :
-       {State::no_route, State::blackhole, State::local, State::glean, State::unresolved}) {
+  for (const State state : {State::no_route, State::blackhole, State::local, State::glean, State::unresolved,
+                            State::waiting, State::opening}) {
     table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, state});
     EXPECT_FALSE(table.word(15).ready());
     EXPECT_EQ(table.word(15).entry().state, state);

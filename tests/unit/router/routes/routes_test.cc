@@ -76,6 +76,55 @@ TEST_F(RoutesTest, ANeighbourOnASubnetHasAHostRoute) {
   EXPECT_EQ(routes.neighbors(), 1U);
 }
 
+TEST_F(RoutesTest, ANeighbourThatBecomesKnownIsReadyWhenItsBatchIsThrough) {
+  start();
+  neighbor(10, "10.0.0.4", 4);
+  routes.gate_neighbors();
+  EXPECT_FALSE(routes.collect_arrivals());
+  neighbor(10, "10.0.0.5", 5);
+  EXPECT_EQ(forward("10.0.0.4"), "ready 0 02:00:00:00:00:04");
+  EXPECT_EQ(forward("10.0.0.5"), "waiting 0 02:00:00:00:00:05");
+  EXPECT_TRUE(routes.collect_arrivals());
+  routes.advance_arrivals();
+  neighbor(10, "10.0.0.6", 6);
+  EXPECT_EQ(forward("10.0.0.5"), "opening 0 02:00:00:00:00:05");
+  routes.advance_arrivals();
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+  EXPECT_EQ(forward("10.0.0.6"), "waiting 0 02:00:00:00:00:06") << "in the next one";
+  neighbor(10, "10.0.0.5", 7);  // moved
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:07");
+  no_neighbor(10, "10.0.0.6");
+  EXPECT_EQ(forward("10.0.0.6"), "glean 0");
+  EXPECT_FALSE(routes.collect_arrivals());
+}
+
+TEST_F(RoutesTest, NobodyWaitsForAGatewayBesideAReadyOne) {
+  start();
+  route("192.0.2.0/24", {via("10.0.0.4"), via("10.0.0.5")});
+  neighbor(10, "10.0.0.4", 4);
+  routes.gate_neighbors();
+  neighbor(10, "10.0.0.5", 5);
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:04 | ready 0 02:00:00:00:00:04");
+  routes.collect_arrivals();
+  routes.advance_arrivals();
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:04 | ready 0 02:00:00:00:00:04");
+  routes.advance_arrivals();
+  EXPECT_EQ(forward("192.0.2.1"), "ready 0 02:00:00:00:00:04 | ready 0 02:00:00:00:00:05");
+}
+
+// Whose route has gone is in no batch; what waits for it is not to wait for ever.
+TEST_F(RoutesTest, ANextHopWithoutRoutesKeepsNobodyWaiting) {
+  start();
+  routes.gate_neighbors();
+  route("192.0.2.7/32", {on_link(10)});
+  neighbor(10, "192.0.2.7", 7);
+  EXPECT_EQ(forward("192.0.2.7"), "waiting 0 02:00:00:00:00:07");
+  const std::uint32_t id = sink.routes.at(prefix("192.0.2.7/32")).first;
+  no_route("192.0.2.7/32");
+  EXPECT_EQ(forward("192.0.2.7"), "none");
+  EXPECT_EQ(describe(sink.table.get(id)), "unresolved 0");
+}
+
 TEST_F(RoutesTest, NeighboursElsewhereHaveNone) {
   start();
   neighbor(10, "10.0.1.2", 5);   // on the other port's subnet

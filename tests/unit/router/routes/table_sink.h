@@ -38,6 +38,10 @@ inline std::string describe(const NextHopEntry& e) {
       return "glean " + std::to_string(e.port);
     case State::unresolved:
       return "unresolved " + std::to_string(e.port);
+    case State::waiting:
+      return "waiting " + std::to_string(e.port) + " " + to_string(e.destination);
+    case State::opening:
+      return "opening " + std::to_string(e.port) + " " + to_string(e.destination);
     case State::ready:
       return "ready " + std::to_string(e.port) + " " + to_string(e.destination);
   }
