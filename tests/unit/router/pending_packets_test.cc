@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "router/wire/ethernet.h"
 #include "tests/unit/router/data_plane.h"
 
 namespace surety {
