@@ -38,14 +38,15 @@ keep_off() {
   done
 }
 
-# Services of what is being installed stay off; a policy that is there already is not ours to change.
+# Services of what is being installed stay off; a policy that is there already is not ours to change, unless it is what an
+# interrupted call of ours has left.
 with_services_off() {
   local policy=/usr/sbin/policy-rc.d status=0
-  if [ -e "$policy" ]; then
+  if [ -e "$policy" ] && ! grep -q '^# by Surety$' "$policy"; then
     "$@"
     return
   fi
-  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  printf '#!/bin/sh\n# by Surety\nexit 101\n' >"$policy"
   chmod +x "$policy"
   "$@" || status=$?
   rm -f "$policy"
@@ -59,6 +60,7 @@ install_packages() {
   say "installing ${#wanted[@]} packages: ${wanted[*]}"
   keep_off "${wanted[@]}"
   export DEBIAN_FRONTEND=noninteractive
-  apt-get -qq update </dev/null
+  dpkg --configure -a </dev/null >/dev/null || return # what an interrupted call has left half done
+  apt-get -qq update </dev/null || return
   with_services_off apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends "${wanted[@]}" </dev/null >/dev/null
 }
