@@ -25,8 +25,8 @@ std::vector<AggregateMarkers::Aggregate> AggregateMarkers::configured(const Snap
 }
 
 AggregateMarkers::AggregateMarkers(std::vector<Aggregate> aggregates, std::size_t classes, PortIndex port,
-                                   Exits& exits)
-    : aggregates_(std::move(aggregates)), of_class_(classes), port_(port), exits_(exits) {
+                                   PacketDisposal& disposal)
+    : aggregates_(std::move(aggregates)), of_class_(classes), port_(port), disposal_(disposal) {
   find_classes();
 }
 
@@ -68,7 +68,7 @@ void AggregateMarkers::mark(Aggregate& a, ClassRun& run, Time now) {
   for (std::size_t i = 0; i < run.packets.size(); ++i) {
     Packet p = run.packets[i];
     if (!mark(a, p, now)) {
-      exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
+      disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
       continue;
     }
     run.ecn_capable[left] = run.ecn_capable[i];

@@ -14,7 +14,7 @@
 #include "conditioners/ard_marker.h"
 #include "router/class_split.h"
 #include "router/counters.h"
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -33,7 +33,8 @@ class AggregateMarkers {
   static std::vector<Aggregate> configured(const Snapshot& snapshot, PortIndex port, Time now,
                                            std::uint64_t seed);
 
-  AggregateMarkers(std::vector<Aggregate> aggregates, std::size_t classes, PortIndex port, Exits& exits);
+  AggregateMarkers(std::vector<Aggregate> aggregates, std::size_t classes, PortIndex port,
+                   PacketDisposal& disposal);
   // Replaces the aggregates; one that keeps its name keeps its counters, meters and tokens. Does not
   // allocate: `fresh` takes what is to be freed.
   void adopt(std::vector<Aggregate>& fresh, Time now);
@@ -63,7 +64,7 @@ class AggregateMarkers {
   std::vector<Aggregate> aggregates_;
   std::vector<Aggregate*> of_class_;  // null: none
   PortIndex port_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
 };
 
 }  // namespace surety

@@ -23,13 +23,13 @@ AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                               std::span<ServiceCounters> services, Exits& exits, std::uint32_t next_hops,
-                               Time now)
+                               std::span<ServiceCounters> services, PacketDisposal& disposal,
+                               std::uint32_t next_hops, Time now)
     : snapshot_(&snapshot),
       flows_(flows),
       ports_(ports),
       services_(services),
-      exits_(exits),
+      disposal_(disposal),
       pool_(snapshot.config.flow_table.held_packets),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
       clocks_(snapshot.domains, next_hops, now, mode_of(snapshot), AlphaClocks::kMaxRemotes,
@@ -196,7 +196,7 @@ ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceP
 
 ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason) {
   ++services_[v.service[i]].dropped;
-  exits_.drop(v.mbuf[i], port, reason);
+  disposal_.drop(v.mbuf[i], port, reason);
   return Fate::dropped;
 }
 

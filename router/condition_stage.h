@@ -15,9 +15,9 @@
 #include "conditioners/release_wheel.h"
 #include "router/alpha_clocks.h"
 #include "router/counters.h"
-#include "router/exits.h"
 #include "router/flow_table.h"
 #include "router/outlet.h"
+#include "router/packet_disposal.h"
 #include "router/signal_path.h"
 #include "router/snapshot.h"
 #include "router/vector.h"
@@ -27,7 +27,8 @@ namespace surety {
 class ConditionStage {
  public:
   ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                 std::span<ServiceCounters> services, Exits& exits, std::uint32_t next_hops, Time now);
+                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint32_t next_hops,
+                 Time now);
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
@@ -71,7 +72,7 @@ class ConditionStage {
   FlowTable& flows_;
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
   HoldingPool pool_;
   ReleaseWheel wheel_;
   AlphaClocks clocks_;

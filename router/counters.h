@@ -5,8 +5,9 @@
 // missing, per port and in total:
 //   ingress port:  rx = drops of ingress stages + punted + held + forwarded + signals
 //   egress port:   enqueued = drops of egress stages + queued + tx
-//   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (given - taken)
-// given - taken is what workers have handed over to the owners of ports and those have not taken yet.
+//   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (handed_over - taken_over)
+// handed_over - taken_over is what workers have handed over to the owners of ports and those have not taken
+// yet.
 #pragma once
 
 #include <array>
@@ -38,7 +39,7 @@ struct PortCounters {
   SURETY_COUNTERS(PortCounters, SURETY_PORT_COUNTERS)
   // As egress, shown as their difference: packets that other workers have handed over to the worker that owns
   // it, and what that one has taken of them.
-  std::uint64_t given = 0, taken = 0;
+  std::uint64_t handed_over = 0, taken_over = 0;
   // By reason; of a drop, the stage tells whether as ingress or as egress. The others are of the ingress.
   std::array<std::uint64_t, kDropReasons> drops{};
   std::array<std::uint64_t, kPuntReasons> punted{};

@@ -35,7 +35,7 @@ void Egress::enqueue_class(const ClassRun& run, Time now) {
     const Packet& p = run.packets[at];
     if (result.event != CongestionEvent::none) domains_.arrival(run.class_index, result.event, p, now);
     if (result.mark) set_ce(p);
-    if (result.drop != DropReason::none) exits_.drop(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
+    if (result.drop != DropReason::none) disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
   }
 }
 
@@ -66,7 +66,7 @@ Time Egress::next_timer() const {
 void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   counters_.enqueued += burst.size();
   const std::size_t admitted = plain_->enqueue(burst, now);
-  for (rte_mbuf* m : burst.subspan(admitted)) exits_.drop(m, port_, DropReason::overflow);
+  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.drop(m, port_, DropReason::overflow);
 }
 
 HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const {
@@ -115,7 +115,7 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   ++counters_.enqueued;
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
   p.verdict = scheduler_.enqueue(split_.class_of(kCs6), p, false, now).drop;
-  if (p.verdict != DropReason::none) exits_.drop(m, port_, p.verdict);
+  if (p.verdict != DropReason::none) disposal_.drop(m, port_, p.verdict);
 }
 
 }  // namespace surety

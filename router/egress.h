@@ -20,8 +20,8 @@
 #include "router/aggregate_markers.h"
 #include "router/class_split.h"
 #include "router/congestion_domains.h"
-#include "router/exits.h"
 #include "router/handover.h"
+#include "router/packet_disposal.h"
 #include "router/plain_queue.h"
 #include "router/snapshot.h"
 
@@ -31,7 +31,7 @@ struct EgressUpdate;
 
 class Egress {
  public:
-  Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, Exits& exits, Time now,
+  Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal, Time now,
          std::uint64_t seed);
 
   // Another configuration for a port that goes on: its classes are the same (names, order, strict or not).
@@ -97,14 +97,14 @@ class Egress {
   // turn, so that it ends.
   static constexpr std::uint32_t kSlice = 512;
   Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
-         Exits& exits);
+         PacketDisposal& disposal);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
   void enqueue_control(rte_mbuf* m, Time now);
 
   PortIndex port_;
   PortCounters& counters_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
   // What a port without `queues` needs stands together, before what holds whole bursts.
   PortShaper shaper_;
   std::optional<PlainQueue> plain_;  // the port has no `queues`

@@ -24,19 +24,19 @@ std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortInde
                    CongestionDomains::configured(snapshot, port, now)});
 }
 
-Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, Exits& exits, Time now,
-               std::uint64_t seed)
-    : Egress(std::move(*prepare(snapshot, port, now, seed)), snapshot, port, counters, exits) {}
+Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal,
+               Time now, std::uint64_t seed)
+    : Egress(std::move(*prepare(snapshot, port, now, seed)), snapshot, port, counters, disposal) {}
 
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
-               Exits& exits)
+               PacketDisposal& disposal)
     : port_(port),
       counters_(counters),
-      exits_(exits),
+      disposal_(disposal),
       shaper_(start.shaper),
       scheduler_(std::move(start.scheduler)),
       split_(start.by_dscp),
-      markers_(std::move(start.aggregates), scheduler_.classes(), port, exits),
+      markers_(std::move(start.aggregates), scheduler_.classes(), port, disposal),
       domains_(std::move(start.controllers), snapshot.domain_capacity, port) {
   if (!snapshot.config.ports[port].queues) plain_.emplace(ActiveQueueParams{}.limit);
 }

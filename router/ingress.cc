@@ -21,17 +21,17 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
     : snapshot_(&e.snapshot),
       fib_(e.fib),
       next_hops_(e.next_hops),
-      exits_(e.exits),
+      disposal_(e.disposal),
       meter_(e.meter),
       outlets_(e.outlets),
       ports_(e.ports),
       macs_(e.macs),
       classify_(e.snapshot, e.ports, e.services, seed, now),
-      route_(e.snapshot, e.fib, e.next_hops, e.exits, FlowHasher(seed)),
-      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.exits, e.next_hops.capacity(), now),
-      pending_(e.next_hops, e.ports, e.exits),
-      rewrite_(e.next_hops, e.macs, e.exits, pending_),
-      desk_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
+      route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed)),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, e.next_hops.capacity(), now),
+      pending_(e.next_hops, e.ports, e.disposal),
+      rewrite_(e.next_hops, e.macs, e.disposal, pending_),
+      interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
                          e.snapshot.config.ports[p].promiscuous});
@@ -59,7 +59,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     ports_[port].forwarded += v_.size;
     hand_over(now);
     meter_.lap(Stage::enqueue, v_.size);
-    exits_.flush();
+    disposal_.flush();
     burst = burst.subspan(n);
   }
 }
@@ -82,7 +82,7 @@ void Ingress::send_revived(Time now) {
   rewrite_.run(v_);
   for (std::size_t i = 0; i < v_.size; ++i) ++ports_[v_.mbuf[i]->port].forwarded;
   hand_over(now);
-  exits_.flush();
+  disposal_.flush();
 }
 
 void Ingress::send_pending(Time now) {
@@ -90,7 +90,7 @@ void Ingress::send_pending(Time now) {
     v_.size = 0;
     more = pending_.release(v_);
     hand_over(now);
-    exits_.flush();
+    disposal_.flush();
   }
 }
 
@@ -128,9 +128,9 @@ void Ingress::send_pending(Time now) {
     return true;
   }
   if (outcome.punt != PuntReason::none)
-    exits_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
+    disposal_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
   else
-    exits_.drop(m, port, outcome.drop);
+    disposal_.drop(m, port, outcome.drop);
   return false;
 }
 
@@ -142,7 +142,7 @@ void Ingress::hand_over(Time now) {
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
     if (outlets_[port].owner != nullptr) {
-      give(outlets_[port], port);
+      hand_over(outlets_[port], port);
       continue;
     }
     Egress& egress = *outlets_[port].egress;
@@ -162,20 +162,20 @@ void Ingress::hand_over(Time now) {
   }
 }
 
-void Ingress::give(const Outlet& outlet, PortIndex port) {
+void Ingress::hand_over(const Outlet& outlet, PortIndex port) {
   const config::QueueSet& classes = snapshot_->queues[port];
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)
     if (v_.egress[i] == port) burst[n++] = outlet.egress->describe(v_.mbuf[i], v_.header[i].length, classes);
-  const std::size_t given = outlet.owner->give({burst.data(), n});
+  const std::size_t given = outlet.owner->enqueue({burst.data(), n});
   handed_ |= 1u << port;
-  ports_[port].given += given;
+  ports_[port].handed_over += given;
   for (std::size_t i = given; i < n; ++i) {
     rte_mbuf* m = burst[i].mbuf();
     const auto from = static_cast<PortIndex>(m->port);
     --ports_[from].forwarded;
-    exits_.drop(m, from, DropReason::handover_full);
+    disposal_.drop(m, from, DropReason::handover_full);
   }
 }
 

@@ -14,14 +14,14 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
-#include "router/exits.h"
 #include "router/outlet.h"
+#include "router/packet_disposal.h"
 #include "router/pending_packets.h"
 #include "router/rewrite_stage.h"
 #include "router/route_stage.h"
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
-#include "router/signal_desk.h"
+#include "router/signal_interceptor.h"
 #include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 #include "router/stage_meter.h"
@@ -38,7 +38,7 @@ struct IngressEnvironment {
   std::span<const MacAddress> macs;  // by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;
-  Exits& exits;
+  PacketDisposal& disposal;
   StageMeter& meter;
   const SignalKeys* signal_keys = nullptr;  // null: signalling is off
   const WallClock* wall_clock = nullptr;    // the same
@@ -61,7 +61,7 @@ class Ingress {
   std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
   void share_signals(bool on) { sharing_ = on; }
   // From now on signals are checked with these, which must outlive this.
-  void use_keys(const SignalKeys& keys) { desk_.set_keys(keys); }
+  void use_keys(const SignalKeys& keys) { interceptor_.set_keys(keys); }
   // The ports, a bit each, for whose owners something was put into a ring since the last call.
   std::uint32_t take_handed() { return std::exchange(handed_, 0); }
   // One that another worker has believed: counted there.
@@ -99,8 +99,8 @@ class Ingress {
   // obeyed. From any thread, with the latest snapshot that it knows of.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
-  SignalDesk& desk() { return desk_; }
-  const SignalDesk& desk() const { return desk_; }
+  SignalInterceptor& interceptor() { return interceptor_; }
+  const SignalInterceptor& interceptor() const { return interceptor_; }
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
@@ -111,13 +111,13 @@ class Ingress {
   void send_revived(Time now);
   void send_pending(Time now);
   void hand_over(Time now);
-  void give(const Outlet& outlet, PortIndex port);
+  void hand_over(const Outlet& outlet, PortIndex port);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
   const Snapshot* snapshot_;
   const Fib& fib_;
   const NextHopTable& next_hops_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
   StageMeter& meter_;
   std::span<const Outlet> outlets_;
   std::span<PortCounters> ports_;
@@ -128,7 +128,7 @@ class Ingress {
   ConditionStage condition_;
   PendingPackets pending_;
   RewriteStage rewrite_;
-  SignalDesk desk_;
+  SignalInterceptor interceptor_;
   SignalCounters signals_{};
   SignalOutbox shared_;
   bool sharing_ = false;

@@ -13,7 +13,7 @@ void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> service
   snapshot_ = &snapshot;
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
-  desk_.adopt(snapshot);
+  interceptor_.adopt(snapshot);
 }
 
 void Ingress::flush(Time now) {

@@ -35,8 +35,8 @@ void Ingress::take_signals(PortIndex port, Time now) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < v_.size; ++i) {
     rte_mbuf* m = v_.mbuf[i];
-    SignalDesk::Decision d;
-    if (carries_signal(m, v_.header[i])) d = desk_.decide(ip_of(m, v_.header[i]), port, now);
+    SignalInterceptor::Decision d;
+    if (carries_signal(m, v_.header[i])) d = interceptor_.decide(ip_of(m, v_.header[i]), port, now);
     if (!d.ends) {
       v_.keep(i, kept++);
       continue;
@@ -48,10 +48,10 @@ void Ingress::take_signals(PortIndex port, Time now) {
       if (sharing_) shared_.push(d.signal);
     }
     if (is_refusal(d.result)) {
-      exits_.drop(m, port, DropReason::signal);
+      disposal_.drop(m, port, DropReason::signal);
     } else {
       ++ports_[port].signals;
-      exits_.consume(m);
+      disposal_.consume(m);
     }
   }
   v_.size = kept;
@@ -99,12 +99,12 @@ bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
   if (outlet.owner != nullptr) {
     const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
     const HandedPacket packet = outlet.egress->describe(m, length, snapshot_->queues[port]);
-    if (outlet.owner->give({&packet, 1}) == 0) return false;
+    if (outlet.owner->enqueue({&packet, 1}) == 0) return false;
     handed_ |= 1u << port;
-    ++ports_[port].given;
+    ++ports_[port].handed_over;
   } else {
     outlet.egress->enqueue_frames({&m, 1}, now);
-    exits_.flush();
+    disposal_.flush();
   }
   ++ports_[port].originated;
   return true;

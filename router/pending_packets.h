@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "router/counters.h"
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 #include "router/routes/neighbors.h"
 #include "router/vector.h"
 
@@ -22,8 +22,8 @@ class PendingPackets {
  public:
   static constexpr std::uint32_t kPerPort = 128;
 
-  PendingPackets(const NextHopTable& next_hops, std::span<PortCounters> ports, Exits& exits)
-      : next_hops_(next_hops), ports_(ports), exits_(exits) {
+  PendingPackets(const NextHopTable& next_hops, std::span<PortCounters> ports, PacketDisposal& disposal)
+      : next_hops_(next_hops), ports_(ports), disposal_(disposal) {
     packets_.reserve(ports.size() * kPerPort);
   }
 
@@ -55,7 +55,7 @@ class PendingPackets {
 
   const NextHopTable& next_hops_;
   std::span<PortCounters> ports_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
   std::vector<Pending> packets_;  // the oldest first
   std::array<std::uint32_t, kMaxPorts> held_{};
   std::uint32_t openings_ = 0;  // seen

@@ -33,9 +33,9 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
 
 }  // namespace
 
-RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits,
-                           PendingPackets& pending)
-    : next_hops_(next_hops), exits_(exits), pending_(pending) {
+RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs,
+                           PacketDisposal& disposal, PendingPackets& pending)
+    : next_hops_(next_hops), disposal_(disposal), pending_(pending) {
   for (std::size_t port = 0; port < macs.size(); ++port)
     for (const bool v6 : {false, true}) {
       const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
@@ -73,7 +73,7 @@ void RewriteStage::run(Vector& v) {
 [[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, NextHopWord hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.known()) {
-    exits_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
+    disposal_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
     return true;
   }
   if (!pending_.must_wait(v.next_hop[i], hop)) return false;

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "config/address.h"
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 #include "router/pending_packets.h"
 #include "router/routes/neighbors.h"
 #include "router/vector.h"
@@ -18,7 +18,7 @@ class RewriteStage {
  public:
   // `macs`: the ports' own, by index.
   // `pending`: gets what is not to leave yet.
-  RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, Exits& exits,
+  RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, PacketDisposal& disposal,
                PendingPackets& pending);
 
   // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
@@ -31,7 +31,7 @@ class RewriteStage {
 
   const NextHopTable& next_hops_;
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family
-  Exits& exits_;
+  PacketDisposal& disposal_;
   PendingPackets& pending_;
 };
 

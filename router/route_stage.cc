@@ -12,9 +12,9 @@ std::uint32_t destination4(const ParsedPacket& h) {
 }
 }  // namespace
 
-RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, Exits& exits,
-                       const FlowHasher& hasher)
-    : fib_(fib), next_hops_(next_hops), exits_(exits), hasher_(hasher) {
+RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
+                       PacketDisposal& disposal, const FlowHasher& hasher)
+    : fib_(fib), next_hops_(next_hops), disposal_(disposal), hasher_(hasher) {
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) mtu_[p] = snapshot.config.ports[p].mtu;
 }
 
@@ -80,13 +80,13 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
   rte_mbuf* m = v.mbuf[i];
-  const auto punt = [&](PuntReason reason) { exits_.punt(m, port, reason, h.l3_offset, v.next_hop[i]); };
+  const auto punt = [&](PuntReason reason) { disposal_.punt(m, port, reason, h.l3_offset, v.next_hop[i]); };
   if (hop.state == State::local)
     punt(PuntReason::local);
   else if (hop.state == State::no_route)
-    exits_.drop(m, port, DropReason::no_route);
+    disposal_.drop(m, port, DropReason::no_route);
   else if (hop.state == State::blackhole)
-    exits_.drop(m, port, DropReason::blackhole);
+    disposal_.drop(m, port, DropReason::blackhole);
   else if (h.ttl <= 1)
     punt(PuntReason::ttl);
   else if (h.length > mtu_[hop.port])
@@ -97,8 +97,8 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
     punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the
                                  // packet on
   else
-    exits_.drop(m, port,
-                DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
+    disposal_.drop(m, port,
+                   DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
   return false;
 }
 

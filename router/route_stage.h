@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
 #include "router/snapshot.h"
@@ -15,8 +15,8 @@ namespace surety {
 
 class RouteStage {
  public:
-  RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, Exits& exits,
-             const FlowHasher& hasher);
+  RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
+             PacketDisposal& disposal, const FlowHasher& hasher);
 
   // Sets next_hop and egress; drops or punts what cannot be forwarded.
   void run(Vector& v, PortIndex port);
@@ -29,7 +29,7 @@ class RouteStage {
 
   const Fib& fib_;
   const NextHopTable& next_hops_;
-  Exits& exits_;
+  PacketDisposal& disposal_;
   FlowHasher hasher_;
   std::array<std::uint16_t, kMaxPorts> mtu_{};
 };

@@ -34,11 +34,11 @@ class SpscRing {
   SpscRing& operator=(const SpscRing&) = delete;
 
   // How many of the first ones found room; the others are still the caller's.
-  std::size_t give(std::span<const T> values) {
+  std::size_t enqueue(std::span<const T> values) {
     return rte_ring_sp_enqueue_burst_elem(ring_, values.data(), sizeof(T),
                                           static_cast<unsigned>(values.size()), nullptr);
   }
-  std::size_t take(std::span<T> room) {
+  std::size_t dequeue(std::span<T> room) {
     return rte_ring_sc_dequeue_burst_elem(ring_, room.data(), sizeof(T), static_cast<unsigned>(room.size()),
                                           nullptr);
   }

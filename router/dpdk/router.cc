@@ -79,7 +79,7 @@ Router::~Router() {
 
 // A frame of this machine's kernel, or of the responder, on its way out of a port.
 bool Router::inject(PortIndex port, rte_mbuf* m) {
-  if (fabric_->injected(port)->give({&m, 1}) == 0) return false;
+  if (fabric_->injected(port)->enqueue({&m, 1}) == 0) return false;
   workers_[work_.ports[port].owner]->wake();
   return true;
 }

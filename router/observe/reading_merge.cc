@@ -126,7 +126,7 @@ void merge(Reading& into, const Reading& part) {
   if (into.router_name.empty()) into.router_name = part.router_name;
   add_rows(into.ports, part.ports);
   for (PortReading& p : into.ports)
-    p.handover = static_cast<std::int64_t>(p.counters.given - p.counters.taken);
+    p.handover = static_cast<std::int64_t>(p.counters.handed_over - p.counters.taken_over);
   add_rows(into.queues, part.queues);
   add_rows(into.services, part.services);
   add_rows(into.domains, part.domains);

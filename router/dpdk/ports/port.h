@@ -21,8 +21,8 @@
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/wake_fds.h"
 #include "router/dpdk/ports/work_plan.h"
-#include "router/exits.h"
 #include "router/linux/steer.h"
+#include "router/packet_disposal.h"
 
 namespace surety {
 

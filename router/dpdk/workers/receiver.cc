@@ -38,7 +38,7 @@ std::size_t Receiver::receive(Ingress& ingress, Time now) {
 
 std::size_t Receiver::take(const Source& source, std::span<rte_mbuf*> room) const {
   if (source.dispatched != nullptr) {
-    const std::size_t n = source.dispatched->take(room);
+    const std::size_t n = source.dispatched->dequeue(room);
     for (std::size_t i = 0; i < n; ++i) rte_prefetch0(room[i]);
     return n;
   }
@@ -60,15 +60,15 @@ std::size_t Receiver::dispatch(std::span<rte_mbuf*> burst, PortIndex port) {
   const std::size_t self = context_.index;
   for (std::size_t w = 0; w < context_.plan.cores.size(); ++w) {
     if (w == self || count[w] == 0) continue;
-    const std::size_t given = context_.fabric->dispatched(port, w)->give({to[w].data(), count[w]});
+    const std::size_t given = context_.fabric->dispatched(port, w)->enqueue({to[w].data(), count[w]});
     dispatched_to_ |= std::uint64_t{1} << w;
     for (std::size_t i = given; i < count[w]; ++i) {
       ++context_.counters[port].rx_packets;
       context_.counters[port].rx_bytes += to[w][i]->pkt_len;
-      context_.exits.drop(to[w][i], port, DropReason::dispatch_full);
+      context_.disposal.drop(to[w][i], port, DropReason::dispatch_full);
     }
   }
-  context_.exits.flush();
+  context_.disposal.flush();
   std::copy_n(to[self].begin(), count[self], burst.begin());
   return count[self];
 }

@@ -52,9 +52,9 @@ bool SignalExchange::share(Ingress& ingress, Time now) {
   std::array<CongestionSignal, 16> signals;
   for (; const std::size_t n = ingress.take_shared(signals); shared = true)
     for (const Peer& peer : peers_)
-      for (const auto& s : std::span(signals).first(n)) peer.to->give({&s, 1});
+      for (const auto& s : std::span(signals).first(n)) peer.to->enqueue({&s, 1});
   for (const Peer& peer : peers_)
-    for (const auto& s : std::span(signals).first(peer.from->take(signals))) ingress.on_shared(s, now);
+    for (const auto& s : std::span(signals).first(peer.from->dequeue(signals))) ingress.on_shared(s, now);
   return shared;
 }
 

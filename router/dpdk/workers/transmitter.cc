@@ -27,7 +27,7 @@ Transmitter::Transmitter(const WorkerContext& context, const Snapshot& snapshot,
     if (context.plan.ports[i].owner != context.index) continue;
     const auto p = static_cast<PortIndex>(i);
     egresses_[p] =
-        std::make_unique<Egress>(snapshot, p, context.counters[p], context.exits, now, seed_of(seed, p));
+        std::make_unique<Egress>(snapshot, p, context.counters[p], context.disposal, now, seed_of(seed, p));
     egresses_[p]->enable_signals(signals);
     Port& port = ports_.emplace_back(
         Port{p, egresses_[p].get(), {}, fabric != nullptr ? fabric->injected(p) : nullptr});
@@ -46,9 +46,9 @@ std::size_t Transmitter::take_over(Time now) {
   for (const Port& port : ports_) {
     PortCounters& counters = context_.counters[port.index];
     for (EgressHandover* ring : port.handed) {
-      const std::size_t n = ring->take(handed);
+      const std::size_t n = ring->dequeue(handed);
       if (n == 0) continue;
-      counters.taken += n;
+      counters.taken_over += n;
       // The first to touch them will be the transmission.
       for (const HandedPacket& h : std::span(handed).first(n)) rte_prefetch0(h.mbuf());
       port.egress->enqueue_handed({handed.data(), n}, now);
@@ -56,12 +56,12 @@ std::size_t Transmitter::take_over(Time now) {
     }
     if (port.injected != nullptr && !port.injected->empty()) {
       std::array<rte_mbuf*, kVector> burst;
-      const std::size_t n = port.injected->take(burst);
+      const std::size_t n = port.injected->dequeue(burst);
       counters.originated += n;
       port.egress->enqueue_own({burst.data(), n}, now);
       total += n;
     }
-    context_.exits.flush();
+    context_.disposal.flush();
   }
   return total;
 }

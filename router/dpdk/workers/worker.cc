@@ -50,8 +50,8 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       port_counters_(plan.ports.size()),
       service_counters_(e.snapshot.services.size()),
       meter_(options.measure_stages ? &rte_rdtsc : nullptr),
-      exits_(port_counters_, kernel_peers(e.snapshot.config), e.punts),
-      context_{e.ports, plan_, index, fabric, port_counters_, exits_, meter_},
+      disposal_(port_counters_, kernel_peers(e.snapshot.config), e.punts),
+      context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_},
       macs_(macs(e.ports)),
       outlets_(plan.ports.size()),
       receiver_(context_, options.dispatch_seed),
@@ -59,7 +59,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
       ingress_(std::make_unique<Ingress>(
           IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
-                             service_counters_, exits_, meter_, e.signal_keys, e.wall_clock},
+                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock},
           options.seed, start(options))),
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
                 [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
@@ -244,7 +244,7 @@ SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
     for (std::size_t c = 0; plan_.ports[p].owner == context_.index && c < snapshot.queues[p].classes.size();
          ++c)
       queues.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c), {}});
-  return {{signals_.sender(), ingress_->desk().gate(), ingress_->clocks(), ingress_->signals()},
+  return {{signals_.sender(), ingress_->interceptor().gate(), ingress_->clocks(), ingress_->signals()},
           std::move(queues)};
 }
 

@@ -127,7 +127,7 @@ class Worker {
   std::vector<ServiceCounters> service_counters_;
   WorkerCounters counters_;
   StageMeter meter_;
-  Exits exits_;
+  PacketDisposal disposal_;
   const WorkerContext context_;
   const std::vector<MacAddress> macs_;  // by port
   std::vector<Outlet> outlets_;         // the same

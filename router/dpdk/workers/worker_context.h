@@ -8,7 +8,7 @@
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/work_plan.h"
 #include "router/dpdk/workers/fabric.h"
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 #include "router/stage_meter.h"
 
 namespace surety {
@@ -20,7 +20,7 @@ struct WorkerContext {
   std::size_t index;     // of the worker, in the plan
   const Fabric* fabric;  // null: it is the only one, and has nothing to do with the control thread
   std::span<PortCounters> counters;  // by port
-  Exits& exits;
+  PacketDisposal& disposal;
   StageMeter& meter;
 };
 

@@ -24,13 +24,13 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
       ports_(plan.macs.size()),
       services_(snapshot_.services.size()),
       next_hops_(plan.ids),
-      exits_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
+      disposal_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
       out_(plan.macs.size()) {
   if (signals(snapshot_.config)) sender_.emplace(snapshot_.config, trust.keys, now, trust.clock.at(now));
   for (const auto& [id, entry] : plan.next_hops) next_hops_.set(id, entry);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
-    egresses_.push_back(std::make_unique<Egress>(snapshot_, static_cast<PortIndex>(p), ports_[p], exits_, now,
-                                                 seed + (p << 32)));
+    egresses_.push_back(std::make_unique<Egress>(snapshot_, static_cast<PortIndex>(p), ports_[p], disposal_,
+                                                 now, seed + (p << 32)));
     egresses_.back()->enable_signals(sender_.has_value());
     outlets_.push_back({egresses_.back().get(), nullptr});
     out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
@@ -39,7 +39,7 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
   }
   ingress_ =
       std::make_unique<Ingress>(IngressEnvironment{snapshot_, fib, next_hops_, outlets_, plan.macs, ports_,
-                                                   services_, exits_, meter_, &trust.keys, &trust.clock},
+                                                   services_, disposal_, meter_, &trust.keys, &trust.clock},
                                 seed, now);
   serve(now);
 }

@@ -89,7 +89,7 @@ class RouterDriver {
   std::vector<PortCounters> ports_;
   std::vector<ServiceCounters> services_;
   NextHopTable next_hops_;
-  Exits exits_;
+  PacketDisposal disposal_;
   StageMeter meter_;
   std::vector<std::unique_ptr<Egress>> egresses_;
   std::vector<Outlet> outlets_;

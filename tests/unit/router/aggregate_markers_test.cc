@@ -14,14 +14,14 @@ class AggregateMarkersTest : public testing::Test {
  protected:
   ~AggregateMarkersTest() override {
     for (rte_mbuf* m : frames) rte_pktmbuf_free(m);
-    exits.flush();
+    disposal.flush();
     EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free);
   }
   static Snapshot snapshot(const std::string& rest) {
     return Snapshot(configured(Port::yaml(", queues: uplink", rest)));
   }
   AggregateMarkers markers(const std::string& rest, PortIndex port = 1) {
-    return {AggregateMarkers::configured(snapshot(rest), port, kStart, 1), 4, port, exits};
+    return {AggregateMarkers::configured(snapshot(rest), port, kStart, 1), 4, port, disposal};
   }
   void adopt(AggregateMarkers& m, const std::string& rest, Time now = kStart) {
     auto fresh = AggregateMarkers::configured(snapshot(rest), 1, now, 2);
@@ -74,7 +74,7 @@ class AggregateMarkersTest : public testing::Test {
 
   unsigned free = rte_mempool_avail_count(packet_pool());
   std::array<PortCounters, 2> counters{};
-  Exits exits{counters, std::vector<KernelPeer>(2, KernelPeer::none), nullptr};
+  PacketDisposal disposal{counters, std::vector<KernelPeer>(2, KernelPeer::none), nullptr};
   std::vector<rte_mbuf*> frames;  // not yet free
 };
 

@@ -124,23 +124,23 @@ class DataPlane {
         ports(snapshot.config.ports.size()),
         services(snapshot.services.size()),
         punts(make_ring(kernel.ring)),
-        exits(ports, peers(kernel), punts),
+        disposal(ports, peers(kernel), punts),
         free_at_start_(rte_mempool_avail_count(packet_pool())) {
     for (std::size_t p = 0; p < ports.size(); ++p) {
       macs.push_back(port_mac(p));
       egresses.push_back(
-          std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), ports[p], exits, now, seed + p));
+          std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), ports[p], disposal, now, seed + p));
     }
     for (const auto& e : egresses) outlets.push_back({e.get(), nullptr});
-    const IngressEnvironment e{snapshot, fib,   next_hops, outlets,      macs,       ports,
-                               services, exits, meter,     &signal_keys, &wall_clock};
+    const IngressEnvironment e{snapshot, fib,      next_hops, outlets,      macs,       ports,
+                               services, disposal, meter,     &signal_keys, &wall_clock};
     ingress = std::make_unique<Ingress>(e, seed, now);
     timers();
   }
   ~DataPlane() {
     for (auto& e : egresses) e->discard(now);
     ingress->discard();
-    exits.flush();
+    disposal.flush();
     take_punts();
     rte_ring_free(punts);
     for (const auto& p : prefixes_) fib.remove(p);
@@ -271,7 +271,7 @@ class DataPlane {
       EXPECT_EQ(c.rx_packets, in) << "ingress of port " << p;
       EXPECT_EQ(c.enqueued, out) << "egress of port " << p;
       forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.given - c.taken;
+      enqueued += c.enqueued + c.handed_over - c.taken_over;
       held += c.held;
     }
     EXPECT_EQ(forwarded, enqueued);
@@ -292,7 +292,7 @@ class DataPlane {
   std::vector<ServiceCounters> services;
   std::vector<MacAddress> macs;
   rte_ring* punts;
-  Exits exits;
+  PacketDisposal disposal;
   StageMeter meter;
   std::vector<std::unique_ptr<Egress>> egresses;
   std::vector<Outlet> outlets;

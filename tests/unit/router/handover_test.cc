@@ -18,8 +18,8 @@ TEST(Handover, KeepsTheOrder) {
   Handover ring("order", 16);
   const auto in = packets(5);
   EXPECT_TRUE(ring.empty());
-  EXPECT_EQ(ring.give({in.data(), 3}), 3u);
-  EXPECT_EQ(ring.give({in.data() + 3, 2}), 2u);
+  EXPECT_EQ(ring.enqueue({in.data(), 3}), 3u);
+  EXPECT_EQ(ring.enqueue({in.data() + 3, 2}), 2u);
   EXPECT_FALSE(ring.empty());
   std::vector<rte_mbuf*> out(8);
   out.resize(ring.take(out));
@@ -30,11 +30,11 @@ TEST(Handover, KeepsTheOrder) {
 TEST(Handover, WhatDoesNotFitStaysTheCallers) {
   Handover ring("full", 16);
   const auto in = packets(20);
-  EXPECT_EQ(ring.give(in), 15u);
-  EXPECT_EQ(ring.give({in.data() + 15, 5}), 0u);
+  EXPECT_EQ(ring.enqueue(in), 15u);
+  EXPECT_EQ(ring.enqueue({in.data() + 15, 5}), 0u);
   std::vector<rte_mbuf*> out(2);
   ASSERT_EQ(ring.take(out), 2u);
-  EXPECT_EQ(ring.give({in.data() + 15, 5}), 2u);
+  EXPECT_EQ(ring.enqueue({in.data() + 15, 5}), 2u);
   for (auto* m : out) rte_pktmbuf_free(m);
   for (std::size_t i = 17; i < 20; ++i) rte_pktmbuf_free(in[i]);
 }
@@ -43,7 +43,7 @@ TEST(Handover, FreesWhatIsLeft) {
   const unsigned before = rte_mempool_avail_count(test::packet_pool());
   {
     Handover ring("left", 256);
-    EXPECT_EQ(ring.give(packets(100)), 100u);
+    EXPECT_EQ(ring.enqueue(packets(100)), 100u);
   }
   EXPECT_EQ(rte_mempool_avail_count(test::packet_pool()), before);
 }

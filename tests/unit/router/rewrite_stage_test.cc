@@ -29,7 +29,7 @@ Octets expected_ethernet(std::uint16_t type, std::uint8_t neighbor = 1, std::siz
 
 class RewriteStageTest : public testing::Test {
  protected:
-  RewriteStageTest() : stage(d.next_hops, d.macs, d.exits, pending) { d.next_hops.set(kHop, ready(1)); }
+  RewriteStageTest() : stage(d.next_hops, d.macs, d.disposal, pending) { d.next_hops.set(kHop, ready(1)); }
 
   Vector vector(const std::vector<Octets>& frames, std::uint8_t mark) {
     Vector v = d.parsed(frames);
@@ -50,7 +50,7 @@ class RewriteStageTest : public testing::Test {
 
   static constexpr std::uint32_t kHop = 5;
   DataPlane d{kRouter};
-  PendingPackets pending{d.next_hops, d.ports, d.exits};
+  PendingPackets pending{d.next_hops, d.ports, d.disposal};
   RewriteStage stage;
 };
 
@@ -128,7 +128,7 @@ TEST_F(RewriteStageTest, PacketsAreDroppedWhenTheirNextHopHasGone) {
     d.next_hops.set(6, test::not_ready(state));
     const auto before = d.drops(1, DropReason::neighbor_unresolved);
     stage.run(v);
-    d.exits.flush();
+    d.disposal.flush();
     EXPECT_EQ(d.drops(1, DropReason::neighbor_unresolved), before + 1);
     ASSERT_EQ(v.size, 1u);
     EXPECT_EQ(test::take(v.mbuf[0]), expected_ethernet(kIpv4) + ip4(17, udp(3, 4, 8), {.ttl = 63}));

@@ -118,7 +118,7 @@ TEST(RouteStage, PuntedPacketsTellTheirNextHop) {
 
 class Alone {
  public:
-  explicit Alone(DataPlane& d) : d_(d), stage_(d.snapshot, d.fib, d.next_hops, d.exits, FlowHasher(1)) {}
+  explicit Alone(DataPlane& d) : d_(d), stage_(d.snapshot, d.fib, d.next_hops, d.disposal, FlowHasher(1)) {}
   // Next hops of the packets that go on, in order.
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
     Vector v = d_.parsed(frames);
@@ -126,7 +126,7 @@ class Alone {
     const std::vector<std::uint32_t> hops(v.next_hop.begin(), v.next_hop.begin() + static_cast<long>(v.size));
     egresses.assign(v.egress.begin(), v.egress.begin() + static_cast<long>(v.size));
     DataPlane::free(v);
-    d_.exits.flush();
+    d_.disposal.flush();
     return hops;
   }
   std::vector<PortIndex> egresses;

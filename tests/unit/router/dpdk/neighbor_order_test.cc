@@ -99,7 +99,7 @@ class OrderBed {
     control_.emplace(
         snapshot_.config, ports_, forwarding_, punts_.get(), packet_pool(),
         [this](PortIndex p, rte_mbuf* m) {
-          return fabric_->injected(p)->give({&m, 1}) == 1;
+          return fabric_->injected(p)->enqueue({&m, 1}) == 1;
         },
         [this](PortIndex p) { return fabric_->injected(p)->size(); });
     control();  // the links are up
@@ -185,7 +185,7 @@ class OrderBed {
       EXPECT_EQ(c.rx_packets, in) << p.name;
       EXPECT_EQ(c.enqueued, out) << p.name;
       forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.given - c.taken;
+      enqueued += c.enqueued + c.handed_over - c.taken_over;
     }
     EXPECT_EQ(forwarded, enqueued);
   }

@@ -78,8 +78,8 @@ TEST(ReadingMerge, EveryCounterOfAPortIsSummed) {
   for (std::size_t i = 0; i < kPuntReasons; ++i) EXPECT_EQ(c.punted[i], 2 * once.counters.punted[i]);
   for (std::size_t i = 0; i < kDegradeReasons; ++i) EXPECT_EQ(c.degraded[i], 2 * once.counters.degraded[i]);
   EXPECT_EQ(r.ports[0].rx_missed, 14u);
-  EXPECT_EQ(r.ports[1].counters.given, 2 * 402u);
-  EXPECT_EQ(r.ports[1].counters.taken, 2 * 400u);
+  EXPECT_EQ(r.ports[1].counters.handed_over, 2 * 402u);
+  EXPECT_EQ(r.ports[1].counters.taken_over, 2 * 400u);
   EXPECT_EQ(r.ports[1].queued, 20u);
   EXPECT_EQ(r.ports[1].counters.enqueued, 2 * 990u);
   EXPECT_EQ(r.ports[1].counters.originated, 2 * 8u);
@@ -89,8 +89,8 @@ TEST(ReadingMerge, EveryCounterOfAPortIsSummed) {
 
 TEST(ReadingMerge, HandoverIsWhatIsGivenLessWhatIsTaken) {
   Reading giver = idle(1), owner = idle(2);
-  giver.ports[1].counters.given = 100;
-  owner.ports[1].counters.taken = 103;
+  giver.ports[1].counters.handed_over = 100;
+  owner.ports[1].counters.taken_over = 103;
   EXPECT_EQ(merged(giver, owner).ports[1].handover, -3);
 }
 

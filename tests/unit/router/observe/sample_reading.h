@@ -41,8 +41,8 @@ inline std::vector<PortReading> sample_ports() {
   wan.queued = 10;
   wan.shape_bytes_per_second = 4'250'000;
   wan.counters.originated = 8;
-  wan.counters.given = 402;
-  wan.counters.taken = 400;
+  wan.counters.handed_over = 402;
+  wan.counters.taken_over = 400;
   wan.handover = 2;
   wan.owner_core = 2;
   wan.rx_cores = {2};

@@ -143,7 +143,7 @@ TEST_F(BorderExchange, WhatOthersBelievedHoldsFlowsBackHereToo) {
   CongestionSignal s;
   s.source = parse_address("10.1.0.1").value();
   s.destination = parse_address("10.2.0.1").value();
-  from.give({&s, 1});
+  from.enqueue({&s, 1});
   first.share(*d.ingress, d.now);
   EXPECT_EQ(d.ingress->remote_alphas().size(), 1u);
 }

@@ -37,7 +37,7 @@ struct TransmitterTest : WorkerParts {
   void hand_over(std::uint32_t first, std::uint32_t n) {
     for (std::uint32_t i = first; i < first + n; ++i) {
       const HandedPacket h(to_mbuf(numbered(1, i)), 100, 0, Precedence::out, false);
-      ASSERT_EQ(fabric.to_owner(1, kDown)->give({&h, 1}), 1u);
+      ASSERT_EQ(fabric.to_owner(1, kDown)->enqueue({&h, 1}), 1u);
     }
   }
   std::uint64_t queued() {
@@ -76,7 +76,7 @@ TEST_F(TransmitterTest, WhatAnotherWorkerHandsOverLeaves) {
 
 TEST_F(TransmitterTest, SoDoesWhatTheControlThreadInjects) {
   rte_mbuf* m = to_mbuf(udp_frame());
-  ASSERT_EQ(fabric.injected(kDown)->give({&m, 1}), 1u);
+  ASSERT_EQ(fabric.injected(kDown)->enqueue({&m, 1}), 1u);
   EXPECT_TRUE(transmitter.handed_waits());
   EXPECT_EQ(transmitter.take_over(d.now), 1u);
   EXPECT_EQ(d.ports[kDown].originated, 1u);

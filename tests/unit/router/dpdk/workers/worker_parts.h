@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a part of a worker works with: one of two workers of a router with null devices, whose Ingress,
-// counters and exits are the test's.
+// counters and disposal are the test's.
 #pragma once
 
 #include "router/dpdk/workers/worker_context.h"
@@ -22,7 +22,7 @@ ports:
   static constexpr std::size_t kLan = 0, kUp = 1, kDown = 2;
 
   WorkerContext context(std::size_t worker) {
-    return {ports, plan, worker, &fabric, d.ports, d.exits, d.meter};
+    return {ports, plan, worker, &fabric, d.ports, d.disposal, d.meter};
   }
 
   DataPlane d{kYaml};

@@ -81,7 +81,7 @@ class WorkersBed : public testing::Test {
       EXPECT_EQ(c.rx_packets, in) << p.name;
       EXPECT_EQ(c.enqueued, out) << p.name;
       forwarded += c.forwarded + c.originated;
-      enqueued += c.enqueued + c.given - c.taken;
+      enqueued += c.enqueued + c.handed_over - c.taken_over;
     }
     EXPECT_EQ(forwarded, enqueued);
   }

@@ -98,7 +98,7 @@ TEST_F(Workers, AFullRingDropsByName) {
 TEST_F(Workers, WhatTheKernelSendsLeavesByItsPort) {
   const Octets arp = frames::ethernet(frames::kArp, frames::kBroadcast) + frames::zeros(46);
   const std::array<rte_mbuf*, 2> own{to_mbuf(arp), to_mbuf(udp_frame())};
-  ASSERT_EQ(fabric_->injected(1)->give(own), 2u);
+  ASSERT_EQ(fabric_->injected(1)->enqueue(own), 2u);
   run();
   ASSERT_EQ(taps_[1]->out.size(), 2u);
   EXPECT_EQ(taps_[1]->out[0], arp) << "as it is";

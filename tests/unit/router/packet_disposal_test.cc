@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 
 #include "tests/unit/router/data_plane.h"
 
@@ -14,7 +14,7 @@ constexpr std::size_t kNotIp = 0, kUntagged = 14;
 class Case {
  public:
   Case(KernelPeer peer, unsigned ring_slots)
-      : ring_(make_ring(ring_slots)), exits_(ports_, {peer, peer}, ring_) {}
+      : ring_(make_ring(ring_slots)), disposal_(ports_, {peer, peer}, ring_) {}
   ~Case() {
     drain();
     rte_ring_free(ring_);
@@ -22,8 +22,8 @@ class Case {
   std::string punt(PuntReason reason, std::size_t l3_offset = kUntagged, std::uint32_t next_hop = 7) {
     const auto before = ports_;
     const unsigned free = rte_mempool_avail_count(packet_pool());
-    exits_.punt(rte_pktmbuf_alloc(packet_pool()), 1, reason, l3_offset, next_hop);
-    exits_.flush();
+    disposal_.punt(rte_pktmbuf_alloc(packet_pool()), 1, reason, l3_offset, next_hop);
+    disposal_.flush();
     std::string words = rte_mempool_avail_count(packet_pool()) == free ? "freed" : "ring";
     const auto& now = ports_[1];
     for (std::size_t r = 0; r < kPuntReasons; ++r)
@@ -40,7 +40,7 @@ class Case {
     if (ring_ == nullptr) return;
     while (rte_mbuf* m = from_ring()) rte_pktmbuf_free(m);
   }
-  Exits& exits() { return exits_; }
+  PacketDisposal& disposal() { return disposal_; }
   std::vector<PortCounters>& ports() { return ports_; }
 
  private:
@@ -51,10 +51,10 @@ class Case {
   }
   std::vector<PortCounters> ports_ = std::vector<PortCounters>(2);
   rte_ring* ring_;
-  Exits exits_;
+  PacketDisposal disposal_;
 };
 
-TEST(Exits, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
+TEST(PacketDisposal, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
   Case c(KernelPeer::none, 0);
   EXPECT_EQ(c.punt(PuntReason::ttl), "freed dropped ttl_exceeded");
   EXPECT_EQ(c.punt(PuntReason::mtu), "freed dropped mtu_exceeded");
@@ -68,7 +68,7 @@ TEST(Exits, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
 
 // The kernel routes as well: any port's exceptions may go to it, as long as it is not the port's own link
 // that matters.
-TEST(Exits, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
+TEST(PacketDisposal, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
   for (const KernelPeer peer : {KernelPeer::none, KernelPeer::steered}) {
     Case c(peer, 8);
     EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
@@ -84,7 +84,7 @@ TEST(Exits, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
   }
 }
 
-TEST(Exits, AKernelThatSeesEveryFrameHasItAlready) {
+TEST(PacketDisposal, AKernelThatSeesEveryFrameHasItAlready) {
   Case c(KernelPeer::sees_all, 8);
   for (const auto& [reason, words] :
        {std::pair{PuntReason::local, "freed punted local"}, std::pair{PuntReason::arp, "freed punted arp"},
@@ -98,7 +98,7 @@ TEST(Exits, AKernelThatSeesEveryFrameHasItAlready) {
   EXPECT_EQ(c.punt(PuntReason::neighbor), "ring punted neighbor");
 }
 
-TEST(Exits, WhatStandsInForTheKernelGetsEverythingByTheRing) {
+TEST(PacketDisposal, WhatStandsInForTheKernelGetsEverythingByTheRing) {
   Case c(KernelPeer::twin, 16);
   for (std::size_t r = 0; r < kPuntReasons; ++r)
     EXPECT_EQ(c.punt(static_cast<PuntReason>(r)), "ring punted " + std::string(kPuntReasonInfo[r].name));
@@ -107,7 +107,7 @@ TEST(Exits, WhatStandsInForTheKernelGetsEverythingByTheRing) {
   EXPECT_EQ(alone.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
 }
 
-TEST(Exits, AFullRingIsADropOfItsOwnName) {
+TEST(PacketDisposal, AFullRingIsADropOfItsOwnName) {
   Case c(KernelPeer::none, 2);
   EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
   EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
@@ -116,7 +116,7 @@ TEST(Exits, AFullRingIsADropOfItsOwnName) {
   EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
 }
 
-TEST(Exits, TheControlThreadFindsReasonNextHopAndIpHeader) {
+TEST(PacketDisposal, TheControlThreadFindsReasonNextHopAndIpHeader) {
   Case c(KernelPeer::none, 8);
   for (const std::uint32_t hop : {0u, 7u, 0xffffffu})
     for (const std::size_t l3 : {14u, 18u, 22u}) {
@@ -130,17 +130,17 @@ TEST(Exits, TheControlThreadFindsReasonNextHopAndIpHeader) {
     }
 }
 
-TEST(Exits, DropsAreCountedAtOnceAndFreedInBulk) {
+TEST(PacketDisposal, DropsAreCountedAtOnceAndFreedInBulk) {
   Case c(KernelPeer::none, 0);
   const unsigned free = rte_mempool_avail_count(packet_pool());
-  for (int i = 0; i < 63; ++i) c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::no_route);
+  for (int i = 0; i < 63; ++i) c.disposal().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::no_route);
   EXPECT_EQ(c.ports()[0].drops[static_cast<std::size_t>(DropReason::no_route)], 63u);
   EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free - 63);
-  c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::police);
+  c.disposal().drop(rte_pktmbuf_alloc(packet_pool()), 0, DropReason::police);
   EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free) << "64 at a time, whatever their reasons";
-  c.exits().drop(rte_pktmbuf_alloc(packet_pool()), 1, DropReason::police);
-  c.exits().flush();
-  c.exits().flush();
+  c.disposal().drop(rte_pktmbuf_alloc(packet_pool()), 1, DropReason::police);
+  c.disposal().flush();
+  c.disposal().flush();
   EXPECT_EQ(rte_mempool_avail_count(packet_pool()), free);
   EXPECT_EQ(c.ports()[0].drops[static_cast<std::size_t>(DropReason::police)], 1u);
   EXPECT_EQ(c.ports()[1].drops[static_cast<std::size_t>(DropReason::police)], 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/exits.h"
+#include "router/packet_disposal.h"
 
 namespace surety {
 
@@ -28,8 +28,8 @@ bool any_kernel_will_do(PuntReason reason) {
 
 }  // namespace
 
-void Exits::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
-                 std::uint32_t next_hop) {
+void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
+                          std::uint32_t next_hop) {
   const KernelPeer peer = peers_[port];
   const bool any_kernel = any_kernel_will_do(reason) && l3_offset != 0 &&
                           !(peer == KernelPeer::sees_all && reason == PuntReason::local);

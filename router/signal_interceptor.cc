@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/signal_desk.h"
+#include "router/signal_interceptor.h"
 
 #include "router/wire/ip_bytes.h"
 
 namespace surety {
 
-SignalDesk::SignalDesk(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-                       const SignalKeys* keys, const WallClock* wall)
+SignalInterceptor::SignalInterceptor(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
+                                     const SignalKeys* keys, const WallClock* wall)
     : fib_(fib), next_hops_(next_hops), customers_(customer_ports(snapshot.config)), wall_(wall) {
   const config::Config& c = snapshot.config;
   if (c.signalling.mode != config::Signalling::Mode::off && keys != nullptr && wall != nullptr)
     gate_.emplace(c.signalling, c.router.id, *keys);
 }
 
-SignalDesk::Decision SignalDesk::decide(std::span<const std::uint8_t> ip, PortIndex port, Time now) {
+SignalInterceptor::Decision SignalInterceptor::decide(std::span<const std::uint8_t> ip, PortIndex port,
+                                                      Time now) {
   Decision d{.ends = true, .signal = {}};
   if ((customers_ >> port & 1) != 0) {
     d.result = SignalResult::from_customer;

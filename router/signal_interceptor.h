@@ -16,11 +16,11 @@
 
 namespace surety {
 
-class SignalDesk {
+class SignalInterceptor {
  public:
   // All but the snapshot must outlive this. `keys`, `wall`: null where signalling is off.
-  SignalDesk(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, const SignalKeys* keys,
-             const WallClock* wall);
+  SignalInterceptor(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
+                    const SignalKeys* keys, const WallClock* wall);
 
   struct Decision {
     bool ends = false;                            // here; else the rest does not count

@@ -20,10 +20,10 @@ namespace surety {
 // a device that the kernel knows nothing of: a TAP twin, or else the built-in responder.
 enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
 
-class Exits {
+class PacketDisposal {
  public:
   // `punts`: ring to the control thread, or null when nobody takes exceptions over.
-  Exits(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts)
+  PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts)
       : ports_(ports), peers_(std::move(peers)), punts_(punts) {}
 
   void drop(rte_mbuf* m, PortIndex port, DropReason reason) {
@@ -57,8 +57,8 @@ class Exits {
   std::size_t count_ = 0;
 };
 
-// What travels with a punted mbuf in `hash.usr`, `l2_len` and `port` (its PortIndex): written by Exits, read
-// by the control thread.
+// What travels with a punted mbuf in `hash.usr`, `l2_len` and `port` (its PortIndex): written by
+// PacketDisposal, read by the control thread.
 inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
   return m->hash.usr & 0xffffff;
 }
