@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One class's queue: a FIFO of packet descriptors, bounded in packets, with RIO or tail drop, and its
-// counters.
+// One class's queue: a FIFO of packet descriptors, bounded in packets,
+// with RIO or tail drop, and its counters.
 //
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
 // Never more than `limit` packets, but for those there when adopt() lowered it. A refused packet is not
@@ -64,8 +64,8 @@ class ActiveQueue {
   struct Result {
     DropReason drop = DropReason::none;  // early, forced, overflow or none
     bool mark = false;                   // set CE on it (it was accepted)
-    // Of CSA, for this OUT arrival, refused ones included: judged on the average that counts it. None without
-    // RIO.
+    // Of CSA, for this OUT arrival, refused ones included: judged on the average that
+    // counts it. None without RIO.
     CongestionEvent event = CongestionEvent::none;
   };
   Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
@@ -75,8 +75,8 @@ class ActiveQueue {
     const bool refused = outcome >= RioVerdict::early;
     const bool overflow = !refused & (depth() >= limit_);
     const bool admitted = !refused & !overflow;
-    // Without a branch on the outcome, which no predictor can learn: what is not admitted is overwritten
-    // later.
+    // Without a branch on the outcome, which no predictor can learn:
+    // what is not admitted is overwritten later.
     slots_[tail_ & mask_] = {packet, now};
     tail_ += admitted;
     in_depth_ += admitted & (packet.precedence == Precedence::in);
@@ -96,8 +96,8 @@ class ActiveQueue {
     std::uint8_t index = 0;  // which one
     Result result;
   };
-  // The same as enqueue() of one after the other, for at most 64 packets. `notices` has room for as many and
-  // gets those that there is something to do about, in order; returns how many.
+  // Does what enqueue() of one packet after the other would, for at most 64 packets. `notices` has room for
+  // as many and gets those that there is something to do about, in order; returns how many.
   std::size_t enqueue(std::span<const Packet> packets, std::span<const bool> ecn_capable,
                       std::span<Notice> notices, Time now);
 
@@ -116,7 +116,7 @@ class ActiveQueue {
     return slot.packet;
   }
 
-  // The same as dequeue() for out.size() packets, at most depth().
+  // Does what out.size() calls of dequeue() would; at most depth().
   void dequeue(std::span<Packet> out, Time now);
 
   // Goes on with the parameters of a queue just made, without allocation. Packets, counters, and the averages
@@ -162,8 +162,8 @@ class ActiveQueue {
     return verdict;
   }
 
-  // A ring of a power of two of slots, at least one more than the limit; head and tail run on and wrap at
-  // 2^32.
+  // A ring of a power of two of slots, at least one more than the limit;
+  // head and tail run on and wrap at 2^32.
   std::unique_ptr<Slot[]> slots_;
   std::uint32_t head_ = 0, tail_ = 0, mask_, limit_;
   std::uint32_t in_depth_ = 0;

@@ -36,8 +36,8 @@ void ClassScheduler::adopt(ClassScheduler& fresh, Time now) {
   quantum_unit_ = fresh.quantum_unit_;
   for (std::size_t i = 0; i < classes_.size(); ++i) {
     Class &c = classes_[i], &f = fresh.classes_[i];
-    // One that waits for its turn has a quantum, and what was left of the one before; the one whose turn it
-    // is has less.
+    // One that waits for its turn has a quantum, and what was left of the one before;
+    // the one whose turn it is has less.
     const bool waits = c.deficit >= c.quantum;
     c.deficit = waits ? c.deficit - c.quantum + f.quantum : std::min(c.deficit, f.quantum);
     c.quantum = f.quantum;

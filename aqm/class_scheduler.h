@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Strict priority with a rate cap, then weighted deficit round robin (Shreedhar and Varghese 1996).
 //
-// Strict classes are served in the order they are listed, each only while its cap (if any) has credit: a
-// capped class beyond its rate waits, and does not starve the others. Weighted classes share what is left in
-// proportion to their weights, in bytes of the wire. Work conserving but for the caps; FIFO within a class.
-// Guarantees: a capped class sends at most cap * T + default_burst(cap) + one packet in any interval T. While
-// two weighted classes stay backlogged, the bytes they sent divided by their weights differ by at most
-// quantum_unit() + packet/weight of the one + packet/weight of the other, where a quantum is weight *
-// quantum_unit().
+// Strict classes are served in the order they are listed, each only while its cap (if any) has credit:
+// a capped class beyond its rate waits, and does not starve the others. Weighted classes share what is
+// left in proportion to their weights, in bytes of the wire. Work conserving but for the caps; FIFO
+// within a class. Guarantees: a capped class sends at most cap * T + default_burst(cap) + one packet in
+// any interval T. While two weighted classes stay backlogged, the bytes they sent divided by their
+// weights differ by at most quantum_unit() + packet/weight of the one + packet/weight of the other,
+// where a quantum is weight * quantum_unit().
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct ClassParams {
 
 class ClassScheduler {
  public:
-  // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet. Larger ones wait
-  // for several rounds.
+  // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet.
+  // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
 
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
@@ -60,7 +60,7 @@ class ClassScheduler {
     return result;
   }
 
-  // The same for a burst of one class; `notices` as ActiveQueue::enqueue() has it.
+  // enqueue() for a burst of one class; `notices` and the result are those of ActiveQueue::enqueue().
   std::size_t enqueue(std::size_t class_index, std::span<const Packet> packets,
                       std::span<const bool> ecn_capable, std::span<ActiveQueue::Notice> notices, Time now) {
     Class& c = classes_[class_index];
@@ -73,9 +73,9 @@ class ClassScheduler {
     return noticed;
   }
 
-  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`; it is charged);
-  // returns how many. The same packets in the same order as by dequeue(), but for a class that is alone: it
-  // needs no rounds.
+  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`;
+  // it is charged); returns how many. The same packets in the same order as by dequeue(),
+  // but for a class that is alone: it needs no rounds.
   std::size_t dequeue(Time now, PortShaper& shaper, std::span<Packet> out);
 
   // The next packet to leave at `now`; false when nothing may (empty, or capped).

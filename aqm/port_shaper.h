@@ -2,10 +2,10 @@
 // A port's shaper: packets leave at most at `rate`, counted as the wire counts them.
 //
 // Rates count bytes of the IP packet (router/README.md); `overhead` adds what the port's wire adds per
-// packet. Guarantees, for a caller that sends only when ready(): in any interval T the wire carries at most
-// rate * T + burst + one packet; and at least rate * T - one packet if there is always something to send and
-// the caller looks at least every burst / rate. No rounding: the credit is exact (token_bucket.h). No
-// division per packet.
+// packet. Guarantees, for a caller that sends only when ready(): in any interval T the wire carries at
+// most rate * T + burst + one packet; and at least rate * T - one packet if there is always something to
+// send and the caller looks at least every burst / rate. No rounding: the credit is exact
+// (token_bucket.h). No division per packet.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct WireOverhead {
   }
 };
 
-// Two full-size packets, or what `rate` sends in 100 us where that is more: a busy worker's turn must not
-// cost rate.
+// Two full-size packets, or what `rate` sends in 100 us where that is more:
+// a busy worker's turn must not cost rate.
 constexpr Bytes default_burst(Rate rate) {
   return std::max(Bytes(3000), Bytes(rate.bits_per_second() / 80'000));
 }
@@ -56,9 +56,9 @@ class PortShaper {
   void sent(std::uint32_t ip_length) {
     if (limited_) bucket_.charge(params_.cost(overhead_.wire_bytes(ip_length)));
   }
-  // The same for several packets, of so many bytes of the wire in all: true where it would be ready() for
-  // each of them, whatever their order; they have been sent. Else false: ask for one after the other. Up to 1
-  // GB.
+  // ready() and sent() for several packets, of so many bytes of the wire in all. true: it would be ready()
+  // for each of them, whatever their order; they have been charged. false: nothing has been charged, ask for
+  // one after the other. Up to 1 GB.
   bool send_all(std::uint64_t wire_bytes) {
     if (!limited_) return true;
     const Credit cost = params_.cost(static_cast<std::uint32_t>(wire_bytes));

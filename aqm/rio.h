@@ -42,8 +42,8 @@ class Rio {
 
   Rio(const RioParams& params, std::uint64_t seed);
 
-  // A packet arrives at a queue that holds `in_packets` IN packets and `total_packets` in all (this one not
-  // counted).
+  // A packet arrives at a queue that holds `in_packets` IN packets and `total_packets` in
+  // all (this one not counted).
   RioVerdict arrive(Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
                     std::uint32_t total_packets, Time now) {
     update(total_, total_packets, now);
@@ -97,8 +97,8 @@ class Rio {
     std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // by precedence of the arrival
   };
 
-  // After a `departed` packet left: the queue holds this many. Starts the idle time of an average whose
-  // packets are gone.
+  // After a `departed` packet left: the queue holds this many. Starts the idle time of an
+  // average whose packets are gone.
   void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
     if (total_packets == 0) total_.busy_until = now;
     if (departed == Precedence::in && in_packets == 0) in_.busy_until = now;

@@ -45,8 +45,9 @@ class ArdMarker {
   // One packet of the aggregate. OUT packets are only metered (always `pass`); `remark` means: becomes OUT.
   ArdVerdict offer(Precedence precedence, std::uint32_t length, Time now);
 
-  // The same for a burst in which each packet passes whatever their order, since tokens beyond T_rd are left
-  // over: true. false: they must be offered one by one; nothing has been counted or taken.
+  // Offers a whole burst at once. true: the tokens are enough for each packet to pass, in
+  // whatever order, with T_rd left over, and all are counted. false: offer() them one by one;
+  // nothing has been counted or taken.
   bool pass(const BurstTally& in, const BurstTally& out, Time now);
 
   // Ends the intervals that are over; offer() does it too, this is for times without traffic and for meters.
@@ -55,9 +56,9 @@ class ArdMarker {
       end_intervals(now);
   }
 
-  // Goes on with the parameters of `other`. The TPR is equation 2 with the new TPR_max and what the meters
-  // had; tokens stay, but for those beyond the new b. A changed interval begins at `now`; else the running
-  // one goes on.
+  // Goes on with the parameters of `other`. The TPR is equation 2 with the new TPR_max and what the
+  // meters had; tokens stay, but for those beyond the new b. A changed interval begins at `now`;
+  // else the running one goes on.
   void adopt(const ArdMarker& other, Time now);
 
   // P_rem of equation 1, for an IN packet that finds `tokens` (and enough of them for itself).

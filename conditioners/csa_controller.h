@@ -111,9 +111,9 @@ class CsaController {
 class AlphaClock {
  public:
   explicit AlphaClock(Time now, Ratio alpha = {}) : real_(now) { advance(now, alpha); }
-  // From the last call to `now` alpha had the value `alpha` (at most 1), and keeps it for the predictions
-  // below. A change takes two calls at one `now`: the old value ends the time before, the new one is what
-  // holds from here.
+  // From the last call to `now` alpha had the value `alpha` (at most 1), and keeps it for the
+  // predictions below. A change takes two calls at one `now`: the old value ends the time before,
+  // the new one is what holds from here.
   void advance(Time now, Ratio alpha);
   // Keeps its pace and goes on from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }
@@ -121,7 +121,7 @@ class AlphaClock {
   // Real time from the last advance() for `virtual_wait` to pass at the present alpha: rounded up to 1 ns,
   // never too short, never too long by more than one part in 10^12; Duration::max() at alpha 0. No division.
   Duration real_wait(Duration virtual_wait) const;
-  // The same as points in time: when now() will have reached `virtual_time`; kNever when it never will.
+  // The real time at which now() will have reached `virtual_time`; kNever when it never will.
   Time when(Time virtual_time) const;
 
  private:

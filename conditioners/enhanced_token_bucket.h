@@ -2,10 +2,10 @@
 // The CSA paper's enhanced token bucket (Fig. 5 there): an input buffer, an in-bucket filled at r and an
 // out-bucket filled at alpha*r.
 //
-// Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket has its
-// tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's buffer full is
-// refused with `buffer`, one that finds the common pool full with `buffer_total`. No allocation after
-// construction.
+// Guarantees: packets of a flow leave in the order they came; the head leaves IN if the in-bucket
+// has its tokens, else OUT if the out-bucket has, else it waits; a packet that finds the flow's
+// buffer full is refused with `buffer`, one that finds the common pool full with `buffer_total`.
+// No allocation after construction.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +81,8 @@ class EnhancedTokenBucket {
     return s.held == 0 && take_in(s, p, length, now);
   }
 
-  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
-  // already.
+  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the
+  // flow was not waiting already.
   static EtbVerdict offer(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                           const Packet& packet, Time now, const AlphaClock& alpha, HoldingPool& pool) {
     if (s.held == 0) [[likely]] {

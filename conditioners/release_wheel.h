@@ -21,8 +21,8 @@ namespace surety {
 
 class ReleaseWheel {
  public:
-  // `slot` is rounded up to a power of two nanoseconds, `slots` to a power of two (at least 64). Keys are 1
-  // .. keys.
+  // `slot` is rounded up to a power of two nanoseconds, `slots` to a power of two (at
+  // least 64). Keys are 1 .. keys.
   ReleaseWheel(std::uint32_t keys, Duration slot, std::uint32_t slots, Time now);
 
   // `when` in the past: next expire() gives it. A key that is in already moves.
@@ -30,8 +30,8 @@ class ReleaseWheel {
   void remove(std::uint32_t key);  // no-op when it is not in
   bool contains(std::uint32_t key) const { return links_[key].slot != kNoSlot; }
 
-  // Takes out up to out.size() keys that are due at `now`, earliest slot first; the rest comes with the next
-  // call.
+  // Takes out up to out.size() keys that are due at `now`, earliest slot first;
+  // the rest comes with the next call.
   std::size_t expire(Time now, std::span<std::uint32_t> out);
 
   Time next_event()
@@ -49,8 +49,8 @@ class ReleaseWheel {
 
   int shift_;           // of a time to a tick
   std::uint32_t mask_;  // of a tick to a slot
-  std::int64_t
-      cursor_;  // no key is due before this tick; the slots stand for the ticks cursor_ .. cursor_ + mask_
+  // No key is due before this tick; the slots stand for the ticks cursor_ .. cursor_ + mask_.
+  std::int64_t cursor_;
   std::uint32_t size_ = 0;
   std::vector<Link> links_;            // by key
   std::vector<std::uint32_t> heads_;   // by slot; 0: none

@@ -41,8 +41,8 @@ class TokenBucketParams {
   Rate rate() const { return rate_; }
   Credit depth() const { return depth_; }
   Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
-  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is where it is beyond 64
-  // bits.
+  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is
+  // where it is beyond 64 bits.
   Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
     Credit of_packets;
     const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
@@ -109,7 +109,7 @@ class TokenBucket {
     return Duration(whole + (whole * params.per_ns_ < missing ? 1 : 0));
   }
 
-  // The same as a point in the time that fill() is given; kNever when it never comes.
+  // The time, as fill() is given it, from which take(cost) can succeed; kNever when it never will.
   Time ready(const TokenBucketParams& params, Credit cost) const {
     const Duration needed = wait(params, cost);
     return needed < kNever - last_ ? last_ + needed : kNever;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Typed quantities: time, rates, sizes, probabilities (CONTRIBUTING.md rules 1 and 3).
 //
-// Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker, the
-// lab's event loop, a test) can make a Time. The epoch is the driver's business; only differences mean
-// anything.
+// Time is an argument everywhere. `Clock` deliberately has no now(): only a driver (the DPDK worker,
+// the lab's event loop, a test) can make a Time. The epoch is the driver's business; only
+// differences mean anything.
 #pragma once
 
 #include <algorithm>

@@ -59,8 +59,8 @@ struct IpAddress {
 };
 
 struct Prefix {
-  IpAddress
-      address;  // as written: host bits kept (an interface address), use masked() for routes and matches
+  // As written: host bits kept (an interface address), use masked() for routes and matches.
+  IpAddress address;
   std::uint8_t length = 0;
   IpAddress mask() const;  // ones for the prefix; of IPv4 also for what stands before the 32 bits
   Prefix masked() const;

@@ -67,8 +67,8 @@ struct Port {
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
   bool promiscuous = false;
-  // Who works for it, by core; of Config::workers where those are given. See work_plan.h for what follows of
-  // leaving them out.
+  // Who works for it, by core; of Config::workers where those are given.
+  // See work_plan.h for what follows of leaving them out.
   std::optional<unsigned> owner;  // `worker: CORE`: the one that queues and transmits what leaves here
   std::optional<std::uint16_t> rx_queues;  // `receive: {queues: N}`
   std::vector<unsigned> rx_workers;        // `receive: {workers: [CORE, ...]}`: by queue, round and round
@@ -101,8 +101,8 @@ struct QueueClass {
 struct QueueSet {
   std::string name;
   std::vector<QueueClass> classes;
-  // Class and precedence of a DSCP; those that no class names go to the default class: the one that names BE,
-  // else the last.
+  // Class and precedence of a DSCP; those that no class names go to the default class:
+  // the one that names BE, else the last.
   struct Entry {
     std::uint8_t class_index = 0;
     Precedence precedence = Precedence::out;

@@ -27,8 +27,8 @@ struct Node {
   Mark mark;
   std::string text;                // of a scalar
   std::vector<const Node*> items;  // of a sequence
-  std::vector<std::pair<const Node*, const Node*>>
-      entries;             // of a map, in the order of the file, duplicates kept
+  // Of a map, in the order of the file, duplicates kept.
+  std::vector<std::pair<const Node*, const Node*>> entries;
   std::size_t weight = 1;  // nodes from here down, aliases expanded
 };
 

@@ -16,8 +16,8 @@
 
 namespace surety::config {
 
-// Names in the order of the file -> indices. A repeated name keeps its place in the order, and means the
-// first.
+// Names in the order of the file -> indices. A repeated name keeps its place in the
+// order, and means the first.
 class Names {
  public:
   Names() = default;
@@ -25,7 +25,7 @@ class Names {
   void add(std::string_view name);
 
   std::optional<std::size_t> find(std::string_view name) const;
-  // Of a reference in the file; reports what does not exist, with what does.
+  // The index of what a reference in the file means; reports what does not exist, with what does.
   std::optional<std::size_t> resolve(const Node& reference, std::string_view noun, Problems& problems) const;
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quantities as people write them: `34 Mbit/s`, `10 kB`, `30 ms`, `100 packets`, `4 %`.
 //
-// Guarantees: decimal fractions are exact in integers (`1.5 kbit/s` is 1500 bit/s), rounded half up in the
-// last unit; a number without its unit, a negative one and one beyond the range are errors that say what to
-// write instead.
+// Guarantees: decimal fractions are exact in integers (`1.5 kbit/s` is 1500 bit/s),
+// rounded half up in the last unit; a number without its unit, a negative one and one
+// beyond the range are errors that say what to write instead.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sections of a router's configuration, one function each; each reads its node into the draft and
-// reports.
+// The sections of a router's configuration, one function each; each reads its node
+// into the draft and reports.
 #pragma once
 
 #include "config/document.h"
@@ -36,8 +36,8 @@ void read_flow_table(const Node& node, Draft& draft);
 void read_dpdk(const Node& node, Draft& draft);
 void read_kernel(const Node& node, Draft& draft);
 
-// All sections of `map` (but `version`) in the order their references need. The lab uses it for its inline
-// routers.
+// All sections of `map` (but `version`) in the order their references need.
+// The lab uses it for its inline routers.
 void read_sections(MapReader& map, Draft& draft);
 
 // The text of a file, as far as a Document takes it; none: reported.

@@ -8,8 +8,8 @@
 
 namespace surety::config {
 
-// Optimal string alignment distance (insert, delete, replace, swap neighbours); letters differ whatever their
-// case costs 0.
+// Optimal string alignment distance (insert, delete, replace, swap neighbours);
+// letters differ whatever their case costs 0.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The nearest candidate within a third of the word's length (at most 3); empty when none is near.

@@ -45,21 +45,21 @@ class AlphaClocks {
 
   // Whether paths are held back. If not, of() is the domain itself.
   bool acting() const { return mode_ == Mode::act && !held_back_.empty(); }
-  // What a flow of `domain` that takes `next_hop` lives by.
+  // The clock that a flow of `domain` which takes `next_hop` lives by.
   Index of(std::uint16_t domain, std::uint32_t next_hop) const {
     return acting() ? held_back(domain, next_hop) : domain;
   }
-  // As of() says it now, not one that has been given up.
+  // `i` is what of() says now, not a clock that has been given up.
   const AlphaClock& operator[](Index i) const { return clocks_[i]; }
-  // Its time, also that of a clock that has been given up.
+  // The time that clock `i` shows, also of one that has been given up.
   Time now(Index i) const;
   // The one that it stands for, also when it has been given up.
   std::uint16_t domain(Index i) const;
   // Whether flows that live by `i` may have to move, to whatever of() says.
   bool moves(Index i) const { return i >= capacity_ || acting(); }
 
-  // Lets all clocks run on, with the alphas of the domains' own queues since the last call, then T2 of the
-  // paths.
+  // Lets all clocks run on, with the alphas of the domains' own queues since the last
+  // call, then T2 of the paths.
   void advance(std::span<const Ratio> local, Time now);
   // A signal concerns the flows of `domain` on `path`; after an advance() to the same `now`. false: no room.
   bool signal(RouteTarget path, std::uint16_t domain, Time now);
@@ -68,8 +68,8 @@ class AlphaClocks {
 
   // The paths that have a clock, by path and domain: held back now, or by a search that is not over.
   std::vector<RemoteAlphaReading> remotes() const;
-  // The same in no order, for who takes some at a time: from the last one to the first, between whatever
-  // comes and goes, each one that stays is met, some of them twice.
+  // The paths of remotes(), in no order, by index, for who takes some at a time: from the last one to the
+  // first, whatever comes and goes in between, each one that stays is met, some of them twice.
   std::size_t remote_count() const { return held_back_.size(); }
   std::size_t remote_capacity() const { return free_.size(); }
   RemoteAlphaReading remote(std::size_t i) const {
@@ -97,8 +97,8 @@ class AlphaClocks {
   std::span<const CsaDomain> domains_;
   const std::size_t capacity_;  // the paths' clocks stand behind so many of domains
   Mode mode_;
-  std::vector<Slot>
-      free_;  // a ring of all slots: from free_at_ on those not in use, given up longest ago first
+  // A ring of all slots: from free_at_ on those not in use, given up longest ago first.
+  std::vector<Slot> free_;
   std::size_t free_at_ = 0;
   std::vector<Slot> held_back_;     // in use
   std::vector<AlphaClock> clocks_;  // by Index

@@ -52,8 +52,8 @@ class ClassSplit {
   void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
   std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
 
-  // Starts on a burst of at most kVector packets, and looks up their classes. The burst is changed while its
-  // classes are taken.
+  // Starts on a burst of at most kVector packets, and looks up their classes.
+  // The burst is changed while its classes are taken.
   void begin(std::span<Packet> burst);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);

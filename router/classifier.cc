@@ -177,7 +177,7 @@ void append(std::string& to, const config::PortRange& r) {
   to += ' ' + std::to_string(r.from) + '-' + std::to_string(r.to);
 }
 
-// The same for rules whose contracts are the same.
+// A rule's match, `per` and prefix lengths as text: rules have the same contracts where these are equal.
 std::string identity(const config::Rule& r) {
   const Match& m = r.match;
   std::string s = std::to_string(static_cast<int>(r.per)) + ' ' + std::to_string(r.prefix_v4) + ' ' +

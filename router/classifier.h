@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of the configuration, first match wins, by rte_acl; consulted when a flow is created, not for
-// each packet.
+// The rules of the configuration, first match wins, by rte_acl;
+// consulted when a flow is created, not for each packet.
 //
-// A rule that names a port applies there; one that does not applies to every port with `trust: customer`. A
-// rule that constrains ports matches no fragment and no protocol without ports. Needs the EAL (rte_acl keeps
-// its contexts there).
+// A rule that names a port applies there; one that does not applies to every port with `trust: customer`.
+// A rule that constrains ports matches no fragment and no protocol without ports. Needs the EAL (rte_acl
+// keeps its contexts there).
 #pragma once
 
 #include <cstdint>
@@ -31,23 +31,23 @@ class Classifier {
 
   // Index of the first rule that matches a packet received on `port`. `packet` is as parse() made it.
   std::optional<std::uint16_t> match(const ParsedPacket& packet, std::uint8_t port) const;
-  // The same for up to kMostAtOnce packets of one port, which costs a fraction of asking for each: rules[i]
-  // is kNoRule where none matches.
+  // match() for up to kMostAtOnce packets of one port, which costs a fraction of asking for each: rules[i] is
+  // kNoRule where none matches.
   static constexpr std::size_t kMostAtOnce = 64;
   static constexpr std::uint16_t kNoRule = 0xffff;
   void match(std::span<const ParsedPacket* const> packets, std::uint8_t port,
              std::span<std::uint16_t> rules) const;
 
-  // Some rule looks at the DSCP: it must be part of the flow key (ParseContext::match_dscp). Or one did
-  // before a reload: keys that change to and fro would let packets overtake those that wait under the other
-  // one.
+  // Some rule looks at the DSCP: it must be part of the flow key (ParseContext::match_dscp).
+  // Or one did before a reload: keys that change to and fro would let packets overtake those
+  // that wait under the other one.
   bool uses_dscp() const { return uses_dscp_; }
   // Some rule may match a packet of that port.
   bool classifies(std::uint8_t port) const { return classifies_[port]; }
 
-  // The key of the contract that a packet of this rule belongs to; the rule must not be `per: flow`. Class
-  // `shared`, the rule's id in the low bits of `rest`; where no address is part of it, IPv4 and IPv6 share
-  // the contract.
+  // The key of the contract that a packet of this rule belongs to; the rule must not be `per: flow`.
+  // Class `shared`, the rule's id in the low bits of `rest`; where no address is part of it, IPv4
+  // and IPv6 share the contract.
   FlowKey contract_key(std::uint16_t rule, const ParsedPacket& packet) const;
   // Of those rules that have come since the start, which one this is.
   std::uint32_t id(std::uint16_t rule) const { return contracts_[rule].id; }

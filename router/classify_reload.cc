@@ -69,8 +69,8 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   v.service[i] = service;
 }
 
-// A contract that is new here is no more embryonic than the flow that goes by it: it would be forgotten
-// earlier.
+// A contract that is new here is no more embryonic than the flow that goes by it:
+// it would be forgotten earlier.
 void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now) {
   const bool keeps_state = has_own_state(r) && contract == kNoFlow && is_csa(r.service) && is_csa(service);
   --services_[r.service].flows;

@@ -5,9 +5,9 @@ namespace surety {
 
 namespace {
 
-// Long enough for the second packet of whoever waits for an answer before it sends it, or for a
-// retransmission of the first (RFC 6298: 1 s); short enough that a flood at the default creation rate holds
-// half the table.
+// Long enough for the second packet of whoever waits for an answer before it sends it,
+// or for a retransmission of the first (RFC 6298: 1 s); short enough that a flood at the
+// default creation rate holds half the table.
 constexpr Duration kEmbryonic = std::chrono::seconds(2);
 
 // The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
@@ -124,9 +124,9 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   return opened;
 }
 
-// The record that all flows of one contract share (`per: source` and the like). Touched whenever one of them
-// is, here and in meet(): they refer to it by number, so it must not go before them, wherever their packets
-// get to.
+// The record that all flows of one contract share (`per: source` and the like).
+// Touched whenever one of them is, here and in meet(): they refer to it by number,
+// so it must not go before them, wherever their packets get to.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Time now) {
   const FlowKey key = snapshot_->classifier.contract_key(rule, packet);

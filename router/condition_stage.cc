@@ -6,8 +6,8 @@
 namespace surety {
 
 namespace {
-// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most; 4096 slots reach 67 ms
-// ahead.
+// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most;
+// 4096 slots reach 67 ms ahead.
 constexpr Duration kSlot{1 << 14};
 constexpr std::uint32_t kSlots = 4096;
 constexpr std::size_t kWakeAtOnce = 16;
@@ -164,9 +164,9 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
   return Fate::held;
 }
 
-// A flow's out-bucket lives in the time of the queue it leaves by, or of its path while that is held back.
-// When its route changes, or when a contract's flows leave by several ports, it takes along what it has
-// gained until now.
+// A flow's out-bucket lives in the time of the queue it leaves by, or of its path while that
+// is held back. When its route changes, or when a contract's flows leave by several ports,
+// it takes along what it has gained until now.
 void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                                  AlphaClocks::Index clock) {
   if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
@@ -174,7 +174,8 @@ void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedToke
   s.domain = clock;
 }
 
-// The same for a flow that waits: its path, that of its head, may be held back since, or not any more.
+// Gives a flow that waits another clock where it needs one: the path of the packet at its head may have been
+// held back since, or not be any more.
 void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p) {
   const auto* head = static_cast<const rte_mbuf*>(pool_.head(s.held).handle);
   const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), head->hash.usr);

@@ -32,7 +32,7 @@ class ConditionStage {
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
-  // The same for packets of one service that conditions nothing and keeps no flows.
+  // run() for packets of one service that conditions nothing and keeps no flows.
   void run_unconditioned(Vector& v, std::uint16_t service);
   // Another configuration, that of a reload. What waits goes on waiting with its service's new parameters: it
   // is looked at when it was to be anyway, and at the latest in the wheel's 67 ms.
@@ -41,8 +41,8 @@ class ConditionStage {
   bool flush(Vector& v, FlowId id, Time now);
   // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
   bool release(Vector& v, Time now);
-  // Lets the alpha clocks run on with the alpha of their domains' queues. Once per turn, before anything
-  // else.
+  // Lets the alpha clocks run on with the alpha of their domains' queues.
+  // Once per turn, before anything else.
   void advance(std::span<const Outlet> outlets, Time now);
   // A signal concerns the flows that leave by this path: `applied`, or `full`.
   SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to packets that leave by one port: aggregate markers, the classes' queues, the scheduler, the
-// shaper.
+// What happens to packets that leave by one port: aggregate markers, the classes' queues,
+// the scheduler, the shaper.
 //
 // Owned by one worker. Knows no device and no clock: the driver enqueues bursts, asks for as many packets as
 // it has room for, and looks at next_event() to know when asking again makes sense.
@@ -45,22 +45,22 @@ class Egress {
   // of the packets each. What is left in `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
-  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused ones are
-  // dropped.
+  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
+  // Refused ones are dropped.
   void enqueue(std::span<Packet> burst, Time now);
-  // The same for a port that is plain().
+  // enqueue() for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
   // What enqueue() would find in a frame of `length` bytes of IP. For the workers that do not own the port,
   // and hand over: asks only what never changes, and the port's `classes` of the caller's own snapshot.
   HandedPacket describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const;
   // enqueue() for what another worker has handed over.
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
-  // The same for frames of which nothing is known.
+  // enqueue() for frames of which nothing is known yet.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
-  // The same for frames of this router's own kernel, of any kind: what is not IP takes the class of CS6.
+  // enqueue() for frames of this router's own kernel, of any kind: what is not IP takes the class of CS6.
   void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
-  // Fills `room`, up to kVector, with packets that may leave now, in order; they are the driver's from then
-  // on.
+  // Fills `room`, up to kVector, with packets that may leave now, in order;
+  // they are the driver's from then on.
   std::size_t transmit(std::span<rte_mbuf*> room, Time now);
   // Timers: T2 of the congestion signalling, intervals of the aggregates. Once per turn.
   void advance(Time now);
@@ -71,9 +71,9 @@ class Egress {
   Time next_departure(Time now) const;  // transmit(); kNever: nothing is queued
   Time next_timer() const;              // advance()
 
-  // Whether congested queues ask for signals towards the sources of their OUT packets: one at each 8th
-  // arrival. Off at the start. For internal routers: a border's own queues drive the alpha of its flows
-  // directly.
+  // Whether congested queues ask for signals towards the sources of their OUT packets:
+  // one at each 8th arrival. Off at the start. For internal routers: a border's own
+  // queues drive the alpha of its flows directly.
   void enable_signals(bool on) { domains_.enable_signals(on); }
   // The oldest signals asked for, now the driver's to send. Once per turn.
   std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
@@ -113,7 +113,7 @@ class Egress {
   ClassSplit split_;
   AggregateMarkers markers_;
   CongestionDomains domains_;
-  // Of one call each; members because the stack's would be initialised in each.
+  // Each is used within one call; members because on the stack they would be initialised in each call.
   std::array<Packet, kVector> packets_;
   std::array<ActiveQueue::Notice, kVector> notices_;
 };

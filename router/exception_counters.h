@@ -2,8 +2,8 @@
 // What the control thread does with the frames that the data plane does not forward, by port: those that the
 // port's workers punt, and those that the port is to send for the kernel or the responder.
 //
-// The names are the metric labels. Every punted packet is counted once under `up`, every frame for the port
-// once under `down`.
+// The names are the metric labels. Every punted packet is counted once under `up`,
+// every frame for the port once under `down`.
 #pragma once
 
 #include <array>

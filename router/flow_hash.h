@@ -21,7 +21,7 @@ class FlowHasher {
   std::uint64_t v4(std::uint64_t rest, std::uint64_t address, std::uint8_t dscp) const {
     return fold(fold(rest ^ s_[0], address ^ s_[1]) ^ s_[2], spread(dscp) ^ s_[3]);
   }
-  // The same whichever end comes first.
+  // A hash of the two ends of a connection that does not depend on which comes first.
   std::uint64_t both_ways(std::uint64_t end, std::uint64_t other, std::uint8_t protocol) const {
     return fold(fold(end ^ s_[0], other ^ s_[0]) ^ s_[2], spread(protocol) ^ s_[3]);
   }
@@ -42,8 +42,8 @@ class FlowHasher {
   std::array<std::uint64_t, 7> s_;
 };
 
-// Where a flow may stand in an index of `buckets` buckets: two different ones (if there are two) and a tag
-// other than 0.
+// Where a flow may stand in an index of `buckets` buckets: two different ones (if there are
+// two) and a tag other than 0.
 struct FlowChoice {
   std::uint32_t first, second;
   static std::uint32_t first_of(std::uint64_t hash, std::uint32_t buckets) {

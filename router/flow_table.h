@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The flows of one worker: exact match, bounded, aged, made at start (tests/bench/README.md).
 //
-// Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters), 32
-// bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8 of index:
-// below 128. Two-choice buckets of one cache line (10 x {16-bit tag, 32-bit record}), half full, with
-// displacement of index entries when both are full: records never move, so a FlowId stays valid while the
-// flow lives. A packet of a known flow touches two lines, its bucket and its record; of IPv6, its key as
-// well. The constructor writes to all of it: built by the thread that works with it, it is of that thread's
-// NUMA node.
+// Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters),
+// 32 bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8
+// of index: below 128. Two-choice buckets of one cache line (10 x {16-bit tag, 32-bit record}), half
+// full, with displacement of index entries when both are full: records never move, so a FlowId stays
+// valid while the flow lives. A packet of a known flow touches two lines, its bucket and its record; of
+// IPv6, its key as well. The constructor writes to all of it: built by the thread that works with it,
+// it is of that thread's NUMA node.
 //
 // Expiry: lookup() and find() do not see a flow that has been idle for longer than the timeout, and change
 // nothing. A flow is embryonic until its second packet, and has a timeout of its own, so that a flood of new
@@ -48,7 +48,7 @@ class FlowTable {
   FlowTable& operator=(const FlowTable&) = delete;
 
   std::uint64_t hash(const FlowKey& key) const { return hasher_(key); }
-  // The same for a key that lookup() will be asked for: its bucket is on its way from now on.
+  // hash() for a key that lookup() will be asked for: its bucket is on its way into the cache from now on.
   std::uint64_t announce(const FlowKey& key) const {
     const std::uint64_t h = hash(key);
     __builtin_prefetch(&index_[FlowChoice::first_of(h, bucket_count_)]);
@@ -62,7 +62,7 @@ class FlowTable {
   // Records of the flows found are in cache or on their way.
   void lookup(std::span<const FlowKey* const> keys, std::span<const std::uint64_t> hashes,
               std::span<FlowId> ids, Time now) const;
-  // The same for one key: before insert(), since a vector may hold several packets of a new flow.
+  // lookup() for one key: before insert(), since a vector may hold several packets of a new flow.
   FlowId find(const FlowKey& key, std::uint64_t hash, Time now) const;
 
   // An embryonic record for a key that find() does not see; kNoFlow at the ceiling (or when 220 entries that

@@ -94,8 +94,8 @@ void Ingress::send_pending(Time now) {
   }
 }
 
-// Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of
-// them.
+// Not inlined, as the stages are not: in one large function the compiler runs out of
+// registers in each of them.
 [[gnu::noinline]] void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)

@@ -2,9 +2,9 @@
 // What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the
 // egress of a port.
 //
-// One per worker. Knows no device and no clock (CONTRIBUTING.md rule 1): the driver hands bursts and the time
-// over, calls release() once per turn, and looks at next_event() to know when a held packet may leave or a
-// timer is due.
+// One per worker. Knows no device and no clock (CONTRIBUTING.md rule 1): the driver hands bursts and
+// the time over, calls release() once per turn, and looks at next_event() to know when a held packet
+// may leave or a timer is due.
 #pragma once
 
 #include <memory>
@@ -135,7 +135,7 @@ class Ingress {
   std::uint32_t handed_ = 0;
   bool icmp_ = false;  // among what was parsed last
   Vector v_;
-  // Of one call; a member because the stack's would be initialised in each.
+  // Used within one call; a member because on the stack it would be initialised in each call.
   std::array<Packet, kVector> packets_;
 };
 

@@ -94,11 +94,11 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   else if (NextHopEntry::known(hop.state))
     return true;
   else if (hop.state == State::glean)
-    punt(PuntReason::neighbor);  // the kernel has the same subnet, resolves the neighbour and sends the
-                                 // packet on
+    // The kernel has the same subnet, resolves the neighbour and sends the packet on.
+    punt(PuntReason::neighbor);
   else
-    disposal_.drop(m, port,
-                   DropReason::neighbor_unresolved);  // being resolved; the kernel may not have this route
+    // Being resolved; the kernel may not have this route.
+    disposal_.drop(m, port, DropReason::neighbor_unresolved);
   return false;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A configuration made ready for the data plane: names are indices, rules a classifier, services small
-// records.
+// A configuration made ready for the data plane: names are indices,
+// rules a classifier, services small records.
 //
 // Immutable once built (CONTRIBUTING.md rule 8): a reload builds another one from the one before and
 // publishes it. Flows and packets that wait refer to services and domains by index, so an index means the
@@ -41,8 +41,8 @@ struct ServiceProgram {
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port
 // (conditioners/README.md).
 struct CsaDomain {
-  // "port/class", with "/service" behind it where a class has several domains; unique among those that are
-  // not retired.
+  // "port/class", with "/service" behind it where a class has several domains;
+  // unique among those that are not retired.
   std::string name;
   PortIndex port = 0;
   std::size_t class_index = 0;
@@ -82,7 +82,7 @@ struct Snapshot {
   }
   // The service "unclassified": best effort, nothing promised and nothing kept.
   std::uint16_t best_effort() const { return own_services_; }
-  // By egress port, of a service's flows.
+  // The domains of a service's flows, by egress port.
   const std::uint16_t* domains_of(std::uint16_t service) const {
     return domain_of.data() + service * config.ports.size();
   }

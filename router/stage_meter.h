@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cycles and packets per stage. The router knows no clock: the driver gives it a counter to read, the lab
-// gives none.
+// Cycles and packets per stage. The router knows no clock: the driver gives it a counter to
+// read, the lab gives none.
 #pragma once
 
 #include <cstdint>

@@ -103,8 +103,8 @@ void Control::on(const NextHopEvent& event) {
 
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
-  // A gateway among them is missed soon; but not at once, or `ip neigh flush` would never see the table
-  // empty.
+  // A gateway among them is missed soon; but not at once, or `ip neigh flush` would
+  // never see the table empty.
   if (event.action == EventAction::remove) next_ask_ = std::min(next_ask_, clock_.now() + kAskAgain);
 }
 

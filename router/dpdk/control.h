@@ -55,7 +55,7 @@ class Control : public NetlinkMonitor::Handler {
   void configure(const config::Config& config) { routes_.configure(config); }
 
   const Routes& routes() const { return routes_; }
-  // Of the thread that calls round().
+  // For the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
 

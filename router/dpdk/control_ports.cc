@@ -61,8 +61,8 @@ void Control::open_twin(std::size_t p) {
   c.responder = std::make_unique<Responder>(mac, *c.addresses, port.mtu, clock_.now());
 }
 
-// Only where a port is there in the kernel: who cannot reach any of them knows nothing of this router's
-// routes.
+// Only where a port is there in the kernel: who cannot reach any of them knows
+// nothing of this router's routes.
 void Control::open_kernel() {
   if (std::ranges::none_of(control_ports_, &ControlPort::in_kernel)) return;
   auto commands = NetlinkCommands::open();

@@ -43,8 +43,8 @@ class NeighborGate {
   void delivered(unsigned punts) { delivered_ += punts; }  // taken from the ring and dealt with
   void sent(PortIndex port) { ++sent_[port]; }
 
-  // Once per round, after punts were delivered and then answers collected; `collected_all`: there are no
-  // more.
+  // Once per round, after punts were delivered and then answers collected;
+  // `collected_all`: there are no more.
   void step(bool collected_all);
   bool busy() const { return step_ != Step::idle; }
 

@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A worker takes a snapshot over within its turn; this one has been away, as the machine's scheduler wanted
-// it.
+// A worker takes a snapshot over within its turn; this one has been away,
+// as the machine's scheduler wanted it.
 constexpr auto kPatience = 1s;
 
 void tell(const std::vector<config::Diagnostic>& diagnostics) {

@@ -13,9 +13,9 @@
 
 namespace surety {
 
-// From construction to destruction the commands answer; before and after they answer null. `read` is called
-// on threads of DPDK's telemetry, never twice at the same time. One instance at a time; the EAL must be
-// initialised.
+// From construction to destruction the commands answer; before and after they answer null. `read`
+// is called on threads of DPDK's telemetry, never twice at the same time. One instance at a time;
+// the EAL must be initialised.
 class Telemetry {
  public:
   explicit Telemetry(std::function<Reading()> read);

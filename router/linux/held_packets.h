@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that wait for their next hop's MAC address: the newest for each (RFC 1122 2.3.2.2, RFC 1812 3.3.2),
-// kFew in all.
+// Packets that wait for their next hop's MAC address: the newest for each (RFC 1122 2.3.2.2,
+// RFC 1812 3.3.2), kFew in all.
 #pragma once
 
 #include <algorithm>

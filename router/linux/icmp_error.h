@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ICMP and ICMPv6 errors about packets that cannot go on (RFC 792, RFC 1812 4.3.2 and 5.2.7, RFC 4443 2.4,
-// 3).
+// ICMP and ICMPv6 errors about packets that cannot go on (RFC 792, RFC 1812 4.3.2
+// and 5.2.7, RFC 4443 2.4, 3).
 //
-// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it, from an
-// address of that port. It quotes as much of the packet as fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6
-// into 1280. Limited together with all others of the router: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC
-// 4443 2.4 f).
+// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it,
+// from an address of that port. It quotes as much of the packet as fits into 576 bytes (RFC
+// 1812 4.3.2.3), with IPv6 into 1280. Limited together with all others of the router: kAtOnce,
+// then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f).
 #pragma once
 
 #include <array>

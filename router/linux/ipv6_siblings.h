@@ -17,8 +17,8 @@ namespace surety {
 
 class Ipv6Siblings {
  public:
-  // Replaces the removal of some next hops of a known multipath route by an addition with the others;
-  // anything else stays.
+  // Replaces the removal of some next hops of a known multipath route by an addition with the
+  // others; anything else stays.
   void correct(RouteEvent& event);
   void clear() { routes_.clear(); }
 

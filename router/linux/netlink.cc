@@ -120,8 +120,8 @@ void NetlinkMonitor::dump_done(Handler& handler) {
 }
 
 void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
-  // The kernel flushes or revives IPv4 routes silently when their device changes state or their source
-  // address goes.
+  // The kernel flushes or revives IPv4 routes silently when their device changes state or
+  // their source address goes.
   if (const auto* link = std::get_if<LinkEvent>(&event)) {
     const bool was_up = std::exchange(link_up_[link->ifindex], link->up);
     if (!dumped && (!link->up || !was_up)) stale_ = true;

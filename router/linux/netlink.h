@@ -25,9 +25,9 @@ class NetlinkMonitor {
     virtual void on(const NeighborEvent&) = 0;
     virtual void on(const AddressEvent&) = 0;
     virtual void on(const LinkEvent&) = 0;
-    // Everything that exists is told again between the two. At the end, what was not told since the last
-    // begin is gone. The first synchronisation is one too. A begin may follow a begin: the earlier attempt
-    // was in vain.
+    // Everything that exists is told again between the two. At the end, what was not told since
+    // the last begin is gone. The first synchronisation is one too. A begin may follow a begin:
+    // the earlier attempt was in vain.
     virtual void on_resync_begin() = 0;
     virtual void on_resync_end() = 0;
   };

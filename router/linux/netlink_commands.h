@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests to the kernel over rtnetlink, each answered before the call returns.
 //
-// A socket apart from NetlinkMonitor's, so that answers and events do not mix. Errors are the kernel's own
-// text. The calls take some microseconds of system time and do not wait for the network: `resolve` only
-// starts the resolution.
+// A socket apart from NetlinkMonitor's, so that answers and events do not mix. Errors are the
+// kernel's own text. The calls take some microseconds of system time and do not wait for the network:
+// `resolve` only starts the resolution.
 #pragma once
 
 #include <libmnl/libmnl.h>

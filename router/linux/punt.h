@@ -4,12 +4,12 @@
 // those about which only the kernel has an address to speak from (all other ICMP errors are the router's own,
 // icmp_error.h). The kernel forwards them by its own routes.
 //
-// The kernel forwards and answers what comes from this device without any global setting: for IPv4 the
-// device's own `forwarding` is on and its reverse path filter off (where net.ipv4.conf.all.rp_filter is on:
-// loose, with the dummy address 192.0.0.8, and sources without a route get no answer). For IPv6 the device's
-// `force_forwarding` is on where the kernel has it (Linux 6.17); an older kernel forwards, and sends the hop
-// limit's ICMPv6 errors, only with net.ipv6.conf.all.forwarding=1, which is global and so the operator's to
-// set.
+// The kernel forwards and answers what comes from this device without any global setting: for
+// IPv4 the device's own `forwarding` is on and its reverse path filter off (where
+// net.ipv4.conf.all.rp_filter is on: loose, with the dummy address 192.0.0.8, and sources
+// without a route get no answer). For IPv6 the device's `force_forwarding` is on where the
+// kernel has it (Linux 6.17); an older kernel forwards, and sends the hop limit's ICMPv6 errors,
+// only with net.ipv6.conf.all.forwarding=1, which is global and so the operator's to set.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ std::vector<std::uint32_t> map_ids(const Fd& program) {
   return ids;
 }
 
-// The programs that libxdp's dispatcher calls: each replaces one of its functions, and the link that does so
-// names both.
+// The programs that libxdp's dispatcher calls: each replaces one of its functions,
+// and the link that does so names both.
 std::vector<std::uint32_t> programs_behind(std::uint32_t dispatcher) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t id = 0; bpf_link_get_next_id(id, &id) == 0;) {

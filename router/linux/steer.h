@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The user-space side of steer.bpf.c on one af_xdp port: which addresses are the router's own, and what was
-// decided.
+// The user-space side of steer.bpf.c on one af_xdp port: which addresses are the router's
+// own, and what was decided.
 //
 // DPDK's net_af_xdp loads and attaches the program and gives no handle to it; its maps are found through the
 // interface. That needs no mounted bpffs.
@@ -29,8 +29,8 @@ class Steer {
   // port's receive queue. Needs CAP_BPF (root). Fails if there is none or it is not ours.
   static Result<Steer> find(int ifindex);
 
-  // Detaches a program of ours (`surety_...`) where a process that was killed has left it attached; any other
-  // program stays.
+  // Detaches a program of ours (`surety_...`) where a process that was killed has left it
+  // attached; any other program stays.
   static Status detach_leftover(int ifindex);
 
   // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
@@ -54,7 +54,7 @@ class Steer {
 // Where a compiled XDP program is, for `xdp_prog=`: beside the running executable, else in ../lib/surety/
 // from there. Empty: nowhere.
 std::string xdp_object_path(std::string_view file);
-// The same of steer.bpf.o, unless the environment's SURETY_STEER_OBJECT names it.
+// Where steer.bpf.o is: what the environment's SURETY_STEER_OBJECT names, else as xdp_object_path() finds it.
 std::string steer_object_path();
 
 }  // namespace surety

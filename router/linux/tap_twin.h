@@ -39,8 +39,8 @@ class TapTwin {
   int ifindex() const { return ifindex_; }
   int fd() const { return fd_.get(); }  // readable: the kernel has frames to send
 
-  // One whole Ethernet frame without FCS, VLAN tags and all. Does not block; false: the kernel did not take
-  // it.
+  // One whole Ethernet frame without FCS, VLAN tags and all. Does not block; false:
+  // the kernel did not take it.
   bool write(std::span<const std::uint8_t> frame);
   // The next frame that the kernel sends, at the start of `room`; empty: there is none now. One that is
   // larger than the room is cut: it fills the room.

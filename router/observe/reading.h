@@ -35,8 +35,8 @@ struct PortReading {
   std::vector<unsigned> rx_cores;  // of the workers that receive, by queue
   std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
   ExceptionCounters exceptions{};  // what the control thread did with frames of this port
-  std::vector<NamedCount>
-      responder;              // what the built-in responder did with those it took; none: no responder
+  // What the built-in responder did with those it took; none: no responder.
+  std::vector<NamedCount> responder;
   std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
                               // readings are not of one moment, it may be below 0
 };

@@ -27,8 +27,8 @@ class ServiceRates {
   void set_committed(std::vector<Rate> committed) { committed_ = std::move(committed); }
   // Takes a sample; the counters of `services` are those of now.
   void sample(std::span<const ServiceReading> services, Time now);
-  // Writes committed, achieved and respect into `services`: from the oldest sample of the window to the
-  // counters in there.
+  // Writes committed, achieved and respect into `services`: from the oldest sample of the window
+  // to the counters in there.
   void apply(std::span<ServiceReading> services, Time now) const;
 
  private:

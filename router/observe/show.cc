@@ -143,8 +143,8 @@ Columns columns_of(std::string_view what) {
                    [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};
 }
 
-// A queue shows as two rows, one per precedence; OUT is judged by the total average, so that is the one
-// beside it.
+// A queue shows as two rows, one per precedence; OUT is judged by the total average,
+// so that is the one beside it.
 void split_queue(const Json& queue, std::vector<Json>& rows) {
   for (const char* precedence : {"in", "out"}) {
     const bool in = precedence[0] == 'i';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns of a table for people, made from rows of reading_json.h: what the tables of `surety show` are
-// written with.
+// Columns of a table for people, made from rows of reading_json.h:
+// what the tables of `surety show` are written with.
 //
 // A column has a title, a side and a cell for a row; "-" stands for what the row does not have (an older
 // router may not send it).
@@ -33,7 +33,7 @@ double real(const Json& row, const char* path);  // 0 where there is none
 Column text(const char* title, std::string path);   // on the left, as it is
 Column count(const char* title, std::string path);  // on the right, as it is
 Column number(const char* title, std::string path, std::string (*human)(double));
-// Of the two numbers that `parts` takes from a row; "-" without a whole.
+// The quotient of the two numbers that `parts` takes from a row; "-" without a whole.
 Column quotient(const char* title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxString = 127;  // RTE_TEL_MAX_STRING_LEN less the final zero
 
-// Types that the wire does not have are told by name; telemetry_wire_test holds these lists against the
-// tables.
+// Types that the wire does not have are told by name;
+// telemetry_wire_test holds these lists against the tables.
 bool is_real(std::string_view name) {
   constexpr std::array<std::string_view, 2> plain{"average_in", "average_total"};
   return name.ends_with("_seconds") || name.ends_with("_per_second") || name.ends_with("_ratio") ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as an operator reads them: four significant digits and a unit. For tables only; machines get base
-// units.
+// Numbers as an operator reads them: four significant digits and a unit.
+// For tables only; machines get base units.
 #pragma once
 
 #include <span>

@@ -121,8 +121,8 @@ struct MetricsServer::State {
 
 MetricsServer::MetricsServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-// civetweb looks at its stop flag when a connection comes, or every 2 s: too long for the restart of a
-// router.
+// civetweb looks at its stop flag when a connection comes, or every 2 s:
+// too long for the restart of a router.
 MetricsServer::~MetricsServer() {
   std::atomic<bool> stopped = false;
   std::thread waker([&, address = state_->address, port = port()] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of plain text: columns as wide as they must be, two spaces apart, numbers to the right, no blanks
-// at line ends.
+// A table of plain text: columns as wide as they must be, two spaces apart,
+// numbers to the right, no blanks at line ends.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 
 namespace surety {
 
-// An address and where it is. None for the port: an interface that is not ours to forward through (the
-// loopback, say).
+// An address and where it is. None for the port: an interface that is not ours to forward
+// through (the loopback, say).
 struct OwnAddress {
   Prefix address;  // with host bits
   std::optional<std::uint8_t> port;

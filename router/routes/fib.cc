@@ -32,8 +32,8 @@ constexpr std::uint32_t kMaxValue = kNewcomer - 1;
 constexpr std::uint8_t kFirstLevelBits = 24;
 constexpr std::uint32_t kMostGroups6 = 13;  // of one route: a /128 with nothing above it
 
-// A group per /24 that has longer prefixes in it: neighbours and point-to-point subnets, a small part of any
-// table.
+// A group per /24 that has longer prefixes in it: neighbours and point-to-point subnets,
+// a small part of any table.
 std::uint32_t groups4(std::uint32_t max_routes) {
   return (4096 + max_routes / 8 + 63) / 64 * 64;
 }

@@ -56,8 +56,8 @@ class Fib {
 
   // --- workers ---
 
-  // values[i]: the value of the longest prefix that contains addresses[i] (host order), or that of
-  // kNextHopNone.
+  // values[i]: the value of the longest prefix that contains addresses[i] (host
+  // order), or that of kNextHopNone.
   void lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const;
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
 

@@ -50,8 +50,8 @@ class HopSets {
   // A set lives while it is held or used; each hold() asks for a drop(), each use() for an unuse().
   Id hold(Key key);
   void drop(Id id);
-  // What the routes' entries in the FIB are to be; ids for next hops are taken with the first use. None: no
-  // ids are left.
+  // What the routes' entries in the FIB are to be; ids for next hops are taken with the first
+  // use. None: no ids are left.
   std::optional<RouteTarget> use(Id id);
   void unuse(Id id);
 

@@ -37,10 +37,11 @@ class NeighborResolver {
   // `override_known`: even if another station is known (RFC 4861 7.2.5; always with ARP); `confirms`: it
   // answers us. False: ignored.
   bool learn(const IpAddress& address, const MacAddress& mac, bool override_known, bool confirms, Time now);
-  // The same of a station that asks for us, and so is about to send to us. False: no room.
+  // A station that asks for us, and so is about to send to us: enters its address where it is not in the
+  // table, then learns it. False: no room.
   bool meet(const IpAddress& address, const MacAddress& mac, Time now);
-  // The link is up again, maybe to others than before: nothing is known any more, everything is asked for
-  // now.
+  // The link is up again, maybe to others than before: nothing is known any more,
+  // everything is asked for now.
   void restart(Time now);
 
   struct Request {

@@ -32,8 +32,8 @@ class NextHopWord {
   std::uint64_t bits_;
 };
 
-// Read by workers, written by the control thread: an entry is replaced in one store, so a reader sees the old
-// or the new.
+// Read by workers, written by the control thread: an entry is replaced in one store,
+// so a reader sees the old or the new.
 class NextHopTable {
  public:
   static constexpr std::uint32_t kDefaultCapacity = 1 << 17;  // 1 MB
@@ -44,7 +44,7 @@ class NextHopTable {
   NextHopEntry get(std::uint32_t id) const {
     return std::bit_cast<NextHopEntry>(entries_[id].load(std::memory_order_relaxed));
   }
-  // The same as one word, for loops: an entry that is taken apart goes through memory.
+  // get() as one word, for loops: an entry that is taken apart goes through memory.
   NextHopWord word(std::uint32_t id) const {
     return NextHopWord(entries_[id].load(std::memory_order_relaxed));
   }

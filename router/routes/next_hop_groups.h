@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which next hops the routes use, each set of them programmed once, however many routes share it.
 //
-// Routes hold on to a set of members (one, or several for ECMP); the set owns a block of consecutive ids in
-// the sink. Neighbours and links that come and go change the entries of the blocks and leave the routes
-// alone.
+// Routes hold on to a set of members (one, or several for ECMP); the set owns a block of
+// consecutive ids in the sink. Neighbours and links that come and go change the entries of the
+// blocks and leave the routes alone.
 #pragma once
 
 #include <compare>
@@ -41,9 +41,9 @@ class NextHopGroups {
   // packets wait become `unresolved`.
   std::optional<RouteTarget> acquire(const NextHopMembers& members);
   void release(const NextHopMembers& members);
-  // Makes the block of one set that of another of the same size, under the routes that use it: all of them
-  // lead elsewhere in a few stores, however many they are. false, and nothing has changed: others have a part
-  // in it.
+  // Makes the block of one set that of another of the same size, under the routes that use it: all of
+  // them lead elsewhere in a few stores, however many they are. false, and nothing has changed:
+  // others have a part in it.
   bool change(const NextHopMembers& from, const NextHopMembers& to);
 
   // What entry() says of this member, or of all members, has changed.

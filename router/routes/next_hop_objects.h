@@ -27,7 +27,7 @@ class NextHopObjects {
   Meaning meaning(std::uint32_t id) const;
   // The object itself and the groups it is in.
   std::vector<std::uint32_t> affected(std::uint32_t id) const;
-  // Those last set in another generation.
+  // The objects last set in another generation.
   std::vector<std::uint32_t> stale(std::uint32_t generation) const;
 
  private:

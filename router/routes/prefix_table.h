@@ -105,8 +105,8 @@ class PrefixTable {
     free_.pop_back();
     return place;
   }
-  // Linear probing must not meet a hole before its goal: what stands behind moves up, unless it is at home
-  // behind the hole.
+  // Linear probing must not meet a hole before its goal: what stands behind moves up,
+  // unless it is at home behind the hole.
   void close_gap(std::size_t hole) {
     for (std::size_t b = next(hole); buckets_[b].place != kEmpty; b = next(b)) {
       const std::size_t mask = buckets_.size() - 1;

@@ -33,8 +33,8 @@ class Rib {
   using Source = RouteCandidate::Source;
   using Resolved = HopSets::Resolved;
   using Resolve = HopSets::Resolve;
-  // Called when other routes for addresses of a prefix, neighbours' host routes aside, may lead elsewhere
-  // than before.
+  // Called when other routes for addresses of a prefix, neighbours' host routes aside,
+  // may lead elsewhere than before.
   using Changed = std::function<void(const Prefix&)>;
 
   Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed);
@@ -42,8 +42,8 @@ class Rib {
   // Adds, or replaces the candidate of the same (source, metric).
   void set(const Prefix& prefix, RouteCandidate candidate);
   void remove(const Prefix& prefix, Source source, std::uint32_t metric);
-  // Takes `hops` away from a candidate; all of it when none of its hops are left, none are given or none is
-  // known.
+  // Takes `hops` away from a candidate; all of it when none of its hops are left,
+  // none are given or none is known.
   void remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
                    const std::vector<RouteHop>& hops);
 
@@ -52,8 +52,8 @@ class Rib {
   void remove_object(std::uint32_t id);  // and the routes that name it
   bool knows_object(std::uint32_t id) const { return sets_.objects().knows(id); }
 
-  // Removes the source's candidates of other generations; keep_stale() calls that off, as far as it is not
-  // done yet.
+  // Removes the source's candidates of other generations; keep_stale() calls that off,
+  // as far as it is not done yet.
   void remove_stale(Source source, std::uint32_t generation);
   void keep_stale(Source source) { stale_[static_cast<std::size_t>(source)].reset(); }
   // Next hop objects of other generations, and the routes that name them.

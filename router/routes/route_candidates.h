@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes that sources give for one prefix, best first: nearly always one, so that one takes no memory of
-// its own.
+// The routes that sources give for one prefix, best first: nearly always one,
+// so that one takes no memory of its own.
 #pragma once
 
 #include <algorithm>

@@ -85,7 +85,7 @@ struct NextHopEntry {
     opening,     // those have: what waits goes first
     ready,
   };
-  // From `waiting` on: its MAC is known.
+  // Whether the MAC is known: it is in state `waiting` and those after it.
   static constexpr bool known(State s) { return s >= State::waiting; }
 
   MacAddress destination{};  // valid when known
@@ -99,9 +99,9 @@ inline constexpr std::uint32_t kNextHopNone = 0;  // no_route: the FIB's default
 inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
 
-// Where routes and next hops are programmed. A next hop is set before the first route that uses it. After the
-// last one it stays as it is until its id comes again, which is late: a worker may be in the midst of a
-// burst.
+// Where routes and next hops are programmed. A next hop is set before the first
+// route that uses it. After the last one it stays as it is until its id comes again,
+// which is late: a worker may be in the midst of a burst.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;

@@ -92,8 +92,8 @@ void Routes::on(const RouteEvent& event) {
   if (event.action == EventAction::remove)
     return rib_.remove_hops(to, Source::kernel, event.metric, kernel_hops(event));
   RouteCandidate c{.source = Source::kernel, .metric = event.metric, .generation = kernel_generation_};
-  // The object says more than a copy of its next hops: when it changes, the routes' copies may not be told
-  // again.
+  // The object says more than a copy of its next hops: when it changes,
+  // the routes' copies may not be told again.
   if (event.next_hop_id != 0 && (rib_.knows_object(event.next_hop_id) || event.next_hops.empty()))
     c.to.object = event.next_hop_id;
   else if (event.blackhole)

@@ -2,8 +2,8 @@
 // All that is known of routes, addresses, links and neighbours, from YAML and from the kernel, and what
 // follows of it for the data plane.
 //
-// One thread; no I/O. After every call the sink holds what the live inputs together say, whatever their
-// order:
+// One thread; no I/O. After every call the sink holds what the live inputs together
+// say, whatever their order:
 // - Several sources of one prefix: the router's own addresses and subnets, then YAML, then the kernel by
 // metric. A route
 //   none of whose next hops has a port is passed over: a YAML gateway on no connected subnet waits for one.
@@ -38,13 +38,13 @@ class Routes {
   Routes(const Routes&) = delete;  // parts of it refer to it
   Routes& operator=(const Routes&) = delete;
 
-  // Addresses, routes and neighbours of YAML; again after a reload with the same ports: only differences are
-  // programmed.
+  // Addresses, routes and neighbours of YAML; again after a reload with the same ports:
+  // only differences are programmed.
   void configure(const config::Config& config);
   // The kernel's interface that stands for a port; 0: none. Events may come before or after.
   void bind_port(std::size_t port, int ifindex);
-  // The device's own link state, for ports that the kernel does not see. A port is up when neither says it is
-  // down.
+  // The device's own link state, for ports that the kernel does not see.
+  // A port is up when neither says it is down.
   void set_port_up(std::size_t port, bool up);
 
   void on(const RouteEvent& event);
@@ -52,20 +52,20 @@ class Routes {
   void on(const NeighborEvent& event);
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
-  // Routes, neighbours and addresses that the kernel had before begin and does not repeat until end are
-  // removed at end.
+  // Routes, neighbours and addresses that the kernel had before begin and does not repeat
+  // until end are removed at end.
   void begin_kernel_sync();
   void end_kernel_sync();
 
-  // With many routes some calls have much to do: end_kernel_sync(), bind_port(), configure() and a next hop
-  // object that changes. They do it in full (the default), or a few milliseconds' worth per `steps` = 10,000,
-  // and leave the rest to work(); true: there is more. Until then routes of the old state are still in the
-  // sink.
+  // With many routes some calls have much to do: end_kernel_sync(), bind_port(),
+  // configure() and a next hop object that changes. They do it in full (the default),
+  // or a few milliseconds' worth per `steps` = 10,000, and leave the rest to work();
+  // true: there is more. Until then routes of the old state are still in the sink.
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
   bool work() { return rib_.work(); }
 
-  // From here on a neighbour that becomes known is not ready at once, but takes part in the next batch (see
-  // NeighborArrivals).
+  // From here on a neighbour that becomes known is not ready at once,
+  // but takes part in the next batch (see NeighborArrivals).
   void gate_neighbors() { arrivals_.start(); }
   bool collect_arrivals() { return arrivals_.collect(); }
   void advance_arrivals();

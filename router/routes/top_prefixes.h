@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The four IPv4 prefixes that reach, or could fill up, the upper end of the address space, as routes that do
-// not.
+// The four IPv4 prefixes that reach, or could fill up, the upper end of the address
+// space, as routes that do not.
 //
-// Where routes inside a prefix fill it up to 255.255.255.255, DPDK 22.11's rte_fib takes its end, 0, for the
-// beginning and writes the prefix's value over the whole table. Nothing is forwarded to 224.0.0.0/3
-// (multicast and reserved addresses): so 192.0.0.0/2 stands in the table as 192.0.0.0/3, and 128.0.0.0/1 as
-// that and 128.0.0.0/2.
+// Where routes inside a prefix fill it up to 255.255.255.255, DPDK 22.11's rte_fib takes its end, 0,
+// for the beginning and writes the prefix's value over the whole table. Nothing is forwarded to
+// 224.0.0.0/3 (multicast and reserved addresses): so 192.0.0.0/2 stands in the table as 192.0.0.0/3,
+// and 128.0.0.0/1 as that and 128.0.0.0/2.
 #pragma once
 
 #include <array>

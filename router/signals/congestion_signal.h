@@ -2,8 +2,8 @@
 // A congestion signal of CSA's remote part (router/signals/README.md): an OUT packet was the 8th to arrive at
 // a congested queue of this router, and the border that its source lies behind is to know.
 //
-// Only what the event is; how it travels is the driver's business: in the lab as an event, between routers in
-// a packet.
+// Only what the event is; how it travels is the driver's business: in the lab as an event,
+// between routers in a packet.
 #pragma once
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // Alpha of a path as its internal routers ask for it: the remote part of the CSA paper
 // (conditioners/README.md).
 //
-// The same controller as a local queue's. A signal is the 8th OUT arrival at a congested queue somewhere
-// along the path, and "not congested" is: no signal for T2. An onset is not signalled: when the first signal
-// leaves, the queue has been congested for seven arrivals, so that signal finds T1 expired and takes a step
-// at once, as the first congestion indication of ISUP does (Q.764, T29 and T30), from which the paper has its
-// timers.
+// A path has a controller of the same kind as a local queue (CsaController). A signal is the 8th OUT arrival
+// at a congested queue somewhere along the path, and "not congested" is: no signal for T2. An onset is not
+// signalled: when the first signal leaves, the queue has been congested for seven arrivals, so that signal
+// finds T1 expired and takes a step at once, as the first congestion indication of ISUP does (Q.764, T29 and
+// T30), from which the paper has its timers.
 #pragma once
 
 #include "conditioners/csa_controller.h"

@@ -14,8 +14,8 @@ class ReplayWindow {
   // Starts with one number seen.
   explicit ReplayWindow(std::uint64_t first) : highest_(first) { seen_.set(0); }
 
-  // Whether it is new; if so, it is seen from now on. What lies kSize or more behind the highest one counts
-  // as seen.
+  // Whether it is new; if so, it is seen from now on. What lies kSize or more behind the
+  // highest one counts as seen.
   bool accept(std::uint64_t sequence) {
     if (sequence > highest_) {
       const std::uint64_t step = sequence - highest_;

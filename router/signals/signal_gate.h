@@ -30,8 +30,8 @@ class SignalGate {
   // `keys` must outlive this. `id`: of this router; 0: none.
   SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys);
 
-  // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it, `out` is complete (its
-  // time is `now`).
+  // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it,
+  // `out` is complete (its time is `now`).
   SignalResult judge(std::span<const std::uint8_t> ip, Time now, UnixTime wall, CongestionSignal& out);
 
   struct Sender {
@@ -41,7 +41,7 @@ class SignalGate {
     Time last{};
   };
   std::vector<Sender> senders() const;  // that are remembered, heard longest ago first
-  // The same in no order, one by one (SignalHistory::size()).
+  // The senders of senders() in no order, by index, to be taken some at a time (SignalHistory::size()).
   std::size_t sender_count() const { return history_.size(); }
   Sender sender(std::size_t i) const { return reading_of(history_[i]); }
 

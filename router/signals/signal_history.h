@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a border remembers of the queues that signal to it, so that nothing is believed twice. Only authentic
-// signals come here.
+// What a border remembers of the queues that signal to it, so that nothing is believed twice.
+// Only authentic signals come here.
 //
 // A sender is forgotten when it has been silent for twice `max_age`: by then all that it has sent is stale.
 // That conclusion does not survive a wall clock that steps back; therefore a sender that is not remembered
@@ -38,8 +38,8 @@ class SignalHistory {
     std::size_t place;  // in the dense order
   };
   const std::list<Sender>& all() const { return senders_; }  // heard longest ago first
-  // The same in no order, for who takes some at a time: from the last one to the first, between whatever
-  // comes and goes, each one that stays is met, some of them twice.
+  // The senders of all(), in no order, by index, for who takes some at a time: from the last one to the
+  // first, whatever comes and goes in between, each one that stays is met, some of them twice.
   std::size_t size() const { return dense_.size(); }
   const Sender& operator[](std::size_t i) const { return *dense_[i]; }
 

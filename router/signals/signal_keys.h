@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys that congestion signals are signed with: at most two, so that a key can be changed while routers
-// run.
+// The keys that congestion signals are signed with: at most two, so that a key can be
+// changed while routers run.
 //
 // A key file is YAML and should be readable by its owner only:
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the fields of a congestion signal stand (signal_message.md), and its checksums and MAC: what writer
-// and reader share.
+// Where the fields of a congestion signal stand (signal_message.md), and its checksums and MAC:
+// what writer and reader share.
 #pragma once
 
 #include <array>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The signalling side: makes packets of the signals that congested queues ask for.
 //
-// One per worker that owns ports; no I/O. Each queue has its own sequence, which starts at the time of day
-// (seconds in the upper 32 bits, their fraction in the lower 32), so it goes on rising over restarts; and its
-// own limit, a token bucket of `queue_limit` signals a second with a depth of a tenth of a second (at least
-// 8). Signals come from an address of the router, one per family: the first of its core ports, else of any
-// (no link-local one); they go to the source of the congested packet, or to its border where `borders` has
-// one.
+// One per worker that owns ports; no I/O. Each queue has its own sequence, which starts at the
+// time of day (seconds in the upper 32 bits, their fraction in the lower 32), so it goes on rising
+// over restarts; and its own limit, a token bucket of `queue_limit` signals a second with a depth
+// of a tenth of a second (at least 8). Signals come from an address of the router, one per family:
+// the first of its core ports, else of any (no link-local one); they go to the source of the
+// congested packet, or to its border where `borders` has one.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class SignalSender {
 
   // The IP packet of a signal, in `room` (at least kMaxSignalBytes); 0: not to be sent, counted below.
   std::size_t write(const CongestionSignal& signal, Time now, UnixTime wall, std::span<std::uint8_t> room);
-  // Of what was written: it found no way out of this router.
+  // A signal that was written found no way out of this router.
   void lost(const CongestionSignal& signal);
 
   struct QueueCounters {
@@ -37,7 +37,7 @@ class SignalSender {
     std::uint64_t limited = 0;  // beyond the queue's limit
     std::uint64_t lost = 0;     // no address of its family here, no key, or lost()
   };
-  // Of the class of a port; zeros where nothing was signalled yet.
+  // The counters of a class's queue at a port; zeros where nothing was signalled yet.
   QueueCounters counters(std::uint8_t port, std::uint8_t class_index) const;
 
   // Keys changed; they must outlive this.

@@ -17,7 +17,7 @@ using UnixTime = std::chrono::sys_time<std::chrono::milliseconds>;
 class WallClock {
  public:
   explicit WallClock(UnixTime at, Time now = {}) { set(at, now); }
-  // It is `at` when the router's own time is `now`.
+  // Sets the wall clock: it shows `at` at the moment that the router's own clock shows `now`.
   void set(UnixTime at, Time now) {
     offset_.store(
         std::chrono::duration_cast<Duration>(at.time_since_epoch()).count() - now.time_since_epoch().count(),

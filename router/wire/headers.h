@@ -36,8 +36,8 @@
 
 namespace surety {
 
-// Why a packet leaves the fast path: the control thread deals with it, or the kernel does. The name is the
-// metric label.
+// Why a packet leaves the fast path: the control thread deals with it, or the kernel does.
+// The name is the metric label.
 // clang-format off
 #define SURETY_PUNT_REASONS(X)                                                        \
   X(arp,        "ARP")                                                                \

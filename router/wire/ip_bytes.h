@@ -21,7 +21,7 @@ inline std::uint8_t traffic_class(const std::uint8_t* ip) {
 constexpr std::size_t address_bytes(bool v6) {
   return v6 ? 16 : 4;
 }
-// Of the source address in an IP header; the destination follows it.
+// The offset of the source address in an IP header; the destination follows it.
 constexpr std::size_t addresses_at(bool v6) {
   return v6 ? 8 : 12;
 }

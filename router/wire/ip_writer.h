@@ -22,8 +22,8 @@ class IpWriter {
 
   std::size_t header_length() const { return v6_ ? 40 : 20; }
 
-  // Writes header_length() bytes at `to` for a packet of `payload` bytes behind the header; all of it fits
-  // into 65535 bytes.
+  // Writes header_length() bytes at `to` for a packet of `payload` bytes behind the header;
+  // all of it fits into 65535 bytes.
   void write(std::uint8_t* to, std::size_t payload, std::uint8_t dscp) const {
     if (v6_)
       write_v6(to, payload, dscp);

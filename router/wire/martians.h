@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which addresses a router must refuse, keep on the link, or hand to the kernel. Pure predicates over
-// addresses in host order; what depends on the router's own subnets (directed broadcast, own addresses) is
-// the FIB's business.
+// Which addresses a router must refuse, keep on the link, or hand to the kernel. Pure predicates
+// over addresses in host order; what depends on the router's own subnets (directed broadcast,
+// own addresses) is the FIB's business.
 //
-// Sources: RFC 1812 4.2.2.11, 5.3.7 (martians), RFC 3927 7 (169.254/16), RFC 4291 2.5-2.7 (IPv6 scopes), RFC
-// 6890.
+// Sources: RFC 1812 4.2.2.11, 5.3.7 (martians), RFC 3927 7 (169.254/16),
+// RFC 4291 2.5-2.7 (IPv6 scopes), RFC 6890.
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ constexpr bool for_many(std::uint32_t a) {
   return multicast(a) || limited_broadcast(a);
 }
 
-// 1 where the first byte alone shows that none of the above holds: one load on the fast path instead of six
-// comparisons.
+// 1 where the first byte alone shows that none of the above holds: one load on the fast path
+// instead of six comparisons.
 inline constexpr std::array<std::uint8_t, 256> kOrdinary = [] {
   std::array<std::uint8_t, 256> table{};
   for (std::uint32_t first = 0; first < 256; ++first) {
@@ -82,8 +82,8 @@ constexpr bool multicast_of_no_link(const Address& a) {
   return multicast(a) && (a.high >> 48 & 0xf) <= 1;
 }
 
-// The unspecified address is a martian too, unless the packet is neighbour discovery's (duplicate address
-// detection).
+// The unspecified address is a martian too, unless the packet is neighbour discovery's
+// (duplicate address detection).
 constexpr bool martian_source(const Address& a) {
   return multicast(a) || unspecified(a) || loopback(a) || v4_mapped(a);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parsers of headers.h share among themselves: the frame at hand, the flow key, the transport
-// checks.
+// What the parsers of headers.h share among themselves: the frame at hand,
+// the flow key, the transport checks.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace surety::detail {
 inline constexpr std::size_t kEthernetHeader = 14;
 inline constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd;  // Ethertypes
 
-// As the low 48 bits of a load.
+// The port's own MAC address as the low 48 bits of a load.
 inline std::uint64_t own_mac(const ParseContext& context) {
   return load<std::uint32_t>(context.mac.data()) |
          static_cast<std::uint64_t>(load<std::uint16_t>(context.mac.data() + 4)) << 32;
@@ -76,8 +76,8 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
   out.l3_offset = static_cast<std::uint8_t>(f.l3);
 }
 
-// All of `out` but the rest and addresses of the key, of a packet with ports: in three stores instead of
-// fifteen.
+// All of `out` but the rest and addresses of the key, of a packet with ports:
+// in three stores instead of fifteen.
 inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6, std::size_t length,
                        std::size_t l4_offset, std::uint64_t protocol, std::uint64_t traffic_class,
                        std::uint64_t ttl, ParsedPacket& out) {
@@ -101,9 +101,9 @@ inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6, std::size
   store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32);
 }
 
-// Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at `l4`. Both in
-// one piece of branch-free code, because traffic is a mixture of the two that no branch predictor can
-// foresee.
+// Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at
+// `l4`. Both in one piece of branch-free code, because traffic is a mixture of the two that no
+// branch predictor can foresee.
 inline bool tcp_or_udp_fits(bool tcp, const std::uint8_t* l4, std::size_t payload) {
   const std::size_t minimum = tcp ? 20 : 8;
   if (payload < minimum) [[unlikely]]
@@ -113,11 +113,12 @@ inline bool tcp_or_udp_fits(bool tcp, const std::uint8_t* l4, std::size_t payloa
   return stated >= minimum && stated <= payload;
 }
 
-// The same of any protocol; true of those that have no checks.
+// Whether the header of any transport protocol fits into the `payload` bytes at `l4`, as tcp_or_udp_fits()
+// says for those two; true of protocols that have no checks.
 bool transport_fits(std::uint8_t protocol, const std::uint8_t* l4, std::size_t payload);
 
-// A fragment's place. `end` is where the whole datagram would end if this were its last fragment, headers
-// included.
+// A fragment's place. `end` is where the whole datagram would end if this were its last
+// fragment, headers included.
 struct Fragment {
   std::size_t offset = 0;  // bytes
   std::size_t payload = 0, end = 0;

@@ -82,8 +82,8 @@ Chain walk_extensions(const std::uint8_t* ip, std::size_t length) {
   return chain;
 }
 
-// RFC 4861: solicitations, advertisements and redirects never pass a router, so they arrive with hop limit
-// 255.
+// RFC 4861: solicitations, advertisements and redirects never pass a router,
+// so they arrive with hop limit 255.
 bool is_neighbor_discovery(const std::uint8_t* ip, const Chain& chain) {
   const std::uint8_t type = ip[chain.l4];
   return chain.protocol == kIcmp6 && ip[7] == 255 && type >= 133 && type <= 137;

@@ -13,9 +13,9 @@ class OrdinaryParser {
   explicit OrdinaryParser(const ParseContext& context)
       : station_(detail::own_mac(context) << 16), terms_(context) {}
 
-  // Untagged, to the port's own MAC, TCP or UDP right behind an IP header without options, ordinary
-  // addresses: true, and `out` is what parse() makes of it, which forwards. false: ask parse(); `out` is
-  // unspecified.
+  // Untagged, to the port's own MAC, TCP or UDP right behind an IP header without options,
+  // ordinary addresses: true, and `out` is what parse() makes of it, which forwards.
+  // false: ask parse(); `out` is unspecified.
   [[gnu::always_inline]] bool operator()(const std::uint8_t* frame, std::size_t size,
                                          ParsedPacket& out) const {
     if (size < detail::kEthernetHeader + 20 || load<std::uint64_t>(frame) << 16 != station_) [[unlikely]]

@@ -14,8 +14,8 @@ namespace surety {
 
 namespace detail {
 
-// Replaces the 16-bit word at `offset`, given as loaded: one's complement sums do not care for byte order
-// (RFC 1071).
+// Replaces the 16-bit word at `offset`, given as loaded: one's complement sums do not care
+// for byte order (RFC 1071).
 inline void replace_ipv4_word(std::uint8_t* ip, std::size_t offset, std::uint16_t word) {
   const std::uint32_t checksum = load<std::uint16_t>(ip + 10), old = load<std::uint16_t>(ip + offset);
   std::uint32_t sum = (checksum ^ 0xffff) + (old ^ 0xffff) + word;
@@ -65,7 +65,7 @@ inline void decrement_ttl(std::uint8_t* ip, bool v6) {
   }
 }
 
-// Both at once, with one update of the checksum.
+// Sets the DSCP and decrements the TTL at once, with one update of the checksum.
 inline void set_dscp_and_decrement_ttl(std::uint8_t* ip, bool v6, std::uint8_t dscp) {
   if (v6) {
     set_dscp(ip, true, dscp);

@@ -7,8 +7,8 @@
 
 namespace surety::lab {
 
-// Prints every error and warning with its place, then a line that sums up each file. 0, or 1 when one has an
-// error.
+// Prints every error and warning with its place, then a line that sums up each file. 0,
+// or 1 when one has an error.
 int command_check(const std::vector<std::string>& files);
 
 }  // namespace surety::lab

@@ -15,8 +15,8 @@ struct Point {
   Scenario scenario;
 };
 
-// Errors and warnings go to `errors`, those that several points have in common once; none: there was an
-// error.
+// Errors and warnings go to `errors`, those that several points have in common once;
+// none: there was an error.
 std::optional<std::vector<Point>> load_points(const RunCommand& command, std::ostream& errors);
 
 // The link of that name, its ends in either order. Throws ScenarioError, with what it may have meant.

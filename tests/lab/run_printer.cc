@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The same object with the sweep's settings behind its first key.
+// `object` with the sweep's settings put behind its first key.
 Json with_settings(const Json& object, const std::vector<Setting>& swept) {
   if (swept.empty()) return object;
   Json settings = Json::object();

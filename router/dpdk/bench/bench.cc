@@ -48,8 +48,8 @@ Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traff
   return feeds;
 }
 
-// All paths of one family and number of flows, interleaved, so that what the machine does to one it does to
-// all.
+// All paths of one family and number of flows, interleaved, so that what the machine
+// does to one it does to all.
 std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows, int family) {
   const BenchSubject::Traffic traffic{static_cast<std::uint32_t>(flows), family == 6};
   const Feeds feeds = make_feeds(bed, o, traffic);

@@ -29,9 +29,9 @@ struct BenchOptions {
   double load = 0.8;
 };
 
-// Exit status: 0, or 1 when it could not start. Prints a row per path, number of flows and family: median,
-// minimum and maximum cycles per packet, Mpps, the ratio to the anchor of the same run, and the cycles of
-// each stage.
+// Exit status: 0, or 1 when it could not start. Prints a row per path, number of flows and family:
+// median, minimum and maximum cycles per packet, Mpps, the ratio to the anchor of the same run,
+// and the cycles of each stage.
 int bench(const BenchOptions& options);
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long things took, in cycles: to 1.6 % of each, in 15 kB, so that counting does not disturb what is
-// counted.
+// How long things took, in cycles: to 1.6 % of each, in 15 kB, so that counting does
+// not disturb what is counted.
 #pragma once
 
 #include <algorithm>

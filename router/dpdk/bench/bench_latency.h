@@ -16,11 +16,11 @@ struct BenchLatency {
   double packets_per_second = 0;  // offered
   BenchHistogram added;           // cycles from a packet's coming to its transmission
   BenchHistogram turns;           // cycles from turn to turn meanwhile
-  BenchHistogram flood_turns;     // the same while each packet is of a new flow, as fast as they can be taken
-  BenchHistogram reload_turns;    // the same at the load, while one configuration after the other comes
-  BenchHistogram machine;         // the same of a loop that only reads the clock: what the machine takes away
-  // The same of a loop that writes to memory at random, as much as the flows' records: interrupts take longer
-  // where the caches hold something else.
+  BenchHistogram flood_turns;     // turn to turn, each packet of a new flow, as fast as they can be taken
+  BenchHistogram reload_turns;    // turn to turn at the load, while one configuration after the other comes
+  BenchHistogram machine;  // per round of a loop that only reads the clock: what the machine takes away
+  // Cycles per round of a loop that writes to memory at random, as much of it as the flows' records take:
+  // interrupts take longer where the caches hold something else.
   BenchHistogram machine_walking;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a NIC's driver does to packet buffers, for benchmarks of several workers.
 //
-// net_null initialises both cache lines of each buffer as it allocates it, when it is needed. Where buffers
-// come back from another core, that waits for four lines of its cache, as no NIC does: a driver fills
-// descriptors long before packets come, writes the first line alone, and the frame is DMA's to write. So does
-// this one.
+// net_null initialises both cache lines of each buffer as it allocates it, when it is needed.
+// Where buffers come back from another core, that waits for four lines of its cache, as no
+// NIC does: a driver fills descriptors long before packets come, writes the first line alone,
+// and the frame is DMA's to write. So does this one.
 #pragma once
 
 #include <rte_mbuf.h>

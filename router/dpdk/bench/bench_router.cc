@@ -105,8 +105,8 @@ config::Config bench_config(const std::string& path, std::uint32_t flows, std::s
   c.router.name = "bench";
   for (std::size_t k = 0; k < pairs; ++k)
     for (const bool fed : {true, false}) c.ports.push_back(null_port(k, fed));
-  // Room, and so an index, of the size the flows need: nothing may be refused, nothing be roomier than a
-  // user's.
+  // Room, and so an index, of the size the flows need: nothing may be refused,
+  // nothing be roomier than a user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
   c.flow_table.idle_timeout = std::chrono::hours(1);
   const bool core = path == "core", queues = core || path == "everything";

@@ -25,16 +25,16 @@ class BenchSubject {
   std::size_t turn() const { return turn_(); }
   // Cycles per packet over `packets` packets.
   double cycles_per_packet(std::uint64_t packets) const;
-  // At its next turn it goes by another configuration, where all flows have another service. For paths with
-  // services.
+  // At its next turn it goes by another configuration, where all flows have another
+  // service. For paths with services.
   void reload();
   // From now on the bed's port receives this one's feed.
   void attach() const { bed_.use(&feed_); }
   BenchFeed& feed() const { return feed_; }
 
   StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
-  // A row counts only if all of its packets took the whole path: throws std::runtime_error with the reason if
-  // not.
+  // A row counts only if all of its packets took the whole path:
+  // throws std::runtime_error with the reason if not.
   void must_be_clean() const;
 
  private:

@@ -43,8 +43,8 @@ class BenchFeed {
   std::span<const std::uint8_t> frame(std::uint32_t i) const {
     return std::span(frames_.get()[i].bytes).first(frame_length_);
   }
-  // Fills received mbufs with the next packets of the table, round and round. Returns how many there are; the
-  // others are freed.
+  // Fills received mbufs with the next packets of the table, round and round.
+  // Returns how many there are; the others are freed.
   std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t n);
 
  private:

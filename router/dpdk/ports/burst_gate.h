@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps workers out of a device while another thread stops it, starts it, or lets its driver take its memory
-// away.
+// Keeps workers out of a device while another thread stops it, starts it,
+// or lets its driver take its memory away.
 //
 // A lane is one queue in one direction, used by one thread. Passing costs one atomic exchange per burst; a
 // worker never waits: it finds the gate shut and has nothing to receive, or no room to transmit.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps a memif port's connection alive while workers use the port.
 //
-// DPDK's driver connects a client once, when the device is started, and forgets about it; and whoever loses
-// its peer unmaps the shared memory in DPDK's interrupt thread, whatever a worker is doing with it. So the
-// device is started again until its server is there, and nothing is unmapped while a worker is inside
-// (memif_keeper.h).
+// DPDK's driver connects a client once, when the device is started, and forgets about it;
+// and whoever loses its peer unmaps the shared memory in DPDK's interrupt thread,
+// whatever a worker is doing with it. So the device is started again until its server is
+// there, and nothing is unmapped while a worker is inside (memif_keeper.h).
 #pragma once
 
 #include <rte_ethdev.h>

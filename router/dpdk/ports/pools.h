@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for each NUMA node that
-// has some.
+// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for
+// each NUMA node that has some.
 //
 // On a machine with one node that is one pool.
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace surety {
 
-// The NUMA node of a device, as the kernel's `sysfs` has it; `otherwise` where the device or the machine
-// knows of none.
+// The NUMA node of a device, as the kernel's `sysfs` has it;
+// `otherwise` where the device or the machine knows of none.
 int node_of(const config::Device& device, int otherwise, const std::string& sysfs = "/sys");
 
 class Pools {

@@ -21,7 +21,7 @@ std::array<std::uint8_t, kRssKey> symmetric_rss_key();
 // ports are hashed where it can, addresses alone where not (fragments, DCCP).
 std::optional<std::uint64_t> rss_fields(const rte_eth_dev_info& device, Spread spread);
 
-// Of a device that DPDK itself drives.
+// The abilities of a device that DPDK itself drives.
 PortAbility ability_of(const rte_eth_dev_info& device);
 
 }  // namespace surety

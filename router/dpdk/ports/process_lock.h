@@ -10,8 +10,8 @@ namespace surety {
 
 class ProcessLock {
  public:
-  // Files of root's locks stand in /run/surety, of others in /tmp. Throws std::system_error when the file
-  // cannot be written.
+  // Files of root's locks stand in /run/surety, of others in /tmp.
+  // Throws std::system_error when the file cannot be written.
   explicit ProcessLock(const std::string& what);
   ~ProcessLock();
   ProcessLock(const ProcessLock&) = delete;

@@ -10,8 +10,8 @@
 
 namespace surety {
 
-// The counter and the kernel's clock (CLOCK_MONOTONIC_RAW, which nobody slews) at one moment, within
-// `uncertain` ns.
+// The counter and the kernel's clock (CLOCK_MONOTONIC_RAW, which nobody slews) at one
+// moment, within `uncertain` ns.
 struct TscReading {
   std::uint64_t tsc;
   std::int64_t ns;

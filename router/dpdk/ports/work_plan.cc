@@ -96,9 +96,9 @@ bool can_dispatch(const WorkPlan& plan, std::size_t port) {
          plan.ports[port].spread != Spread::none;
 }
 
-// Dispatch costs each packet the way to another core's cache: by default it is for workers that would have
-// nothing to do. Who names the reader of a port's only queue wants no others. `joint`: ports that are planned
-// already.
+// Dispatch costs each packet the way to another core's cache: by default it is for workers that
+// would have nothing to do. Who names the reader of a port's only queue wants no others.
+// `joint`: ports that are planned already.
 void plan_dispatch(WorkPlan& plan, const config::Config& config, const std::set<std::size_t>& joint) {
   std::set<std::size_t> readers;
   bool some_idle = true;
@@ -168,8 +168,8 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
       fmt::join(named, ", "), *first, names.front()));
 }
 
-// Rules that span ports all span the same ones: those of customers. Empty: no contract is met through
-// several.
+// Rules that span ports all span the same ones: those of customers.
+// Empty: no contract is met through several.
 std::vector<std::size_t> joint_ports(const config::Config& config) {
   std::vector<std::size_t> ports;
   for (std::size_t p = 0; p < config.ports.size(); ++p)

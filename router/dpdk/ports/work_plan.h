@@ -35,7 +35,7 @@ Spread spread_of(const config::Config& config, std::size_t port);
 
 inline constexpr unsigned kSignalRingSize = 256;
 
-// Of one router.
+// The most workers that one router has.
 inline constexpr std::size_t kMaxWorkers = 64;
 
 // What a device can do.
@@ -72,8 +72,8 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
 // contract come to one worker, though plan_work() might have dealt out the rest in another way.
 bool serves(const WorkPlan& plan, const config::Config& config);
 
-// What the rings between workers (fabric.h) take of DPDK's memory at most, in bytes: grows with the square of
-// the workers.
+// What the rings between workers (fabric.h) take of DPDK's memory at most, in bytes:
+// grows with the square of the workers.
 constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
   constexpr std::uint64_t head = 512;  // of a ring
   const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rings between workers: made once, before they run.
 //
-// Each ring has one writer and one reader. Where there is one worker there are none but those of the control
-// thread.
+// Each ring has one writer and one reader. Where there is one worker there are none but
+// those of the control thread.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ using SignalRing = SpscRing<CongestionSignal>;
 
 class Fabric {
  public:
-  // Rings bear `name`, at most 12 characters, unique in the process. Throws std::runtime_error without
-  // memory.
+  // Rings bear `name`, at most 12 characters, unique in the process.
+  // Throws std::runtime_error without memory.
   Fabric(const std::string& name, const WorkPlan& plan);
 
   // From `worker` to the owner of `port`; null: it is the owner.

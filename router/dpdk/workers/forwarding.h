@@ -27,8 +27,8 @@ class Forwarding : public RouteSink {
   // Next hops that were set to `opening` since the last time: what waits for them goes.
   void announce_opening() { next_hops_.announce_opening(); }
 
-  // A token of what has been set until now, and whether all workers have seen it: have begun a turn since, or
-  // sleep.
+  // A token of what has been set until now, and whether all workers have seen it:
+  // have begun a turn since, or sleep.
   std::uint64_t mark() { return rte_rcu_qsbr_start(rcu_.get()); }
   bool seen(std::uint64_t mark) { return rte_rcu_qsbr_check(rcu_.get(), mark, false) == 1; }
 

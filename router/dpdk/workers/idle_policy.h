@@ -16,10 +16,10 @@ namespace surety {
 struct IdleParams {
   std::uint32_t turns = 64;                        // turns without a packet before the first sleep, and ...
   Duration after = std::chrono::microseconds(20);  // ... no packet for so long: a sleep costs about 5 us
-  // Between looks, where a source has no descriptor. By tests/bench/idle_latency.py, two routers joined by
-  // memif: looks of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a core, and the first packet took 74, 91,
-  // 118, 140 us (median) and 181, 206 to 467, 260, 344 (p99); 10 us cost 50 % and a thread slept no less than
-  // at 25.
+  // Between looks, where a source has no descriptor. By tests/bench/idle_latency.py,
+  // two routers joined by memif: looks of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a
+  // core, and the first packet took 74, 91, 118, 140 us (median) and 181, 206 to 467,
+  // 260, 344 (p99); 10 us cost 50 % and a thread slept no less than at 25.
   Duration look = std::chrono::microseconds(25);
   Duration longest = std::chrono::milliseconds(10);  // shows that it lives, answers what has no wake-up
   Duration least = std::chrono::microseconds(5);     // shorter sleeps cost more than they save

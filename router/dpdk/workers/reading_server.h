@@ -2,9 +2,9 @@
 // Hands out the numbers of a worker to other threads: who asks waits; the worker answers between two turns,
 // and is not kept from them for longer than a step of the copying takes (signalling_copy.h).
 //
-// A reading is of one moment, where the law of counters.h holds, but for the rows of the congestion
-// signalling, which are of the last turns. The worker formats and allocates nothing: names are given by who
-// asks.
+// A reading is of one moment, where the law of counters.h holds, but for the rows of the
+// congestion signalling, which are of the last turns. The worker formats and allocates nothing:
+// names are given by who asks.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ class ReadingServer {
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
                 Fill fill);
 
-  // From any thread. Empty when there is no answer within a second. Of a worker that does not run, who asks
-  // copies himself.
+  // From any thread. Empty when there is no answer within a second. Of a worker that does not
+  // run, who asks copies himself.
   std::optional<Reading> read(Sleeper& sleeper, const TscClock& clock);
   // For the thread that turns the worker, without asking.
   const Reading& read_here(Time now);

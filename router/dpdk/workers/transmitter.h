@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ports that a worker owns: the Egress of each, the rings by which other threads hand packets over to it,
-// and the device.
+// The ports that a worker owns: the Egress of each, the rings by which other threads hand packets
+// over to it, and the device.
 //
 // Packets leave in the order that the Egress decides: what the device does not accept yet is offered again
 // before anything that follows. Whatever any thread wants to leave by such a port goes through its Egress.
@@ -23,7 +23,7 @@ class Transmitter {
   Transmitter(const WorkerContext& context, const Snapshot& snapshot, bool signals, std::uint64_t seed,
               Time now);
 
-  // By port; null: another worker owns it.
+  // The egress of each port; null: another worker owns it.
   std::span<const std::unique_ptr<Egress>> egresses() const { return egresses_; }
 
   // Once per turn each, in this order: timers of the egresses; what others have handed over goes into their
@@ -32,8 +32,8 @@ class Transmitter {
   std::size_t take_over(Time now);
   std::size_t transmit(Time now);
 
-  // When packets or timers ask for a turn. Ports whose device takes no packets do not count: their events
-  // mean nothing meanwhile.
+  // When packets or timers ask for a turn. Ports whose device takes no packets do not count:
+  // their events mean nothing meanwhile.
   Time next_event(Time now) const;
   // Packets wait for a device: for as long as its link is down, perhaps.
   bool blocked() const;

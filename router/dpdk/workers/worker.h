@@ -3,8 +3,8 @@
 //
 // It receives from the queues that the plan gives it, and what other workers dispatch to it (receiver.h);
 // conditions and routes that (Ingress); hands it over to the workers that own the ports, and queues and
-// transmits what leaves by its own (transmitter.h). Single writer of everything it counts (CONTRIBUTING.md
-// rule 9).
+// transmits what leaves by its own (transmitter.h). Single writer of everything it counts
+// (CONTRIBUTING.md rule 9).
 #pragma once
 
 #include <rte_rcu_qsbr.h>
@@ -61,15 +61,15 @@ class Worker {
 
   // All workers of the plan, by index, this one among them.
   void connect(std::span<const std::unique_ptr<Worker>> all);
-  // Before run(): where to report, as thread `index`, that no reference to a FIB entry is held (once per
-  // turn).
+  // Before run(): where to report, as thread `index`, that no reference to a FIB
+  // entry is held (once per turn).
   void report_to(rte_rcu_qsbr* rcu);
   // Polls until stop(), then lets go what is queued and held for at most `drain`. Runs on the worker's core.
   void run(Duration drain);
   void stop();
   // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
   std::size_t turn();
-  // The same at a time of the caller's, from WorkerOptions::start on.
+  // One turn at a time that the caller gives, WorkerOptions::start or later.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
   // What run() does when it is told to stop: no more packets from devices ...
   void stop_receiving() {

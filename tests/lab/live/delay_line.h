@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One direction of a link in real time: loss, a rate with a queue, a delay. Frames leave in the order they
-// came.
+// One direction of a link in real time: loss, a rate with a queue, a delay.
+// Frames leave in the order they came.
 //
 // Means the same as a link of a scenario does in virtual time (LinkDirection), over Ethernet frames; a rate
 // counts the bytes of the IP packet. Time is an argument; nothing here does I/O. Neighbour discovery is no

@@ -56,8 +56,8 @@ struct LiveComparison {
   nlohmann::ordered_json json() const;
 };
 
-// Results of one scenario, at least one; `whole`: the same ones with all of the run measured. Flows of all in
-// the same order.
+// Results of one scenario, at least one; `whole`: the same ones with all of the run measured.
+// Flows of all in the same order.
 LiveComparison compare(std::span<const RunResult> measured, std::span<const RunResult> whole,
                        const LiveOutcome& live);
 

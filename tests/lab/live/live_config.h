@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of a live run are told: one configuration for each router, one for the endpoints; JSON,
-// which is YAML.
+// What the programs of a live run are told: one configuration for each router,
+// one for the endpoints; JSON, which is YAML.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace surety::lab {
 
-// Of all routers of a run, beside their configurations.
+// The signal key of all routers of a run, a file beside their configurations.
 inline constexpr const char* kLiveKeyFile = "signal.key";
 std::string key_file(const std::array<std::uint8_t, 16>& key);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the parts of a scenario stand on this machine when it runs live: namespaces, interfaces, addresses of
-// links.
+// Where the parts of a scenario stand on this machine when it runs live: namespaces,
+// interfaces, addresses of links.
 //
 // One namespace per router, one for all hosts (one process plays them, with one clock: its senders start
 // together), and one for the wire, where every veth pair has its other end. Addresses, MACs, routes and ports
@@ -31,8 +31,8 @@ struct LiveLayout {
 };
 LiveLayout live_layout(const Plan& plan, const std::string& prefix);
 
-// The address of one end of a link, and the subnet that both ends share: 100.64.0.0/10 (RFC 6598), a /30
-// each.
+// The address of one end of a link, and the subnet that both ends share:
+// 100.64.0.0/10 (RFC 6598), a /30 each.
 inline constexpr std::uint8_t kLinkPrefix = 30;
 inline constexpr std::size_t kMostLinks = 1 << 20;
 IpAddress link_address(std::size_t link, bool end_b);

@@ -11,8 +11,8 @@
 
 namespace surety::lab {
 
-// What a line does to frames. The port before it is held back by its shaper (live_config.h), so that it may
-// take all.
+// What a line does to frames. The port before it is held back by its shaper
+// (live_config.h), so that it may take all.
 Impairment impairment_of(const LinkDirection& direction);
 
 // A wire with every line of the plan, in the calling thread's namespace. `seed`: of the losses.

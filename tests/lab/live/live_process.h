@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that a live run starts: each ended and waited for when its object goes, also when this process is
-// killed.
+// Programs that a live run starts: each ended and waited for when its object goes,
+// also when this process is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,8 @@ struct LiveError : std::runtime_error {
 
 class LiveProcess {
  public:
-  // Searched in PATH; its standard output and error go to `log`. In a session of its own: Ctrl-C is ours to
-  // handle.
+  // Searched in PATH; its standard output and error go to `log`. In a session of its own:
+  // Ctrl-C is ours to handle.
   LiveProcess(const std::vector<std::string>& command, const std::string& log);
   ~LiveProcess();
   LiveProcess(const LiveProcess&) = delete;
@@ -39,8 +39,8 @@ class LiveProcess {
   std::optional<int> status_;
 };
 
-// Runs a command to its end, its output in `directory`. Throws LiveError with what it said unless it
-// succeeds.
+// Runs a command to its end, its output in `directory`. Throws LiveError with what
+// it said unless it succeeds.
 void run_command(const std::vector<std::string>& command, const std::string& directory);
 
 // Looks every 5 ms until `done` says so: true; or `stop` does, or the time is over: false.

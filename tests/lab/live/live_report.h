@@ -22,8 +22,8 @@ struct LiveFlow {
 struct LiveOutcome {
   std::vector<LiveFlow> flows;      // in the order of Plan::flows()
   std::vector<QueueResult> queues;  // counters of the measured interval; no averages
-  // What the links carried; of these, what left one more than 5 ms late; and what the machine was too slow to
-  // take.
+  // What the links carried; of these, what left one more than 5 ms late;
+  // and what the machine was too slow to take.
   std::uint64_t carried_packets = 0, late_packets = 0, missed_packets = 0;
   bool interrupted = false;
 };

@@ -19,8 +19,8 @@ struct LiveRun {
   std::function<void(double)> progress;     // the part done, 0..1
 };
 
-// Needs root. Takes the scenario's duration and some seconds, whatever happens. Throws LiveError in one
-// sentence.
+// Needs root. Takes the scenario's duration and some seconds, whatever happens.
+// Throws LiveError in one sentence.
 LiveOutcome run_live(const Plan& plan, const LiveRun& run);
 
 }  // namespace surety::lab

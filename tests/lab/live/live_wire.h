@@ -42,8 +42,8 @@ class Wire {
   // several stations behind it. Returns its index, for line().
   std::size_t connect(std::size_t from, std::size_t to, const Impairment& impairment, std::uint64_t seed,
                       std::optional<MacAddress> only_to = std::nullopt);
-  // Carries frames until `stop`; a frame leaves within some 50 us of its time while the machine has a core
-  // for this thread.
+  // Carries frames until `stop`; a frame leaves within some 50 us of its time while the machine
+  // has a core for this thread.
   void run(const std::atomic<bool>& stop);
 
   struct Counters {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The small language in which an experiment says what it looks at: `mean(a.flows[f#*].ros) * 100`.
 //
-// Numbers, + - * / and comparisons (1 or 0), parentheses, the functions of expression_value.h, the paths of
-// expression_path.h (after the name of a variant, where there are some), and point(x, e): e at one point of
-// the sweep. Elsewhere a path stands for all points that are looked at: numbers become a list, lists one long
-// list.
+// Numbers, + - * / and comparisons (1 or 0), parentheses, the functions of expression_value.h, the
+// paths of expression_path.h (after the name of a variant, where there are some), and point(x, e):
+// e at one point of the sweep. Elsewhere a path stands for all points that are looked at: numbers
+// become a list, lists one long list.
 #pragma once
 
 #include <functional>

@@ -32,9 +32,9 @@ nlohmann::ordered_json tree_of(const RunResult& run);
 // Whether such a path can lead to numbers, whatever the names; throws ValueError, which says what there is.
 void check_path(const Path& path);
 
-// A number if all names are plain, else a list; a single series is a list with its times. Items of lists are
-// called by `name`, queues and domains by `router/port/queue`. A drop reason that did not occur is 0; no
-// other match: ValueError.
+// A number if all names are plain, else a list; a single series is a list with its times. Items of lists
+// are called by `name`, queues and domains by `router/port/queue`. A drop reason that did not occur is 0;
+// no other match: ValueError.
 Value look_up(const Path& path, const nlohmann::ordered_json& tree);
 
 }  // namespace surety::lab

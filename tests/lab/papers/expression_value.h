@@ -25,9 +25,9 @@ struct ValueError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Functions and operators, which are functions called `+`, `<=`, ...: a null among what is counted makes the
-// result null, and so does a result that is not finite. Of two lists the items are taken in pairs; a number
-// goes with each.
+// Functions and operators, which are functions called `+`, `<=`, ...: a null among
+// what is counted makes the result null, and so does a result that is not finite.
+// Of two lists the items are taken in pairs; a number goes with each.
 struct ValueFunction {
   std::string_view name;
   std::size_t least, most;                           // arguments

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety-lab papers --report DIR`: a page with tables and plots in the papers' axes, and a summary in
-// Markdown.
+// `surety-lab papers --report DIR`: a page with tables and plots in the papers' axes,
+// and a summary in Markdown.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs experiments: every (experiment, seed, variant, point) is a job, and all cores stay busy from the first
-// to the last.
+// Runs experiments: every (experiment, seed, variant, point) is a job,
+// and all cores stay busy from the first to the last.
 #pragma once
 
 #include <atomic>
@@ -40,13 +40,13 @@ class PapersRun {
   PapersRun(std::span<const Paper> papers, PapersRunOptions options);
   ~PapersRun();
 
-  // Reads all scenarios, so that an error does not wait for its turn. False: `errors` says what is wrong with
-  // them.
+  // Reads all scenarios, so that an error does not wait for its turn.
+  // False: `errors` says what is wrong with them.
   bool read(const PapersFiles& files, std::ostream& errors);
   std::uint16_t longest_packet() const;  // of the scenarios, for start_dpdk()
   std::size_t runs() const;
-  // Once, after DPDK was started. Throws ScenarioError, which names the experiment, and what run_jobs()
-  // throws.
+  // Once, after DPDK was started. Throws ScenarioError, which names the experiment,
+  // and what run_jobs() throws.
   void run();
 
  private:

@@ -12,9 +12,9 @@
 
 namespace surety::lab {
 
-// printed: no band. differs: a band that is not claimed is missed. pinned: so it is, or there is no band, but
-// our own band holds. broken: the expression does not fit what the run showed. not_run: not one seed was
-// finished.
+// printed: no band. differs: a band that is not claimed is missed. pinned: so it is, or there is
+// no band, but our own band holds. broken: the expression does not fit what the run showed.
+// not_run: not one seed was finished.
 enum class Verdict : std::uint8_t { met, missed, differs, pinned, pin_missed, printed, broken, not_run };
 
 struct RowResult {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pieces of a self-contained HTML page: style for light and dark, tables; no script, nothing from the
-// network.
+// The pieces of a self-contained HTML page: style for light and dark, tables; no script,
+// nothing from the network.
 #pragma once
 
 #include <span>

@@ -22,9 +22,9 @@ class Scale {
  public:
   // From `from` to `to` at the values given; where these do not differ, the axis shows some room around them.
   static Scale linear(double from, double to);
-  // The same, moved outwards to the ticks next to them.
+  // linear() with both ends moved outwards to the ticks next to them.
   static Scale rounded_out(double from, double to);
-  // Of positive values.
+  // A logarithmic axis, for positive values.
   static Scale logarithmic(double from, double to);
 
   double from() const { return from_; }

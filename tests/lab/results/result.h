@@ -13,8 +13,8 @@
 
 namespace surety::lab {
 
-// One value per sample of RunResult::sample_s, the first at its end (throughputs: of the bin) ; NaN: nothing
-// to show.
+// One value per sample of RunResult::sample_s, the first at its end (throughputs:
+// of the bin) ; NaN: nothing to show.
 using Series = std::vector<float>;
 
 struct FlowResult {
@@ -25,8 +25,8 @@ struct FlowResult {
   double offered_bps = 0;     // the most that the sender's application gives it; 0: as much as it takes
   double throughput_bps = 0;  // arriving at the receiver
   double goodput_bps = 0;     // payload, each byte once
-  // Over the measured interval; lost: dropped on the way (by anything), what is still on the way does not
-  // count.
+  // Over the measured interval; lost: dropped on the way (by anything),
+  // what is still on the way does not count.
   std::uint64_t sent_packets = 0, received_packets = 0, lost_packets = 0;
   std::uint64_t buffer_drops = 0;  // of these: at the input buffer of a CSA conditioner
   std::optional<double> in_share;  // of packets arriving at the receiver; none: nothing arrived
@@ -34,8 +34,8 @@ struct FlowResult {
   // Respect of service, 0..1: with a CSA or token-bucket contract the rate of IN packets that leave the
   // conditioner / r (CSA paper); without one the mean of min(1, bin / target); none: nothing was promised.
   std::optional<double> ros;
-  std::optional<double>
-      time_to_target_s;  // end of the first 1-s bin (after the start) with >= 95 % of the target; none: never
+  // End of the first 1-s bin (after the start) with >= 95 % of the target; none: never.
+  std::optional<double> time_to_target_s;
   std::optional<double> rtt_mean_s;  // of the sender's smoothed estimate, sampled; none: never measured
   std::optional<double> one_way_delay_mean_s;
   // The sender's own view over the whole run.
@@ -56,8 +56,8 @@ struct PrecedenceResult {
 
 struct QueueResult {
   std::string router, port, queue;
-  std::array<PrecedenceResult, kPrecedences>
-      by_precedence;  // over the measured interval; a queue without precedences counts in `out`
+  // Over the measured interval; a queue without precedences counts in `out`.
+  std::array<PrecedenceResult, kPrecedences> by_precedence;
   double average_in_mean = 0,
          average_total_mean = 0;  // packets: RIO's averages, sampled; without RIO the instantaneous depth
   double utilisation =
@@ -99,11 +99,11 @@ struct RunResult {
   std::vector<QueueResult> queues;  // of ports that have `queues`
   std::vector<DomainResult> domains;
   std::vector<AggregateResult> aggregates;
-  std::map<std::string, std::map<std::string, std::uint64_t>>
-      drops;  // by router (and "links"), by reason; whole run
-  // Congestion signals, whole run: by router, what became of those that its queues asked for (sent, limited,
-  // unsent: found no way out) and by result what ended there (congestion_signal.h); "links": lost between
-  // routers.
+  // By router (and "links"), by reason; whole run.
+  std::map<std::string, std::map<std::string, std::uint64_t>> drops;
+  // Congestion signals, whole run: by router, what became of those that its queues asked for (sent,
+  // limited, unsent: found no way out) and by result what ended there (congestion_signal.h);
+  // "links": lost between routers.
   std::map<std::string, std::map<std::string, std::uint64_t>> signals;
 };
 

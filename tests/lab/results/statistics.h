@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several seeds of one scenario have in common: mean, standard deviation, least and greatest of every
-// number.
+// What several seeds of one scenario have in common: mean, standard deviation,
+// least and greatest of every number.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,11 +17,10 @@ struct Summary {
 };
 Summary summary_of(std::span<const double> values);
 
-// {"scenario", "seeds": N, "statistics": {"flows", "queues", "domains", "aggregates"}}: the rows of to_json()
-// with
-// {"mean", "sd", "min", "max", "n"} in place of every number. Nulls are left out, n says how many values
-// there were; without any the four are null. A row stands where it appeared first; runs without it count as
-// null.
+// {"scenario", "seeds": N, "statistics": {"flows", "queues", "domains", "aggregates"}}:
+// the rows of to_json() with {"mean", "sd", "min", "max", "n"} in place of every number.
+// Nulls are left out, n says how many values there were; without any the four are null.
+// A row stands where it appeared first; runs without it count as null.
 nlohmann::ordered_json summarize(std::span<const RunResult> runs);
 
 }  // namespace surety::lab

@@ -17,8 +17,8 @@
 namespace surety::lab {
 namespace {
 
-// Light enough for dark pages, dark enough for light ones, apart in hue for the colour-blind where
-// neighbours.
+// Light enough for dark pages, dark enough for light ones, apart in hue for the
+// colour-blind where neighbours.
 constexpr std::array<std::string_view, 8> kColours{"#2f80d8", "#e07b1a", "#1f9d74", "#c45fb0",
                                                    "#b08d10", "#d9534f", "#7d74d9", "#1b9fb8"};
 constexpr std::array<std::string_view, 6> kDashes{"", "7 3", "2 2", "9 3 2 3", "5 2", "1 3"};

@@ -11,8 +11,8 @@ namespace surety::lab {
 struct PlotLine {
   std::string name;
   std::vector<double> x, y;  // of equal length; NaN in y: a gap
-  // Ends of error bars, in y's terms (y - sd and y + sd, or the least and greatest seed's value); of y's
-  // length, or empty.
+  // Ends of error bars, in y's terms (y - sd and y + sd, or the least and greatest seed's
+  // value); of y's length, or empty.
   std::vector<double> low, high;
   bool points = false;  // marks at the values, joined by a thin line
 };

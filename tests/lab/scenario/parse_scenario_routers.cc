@@ -88,8 +88,8 @@ void read_routers(const Node& node, ScenarioDraft& draft) {
       });
 }
 
-// Many routers and runs share a machine: a table as large as there are flows, both ways; and all of them may
-// begin at once.
+// Many routers and runs share a machine: a table as large as there are flows, both ways;
+// and all of them may begin at once.
 void size_flow_tables(ScenarioDraft& draft) {
   std::uint64_t flows = 0;
   for (const auto& s : draft.scenario.senders) flows += 2 * std::uint64_t{s.sender.flows};

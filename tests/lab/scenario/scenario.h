@@ -45,9 +45,9 @@ struct LinkDirection {
   std::optional<Rate> rate;  // none: infinitely fast
   Duration delay{};          // propagation
   Probability loss;          // each packet by itself, drawn from the seed
-  std::optional<std::uint32_t>
-      queue;  // packets that may wait to be sent, drop-tail; none: a host's link takes all, a
-              // router's port is held back instead, so that packets wait in its own queues
+  // Packets that may wait to be sent, drop-tail; none: a host's link takes all, a router's port is held back
+  // instead, so that packets wait in its own queues.
+  std::optional<std::uint32_t> queue;
 };
 struct Link {
   std::string name;  // as written: "h1 edge.a"; of replicas "h#2 edge.a"
@@ -69,8 +69,8 @@ struct LabSender {
   // `ack: every | delayed` (default every, as the papers), `in: [AF11]`; the window is never less than the
   // sender's, the MTU that of the receiver's link.
   endpoints::SinkParams sink;
-  std::string
-      yaml{};  // its keys as JSON, but for the lab's own: what `surety-lab live` hands to `surety-endpoint`
+  // Its keys as JSON, but for the lab's own: what `surety-lab live` hands to `surety-endpoint`.
+  std::string yaml{};
 };
 
 struct Scenario {
@@ -96,12 +96,12 @@ struct Setting {
 
 struct ScenarioResult {
   std::optional<Scenario> scenario;  // present when there is no error
-  std::vector<config::Diagnostic>
-      diagnostics;  // in the order of the file; settings' first, routers' files' last
+  // In the order of the file; settings' first, routers' files' last.
+  std::vector<config::Diagnostic> diagnostics;
   bool ok() const { return scenario.has_value(); }
 };
-// `file_name` is for messages, and relative file names (`config: FILE`) start at its directory. Nothing
-// throws.
+// `file_name` is for messages, and relative file names (`config: FILE`) start at its
+// directory. Nothing throws.
 ScenarioResult parse_scenario(std::string_view text, const std::string& file_name,
                               std::span<const Setting> settings = {});
 ScenarioResult parse_scenario_file(const std::string& path, std::span<const Setting> settings = {});

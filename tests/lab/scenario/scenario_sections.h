@@ -54,7 +54,7 @@ struct ScenarioDraft {
   std::vector<HostPlace> host_places;
 
   std::optional<std::size_t> find_router(std::string_view name) const;
-  // Of a host's name, one replica's (`h#2`) too.
+  // The set that holds the host of this name, which may be one replica's (`h#2`).
   std::optional<HostSet> find_hosts(std::string_view name) const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings of the command line: `--set key=value`, and `--sweep key=a,b,c`, whose values make a scenario
-// each.
+// The settings of the command line: `--set key=value`, and `--sweep key=a,b,c`,
+// whose values make a scenario each.
 #pragma once
 
 #include <span>

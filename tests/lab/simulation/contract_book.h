@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which contracts each flow has at the routers it enters by, and how much of it has left their conditioners
-// as IN.
+// Which contracts each flow has at the routers it enters by, and how much of it has left
+// their conditioners as IN.
 //
 // A packet's contract is at the first router on its way whose rules give it one. A flow whose route changes
 // has one after the other, which know nothing of each other. Read from the routers' flow tables, where
@@ -21,8 +21,8 @@ class ContractBook {
  public:
   explicit ContractBook(const Plan& plan) : plan_(plan), entries_(plan.flows().size()) {}
 
-  // A packet of the flow's sender, as a router gets it that it may enter by. true: that one has a contract
-  // for it.
+  // A packet of the flow's sender, as a router gets it that it may enter by.
+  // true: that one has a contract for it.
   bool enter(std::uint32_t flow, std::size_t router, std::size_t port, std::span<const std::uint8_t> frame);
   // Once per sample at least.
   void update(std::span<const std::unique_ptr<RouterDriver>> routers, Time now);

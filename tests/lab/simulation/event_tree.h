@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When each thing of a simulation has something to do next: a winner tree over a fixed number of them.
 //
-// Each thing has one time, which may be set at will; the earliest is always known. Of equal times the one
-// with the lowest number comes first, so that a run is deterministic. O(log n) per change, no allocation
-// after construction.
+// Each thing has one time, which may be set at will; the earliest is always known. Of equal times
+// the one with the lowest number comes first, so that a run is deterministic. O(log n) per change,
+// no allocation after construction.
 #pragma once
 
 #include <algorithm>

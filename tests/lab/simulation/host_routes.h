@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one FIB of the process: a next-hop id for every host address that any scenario has used.
 //
-// Routers of all runs look it up at the same time; only new addresses change it, one at a time, and none is
-// ever taken out.
+// Routers of all runs look it up at the same time; only new addresses change it, one at a time,
+// and none is ever taken out.
 #pragma once
 
 #include <map>

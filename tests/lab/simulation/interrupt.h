@@ -6,8 +6,8 @@
 
 namespace surety::lab {
 
-// While it lives, the first SIGINT or SIGTERM is only noted; the next one does what it does by default. One
-// at a time.
+// While it lives, the first SIGINT or SIGTERM is only noted; the next one does what it does
+// by default. One at a time.
 class Interrupt {
  public:
   Interrupt();

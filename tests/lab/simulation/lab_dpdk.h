@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DPDK for the lab: memory and packet buffers, no port, no hugepages, no privileges.
 //
-// What is not used is only reserved: a process takes about 2 kB for each packet that is on the way at one
-// time.
+// What is not used is only reserved: a process takes about 2 kB for each packet that
+// is on the way at one time.
 #pragma once
 
 #include <cstdint>

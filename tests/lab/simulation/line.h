@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One direction of a link: a transmitter with a queue, then a delay; packets arrive in the order they were
-// sent.
+// One direction of a link: a transmitter with a queue, then a delay;
+// packets arrive in the order they were sent.
 //
 // One event per packet, its arrival: when a packet is offered, its departure is already known.
 #pragma once
@@ -23,13 +23,13 @@ class Line {
  public:
   Line(const LinkDirection& direction, std::uint64_t seed, Time now);
 
-  // Takes a packet of `length` IP bytes over. false: it is lost (drawn), or there is no room for it: the
-  // caller frees it.
+  // Takes a packet of `length` IP bytes over. false: it is lost (drawn),
+  // or there is no room for it: the caller frees it.
   bool send(rte_mbuf* m, std::uint32_t length, Time now);
   // The transmitter is idle from here on.
   Time free_at() const { return free_at_; }
-  // A port that feeds this line holds its packets back until the transmitter is idle: the line has no queue
-  // of its own.
+  // A port that feeds this line holds its packets back until the transmitter is idle:
+  // the line has no queue of its own.
   bool holds_back() const { return !limit_; }
 
   Time next_arrival() const { return head_ == tail_ ? kNever : ring_[head_ & mask_].arrives; }

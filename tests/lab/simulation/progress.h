@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `surety-lab` shows while it works and when it has worked: on standard error, which may differ between
-// machines.
+// What `surety-lab` shows while it works and when it has worked: on standard error,
+// which may differ between machines.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Stopwatch {
   std::int64_t started_;
 };
 
-// Draws the line over itself, at most ten times a second, if `file` is a terminal; else nothing. Not
-// thread-safe.
+// Draws the line over itself, at most ten times a second, if `file` is a terminal;
+// else nothing. Not thread-safe.
 class ProgressBar {
  public:
   ProgressBar(std::FILE* file, std::size_t runs);

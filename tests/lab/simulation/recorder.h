@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens to the flows of a run, counted packet by packet.
 //
-// Counters run over the whole run; measured() is the difference between begin and end of the measured
-// interval.
+// Counters run over the whole run; measured() is the difference between begin and end
+// of the measured interval.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -43,8 +43,8 @@ class Recorder {
 
   const FlowCount& count(std::size_t flow) const { return flows_[flow].count; }
   std::optional<double> time_to_target(std::size_t flow) const { return flows_[flow].reached_s; }
-  // Mean of min(1, bin / target) over the 1-s bins that lie within the measured interval; none: no target, no
-  // bin.
+  // Mean of min(1, bin / target) over the 1-s bins that lie within the measured
+  // interval; none: no target, no bin.
   std::optional<double> respect(std::size_t flow) const;
   void measure(Time from, Time to) { from_ = from, to_ = to; }
   // Closes the bins that are over.

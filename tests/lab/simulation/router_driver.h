@@ -21,13 +21,13 @@ namespace surety::lab {
 // Where packets go that leave a router.
 struct RouterLines {
   virtual ~RouterLines() = default;
-  // `line` of the port, which has only one; its transmitter is idle when this is called, or it has a queue of
-  // its own.
+  // `line` of the port, which has only one; its transmitter is idle when this is called,
+  // or it has a queue of its own.
   virtual void send(LineNumber line, rte_mbuf* m, Time now) = 0;
   virtual Time free_at(LineNumber line) const = 0;
   virtual bool holds_back(LineNumber line) const = 0;
-  // Of several lines behind one port (an access switch): the one to the frame's destination; kNoLine: nobody
-  // has it.
+  // Of several lines behind one port (an access switch): the one to the frame's
+  // destination; kNoLine: nobody has it.
   virtual LineNumber line_to(const rte_mbuf* m) const = 0;
   // An empty buffer for a congestion signal.
   virtual rte_mbuf* signal_buffer() = 0;
@@ -64,7 +64,7 @@ class RouterDriver {
     return ports_[port].drops[static_cast<std::size_t>(DropReason::buffer)];
   }
   std::uint64_t transmitted() const { return transmitted_; }
-  // Of its congested queues; null: they do not signal.
+  // What signals its congested queues; null: they do not signal.
   const SignalSender* signal_sender() const { return sender_ ? &*sender_ : nullptr; }
   std::uint64_t unrouted_signals() const { return unrouted_; }  // made, and freed for want of a way out
   std::uint64_t seed() const { return seed_; }  // what a worker that does the same must be given

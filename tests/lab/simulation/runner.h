@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many runs at once: one thread per core, each with packet buffers of its own that it makes once, results in
-// order.
+// Many runs at once: one thread per core, each with packet buffers of its own that it
+// makes once, results in order.
 #pragma once
 
 #include <span>
@@ -34,7 +34,7 @@ struct RunnerOptions {
 // its exception is thrown when all have ended; of several, that of the first job.
 void run_jobs(std::span<const Job> jobs, const RunnerOptions& options);
 
-// Of an IP packet that the scenario's senders make; at least kLongestPacket.
+// The length of the longest IP packet that the scenario's senders make; at least kLongestPacket.
 std::uint16_t longest_packet(const Scenario& scenario);
 
 }  // namespace surety::lab

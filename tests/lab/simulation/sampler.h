@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks at a run at fixed times: the series of a report, and what only sampling shows (averages of queues,
-// alpha, RTT).
+// Looks at a run at fixed times: the series of a report, and what only sampling shows
+// (averages of queues, alpha, RTT).
 #pragma once
 
 #include <compare>
@@ -53,8 +53,8 @@ class Sampler {
     double least = 2;
     Series series;
   };
-  // A path that signals have held back at a border router: at its maximum until then, and whenever it is
-  // forgotten.
+  // A path that signals have held back at a border router: at its maximum until then,
+  // and whenever it is forgotten.
   struct RemoteWatch {
     Ratio now, max;
     Mean mean;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One run: a scenario in virtual time, deterministic for (scenario, seed).
 //
-// Single-threaded; several may run at the same time in one process, each with a pool of its own. DPDK must be
-// running (lab_dpdk.h).
+// Single-threaded; several may run at the same time in one process, each with a pool of its own.
+// DPDK must be running (lab_dpdk.h).
 #pragma once
 
 #include "tests/lab/results/result.h"

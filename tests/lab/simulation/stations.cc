@@ -68,8 +68,8 @@ struct Add {
   }
 };
 
-// A view of a frame that has come through the network whole: only its own engines and routers have written
-// it.
+// A view of a frame that has come through the network whole: only its own engines
+// and routers have written it.
 IpPacket packet_of(std::span<const std::uint8_t> ip) {
   IpPacket p;
   const bool v6 = ip[0] >> 4 == 6;

@@ -26,8 +26,8 @@ class Stations final : private endpoints::FlowObserver {
 
   // A frame has arrived at its host; it is freed.
   void receive(rte_mbuf* m, Time now);
-  // The next packets that hosts send now: frames with their notes, to be put on the line of `from`; 0: no
-  // more.
+  // The next packets that hosts send now: frames with their notes, to be put on the
+  // line of `from`; 0: no more.
   struct Sent {
     rte_mbuf* mbuf;
     LineNumber line;

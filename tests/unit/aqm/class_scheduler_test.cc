@@ -259,8 +259,8 @@ TEST(ClassScheduler, QueuesDrawDifferentRandomNumbers) {
   EXPECT_NE(a, b);
 }
 
-// Strict before weighted, and as many as the shaper lets, with its debt: the same whether one class is alone
-// or not.
+// Strict before weighted, and as many as the shaper lets, with its debt:
+// the same whether one class is alone or not.
 TEST(ClassScheduler, FillsABurstAsTheShaperLets) {
   ClassScheduler s({strict(), weighted(1), weighted(1)}, {}, kStart, 1);
   PortShaper shaper({.rate = 8_Mbps, .burst = 3000_B, .overhead = {}}, kStart);

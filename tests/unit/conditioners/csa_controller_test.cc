@@ -40,8 +40,8 @@ TEST(CongestionDetector, NewPeriodStartsTheCountAgain) {
   EXPECT_EQ(d.out_arrival(true), CongestionEvent::eighth);
 }
 
-// One line of a scenario: at `at` after the start, T2 is served, then the event happens; alpha is then
-// `alpha`.
+// One line of a scenario: at `at` after the start, T2 is served, then the event
+// happens; alpha is then `alpha`.
 struct Step {
   Duration at;
   bool congested;  // since the last step

@@ -6,8 +6,8 @@
 namespace surety {
 namespace {
 
-// Computed by an independent implementation of the published generators (splitmix64's upper halves as the
-// seed).
+// Computed by an independent implementation of the published generators (splitmix64's
+// upper halves as the seed).
 TEST(Rng, MatchesTheReferenceSequence) {
   const struct {
     std::uint64_t seed;

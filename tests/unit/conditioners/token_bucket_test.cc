@@ -211,7 +211,7 @@ TEST(TokenBucket, YearOfPeriodicStepsIsExact) {
   expect_exact_over_a_year(Rate::bits_per_second(333'333'333), [] { return Duration(9'999'999'967); });
 }
 
-// The same against a 128-bit model that also clamps at the depth, with idle times from 0 ns to hours.
+// Random takes against a 128-bit model that also clamps at the depth, with idle times from 0 ns to hours.
 TEST(TokenBucket, RandomTrafficMatchesTheModel) {
   Rng rng(5);
   const Rate rate = 1_Mbps;

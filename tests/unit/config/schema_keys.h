@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a schema knows exactly the keys that a parser knows: the parser lists them when it meets an unknown
-// one.
+// Whether a schema knows exactly the keys that a parser knows: the parser lists them
+// when it meets an unknown one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -24,8 +24,8 @@ inline config::Endpoints parsed(const std::string& rest) {
   return result.config.value_or(config::Endpoints{});
 }
 
-// Moves frames both ways, some rounds at most: without delay a TCP sender would never come to an end. Returns
-// how many.
+// Moves frames both ways, some rounds at most: without delay a TCP sender would never come to
+// an end. Returns how many.
 inline std::size_t exchange(const Traffic& t, Time now) {
   std::vector<std::uint8_t> bytes(64 * 2048);
   std::array<FrameSlot, 64> room;

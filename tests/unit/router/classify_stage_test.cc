@@ -238,9 +238,9 @@ TEST(ClassifyStage, AContractOfOnePacketOutlivesItsFlowToo) {
   EXPECT_EQ(s.counts("metered"), "0 flows, 0 contracts");
 }
 
-// Its flows refer to it by number. Whether a packet gets as far as the conditioner, which is behind the
-// route, must not matter: a flow without a route would outlive its contract and refer to whatever has come in
-// its place.
+// Its flows refer to it by number. Whether a packet gets as far as the conditioner,
+// which is behind the route, must not matter: a flow without a route would outlive its
+// contract and refer to whatever has come in its place.
 TEST(ClassifyStage, AContractLivesAsLongAsAnyOfItsFlows) {
   Stage s(kMetered + "source}\n");
   const FlowId flow = s.flow({}), contract = s.contract({});
@@ -253,7 +253,7 @@ TEST(ClassifyStage, AContractLivesAsLongAsAnyOfItsFlows) {
   EXPECT_EQ(s.stage->flows()[contract].flags, FlowRecord::live | FlowRecord::is_shared);
 }
 
-// The same where the flow that refers to it is new.
+// A new flow that refers to a contract renews it too, not only one that was there before.
 TEST(ClassifyStage, ANewFlowRenewsItsContract) {
   Stage s(kMetered + "source}\n");
   s.settled({.from = 1});

@@ -93,8 +93,8 @@ class ConditionStageTest : public testing::Test {
   std::uint8_t number = 1;
 };
 
-// The whole chain: OUT arrivals at a congested queue -> alpha of its domain -> the rate of the out-buckets
-// behind it.
+// The whole chain: OUT arrivals at a congested queue -> alpha of its domain -> the rate of
+// the out-buckets behind it.
 class AlphaTest : public ConditionStageTest {
  protected:
   // `n` OUT packets arrive at port 1's queue.

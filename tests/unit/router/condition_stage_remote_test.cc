@@ -129,9 +129,9 @@ TEST_F(RemoteAlphaTest, AFlowThatReturnsHasGainedNoMore) {
   EXPECT_EQ(d.ports[0].held, 1u);
 }
 
-// Without new arrivals a flow moves when its head is looked at: here at the end of the slot of the first
-// millisecond, when its out-bucket has gained 0.4 of it. From then on it is 0.3: the other 593.677 us take
-// 1978.923 us.
+// Without new arrivals a flow moves when its head is looked at: here at the end of the slot
+// of the first millisecond, when its out-bucket has gained 0.4 of it. From then on it is 0.3:
+// the other 593.677 us take 1978.923 us.
 TEST_F(RemoteAlphaTest, AFlowThatWaitsIsHeldBackToo) {
   send(kSilver, 9);
   drain();

@@ -222,8 +222,8 @@ TEST_F(ConditionStageTest, AFlowWhoseRouteMovesGoesOnInOrder) {
   EXPECT_THAT(departures(kStart + 5ms, 2), ElementsAre(Departure{7, kBe, at(2500us)}));
 }
 
-// A contract's flows may leave by several ports: what its out-bucket gained by one of them is not lost at the
-// other.
+// A contract's flows may leave by several ports: what its out-bucket gained by one of them
+// is not lost at the other.
 TEST_F(ConditionStageTest, TheOutBucketKeepsItsCreditFromPortToPort) {
   const Udp there{.destination = 0x0a030001};
   send(kSilverOfSource, 4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router in a test's hands: real stages, FIB and packet buffers, ports that are the test itself, virtual
-// time.
+// A router in a test's hands: real stages, FIB and packet buffers,
+// ports that are the test itself, virtual time.
 //
 // Whatever a test does, at its end every packet buffer must be back in the pool: the destructor checks it.
 #pragma once
@@ -101,7 +101,7 @@ inline Octets udp_frame(const Udp& u = {}, std::size_t ip_length = 100) {
 inline std::vector<Octets> copies(std::size_t n, const Octets& frame) {
   return std::vector<Octets>(n, frame);
 }
-// Of an untagged frame.
+// The traffic class of an untagged frame.
 inline std::uint8_t traffic_class_of(const Octets& frame) {
   return frame[14] >> 4 == 6 ? static_cast<std::uint8_t>(frame[14] << 4 | frame[15] >> 4) : frame[15];
 }

@@ -92,8 +92,8 @@ TEST(Egress, SignalsOfIpv6Packets) {
   EXPECT_EQ(to_string(all[0].destination), "2001:db8:2::2");
 }
 
-// A refused packet is an arrival like any other (forced drops above 90 packets); and nobody takes the
-// signals.
+// A refused packet is an arrival like any other (forced drops above 90 packets);
+// and nobody takes the signals.
 TEST(Egress, SignalsThatNobodyTakesAreBounded) {
   SignallingPort p;
   for (int i = 0; i < 10; ++i) p.send(kBe, 64);

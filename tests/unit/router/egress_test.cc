@@ -122,8 +122,8 @@ TEST(Egress, RoomIsRespected) {
   EXPECT_EQ(p.d.transmit(1, 64).size(), 7u);
 }
 
-// RIO over the queue length itself (average: 1), so that verdicts are known: early never (1e-6), forced above
-// `max`.
+// RIO over the queue length itself (average: 1), so that verdicts are known:
+// early never (1e-6), forced above `max`.
 TEST(Egress, QueueDropsHaveTheirReasons) {
   Port p(", queues: uplink", kRio);
   p.send(kAf12, 30);

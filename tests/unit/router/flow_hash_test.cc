@@ -47,8 +47,8 @@ TEST(FlowHasher, Avalanche) {
   }
 }
 
-// Addresses that count up, as customers' do, must fill buckets as random ones would: Poisson, whatever the
-// pattern.
+// Addresses that count up, as customers' do, must fill buckets as random ones would:
+// Poisson, whatever the pattern.
 TEST(FlowHasher, SpreadsPatternsEvenly) {
   constexpr std::uint32_t buckets = 4096, flows = 5 * buckets;
   const FlowHasher hash(3);

@@ -96,8 +96,8 @@ TEST(FlowTable, LongTimeoutsHaveLongTicks) {
   EXPECT_EQ(longest.get(v4(1), Time(24h * 14)), kNoFlow);
 }
 
-// The worker was away until all 16-bit ticks have gone by: what was idle must not look as if it had just been
-// seen.
+// The worker was away until all 16-bit ticks have gone by: what was idle must not look as
+// if it had just been seen.
 TEST(FlowTable, TimeStandsStillWhileNobodySweeps) {
   constexpr std::int64_t timeout = 4096, away = std::int64_t{1} << 16, round = 8192;
   Table t(100, timeout * kTick, 1);

@@ -23,8 +23,8 @@ using test::udp_frame;
 using testing::ElementsAre;
 using namespace literals;
 
-// Customers on lan0 get EF for UDP port 5004 and what "silver" gives otherwise; wan0 is the way out and
-// trusted.
+// Customers on lan0 get EF for UDP port 5004 and what "silver" gives otherwise;
+// wan0 is the way out and trusted.
 constexpr const char* kRouter = R"(
 version: 1
 ports:

@@ -84,8 +84,8 @@ TEST(TrTcm, Rfc2698) {
   EXPECT_EQ(m.at(1 * kMs, 1), red);
 }
 
-// RFC 4115 section 3.1 (colour-blind): B <= Tc green, from C alone; else B <= Te yellow, from E alone; else
-// red.
+// RFC 4115 section 3.1 (colour-blind): B <= Tc green, from C alone;
+// else B <= Te yellow, from E alone; else red.
 TEST(TrTcm, Rfc4115) {
   Metered m(config::TrTcm{kByteAMicrosecond, 3.0 * kByteAMicrosecond, 2000_B, 4000_B, true});
   EXPECT_EQ(m.at(0, 2000), green);
@@ -138,8 +138,8 @@ TEST(Meter, StatesOfOneProfileAreIndependent) {
   EXPECT_EQ(meter.check(b.meter, 0, 3000), green);
 }
 
-// Bytes of each colour in a second of 3 x CIR, offered in packets of `length` after the buckets have run
-// empty.
+// Bytes of each colour in a second of 3 x CIR, offered in packets of `length` after
+// the buckets have run empty.
 struct Shares {
   double green, yellow, red;
 };

@@ -66,8 +66,8 @@ TEST(PacketDisposal, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
   EXPECT_EQ(c.punt(PuntReason::control, kNotIp), "freed dropped no_kernel_peer");
 }
 
-// The kernel routes as well: any port's exceptions may go to it, as long as it is not the port's own link
-// that matters.
+// The kernel routes as well: any port's exceptions may go to it, as long as it is not the
+// port's own link that matters.
 TEST(PacketDisposal, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
   for (const KernelPeer peer : {KernelPeer::none, KernelPeer::steered}) {
     Case c(peer, 8);

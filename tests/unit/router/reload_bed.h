@@ -12,8 +12,8 @@
 
 namespace surety::test {
 
-// `metered` and `gilt` mark IN what two packets at once have tokens for; of `silver` two more go OUT, the
-// others wait.
+// `metered` and `gilt` mark IN what two packets at once have tokens for;
+// of `silver` two more go OUT, the others wait.
 inline const std::string kReloadServices =
     "  metered: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 2 kB, mark: {in: AF11, out: AF12}}\n"
     "  gilt: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 2 kB, mark: {in: AF31, out: AF32}}\n"
@@ -78,7 +78,7 @@ class ReloadBed {
     for (const Departure& x : departures()) all.push_back(x.dscp);
     return all;
   }
-  // Of one packet sent now; -1: it waits.
+  // The mark of one packet sent now; -1: it waits.
   int mark(const Udp& u) {
     departures();
     send(u);

@@ -29,8 +29,8 @@ Outstanding out(std::uint64_t una, std::uint64_t flight) {
   return {at(una), at(una + flight), at(una + flight)};
 }
 
-// III.A: rate_G counts IP packets, cwnd_G is payload: 4 Mbit/s at 50 ms is 25 kB, in packets of 1500 bytes
-// that carry 1448.
+// III.A: rate_G counts IP packets, cwnd_G is payload: 4 Mbit/s at 50 ms is 25 kB,
+// in packets of 1500 bytes that carry 1448.
 TEST(Gtcp, TheReservedWindowIsRateTimesLeastRtt) {
   Gtcp w({.window = {.smss = 1448}, .reserved = 4_Mbps, .packet = 1500});
   EXPECT_EQ(w.cwnd_g(), 0u) << "before any round trip was timed";
@@ -66,8 +66,8 @@ TEST(Gtcp, ALossHalvesTheBestEffortPart) {
   EXPECT_EQ(w.cwnd(), 75 * kS);
 }
 
-// A recovery of many round trips leaves hundreds of segments beyond the next hole, most of which have
-// arrived.
+// A recovery of many round trips leaves hundreds of segments beyond the next hole,
+// most of which have arrived.
 TEST(Gtcp, ASecondLossHalvesWhatTheFirstOneLeft) {
   Gtcp w = with(50, 100);
   for (int i = 0; i < 3; ++i) w.on_duplicate_ack(out(0, 100));
@@ -233,8 +233,8 @@ TEST_F(GtcpTrace, ManyLossesSendTheReservedWindowEachRoundTrip) {
   EXPECT_EQ(r.reading().timeouts, 0u);
 }
 
-// The same six losses for NewReno, whose self-clock starves: 4 new, then none for a partial ACK whose
-// predecessor released none.
+// The six losses of the test above for NewReno, whose self-clock starves: 4 new, then none for a partial ACK
+// whose predecessor released none.
 TEST_F(GtcpTrace, NewRenoStarvesWhereGtcpDoesNot) {
   TcpParams p = plain(TcpFlavour::newreno);
   p.initial_window = 20;

@@ -250,7 +250,8 @@ TEST(NewRenoTrace, ThreeLossesArePartialAcks) {
   EXPECT_EQ(r.reading().retransmitted_packets, 3u);
 }
 
-// The same for Reno: the first partial ACK ends recovery with 5, then new duplicates halve it again.
+// The three losses of NewRenoTrace above for Reno: the first partial ACK ends recovery with 5, then new
+// duplicates halve it again.
 TEST(RenoTrace, ThreeLossesHalveTwiceAndTimeOut) {
   ScriptedReceiver r(plain(TcpFlavour::reno));
   r.params.initial_window = 10;

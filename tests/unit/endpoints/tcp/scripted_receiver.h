@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other end of a TcpSender, by hand: ACKs are given as they are written down, and what is sent is decoded
-// from real packets. Segments of kSegment bytes and no timestamps unless asked for, so that traces are lists
-// of segment numbers.
+// The other end of a TcpSender, by hand: ACKs are given as they are written down,
+// and what is sent is decoded from real packets. Segments of kSegment bytes and no
+// timestamps unless asked for, so that traces are lists of segment numbers.
 #pragma once
 
 #include <initializer_list>

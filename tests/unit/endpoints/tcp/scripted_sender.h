@@ -127,7 +127,7 @@ class ScriptedSender {
   }
 
   std::vector<Heard> answers() { return polled(*sink, now); }
-  // Of pure ACKs: the stream offsets that they acknowledge.
+  // The stream offsets that pure ACKs acknowledge.
   std::vector<std::uint32_t> acks() {
     std::vector<std::uint32_t> out;
     for (const Heard& h : answers()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a TcpReceiver does with segments that no honest peer sends: a named refusal, the right answer, and no
-// change.
+// What a TcpReceiver does with segments that no honest peer sends: a named refusal,
+// the right answer, and no change.
 #include <gmock/gmock.h>
 
 #include "conditioners/rng.h"

@@ -124,7 +124,7 @@ TEST_F(HostileTest, AcksOfSingleBytesDoNotBlowTheWindow) {
   EXPECT_EQ(sent, 2u);
 }
 
-// The same authors: made-up duplicates.
+// Savage et al. 1999: made-up duplicates.
 TEST_F(HostileTest, AFloodOfDuplicatesSendsNoMoreThanTheWindowAllows) {
   for (int i = 0; i < 10'000; ++i) peer->ack(0);
   peer->heard();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole transfers in virtual time: TcpSender to the product's TcpReceiver through a lossy wire, byte for
-// byte.
+// Whole transfers in virtual time: TcpSender to the product's TcpReceiver through a
+// lossy wire, byte for byte.
 #include "conditioners/rng.h"
 #include "endpoints/tcp/tcp_receiver.h"
 #include "endpoints/tcp/tcp_sender.h"

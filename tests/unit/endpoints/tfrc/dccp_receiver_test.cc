@@ -293,8 +293,8 @@ TEST_F(DccpReceiverTest, TheLastReportGoesBeforeTheReset) {
   EXPECT_EQ(dccp::read_feedback(decoded(frames.front()).options).receive_rate, 1500 / 0.010);
 }
 
-// The round-trip time that the sender's counter tells: four quarters of 8 ms, whatever is reported in
-// between.
+// The round-trip time that the sender's counter tells: four quarters of 8 ms,
+// whatever is reported in between.
 TEST_F(DccpReceiverTest, LearnsTheRoundTripFromTheCounter) {
   connect();
   std::uint64_t sequence = 102;

@@ -135,7 +135,7 @@ TEST(TfrcNofeedback, IdleInCongestionAvoidanceKeepsTheRecoverRate) {
     f.expire();
     EXPECT_DOUBLE_EQ(f.x(), x);
   }
-  // The same with a packet in between is not idle.
+  // An interval with a packet in between is not idle.
   f.sender.on_sent(f.now);
   f.expire();
   EXPECT_DOUBLE_EQ(f.x(), 37'500);

@@ -328,8 +328,8 @@ struct Loop {
   }
 };
 
-// The TFRC paper's band (tests/lab/papers/README.md): within 3 packets of rate * time over 100 s, whatever
-// the start costs.
+// The TFRC paper's band (tests/lab/papers/README.md): within 3 packets of rate * time over 100 s,
+// whatever the start costs.
 TEST(TfrcLoop, ApplicationLimitedKeepsItsRate) {
   for (const std::uint64_t kbps : {980u, 1224u, 2447u, 3666u, 4794u, 4812u}) {
     const Rate rate = Rate::bits_per_second(kbps * 1000);

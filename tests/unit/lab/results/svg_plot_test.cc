@@ -43,8 +43,8 @@ std::string path(const std::string& svg) {
   return before.substr(before.rfind("d=\"") + 3);
 }
 
-// Left margin 34 + 2 letters, right 14, top 10 + a row of the legend, bottom 42: the axes enclose 659.8 x
-// 232.
+// Left margin 34 + 2 letters, right 14, top 10 + a row of the legend, bottom 42:
+// the axes enclose 659.8 x 232.
 TEST(SvgPlot, PutsValuesInTheirPlaces) {
   EXPECT_EQ(path(to_svg(plot({line({0, 5, 10}, {0, 10, 20})}))), "M0 232L329.9 116L659.8 0");
 }

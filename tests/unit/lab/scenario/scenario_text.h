@@ -13,8 +13,8 @@
 
 namespace surety::lab {
 
-// A small scenario that is right; tests replace the part they are about. One section on each line, the first
-// in line 1.
+// A small scenario that is right; tests replace the part they are about.
+// One section on each line, the first in line 1.
 struct ScenarioText {
   std::string duration = "duration: 10 s";
   std::string routers = "routers: {r: {ports: {a: {}, b: {}}}}";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Poisson arrivals and packets of one length: the mean waiting time of M/D/1, at the lab's links and at a
-// port's shaper.
+// Poisson arrivals and packets of one length: the mean waiting time of M/D/1,
+// at the lab's links and at a port's shaper.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RIO's share of early drops at an average that stays where it is, against the mean of the distance between
-// drops.
+// RIO's share of early drops at an average that stays where it is,
+// against the mean of the distance between drops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +12,8 @@ namespace {
 
 using namespace literals;
 
-// A queue kept at a constant depth: what is accepted is followed by a departure. The average has come to the
-// depth.
+// A queue kept at a constant depth: what is accepted is followed by a departure.
+// The average has come to the depth.
 class HeldQueue {
  public:
   HeldQueue(const RioParams& rio, Precedence precedence, std::uint32_t depth)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Token buckets against closed forms: a constant stream through the whole ingress, Poisson arrivals at the
-// bucket itself.
+// Token buckets against closed forms: a constant stream through the whole ingress,
+// Poisson arrivals at the bucket itself.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,9 +38,9 @@ std::uint64_t tokens(const Contract& c, Duration elapsed) {
   return static_cast<std::uint64_t>(credit / (static_cast<__int128>(c.packet) * kCreditPerByte));
 }
 
-// While a constant stream is not slower than the contract no token is lost, and each arrival can use one at
-// most: after n + 1 arrivals min(n + 1, floor((b + r T)/L)) were IN, whatever the rates, and the next one's
-// mark follows.
+// While a constant stream is not slower than the contract no token is lost, and each arrival can
+// use one at most: after n + 1 arrivals min(n + 1, floor((b + r T)/L)) were IN, whatever the rates,
+// and the next one's mark follows.
 TEST(AnalyticTokenBucket, MarksExactlyTheTokensOfAConstantStream) {
   constexpr Contract kContracts[] = {{800_kbps, 1000_kbps, 10'000, 1500},
                                      {1_Mbps, 3_Mbps, 30'000, 576},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router does the same with every packet, whether packets of one moment come in one by one or in a burst of
-// up to 32.
+// A router does the same with every packet, whether packets of one moment come in one by one
+// or in a burst of up to 32.
 //
 // Random traffic through every kind of conditioner, both markers of aggregates, RIO with and without ECN,
 // strict, capped and weighted classes, shapers. What a packet's verdict is: when it leaves, by which port, in

@@ -20,8 +20,8 @@ namespace {
 
 using namespace literals;
 
-// One router with every kind of flow. What comes out of it meets no line that could hold its ports back: its
-// own shaper decides.
+// One router with every kind of flow. What comes out of it meets no line that could hold its ports
+// back: its own shaper decides.
 constexpr const char* kScenario = R"(
 version: 1
 name: equivalence

@@ -2,8 +2,8 @@
 // Contracts that move: an edge of two routers that know nothing of each other's flows
 // (tests/lab/papers/scale_out.md).
 //
-// What a flow gains by moving is at most the depth of its in-bucket and, with a CSA contract, what waits at
-// the old edge.
+// What a flow gains by moving is at most the depth of its in-bucket and, with a CSA contract,
+// what waits at the old edge.
 #include <gmock/gmock.h>
 
 #include "tests/unit/lab/simulation/bench.h"

@@ -104,8 +104,8 @@ TEST(LabSignalling, EverySignalIsAccountedFor) {
   }
 }
 
-// CONTRIBUTING.md rule 4, at any moment: received and made = transmitted, dropped, queued, held, punted and
-// ended here.
+// CONTRIBUTING.md rule 4, at any moment: received and made = transmitted, dropped, queued,
+// held, punted and ended here.
 TEST(LabSignalling, TheLawOfCountersHolds) {
   const auto plan = make_plan(test::scenario(kCore));
   Network network(*plan, test::pool(), 1);

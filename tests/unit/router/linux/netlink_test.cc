@@ -23,8 +23,8 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
-// What a consumer believes to exist: text of the addition, by what identifies the thing. Follows the
-// Handler's contract.
+// What a consumer believes to exist: text of the addition, by what identifies the thing.
+// Follows the Handler's contract.
 class Mirror : public NetlinkMonitor::Handler {
  public:
   void on(const RouteEvent& e) override {
@@ -266,8 +266,8 @@ TEST_F(NetlinkMonitorTest, ADeadNextHopIsLeftOutAndComesBack) {
   EXPECT_THAT(mirror_.now["route 10.80.0.0/16 metric 0"], StartsWith(both));
 }
 
-// More changes than the receive buffer holds, removals among them: messages are lost, and their effect is
-// not.
+// More changes than the receive buffer holds, removals among them:
+// messages are lost, and their effect is not.
 TEST_F(NetlinkMonitorTest, ResynchronisesAfterAnOverrun) {
   run("for i in $(seq 250); do echo route add 10.77.$i.0/24 via 10.9.1.1; done | ip -batch -");
   follow();

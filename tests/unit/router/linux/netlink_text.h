@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Netlink events in one line each, so that a test's expectations read like the output of ip(8); and the way
-// back for addresses.
+// Netlink events in one line each, so that a test's expectations read like the output of ip(8);
+// and the way back for addresses.
 #pragma once
 
 #include <string>

@@ -28,8 +28,8 @@ class InNetworkNamespace : public ::testing::Test {
     run("ip link set lo up && ip link add a0 address 02:00:00:00:00:0a type veth peer name b0 address "
         "02:00:00:00:00:0b");
     run("ip link set a0 up && ip link set b0 up");
-    run("timeout 5 sh -c 'until ip link show a0 | grep -q \"state UP\"; do :; done'");  // the carrier comes
-                                                                                        // later
+    // The carrier comes later.
+    run("timeout 5 sh -c 'until ip link show a0 | grep -q \"state UP\"; do :; done'");
     run("ip addr add 10.9.1.254/24 dev a0 && ip addr add 2001:db8:1::fe/64 dev a0 nodad");
   }
 };

@@ -64,8 +64,8 @@ int setting(const std::string& path) {
   return value;
 }
 
-// A customer behind a0 (the other end of the wire is where it is watched from) and a destination that is
-// routed.
+// A customer behind a0 (the other end of the wire is where it is watched from) and a
+// destination that is routed.
 class PuntDeviceTest : public InNetworkNamespace {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames for tests of what answers on a link, from octets: independent of the code that reads and writes them
-// in the product.
+// Frames for tests of what answers on a link, from octets: independent of the code that reads and
+// writes them in the product.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line in a table of counters is all that it takes: here the tables themselves say what has to be merged
-// and shown.
+// A line in a table of counters is all that it takes: here the tables themselves say what
+// has to be merged and shown.
 #include "router/observe/counter_order.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router's telemetry socket looks like from outside: a directory of its own, a greeting, an answer per
-// request.
+// What a router's telemetry socket looks like from outside: a directory of its own,
+// a greeting, an answer per request.
 #pragma once
 
 #include <sys/socket.h>

@@ -170,8 +170,8 @@ TEST(Fib, AnIpv6RouteThatFlapsIsNeverRefused) {
     ASSERT_TRUE(fib.add(prefix("2001:db9::1/128"), 5)) << i;
     ASSERT_TRUE(fib.remove(prefix("2001:db9::1/128")));
   }
-  // Between a removal and the next addition; and for each table that was replaced, none of which DPDK 24.11
-  // needs.
+  // Between a removal and the next addition; and for each table that was replaced,
+  // none of which DPDK 24.11 needs.
   EXPECT_THAT(quiesced, testing::AnyOf(999 + 3, 999));
   EXPECT_EQ(lookup(fib, "2001:db8::1"), 4U);
   EXPECT_EQ(lookup(fib, "2001:db9::1"), 3U);
@@ -360,8 +360,8 @@ TEST(Fib, SaysWhenThereIsNoMemory) {
   EXPECT_NO_THROW(Fib("fib", 64)) << "nothing is left behind";
 }
 
-// Random changes against a table searched from the longest prefix down; every address at an edge of a prefix
-// is asked.
+// Random changes against a table searched from the longest prefix down;
+// every address at an edge of a prefix is asked.
 class FibAgainstTable : public testing::TestWithParam<bool> {};
 
 TEST_P(FibAgainstTable, AfterRandomChanges) {

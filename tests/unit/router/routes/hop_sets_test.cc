@@ -8,8 +8,8 @@
 namespace surety {
 namespace {
 
-// Interfaces 10 to 19 are ports 0 to 9; `via` without an interface is on the port `connected`, if there is
-// one.
+// Interfaces 10 to 19 are ports 0 to 9; `via` without an interface is on the port
+// `connected`, if there is one.
 class HopSetsTest : public testing::Test {
  protected:
   HopSets::Resolved resolve(const RouteHop& hop) const {

@@ -12,8 +12,8 @@ namespace {
 using Lines = std::vector<std::string>;
 using Resolution = Routes::Resolution;
 
-// Port 0 is interface 10 with 10.0.0.1/24, port 1 interface 11 with 10.0.1.1/30 and 2001:db8:1::1/64. 99 is
-// not a port.
+// Port 0 is interface 10 with 10.0.0.1/24, port 1 interface 11 with 10.0.1.1/30 and
+// 2001:db8:1::1/64. 99 is not a port.
 class RoutesTest : public testing::Test {
  protected:
   RoutesTest() {

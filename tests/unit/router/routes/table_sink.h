@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A data plane that only remembers what is programmed, and says it in words: "10.2.0.0/16 ready 1
-// 02:00:00:00:00:05".
+// A data plane that only remembers what is programmed, and says it in words:
+// "10.2.0.0/16 ready 1 02:00:00:00:00:05".
 #pragma once
 
 #include <initializer_list>

@@ -40,7 +40,7 @@ TEST(SignalSources, EightAtOnceWhateverTheRate) {
 TEST(SignalSources, EachHasItsOwn) {
   SignalSources s(10, {});
   for (std::uint32_t n = 0; n < 100; ++n) EXPECT_EQ(permitted(s, address(n), 20, kStart), 8) << n;
-  // The same bits in another family are another address.
+  // An address of another family is another one, though its first four bytes are equal.
   const std::uint8_t bytes[16] = {0, 0, 0, 5};
   EXPECT_EQ(permitted(s, IpAddress::v6(bytes), 20, kStart), 8);
 }
