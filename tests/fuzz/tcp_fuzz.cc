@@ -126,7 +126,7 @@ void run(Session& session, std::span<const std::uint8_t> input) {
   while (input.size() >= 2) {
     const Duration pause = std::chrono::milliseconds(input[0] * input[0]);
     const std::size_t length = std::min<std::size_t>(input[1], input.size() - 2);
-    session.enqueue(input.subspan(2, length), pause);
+    session.give(input.subspan(2, length), pause);
     input = input.subspan(2 + length);
   }
 }

@@ -55,7 +55,7 @@ TEST(EgressAdopt, WhatAnotherWorkerFoundBeforeIsQueuedAsItSaid) {
     rte_mbuf* m = to_mbuf(udp_frame({.tos = kAf11 << 2}));
     const HandedPacket packet = egress.describe(m, 100, *classes);
     egress.enqueue_handed({&packet, 1}, p.d.now);
-    ++p.d.ports[1].taken;
+    ++p.d.ports[1].taken_over;
   }
   EXPECT_EQ(p.queue(2, Precedence::in).arrivals, 1u);
   EXPECT_EQ(p.queue(3, Precedence::in).arrivals, 1u);

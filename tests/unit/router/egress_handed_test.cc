@@ -17,7 +17,7 @@ void send_handed(Port& p, std::uint8_t dscp, std::size_t n, std::uint8_t ecn = 0
     burst.push_back(egress.describe(m, static_cast<std::uint16_t>(m->pkt_len - 14), p.d.snapshot.queues[1]));
   }
   egress.enqueue_handed(burst, p.d.now);
-  p.d.ports[1].taken += n;
+  p.d.ports[1].taken_over += n;
 }
 
 TEST(Egress, WhatIsHandedOverIsQueuedAsWhatIsNot) {

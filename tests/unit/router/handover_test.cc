@@ -22,7 +22,7 @@ TEST(Handover, KeepsTheOrder) {
   EXPECT_EQ(ring.enqueue({in.data() + 3, 2}), 2u);
   EXPECT_FALSE(ring.empty());
   std::vector<rte_mbuf*> out(8);
-  out.resize(ring.take(out));
+  out.resize(ring.dequeue(out));
   EXPECT_EQ(out, in);
   for (auto* m : out) rte_pktmbuf_free(m);
 }
@@ -33,7 +33,7 @@ TEST(Handover, WhatDoesNotFitStaysTheCallers) {
   EXPECT_EQ(ring.enqueue(in), 15u);
   EXPECT_EQ(ring.enqueue({in.data() + 15, 5}), 0u);
   std::vector<rte_mbuf*> out(2);
-  ASSERT_EQ(ring.take(out), 2u);
+  ASSERT_EQ(ring.dequeue(out), 2u);
   EXPECT_EQ(ring.enqueue({in.data() + 15, 5}), 2u);
   for (auto* m : out) rte_pktmbuf_free(m);
   for (std::size_t i = 17; i < 20; ++i) rte_pktmbuf_free(in[i]);

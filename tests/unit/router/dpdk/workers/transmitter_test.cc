@@ -67,7 +67,7 @@ TEST_F(TransmitterTest, WhatAnotherWorkerHandsOverLeaves) {
   EXPECT_EQ(transmitter.take_over(d.now), 2u);
   EXPECT_FALSE(transmitter.handed_waits());
   EXPECT_FALSE(transmitter.sent()) << "it is queued";
-  EXPECT_EQ(d.ports[kDown].taken, 2u);
+  EXPECT_EQ(d.ports[kDown].taken_over, 2u);
   EXPECT_EQ(transmitter.transmit(d.now), 2u);
   EXPECT_TRUE(transmitter.sent());
   EXPECT_EQ(d.ports[kDown].tx_packets, 2u);
