@@ -5,7 +5,6 @@ import io
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tokenize
 
@@ -31,8 +30,9 @@ def comments(path, text):
 
 
 def main():
-    tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
-    files = [f for f in tracked.stdout.split("\n") if f and (ROOT / f).is_file()]
+    made = ("build", ".git", "__pycache__", ".pytest_cache", ".cache")  # not written by anybody
+    paths = (p.relative_to(ROOT) for p in sorted(ROOT.rglob("*")) if p.is_file())
+    files = [str(p) for p in paths if not any(part in made for part in p.parts)]
     names = {os.path.basename(f) for f in files}
     wrong = []
     for file in files:
