@@ -9,17 +9,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
 #include "conditioners/ard_marker.h"
-#include "conditioners/csa_controller.h"
-#include "conditioners/enhanced_token_bucket.h"
-#include "conditioners/token_bucket.h"
 #include "conditioners/units.h"
 #include "config/address.h"
+#include "config/conditioners.h"
 
 namespace surety::config {
 
@@ -110,33 +107,12 @@ struct QueueSet {
   std::array<Entry, 64> by_dscp{};
 };
 
-struct Csa {
-  EnhancedTokenBucketParams bucket;
-  CsaParams alpha{.control = AlphaControl::search};
-};
-struct TokenBucketMarker {
-  TokenBucketParams bucket;
-};
-struct SrTcm {  // RFC 2697
-  Rate cir;
-  Bytes cbs, ebs;
-};
-struct TrTcm {  // RFC 2698, or RFC 4115 with EIR = pir - cir and EBS = pbs
-  Rate cir, pir;
-  Bytes cbs, pbs;
-  bool rfc4115 = false;
-};
-struct Police {
-  TokenBucketParams bucket;  // beyond it: drop `police`
-};
-struct None {};
-
 struct Service {
   std::string name;
-  std::variant<None, Csa, TokenBucketMarker, SrTcm, TrTcm, Police> conditioner;
+  Conditioner conditioner = None{};
   // DSCP for IN (green), OUT (yellow) and red packets. No value: the DSCP stays as it came.
   std::optional<Dscp> mark_in, mark_out, mark_red;
-  bool drop_red = false;  // srtcm, trtcm: `mark: {red: drop}`
+  bool drop_red = false;  // `mark: {red: drop}`, and what police refuses
   Rate committed;         // r of one contract; 0 for None
 };
 

@@ -28,6 +28,8 @@ void read_neighbors(const Node& node, Draft& draft);  // after ports
 void read_queues(const Node& node, Draft& draft);
 void read_rio(const Node& node, RioParams& rio, Problems& problems);
 void read_services(const Node& node, Draft& draft);
+// The word after `conditioner` and what belongs to it; false: not known, and reported.
+bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, Problems& problems);
 void read_classify(const Node& node, Draft& draft);    // after ports and services
 void read_aggregates(const Node& node, Draft& draft);  // after ports and queues
 void read_signalling(const Node& node, Draft& draft);

@@ -160,10 +160,6 @@ void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now
       EnhancedTokenBucket::reset(r.state.csa, program.csa, now, Time{});
       r.state.csa.domain = kNoDomain;
       break;
-    case ServiceProgram::Kind::token_bucket:
-    case ServiceProgram::Kind::police:
-      r.state.bucket.reset(program.bucket, now);
-      break;
     case ServiceProgram::Kind::meter:
       program.meter->reset(r.state.meter);
       break;

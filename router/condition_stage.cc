@@ -12,10 +12,6 @@ constexpr Duration kSlot{1 << 14};
 constexpr std::uint32_t kSlots = 4096;
 constexpr std::size_t kWakeAtOnce = 16;
 
-std::uint64_t ticks(Time now) {
-  return static_cast<std::uint64_t>(now.time_since_epoch().count());
-}
-
 AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
   const bool observe = snapshot.config.signalling.mode == config::Signalling::Mode::observe;
   return observe ? AlphaClocks::Mode::observe : AlphaClocks::Mode::act;
@@ -109,29 +105,11 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   FlowId id = v.flow[i];
   if (service.kind == ServiceProgram::Kind::none) return go(v, i, service, id, Precedence::in);
   if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
-  ConditionerState& state = flows_[id].state;
-  const std::uint32_t length = v.header[i].length;
-  switch (service.kind) {
-    case ServiceProgram::Kind::token_bucket:
-    case ServiceProgram::Kind::police: {
-      state.bucket.fill(service.bucket, now);
-      if (state.bucket.take(service.bucket, service.bucket.cost(length)))
-        return go(v, i, service, id, Precedence::in);
-      if (service.kind == ServiceProgram::Kind::police) return refuse(v, i, port, DropReason::police);
-      return go(v, i, service, id, Precedence::out);
-    }
-    case ServiceProgram::Kind::meter: {
-      const Color color = service.meter->check(state.meter, ticks(now), length);
-      if (color == Color::red && service.drop_red) return refuse(v, i, port, DropReason::police);
-      const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
-      if (color == Color::red) v.mark[i] = service.mark_red;
-      return fate;
-    }
-    case ServiceProgram::Kind::csa:  // run_csa()
-    case ServiceProgram::Kind::none:
-      break;
-  }
-  return Fate::goes;
+  const Color color = service.meter->check(flows_[id].state.meter, now, v.header[i].length);
+  if (color == Color::red && service.drop_red) return refuse(v, i, port, DropReason::police);
+  const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
+  if (color == Color::red) v.mark[i] = service.mark_red;
+  return fate;
 }
 
 ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,

@@ -7,15 +7,13 @@
 
 #include "conditioners/enhanced_token_bucket.h"
 #include "conditioners/packet.h"
-#include "conditioners/token_bucket.h"
 
 namespace surety {
 
 // State of whatever conditions the flow; which member is live follows from the service.
 union ConditionerState {
   EnhancedTokenBucketState csa;  // the longest; its note is the flow's, whatever conditions it
-  TokenBucket bucket;
-  std::uint64_t meter[4];  // rte_meter's run-time state
+  std::uint64_t meter[4];        // Meter::State
   FlowId shared;  // of a flow whose contract covers more than itself (`per: source` ...): where the state is
   ConditionerState() : csa{} {}
 };

@@ -10,7 +10,7 @@ namespace surety {
 
 namespace {
 
-struct Refill {  // `bytes` every `ticks`
+struct Refill {  // `bytes` every `ticks`: nanoseconds
   std::uint64_t bytes = 0, ticks = 1;
 };
 
@@ -19,11 +19,10 @@ constexpr std::uint64_t kLumpsPerBucket = 16;
 constexpr std::uint64_t kMaxLump = 8192;
 
 // The smallest lump that makes the rate right to kGoodEnough, or the one that comes closest to it.
-Refill refill(Rate rate, std::uint64_t ticks_per_second, Bytes smaller_bucket) {
+Refill refill(Rate rate, Bytes smaller_bucket) {
   const std::uint64_t bits = rate.bits_per_second();
   if (bits == 0) return {};
-  const double exact =
-      static_cast<double>(8 * ticks_per_second) / static_cast<double>(bits);  // ticks per byte
+  const double exact = 8e9 / static_cast<double>(bits);  // ticks per byte
   // Several lumps must be possible even where a tick is worth more than a byte.
   const auto least = kLumpsPerBucket * (1 + static_cast<std::uint64_t>(1 / exact));
   const std::uint64_t most = std::max(least, std::min(smaller_bucket.count() / kLumpsPerBucket, kMaxLump));
@@ -51,8 +50,17 @@ Rate excess(const config::TrTcm& p) {
   return Rate::bits_per_second(std::max(p.pir.bits_per_second(), cir) - cir);
 }
 
+std::uint64_t ticks(Time now) {
+  return static_cast<std::uint64_t>(now.time_since_epoch().count());
+}
+
 // A run-time state, as rte_meter names its words, from buckets at `time` 0: long ago for the first packet,
 // and they are full.
+TokenBucket full(const Meter::Bucket& b) {
+  TokenBucket bucket;
+  bucket.reset(b.params, Time{});
+  return bucket;
+}
 rte_meter_srtcm full(const rte_meter_srtcm_profile& p) {
   return {0, p.cbs, p.ebs};
 }
@@ -63,22 +71,24 @@ rte_meter_trtcm_rfc4115 full(const rte_meter_trtcm_rfc4115_profile& p) {
   return {0, 0, p.cbs, p.ebs};
 }
 
+Color run(TokenBucket& bucket, const Meter::Bucket& b, Time now, std::uint32_t length) {
+  bucket.fill(b.params, now);
+  return bucket.take(b.params, b.params.cost(length)) ? Color::green : b.beyond;
+}
 // The profiles are only read, though not declared so.
 template <class Profile>
 Profile* readable(const Profile& p) {
   return const_cast<Profile*>(&p);
 }
-rte_color run(rte_meter_srtcm& m, const rte_meter_srtcm_profile& p, std::uint64_t ticks,
-              std::uint32_t length) {
-  return rte_meter_srtcm_color_blind_check(&m, readable(p), ticks, length);
+rte_color run(rte_meter_srtcm& m, const rte_meter_srtcm_profile& p, Time now, std::uint32_t length) {
+  return rte_meter_srtcm_color_blind_check(&m, readable(p), ticks(now), length);
 }
-rte_color run(rte_meter_trtcm& m, const rte_meter_trtcm_profile& p, std::uint64_t ticks,
-              std::uint32_t length) {
-  return rte_meter_trtcm_color_blind_check(&m, readable(p), ticks, length);
+rte_color run(rte_meter_trtcm& m, const rte_meter_trtcm_profile& p, Time now, std::uint32_t length) {
+  return rte_meter_trtcm_color_blind_check(&m, readable(p), ticks(now), length);
 }
-rte_color run(rte_meter_trtcm_rfc4115& m, const rte_meter_trtcm_rfc4115_profile& p, std::uint64_t ticks,
+rte_color run(rte_meter_trtcm_rfc4115& m, const rte_meter_trtcm_rfc4115_profile& p, Time now,
               std::uint32_t length) {
-  return rte_meter_trtcm_rfc4115_color_blind_check(&m, readable(p), ticks, length);
+  return rte_meter_trtcm_rfc4115_color_blind_check(&m, readable(p), ticks(now), length);
 }
 
 static_assert(static_cast<int>(Color::green) == RTE_COLOR_GREEN &&
@@ -87,43 +97,56 @@ static_assert(static_cast<int>(Color::green) == RTE_COLOR_GREEN &&
 
 }  // namespace
 
-Meter::Meter(const config::SrTcm& params, std::uint64_t ticks_per_second) {
-  const Refill c = refill(params.cir, ticks_per_second, smaller(params.cbs, params.ebs));
+Meter::Meter(const config::TokenBucketMarker& params) : profile_(Bucket{params.bucket, Color::yellow}) {}
+Meter::Meter(const config::Police& params) : profile_(Bucket{params.bucket, Color::red}) {}
+
+Meter::Meter(const config::SrTcm& params) {
+  const Refill c = refill(params.cir, smaller(params.cbs, params.ebs));
   profile_ = rte_meter_srtcm_profile{params.cbs.count(), params.ebs.count(), c.ticks, c.bytes};
 }
 
-Meter::Meter(const config::TrTcm& params, std::uint64_t ticks_per_second) {
+Meter::Meter(const config::TrTcm& params) {
   const Bytes bucket = smaller(params.cbs, params.pbs);
-  const Refill c = refill(params.cir, ticks_per_second, bucket);
+  const Refill c = refill(params.cir, bucket);
   if (params.rfc4115) {
-    const Refill e = refill(excess(params), ticks_per_second, bucket);
+    const Refill e = refill(excess(params), bucket);
     profile_ = rte_meter_trtcm_rfc4115_profile{
         params.cbs.count(), params.pbs.count(), c.ticks, c.bytes, e.ticks, e.bytes};
   } else {
-    const Refill p = refill(params.pir, ticks_per_second, bucket);
+    const Refill p = refill(params.pir, bucket);
     profile_ =
         rte_meter_trtcm_profile{params.cbs.count(), params.pbs.count(), c.ticks, c.bytes, p.ticks, p.bytes};
   }
 }
 
-void Meter::reset(State& state) const {
-  std::visit(
-      [&](const auto& profile) {
-        const auto m = full(profile);
-        static_assert(sizeof(m) <= sizeof(State));
-        std::memcpy(state, &m, sizeof(m));
-      },
-      profile_);
+namespace {
+
+// A state lives as the words of a flow's record.
+template <class Live>
+Live load(const Meter::State& state) {
+  static_assert(sizeof(Live) <= sizeof(Meter::State));
+  Live live;
+  std::memcpy(static_cast<void*>(&live), state, sizeof(live));
+  return live;
+}
+template <class Live>
+void store(const Live& live, Meter::State& state) {
+  std::memcpy(state, &live, sizeof(live));
 }
 
-Color Meter::check(State& state, std::uint64_t ticks, std::uint32_t length) const {
+}  // namespace
+
+void Meter::reset(State& state) const {
+  std::visit([&](const auto& profile) { store(full(profile), state); }, profile_);
+}
+
+Color Meter::check(State& state, Time now, std::uint32_t length) const {
   return std::visit(
       [&](const auto& profile) {
-        decltype(full(profile)) m;
-        std::memcpy(&m, state, sizeof(m));
-        const rte_color color = run(m, profile, ticks, length);
-        std::memcpy(state, &m, sizeof(m));
-        return static_cast<Color>(color);
+        auto live = load<decltype(full(profile))>(state);
+        const auto color = static_cast<Color>(run(live, profile, now, length));
+        store(live, state);
+        return color;
       },
       profile_);
 }

@@ -10,8 +10,6 @@ namespace surety {
 
 namespace {
 
-constexpr std::uint64_t kTicksPerSecond = 1'000'000'000;  // meters run on Time itself
-
 ServiceProgram compile(const config::Service& s) {
   ServiceProgram p;
   p.name = s.name;
@@ -23,24 +21,13 @@ ServiceProgram compile(const config::Service& s) {
   std::visit(
       [&](const auto& c) {
         using T = std::decay_t<decltype(c)>;
+        p.conditioner = T::kWord;
         if constexpr (std::is_same_v<T, config::Csa>) {
           p.kind = ServiceProgram::Kind::csa;
-          p.conditioner = "csa";
           p.csa = c.bucket;
-        } else if constexpr (std::is_same_v<T, config::TokenBucketMarker>) {
-          p.kind = ServiceProgram::Kind::token_bucket;
-          p.conditioner = "token-bucket";
-          p.bucket = c.bucket;
-        } else if constexpr (std::is_same_v<T, config::Police>) {
-          p.kind = ServiceProgram::Kind::police;
-          p.conditioner = "police";
-          p.bucket = c.bucket;
-        } else if constexpr (std::is_same_v<T, config::None>) {
-          p.conditioner = "none";
-        } else {
+        } else if constexpr (!std::is_same_v<T, config::None>) {
           p.kind = ServiceProgram::Kind::meter;
-          p.conditioner = std::is_same_v<T, config::SrTcm> ? "srtcm" : "trtcm";
-          p.meter.emplace(c, kTicksPerSecond);
+          p.meter.emplace(c);
         }
       },
       s.conditioner);

@@ -26,12 +26,11 @@ namespace surety {
 
 // What a service does to a packet, in the form the condition stage wants.
 struct ServiceProgram {
-  enum class Kind : std::uint8_t { none, csa, token_bucket, police, meter };
+  enum class Kind : std::uint8_t { none, csa, meter };
   Kind kind = Kind::none;
   std::uint8_t mark_in = kKeepDscp, mark_out = kKeepDscp, mark_red = kKeepDscp;
   bool drop_red = false;
   EnhancedTokenBucketParams csa;  // kind csa
-  TokenBucketParams bucket;       // kinds token_bucket, police
   std::optional<Meter> meter;     // kind meter
   std::string name, conditioner;
   Rate committed;

@@ -12,22 +12,20 @@ namespace surety::config {
 namespace {
 
 using endpoints::DccpParams;
+using endpoints::kCongestionControls;
 using endpoints::SenderParams;
 using endpoints::TcpFlavour;
 using endpoints::TcpParams;
 using endpoints::TfrcParams;
 using endpoints::UdpParams;
 
-enum Protocol : unsigned {
-  kNone = 0,
-  kGtfrc = 1,
-  kTfrc = 2,
-  kGtcp = 4,
-  kNewreno = 8,
-  kReno = 16,
-  kUdp = 32,
-  kTcp = kGtcp | kNewreno | kReno,
-  kDccp = kGtfrc | kTfrc
+enum Protocol : unsigned { kNone = 0, kGtfrc = 1, kTfrc = 2, kTcp = 4, kUdp = 8, kDccp = kGtfrc | kTfrc };
+struct Word {
+  Protocol protocol = kNone;
+  TcpFlavour flavour = TcpFlavour::newreno;  // of kTcp
+  bool promised() const {
+    return protocol == kGtfrc || (protocol == kTcp && congestion_control(flavour).reserves);
+  }
 };
 
 constexpr Bytes kMinUdpPacket{64}, kMinPacket{128};  // room for every header over IPv6, and for some payload
@@ -141,13 +139,11 @@ void read_window(MapReader& map, const SenderParams& common, TcpParams& p, Probl
   }
 }
 
-TcpParams read_tcp(MapReader& map, Protocol protocol, const Sender& sender, const SenderParams& common,
+TcpParams read_tcp(MapReader& map, const Word& word, const Sender& sender, const SenderParams& common,
                    Problems& problems) {
   TcpParams p;
-  p.flavour = protocol == kGtcp      ? TcpFlavour::gtcp
-              : protocol == kNewreno ? TcpFlavour::newreno
-                                     : TcpFlavour::reno;
-  if (protocol == kGtcp) p.reserved = sender.target;
+  p.flavour = word.flavour;
+  if (word.promised()) p.reserved = sender.target;
   read_window(map, common, p, problems);
   read_packets(map.find("initial_window"), 1, kMaxInitialWindow, p.initial_window, problems);
   Bytes ssthresh;
@@ -160,25 +156,29 @@ TcpParams read_tcp(MapReader& map, Protocol protocol, const Sender& sender, cons
   return p;
 }
 
+template <std::size_t... I>
+bool read_word(MapReader& map, Word& word, std::index_sequence<I...>) {
+  map.require("protocol");
+  return map.read_word("protocol", word,
+                       {{"gtfrc", {.protocol = kGtfrc}},
+                        {"tfrc", {.protocol = kTfrc}},
+                        {kCongestionControls[I].word, {kTcp, static_cast<TcpFlavour>(I)}}...,
+                        {"udp", {.protocol = kUdp}}});
+}
+
 }  // namespace
 
 void read_protocol_options(MapReader& map, Sender& sender, SenderParams common, Problems& problems) {
-  Protocol protocol = kNone;
-  map.require("protocol");
-  if (!map.read_word("protocol", protocol,
-                     {{"gtfrc", kGtfrc},
-                      {"tfrc", kTfrc},
-                      {"gtcp", kGtcp},
-                      {"newreno", kNewreno},
-                      {"reno", kReno},
-                      {"udp", kUdp}})) {
+  Word word;
+  if (!read_word(map, word, std::make_index_sequence<kCongestionControls.size()>{})) {
     map.ignore_the_rest();
     return;
   }
+  const Protocol protocol = word.protocol;
   sender.protocol = map.find("protocol")->text;
   refuse_others(map, protocol, sender.protocol, problems);
   check_packet(map, common.packet, protocol == kUdp ? kMinUdpPacket : kMinPacket, sender.protocol, problems);
-  if ((protocol & (kGtfrc | kGtcp)) != 0 && !map.find("target"))
+  if (word.promised() && !map.find("target"))
     problems.error(map.node().mark, fmt::format("a {} sender needs `target`, the rate that it is guaranteed",
                                                 sender.protocol));
   if (protocol == kUdp) {
@@ -186,7 +186,7 @@ void read_protocol_options(MapReader& map, Sender& sender, SenderParams common, 
   } else if ((protocol & kDccp) != 0) {
     sender.params = read_dccp(map, protocol, sender, common, problems);
   } else {
-    sender.params = read_tcp(map, protocol, sender, common, problems);
+    sender.params = read_tcp(map, word, sender, common, problems);
   }
   std::visit([&](auto& p) { p.common = common; }, sender.params);
 }

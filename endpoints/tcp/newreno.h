@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-#include "endpoints/tcp/tcp_params.h"
+#include "conditioners/units.h"
 
 namespace surety::endpoints {
 

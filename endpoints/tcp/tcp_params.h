@@ -4,20 +4,18 @@
 
 #include "conditioners/units.h"
 #include "endpoints/engine/sender_params.h"
+#include "endpoints/tcp/congestion_controls.h"
 
 namespace surety::endpoints {
-
-// Reno: RFC 5681 alone. NewReno: with RFC 6582. GTCP: NewReno with a reserved rate (gtcp.h).
-enum class TcpFlavour : std::uint8_t { reno, newreno, gtcp };
 
 struct TcpParams {
   SenderParams common;  // common.packet: the IP packet of a full segment; the peer's MSS may make it smaller
   TcpFlavour flavour = TcpFlavour::newreno;
-  Rate reserved;            // rate_G of GTCP: IP bytes
+  Rate reserved;            // of a control that reserves: IP bytes
   Bytes window{1'000'000};  // most bytes in flight, whatever the peer offers (`window: 1 MB`)
   // `window: 20 packets`: the most in flight in segments, as the papers count it; 0: `window` holds.
   std::uint32_t window_packets = 0;
-  std::uint32_t initial_window = 0;    // segments; 0: RFC 6928's 10 (GTCP: 2, the paper's)
+  std::uint32_t initial_window = 0;    // segments; 0: the control's own
   std::uint64_t initial_ssthresh = 0;  // bytes; 0: as large as may be
   bool timestamps = true;              // RFC 7323, if the peer has them too
   bool window_scale = true;

@@ -130,23 +130,19 @@ Refusal TcpSender::on_syn_sent(const Segment& s, Time now) {
 }
 
 void TcpSender::establish(const Segment& s, Time now) {
-  const bool gtcp = params_->flavour == TcpFlavour::gtcp;
+  const CongestionControl& control = congestion_control(params_->flavour);
   const std::uint32_t options = peer_.timestamps() ? kTimestampsOption : 0;
   const std::uint32_t smss = std::min(writer_.mss(), peer_.mss()) - options;
   std::uint64_t limit = std::max<std::uint64_t>(params_->window.count(), smss);
   if (params_->window_packets != 0) limit = std::uint64_t{params_->window_packets} * smss;
 
-  WindowParams w{.smss = smss, .partial_acks = params_->flavour != TcpFlavour::reno};
-  w.initial = gtcp ? 2 * std::uint64_t{smss} : default_initial_window(smss);
-  if (params_->initial_window != 0) w.initial = std::uint64_t{params_->initial_window} * smss;
+  WindowParams w{.smss = smss, .initial = default_initial_window(smss)};
+  const std::uint32_t initial =
+      params_->initial_window != 0 ? params_->initial_window : control.initial_window;
+  if (initial != 0) w.initial = std::uint64_t{initial} * smss;
   if (timer_.timeouts() > 1) w.initial = smss;  // RFC 6928 2: the SYN was lost more than once
   if (params_->initial_ssthresh != 0) w.ssthresh = params_->initial_ssthresh;
-  if (gtcp) {
-    control_ = &window_.emplace<Gtcp>(
-        GtcpParams{w, params_->reserved, writer_.packet_length(segment_at(1, now), smss)});
-  } else {
-    control_ = &window_.emplace<NewReno>(w);
-  }
+  control_ = control.begin(window_, {w, params_->reserved, writer_.packet_length(segment_at(1, now), smss)});
 
   timer_.on_syn_acknowledged();
   sample(s, 1, now);

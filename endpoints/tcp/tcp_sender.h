@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TCP sender: the active end of a connection that delivers StreamPattern (RFC 9293, 5681, 6582, 6298, 7323,
-// 5961), with the window of Reno, NewReno or GTCP.
+// 5961), with the window of a congestion control.
 //
 // Each of its parts has a state of its own: what is out and may go out next (send_sequence.h), how much may
-// (newreno.h, gtcp.h), the peer's half (tcp_peer.h), the connection (tcp_state.h), the timer, the timing of
-// round trips, and the writer of segments. Here stands what an event at one of them means to the others.
+// (congestion_controls.h), the peer's half (tcp_peer.h), the connection (tcp_state.h), the timer, the timing
+// of round trips, and the writer of segments. Here stands what an event at one of them means to the others.
 //
 // Keeps no data: any byte can be made again, so the state is the same for every window. Opens at
 // Schedule::start and sends until Schedule::stop or SenderParams::total_payload, then FIN. Not more than
@@ -14,12 +14,9 @@
 // are acknowledged (RFC 9293 3.8.6.1).
 #pragma once
 
-#include <variant>
-
 #include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/tcp/challenge_limit.h"
-#include "endpoints/tcp/gtcp.h"
 #include "endpoints/tcp/rtt_timing.h"
 #include "endpoints/tcp/segment_writer.h"
 #include "endpoints/tcp/send_sequence.h"
@@ -94,7 +91,7 @@ class TcpSender final : public Engine {
   TcpPeer peer_;
   TcpTimer timer_;
   RttTiming rtt_;
-  std::variant<NewReno, Gtcp> window_;
+  AnyControl window_;
   NewReno* control_;  // the one of them that is there
   SegmentWriter writer_;
   const TcpParams* params_;

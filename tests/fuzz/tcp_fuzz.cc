@@ -162,7 +162,7 @@ void run_sink(std::uint8_t choice, std::span<const std::uint8_t> input) {
 
 void run_sender(std::uint8_t choice, std::span<const std::uint8_t> input) {
   TcpParams params;
-  params.flavour = static_cast<TcpFlavour>(choice / 2 % 3);
+  params.flavour = static_cast<TcpFlavour>(choice / 2 % kCongestionControls.size());
   params.reserved = Rate::bits_per_second(1'000'000);
   params.timestamps = (choice & 8) != 0;
   params.window = Bytes(20'000);

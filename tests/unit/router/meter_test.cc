@@ -18,8 +18,12 @@ using namespace literals;
 
 using enum Color;
 
-constexpr std::uint64_t kNs = 1'000'000'000;  // ticks per second: a tick is a nanosecond
+constexpr std::uint64_t kNs = 1'000'000'000;  // of a second
 constexpr std::uint64_t kMs = 1'000'000;
+
+Time at_ns(std::uint64_t ns) {
+  return Time{Duration(static_cast<std::int64_t>(ns))};
+}
 
 static_assert(sizeof(Meter::State) == sizeof(ConditionerState::meter));
 
@@ -27,14 +31,30 @@ struct Metered {
   Meter meter;
   ConditionerState state;
   template <class Params>
-  explicit Metered(const Params& params, std::uint64_t hz = kNs) : meter(params, hz) {
+  explicit Metered(const Params& params) : meter(params) {
     meter.reset(state.meter);
   }
-  Color at(std::uint64_t ticks, std::uint32_t length) { return meter.check(state.meter, ticks, length); }
+  Color at(std::uint64_t ns, std::uint32_t length) { return meter.check(state.meter, at_ns(ns), length); }
 };
 
 // 8 Mbit/s: a byte per microsecond.
 constexpr Rate kByteAMicrosecond = 8_Mbps;
+
+// As TokenBucket counts: exactly.
+TEST(Meter, ABucketIsGreenAndBeyondItYellowOrRed) {
+  const TokenBucketParams bucket(kByteAMicrosecond, Depth::bytes(3000));
+  Metered marker(config::TokenBucketMarker{bucket});
+  Metered police(config::Police{bucket});
+  for (auto* m : {&marker, &police}) {
+    const Color beyond = m == &marker ? yellow : red;
+    EXPECT_EQ(m->at(5 * kMs, 3000), green) << "full, whenever the first packet comes";
+    EXPECT_EQ(m->at(5 * kMs, 1), beyond);
+    EXPECT_EQ(m->at(6 * kMs, 1001), beyond) << "1000 bytes have come";
+    EXPECT_EQ(m->at(6 * kMs, 1000), green);
+    EXPECT_EQ(m->at(6 * kMs + 999, 1), beyond);
+    EXPECT_EQ(m->at(6 * kMs + 1000, 1), green);
+  }
+}
 
 // RFC 2697 section 3: B <= Tc green; else B <= Te yellow; else red and nothing is taken.
 TEST(SrTcm, BurstsAndRefill) {
@@ -129,13 +149,13 @@ TEST(Meter, WithoutARateTheBucketsAreAllThereIs) {
 }
 
 TEST(Meter, StatesOfOneProfileAreIndependent) {
-  const Meter meter(config::SrTcm{kByteAMicrosecond, 3000_B, 0_B}, kNs);
+  const Meter meter(config::SrTcm{kByteAMicrosecond, 3000_B, 0_B});
   ConditionerState a, b;
   meter.reset(a.meter);
   meter.reset(b.meter);
-  EXPECT_EQ(meter.check(a.meter, 0, 3000), green);
-  EXPECT_EQ(meter.check(a.meter, 0, 3000), red);
-  EXPECT_EQ(meter.check(b.meter, 0, 3000), green);
+  EXPECT_EQ(meter.check(a.meter, Time{}, 3000), green);
+  EXPECT_EQ(meter.check(a.meter, Time{}, 3000), red);
+  EXPECT_EQ(meter.check(b.meter, Time{}, 3000), green);
 }
 
 // Bytes of each colour in a second of 3 x CIR, offered in packets of `length` after
@@ -144,15 +164,14 @@ struct Shares {
   double green, yellow, red;
 };
 template <class Params>
-Shares shares(const Params& params, std::uint64_t hz, std::uint32_t length, double packets_per_second,
-              int packets) {
-  Metered m(params, hz);
+Shares shares(const Params& params, std::uint32_t length, double packets_per_second, int packets) {
+  Metered m(params);
   while (m.at(0, 100) != red) {
   }
   std::array<std::uint64_t, 3> bytes{};
   for (int i = 0; i < packets; ++i)
-    bytes[static_cast<std::size_t>(m.at(
-        static_cast<std::uint64_t>(i / packets_per_second * static_cast<double>(hz)), length))] += length;
+    bytes[static_cast<std::size_t>(m.at(static_cast<std::uint64_t>(i / packets_per_second * 1e9), length))] +=
+        length;
   const double time = packets / packets_per_second;
   const auto rate = [&](Color c) {
     return static_cast<double>(8 * bytes[static_cast<std::size_t>(c)]) / time;
@@ -162,21 +181,19 @@ Shares shares(const Params& params, std::uint64_t hz, std::uint32_t length, doub
 
 // 200,000 packets at three times CIR: a packet more or less is 10^-5.
 TEST(Meter, LongRunRatesAreTheConfiguredOnes) {
-  for (const std::uint64_t hz : {kNs, std::uint64_t{2'596'123'457}}) {
-    for (const std::uint64_t bits :
-         {64'000u, 1'000'000u, 1'234'567u, 34'000'000u, 987'654'321u, 4'000'000'000u}) {
-      const Rate cir = Rate::bits_per_second(bits);
-      const double offered = 3.0 * static_cast<double>(bits) / 8 / 500;
-      const auto sr = shares(config::SrTcm{cir, 64_kB, 64_kB}, hz, 500, offered, 200'000);
-      EXPECT_NEAR(sr.green / static_cast<double>(bits), 1, 5e-5) << bits << " at " << hz;
-      EXPECT_EQ(sr.yellow, 0) << "C never overflows";
-      const auto tr = shares(config::TrTcm{cir, 2.0 * cir, 64_kB, 64_kB}, hz, 500, offered, 200'000);
-      EXPECT_NEAR(tr.green / static_cast<double>(bits), 1, 5e-5) << bits << " at " << hz;
-      EXPECT_NEAR(tr.yellow / static_cast<double>(bits), 1, 5e-5);
-      const auto dtr = shares(config::TrTcm{cir, 2.0 * cir, 64_kB, 64_kB, true}, hz, 500, offered, 200'000);
-      EXPECT_NEAR(dtr.green / static_cast<double>(bits), 1, 5e-5) << bits << " at " << hz;
-      EXPECT_NEAR(dtr.yellow / static_cast<double>(bits), 1, 5e-5);
-    }
+  for (const std::uint64_t bits :
+       {64'000u, 1'000'000u, 1'234'567u, 34'000'000u, 987'654'321u, 4'000'000'000u}) {
+    const Rate cir = Rate::bits_per_second(bits);
+    const double offered = 3.0 * static_cast<double>(bits) / 8 / 500;
+    const auto sr = shares(config::SrTcm{cir, 64_kB, 64_kB}, 500, offered, 200'000);
+    EXPECT_NEAR(sr.green / static_cast<double>(bits), 1, 5e-5) << bits;
+    EXPECT_EQ(sr.yellow, 0) << "C never overflows";
+    const auto tr = shares(config::TrTcm{cir, 2.0 * cir, 64_kB, 64_kB}, 500, offered, 200'000);
+    EXPECT_NEAR(tr.green / static_cast<double>(bits), 1, 5e-5) << bits;
+    EXPECT_NEAR(tr.yellow / static_cast<double>(bits), 1, 5e-5);
+    const auto dtr = shares(config::TrTcm{cir, 2.0 * cir, 64_kB, 64_kB, true}, 500, offered, 200'000);
+    EXPECT_NEAR(dtr.green / static_cast<double>(bits), 1, 5e-5) << bits;
+    EXPECT_NEAR(dtr.yellow / static_cast<double>(bits), 1, 5e-5);
   }
 }
 
@@ -186,8 +203,7 @@ TEST(Meter, ShallowBucketsKeepTheRateToAThousandth) {
   for (int i = 0; i < 60; ++i) {
     const std::uint64_t bits = 8000 + rng.next() % 1'000'000'000;
     const double offered = 3.0 * static_cast<double>(bits) / 8 / 64;
-    const auto s =
-        shares(config::SrTcm{Rate::bits_per_second(bits), 1500_B, 1500_B}, kNs, 64, offered, 100'000);
+    const auto s = shares(config::SrTcm{Rate::bits_per_second(bits), 1500_B, 1500_B}, 64, offered, 100'000);
     EXPECT_NEAR(s.green / static_cast<double>(bits), 1, 1e-3) << bits;
   }
 }

@@ -36,6 +36,15 @@ services:
   plain: {conditioner: none}
 )";
 
+// Bytes that are green at once.
+unsigned burst_of(const Meter& meter) {
+  Meter::State state;
+  meter.reset(state);
+  unsigned bytes = 0;
+  while (meter.check(state, Time{}, 1) == Color::green) ++bytes;
+  return bytes;
+}
+
 std::vector<std::string> domain_names(const Snapshot& s) {
   std::vector<std::string> names;
   for (const auto& d : s.domains) names.push_back(d.name);
@@ -67,10 +76,12 @@ TEST(Snapshot, ProgramsCarryParametersAndMarks) {
   EXPECT_EQ(silver.csa.out.rate(), 1_Mbps);
   EXPECT_EQ(silver.mark_in, 10);
   EXPECT_EQ(silver.mark_out, 0);
-  EXPECT_EQ(s.services[1].kind, Kind::token_bucket);
-  EXPECT_EQ(s.services[1].bucket.rate(), 800_kbps);
-  EXPECT_EQ(s.services[2].kind, Kind::police);
-  EXPECT_EQ(s.services[2].bucket.depth(), 4000 * kCreditPerByte);
+  EXPECT_EQ(s.services[1].kind, Kind::meter);
+  EXPECT_EQ(burst_of(*s.services[1].meter), 10'000u);
+  EXPECT_FALSE(s.services[1].drop_red);
+  EXPECT_EQ(s.services[2].kind, Kind::meter);
+  EXPECT_EQ(burst_of(*s.services[2].meter), 4000u);
+  EXPECT_TRUE(s.services[2].drop_red);
   EXPECT_EQ(s.services[2].mark_in, 46);
   EXPECT_EQ(s.services[3].kind, Kind::meter);
   EXPECT_TRUE(s.services[3].meter.has_value());

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The conditioners that a service may name, each with its parameters; how their YAML is read stands in
+// conditioners.cc.
+//
+// Of each: the word that names it, and how many colours its packets may have (IN; OUT; red), which is
+// what `mark` may give a DSCP.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "conditioners/csa_controller.h"
+#include "conditioners/enhanced_token_bucket.h"
+#include "conditioners/token_bucket.h"
+#include "conditioners/units.h"
+
+namespace surety::config {
+
+struct None {
+  static constexpr std::string_view kWord = "none";
+  static constexpr int kColours = 1;
+};
+struct Csa {
+  static constexpr std::string_view kWord = "csa";
+  static constexpr int kColours = 2;
+  EnhancedTokenBucketParams bucket;
+  CsaParams alpha{.control = AlphaControl::search};
+};
+struct TokenBucketMarker {
+  static constexpr std::string_view kWord = "token-bucket";
+  static constexpr int kColours = 2;
+  TokenBucketParams bucket;  // beyond it: OUT
+};
+struct SrTcm {  // RFC 2697
+  static constexpr std::string_view kWord = "srtcm";
+  static constexpr int kColours = 3;
+  Rate cir;
+  Bytes cbs, ebs;
+};
+struct TrTcm {  // RFC 2698, or RFC 4115 with EIR = pir - cir and EBS = pbs
+  static constexpr std::string_view kWord = "trtcm";
+  static constexpr int kColours = 3;
+  Rate cir, pir;
+  Bytes cbs, pbs;
+  bool rfc4115 = false;
+};
+struct Police {
+  static constexpr std::string_view kWord = "police";
+  static constexpr int kColours = 1;
+  TokenBucketParams bucket;  // beyond it: drop `police`
+};
+
+using Conditioner = std::variant<Csa, TokenBucketMarker, SrTcm, TrTcm, Police, None>;
+
+}  // namespace surety::config
