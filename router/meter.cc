@@ -123,29 +123,29 @@ namespace {
 
 // A state lives as the words of a flow's record.
 template <class Live>
-Live load(const Meter::State& state) {
+Live live_of(const Meter::State& state) {
   static_assert(sizeof(Live) <= sizeof(Meter::State));
   Live live;
   std::memcpy(static_cast<void*>(&live), state, sizeof(live));
   return live;
 }
 template <class Live>
-void store(const Live& live, Meter::State& state) {
+void keep(const Live& live, Meter::State& state) {
   std::memcpy(state, &live, sizeof(live));
 }
 
 }  // namespace
 
 void Meter::reset(State& state) const {
-  std::visit([&](const auto& profile) { store(full(profile), state); }, profile_);
+  std::visit([&](const auto& profile) { keep(full(profile), state); }, profile_);
 }
 
 Color Meter::check(State& state, Time now, std::uint32_t length) const {
   return std::visit(
       [&](const auto& profile) {
-        auto live = load<decltype(full(profile))>(state);
+        auto live = live_of<decltype(full(profile))>(state);
         const auto color = static_cast<Color>(run(live, profile, now, length));
-        store(live, state);
+        keep(live, state);
         return color;
       },
       profile_);

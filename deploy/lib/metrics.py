@@ -5,7 +5,10 @@ import contextlib
 import http.client
 import time
 
-from prometheus_client.parser import text_string_to_metric_families
+try:
+    from prometheus_client.parser import text_string_to_metric_families
+except ModuleNotFoundError:
+    raise SystemExit("python3-prometheus-client is missing: `deploy/install --deps-only` installs it") from None
 
 ADDRESS = ("127.0.0.1", 9464)
 

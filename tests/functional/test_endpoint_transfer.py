@@ -173,7 +173,7 @@ measure: 2 s - 10 s
         return {which: (sender.result(30, statuses=(0, 1)), sink.stop()["accepted"]) for which, (sink, sender) in ends.items()}
 
 
-@pytest.mark.alone("measures rates")
+@pytest.mark.paced("measures rates")
 @pytest.mark.parametrize("through", PATH)
 @pytest.mark.parametrize("encapsulation", ENCAPSULATIONS)
 def test_gtfrc_keeps_its_target_over_a_lossy_network(guaranteed, encapsulation, through):

@@ -17,7 +17,7 @@ from gtcp import attach, status  # noqa: F401
 from harness import Router, wait_for
 from namespaces import connect
 
-pytestmark = pytest.mark.alone("measures rates; the kernel has one gtcp for all, which test_gtcp_sockets.py attaches too")
+pytestmark = pytest.mark.paced("measures rates; the kernel has one gtcp for all, which test_gtcp_sockets.py attaches too")
 
 SECONDS, WARM_UP = 24, 6
 ONE_WAY = "24 ms"  # the rest of 50 ms is queue and machine

@@ -100,7 +100,7 @@ def processes(word):
 
 # --- Fig. 11 ---
 
-measured = pytest.mark.alone("compares rates with the lab's")
+measured = pytest.mark.paced("compares rates with the lab's")
 
 
 def compared(*arguments):
