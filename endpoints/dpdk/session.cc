@@ -106,9 +106,7 @@ Session::~Session() {
 void Session::start_metrics() {
   const std::string& listen = options_.metrics ? *options_.metrics : config_.metrics.listen;
   if (listen.empty() || listen == "off") return;
-  auto result = MetricsServer::start(listen, [this] { return render(observer_->reading()); });
-  if (!result.server) throw std::runtime_error(result.error);
-  metrics_ = std::move(result.server);
+  metrics_ = std::make_unique<MetricsServer>(listen, [this] { return render(observer_->reading()); });
   spdlog::info("metrics: http://{}/metrics", listen);
 }
 

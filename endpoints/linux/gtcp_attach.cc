@@ -17,6 +17,8 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
+#include <system_error>
 
 #include "endpoints/linux/gtcp_maps.h"
 #include "endpoints/linux/gtcp_object.h"
@@ -44,31 +46,22 @@ bool is_in(const char* word, const char* file) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-Failure refused(const std::string& what, int error) {
-  if (error == EPERM || error == EACCES) return {what + ": not allowed; become root"};
-  return failure(what, error);
+[[noreturn]] void refuse(const std::string& what, int error) {
+  if (error == EPERM || error == EACCES) throw std::runtime_error(what + ": not allowed; become root");
+  throw std::system_error(error, std::generic_category(), what);
 }
 
-Status ensure_bpffs(const std::string& mount_point) {
+void ensure_bpffs(const std::string& mount_point) {
   struct statfs there {};
   if (::statfs(mount_point.c_str(), &there) != 0)
-    return failure("cannot pin BPF maps below " + mount_point, errno);
-  if (there.f_type == BPF_FS_MAGIC) return success();
-  if (::mount("bpf", mount_point.c_str(), "bpf", 0, "mode=0700") == 0) return success();
-  return refused("cannot mount the BPF file system (`mount -t bpf bpf " + mount_point + "`)", errno);
+    throw std::system_error(errno, std::generic_category(), "cannot pin BPF maps below " + mount_point);
+  if (there.f_type != BPF_FS_MAGIC && ::mount("bpf", mount_point.c_str(), "bpf", 0, "mode=0700") != 0)
+    refuse("cannot mount the BPF file system (`mount -t bpf bpf " + mount_point + "`)", errno);
 }
 
 void remove_pins(const std::string& pins) {
   std::error_code ignored;
   std::filesystem::remove_all(pins, ignored);
-}
-
-Status write_reservations(const std::vector<Reservation>& reservations, const std::string& pins) {
-  auto gtcp = GtcpReservations::open(pins);
-  if (!gtcp) return Failure{gtcp.error()};
-  for (const auto& r : reservations)
-    if (auto reserved = gtcp->reserve(r.to, r.rate); !reserved) return reserved;
-  return success();
 }
 
 // Every map of that kind and name: more than one after a detachment, as long as connections use an older one.
@@ -93,87 +86,87 @@ std::string kernel_btf() {
   return given != nullptr && *given != '\0' ? given : "/sys/kernel/btf/vmlinux";
 }
 
-Status check_kernel(const std::string& file) {
+void check_kernel(const std::string& file) {
   const std::unique_ptr<btf, FreeBtf> types(btf__parse(file.c_str(), nullptr));
-  if (!types) return Failure{"this kernel does not describe its types (no " + file + "): " + kNeeds};
+  if (!types)
+    throw std::runtime_error("this kernel does not describe its types (no " + file + "): " + kNeeds);
   if (btf__find_by_name_kind(types.get(), "bpf_struct_ops_tcp_congestion_ops", BTF_KIND_STRUCT) < 0)
-    return Failure{std::string("this kernel takes no TCP congestion control from BPF (no struct_ops): ") +
-                   kNeeds};
-  return success();
+    throw std::runtime_error(
+        std::string("this kernel takes no TCP congestion control from BPF (no struct_ops): ") + kNeeds);
 }
 
 void LoadedGtcp::Close::operator()(bpf_object* o) const {
   bpf_object__close(o);
 }
 
-Result<LoadedGtcp> LoadedGtcp::load(const std::string& pins) {
-  if (auto mounted = ensure_bpffs(std::filesystem::path(pins).parent_path()); !mounted)
-    return Failure{mounted.error()};
+LoadedGtcp::LoadedGtcp(const std::string& pins) {
+  ensure_bpffs(std::filesystem::path(pins).parent_path());
   const auto image = gtcp_object();
-  LoadedGtcp loaded(bpf_object__open_mem(image.data(), image.size(), nullptr));
-  if (!loaded.object_) return failure("cannot read the BPF programs", errno);
-  if (const int error = bpf_object__load(loaded.object_.get()); error != 0)
-    return refused("cannot load the BPF programs (--verbose says why)", -error);
-  if (const int error = bpf_object__pin_maps(loaded.object_.get(), pins.c_str()); error != 0) {
+  object_.reset(bpf_object__open_mem(image.data(), image.size(), nullptr));
+  if (!object_) throw std::system_error(errno, std::generic_category(), "cannot read the BPF programs");
+  if (const int error = bpf_object__load(object_.get()); error != 0)
+    refuse("cannot load the BPF programs (--verbose says why)", -error);
+  if (const int error = bpf_object__pin_maps(object_.get(), pins.c_str()); error != 0) {
     // libbpf takes its pins away, but not their directory; one with others in it stays.
     ::rmdir(pins.c_str());
-    return refused("cannot pin the BPF maps in " + pins, -error);
+    refuse("cannot pin the BPF maps in " + pins, -error);
   }
-  return loaded;
 }
 
-Status LoadedGtcp::register_gtcp() {
+void LoadedGtcp::register_gtcp() {
   bpf_link* link = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object_.get(), GTCP_NAME));
-  if (link == nullptr) return refused("cannot register gtcp", errno);
+  if (link == nullptr) refuse("cannot register gtcp", errno);
   // Without this the link's end would unregister; the kernel keeps what is registered.
   bpf_link__disconnect(link);
   bpf_link__destroy(link);
-  return success();
 }
 
 bool gtcp_attached() {
   return is_in(GTCP_NAME, kAvailable);
 }
 
-Status attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins) {
-  if (auto able = check_kernel(kernel_btf()); !able) return able;
+void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins) {
+  check_kernel(kernel_btf());
   if (gtcp_attached())
-    return Failure{
+    throw std::runtime_error(
         "gtcp is attached already; `surety-gtcp reserve` changes its reservations, `surety-gtcp detach` ends "
-        "it"};
+        "it");
   remove_pins(pins);  // of one that something else detached
-  auto loaded = LoadedGtcp::load(pins);
-  if (!loaded) return Failure{loaded.error()};
-  Status done = write_reservations(reservations, pins);
-  if (done) done = loaded->register_gtcp();
-  if (!done) remove_pins(pins);
-  return done;
+  LoadedGtcp loaded(pins);
+  try {
+    GtcpReservations gtcp(pins);
+    for (const auto& r : reservations) gtcp.reserve(r.to, r.rate);
+    loaded.register_gtcp();
+  } catch (...) {
+    remove_pins(pins);
+    throw;
+  }
 }
 
-Status detach_gtcp(const std::string& pins) {
-  if (!gtcp_attached()) return Failure{"gtcp is not attached"};
+void detach_gtcp(const std::string& pins) {
+  if (!gtcp_attached()) throw std::runtime_error("gtcp is not attached");
   const std::uint32_t zero = 0;
   int error = EPERM;
   for (const Fd& map : registering_maps()) {
     error = -bpf_map_delete_elem(map.get(), &zero);
     if (error == 0) break;
   }
-  if (error != 0) return refused("cannot detach gtcp", error);
+  if (error != 0) refuse("cannot detach gtcp", error);
   remove_pins(pins);
-  return success();
 }
 
 bool gtcp_allowed() {
   return is_in(GTCP_NAME, kAllowed);
 }
 
-Status allow_gtcp() {
-  if (gtcp_allowed()) return success();
+void allow_gtcp() {
+  if (gtcp_allowed()) return;
   std::string all;
   for (const auto& word : words_of(kAllowed)) all += word + ' ';
   std::ofstream out(kAllowed);
-  if (out << all << GTCP_NAME << std::endl) return success();
-  return Failure{std::string("cannot write ") + kAllowed + ": become root, in the first network namespace"};
+  if (!(out << all << GTCP_NAME << std::endl))
+    throw std::runtime_error(std::string("cannot write ") + kAllowed +
+                             ": become root, in the first network namespace");
 }
 
 }  // namespace surety::endpoints

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
+#include <system_error>
 #include <tuple>
 
 #include "endpoints/linux/gtcp_maps.h"
@@ -40,28 +42,27 @@ Reservation reservation_of(const Key& key, const gtcp_reservation& value) {
 }
 
 template <class Key>
-Status put(int map, const Prefix& to, Rate rate) {
+void put(int map, const Prefix& to, Rate rate) {
   const Key key = key_of<Key>(to);
   const gtcp_reservation value{bytes_per_second(rate), 0};
   if (const int error = bpf_map_update_elem(map, &key, &value, BPF_ANY); error != 0)
-    return failure("cannot reserve for " + to_string(to.masked()), -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(), "cannot reserve for " + to_string(to.masked()));
 }
 
 template <class Key>
-Status take_away(int map, const Prefix& to) {
+void take_away(int map, const Prefix& to) {
   const Key key = key_of<Key>(to);
   const int error = bpf_map_delete_elem(map, &key);
   if (error == -ENOENT)
-    return Failure{"nothing is reserved for " + to_string(to.masked()) +
-                   "; `surety-gtcp status` lists the reservations"};
+    throw std::runtime_error("nothing is reserved for " + to_string(to.masked()) +
+                             "; `surety-gtcp status` lists the reservations");
   if (error != 0)
-    return failure("cannot take the reservation for " + to_string(to.masked()) + " away", -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(),
+                            "cannot take the reservation for " + to_string(to.masked()) + " away");
 }
 
 template <class Key>
-Status list(int map, std::vector<Reservation>& found) {
+void list(int map, std::vector<Reservation>& found) {
   Key key{};
   const Key* previous = nullptr;
   int error = 0;
@@ -70,59 +71,49 @@ Status list(int map, std::vector<Reservation>& found) {
     if (bpf_map_lookup_elem(map, &key, &value) == 0) found.push_back(reservation_of(key, value));
     previous = &key;
   }
-  if (error != -ENOENT) return failure("cannot list the reservations", -error);
-  return success();
+  if (error != -ENOENT)
+    throw std::system_error(-error, std::generic_category(), "cannot list the reservations");
 }
 
-Result<Fd> open_pin(const std::string& pins, const char* name) {
+Fd open_pin(const std::string& pins, const char* name) {
   Fd map(bpf_obj_get((pins + "/" + name).c_str()));
   if (map) return map;
   if (errno == ENOENT)
-    return Failure{"no " + pins +
-                   " here: attach gtcp first (`surety-gtcp attach`), and if it is attached, work in " +
-                   "the mount namespace where that was done (`ip netns exec` makes a new one, `nsenter "
-                   "--net` does not)"};
-  if (errno == EPERM || errno == EACCES) return Failure{"not allowed to use " + pins + ": become root"};
-  return failure("cannot open " + pins + "/" + name, errno);
+    throw std::runtime_error(
+        "no " + pins + " here: attach gtcp first (`surety-gtcp attach`), and if it is attached, work in " +
+        "the mount namespace where that was done (`ip netns exec` makes a new one, `nsenter --net` does "
+        "not)");
+  if (errno == EPERM || errno == EACCES)
+    throw std::runtime_error("not allowed to use " + pins + ": become root");
+  throw std::system_error(errno, std::generic_category(), "cannot open " + pins + "/" + name);
 }
 
 }  // namespace
 
-Result<GtcpReservations> GtcpReservations::open(const std::string& pins) {
-  GtcpReservations gtcp;
-  const std::pair<const char*, Fd*> wanted[] = {{GTCP_PREFIXES_V4, &gtcp.v4_},
-                                                {GTCP_PREFIXES_V6, &gtcp.v6_},
-                                                {GTCP_SOCKETS, &gtcp.sockets_},
-                                                {GTCP_TOTALS, &gtcp.totals_}};
-  for (const auto& [name, fd] : wanted) {
-    auto map = open_pin(pins, name);
-    if (!map) return Failure{map.error()};
-    *fd = std::move(*map);
-  }
-  return gtcp;
+GtcpReservations::GtcpReservations(const std::string& pins)
+    : v4_(open_pin(pins, GTCP_PREFIXES_V4)),
+      v6_(open_pin(pins, GTCP_PREFIXES_V6)),
+      sockets_(open_pin(pins, GTCP_SOCKETS)),
+      totals_(open_pin(pins, GTCP_TOTALS)) {}
+
+void GtcpReservations::reserve(const Prefix& to, Rate rate) {
+  to.address.is_v6() ? put<gtcp_prefix_v6>(v6_.get(), to, rate) : put<gtcp_prefix_v4>(v4_.get(), to, rate);
 }
 
-Status GtcpReservations::reserve(const Prefix& to, Rate rate) {
-  return to.address.is_v6() ? put<gtcp_prefix_v6>(v6_.get(), to, rate)
-                            : put<gtcp_prefix_v4>(v4_.get(), to, rate);
+void GtcpReservations::release(const Prefix& to) {
+  to.address.is_v6() ? take_away<gtcp_prefix_v6>(v6_.get(), to) : take_away<gtcp_prefix_v4>(v4_.get(), to);
 }
 
-Status GtcpReservations::release(const Prefix& to) {
-  return to.address.is_v6() ? take_away<gtcp_prefix_v6>(v6_.get(), to)
-                            : take_away<gtcp_prefix_v4>(v4_.get(), to);
-}
-
-Status GtcpReservations::reserve(int socket, Rate rate) {
+void GtcpReservations::reserve(int socket, Rate rate) {
   const gtcp_socket value{bytes_per_second(rate)};
   if (const int error = bpf_map_update_elem(sockets_.get(), &socket, &value, BPF_ANY); error != 0)
-    return failure("cannot reserve for the socket", -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(), "cannot reserve for the socket");
 }
 
-Result<std::vector<Reservation>> GtcpReservations::reservations() const {
+std::vector<Reservation> GtcpReservations::reservations() const {
   std::vector<Reservation> found;
-  if (auto v4 = list<gtcp_prefix_v4>(v4_.get(), found); !v4) return Failure{v4.error()};
-  if (auto v6 = list<gtcp_prefix_v6>(v6_.get(), found); !v6) return Failure{v6.error()};
+  list<gtcp_prefix_v4>(v4_.get(), found);
+  list<gtcp_prefix_v6>(v6_.get(), found);
   std::sort(found.begin(), found.end(), [](const Reservation& a, const Reservation& b) {
     return std::tuple(a.to.address.is_v6(), a.to.length, a.to.address) <
            std::tuple(b.to.address.is_v6(), b.to.length, b.to.address);
@@ -130,33 +121,32 @@ Result<std::vector<Reservation>> GtcpReservations::reservations() const {
   return found;
 }
 
-Result<GtcpTotals> GtcpReservations::totals() const {
+GtcpTotals GtcpReservations::totals() const {
   const std::uint32_t zero = 0;
   gtcp_totals t{};
   if (const int error = bpf_map_lookup_elem(totals_.get(), &zero, &t); error != 0)
-    return failure("cannot read the counters", -error);
-  return GtcpTotals{t.connections, t.reserved, t.closed, t.reductions, t.timeouts};
+    throw std::system_error(-error, std::generic_category(), "cannot read the counters");
+  return {t.connections, t.reserved, t.closed, t.reductions, t.timeouts};
 }
 
-Result<Fd> socket_of(int pid, int descriptor) {
+Fd socket_of(int pid, int descriptor) {
   const std::string process = "process " + std::to_string(pid);
   const Fd owner(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!owner) return failure("cannot reach " + process, errno);
+  if (!owner) throw std::system_error(errno, std::generic_category(), "cannot reach " + process);
   Fd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, owner.get(), descriptor, 0)));
   const std::string what = "descriptor " + std::to_string(descriptor) + " of " + process;
-  if (!socket) return failure("cannot take " + what, errno);
+  if (!socket) throw std::system_error(errno, std::generic_category(), "cannot take " + what);
   int protocol = 0;
   socklen_t size = sizeof(protocol);
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PROTOCOL, &protocol, &size) != 0 || protocol != IPPROTO_TCP)
-    return Failure{what + " is not a TCP socket"};
+    throw std::runtime_error(what + " is not a TCP socket");
   return socket;
 }
 
-Status choose_gtcp(int socket) {
-  if (::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, GTCP_NAME, sizeof(GTCP_NAME) - 1) == 0)
-    return success();
-  if (errno == ENOENT) return Failure{"gtcp is not attached; run `surety-gtcp attach`"};
-  return failure("cannot choose gtcp for the socket", errno);
+void choose_gtcp(int socket) {
+  if (::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, GTCP_NAME, sizeof(GTCP_NAME) - 1) == 0) return;
+  if (errno == ENOENT) throw std::runtime_error("gtcp is not attached; run `surety-gtcp attach`");
+  throw std::system_error(errno, std::generic_category(), "cannot choose gtcp for the socket");
 }
 
 }  // namespace surety::endpoints

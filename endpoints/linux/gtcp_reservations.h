@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reservations of the attached congestion control `gtcp` (gtcp.bpf.c): BPF maps, pinned where every
-// process that may use them finds them.
+// process that may use them finds them. What fails throws std::runtime_error, one sentence with the fix.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include "conditioners/units.h"
 #include "config/config.h"
 #include "router/process/fd.h"
-#include "router/process/result.h"
 
 namespace surety::endpoints {
 
@@ -37,30 +36,29 @@ class GtcpReservations {
  public:
   // The maps pinned in this directory.
   // Needs CAP_BPF, or the files' permission where the kernel lets users use BPF.
-  static Result<GtcpReservations> open(const std::string& pins = kGtcpPins);
+  explicit GtcpReservations(const std::string& pins = kGtcpPins);
 
   // For every connection to the prefix (its host bits do not matter); those that are there take it up with
   // their next loss. Of nested prefixes the longest counts; a rate of 0 excepts destinations from a shorter
   // one. At most 65536 of each family.
-  Status reserve(const Prefix& to, Rate rate);
-  // Fails if nothing is reserved for just this prefix.
-  Status release(const Prefix& to);
+  void reserve(const Prefix& to, Rate rate);
+  // Throws if nothing is reserved for just this prefix.
+  void release(const Prefix& to);
   // For this socket alone, whatever its destination; a listening socket's connections inherit it.
-  Status reserve(int socket, Rate rate);
+  void reserve(int socket, Rate rate);
 
-  Result<std::vector<Reservation>> reservations() const;  // IPv4 first, shortest prefix first
-  Result<GtcpTotals> totals() const;
+  std::vector<Reservation> reservations() const;  // IPv4 first, shortest prefix first
+  GtcpTotals totals() const;
 
  private:
-  GtcpReservations() = default;
   Fd v4_, v6_, sockets_, totals_;
 };
 
-// A descriptor of our own for one of another process (Linux 5.6; needs the right to trace it). Fails unless
+// A descriptor of our own for one of another process (Linux 5.6; needs the right to trace it). Throws unless
 // it is a TCP socket.
-Result<Fd> socket_of(int pid, int descriptor);
+Fd socket_of(int pid, int descriptor);
 
 // The socket's congestion control is gtcp afterwards, also in the middle of a connection.
-Status choose_gtcp(int socket);
+void choose_gtcp(int socket);
 
 }  // namespace surety::endpoints

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <stdexcept>
 
 #include "config/address.h"
 #include "config/quantity.h"
@@ -14,13 +15,10 @@
 
 namespace {
 
-using surety::Failure;
 using surety::parse_address;
 using surety::parse_prefix;
 using surety::Prefix;
 using surety::Rate;
-using surety::Result;
-using surety::Status;
 using namespace surety::endpoints;
 namespace config = surety::config;
 
@@ -31,92 +29,65 @@ struct Request {
   bool allow = false, json = false;
 };
 
-Result<Rate> rate_of(const std::string& text) {
+Rate rate_of(const std::string& text) {
   const auto parsed = config::parse_rate(text);
-  if (!parsed.value) return Failure{"\"" + text + "\": " + parsed.error};
+  if (!parsed.value) throw std::runtime_error("\"" + text + "\": " + parsed.error);
   return *parsed.value;
 }
 
-Result<Prefix> prefix_of(const std::string& text) {
+Prefix prefix_of(const std::string& text) {
   if (const auto prefix = parse_prefix(text)) return *prefix;
-  if (const auto address = parse_address(text)) return Prefix{*address, address->bits()};
-  return Failure{"\"" + text + "\" is no prefix; write 10.2.0.0/16, 2001:db8::/32 or an address"};
+  if (const auto address = parse_address(text)) return {*address, address->bits()};
+  throw std::runtime_error("\"" + text + "\" is no prefix; write 10.2.0.0/16, 2001:db8::/32 or an address");
 }
 
-Result<Reservation> reservation_of(const std::string& text) {
+Reservation reservation_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    return Failure{"\"" + text + "\" is no reservation; write PREFIX=RATE, e.g. 10.2.0.0/16=4Mbit/s"};
-  const auto to = prefix_of(text.substr(0, equals));
-  if (!to) return Failure{to.error()};
-  const auto rate = rate_of(text.substr(equals + 1));
-  if (!rate) return Failure{rate.error()};
-  return Reservation{*to, *rate};
+    throw std::runtime_error("\"" + text +
+                             "\" is no reservation; write PREFIX=RATE, e.g. 10.2.0.0/16=4Mbit/s");
+  return {prefix_of(text.substr(0, equals)), rate_of(text.substr(equals + 1))};
 }
 
-Result<std::vector<Reservation>> all_reservations(const Request& request) {
+void attach(const Request& request) {
   std::vector<std::string> texts = request.reserve;
   if (!request.unreserved.empty())
     texts.insert(texts.end(), {"0.0.0.0/0=" + request.unreserved, "::/0=" + request.unreserved});
-  std::vector<Reservation> all;
-  for (const auto& text : texts) {
-    auto one = reservation_of(text);
-    if (!one) return Failure{one.error()};
-    all.push_back(*one);
-  }
-  return all;
+  std::vector<Reservation> reservations;
+  for (const auto& text : texts) reservations.push_back(reservation_of(text));
+  attach_gtcp(reservations);
+  if (request.allow) allow_gtcp();
 }
 
-Status attach(const Request& request) {
-  const auto reservations = all_reservations(request);
-  if (!reservations) return Failure{reservations.error()};
-  if (auto attached = attach_gtcp(*reservations); !attached) return attached;
-  return request.allow ? allow_gtcp() : surety::success();
+void reserve(const Request& request) {
+  const Prefix to = prefix_of(request.prefix);
+  const Rate rate = rate_of(request.rate);
+  GtcpReservations().reserve(to, rate);
 }
 
-Status reserve(const Request& request) {
-  const auto to = prefix_of(request.prefix);
-  if (!to) return Failure{to.error()};
-  const auto rate = rate_of(request.rate);
-  if (!rate) return Failure{rate.error()};
-  auto gtcp = GtcpReservations::open();
-  return gtcp ? gtcp->reserve(*to, *rate) : Failure{gtcp.error()};
+void release(const Request& request) {
+  const Prefix to = prefix_of(request.prefix);
+  GtcpReservations().release(to);
 }
 
-Status release(const Request& request) {
-  const auto to = prefix_of(request.prefix);
-  if (!to) return Failure{to.error()};
-  auto gtcp = GtcpReservations::open();
-  return gtcp ? gtcp->release(*to) : Failure{gtcp.error()};
+void set(const Request& request) {
+  const Rate rate = rate_of(request.rate);
+  GtcpReservations gtcp;
+  const surety::Fd socket = socket_of(request.pid, request.fd);
+  gtcp.reserve(socket.get(), rate);
+  choose_gtcp(socket.get());
 }
 
-Status set(const Request& request) {
-  const auto rate = rate_of(request.rate);
-  if (!rate) return Failure{rate.error()};
-  auto gtcp = GtcpReservations::open();
-  if (!gtcp) return Failure{gtcp.error()};
-  const auto socket = socket_of(request.pid, request.fd);
-  if (!socket) return Failure{socket.error()};
-  if (auto reserved = gtcp->reserve(socket->get(), *rate); !reserved) return reserved;
-  return choose_gtcp(socket->get());
-}
-
-Status show(const Request& request) {
+void show(const Request& request) {
   GtcpStatus status;
   status.attached = gtcp_attached();
   status.allowed = gtcp_allowed();
   if (status.attached) {
-    const auto gtcp = GtcpReservations::open();
-    if (!gtcp) return Failure{gtcp.error()};
-    auto reservations = gtcp->reservations();
-    if (!reservations) return Failure{reservations.error()};
-    const auto totals = gtcp->totals();
-    if (!totals) return Failure{totals.error()};
-    status.reservations = std::move(*reservations);
-    status.totals = *totals;
+    const GtcpReservations gtcp;
+    status.reservations = gtcp.reservations();
+    status.totals = gtcp.totals();
   }
   std::cout << (request.json ? status_json(status) : status_text(status));
-  return surety::success();
 }
 
 }  // namespace
@@ -160,14 +131,16 @@ int main(int argc, char** argv) {
 
   CLI11_PARSE(app, argc, argv);
   if (!verbose) libbpf_set_print(nullptr);
-  const Status done = *attaching   ? attach(request)
-                      : *reserving ? reserve(request)
-                      : *releasing ? release(request)
-                      : *setting   ? set(request)
-                      : *detaching ? detach_gtcp()
-                                   : show(request);
-  (void)showing;
-  if (done) return 0;
-  std::cerr << "surety-gtcp: " << done.error() << '\n';
-  return 1;
+  try {
+    if (*attaching) attach(request);
+    if (*reserving) reserve(request);
+    if (*releasing) release(request);
+    if (*setting) set(request);
+    if (*detaching) detach_gtcp();
+    if (*showing) show(request);
+  } catch (const std::exception& e) {
+    std::cerr << "surety-gtcp: " << e.what() << '\n';
+    return 1;
+  }
+  return 0;
 }

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace surety {
 
@@ -45,19 +46,22 @@ Control::Control(const config::Config& config, std::span<const std::unique_ptr<D
 }
 
 Control::~Control() {
-  for (const auto& [ifindex, address] : given_)
-    if (auto s = commands_->remove_address(ifindex, address); !s) spdlog::warn("{}", s.error());
+  for (const auto& [ifindex, address] : given_) {
+    try {
+      commands_->remove_address(ifindex, address);
+    } catch (const std::runtime_error& e) {
+      spdlog::warn("{}", e.what());
+    }
+  }
 }
 
 void Control::prepare_interfaces(const config::Config& config) {
-  auto commands = NetlinkCommands::open();
-  if (!commands) throw PortError(commands.error());
+  NetlinkCommands commands;
   for (const auto& port : config.ports) {
     const std::string name = DpdkPort::interface(port.device);
     if (name.empty()) continue;
-    const auto link = commands->link_by_name(name);
-    if (!link) continue;  // DpdkPort says so, with the fix
-    if (auto s = commands->set_up(link->ifindex); !s) throw PortError(s.error());
+    // Of one that is not there DpdkPort says so, with the fix.
+    if (const auto link = commands.link_by_name(name)) commands.set_up(link->ifindex);
   }
 }
 
@@ -110,11 +114,13 @@ void Control::on(const NeighborEvent& event) {
 
 void Control::on(const AddressEvent& event) {
   routes_.on(event);
+  const auto& address = event.address.address;
   for (auto& steer : steers_) {
-    const auto& address = event.address.address;
-    const Status s =
-        event.action == EventAction::add ? steer.add_local(address) : steer.remove_local(address);
-    if (!s) spdlog::warn("{}", s.error());
+    try {
+      event.action == EventAction::add ? steer.add_local(address) : steer.remove_local(address);
+    } catch (const std::runtime_error& e) {
+      spdlog::warn("{}", e.what());
+    }
   }
 }
 
@@ -142,7 +148,11 @@ void Control::resolve_gateways() {
 
 void Control::resolve(int ifindex, const IpAddress& address) {
   if (!asked_.emplace(ifindex, to_string(address)).second) return;
-  if (auto s = commands_->resolve(ifindex, address); !s) spdlog::debug("{}", s.error());
+  try {
+    commands_->resolve(ifindex, address);
+  } catch (const std::runtime_error& e) {
+    spdlog::debug("{}", e.what());
+  }
 }
 
 }  // namespace surety

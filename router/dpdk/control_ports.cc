@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "router/dpdk/control.h"
 
@@ -45,17 +46,17 @@ void Control::open_twin(std::size_t p) {
   ControlPort& c = control_ports_[p];
   const MacAddress& mac = ports_[p]->mac();
   if (port.twin != "") {
-    auto twin = TapTwin::open({port.twin.value_or(port.name), mac, port.mtu});
-    if (twin) {
-      c.interface = twin->ifindex();
-      c.twin = std::move(*twin);
+    try {
+      c.twin.emplace(TapTwinSettings{port.twin.value_or(port.name), mac, port.mtu});
+      c.interface = c.twin->ifindex();
       return;
+    } catch (const std::runtime_error& e) {
+      if (port.twin)
+        throw PortError(
+            fmt::format("port {}: {}; name another TAP device, or say `twin: off`", port.name, e.what()));
+      spdlog::info("port {}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself",
+                   port.name, e.what());
     }
-    if (port.twin)
-      throw PortError(
-          fmt::format("port {}: {}; name another TAP device, or say `twin: off`", port.name, twin.error()));
-    spdlog::info("port {}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself",
-                 port.name, twin.error());
   }
   c.interface = -static_cast<int>(p) - 1;
   c.responder = std::make_unique<Responder>(mac, *c.addresses, port.mtu, clock_.now());
@@ -65,30 +66,27 @@ void Control::open_twin(std::size_t p) {
 // nothing of this router's routes.
 void Control::open_kernel() {
   if (std::ranges::none_of(control_ports_, &ControlPort::in_kernel)) return;
-  auto commands = NetlinkCommands::open();
-  auto monitor = NetlinkMonitor::open();
-  if (!commands || !monitor) throw PortError(!commands ? commands.error() : monitor.error());
-  commands_ = std::move(*commands);
+  commands_.emplace();
+  monitor_.emplace();
   open_steering();
   if (config_.kernel.addresses) give_addresses();
-  monitor_ = std::move(*monitor);
-  auto device = PuntDevice::open(punt_name(config_.router.name));
-  if (device)
-    punt_device_ = std::move(*device);
-  else
+  try {
+    punt_device_.emplace(punt_name(config_.router.name));
+  } catch (const std::runtime_error& e) {
     spdlog::warn("{}; what needs the kernel's help is lost (fragmentation, router alert, new neighbours)",
-                 device.error());
+                 e.what());
+  }
 }
 
 void Control::open_steering() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     if (DpdkPort::peer(config_.ports[p].device) != KernelPeer::steered) continue;
-    auto steer = Steer::find(control_ports_[p].interface);
-    if (steer)
-      steers_.push_back(std::move(*steer));
-    else
+    try {
+      steers_.emplace_back(control_ports_[p].interface);
+    } catch (const std::runtime_error& e) {
       spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
-                   config_.ports[p].name, steer.error());
+                   config_.ports[p].name, e.what());
+    }
   }
 }
 
@@ -97,11 +95,13 @@ void Control::give_addresses() {
     const ControlPort& c = control_ports_[p];
     if (!c.in_kernel()) continue;
     for (const auto& address : config_.ports[p].addresses) {
-      auto added = commands_->add_address(c.interface, address);
-      if (!added)
-        spdlog::warn("port {}: {}", config_.ports[p].name, added.error());
-      else if (*added == Added::now && !c.twin)  // a twin takes its own along
-        given_.emplace_back(c.interface, address);
+      try {
+        const Added added = commands_->add_address(c.interface, address);
+        if (added == Added::now && !c.twin)  // a twin takes its own along
+          given_.emplace_back(c.interface, address);
+      } catch (const std::runtime_error& e) {
+        spdlog::warn("port {}: {}", config_.ports[p].name, e.what());
+      }
     }
   }
 }
@@ -115,8 +115,13 @@ void Control::watch_links() {
     if (c.link_up == up) continue;
     c.link_up = up;
     routes_.set_port_up(p, up);
-    if (c.twin)
-      if (auto s = c.twin->set_carrier(up); !s) spdlog::warn("port {}: {}", config_.ports[p].name, s.error());
+    if (c.twin) {
+      try {
+        c.twin->set_carrier(up);
+      } catch (const std::runtime_error& e) {
+        spdlog::warn("port {}: {}", config_.ports[p].name, e.what());
+      }
+    }
     if (c.responder && up) c.responder->link_up(clock_.now());
   }
 }

@@ -129,9 +129,7 @@ void Router::start_observers() {
   if (!telemetry_->ok()) spdlog::warn("`surety show` will not work: DPDK takes no telemetry commands");
   const std::string& listen = snapshot_->config.metrics.listen;
   if (listen.empty()) return;
-  auto result = MetricsServer::start(listen, [this] { return render(read()); });
-  if (!result.server) throw std::runtime_error(result.error);
-  metrics_ = std::move(result.server);
+  metrics_ = std::make_unique<MetricsServer>(listen, [this] { return render(read()); });
   spdlog::info("metrics: http://{}/metrics", listen);
 }
 

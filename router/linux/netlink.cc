@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -25,19 +26,17 @@ constexpr std::size_t kMessagesPerPoll = 2048;
 
 }  // namespace
 
-Result<NetlinkMonitor> NetlinkMonitor::open() {
-  NetlinkMonitor monitor(mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!monitor.socket_) return failure("cannot open a netlink socket", errno);
+NetlinkMonitor::NetlinkMonitor()
+    : socket_(mnl_socket_open2(NETLINK_ROUTE, SOCK_NONBLOCK | SOCK_CLOEXEC)),
+      buffer_(kBuffer),
+      dump_(kDumps.size()) {
+  if (!socket_) throw std::system_error(errno, std::generic_category(), "cannot open a netlink socket");
   // The larger buffer only makes losses rare; FORCE needs CAP_NET_ADMIN and goes past net.core.rmem_max.
-  if (setsockopt(monitor.fd(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)) != 0)
-    setsockopt(monitor.fd(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer));
-  if (mnl_socket_bind(monitor.socket_.get(), kGroups, MNL_SOCKET_AUTOPID) != 0)
-    return failure("cannot subscribe to the kernel's routes", errno);
-  return monitor;
+  if (setsockopt(fd(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)) != 0)
+    setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer));
+  if (mnl_socket_bind(socket_.get(), kGroups, MNL_SOCKET_AUTOPID) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot subscribe to the kernel's routes");
 }
-
-NetlinkMonitor::NetlinkMonitor(mnl_socket* socket)
-    : socket_(socket), buffer_(kBuffer), dump_(kDumps.size()) {}
 
 void NetlinkMonitor::poll(Handler& handler) {
   bool tried = false;

@@ -11,7 +11,6 @@
 
 #include "router/linux/ipv6_siblings.h"
 #include "router/linux/netlink_message.h"
-#include "router/process/result.h"
 
 namespace surety {
 
@@ -32,8 +31,8 @@ class NetlinkMonitor {
     virtual void on_resync_end() = 0;
   };
 
-  // Subscribes, in the calling thread's network namespace.
-  static Result<NetlinkMonitor> open();
+  // Subscribes, in the calling thread's network namespace. Throws std::system_error.
+  NetlinkMonitor();
 
   int fd() const { return mnl_socket_get_fd(socket_.get()); }
 
@@ -51,8 +50,6 @@ class NetlinkMonitor {
   struct Close {
     void operator()(mnl_socket* s) const { mnl_socket_close(s); }
   };
-  explicit NetlinkMonitor(mnl_socket* socket);
-
   bool request_dump();
   std::size_t take(std::size_t bytes, Handler& handler);
   void deliver(const nlmsghdr& message, Handler& handler);

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <stdexcept>
+#include <system_error>
 
 #include "router/linux/netlink_message.h"
 
@@ -56,22 +58,20 @@ std::string explanation(const nlmsghdr& message, const nlmsgerr& error) {
   return text;
 }
 
-Failure refused(const std::string& what, int error, const std::string& text) {
-  Failure f = failure(what, error);
-  if (!text.empty()) f.reason += " (" + text + ")";
-  return f;
-}
-
 }  // namespace
 
-Result<NetlinkCommands> NetlinkCommands::open() {
-  NetlinkCommands commands(mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC));
-  if (!commands.socket_ || mnl_socket_bind(commands.socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0)
-    return failure("cannot open a netlink socket", errno);
+void NetlinkCommands::Answer::must(const char* what) const {
+  if (error == 0) return;
+  const std::string reason = what + (": " + std::generic_category().message(error));
+  throw std::runtime_error(text.empty() ? reason : reason + " (" + text + ")");
+}
+
+NetlinkCommands::NetlinkCommands() : socket_(mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC)) {
+  if (!socket_ || mnl_socket_bind(socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot open a netlink socket");
   int on = 1;  // both only make answers better: their absence is no error
-  mnl_socket_setsockopt(commands.socket_.get(), NETLINK_EXT_ACK, &on, sizeof(on));
-  mnl_socket_setsockopt(commands.socket_.get(), NETLINK_CAP_ACK, &on, sizeof(on));
-  return commands;
+  mnl_socket_setsockopt(socket_.get(), NETLINK_EXT_ACK, &on, sizeof(on));
+  mnl_socket_setsockopt(socket_.get(), NETLINK_CAP_ACK, &on, sizeof(on));
 }
 
 NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request) {
@@ -111,39 +111,33 @@ NetlinkCommands::Answer NetlinkCommands::change_address(std::uint16_t type, std:
   return ask(request.header());
 }
 
-Result<Added> NetlinkCommands::add_address(int ifindex, const Prefix& address) {
+Added NetlinkCommands::add_address(int ifindex, const Prefix& address) {
   const Answer a = change_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, ifindex, address);
   if (a.error == EEXIST) return Added::already_there;
-  if (a.error != 0) return refused("cannot add an address", a.error, a.text);
+  a.must("cannot add an address");
   return Added::now;
 }
 
-Status NetlinkCommands::remove_address(int ifindex, const Prefix& address) {
-  const Answer a = change_address(RTM_DELADDR, 0, ifindex, address);
-  if (a.error != 0) return refused("cannot remove an address", a.error, a.text);
-  return success();
+void NetlinkCommands::remove_address(int ifindex, const Prefix& address) {
+  change_address(RTM_DELADDR, 0, ifindex, address).must("cannot remove an address");
 }
 
-Status NetlinkCommands::resolve(int ifindex, const IpAddress& neighbor) {
+void NetlinkCommands::resolve(int ifindex, const IpAddress& neighbor) {
   Request request(RTM_NEWNEIGH, NLM_F_CREATE);
   auto& m = request.fixed<ndmsg>();
   m.ndm_family = family(neighbor);
   m.ndm_ifindex = ifindex;
   m.ndm_flags = NTF_USE;
   request.put(NDA_DST, neighbor);
-  const Answer a = ask(request.header());
-  if (a.error != 0) return refused("cannot resolve a neighbour", a.error, a.text);
-  return success();
+  ask(request.header()).must("cannot resolve a neighbour");
 }
 
-Status NetlinkCommands::set_up(int ifindex) {
+void NetlinkCommands::set_up(int ifindex) {
   Request request(RTM_NEWLINK, 0);
   auto& m = request.fixed<ifinfomsg>();
   m.ifi_index = ifindex;
   m.ifi_flags = m.ifi_change = IFF_UP;
-  const Answer a = ask(request.header());
-  if (a.error != 0) return refused("cannot set an interface up", a.error, a.text);
-  return success();
+  ask(request.header()).must("cannot set an interface up");
 }
 
 std::optional<LinkEvent> NetlinkCommands::link_by_name(const std::string& name) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests to the kernel over rtnetlink, each answered before the call returns.
 //
-// A socket apart from NetlinkMonitor's, so that answers and events do not mix. Errors are the
-// kernel's own text. The calls take some microseconds of system time and do not wait for the network:
-// `resolve` only starts the resolution.
+// A socket apart from NetlinkMonitor's, so that answers and events do not mix. What fails
+// throws std::runtime_error in the kernel's own words. The calls take some microseconds of system time and do
+// not wait for the network: `resolve` only starts the resolution.
 #pragma once
 
 #include <libmnl/libmnl.h>
@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 
-#include "router/process/result.h"
 #include "router/routes/route_events.h"
 
 namespace surety {
@@ -22,14 +21,13 @@ enum class Added : std::uint8_t { now, already_there };
 
 class NetlinkCommands {
  public:
-  // In the calling thread's network namespace.
-  static Result<NetlinkCommands> open();
+  NetlinkCommands();  // in the calling thread's network namespace
 
-  Result<Added> add_address(int ifindex, const Prefix& address);  // with host bits
-  Status remove_address(int ifindex, const Prefix& address);
+  Added add_address(int ifindex, const Prefix& address);  // with host bits
+  void remove_address(int ifindex, const Prefix& address);
   // Has the kernel find the neighbour's MAC, as if it had a packet for it; the answer is a NeighborEvent.
-  Status resolve(int ifindex, const IpAddress& neighbor);
-  Status set_up(int ifindex);
+  void resolve(int ifindex, const IpAddress& neighbor);
+  void set_up(int ifindex);
   // None: no such interface.
   std::optional<LinkEvent> link_by_name(const std::string& name);
 
@@ -41,8 +39,8 @@ class NetlinkCommands {
     int error = 0;     // errno value
     std::string text;  // the kernel's explanation, where it gives one
     std::optional<LinkEvent> link;
+    void must(const char* what) const;  // throws unless the kernel did it
   };
-  explicit NetlinkCommands(mnl_socket* socket) : socket_(socket) {}
 
   Answer ask(nlmsghdr& request);
   Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);

@@ -5,7 +5,7 @@
 #include <net/if.h>
 #include <unistd.h>
 
-#include <utility>
+#include <stdexcept>
 
 #include "router/linux/netlink_commands.h"
 #include "router/linux/tun.h"
@@ -17,44 +17,41 @@ using tun::ensure_setting;
 using tun::read_setting;
 using tun::setting_path;
 
-Status set_own(const std::string& name, const std::string& key, int value) {
+void set_own(const std::string& name, const std::string& key, int value) {
   const std::string path = setting_path("ipv4", name, key);
-  if (!ensure_setting(path, value)) return Failure{"cannot set " + path + " to " + std::to_string(value)};
-  return success();
+  if (!ensure_setting(path, value))
+    throw std::runtime_error("cannot set " + path + " to " + std::to_string(value));
 }
 
 // The kernel takes the larger of the device's filter and everybody's, and 2 is loose: it asks only whether
 // the source is reachable at all. On a device without an address it refuses even that; 192.0.0.8 is for
 // devices without (RFC 7600).
-Status pass_reverse_path_filter(const std::string& name) {
+void pass_reverse_path_filter(const std::string& name) {
   if (read_setting(setting_path("ipv4", "all", "rp_filter")) == 0) return set_own(name, "rp_filter", 0);
-  if (Status s = set_own(name, "rp_filter", 2); !s) return s;
-  auto commands = NetlinkCommands::open();
-  if (!commands) return Failure{commands.error()};
+  set_own(name, "rp_filter", 2);
+  NetlinkCommands commands;
   const Prefix dummy{IpAddress::v4(192, 0, 0, 8), 32};
-  const auto added = commands->add_address(static_cast<int>(::if_nametoindex(name.c_str())), dummy);
-  if (!added) return Failure{name + ": " + added.error()};
-  return success();
+  try {
+    commands.add_address(static_cast<int>(::if_nametoindex(name.c_str())), dummy);
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(name + ": " + e.what());
+  }
 }
 
-Status let_kernel_forward(const std::string& name) {
-  if (Status s = set_own(name, "forwarding", 1); !s) return s;
-  if (Status s = pass_reverse_path_filter(name); !s) return s;
+void let_kernel_forward(const std::string& name) {
+  set_own(name, "forwarding", 1);
+  pass_reverse_path_filter(name);
   // IPv6 may be off altogether, or its kernel too old: see punt.h.
   ensure_setting(setting_path("ipv6", name, "force_forwarding"), 1);
   // No link-local address, hence no router solicitations and reports into a device that nobody reads.
   ensure_setting(setting_path("ipv6", name, "addr_gen_mode"), 1);
-  return success();
 }
 
 }  // namespace
 
-Result<PuntDevice> PuntDevice::open(const std::string& name) {
-  auto fd = tun::make(name, IFF_TUN);
-  if (!fd) return Failure{fd.error()};
-  if (Status s = let_kernel_forward(name); !s) return Failure{s.error()};
-  if (Status s = tun::bring_up(name); !s) return Failure{s.error()};
-  return PuntDevice(std::move(*fd), name);
+PuntDevice::PuntDevice(const std::string& name) : fd_(tun::make(name, IFF_TUN)), name_(name) {
+  let_kernel_forward(name);
+  tun::bring_up(name);
 }
 
 bool PuntDevice::write(std::span<const std::uint8_t> ip_packet) {

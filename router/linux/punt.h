@@ -17,23 +17,20 @@
 #include <string>
 
 #include "router/process/fd.h"
-#include "router/process/result.h"
 
 namespace surety {
 
 class PuntDevice {
  public:
-  // Makes the device, in the calling thread's network namespace, and brings it up. Needs CAP_NET_ADMIN. Fails
-  // if a device of that name exists. The device goes when the object does.
-  static Result<PuntDevice> open(const std::string& name = "surety-punt");
+  // Makes the device, in the calling thread's network namespace, and brings it up. Needs CAP_NET_ADMIN.
+  // Throws std::runtime_error, for one if a device of that name exists. The device goes when the object does.
+  explicit PuntDevice(const std::string& name = "surety-punt");
 
   const std::string& name() const { return name_; }
   // One whole IPv4 or IPv6 packet. Does not block; false: the kernel did not take it.
   bool write(std::span<const std::uint8_t> ip_packet);
 
  private:
-  PuntDevice(Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
-
   Fd fd_;
   std::string name_;
 };

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -74,55 +76,55 @@ Steer::Maps Steer::open_maps(std::uint32_t program_id) {
   return maps;
 }
 
-Result<Steer> Steer::find(int ifindex) {
+Steer::Steer(int ifindex) {
   const std::string where = "interface " + std::to_string(ifindex);
   std::uint32_t id = 0;
   // Of an interface that is not there, libbpf 1.1 says that it has no program.
   if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0 && error != -ENODEV)
-    return failure("cannot ask for the XDP program of " + where, -error);
-  if (id == 0) return Failure{where + " has no XDP program"};
+    throw std::system_error(-error, std::generic_category(), "cannot ask for the XDP program of " + where);
+  if (id == 0) throw std::runtime_error(where + " has no XDP program");
   const std::string name = program_name(id);
-  if (name.empty()) return failure("cannot look into the XDP program of " + where, errno);
+  if (name.empty())
+    throw std::system_error(errno, std::generic_category(), "cannot look into the XDP program of " + where);
   std::vector<std::uint32_t> candidates{id};
   if (name == "xdp_dispatcher") candidates = programs_behind(id);
-  for (const std::uint32_t candidate : candidates)
-    if (Maps maps = open_maps(candidate); maps.complete()) return Steer(std::move(maps));
-  return Failure{"the XDP program of " + where + " (" + name +
-                 ") is not surety's, or maps of it cannot be opened"};
+  for (const std::uint32_t candidate : candidates) {
+    maps_ = open_maps(candidate);
+    if (maps_.complete()) return;
+  }
+  throw std::runtime_error("the XDP program of " + where + " (" + name +
+                           ") is not surety's, or maps of it cannot be opened");
 }
 
-Status Steer::detach_leftover(int ifindex) {
+void Steer::detach_leftover(int ifindex) {
   std::uint32_t id = 0;
-  if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || !program_name(id).starts_with("surety_"))
-    return success();
+  if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || !program_name(id).starts_with("surety_")) return;
   if (const int error = bpf_xdp_detach(ifindex, 0, nullptr); error != 0)
-    return failure("cannot detach the XDP program of a router that was killed", -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(),
+                            "cannot detach the XDP program of a router that was killed");
 }
 
-Status Steer::add_local(const IpAddress& address) {
+void Steer::add_local(const IpAddress& address) {
   const std::uint8_t present = 1;
   const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
   if (const int error = bpf_map_update_elem(map.get(), address.data(), &present, BPF_ANY); error != 0)
-    return failure("cannot leave an address to the kernel", -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(), "cannot leave an address to the kernel");
 }
 
-Status Steer::remove_local(const IpAddress& address) {
+void Steer::remove_local(const IpAddress& address) {
   const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
   if (const int error = bpf_map_delete_elem(map.get(), address.data()); error != 0 && error != -ENOENT)
-    return failure("cannot take an address from the kernel", -error);
-  return success();
+    throw std::system_error(-error, std::generic_category(), "cannot take an address from the kernel");
 }
 
-Result<SteerStats> Steer::stats() const {
+SteerStats Steer::stats() const {
   const int cpus = libbpf_num_possible_cpus();
-  if (cpus < 0) return failure("cannot count the CPUs", -cpus);
+  if (cpus < 0) throw std::system_error(-cpus, std::generic_category(), "cannot count the CPUs");
   std::vector<std::uint64_t> per_cpu(static_cast<std::size_t>(cpus));
   SteerStats sums{};
   for (std::uint32_t decision = 0; decision < STEER_DECISIONS; ++decision) {
     if (const int error = bpf_map_lookup_elem(maps_.stats.get(), &decision, per_cpu.data()); error != 0)
-      return failure("cannot read what was steered", -error);
+      throw std::system_error(-error, std::generic_category(), "cannot read what was steered");
     sums[decision] = std::accumulate(per_cpu.begin(), per_cpu.end(), std::uint64_t{0});
   }
   return sums;

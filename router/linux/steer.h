@@ -14,7 +14,6 @@
 #include "config/config.h"
 #include "router/linux/steer_decision.h"
 #include "router/process/fd.h"
-#include "router/process/result.h"
 
 namespace surety {
 
@@ -26,26 +25,26 @@ using SteerStats = std::array<std::uint64_t, STEER_DECISIONS>;  // frames since 
 class Steer {
  public:
   // The program attached to the interface, or run by libxdp's dispatcher there; after DPDK has set up the
-  // port's receive queue. Needs CAP_BPF (root). Fails if there is none or it is not ours.
-  static Result<Steer> find(int ifindex);
+  // port's receive queue. Needs CAP_BPF (root). All here but the paths throw std::runtime_error; this one
+  // also if there is none or it is not ours.
+  explicit Steer(int ifindex);
 
   // Detaches a program of ours (`surety_...`) where a process that was killed has left it
   // attached; any other program stays.
-  static Status detach_leftover(int ifindex);
+  static void detach_leftover(int ifindex);
 
   // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
   // not there are no errors.
-  Status add_local(const IpAddress& address);
-  Status remove_local(const IpAddress& address);
+  void add_local(const IpAddress& address);
+  void remove_local(const IpAddress& address);
 
-  Result<SteerStats> stats() const;
+  SteerStats stats() const;
 
  private:
   struct Maps {
     Fd local_v4, local_v6, stats;
     bool complete() const { return local_v4 && local_v6 && stats; }
   };
-  explicit Steer(Maps maps) : maps_(std::move(maps)) {}
   static Maps open_maps(std::uint32_t program_id);
 
   Maps maps_;

@@ -9,25 +9,32 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
+#include <stdexcept>
+#include <system_error>
 
 #include "router/linux/tun.h"
 
 namespace surety {
 namespace {
 
-Status set_mac(const std::string& name, const MacAddress& mac) {
+Fd make_tap(const std::string& name) {
+  if (tun::valid_name(name) && ::if_nametoindex(name.c_str()) != 0)
+    throw std::runtime_error("an interface `" + name + "` exists already");
+  return tun::make(name, IFF_TAP);
+}
+
+void set_mac(const std::string& name, const MacAddress& mac) {
   ifreq request = tun::request_for(name);
   request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
   std::ranges::transform(mac, request.ifr_hwaddr.sa_data,
                          [](std::uint8_t b) { return static_cast<char>(b); });
-  return tun::configure(SIOCSIFHWADDR, request, "give " + name + " its port's MAC address");
+  tun::configure(SIOCSIFHWADDR, request, "give " + name + " its port's MAC address");
 }
 
-Status set_mtu(const std::string& name, std::uint16_t mtu) {
+void set_mtu(const std::string& name, std::uint16_t mtu) {
   ifreq request = tun::request_for(name);
   request.ifr_mtu = mtu;
-  return tun::configure(SIOCSIFMTU, request, "give " + name + " its port's MTU");
+  tun::configure(SIOCSIFMTU, request, "give " + name + " its port's MTU");
 }
 
 // Before it is up: a link-local address comes then, and with it what the kernel says of itself.
@@ -38,19 +45,15 @@ void behave_as_router(const std::string& name) {
 
 }  // namespace
 
-Result<TapTwin> TapTwin::open(const TapTwinSettings& settings) {
-  const std::string& name = settings.name;
-  if (tun::valid_name(name) && ::if_nametoindex(name.c_str()) != 0)
-    return Failure{"an interface `" + name + "` exists already"};
-  auto fd = tun::make(name, IFF_TAP);
-  if (!fd) return Failure{fd.error()};
-  TapTwin twin(std::move(*fd), name, static_cast<int>(::if_nametoindex(name.c_str())));
-  if (Status s = set_mac(name, settings.mac); !s) return Failure{s.error()};
-  if (Status s = set_mtu(name, settings.mtu); !s) return Failure{s.error()};
-  if (Status s = twin.set_carrier(false); !s) return Failure{s.error()};
-  behave_as_router(name);
-  if (Status s = tun::bring_up(name); !s) return Failure{s.error()};
-  return twin;
+TapTwin::TapTwin(const TapTwinSettings& settings)
+    : name_(settings.name),
+      fd_(make_tap(name_)),
+      ifindex_(static_cast<int>(::if_nametoindex(name_.c_str()))) {
+  set_mac(name_, settings.mac);
+  set_mtu(name_, settings.mtu);
+  set_carrier(false);
+  behave_as_router(name_);
+  tun::bring_up(name_);
 }
 
 bool TapTwin::write(std::span<const std::uint8_t> frame) {
@@ -62,11 +65,10 @@ std::span<const std::uint8_t> TapTwin::read(std::span<std::uint8_t> room) {
   return room.first(n > 0 ? static_cast<std::size_t>(n) : 0);
 }
 
-Status TapTwin::set_carrier(bool up) {
+void TapTwin::set_carrier(bool up) {
   int value = up ? 1 : 0;
   if (::ioctl(fd_.get(), TUNSETCARRIER, &value) != 0)
-    return failure("cannot set the carrier of " + name_, errno);
-  return success();
+    throw std::system_error(errno, std::generic_category(), "cannot set the carrier of " + name_);
 }
 
 }  // namespace surety

@@ -15,11 +15,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "config/address.h"
 #include "router/process/fd.h"
-#include "router/process/result.h"
 
 namespace surety {
 
@@ -32,8 +30,9 @@ struct TapTwinSettings {
 class TapTwin {
  public:
   // Makes the device in the calling thread's network namespace and brings it up, without carrier. Needs
-  // CAP_NET_ADMIN. Fails if an interface of that name exists. The device goes when the object does.
-  static Result<TapTwin> open(const TapTwinSettings& settings);
+  // CAP_NET_ADMIN. Throws std::runtime_error, for one if an interface of that name exists. The device goes
+  // when the object does.
+  explicit TapTwin(const TapTwinSettings& settings);
 
   const std::string& name() const { return name_; }
   int ifindex() const { return ifindex_; }
@@ -46,15 +45,12 @@ class TapTwin {
   // larger than the room is cut: it fills the room.
   std::span<const std::uint8_t> read(std::span<std::uint8_t> room);
 
-  // Whether the port's link is up: the kernel's routes by it come and go with it.
-  Status set_carrier(bool up);
+  // Whether the port's link is up: the kernel's routes by it come and go with it. Throws std::system_error.
+  void set_carrier(bool up);
 
  private:
-  TapTwin(Fd fd, std::string name, int ifindex)
-      : fd_(std::move(fd)), name_(std::move(name)), ifindex_(ifindex) {}
-
-  Fd fd_;
   std::string name_;
+  Fd fd_;
   int ifindex_;
 };
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <stdexcept>
+#include <system_error>
 
 namespace surety::tun {
 
@@ -23,29 +25,32 @@ ifreq request_for(const std::string& name) {
   return request;
 }
 
-Result<Fd> make(const std::string& name, short flags) {
-  if (!valid_name(name)) return Failure{"\"" + name + "\" is not an interface name (1 to 15 characters)"};
+Fd make(const std::string& name, short flags) {
+  if (!valid_name(name))
+    throw std::runtime_error("\"" + name + "\" is not an interface name (1 to 15 characters)");
   const std::string kind = (flags & IFF_TAP) != 0 ? "TAP" : "TUN";
   Fd fd(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) return failure("cannot open /dev/net/tun (modprobe tun; a container needs the device)", errno);
+  if (!fd)
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot open /dev/net/tun (modprobe tun; a container needs the device)");
   ifreq request = request_for(name);
   request.ifr_flags = static_cast<short>(flags | IFF_NO_PI | static_cast<short>(IFF_TUN_EXCL));
   if (::ioctl(fd.get(), TUNSETIFF, &request) != 0)
-    return failure("cannot make the " + kind + " device " + name, errno);
+    throw std::system_error(errno, std::generic_category(), "cannot make the " + kind + " device " + name);
   return fd;
 }
 
-Status configure(unsigned long command, ifreq& request, const std::string& what) {
+void configure(unsigned long command, ifreq& request, const std::string& what) {
   const Fd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!control) return failure("cannot open a socket", errno);
-  if (::ioctl(control.get(), command, &request) != 0) return failure("cannot " + what, errno);
-  return success();
+  if (!control) throw std::system_error(errno, std::generic_category(), "cannot open a socket");
+  if (::ioctl(control.get(), command, &request) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot " + what);
 }
 
-Status bring_up(const std::string& name) {
+void bring_up(const std::string& name) {
   ifreq request = request_for(name);
   request.ifr_flags = IFF_UP;
-  return configure(SIOCSIFFLAGS, request, "bring " + name + " up");
+  configure(SIOCSIFFLAGS, request, "bring " + name + " up");
 }
 
 std::string setting_path(const std::string& family, const std::string& device, const std::string& key) {

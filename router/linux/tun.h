@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What TUN and TAP devices have in common: making one, its settings, bringing it up.
 //
-// All of it in the calling thread's network namespace; needs CAP_NET_ADMIN. Errors are one sentence.
+// All of it in the calling thread's network namespace; needs CAP_NET_ADMIN. What fails throws
+// std::runtime_error, one sentence.
 #pragma once
 
 #include <net/if.h>
@@ -9,7 +10,6 @@
 #include <string>
 
 #include "router/process/fd.h"
-#include "router/process/result.h"
 
 namespace surety::tun {
 
@@ -17,13 +17,13 @@ namespace surety::tun {
 bool valid_name(const std::string& name);
 
 // A non-blocking descriptor of a new device, which goes with it. `flags`: IFF_TUN or IFF_TAP and more.
-// Fails if a device of that name exists.
-Result<Fd> make(const std::string& name, short flags);
+// Throws if a device of that name exists.
+Fd make(const std::string& name, short flags);
 
 ifreq request_for(const std::string& name);
 // An ioctl on an interface; `what` as in "cannot `what`".
-Status configure(unsigned long command, ifreq& request, const std::string& what);
-Status bring_up(const std::string& name);
+void configure(unsigned long command, ifreq& request, const std::string& what);
+void bring_up(const std::string& name);
 
 // net.<family>.conf.<device>.<key>; -1: there is none.
 std::string setting_path(const std::string& family, const std::string& device, const std::string& key);

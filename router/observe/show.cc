@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <stdexcept>
 #include <vector>
 
 #include "router/observe/counter_order.h"
@@ -188,13 +189,14 @@ int show(const ShowRequest& request, const TelemetryClient& client, std::ostream
                        human::list(kTables));
     return 2;
   }
-  const TelemetryAnswer answer = client.table(request.what, request.router);
-  if (!answer.rows) {
-    err << "surety show: " << answer.error << '\n';
+  try {
+    const Json rows = client.table(request.what, request.router);
+    out << (request.json ? rows.dump(2) + '\n' : render_table(request.what, rows, request.all));
+    return 0;
+  } catch (const std::runtime_error& e) {
+    err << "surety show: " << e.what() << '\n';
     return 1;
   }
-  out << (request.json ? answer.rows->dump(2) + '\n' : render_table(request.what, *answer.rows, request.all));
-  return 0;
 }
 
 }  // namespace surety

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -121,51 +122,48 @@ std::string explain_choice(const Found& found, bool named) {
   return fmt::format("{} routers are running: choose one of {} with --name", names.size(), all);
 }
 
-std::optional<std::string> receive(const Socket& socket) {
+constexpr std::string_view kSilent = "does not answer: look at its log, or restart it";
+constexpr std::string_view kStrange = "gave an answer that makes no sense: is it another version of surety?";
+
+[[noreturn]] void fail(const Router& router, std::string_view what) {
+  throw std::runtime_error(fmt::format("router {} {}", router.name, what));
+}
+
+std::string receive(const Router& router) {
   std::string text(1 << 16,
                    '\0');  // a datagram is cut off at the end of the buffer; DPDK answers with at most 16 KiB
-  const ssize_t n = recv(socket.fd(), text.data(), text.size(), 0);
-  if (n <= 0) return std::nullopt;
+  const ssize_t n = recv(router.socket.fd(), text.data(), text.size(), 0);
+  if (n <= 0) fail(router, kSilent);  // hangs up or takes too long
   text.resize(static_cast<std::size_t>(n));
   return text;
 }
 
-// One request, one answer: its text. None when the router hangs up or takes too long.
-std::optional<std::string> ask(const Socket& socket, const std::string& request) {
-  if (send(socket.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return std::nullopt;
-  return receive(socket);
+// One request, one answer: its text.
+std::string ask(const Router& router, const std::string& request) {
+  if (send(router.socket.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail(router, kSilent);
+  return receive(router);
 }
 
-TelemetryAnswer failure(const Router& router, std::string_view what) {
-  return {std::nullopt, fmt::format("router {} {}", router.name, what)};
-}
-
-TelemetryAnswer read_table(const Router& router, std::string_view table) {
-  constexpr std::string_view silent = "does not answer: look at its log, or restart it";
-  constexpr std::string_view strange = "gave an answer that makes no sense: is it another version of surety?";
-  if (!receive(router.socket)) return failure(router, silent);  // the greeting
+Json read_table(const Router& router, std::string_view table) {
+  receive(router);  // the greeting
   Json rows = Json::array();
   const std::string command = fmt::format("/surety/{}", table);
   for (std::size_t offset = 0;;) {
-    const std::optional<std::string> text = ask(router.socket, fmt::format("{},{}", command, offset));
-    if (!text) return failure(router, silent);
-    const Json answer = Json::parse(*text, nullptr, false);
-    if (!answer.is_object() || !answer.contains(command)) return failure(router, strange);
+    const Json answer = Json::parse(ask(router, fmt::format("{},{}", command, offset)), nullptr, false);
+    if (!answer.is_object() || !answer.contains(command)) fail(router, kStrange);
     const Json& page = answer[command];
     if (page.is_null())
-      return failure(router,
-                     fmt::format("does not know {}: try again if it has just started, else it is another "
-                                 "version of surety",
-                                 command));
-    if (!page.is_object() || !page.contains("rows") || !page["rows"].is_object())
-      return failure(router, strange);
+      fail(router, fmt::format("does not know {}: try again if it has just started, else it is another "
+                               "version of surety",
+                               command));
+    if (!page.is_object() || !page.contains("rows") || !page["rows"].is_object()) fail(router, kStrange);
     for (const Json& row : page["rows"]) {
-      if (!row.is_object()) return failure(router, strange);
+      if (!row.is_object()) fail(router, kStrange);
       rows.push_back(from_wire(row));
     }
-    if (!page.contains("next")) return {std::move(rows), {}};
+    if (!page.contains("next")) return rows;
     const Json& next = page["next"];
-    if (!next.is_number_unsigned() || next.get<std::size_t>() <= offset) return failure(router, strange);
+    if (!next.is_number_unsigned() || next.get<std::size_t>() <= offset) fail(router, kStrange);
     offset = next.get<std::size_t>();
   }
 }
@@ -187,11 +185,10 @@ std::vector<fs::path> runtime_directories() {
   return directories;
 }
 
-TelemetryAnswer TelemetryClient::table(std::string_view table,
-                                       const std::optional<std::string>& router) const {
+Json TelemetryClient::table(std::string_view table, const std::optional<std::string>& router) const {
   const Found found = find(directories_, router, patience_);
-  if (found.routers.empty()) return {std::nullopt, explain_absence(found, router)};
-  if (found.routers.size() > 1) return {std::nullopt, explain_choice(found, router.has_value())};
+  if (found.routers.empty()) throw std::runtime_error(explain_absence(found, router));
+  if (found.routers.size() > 1) throw std::runtime_error(explain_choice(found, router.has_value()));
   return read_table(found.routers.front(), table);
 }
 

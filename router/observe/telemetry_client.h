@@ -24,19 +24,15 @@ std::vector<std::filesystem::path> runtime_directories();
 // What a socket is named for: the router.
 inline constexpr std::string_view kFilePrefix = "surety-";
 
-struct TelemetryAnswer {
-  std::optional<Json> rows;  // as reading_json.h made them
-  std::string error;         // one sentence with the fix, when there are no rows
-};
-
 class TelemetryClient {
  public:
   explicit TelemetryClient(std::vector<std::filesystem::path> directories = runtime_directories(),
                            std::chrono::milliseconds patience = std::chrono::seconds(5))
       : directories_(std::move(directories)), patience_(patience) {}
 
-  // All rows of one of kTables. Without a name: of the only router that runs.
-  TelemetryAnswer table(std::string_view table, const std::optional<std::string>& router) const;
+  // All rows of one of kTables, as reading_json.h made them. Without a name: of the only router that runs.
+  // Throws std::runtime_error, one sentence with the fix, when there are none to be had.
+  Json table(std::string_view table, const std::optional<std::string>& router) const;
 
  private:
   std::vector<std::filesystem::path> directories_;

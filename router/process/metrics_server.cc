@@ -15,9 +15,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -91,6 +91,12 @@ void knock(Address address, int port) {
   close(fd);
 }
 
+std::string explain(const std::string& listen, const char* why) {
+  return fmt::format(
+      "metrics: cannot listen on {} ({}): choose another address under `metrics: {{listen: ...}}`", listen,
+      why);
+}
+
 std::string explain(const std::string& listen, int error) {
   switch (error) {
     case EADDRINUSE:
@@ -105,10 +111,19 @@ std::string explain(const std::string& listen, int error) {
       return fmt::format("metrics: {} needs a privilege for ports below 1024: choose a port from 1024 on",
                          listen);
     default:
-      return fmt::format(
-          "metrics: cannot listen on {} ({}): choose another address under `metrics: {{listen: ...}}`",
-          listen, std::strerror(error));
+      return explain(listen, std::strerror(error));
   }
+}
+
+// Two threads: a scraper that keeps its connection open does not keep a second one out.
+std::unique_ptr<prometheus::Exposer> expose(const std::string& listen) try {
+  return std::make_unique<prometheus::Exposer>(listen, 2);
+} catch (const std::exception& e) {
+  if (!listen.starts_with('[')) throw std::runtime_error(explain(listen, e.what()));
+  throw std::runtime_error(  // Debian builds libcivetweb without IPv6
+      fmt::format("metrics: {} cannot be used because libcivetweb was built without IPv6: listen on an IPv4 "
+                  "address such as 127.0.0.1:9464",
+                  listen));
 }
 
 }  // namespace
@@ -119,7 +134,15 @@ struct MetricsServer::State {
   std::unique_ptr<prometheus::Exposer> exposer;
 };
 
-MetricsServer::MetricsServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MetricsServer::MetricsServer(const std::string& listen, Collect collect) {
+  const std::optional<Address> address = resolve(listen);
+  if (!address)
+    throw std::runtime_error(fmt::format(
+        "metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`", listen));
+  if (const int error = bind_error(*address); error != 0) throw std::runtime_error(explain(listen, error));
+  state_.reset(new State{*address, std::make_shared<Source>(std::move(collect)), expose(listen)});
+  state_->exposer->RegisterCollectable(state_->source);
+}
 
 // civetweb looks at its stop flag when a connection comes, or every 2 s:
 // too long for the restart of a router.
@@ -131,30 +154,6 @@ MetricsServer::~MetricsServer() {
   state_->exposer.reset();
   stopped = true;
   waker.join();
-}
-
-MetricsServer::Result MetricsServer::start(const std::string& listen, Collect collect) try {
-  const std::optional<Address> address = resolve(listen);
-  if (!address)
-    return {nullptr,
-            fmt::format("metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`",
-                        listen)};
-  if (const int error = bind_error(*address); error != 0) return {nullptr, explain(listen, error)};
-  // Two threads: a scraper that keeps its connection open does not keep a second one out.
-  std::unique_ptr<State> state(new State{*address, std::make_shared<Source>(std::move(collect)),
-                                         std::make_unique<prometheus::Exposer>(listen, 2)});
-  state->exposer->RegisterCollectable(state->source);
-  return {std::unique_ptr<MetricsServer>(new MetricsServer(std::move(state))), {}};
-} catch (const std::exception& e) {
-  if (listen.starts_with('['))  // Debian builds libcivetweb without IPv6
-    return {nullptr,
-            fmt::format("metrics: {} cannot be used because libcivetweb was built without IPv6: listen on an "
-                        "IPv4 address such as 127.0.0.1:9464",
-                        listen)};
-  return {nullptr,
-          fmt::format(
-              "metrics: cannot listen on {} ({}): choose another address under `metrics: {{listen: ...}}`",
-              listen, e.what())};
 }
 
 int MetricsServer::port() const {

@@ -2,8 +2,7 @@
 // The Prometheus endpoint: http://host:port/metrics.
 //
 // Guarantees: `collect` is called exactly once per scrape, so that one scrape is one consistent reading, and
-// never twice at the same time; it runs on a thread of the server. Never throws: an address that cannot be
-// used comes back as one sentence that says why and what to do.
+// never twice at the same time; it runs on a thread of the server.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -18,20 +17,16 @@ namespace surety {
 
 class MetricsServer {
  public:
-  struct Result {
-    std::unique_ptr<MetricsServer> server;  // null: see error
-    std::string error;
-  };
-  // `listen` is "host:port", "[v6]:port", or with port 0 for any free one.
   using Collect = std::function<std::vector<prometheus::MetricFamily>()>;
-  static Result start(const std::string& listen, Collect collect);
+  // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
+  // sentence that says why and what to do, for an address that cannot be used.
+  MetricsServer(const std::string& listen, Collect collect);
   ~MetricsServer();
 
   int port() const;
 
  private:
   struct State;
-  explicit MetricsServer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -60,8 +60,11 @@ void DpdkPort::claim_interface() {
         "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
         config_.name, *interface_lock_->holder(), interface_));
   if (peer(config_.device) != KernelPeer::steered) return;
-  if (const auto s = Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str()))); !s)
-    throw PortError(fmt::format("port {}: {}", config_.name, s.error()));
+  try {
+    Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str())));
+  } catch (const std::runtime_error& e) {
+    throw PortError(fmt::format("port {}: {}", config_.name, e.what()));
+  }
 }
 
 void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {

@@ -93,16 +93,21 @@ void LiveRouter::check() {
 
 bool LiveRouter::answers() {
   check();
-  return TelemetryClient().table("router", name_).rows.has_value();
+  try {
+    TelemetryClient().table("router", name_);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
 }
 
-Json LiveRouter::table(const char* what) {
-  auto answer = TelemetryClient().table(what, name_);
-  if (answer.rows) return std::move(*answer.rows);
+Json LiveRouter::table(const char* what) try {
+  return TelemetryClient().table(what, name_);
+} catch (const std::runtime_error& e) {
   // Most likely it is ending right now.
   wait_until([this] { return process_.status().has_value(); }, kEnding, [] { return false; });
   check();
-  throw LiveError(fmt::format("router {}: {}", node_, answer.error));
+  throw LiveError(fmt::format("router {}: {}", node_, e.what()));
 }
 
 std::uint64_t LiveRouter::missed() {

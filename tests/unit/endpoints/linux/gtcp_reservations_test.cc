@@ -11,7 +11,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
+#include <stdexcept>
 
 #include "config/address.h"
 #include "endpoints/linux/gtcp_attach.h"
@@ -22,6 +24,8 @@ namespace {
 using namespace surety::literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 
 Prefix prefix(const char* text) {
   return *parse_prefix(text);
@@ -33,20 +37,20 @@ class GtcpReservationsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to load BPF programs";
-    if (auto able = check_kernel(kernel_btf()); !able) GTEST_SKIP() << able.error();
+    try {
+      check_kernel(kernel_btf());
+    } catch (const std::runtime_error& e) {
+      GTEST_SKIP() << e.what();
+    }
     if (::unshare(CLONE_NEWNS) != 0)
       GTEST_SKIP() << "cannot make a mount namespace: " << std::strerror(errno);
     ASSERT_EQ(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
     ASSERT_EQ(::mount("bpf", "/mnt", "bpf", 0, nullptr), 0);
-    auto loaded = LoadedGtcp::load(kPins);
-    ASSERT_TRUE(loaded) << loaded.error();
-    loaded_.emplace(std::move(*loaded));
-    auto gtcp = GtcpReservations::open(kPins);
-    ASSERT_TRUE(gtcp) << gtcp.error();
-    gtcp_.emplace(std::move(*gtcp));
+    loaded_.emplace(kPins);
+    gtcp_.emplace(kPins);
   }
   void TearDown() override { ::umount2("/mnt", MNT_DETACH); }
-  std::vector<Reservation> reservations() { return *gtcp_->reservations(); }
+  std::vector<Reservation> reservations() { return gtcp_->reservations(); }
 
   static constexpr const char* kPins = "/mnt/gtcp";
   std::optional<LoadedGtcp> loaded_;
@@ -55,15 +59,13 @@ class GtcpReservationsTest : public ::testing::Test {
 
 TEST_F(GtcpReservationsTest, StartsWithoutReservationsAndWithCountersAtZero) {
   EXPECT_THAT(reservations(), IsEmpty());
-  const auto totals = gtcp_->totals();
-  ASSERT_TRUE(totals) << totals.error();
-  EXPECT_EQ(totals->connections + totals->reserved + totals->closed + totals->reductions + totals->timeouts,
-            0u);
+  const GtcpTotals t = gtcp_->totals();
+  EXPECT_EQ(t.connections + t.reserved + t.closed + t.reductions + t.timeouts, 0u);
 }
 
 TEST_F(GtcpReservationsTest, ListsIpv4FirstAndShortPrefixesFirst) {
   for (const char* text : {"2001:db8::/32", "10.2.3.0/24", "10.2.0.0/16", "10.1.0.0/16", "0.0.0.0/0", "::/0"})
-    ASSERT_TRUE(gtcp_->reserve(prefix(text), 4_Mbps)) << text;
+    gtcp_->reserve(prefix(text), 4_Mbps);
   EXPECT_THAT(
       reservations(),
       ElementsAre(Reservation{prefix("0.0.0.0/0"), 4_Mbps}, Reservation{prefix("10.1.0.0/16"), 4_Mbps},
@@ -72,64 +74,69 @@ TEST_F(GtcpReservationsTest, ListsIpv4FirstAndShortPrefixesFirst) {
 }
 
 TEST_F(GtcpReservationsTest, ASecondReservationReplacesTheFirst) {
-  ASSERT_TRUE(gtcp_->reserve(prefix("10.2.0.0/16"), 4_Mbps));
-  ASSERT_TRUE(gtcp_->reserve(prefix("10.2.0.0/16"), 6_Mbps));
+  gtcp_->reserve(prefix("10.2.0.0/16"), 4_Mbps);
+  gtcp_->reserve(prefix("10.2.0.0/16"), 6_Mbps);
   EXPECT_THAT(reservations(), ElementsAre(Reservation{prefix("10.2.0.0/16"), 6_Mbps}));
 }
 
 TEST_F(GtcpReservationsTest, HostBitsDoNotMatter) {
-  ASSERT_TRUE(gtcp_->reserve(prefix("10.2.3.4/16"), 4_Mbps));
-  ASSERT_TRUE(gtcp_->reserve(prefix("2001:db8:1:2::3/32"), 5_Mbps));
+  gtcp_->reserve(prefix("10.2.3.4/16"), 4_Mbps);
+  gtcp_->reserve(prefix("2001:db8:1:2::3/32"), 5_Mbps);
   EXPECT_THAT(reservations(), ElementsAre(Reservation{prefix("10.2.0.0/16"), 4_Mbps},
                                           Reservation{prefix("2001:db8::/32"), 5_Mbps}));
-  EXPECT_TRUE(gtcp_->release(prefix("10.2.9.9/16")));
-  EXPECT_TRUE(gtcp_->release(prefix("2001:db8::9/32")));
+  gtcp_->release(prefix("10.2.9.9/16"));
+  gtcp_->release(prefix("2001:db8::9/32"));
   EXPECT_THAT(reservations(), IsEmpty());
 }
 
 TEST_F(GtcpReservationsTest, RatesAreRoundedUpToWholeBytes) {
-  ASSERT_TRUE(gtcp_->reserve(prefix("10.2.0.0/16"), 1000001_bps));
+  gtcp_->reserve(prefix("10.2.0.0/16"), 1000001_bps);
   EXPECT_THAT(reservations(), ElementsAre(Reservation{prefix("10.2.0.0/16"), 1000008_bps}));
 }
 
 TEST_F(GtcpReservationsTest, ReleasesExactlyThePrefixAndNamesWhatIsNotThere) {
-  ASSERT_TRUE(gtcp_->reserve(prefix("10.2.0.0/16"), 4_Mbps));
-  const auto longer = gtcp_->release(prefix("10.2.3.4/24"));
-  ASSERT_FALSE(longer);
-  EXPECT_EQ(longer.error(),
-            "nothing is reserved for 10.2.3.0/24; `surety-gtcp status` lists the reservations");
+  gtcp_->reserve(prefix("10.2.0.0/16"), 4_Mbps);
+  EXPECT_THAT([this] { gtcp_->release(prefix("10.2.3.4/24")); },
+              ThrowsMessage<std::runtime_error>(
+                  "nothing is reserved for 10.2.3.0/24; `surety-gtcp status` lists the reservations"));
   EXPECT_EQ(reservations().size(), 1u);
 }
 
 TEST_F(GtcpReservationsTest, OpensOnlyWhatIsPinned) {
-  const auto none = GtcpReservations::open("/mnt/elsewhere");
-  ASSERT_FALSE(none);
-  EXPECT_THAT(none.error(), ::testing::StartsWith("no /mnt/elsewhere here: attach gtcp first"));
+  EXPECT_THAT([] { GtcpReservations("/mnt/elsewhere"); },
+              ThrowsMessage<std::runtime_error>(StartsWith("no /mnt/elsewhere here: attach gtcp first")));
 }
 
 TEST_F(GtcpReservationsTest, LoadsOnceInOneDirectory) {
-  const auto second = LoadedGtcp::load(kPins);
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error(), "cannot pin the BPF maps in /mnt/gtcp: File exists");
-  EXPECT_TRUE(GtcpReservations::open(kPins));  // the first one's are still there
+  EXPECT_THAT([] { LoadedGtcp{kPins}; },
+              ThrowsMessage<std::runtime_error>("cannot pin the BPF maps in /mnt/gtcp: File exists"));
+  EXPECT_NO_THROW(GtcpReservations{kPins});  // the first one's are still there
+}
+
+TEST_F(GtcpReservationsTest, AnAttachmentThatFailsLeavesNoPins) {
+  if (gtcp_attached()) GTEST_SKIP() << "gtcp is attached to this machine";
+  std::vector<Reservation> too_many;
+  for (std::uint32_t i = 0; i <= 65536; ++i)
+    too_many.push_back({{IpAddress::v4(htonl(0x01000000 + i)), 32}, 4_Mbps});
+  EXPECT_THAT([&] { attach_gtcp(too_many, "/mnt/second"); },
+              ThrowsMessage<std::runtime_error>("cannot reserve for 1.1.0.0/32: No space left on device"));
+  EXPECT_FALSE(std::filesystem::exists("/mnt/second"));
 }
 
 TEST_F(GtcpReservationsTest, ReservesForOneSocket) {
   const Fd tcp(::socket(AF_INET, SOCK_STREAM, 0));
-  EXPECT_TRUE(gtcp_->reserve(tcp.get(), 4_Mbps));
-  EXPECT_TRUE(gtcp_->reserve(tcp.get(), 5_Mbps));
-  const auto closed = gtcp_->reserve(-1, 4_Mbps);
-  ASSERT_FALSE(closed);
-  EXPECT_EQ(closed.error(), "cannot reserve for the socket: Bad file descriptor");
+  gtcp_->reserve(tcp.get(), 4_Mbps);
+  gtcp_->reserve(tcp.get(), 5_Mbps);
+  EXPECT_THAT([this] { gtcp_->reserve(-1, 4_Mbps); },
+              ThrowsMessage<std::runtime_error>("cannot reserve for the socket: Bad file descriptor"));
 }
 
 TEST(SocketOf, TakesADescriptorOfAnotherProcess) {
   const Fd theirs(::socket(AF_INET6, SOCK_STREAM, 0));
-  const auto ours = socket_of(::getpid(), theirs.get());
-  ASSERT_TRUE(ours) << ours.error();
-  EXPECT_NE(ours->get(), theirs.get());
+  const Fd ours = socket_of(::getpid(), theirs.get());
+  EXPECT_NE(ours.get(), theirs.get());
   const int on = 1;
-  ASSERT_EQ(::setsockopt(ours->get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
+  ASSERT_EQ(::setsockopt(ours.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
   int seen = 0;
   socklen_t size = sizeof(seen);
   ASSERT_EQ(::getsockopt(theirs.get(), IPPROTO_TCP, TCP_NODELAY, &seen, &size), 0);
@@ -139,24 +146,21 @@ TEST(SocketOf, TakesADescriptorOfAnotherProcess) {
 TEST(SocketOf, NamesWhatIsNoTcpSocket) {
   const std::string me = std::to_string(::getpid());
   const Fd udp(::socket(AF_INET, SOCK_DGRAM, 0));
-  const auto datagrams = socket_of(::getpid(), udp.get());
-  ASSERT_FALSE(datagrams);
-  EXPECT_EQ(datagrams.error(),
-            "descriptor " + std::to_string(udp.get()) + " of process " + me + " is not a TCP socket");
-  const auto none = socket_of(::getpid(), 9999);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error(), "cannot take descriptor 9999 of process " + me + ": Bad file descriptor");
-  const auto nobody = socket_of(0x3fffffff, 0);
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error(), "cannot reach process 1073741823: No such process");
+  EXPECT_THAT([&] { socket_of(::getpid(), udp.get()); },
+              ThrowsMessage<std::runtime_error>("descriptor " + std::to_string(udp.get()) + " of process " +
+                                                me + " is not a TCP socket"));
+  EXPECT_THAT([] { socket_of(::getpid(), 9999); },
+              ThrowsMessage<std::runtime_error>("cannot take descriptor 9999 of process " + me +
+                                                ": Bad file descriptor"));
+  EXPECT_THAT([] { socket_of(0x3fffffff, 0); },
+              ThrowsMessage<std::runtime_error>("cannot reach process 1073741823: No such process"));
 }
 
 TEST(ChooseGtcp, NeedsItAttached) {
   if (gtcp_attached()) GTEST_SKIP() << "gtcp is attached to this machine";
   const Fd tcp(::socket(AF_INET, SOCK_STREAM, 0));
-  const auto chosen = choose_gtcp(tcp.get());
-  ASSERT_FALSE(chosen);
-  EXPECT_EQ(chosen.error(), "gtcp is not attached; run `surety-gtcp attach`");
+  EXPECT_THAT([&] { choose_gtcp(tcp.get()); },
+              ThrowsMessage<std::runtime_error>("gtcp is not attached; run `surety-gtcp attach`"));
 }
 
 }  // namespace

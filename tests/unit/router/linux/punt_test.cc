@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/unit/router/linux/netlink_text.h"
@@ -23,6 +24,8 @@
 namespace surety {
 namespace {
 
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 using Octets = std::vector<std::uint8_t>;
 
 void append(Octets& to, const IpAddress& a) {
@@ -82,11 +85,7 @@ class PuntDeviceTest : public InNetworkNamespace {
     where.sll_ifindex = static_cast<int>(::if_nametoindex("b0"));
     ASSERT_EQ(::bind(watch_.get(), reinterpret_cast<sockaddr*>(&where), sizeof(where)), 0);
   }
-  void open(const std::string& name = "surety-punt") {
-    auto opened = PuntDevice::open(name);
-    ASSERT_TRUE(opened) << opened.error();
-    device_.emplace(std::move(*opened));
-  }
+  void open(const std::string& name = "surety-punt") { device_.emplace(name); }
   // The next IP packet of this protocol that comes out of the wire; none if it stays away.
   std::optional<Octets> next(std::uint8_t protocol) {
     std::array<std::uint8_t, 2048> buffer;
@@ -170,12 +169,10 @@ TEST_F(PuntDeviceTest, GoesWithItsObject) {
 
 TEST_F(PuntDeviceTest, NoTwoOfAName) {
   open("punt0");
-  const auto second = PuntDevice::open("punt0");
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error(), "cannot make the TUN device punt0: Device or resource busy");
-  const auto taken = PuntDevice::open("a0");
-  ASSERT_FALSE(taken);
-  EXPECT_THAT(taken.error(), ::testing::StartsWith("cannot make the TUN device a0: "));
+  EXPECT_THAT([] { PuntDevice("punt0"); },
+              ThrowsMessage<std::runtime_error>("cannot make the TUN device punt0: Device or resource busy"));
+  EXPECT_THAT([] { PuntDevice("a0"); },
+              ThrowsMessage<std::runtime_error>(StartsWith("cannot make the TUN device a0: ")));
 }
 
 TEST_F(PuntDeviceTest, WhatIsNoIpPacketIsRefused) {
@@ -191,11 +188,10 @@ TEST_F(PuntDeviceTest, DownDeviceRefuses) {
 }
 
 TEST(PuntDeviceName, MustBeAnInterfaceName) {
-  for (const char* name : {"", "sixteen-letters-", "a/b", "..", "tun%d", "a b"}) {
-    const auto device = PuntDevice::open(name);
-    ASSERT_FALSE(device) << name;
-    EXPECT_EQ(device.error(), "\"" + std::string(name) + "\" is not an interface name (1 to 15 characters)");
-  }
+  for (const std::string name : {"", "sixteen-letters-", "a/b", "..", "tun%d", "a b"})
+    EXPECT_THAT(
+        [&] { PuntDevice{name}; },
+        ThrowsMessage<std::runtime_error>("\"" + name + "\" is not an interface name (1 to 15 characters)"));
 }
 
 }  // namespace

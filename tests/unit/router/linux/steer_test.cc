@@ -3,7 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/unit/router/linux/netlink_text.h"
@@ -21,6 +22,7 @@
 namespace surety {
 namespace {
 
+using ::testing::ThrowsMessage;
 using Octets = std::vector<std::uint8_t>;
 
 Octets operator+(Octets a, const Octets& b) {
@@ -75,22 +77,20 @@ class SteerTest : public InNetworkNamespace {
     const int fd = socket_.get();
     ASSERT_EQ(bpf_map_update_elem(bpf_object__find_map_fd_by_name(object_.get(), "xsks_map"), &queue, &fd, 0),
               0);
-    auto found = Steer::find(a0_);
-    ASSERT_TRUE(found) << found.error();
-    steer_.emplace(std::move(*found));
-    ASSERT_TRUE(steer_->add_local(address("10.1.0.254")));
-    ASSERT_TRUE(steer_->add_local(address("2001:db8::fe")));
+    steer_.emplace(a0_);
+    steer_->add_local(address("10.1.0.254"));
+    steer_->add_local(address("2001:db8::fe"));
   }
   // What the program does with the frame, in the words of its counters.
   std::string decision(const Octets& f) {
-    const SteerStats before = *steer_->stats();
+    const SteerStats before = steer_->stats();
     bpf_test_run_opts run{};
     run.sz = sizeof(run);
     run.data_in = f.data();
     run.data_size_in = static_cast<std::uint32_t>(f.size());
     run.repeat = 1;
     EXPECT_EQ(bpf_prog_test_run_opts(program_, &run), 0);
-    const SteerStats after = *steer_->stats();
+    const SteerStats after = steer_->stats();
     std::string counted;
     for (std::size_t i = 0; i < after.size(); ++i)
       for (auto n = before[i]; n < after[i]; ++n) counted += kSteerDecisionNames[i];
@@ -135,12 +135,12 @@ TEST_F(SteerTest, CongestionSignalsAreNotTheKernels) {
 }
 
 TEST_F(SteerTest, AddressesComeAndGo) {
-  ASSERT_TRUE(steer_->add_local(address("10.1.0.254")));  // once more
-  ASSERT_TRUE(steer_->remove_local(address("10.1.0.254")));
-  ASSERT_TRUE(steer_->remove_local(address("10.1.0.254")));  // no longer there
+  steer_->add_local(address("10.1.0.254"));  // once more
+  steer_->remove_local(address("10.1.0.254"));
+  steer_->remove_local(address("10.1.0.254"));  // no longer there
   EXPECT_EQ(decision(frame(ipv4("10.1.0.254"))), "transit");
   EXPECT_EQ(decision(frame(ipv6("2001:db8::fe"))), "local");
-  ASSERT_TRUE(steer_->remove_local(address("2001:db8::fe")));
+  steer_->remove_local(address("2001:db8::fe"));
   EXPECT_EQ(decision(frame(ipv6("2001:db8::fe"))), "transit");
 }
 
@@ -149,11 +149,11 @@ TEST_F(SteerTest, AddressesHaveARoomAndItsEndIsToldNotFatal) {
     IpAddress a = address("10.3.0.0");
     a.data()[2] = static_cast<std::uint8_t>(i >> 8);
     a.data()[3] = static_cast<std::uint8_t>(i);
-    ASSERT_TRUE(steer_->add_local(a)) << i;
+    steer_->add_local(a);
   }
-  const auto full = steer_->add_local(address("10.4.0.1"));
-  ASSERT_FALSE(full);
-  EXPECT_EQ(full.error(), "cannot leave an address to the kernel: Argument list too long");
+  EXPECT_THAT(
+      [this] { steer_->add_local(address("10.4.0.1")); },
+      ThrowsMessage<std::runtime_error>("cannot leave an address to the kernel: Argument list too long"));
 }
 
 TEST_F(SteerTest, ArpAndOtherEtherTypes) {
@@ -215,17 +215,14 @@ TEST_F(SteerTest, WithoutASocketTheKernelGetsAll) {
 
 TEST_F(SteerTest, EachInterfaceHasItsOwnMaps) {
   const int b0 = static_cast<int>(::if_nametoindex("b0"));
-  const auto none = Steer::find(b0);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error(), "interface " + std::to_string(b0) + " has no XDP program");
+  EXPECT_THAT([b0] { Steer{b0}; },
+              ThrowsMessage<std::runtime_error>("interface " + std::to_string(b0) + " has no XDP program"));
   std::unique_ptr<bpf_object, CloseObject> second(
       bpf_object__open_file(steer_object_path().c_str(), nullptr));
   ASSERT_EQ(bpf_object__load(second.get()), 0);
   ASSERT_EQ(bpf_xdp_attach(b0, bpf_program__fd(bpf_object__next_program(second.get(), nullptr)), 0, nullptr),
             0);
-  auto other = Steer::find(b0);
-  ASSERT_TRUE(other) << other.error();
-  ASSERT_TRUE(other->add_local(address("10.2.0.1")));
+  Steer(b0).add_local(address("10.2.0.1"));
   EXPECT_EQ(decision(frame(ipv4("10.2.0.1"))), "transit");
 }
 
@@ -236,13 +233,10 @@ TEST_F(SteerTest, ForeignProgramsAndMissingInterfacesAreNamed) {
   ASSERT_TRUE(foreign);
   const int b0 = static_cast<int>(::if_nametoindex("b0"));
   ASSERT_EQ(bpf_xdp_attach(b0, foreign.get(), 0, nullptr), 0);
-  const auto found = Steer::find(b0);
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error(), "the XDP program of interface " + std::to_string(b0) +
-                               " (foreign) is not surety's, or maps of it cannot be opened");
-  const auto missing = Steer::find(9999);
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error(), "interface 9999 has no XDP program");
+  EXPECT_THAT([b0] { Steer{b0}; }, ThrowsMessage<std::runtime_error>(
+                                       "the XDP program of interface " + std::to_string(b0) +
+                                       " (foreign) is not surety's, or maps of it cannot be opened"));
+  EXPECT_THAT([] { Steer(9999); }, ThrowsMessage<std::runtime_error>("interface 9999 has no XDP program"));
 }
 
 TEST(SteerObjectPath, EnvironmentOverridesTheBuiltOne) {

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "router/linux/tun.h"
@@ -18,6 +19,7 @@
 namespace surety {
 namespace {
 
+using ::testing::ThrowsMessage;
 using Octets = std::vector<std::uint8_t>;
 
 constexpr MacAddress kMac{2, 0, 0, 0, 0, 1};
@@ -37,11 +39,7 @@ const Octets kReply =
 
 class TapTwinTest : public InNetworkNamespace {
  protected:
-  void open(std::uint16_t mtu = 1500) {
-    auto opened = TapTwin::open({"mem0", kMac, mtu});
-    ASSERT_TRUE(opened) << opened.error();
-    twin.emplace(std::move(*opened));
-  }
+  void open(std::uint16_t mtu = 1500) { twin.emplace(TapTwinSettings{"mem0", kMac, mtu}); }
   void open_with_address() {
     open();
     run("ip addr add 10.9.1.254/24 dev mem0");
@@ -49,7 +47,7 @@ class TapTwinTest : public InNetworkNamespace {
   }
   // The kernel takes notice of a carrier later, up to a second where there was another change just before.
   void carry() {
-    ASSERT_TRUE(twin->set_carrier(true));
+    twin->set_carrier(true);
     run("timeout 5 sh -c 'until ip link show mem0 | grep -q \"state UP\"; do :; done'");
   }
   // The next frame of the kernel that `wanted` says is the one; it talks of its own accord, too.
@@ -80,9 +78,9 @@ TEST_F(TapTwinTest, HasTheMacAddressAndMtuOfItsPort) {
 TEST_F(TapTwinTest, CarrierFollowsTheLink) {
   open();
   EXPECT_TRUE(shows("ip link show mem0", "NO-CARRIER,.*UP"));
-  ASSERT_TRUE(twin->set_carrier(true));
+  twin->set_carrier(true);
   EXPECT_TRUE(shows("ip link show mem0", "UP,LOWER_UP"));
-  ASSERT_TRUE(twin->set_carrier(false));
+  twin->set_carrier(false);
   EXPECT_TRUE(shows("ip link show mem0", "NO-CARRIER"));
 }
 
@@ -145,21 +143,25 @@ TEST_F(TapTwinTest, GoesWithItsObject) {
 
 TEST_F(TapTwinTest, NeverTakesAnInterfaceThatExists) {
   make_wire();
-  const auto taken = TapTwin::open({"a0", kMac, 1500});
-  ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error(), "an interface `a0` exists already");
+  EXPECT_THAT(
+      [] {
+        TapTwin({"a0", kMac, 1500});
+      },
+      ThrowsMessage<std::runtime_error>("an interface `a0` exists already"));
 }
 
 TEST(TapTwinName, MustBeAnInterfaceName) {
-  const auto twin = TapTwin::open({"sixteen-letters-", kMac, 1500});
-  ASSERT_FALSE(twin);
-  EXPECT_EQ(twin.error(), "\"sixteen-letters-\" is not an interface name (1 to 15 characters)");
+  EXPECT_THAT(
+      [] {
+        TapTwin({"sixteen-letters-", kMac, 1500});
+      },
+      ThrowsMessage<std::runtime_error>(
+          "\"sixteen-letters-\" is not an interface name (1 to 15 characters)"));
 }
 
 TEST_F(TapTwinTest, MtuThatCannotBeIsRefused) {
-  const auto twin = TapTwin::open({"mem0", kMac, 20});
-  ASSERT_FALSE(twin);
-  EXPECT_EQ(twin.error(), "cannot give mem0 its port's MTU: Invalid argument");
+  EXPECT_THAT([this] { open(20); },
+              ThrowsMessage<std::runtime_error>("cannot give mem0 its port's MTU: Invalid argument"));
   EXPECT_EQ(::if_nametoindex("mem0"), 0U);
 }
 

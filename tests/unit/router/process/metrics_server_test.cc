@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
+#include <stdexcept>
 
 #include "router/process/metric_family.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing::ThrowsMessage;
 
 metrics::Families routes(int count) {
   metrics::Families out;
@@ -43,61 +46,58 @@ std::string scrape(int port) {
   return reply;
 }
 
-std::string error_of(const std::string& listen) {
-  const MetricsServer::Result result = MetricsServer::start(listen, some);
-  EXPECT_EQ(result.server, nullptr);
-  return result.error;
+void expect_refused(const std::string& listen, const std::string& why) {
+  EXPECT_THAT([&] { MetricsServer(listen, some); }, ThrowsMessage<std::runtime_error>(why));
 }
 
 TEST(MetricsServer, TakesOneReadingPerScrape) {
   std::atomic<int> readings = 0;
-  const auto [server, error] = MetricsServer::start("127.0.0.1:0", [&] { return routes(++readings); });
-  ASSERT_NE(server, nullptr) << error;
-  EXPECT_EQ(error, "");
-  const std::string first = scrape(server->port());
+  const MetricsServer server("127.0.0.1:0", [&] { return routes(++readings); });
+  const std::string first = scrape(server.port());
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK"));
   EXPECT_THAT(first, HasSubstr("\nsurety_routes 1\n"));
-  EXPECT_THAT(scrape(server->port()), HasSubstr("\nsurety_routes 2\n"));
+  EXPECT_THAT(scrape(server.port()), HasSubstr("\nsurety_routes 2\n"));
   EXPECT_EQ(readings, 2);
 }
 
 TEST(MetricsServer, ListensOnIpv6OrSaysWhyNot) {
-  const auto [server, error] = MetricsServer::start("[::1]:0", some);
-  EXPECT_EQ(error, server != nullptr
-                       ? ""
-                       : "metrics: [::1]:0 cannot be used because libcivetweb was built without IPv6: "
-                         "listen on an IPv4 address such as 127.0.0.1:9464");
+  try {
+    MetricsServer("[::1]:0", some);
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "metrics: [::1]:0 cannot be used because libcivetweb was built without IPv6: listen on an "
+                 "IPv4 address such as 127.0.0.1:9464");
+  }
 }
 
 TEST(MetricsServer, NamesATakenAddressAndTheFix) {
-  const auto [server, error] = MetricsServer::start("127.0.0.1:0", some);
-  ASSERT_NE(server, nullptr) << error;
-  const std::string taken = "127.0.0.1:" + std::to_string(server->port());
-  EXPECT_EQ(error_of(taken),
-            "metrics: " + taken +
-                " is taken by another program: choose another port under `metrics: {listen: ...}`");
+  const MetricsServer server("127.0.0.1:0", some);
+  const std::string taken = "127.0.0.1:" + std::to_string(server.port());
+  expect_refused(taken,
+                 "metrics: " + taken +
+                     " is taken by another program: choose another port under `metrics: {listen: ...}`");
 }
 
 TEST(MetricsServer, FreesItsAddress) {
-  auto first = MetricsServer::start("127.0.0.1:0", some);
-  ASSERT_NE(first.server, nullptr) << first.error;
-  const std::string address = "127.0.0.1:" + std::to_string(first.server->port());
-  first.server.reset();
-  const auto second = MetricsServer::start(address, some);
-  EXPECT_NE(second.server, nullptr) << second.error;
+  std::optional<MetricsServer> server(std::in_place, "127.0.0.1:0", some);
+  const std::string address = "127.0.0.1:" + std::to_string(server->port());
+  server.reset();
+  server.emplace(address, some);
+  EXPECT_EQ("127.0.0.1:" + std::to_string(server->port()), address);
 }
 
 TEST(MetricsServer, SaysWhenTheAddressIsNotOurs) {
-  EXPECT_EQ(error_of("192.0.2.1:9464"),
-            "metrics: no interface has the address of 192.0.2.1:9464: listen on 127.0.0.1 or on an address "
-            "of this machine");
+  expect_refused(
+      "192.0.2.1:9464",
+      "metrics: no interface has the address of 192.0.2.1:9464: listen on 127.0.0.1 or on an address "
+      "of this machine");
 }
 
 TEST(MetricsServer, SaysWhatAnAddressLooksLike) {
   for (const char* listen :
        {"", "9464", "127.0.0.1", "127.0.0.1:", ":9464", "127.0.0.1:http", "127.0.0.1:99999"})
-    EXPECT_EQ(error_of(listen), "metrics: `" + std::string(listen) +
-                                    "` is not an address and a port: write `listen: \"127.0.0.1:9464\"`");
+    expect_refused(listen, "metrics: `" + std::string(listen) +
+                               "` is not an address and a port: write `listen: \"127.0.0.1:9464\"`");
 }
 
 }  // namespace
