@@ -78,7 +78,7 @@ void prepare_interfaces(const config::Config& ports) {
     const std::string name = DpdkPort::interface(port.device);
     // Of an interface that does not exist DpdkPort says so, with the fix.
     if (name.empty() || bring_up(name) || errno == ENODEV) continue;
-    throw PortError(fmt::format("{}: cannot be set up: {}", name, std::strerror(errno)));
+    throw std::runtime_error(fmt::format("{}: cannot be set up: {}", name, std::strerror(errno)));
   }
 }
 

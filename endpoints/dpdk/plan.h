@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an endpoint needs of DPDK and of the kernel, in the terms of the router's driver.
 //
-// Errors are one sentence with the fix: EalError, PortError.
+// Errors are one sentence with the fix: std::runtime_error.
 #pragma once
 
 #include <string>

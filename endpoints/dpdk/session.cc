@@ -81,7 +81,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
   std::vector<MacAddress> macs;
   for (std::size_t p = 0; p < ports.ports.size(); ++p) {
     if (xdp.empty() && ports.ports[p].device.kind == config::Device::Kind::af_xdp)
-      throw PortError(
+      throw std::runtime_error(
           "take_all.bpf.o stands neither beside the program nor in ../lib/surety; reinstall surety");
     ports_.push_back(std::make_unique<DpdkPort>(ports.ports[p], p, pool_.get(), xdp));
     ports_.back()->start();
@@ -118,7 +118,8 @@ void Session::run(const std::atomic<bool>& stop) {
         return 0;
       },
       worker_.get(), kWorkerLcore);
-  if (launched != 0) throw EalError(fmt::format("cannot start the worker: {}", rte_strerror(-launched)));
+  if (launched != 0)
+    throw std::runtime_error(fmt::format("cannot start the worker: {}", rte_strerror(-launched)));
   spdlog::info("started: ports: {}, flows: {}", config_.ports.size(), traffic_->flows().size());
   try {
     for (; worker_->outcome() == Worker::Outcome::running; std::this_thread::sleep_for(kRound)) {
@@ -133,7 +134,7 @@ void Session::run(const std::atomic<bool>& stop) {
   observe();
   if (worker_->outcome() == Worker::Outcome::finished) return;
   const auto& sender = config_.senders[traffic_->unresolved().value_or(0)];
-  throw PortError(
+  throw std::runtime_error(
       fmt::format("sender {}: nobody on port {} answers for the way to {}; is the gateway right, and up?",
                   sender.name, config_.ports[sender.port].name, to_string(sender.to)));
 }

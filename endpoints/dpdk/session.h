@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One run on this machine: DPDK's ports, the worker on its core, and the observing thread's loop.
 //
-// Errors are one sentence with the fix: EalError, PortError, TrafficError, std::runtime_error.
+// Errors are one sentence with the fix: std::runtime_error.
 #pragma once
 
 #include <rte_mempool.h>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 
 #include "conditioners/rng.h"
@@ -154,8 +155,8 @@ void Traffic::listen() {
     const std::size_t port = config_.sinks[sink].port;
     const std::uint16_t number = l.transport == Transport::dccp_udp ? std::uint16_t{0} : l.port;
     if (!stations_[port]->host().listen(l.transport, number, *acceptor))
-      throw TrafficError(fmt::format("sinks: {} {} of port {} is there twice; leave one out",
-                                     endpoints::name(l.transport), l.port, config_.ports[port].name));
+      throw std::runtime_error(fmt::format("sinks: {} {} of port {} is there twice; leave one out",
+                                           endpoints::name(l.transport), l.port, config_.ports[port].name));
   }
 }
 
@@ -170,16 +171,17 @@ void Traffic::plan_flows() {
     f.tuple.remote = s.to;
     f.tuple.remote_port = s.to_port;
     if (!stations_[s.port]->local_address(f.tuple.remote, f.tuple.local))
-      throw TrafficError(
+      throw std::runtime_error(
           fmt::format("sender {}: port {} has no IPv{} address; give it one, or use another port", s.name,
                       config_.ports[s.port].name, s.to.is_v6() ? 6 : 4));
     std::uint32_t& next = used[{s.port, f.transport, f.tuple.remote.high, f.tuple.remote.low, s.to_port}];
     if (!stations_[s.port]->reachable(f.tuple.remote))
-      throw TrafficError(fmt::format("sender {}: {} is not on a link of port {}; give the port a `gateway:`",
-                                     s.name, to_string(s.to), config_.ports[s.port].name));
+      throw std::runtime_error(
+          fmt::format("sender {}: {} is not on a link of port {}; give the port a `gateway:`", s.name,
+                      to_string(s.to), config_.ports[s.port].name));
     for (std::uint32_t n = 0; n < s.flows; ++n, ++next) {
       if (next >= kPorts)
-        throw TrafficError(
+        throw std::runtime_error(
             fmt::format("sender {}: {} flows to one address and port are the most, since each has "
                         "a local port; send some to another port",
                         s.name, kPorts));

@@ -3,13 +3,12 @@
 // tuples and schedules. No port, no clock: a driver moves the frames.
 //
 // Everything is planned when made; start() sets it going. Errors are one sentence with the fix, thrown as
-// TrafficError when made. Then single writer: whoever drives the stations.
+// std::runtime_error when made. Then single writer: whoever drives the stations.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,10 +19,6 @@
 #include "endpoints/host/station.h"
 
 namespace surety::endpoints {
-
-struct TrafficError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct SenderFlow {
   std::size_t line = 0, port = 0;  // indices into Endpoints::senders and ::ports

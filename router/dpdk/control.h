@@ -42,7 +42,8 @@ class Control : public NetlinkMonitor::Handler {
   using Backlog = NeighborGate::Backlog;
 
   // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
-  // can be. PortError where a twin that the configuration names cannot be made.
+  // can be. Throws std::runtime_error where the kernel cannot be followed, and where a twin that the
+  // configuration names cannot be made; round() goes on, with a warning, whatever the kernel refuses.
   Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
           Forwarding& forwarding, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
           Backlog backlog = {});
@@ -59,7 +60,7 @@ class Control : public NetlinkMonitor::Handler {
   const std::vector<ControlPort>& ports() const { return control_ports_; }
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
 
-  // Brings the interfaces of ports up, before DPDK opens them.
+  // Brings the interfaces of ports up, before DPDK opens them. Throws std::runtime_error.
   static void prepare_interfaces(const config::Config& config);
 
  private:

@@ -52,7 +52,7 @@ void Control::open_twin(std::size_t p) {
       return;
     } catch (const std::runtime_error& e) {
       if (port.twin)
-        throw PortError(
+        throw std::runtime_error(
             fmt::format("port {}: {}; name another TAP device, or say `twin: off`", port.name, e.what()));
       spdlog::info("port {}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself",
                    port.name, e.what());

@@ -36,7 +36,7 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
   rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
   if (ring == nullptr)
-    throw EalError(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
+    throw std::runtime_error(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
   return ring;
 }
 
@@ -142,7 +142,8 @@ void Router::launch() {
     const int launched = rte_eal_remote_launch(run, workers_[w].get(), static_cast<unsigned>(w + 1));
     if (launched != 0) {
       stop_workers();
-      throw EalError(fmt::format("cannot start on core {}: {}", work_.cores[w], rte_strerror(-launched)));
+      throw std::runtime_error(
+          fmt::format("cannot start on core {}: {}", work_.cores[w], rte_strerror(-launched)));
     }
   }
 }

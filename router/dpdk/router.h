@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A whole router: ports, data plane, control, what it shows of itself. Made from a checked configuration.
 //
-// The constructor opens everything or throws (PortError, EalError, std::runtime_error: one sentence with the
-// fix); run() forwards until it is told to stop, drains and returns.
+// The constructor opens everything or throws (std::runtime_error: one sentence with the fix); run() forwards
+// until it is told to stop, drains and returns.
 #pragma once
 
 #include <atomic>

@@ -37,7 +37,7 @@ std::string text_of(const std::string& file) {
 void forward(config::Config config, const std::string& file) {
   const ProcessLock lock("router-" + config.router.name);
   if (lock.holder())
-    throw EalError(
+    throw std::runtime_error(
         fmt::format("a router named `{}` runs already (process {}); stop it, or give this one another "
                     "`router: {{name: ...}}`",
                     config.router.name, *lock.holder()));

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <span>
+#include <stdexcept>
 
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/work_plan.h"
@@ -38,8 +39,8 @@ std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<un
   if (c.workers.empty()) return default_workers(cores);
   for (const unsigned core : c.workers)
     if (std::find(cores.begin(), cores.end(), core) == cores.end())
-      throw EalError(fmt::format("workers: core {} cannot be used here; this process may use {}", core,
-                                 fmt::join(cores, ", ")));
+      throw std::runtime_error(fmt::format("workers: core {} cannot be used here; this process may use {}",
+                                           core, fmt::join(cores, ", ")));
   return c.workers;
 }
 
@@ -75,12 +76,12 @@ bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string&
   const bool enough = free >= needed;
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::on && !enough)
-    throw EalError(fmt::format(
+    throw std::runtime_error(fmt::format(
         "{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
         "them, `dpdk: {{hugepages: off}}` runs without",
         free, needed, needed + 64));
   if (has_pci(c) && !enough)
-    throw EalError(fmt::format(
+    throw std::runtime_error(fmt::format(
         "a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`", free,
         needed, needed + 64));
   if (!enough)
@@ -129,7 +130,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
 
 EalPlan plan_eal(const config::Config& c) {
   if (needs_privilege(c) && geteuid() != 0)
-    throw EalError("these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
+    throw std::runtime_error(
+        "these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
   const auto cores = usable_cores();
   EalPlan plan;
   plan.worker_cores = worker_cores(c, cores);
@@ -165,8 +167,8 @@ void start_eal(const EalPlan& plan) {
   for (auto& a : kept) argv.push_back(a.data());
   argv.push_back(nullptr);
   if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)
-    throw EalError(fmt::format("DPDK does not start: {}; its arguments were `{}`", rte_strerror(rte_errno),
-                               fmt::join(plan.arguments, " ")));
+    throw std::runtime_error(fmt::format("DPDK does not start: {}; its arguments were `{}`",
+                                         rte_strerror(rte_errno), fmt::join(plan.arguments, " ")));
 }
 
 }  // namespace surety

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starting DPDK: memory, cores and a name of its own, so that several routers run side by side.
 //
-// Errors are one sentence with the fix, thrown as EalError.
+// Errors are one sentence with the fix, thrown as std::runtime_error.
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
 
 namespace surety {
-
-struct EalError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct EalPlan {
   std::vector<std::string> arguments;  // of rte_eal_init

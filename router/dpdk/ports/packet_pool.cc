@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "router/dpdk/ports/eal.h"
 
@@ -37,7 +38,7 @@ std::uint32_t room_of(const config::Config& c) {
 void check_room(const config::Config& c) {
   for (const auto& p : c.ports)
     if (p.mtu + RTE_PKTMBUF_HEADROOM + kFraming > kPagedRoom)
-      throw EalError(
+      throw std::runtime_error(
           fmt::format("port {}: beside af_xdp ports an mtu of {} is the largest, this one has {}; lower it, "
                       "or use af_packet",
                       p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
@@ -91,7 +92,7 @@ rte_mempool* make_packet_pool(const std::string& name, const config::Config& con
                                        static_cast<std::uint16_t>(room_of(config)), node));
   }
   if (!pool)
-    throw EalError(
+    throw std::runtime_error(
         fmt::format("no memory for {} packet buffers on NUMA node {}: {}; raise `dpdk: {{memory: ...}}`",
                     buffers, node, rte_strerror(rte_errno)));
   return pool.release();

@@ -21,8 +21,8 @@ inline constexpr std::uint16_t kPagedBuffer = 4096;  // all of it, DPDK's header
 // Whether buffers are kPagedBuffer bytes large: a port is af_xdp.
 bool paged_buffers(const config::Config& config);
 
-// `name`: at most 24 characters, unique in the process. EalError, one sentence with the fix: without memory;
-// when a port's `mtu` needs larger buffers than af_xdp can have.
+// `name`: at most 24 characters, unique in the process. std::runtime_error, one sentence with the fix:
+// without memory; when a port's `mtu` needs larger buffers than af_xdp can have.
 rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, std::uint32_t buffers,
                               int node);
 

@@ -23,7 +23,7 @@ int node_of(const config::Device& device, int otherwise, const std::string& sysf
 
 class Pools {
  public:
-  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). Throws EalError.
+  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). Throws std::runtime_error.
   // `name`: at most 20 characters, unique in the process.
   Pools(const std::string& name, const config::Config& config, std::uint32_t buffers, std::vector<int> nodes);
   // The nodes are those of the ports' devices.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "router/dpdk/ports/interface.h"
 #include "router/dpdk/ports/memif_link.h"
@@ -56,14 +57,14 @@ void DpdkPort::claim_interface() {
   ::stat("/proc/self/ns/net", &network);
   interface_lock_ = std::make_unique<ProcessLock>(fmt::format("interface-{}-{}", network.st_ino, interface_));
   if (interface_lock_->holder())
-    throw PortError(fmt::format(
+    throw std::runtime_error(fmt::format(
         "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
         config_.name, *interface_lock_->holder(), interface_));
   if (peer(config_.device) != KernelPeer::steered) return;
   try {
     Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str())));
   } catch (const std::runtime_error& e) {
-    throw PortError(fmt::format("port {}: {}", config_.name, e.what()));
+    throw std::runtime_error(fmt::format("port {}: {}", config_.name, e.what()));
   }
 }
 
@@ -73,10 +74,10 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
   device_name_ = arguments.substr(0, arguments.find(','));
   SocketWatch sockets(socket_family(config_.device.kind));
   if (const int r = rte_dev_probe(arguments.c_str()); r != 0)
-    throw PortError(fmt::format("port {}: cannot open {}: {}; {}", config_.name, describe(config_.device),
-                                strerror(-r), open_hint(config_.device)));
+    throw std::runtime_error(fmt::format("port {}: cannot open {}: {}; {}", config_.name,
+                                         describe(config_.device), strerror(-r), open_hint(config_.device)));
   if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
-    throw PortError(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
+    throw std::runtime_error(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
   // Which of them is which queue's, nobody says: each queue's reader looks when one has something.
   for (const int fd : sockets.appeared())
     for (std::uint16_t q = 0; q < config_.rx_queues.value_or(1); ++q) wakes_.add(q, fd);
@@ -107,13 +108,13 @@ int DpdkPort::socket() const {
 
 void DpdkPort::must(int result, const std::string& what) const {
   if (result < 0)
-    throw PortError(fmt::format("port {}: cannot {}: {}", config_.name, what, strerror(-result)));
+    throw std::runtime_error(fmt::format("port {}: cannot {}: {}", config_.name, what, strerror(-result)));
 }
 
 void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
   if (rx_queues > ability_.max_rx_queues || rx_queues == 0)
-    throw PortError(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
-                                ability_.max_rx_queues, rx_queues));
+    throw std::runtime_error(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
+                                         ability_.max_rx_queues, rx_queues));
   rx_queues_ = rx_queues;
   started_ = true;
   if (config_.device.kind == Kind::memif) {
@@ -148,7 +149,7 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
   if (rx_queues_ > 1 && ability_.rss) {
     const auto fields = rss_fields(device, spread);
     if (!fields)
-      throw PortError(
+      throw std::runtime_error(
           fmt::format("port {}: the device cannot spread packets as the contracts of this port "
                       "need it; receive in one queue: `receive: {{queues: 1}}`",
                       config_.name));
@@ -170,7 +171,7 @@ void DpdkPort::set_up_queues() {
   const auto node = static_cast<unsigned>(socket());
   const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
   if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
-    throw PortError(fmt::format(
+    throw std::runtime_error(fmt::format(
         "port {}: its packet buffers reach beyond what DPDK's net_af_xdp gives the kernel", config_.name));
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {

@@ -2,7 +2,8 @@
 // A DPDK port made from one `device:` line: probed, then configured and started, and given back.
 //
 // The constructor opens the device, so that one knows what it can do; start() makes queues and lets packets
-// in. Errors are one sentence with the fix, thrown as PortError by these two; nothing throws afterwards.
+// in. Errors are one sentence with the fix, thrown as std::runtime_error by these two; nothing throws
+// afterwards.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -45,7 +46,7 @@ class DpdkPort {
   int socket() const;  // NUMA node; that of the calling core where the device has none
 
   // Receives in `rx_queues` queues over which the device spreads packets by `spread` (none: as it likes), and
-  // transmits in one. PortError where the device cannot. Once.
+  // transmits in one. std::runtime_error where the device cannot. Once.
   void start(std::uint16_t rx_queues = 1, Spread spread = Spread::none);
 
   // What stands behind a device of this kind in the kernel, and which interface (empty: none).

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 
 #include "router/dpdk/ports/interface.h"
 #include "router/dpdk/ports/port.h"
@@ -40,7 +41,7 @@ void check_channels(const config::Port& port, const std::string& name) {
   const Channels has = channels_of(name);
   const unsigned wanted = port.rx_queues.value_or(1);
   if (has.rx == wanted) return;
-  throw PortError(
+  throw std::runtime_error(
       fmt::format("port {}: `{}` receives in {} queues, this port reads {}; `ethtool -L {} {} {}`, or "
                   "`receive: {{queues: {}}}`",
                   port.name, name, has.rx, wanted, name, has.combined ? "combined" : "rx", wanted, has.rx));
@@ -50,30 +51,30 @@ void check_interface(const config::Port& port) {
   const std::string name = DpdkPort::interface(port.device);
   if (name.empty()) return;
   if (if_nametoindex(name.c_str()) == 0)
-    throw PortError(fmt::format("port {}: there is no interface `{}` here; `ip link` lists those there are",
-                                port.name, name));
+    throw std::runtime_error(fmt::format(
+        "port {}: there is no interface `{}` here; `ip link` lists those there are", port.name, name));
   if (port.device.kind == Kind::af_xdp) check_channels(port, name);
 }
 
 void check_files(const config::Port& port) {
   if (port.device.kind != Kind::pcap || port.device.rx_file.empty()) return;
   if (!std::filesystem::exists(port.device.rx_file))
-    throw PortError(fmt::format("port {}: no such file: {}", port.name, port.device.rx_file));
+    throw std::runtime_error(fmt::format("port {}: no such file: {}", port.name, port.device.rx_file));
 }
 
 void check_served(const config::Port& port, SocketFile found) {
   const std::string& path = port.device.name;
   if (found == SocketFile::live)
-    throw PortError(
+    throw std::runtime_error(
         fmt::format("port {}: another process serves {}; stop it, be its client, or name another "
                     "socket",
                     port.name, path));
   if (found == SocketFile::other)
-    throw PortError(fmt::format("port {}: {} is there and is no socket of ours; remove it, or name another",
-                                port.name, path));
+    throw std::runtime_error(fmt::format(
+        "port {}: {} is there and is no socket of ours; remove it, or name another", port.name, path));
   if (found == SocketFile::stale && ::unlink(path.c_str()) != 0 && errno != ENOENT)
-    throw PortError(fmt::format("port {}: cannot remove {}, left behind by a process that died: {}",
-                                port.name, path, strerror(errno)));
+    throw std::runtime_error(fmt::format("port {}: cannot remove {}, left behind by a process that died: {}",
+                                         port.name, path, strerror(errno)));
 }
 
 void check_socket(const config::Port& port) {
@@ -81,18 +82,20 @@ void check_socket(const config::Port& port) {
   const int type = socket_type(port.device.kind);
   if (type == 0) return;
   if (path.size() > kSocketPath || path.find(',') != path.npos)
-    throw PortError(fmt::format("port {}: the socket's path must have at most {} characters and no comma: {}",
-                                port.name, kSocketPath, path));
+    throw std::runtime_error(
+        fmt::format("port {}: the socket's path must have at most {} characters and no comma: {}", port.name,
+                    kSocketPath, path));
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code failed;
   // Whoever comes first makes it: a client may start before its server.
   if (!directory.empty()) std::filesystem::create_directories(directory, failed);
   if (directory.empty() || ::access(directory.c_str(), R_OK | W_OK) != 0)
-    throw PortError(fmt::format("port {}: cannot write in the directory of {}: {}", port.name, path,
-                                directory.empty() ? "name it in full, from / on" : strerror(errno)));
+    throw std::runtime_error(fmt::format("port {}: cannot write in the directory of {}: {}", port.name, path,
+                                         directory.empty() ? "name it in full, from / on" : strerror(errno)));
   if (serves(port.device)) check_served(port, look_at_socket(path, type));
   if (port.device.kind == Kind::virtio_user && look_at_socket(path, type) != SocketFile::live)
-    throw PortError(fmt::format("port {}: nobody serves {}; start the vhost side first", port.name, path));
+    throw std::runtime_error(
+        fmt::format("port {}: nobody serves {}; start the vhost side first", port.name, path));
 }
 
 }  // namespace
@@ -131,8 +134,8 @@ std::string device_arguments(const config::Port& port, std::size_t index, std::s
     case Kind::none:
       break;
   }
-  throw PortError(fmt::format("port {}: device `{}` is not supported; between processes use memif", port.name,
-                              DpdkPort::describe(d)));
+  throw std::runtime_error(fmt::format("port {}: device `{}` is not supported; between processes use memif",
+                                       port.name, DpdkPort::describe(d)));
 }
 
 void check_device(const config::Port& port) {

@@ -3,24 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 
 #include "config/config.h"
 
 namespace surety {
 
-struct PortError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 // The device arguments DPDK probes, "name,key=value...". `buffer`: bytes of a frame that one packet buffer
-// holds. PortError for a kind that is not supported.
+// holds. std::runtime_error for a kind that is not supported.
 std::string device_arguments(const config::Port& port, std::size_t index, std::size_t buffer,
                              const std::string& xdp_program);
 
-// PortError, one sentence with the fix, where an interface, a file or a socket is not as it must be. Takes
-// away the socket file that a server of this port's socket has left behind when it died.
+// std::runtime_error, one sentence with the fix, where an interface, a file or a socket is not as it must be.
+// Takes away the socket file that a server of this port's socket has left behind when it died.
 void check_device(const config::Port& port);
 
 // What to look at when DPDK refuses the device.

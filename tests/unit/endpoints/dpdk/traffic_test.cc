@@ -21,7 +21,7 @@ Traffic plan(const config::Endpoints& c) {
 std::string refusal(const config::Endpoints& c) {
   try {
     plan(c);
-  } catch (const TrafficError& e) {
+  } catch (const std::runtime_error& e) {
     return e.what();
   }
   return "(none)";
