@@ -18,8 +18,8 @@ bool read_worker(const Node& node, unsigned& core, Draft& draft) {
   const auto& workers = draft.config.workers;
   if (!read_integer(&node, 0, kMaxCore, core, draft.problems)) return false;
   if (workers.empty() || std::find(workers.begin(), workers.end(), core) != workers.end()) return true;
-  std::vector<std::string> cores;
-  for (const unsigned w : workers) cores.push_back(std::to_string(w));
+  std::vector<std::string> cores(workers.size());
+  std::ranges::transform(workers, cores.begin(), [](unsigned w) { return std::to_string(w); });
   const std::vector<std::string_view> names(cores.begin(), cores.end());
   draft.problems.error(node.mark, fmt::format("core {} is no worker{}", core, hint(node.text, names)));
   return false;

@@ -146,6 +146,7 @@ std::vector<SinkReading> AcceptedFlows::sinks() const {
     ++s.flows[static_cast<std::size_t>(f.state)];
   }
   std::vector<SinkReading> out;
+  out.reserve(sums.size());
   for (auto& [key, s] : sums) out.push_back(std::move(s));
   return out;
 }

@@ -6,7 +6,6 @@
 namespace surety::endpoints {
 
 using dccp::PacketWriter;
-using dccp::Phase;
 using dccp::ResetCode;
 using dccp::Type;
 

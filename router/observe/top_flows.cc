@@ -37,7 +37,7 @@ IpAddress address_of(const FlowKey& key, bool destination) {
 
 std::string endpoint(const FlowKey& key, bool destination) {
   const auto cls = static_cast<FlowKey::Class>(key.rest >> 61);
-  const std::string address = to_string(address_of(key, destination));
+  std::string address = to_string(address_of(key, destination));
   if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment) return address;
   // Ports stand in the low 32 bits as they were loaded: network order.
   const auto ports = static_cast<std::uint32_t>(key.rest);

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -50,7 +51,10 @@ std::optional<Address> resolve(const std::string& listen) {
   std::string host = listen.substr(0, colon);
   const std::string port = listen.substr(colon + 1);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  if (host.empty() || port.empty() || port.size() > 5 || std::atoi(port.c_str()) > 65535) return std::nullopt;
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (host.empty() || port.empty() || error != std::errc{} || end != port.data() + port.size())
+    return std::nullopt;
   addrinfo hints{};
   hints.ai_family = host.find(':') == std::string::npos ? AF_INET : AF_INET6;
   hints.ai_socktype = SOCK_STREAM;

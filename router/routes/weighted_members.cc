@@ -17,6 +17,7 @@ std::vector<std::uint64_t> reduced(const std::vector<WeightedMember>& members) {
   std::uint64_t common = 0;
   for (const auto& m : members) common = std::gcd(common, std::uint64_t{m.weight});
   std::vector<std::uint64_t> places;
+  places.reserve(members.size());
   for (const auto& m : members) places.push_back(m.weight / common);
   const std::uint64_t sum = total(places);
   if (sum <= kMost) return places;

@@ -164,6 +164,7 @@ void start_eal(const EalPlan& plan) {
   static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
   kept = plan.arguments;
   std::vector<char*> argv;
+  argv.reserve(kept.size() + 1);
   for (auto& a : kept) argv.push_back(a.data());
   argv.push_back(nullptr);
   if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)

@@ -5,7 +5,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <cstring>
 #include <memory>
 
 namespace surety {
@@ -26,9 +27,9 @@ std::set<int> open_sockets(int family) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), &closedir);
   if (!directory) return sockets;
   while (const dirent* entry = readdir(directory.get())) {
-    if (entry->d_name[0] == '.') continue;
-    const int fd = std::atoi(entry->d_name);
-    if (family_of(fd) == family) sockets.insert(fd);
+    int fd = -1;  // `.` and `..` are none
+    std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), fd);
+    if (fd >= 0 && family_of(fd) == family) sockets.insert(fd);
   }
   return sockets;
 }

@@ -50,7 +50,7 @@ bool SignalExchange::share(Ingress& ingress, Time now) {
   if (peers_.empty()) return false;
   bool shared = false;
   std::array<CongestionSignal, 16> signals;
-  for (; const std::size_t n = ingress.take_shared(signals); shared = true)
+  for (std::size_t n = 0; (n = ingress.take_shared(signals)) > 0; shared = true)
     for (const Peer& peer : peers_)
       for (const auto& s : std::span(signals).first(n)) peer.to->enqueue({&s, 1});
   for (const Peer& peer : peers_)
