@@ -66,8 +66,8 @@ class Host {
   // full, the tuple is taken, or E is larger than HostParams::engine_bytes.
   template <std::derived_from<Engine> E, class... Args>
   FlowIndex add(Transport transport, const Tuple& tuple, Args&&... args) {
-    static_assert(sizeof(E) <= kEngineBytes &&
-                  alignof(E) <= 64);  // NOLINT(misc-redundant-expression): not of every E
+    static_assert(sizeof(E) <= kEngineBytes);
+    static_assert(alignof(E) <= 64);
     if (sizeof(E) > engine_bytes_) return kNoFlowIndex;
     const FlowIndex f = take(transport, tuple);
     if (f == kNoFlowIndex) return f;

@@ -54,6 +54,7 @@ void attach(const Request& request) {
   if (!request.unreserved.empty())
     texts.insert(texts.end(), {"0.0.0.0/0=" + request.unreserved, "::/0=" + request.unreserved});
   std::vector<Reservation> reservations;
+  reservations.reserve(texts.size());
   for (const auto& text : texts) reservations.push_back(reservation_of(text));
   attach_gtcp(reservations);
   if (request.allow) allow_gtcp();
