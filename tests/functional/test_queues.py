@@ -8,7 +8,7 @@ import pytest
 from harness import Router, UdpSink, UdpSource, wait_for
 from pair import MBIT, Pair, ports
 
-pytestmark = pytest.mark.alone("measures rates, and the order of two classes on a full link")
+pytestmark = pytest.mark.paced("measures rates, and the order of two classes on a full link")
 
 CONGESTED = ports(wan="shape: 5 Mbit/s, burst: 30 kB, queues: uplink") + """
 queues:

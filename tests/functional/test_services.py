@@ -9,7 +9,7 @@ from scapy.layers.inet import IP
 from harness import Router, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
 from pair import MBIT, Pair, ports
 
-pytestmark = pytest.mark.alone("measures rates")
+pytestmark = pytest.mark.paced("measures rates")
 
 BE, AF11, AF13, EF = 0, 10, 14, 46
 BUCKET, CSA, POLICED = "10.1.0.11", "10.1.0.12", "10.1.0.13"
