@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which parts of a TCP stream beyond RCV.NXT have arrived: an account of ranges, no bytes are kept.
-//
-// Fixed memory: kRanges disjoint ranges that do not touch each other, sorted. All sequence numbers given lie
-// within 2^31 of each other.
+// Which parts of a TCP stream beyond RCV.NXT have arrived: an account of ranges, no bytes are kept. What lies
+// in the window that was offered has room here, however many holes there are (range_set.h).
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "endpoints/tcp/range_set.h"
 
 namespace surety::endpoints {
 
 class TcpReassembly {
  public:
-  static constexpr std::size_t kRanges = 48;
-
   // What a segment brought: some of it new; nothing new; or nothing was noted, since it needs one range more
-  // than there are.
+  // than there may be.
   enum class Added : std::uint8_t { fresh, duplicate, full };
 
   // Notes [begin, end), begin before end, that lies beyond RCV.NXT.
-  Added add(std::uint32_t begin, std::uint32_t end);
+  Added add(std::uint32_t begin, std::uint32_t end) {
+    if (ranges_.overlap(begin, end) == RangeSet::Range{begin, end}) return Added::duplicate;
+    return ranges_.add(begin, end) ? Added::fresh : Added::full;
+  }
 
   // RCV.NXT, when everything before `next` has arrived in order: the end of what is contiguous then. Forgets
   // everything before that.
-  std::uint32_t advance(std::uint32_t next);
+  std::uint32_t advance(std::uint32_t next) {
+    const std::size_t i = ranges_.behind(next);
+    const bool joins = i < ranges_.size() && static_cast<std::int32_t>(ranges_[i].begin - next) <= 0;
+    if (joins) next = ranges_[i].end;
+    ranges_.pop_front(i + (joins ? 1 : 0));
+    return next;
+  }
 
-  bool empty() const { return count_ == 0; }
-  std::size_t ranges() const { return count_; }
+  bool empty() const { return ranges_.empty(); }
+  const RangeSet& ranges() const { return ranges_; }
 
  private:
-  struct Range {
-    std::uint32_t begin, end;
-  };
-  void replace(std::size_t first, std::size_t last, Range with);
-
-  std::uint32_t count_ = 0;
-  std::array<Range, kRanges> range_;
+  RangeSet ranges_;
 };
 
 }  // namespace surety::endpoints

@@ -241,19 +241,19 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
   delayed_ack_ = now + kDelayedAck;
 }
 
-// Out of order:
-// each such segment is answered at once, so that the sender counts duplicate ACKs (RFC 5681 4.2).
+// Out of order: each such segment is answered at once, so that the sender counts duplicate ACKs (RFC 5681
+// 4.2). What is not kept has no answer: that would say it had arrived.
 Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin) {
-  acknowledge();
   const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes.size());
   if (!bytes.empty()) {
-    const std::size_t before_it = reassembly_.ranges();
+    const std::size_t before_it = reassembly_.ranges().size();
     const auto added = reads_ ? TcpReassembly::Added::full : reassembly_.add(begin, end);
     if (added == TcpReassembly::Added::full) return Refusal::tcp_reassembly;
     if (added == TcpReassembly::Added::duplicate) ++duplicates_;
-    if (reassembly_.ranges() > before_it) ++gaps_;
+    if (reassembly_.ranges().size() > before_it) ++gaps_;
     if (checks_ && !matched_) compare(bytes, offset_of(begin));
   }
+  acknowledge();
   if (fin) {
     fin_known_ = true;
     fin_ = end;

@@ -85,18 +85,35 @@ TEST(TcpReceiverHostile, AClosedWindowTakesNothingButAcks) {
 
 // --- reassembly
 
-TEST_F(HostileSegments, MoreGapsThanThereAreRangesAreRefusedByName) {
+TEST_F(HostileSegments, TenThousandHolesAreKeptAndFilled) {
   peer.params.window = Bytes(1'000'000);
   peer.open();
-  constexpr auto kRanges = static_cast<std::uint32_t>(TcpReassembly::kRanges);
-  for (std::uint32_t i = 0; i < kRanges; ++i) EXPECT_EQ(peer.data(10 + 20 * i, 20 + 20 * i), Refusal::none);
-  EXPECT_EQ(peer.data(60'000, 60'001), Refusal::tcp_reassembly);
-  EXPECT_THAT(peer.acks(), testing::Each(0u));
-  EXPECT_EQ(peer.data(0, 10), Refusal::none);
-  EXPECT_EQ(peer.acks(), Acks{20});
-  EXPECT_EQ(peer.data(60'000, 60'001), Refusal::none) << "there is room again";
-  for (std::uint32_t i = 1; i < kRanges; ++i) peer.data(20 * i, 20 * i + 10);
-  EXPECT_EQ(peer.acks().back(), 20 * kRanges);
+  constexpr std::uint32_t kHoles = 10'000;
+  for (std::uint32_t i = 0; i < kHoles; ++i) ASSERT_EQ(peer.data(2 * i + 1, 2 * i + 2), Refusal::none);
+  EXPECT_EQ(peer.reading().loss_events, kHoles);
+  peer.acks();
+  for (std::uint32_t i = 0; i < kHoles; ++i) {
+    ASSERT_EQ(peer.data(2 * i, 2 * i + 1), Refusal::none);
+    ASSERT_EQ(peer.acks(), Acks{2 * i + 2});
+  }
+  EXPECT_EQ(peer.reading().payload_bytes, 2 * kHoles);
+}
+
+// A duplicate ACK would say that it had arrived.
+TEST_F(HostileSegments, WhatIsNotKeptIsRefusedByNameAndNotAnswered) {
+  peer.params.window = Bytes(1'000'000);
+  tcp::Segment syn = peer.syn();
+  syn.window_scale = 7;
+  peer.open(syn);
+  constexpr auto kMost = static_cast<std::uint32_t>(RangeSet::kMost);
+  for (std::uint32_t i = 0; i < kMost; ++i) ASSERT_EQ(peer.data(2 * i + 1, 2 * i + 2), Refusal::none);
+  EXPECT_EQ(peer.acks().size(), 16u);
+  EXPECT_EQ(peer.data(100'000, 100'001), Refusal::tcp_reassembly);
+  EXPECT_THAT(peer.acks(), IsEmpty());
+  EXPECT_EQ(peer.data(0, 1), Refusal::none);
+  EXPECT_EQ(peer.acks(), Acks{2});
+  EXPECT_EQ(peer.data(100'000, 100'001), Refusal::none) << "there is room again";
+  EXPECT_EQ(peer.acks(), Acks{2});
 }
 
 TEST_F(HostileSegments, OneByteAtATimeBackwards) {
