@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures round-trip times: by the peer's echo of our timestamp (RFC 7323 4), else by one timed segment at a
-// time that was sent once (RFC 6298 3, Karn's algorithm).
+// time (RFC 6298 3) whose ACK covers nothing that was sent again: Karn's algorithm, and no sample of a
+// segment that arrived long ago and waited for a hole before it. What is sent again spoils no other sample
+// than that.
 //
 // An echo from before a timeout is Karn's case too: if the segment arrived and its ACK was lost, it measures
 // our timeout, and would make the next one longer. Of many samples in a round trip SRTT takes one (RFC
@@ -31,28 +33,32 @@ class RttTiming {
   // A segment that ends at the position `end`; `again`: some of it was sent before.
   void on_sent(std::uint64_t end, bool again, Time now) {
     if (again) {
-      timed_end_ = 0;
+      again_end_ = std::max(again_end_, end);
     } else if (timed_end_ == 0) {
       timed_end_ = end;
       timed_at_ = now;
     }
   }
-  // What will be acknowledged may have been sent twice.
-  void on_go_back() { timed_end_ = 0; }
   void on_timeout(Time now) { earliest_ = now; }
+
+  // Whether an ACK up to `ack` is of data that was sent once, among others.
+  bool sent_once(std::uint64_t ack) const { return ack > again_end_; }
 
   // The ACK of new data up to `ack`, or of our SYN, with the timestamp that it echoes.
   // True: SRTT has a new sample.
   bool on_ack(std::uint64_t ack, std::optional<std::uint32_t> echo, Time now) {
     const bool timed = timed_end_ != 0 && ack >= timed_end_;
+    const bool one_a_round = timed || timed_end_ == 0;
+    const bool ambiguous = acked_ < again_end_;
+    acked_ = ack;
     Duration r = now - timed_at_;
     if (echo) {
       r = Duration(std::int64_t{static_cast<std::int32_t>(timestamp(now) - *echo)} << kTickShift);
       if (r < Duration{} || r > now - earliest_ + kTick) return false;  // or what we never said
-    } else if (!timed) {
+    } else if (!timed || ambiguous) {
+      if (timed) timed_end_ = 0;
       return false;
     }
-    const bool one_a_round = timed || timed_end_ == 0;
     if (one_a_round) {
       rtt_.on_sample(r);
       timed_end_ = 0;
@@ -65,6 +71,8 @@ class RttTiming {
  private:
   std::uint64_t timed_end_ = 0;  // the ACK of this is a sample of SRTT; zero: the next new segment begins one
   Time timed_at_{};              // when that was sent
+  std::uint64_t acked_ = 0;      // the last ACK
+  std::uint64_t again_end_ = 0;  // where the furthest of what was sent again ends
   Time earliest_;                // that an echo may date from
   RttEstimator rtt_;
   std::uint32_t offset_;

@@ -180,7 +180,8 @@ void TcpSender::sample(const Segment& s, std::uint64_t ack, Time now) {
   std::optional<std::uint32_t> echo;
   if (peer_.timestamps()) echo = s.timestamps->echo;
   const Duration before = rtt_.estimate().least();
-  if (rtt_.on_ack(ack, echo, now)) timer_.end_backoff();
+  const bool once = rtt_.sent_once(ack);
+  if (rtt_.on_ack(ack, echo, now) || once) timer_.end_backoff();
   if (rtt_.estimate().least() != before) control_->on_least_rtt(rtt_.estimate().least());
 }
 
@@ -253,7 +254,6 @@ void TcpSender::on_timer(Time now) {
   if (timer_.timeouts() > (opening ? kSynRetries : params_->retries))
     return end(opening ? Failure::no_answer : Failure::timeout);
   if (opening) return sequence_.repeat_syn();
-  rtt_.on_go_back();
   if (timer == Timer::retransmit && peer_.right_edge() > sequence_.una()) {
     ++timeouts_;
     ++loss_events_;

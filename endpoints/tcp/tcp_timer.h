@@ -2,8 +2,8 @@
 // The one timer of a TcpSender: for retransmission (RFC 6298 5), to probe a closed window (persist, RFC 9293
 // 3.8.6.1), or to wait for the end; never for two of them at once.
 //
-// Each timeout doubles the RTO until an ACK gives a new sample.
-// The owner says what is to be done when it expires.
+// Each timeout doubles the RTO until the owner ends that: with a new sample, or an ACK of data that was sent
+// once (rtt_timing.h). The owner says what is to be done when it expires.
 #pragma once
 
 #include "endpoints/tcp/rto.h"
@@ -53,9 +53,9 @@ class TcpTimer {
   void on_ack() {
     if (kind_ == Kind::persist) timeouts_ = 0;
   }
-  // New data is acknowledged: RFC 6298 5.3. In fast recovery only the first
-  // partial ACK restarts the timer, so that many losses end in a slow start
-  // and not in a round trip for each (RFC 6582 4: the Impatient variant).
+  // New data is acknowledged: RFC 6298 5.3. `partial`: in fast recovery, of a sender that would rather begin
+  // anew than wait a round trip for each of many losses: only the first such ACK restarts the timer (RFC 6582
+  // 4: the Impatient variant).
   void on_new_ack(bool partial, const RttEstimator& rtt, Time now) {
     timeouts_ = 0;
     if (kind_ == Kind::retransmit && !(partial && partial_seen_)) start(Kind::retransmit, rtt, now);

@@ -29,15 +29,33 @@ TEST(RttTiming, WithoutTimestampsOneSegmentAtATimeIsTimed) {
 }
 
 // Karn's algorithm.
-TEST(RttTiming, WhatMayHaveBeenSentTwiceIsNotTimed) {
+TEST(RttTiming, AnAckOfWhatWasSentTwiceIsNoSample) {
   RttTiming t = timing();
   t.on_sent(1000, false, kStart);
   t.on_sent(500, true, kStart + 10ms);
-  EXPECT_FALSE(t.on_ack(1000, {}, kStart + 100ms));
+  EXPECT_FALSE(t.on_ack(1000, {}, kStart + 100ms)) << "the timed one waited for it, perhaps";
   t.on_sent(2000, false, kStart + 200ms);
-  t.on_go_back();
+  t.on_sent(2000, true, kStart + 250ms);
   EXPECT_FALSE(t.on_ack(2000, {}, kStart + 300ms));
   EXPECT_FALSE(t.estimate().known());
+}
+
+// RFC 6298 3: it is those segments that must not be timed, no others.
+TEST(RttTiming, ARetransmissionSpoilsNoOtherSample) {
+  RttTiming t = timing();
+  t.on_sent(5000, false, kStart);
+  t.on_sent(1000, true, kStart + 10ms);
+  EXPECT_FALSE(t.on_ack(4000, {}, kStart + 50ms));
+  EXPECT_TRUE(t.on_ack(5000, {}, kStart + 80ms));
+  EXPECT_EQ(t.estimate().smoothed(), 80ms);
+}
+
+TEST(RttTiming, KnowsWhetherAnAckIsOfDataThatWasSentOnce) {
+  RttTiming t = timing();
+  EXPECT_TRUE(t.sent_once(1));
+  t.on_sent(1000, true, kStart);
+  EXPECT_FALSE(t.sent_once(1000));
+  EXPECT_TRUE(t.sent_once(1001));
 }
 
 TEST(RttTiming, AnEchoMeasuresEveryAck) {

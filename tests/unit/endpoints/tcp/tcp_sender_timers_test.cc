@@ -72,6 +72,20 @@ TEST(TcpSender, AnEchoFromBeforeATimeoutIsNoSample) {
   EXPECT_EQ(r.sender.next_wakeup(), r.now + 1s);
 }
 
+// RFC 6298 5: what ends the backoff is new data that was sent and acknowledged, were it behind a hole.
+TEST(TcpSender, AnAckOfDataThatWasSentOnceEndsTheBackoff) {
+  ScriptedReceiver r(plain(TcpFlavour::newreno));
+  r.connect();
+  EXPECT_EQ(r.sent(), range(0, 10));
+  r.pass_to_wakeup();
+  EXPECT_EQ(r.sent(), Trace{0});
+  EXPECT_EQ(r.sender.next_wakeup(), r.now + 2s);
+  EXPECT_EQ(r.on_ack(1), (Trace{1, 2}));
+  EXPECT_EQ(r.sender.next_wakeup(), r.now + 2s) << "nobody knows which of the two arrived";
+  EXPECT_EQ(r.on_ack(10), (Trace{10, 11, 12}));
+  EXPECT_EQ(r.sender.next_wakeup(), r.now + 1s);
+}
+
 TEST(TcpSender, TimeoutsDoubleUntilItGivesUp) {
   TcpParams p = plain(TcpFlavour::newreno);
   p.retries = 4;
