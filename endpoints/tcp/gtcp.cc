@@ -25,11 +25,17 @@ Answer Gtcp::on_ack(const Outstanding& before, std::uint64_t ack) {
   const Answer answer = NewReno::on_ack(before, ack);
   if (in_fast_recovery()) {
     forced_left_ = segments(cwnd_g_);
-    cwnd_ = std::max(cwnd_, cwnd_g_);  // what is promised may be out, though duplicate ACKs were lost
-  } else if (in_timeout_recovery_ && ack >= ss_exit_) {
-    in_timeout_recovery_ = false;
-    guaranteed_ = cwnd_g_;
-    cwnd_ += cwnd_g_;
+    if (cwnd_g_ > 0 && ack - before.una >= smss()) cwnd_ -= smss();
+    // What is promised may be out, though duplicate ACKs were lost.
+    cwnd_ = std::max({cwnd_, cwnd_g_, std::uint64_t{smss()}});
+  } else if (in_timeout_recovery_) {
+    if (counted_ && old_duplicates_ > 0) --old_duplicates_;  // it has filled a hole
+    counted_ = ack < before.next;
+    if (ack >= ss_exit_) {
+      in_timeout_recovery_ = false;
+      guaranteed_ = cwnd_g_;
+      cwnd_ += cwnd_g_;
+    }
   }
   forget_arrived(before, ack);
   return answer;
@@ -65,6 +71,11 @@ void Gtcp::on_timeout(const Outstanding& now, bool again) {
   ss_exit_ = now.max;
   forced_left_ = segments(cwnd_g_);
   old_duplicates_ = segments(now.max - now.una - arrived_);
+  counted_ = false;
+}
+
+void Gtcp::on_sent_beyond_hole() {
+  if (in_timeout_recovery_) ++old_duplicates_;
 }
 
 Answer Gtcp::on_duplicate_after_timeout() {

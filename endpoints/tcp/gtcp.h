@@ -15,11 +15,16 @@
 //                      Without SACK k is not known while they come, and need not be: the partial ACK that
 //                      ends them proves there are no more (k = segments out - duplicates), and from it on the
 //                      next cwnd_G duplicates force again, so that each round trip sends cwnd_G new segments
-//                      however large k is: FR_ideal = max(cwnd_G, cwnd - k - cwnd_BE / 2).
+//                      however large k is: FR_ideal = max(cwnd_G, cwnd - k - cwnd_BE / 2). That is one number
+//                      for "every round-trip time": the segment that NewReno adds for each partial ACK is
+//                      left out. It is a gain of one in each round trip of a recovery that nothing halves,
+//                      until one is lost in each: as many as are repaired, and the recovery never ends.
 //   timeout (III.D.2)  cwnd = 1 is cwnd_BE alone, slow start of go-back-N; the first cwnd_G duplicates force
 //                      one new segment each, and so do those beyond the number of segments outstanding: those
 //                      of which no duplicate had told that they arrived, or the clock would stop after
-//                      cwnd_G; past ss_exit: cwnd = cwnd_G + cwnd_BE.
+//                      cwnd_G, and what go-back-N repeats: most of it had arrived, so that each such segment
+//                      is one more duplicate, and would add to what is out; past ss_exit: cwnd = cwnd_G +
+//                      cwnd_BE.
 //
 // Without a reserved rate nothing is forced and it is NewReno, packet for packet.
 #pragma once
@@ -41,10 +46,13 @@ class Gtcp final : public NewReno {
   Answer on_ack(const Outstanding& before, std::uint64_t ack) override;
   Answer on_duplicate_ack(const Outstanding& now) override;
   void on_timeout(const Outstanding& now, bool again) override;
+  void on_sent_beyond_hole() override;
   // cwnd_G = rate_G * rtt_base, in bytes of payload.
   void on_least_rtt(Duration rtt_base) override;
 
   std::uint64_t cwnd_g() const override { return cwnd_g_; }
+  // III.D.2: "only the second reason [a retransmitted packet lost again] can lead to a timeout".
+  bool patient() const override { return cwnd_g_ > 0; }
   bool in_timeout_recovery() const { return in_timeout_recovery_; }
 
  private:
@@ -56,9 +64,10 @@ class Gtcp final : public NewReno {
   std::uint64_t ss_exit_ = 0;         // SND.MAX at the timeout
   std::uint64_t arrived_ = 0;         // bytes beyond SND.UNA that duplicate ACKs have told of
   std::uint32_t forced_left_ = 0;     // duplicate ACKs that still force a segment
-  std::uint32_t old_duplicates_ = 0;  // that segments from before the timeout may still cause
+  std::uint32_t old_duplicates_ = 0;  // that segments from before the timeout, or sent again, may still cause
   bool in_timeout_recovery_ = false;
-  std::uint64_t rate_;  // rate_G in bit/s
+  bool counted_ = false;  // the segment at SND.UNA among old_duplicates_
+  std::uint64_t rate_;    // rate_G in bit/s
   std::uint32_t packet_;
 };
 

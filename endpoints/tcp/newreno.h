@@ -61,9 +61,14 @@ class NewReno {
   // `again`: the segment at SND.UNA has timed out before (RFC 5681 3.1: ssthresh is held). The sender goes
   // back to SND.UNA.
   virtual void on_timeout(const Outstanding& now, bool again);
+  // A segment that was sent before has left again; it is not the one that the peer waits for.
+  virtual void on_sent_beyond_hole() {}
   // The least round-trip time seen has become less.
   virtual void on_least_rtt(Duration) {}
   virtual std::uint64_t cwnd_g() const { return 0; }  // what is reserved
+  // Fast recovery goes on for as many round trips as there are losses, and only a lost retransmission times
+  // out: each partial ACK restarts the timer. Otherwise only the first one does (tcp_timer.h).
+  virtual bool patient() const { return false; }
 
   std::uint64_t cwnd() const { return cwnd_; }
   std::uint64_t ssthresh() const { return ssthresh_; }

@@ -164,7 +164,7 @@ void TcpSender::on_new_ack(const Segment& s, std::uint64_t ack, Time now) {
   sample(s, ack, now);
   const bool hole = control_->on_ack(sequence_.outstanding(), ack) == Answer::retransmit;
   sequence_.on_ack(ack, hole);
-  timer_.on_new_ack(hole, rtt_.estimate(), now);
+  timer_.on_new_ack(hole && !control_->patient(), rtt_.estimate(), now);
   if (sequence_.fin_acknowledged() && state_.on_fin_acknowledged()) wait_for_end(now);
 }
 
@@ -302,7 +302,9 @@ bool TcpSender::build(Slot& slot, Time now) {
   }
   if (p.length != 0 && p.from + p.length == sequence_.data_end()) s.flags |= tcp::kPsh;
   writer_.write(s, {.offset = opens ? 0 : p.from - 1, .length = p.length}, slot, now);
-  rtt_.on_sent(p.end(), p.from < sequence_.max(), now);
+  const bool again = p.from < sequence_.max();
+  rtt_.on_sent(p.end(), again, now);
+  if (again && p.from > sequence_.una()) control_->on_sent_beyond_hole();
   sequence_.sent(p);
   if (opens) timer_.start(Timer::retransmit, rtt_.estimate(), now);
   return true;

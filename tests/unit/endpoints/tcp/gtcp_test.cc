@@ -199,10 +199,10 @@ TEST_F(GtcpTrace, FewLossesSendNewRenosNumberButForcedFirst) {
   for (std::uint32_t i = 20; i < 30; ++i) EXPECT_EQ(r.on_ack(0), Trace{i});  // cwnd_G forced
   EXPECT_EQ(r.on_acks(2, 0), Trace{});  // with the first three: cwnd_BE / 2 = 5 that send nothing
   for (std::uint32_t i = 30; i < 33; ++i) EXPECT_EQ(r.on_ack(0), Trace{i});  // 18 duplicates in all
-  // 0 arrives: partial. The next hole, and the one that NewReno adds back.
-  EXPECT_EQ(r.on_ack(7), (Trace{7, 33}));
-  for (std::uint32_t i = 34; i < 47; ++i) EXPECT_EQ(r.on_ack(7), Trace{i});  // for 20..32
-  EXPECT_EQ(r.on_ack(33), Trace{47});  // full: cwnd_update = 15, 33..46 are out
+  // 0 arrives: partial. The next hole, and no gain in the number of new segments.
+  EXPECT_EQ(r.on_ack(7), Trace{7});
+  for (std::uint32_t i = 33; i < 46; ++i) EXPECT_EQ(r.on_ack(7), Trace{i});  // for 20..32
+  EXPECT_EQ(r.on_ack(33), (Trace{46, 47}));  // full: cwnd_update = 15, 33..45 are out
   EXPECT_EQ(r.cwnd(), 15 * kS);
   EXPECT_EQ(r.reading().ssthresh, 5 * kS);
   EXPECT_EQ(r.reading().loss_events, 1u);
@@ -216,20 +216,26 @@ TEST_F(GtcpTrace, ManyLossesSendTheReservedWindowEachRoundTrip) {
   EXPECT_EQ(r.on_acks(3, 0), Trace{0});
   for (std::uint32_t i = 20; i < 30; ++i) EXPECT_EQ(r.on_ack(0), Trace{i});
   EXPECT_EQ(r.on_ack(0), Trace{});
-  // From here on each new segment is a duplicate ACK a round trip later, and each of those sends again. (One
-  // more for each partial ACK after the first: NewReno's own.)
-  std::uint32_t next = 30, round = 10;
-  for (std::uint32_t hole = 1; hole < 6; ++hole) {
-    Trace sent = r.on_ack(hole);
-    EXPECT_EQ(sent.at(0), hole);
-    sent.erase(sent.begin());
-    for (const std::uint32_t s : r.on_acks(static_cast<int>(round), hole)) sent.push_back(s);
-    if (hole > 1) ++round;
-    EXPECT_EQ(sent, range(next, next + round)) << "round trip " << hole;
-    next += round;
+  // From here on each new segment is a duplicate ACK a round trip later, and each of those sends again.
+  for (std::uint32_t hole = 1, next = 30; hole < 6; ++hole, next += 10) {
+    EXPECT_EQ(r.on_ack(hole), Trace{hole});
+    EXPECT_EQ(r.on_acks(10, hole), range(next, next + 10)) << "round trip " << hole;
   }
   EXPECT_EQ(r.on_ack(20), Trace{}) << "full: cwnd_update 15, and more than that is out";
   EXPECT_EQ(r.cwnd(), 15 * kS);
+  EXPECT_EQ(r.reading().timeouts, 0u);
+}
+
+// III.D.2: a timeout is for a retransmission that was lost; one that arrived is no reason, however many are
+// still to come.
+TEST_F(GtcpTrace, EachPartialAckRestartsTheTimer) {
+  ScriptedReceiver& r = fly(10, 10);
+  EXPECT_EQ(r.on_acks(3, 0), Trace{0});
+  for (std::uint32_t hole = 1; hole < 6; ++hole) {
+    r.pass(400ms);
+    EXPECT_EQ(r.on_ack(hole).at(0), hole);
+    EXPECT_EQ(r.sender.next_wakeup(), r.now + 1s);
+  }
   EXPECT_EQ(r.reading().timeouts, 0u);
 }
 

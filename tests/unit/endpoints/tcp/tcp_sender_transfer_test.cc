@@ -194,6 +194,27 @@ TEST(TcpTransfer, GtcpKeepsTheReservedWindowThroughFastRecovery) {
   EXPECT_EQ(t.sent().timeouts, timeouts);
 }
 
+// What is reserved always arrives, of the rest one in ten is lost: what arrives is delivered, in order and
+// soon.
+TEST(TcpTransfer, GtcpDeliversWhatArrives) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    TcpParams p = flow(TcpFlavour::gtcp, 0);
+    p.timestamps = false;
+    p.min_rto = 200ms;
+    p.window = 64_MB;
+    p.common.dscp = 10;
+    p.common.mark = TokenBucketParams(4_Mbps, Depth::bytes(30'000));
+    Transfer t(p, {.ack = AckPolicy::every, .window = 64_MB}, false, kBegin + 20s);
+    t.bottleneck(1000);
+    Rng rng(seed);
+    t.wire.there.drop = [&](const WirePacket& w) { return w.ip()[1] >> 2 != 10 && rng.next() % 10 == 0; };
+    t.wire.run_until(kBegin + 20s);
+    const FlowReading r = t.received();
+    EXPECT_GT(static_cast<double>(r.payload_bytes) * 8 / 20, 3.9e6) << "seed " << seed;
+    EXPECT_GT(r.payload_bytes, r.received_bytes - r.received_bytes / 10) << "seed " << seed;
+  }
+}
+
 // Without a reserved rate: the very same packets at the very same times.
 TEST(TcpTransfer, GtcpWithoutAReservationSendsNewRenosPackets) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
