@@ -25,6 +25,8 @@ struct FlowResult {
   double offered_bps = 0;     // the most that the sender's application gives it; 0: as much as it takes
   double throughput_bps = 0;  // arriving at the receiver
   double goodput_bps = 0;     // payload, each byte once
+  // What the application got, in order (TCP) or at all, counted as the IP packets that carry it.
+  double delivered_bps = 0;
   // Over the measured interval; lost: dropped on the way (by anything),
   // what is still on the way does not count.
   std::uint64_t sent_packets = 0, received_packets = 0, lost_packets = 0;

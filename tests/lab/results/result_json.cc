@@ -47,7 +47,8 @@ Json row(const FlowResult& f) {
           {"timeouts", f.timeouts},
           {"loss_events", f.loss_events},
           {"reordered_packets", f.reordered_packets},
-          {"contract_in_bytes", f.contract_in_bytes}};
+          {"contract_in_bytes", f.contract_in_bytes},
+          {"delivered_bps", bits(f.delivered_bps)}};
 }
 
 Json row(const PrecedenceResult& p) {
@@ -101,6 +102,12 @@ Json rows(const Rows& all) {
   return array;
 }
 
+Json series(const Series& values, int decimals) {
+  Json array = Json::array();
+  for (const float v : values) array.push_back(rounded(static_cast<double>(v), decimals));
+  return array;
+}
+
 Json counts(const std::map<std::string, std::map<std::string, std::uint64_t>>& all) {
   Json by_router = Json::object();
   for (const auto& [router, reasons] : all) {
@@ -134,6 +141,30 @@ Json to_json(const RunResult& run) {
                {"drops", counts(run.drops)},
                {"signals", counts(run.signals)}};
   if (run.interrupted) json["interrupted"] = true;
+  return json;
+}
+
+Json with_series(const RunResult& run) {
+  constexpr int kShares = 6, kSeconds = 6, kPackets = 3;
+  Json json = to_json(run);
+  json["sample_s"] = seconds(run.sample_s);
+  for (std::size_t i = 0; i < run.flows.size(); ++i) {
+    Json& flow = json["flows"][i];
+    const FlowResult& f = run.flows[i];
+    flow["throughput_series"] = series(f.throughput_series, 0);
+    flow["in_series"] = series(f.in_series, 0);
+    flow["control_series"] = series(f.control_series, kPackets);
+    flow["delay_series"] = series(f.delay_series, kSeconds);
+    flow["contract_series"] = series(f.contract_series, 0);
+  }
+  for (std::size_t i = 0; i < run.queues.size(); ++i) {
+    json["queues"][i]["average_in_series"] = series(run.queues[i].average_in_series, kPackets);
+    json["queues"][i]["average_total_series"] = series(run.queues[i].average_total_series, kPackets);
+  }
+  for (std::size_t i = 0; i < run.domains.size(); ++i)
+    json["domains"][i]["alpha_series"] = series(run.domains[i].alpha_series, kShares);
+  for (std::size_t i = 0; i < run.aggregates.size(); ++i)
+    json["aggregates"][i]["tpr_series"] = series(run.aggregates[i].tpr_series, 0);
   return json;
 }
 

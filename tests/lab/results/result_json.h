@@ -14,6 +14,8 @@
 namespace surety::lab {
 
 nlohmann::ordered_json to_json(const RunResult& run);
+// The same, with "sample_s" and in each row its series: one value per sample, null: nothing to show.
+nlohmann::ordered_json with_series(const RunResult& run);
 
 // `value` with so many decimals (0: a whole number); null when it is not finite.
 nlohmann::ordered_json rounded(double value, int decimals);

@@ -28,7 +28,8 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
       R"("throughput_bps":780001,"goodput_bps":760000,"sent_packets":20000,"received_packets":19790,)"
       R"("lost_packets":200,"in_share":0.941176,"in_throughput_bps":750000,"ros":0.998765,)"
       R"("time_to_target_s":3.0,"rtt_mean_s":0.680123457,"one_way_delay_mean_s":0.3,"buffer_drops":0,)"
-      R"("retransmitted_packets":0,"timeouts":0,"loss_events":33,"reordered_packets":3,"contract_in_bytes":1250000}],)"
+      R"("retransmitted_packets":0,"timeouts":0,"loss_events":33,"reordered_packets":3,"contract_in_bytes":1250000,)"
+      R"("delivered_bps":775000}],)"
       R"("queues":[{"router":"core","port":"out","queue":"assured",)"
       R"("in":{"arrivals":1000,"early_drops":2,"forced_drops":0,"overflow_drops":0,"marked":0},)"
       R"("out":{"arrivals":500,"early_drops":30,"forced_drops":4,"overflow_drops":1,"marked":0},)"
@@ -57,6 +58,20 @@ TEST(ResultJson, OfNothingHasEmptyTables) {
     EXPECT_EQ(json[table], Json::array()) << table;
   EXPECT_EQ(json["drops"], Json::object());
   EXPECT_EQ(json["signals"], Json::object());
+}
+
+TEST(ResultJson, HasSeriesWhenAsked) {
+  RunResult r = test::sample_run();
+  r.sample_s = 0.5;
+  r.flows[0].throughput_series = {1.4F, std::numeric_limits<float>::quiet_NaN()};
+  r.flows[0].delay_series = {0.1F};
+  r.domains[0].alpha_series = {0.04F, 0.4F};
+  const Json json = with_series(r);
+  EXPECT_EQ(json["sample_s"], 0.5);
+  EXPECT_EQ(json["flows"][0]["throughput_series"].dump(), "[1,null]");
+  EXPECT_EQ(json["flows"][0]["delay_series"].dump(), "[0.1]");
+  EXPECT_EQ(json["domains"][0]["alpha_series"].dump(), "[0.04,0.4]");
+  EXPECT_FALSE(to_json(r)["flows"][0].contains("throughput_series"));
 }
 
 TEST(ResultJson, SaysThatARunWasInterruptedOnlyThen) {
