@@ -22,7 +22,8 @@ std::vector<Job> make_jobs(std::span<const Point> points, const RunCommand& comm
   for (const Point& point : points) {
     const auto plan = make_plan(point.scenario);
     if (command.seeds)
-      for (std::uint64_t seed = 1; seed <= *command.seeds; ++seed) jobs.push_back({plan, seed});
+      for (std::uint64_t seed = command.seeds->first; seed <= command.seeds->last; ++seed)
+        jobs.push_back({plan, seed});
     else
       jobs.push_back({plan, command.seed.value_or(point.scenario.seed)});
   }
@@ -56,7 +57,7 @@ class Capture {
 
 void simulate(std::span<const Job> jobs, RunPrinter& printer, const RunCommand& command,
               const Interrupt& interrupt) {
-  const std::size_t seeds = command.seeds.value_or(1);
+  const std::size_t seeds = command.seeds ? command.seeds->count() : 1;
   std::uint64_t events = 0, hops = 0;
   std::size_t runs = 0;
   const Stopwatch watch;
@@ -88,7 +89,10 @@ int run_points(const RunCommand& command, std::span<const Point> points) {
   if (!command.report.empty()) make_directory(command.report);
   Capture capture(command, points, jobs);
   RunPrinter printer(std::cout, points,
-                     {.json = command.json, .seeds = command.seeds.value_or(1), .report = command.report});
+                     {.json = command.json,
+                      .series = command.series,
+                      .seeds = command.seeds ? command.seeds->count() : 1,
+                      .report = command.report});
   simulate(jobs, printer, command, interrupt);
   capture.close();
   if (!std::cout.flush()) throw std::runtime_error("standard output takes no more");

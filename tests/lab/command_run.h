@@ -11,18 +11,20 @@
 #include <vector>
 
 #include "tests/lab/scenario/scenario.h"
+#include "tests/lab/seed_range.h"
 
 namespace surety::lab {
 
 struct RunCommand {
   std::string file;
-  std::optional<std::uint64_t> seed;   // default: the scenario's
-  std::optional<std::uint64_t> seeds;  // instead: 1 to this
+  std::optional<std::uint64_t> seed;  // default: the scenario's
+  std::optional<SeedRange> seeds;     // instead
   std::vector<Setting> settings;
   std::vector<std::vector<Setting>> points{
       {}};  // of the sweeps: what makes one scenario differ from the others
   bool json = false;
-  std::string report;  // directory; empty: no report. With sweeps one below it for each point: 1, 2, ...
+  bool series = false;  // JSON: the first run of each point has its series too
+  std::string report;   // directory; empty: no report. With sweeps one below it for each point: 1, 2, ...
   std::string pcap_link, pcap_file;  // empty: no capture
   unsigned threads = 0;              // 0: one per core
 };

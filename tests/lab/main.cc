@@ -6,10 +6,10 @@
 
 #include "router/process/version.h"
 #include "tests/lab/command_check.h"
+#include "tests/lab/command_papers.h"
 #include "tests/lab/command_run.h"
 #include "tests/lab/live/command_live.h"
-#include "tests/lab/papers/command_papers.h"
-#include "tests/lab/papers/embedded.h"
+#include "tests/lab/scenario/scenario_schema.h"
 #include "tests/lab/scenario/sweep.h"
 #include "tests/lab/simulation/lab_dpdk.h"
 
@@ -54,10 +54,19 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run->add_option("file", o.file, "scenario, YAML")->required();
   auto* seed = run->add_option("--seed", o.seed, "of the one run; default: the scenario's")
                    ->check(CLI::NonNegativeNumber);
-  auto* seeds = run->add_option("--seeds", o.seeds, "run seeds 1 to this, and add mean, sd, min and max")
-                    ->check(CLI::Range(1u, 1'000'000u))
-                    ->excludes(seed);
+  const auto take_seeds = [&o](const std::string& text) {
+    try {
+      o.seeds = parse_seeds(text);
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError("--seeds", e.what());
+    }
+  };
+  auto* seeds =
+      run->add_option_function<std::string>(
+             "--seeds", take_seeds, "run seeds 1 to this, or as in `5-20`, and add mean, sd, min and max")
+          ->excludes(seed);
   run->add_flag("--json", o.json, "one line of JSON a run");
+  run->add_flag("--series", o.series, "with --json: the first run's line has its series over time too");
   run->add_option("--report", o.report, "directory for a page with plots, and the series as CSV");
   add_each(run, "--set", o.settings, parse_setting,
            "key=value: overrules the file, as in `senders.long.target=400 kbit/s`");
@@ -70,17 +79,12 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   add_threads(run, o.threads);
 }
 
-void add_papers(CLI::App& app, PapersOptions& o) {
+// Its options are Python's to read, --help included.
+CLI::App* add_papers(CLI::App& app) {
   auto* papers =
       app.add_subcommand("papers", "Reproduce the five papers; exit status 1 when a band is missed");
-  papers->add_option("--only", o.only, "gtfrc, csa, ard, gtcp or tfrc")
-      ->check(CLI::IsMember({"gtfrc", "csa", "ard", "gtcp", "tfrc"}));
-  papers->add_flag("--quick", o.quick, "the fewest seeds that keep every band meaningful");
-  papers->add_option("--experiment", o.filter, "only those whose id matches, e.g. `fig*`");
-  papers->add_option("--report", o.report, "directory for a page with the papers' plots");
-  papers->add_flag("--json", o.json, "one line of JSON a row");
-  papers->add_option("--from", o.from_dir, "read the experiments from this directory instead of the program");
-  add_threads(papers, o.threads);
+  papers->set_help_flag();
+  return papers->prefix_command();
 }
 
 void add_live(CLI::App& app, LiveOptions& o) {
@@ -122,8 +126,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("check", "Check scenarios: every error with its place; exit status 0 or 1")
       ->add_option("file", files, "scenarios, YAML")
       ->required();
-  PapersOptions papers;
-  add_papers(app, papers);
+  const auto* papers = add_papers(app);
   LiveOptions live;
   add_live(app, live);
   try {
@@ -133,6 +136,6 @@ int main(int argc, char** argv) {
   }
   if (app.got_subcommand("run")) return start_run(run);
   if (app.got_subcommand("check")) return command_check(files);
-  if (app.got_subcommand("papers")) return command_papers(papers);
+  if (app.got_subcommand("papers")) return command_papers(papers->remaining());
   return command_live(live);
 }

@@ -51,7 +51,7 @@ RunPrinter::RunPrinter(std::ostream& out, std::span<const Point> points, Options
 
 void RunPrinter::add(std::size_t point, RunResult&& result) {
   point_ = point;
-  if (options_.json) print_json(to_json(result));
+  if (options_.json) print_json(options_.series && results_.empty() ? with_series(result) : to_json(result));
   if (options_.report.empty()) forget_series(result);
   results_.push_back(std::move(result));
   if (results_.size() == options_.seeds) finish();

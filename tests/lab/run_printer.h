@@ -17,6 +17,7 @@ class RunPrinter {
  public:
   struct Options {
     bool json = false;
+    bool series = false;    // in the JSON of each point's first run
     std::size_t seeds = 1;  // of each point
     std::string report;     // directory, which is there; empty: none
   };

@@ -15,7 +15,7 @@ ROOMS = """conditioners aqm config
     router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
-    tests/lab/scenario tests/lab/results tests/lab/simulation tests/lab/papers tests/lab/live tests/lab""".split()
+    tests/lab/scenario tests/lab/results tests/lab/simulation tests/lab/live tests/lab""".split()
 # What endpoints may use of the product besides themselves: bytes, text, and the helpers of a program with ports.
 BELOW_ENDPOINTS = ["conditioners", "config", "router/process", "router/wire"]
 ONLY = {room: BELOW_ENDPOINTS for room in ROOMS if room.startswith("endpoints/")}

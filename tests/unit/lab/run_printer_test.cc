@@ -37,9 +37,11 @@ RunResult result(std::uint64_t seed, bool interrupted = false) {
 
 class LabRunPrinter : public testing::Test {
  protected:
-  RunPrinter json(std::size_t seeds) { return {out_, points_, {.json = true, .seeds = seeds, .report = ""}}; }
+  RunPrinter json(std::size_t seeds) {
+    return {out_, points_, {.json = true, .series = false, .seeds = seeds, .report = ""}};
+  }
   RunPrinter text(std::size_t seeds) {
-    return {out_, points_, {.json = false, .seeds = seeds, .report = ""}};
+    return {out_, points_, {.json = false, .series = false, .seeds = seeds, .report = ""}};
   }
   // What was printed since the last call, by lines.
   std::vector<std::string> lines() {
@@ -60,6 +62,13 @@ TEST_F(LabRunPrinter, AJsonLineComesWithItsRun) {
   EXPECT_THAT(lines(), ElementsAre(to_line(to_json(result(1)))));
   printer.add(0, result(2));
   EXPECT_THAT(lines(), ElementsAre(to_line(to_json(result(2)))));
+}
+
+TEST_F(LabRunPrinter, SeriesAreOfTheFirstRunOnly) {
+  RunPrinter printer(out_, points_, {.json = true, .series = true, .seeds = 3, .report = ""});
+  printer.add(0, result(4));
+  printer.add(0, result(5));
+  EXPECT_THAT(lines(), ElementsAre(to_line(with_series(result(4))), to_line(to_json(result(5)))));
 }
 
 TEST_F(LabRunPrinter, StatisticsFollowTheLastOfSeveralSeeds) {
@@ -142,7 +151,7 @@ class LabRunPrinterReport : public LabRunPrinter {
   LabRunPrinterReport() { std::filesystem::remove_all(directory_); }
   ~LabRunPrinterReport() override { std::filesystem::remove_all(directory_); }
   void print_one_each() {
-    RunPrinter printer(out_, points_, {.json = true, .seeds = 1, .report = directory_});
+    RunPrinter printer(out_, points_, {.json = true, .series = false, .seeds = 1, .report = directory_});
     for (std::size_t i = 0; i < points_.size(); ++i) printer.add(i, result(1));
   }
   std::string content(const std::string& file) const {

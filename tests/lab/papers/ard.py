@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARD (Hur): Figs. 4-8, Table 1 and the TPR of both networks, (a) and (b); README.md has the setting.
+
+The paper's greedy flow is the one of the shortest RTT here (f#1), its damaged flow the one of the longest (f#4, f#20).
+"""
+import statistics
+
+from .ard_spread import SPREAD
+from .lab import Case
+from .rows import (Experiment, Figure, Paper, Series, fairness, flow_series, model, near, paper, queue_series, row, sweep, utilisation)
+
+TWENTY = {
+    "hosts.h.times": 20, "links.h~er.lan.delay": "11.2 ms", "links.h~er.lan.delay_step": "200 us",
+    "links.cr1.out~cr2.rate": "6 Mbit/s", "routers.er.aggregates.tcp.rate": "6 Mbit/s",
+    "routers.cr1.queues.q.assured.limit": "400 packets",
+    "routers.cr1.queues.q.assured.rio.in": {"min": 180, "max": 240, "pmax": 0.02},
+    "routers.cr1.queues.q.assured.rio.out": {"min": 80, "max": 160, "pmax": 0.05},
+}
+SCHEMES = {"RIO": {"routers.er.aggregates": None}, "ARM": {"routers.er.aggregates.tcp.marker": "arm", "routers.er.aggregates.tcp.drop": None},
+           "ARD": {}}
+JAIN = {"a": (0.786, 0.990, 0.999), "b": (0.852, 0.950, 0.991)}  # Table 1
+FLOWS, FIRST, LAST, QUEUE = {"a": 4, "b": 20}, "f#1", {"a": "f#4", "b": "f#20"}, "cr1/out/assured"
+TAIL = "ard-tail-drop: the paper's unfair RIO is one of drops without randomness; by the book it is fair, and nothing is left to mend"
+METERED = {"a": (570, 494, 546), "b": (1727, 1658, 4102)}  # TPR, lambda_in, lambda_out after the first interval, kbit/s
+
+
+def networks(settings=None):
+    """{network: {scheme: case}}"""
+    base = {"a": Case("ard-paper"), "b": Case("ard-paper").set(TWENTY)}
+    return {name: {scheme: case.set(own).set(settings or {}) for scheme, own in SCHEMES.items()} for name, case in base.items()}
+
+
+def sd(key):
+    return lambda run: statistics.stdev(f[key] for f in run.flows()) / 1000
+
+
+def total(key):
+    return lambda run: sum(f[key] for f in run.flows()) / 1000
+
+
+def aggregate(key, scale=1000):
+    return lambda run: run.aggregate("tcp")[key] / scale
+
+
+def equation2(run):
+    """TPR over what equation 2 makes of the metered rates, in percent."""
+    a = run.aggregate("tcp")
+    return 100 * a["tpr_bps"] * (a["lambda_in_bps"] + a["lambda_out_bps"]) / (a["tpr_max_bps"] * a["lambda_in_bps"])
+
+
+def part(key):
+    """Of the IN packets that came to the marker, in percent."""
+    return lambda run: 100 * run.aggregate("tcp")[key] / sum(run.aggregate("tcp")[k] for k in ("passed_in", "remarked", "dropped"))
+
+
+def marked(cases):
+    return {scheme: case for scheme, case in cases.items() if scheme != "RIO"}
+
+
+def fig4_to_8():
+    rows, drawn, of = [], [], networks()
+    for n, cases in of.items():
+        limits = {"min_out": 20, "max_out": 40} if n == "a" else {"min_out": 80, "max_out": 160}
+        index = sweep("scheme", f"({n}) Table 1: Jain's index", "", fairness("f#*"), cases, JAIN[n], near, {"RIO": TAIL})
+        deviation = [sweep("scheme", f"({n}) Fig. 8: sd of the {what} throughputs", "kbit/s", sd(key), cases)
+                     for what, key in (("total", "delivered_bps"), ("IN", "in_throughput_bps"))]
+        totals = [sweep("scheme", f"({n}) Fig. 8: {what} throughput", "kbit/s", total(key), cases)
+                  for what, key in (("total", "delivered_bps"), ("IN", "in_throughput_bps"))]
+        rows += [*index, *sweep("scheme", f"({n}) Jain's index by the book", "", fairness("f#*"), cases, bands=model(0.98)),
+                 *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases, bands=model(99)), *sum(deviation + totals, [])]
+        for what, key, printed in zip(("TPR", "lambda_in", "lambda_out"), ("tpr_bps", "lambda_in_bps", "lambda_out_bps"), METERED[n]):
+            rows += sweep("scheme", f"({n}) {what} after the first interval", "kbit/s", aggregate(key), marked(cases), (printed, printed), near,
+                          "unknown")
+        rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates", "%", equation2, marked(cases), bands=paper(99, 101), every=True),
+                 *sweep("scheme", f"({n}) IN packets remarked", "%", part("remarked"), marked(cases)),
+                 *sweep("scheme", f"({n}) IN packets dropped by the marker", "%", part("dropped"), marked(cases))]
+        for number, (scheme, case) in enumerate(cases.items(), 4):
+            drawn += [Series(f"Fig. {number}, {scheme}, {FLOWS[n]} flows: average queue at CR1", "packets",
+                             {"average": (case, queue_series(QUEUE))}, levels=limits),
+                      Series(f"Fig. {number}, {scheme}, {FLOWS[n]} flows: greedy and damaged flow", "throughput (kbit/s)",
+                             {"shortest RTT": (case, flow_series(FIRST)), "longest RTT": (case, flow_series(LAST[n]))},
+                             levels={"contract": 250, "fair share": 300})]
+        drawn += [Figure(f"Fig. 8: standard deviations, {FLOWS[n]} flows", "", "kbit/s", dict(zip(("total", "IN"), deviation))),
+                  Figure(f"Fig. 8: aggregate throughputs, {FLOWS[n]} flows", "", "kbit/s", dict(zip(("total", "IN"), totals))),
+                  Figure(f"Table 1: Jain's index, {FLOWS[n]} flows", "", "index", {"ours": index})]
+    return Experiment("ard-paper", "Figs. 4-8 and Table 1: RIO alone, with ARM and with ARD; a: 4 flows on 1.2 Mbit/s, b: 20 on 6 Mbit/s",
+                      rows, tuple(drawn))
+
+
+def left(precedence, also, sign):
+    """Bytes of the second interval (100 s of 1000-byte packets) that left ER, in bit/s, but for what the marker made of them."""
+    def value(run):
+        packets = run.queue("er/up/assured")[precedence]["arrivals"] + sign * sum(run.aggregate("tcp")[key] for key in also)
+        return 100 * run.aggregate("tcp")[f"lambda_{precedence}_bps"] / (80 * packets)
+    return value
+
+
+def meters():
+    rows = []
+    for n, cases in networks({"duration": "201 s"}).items():
+        for what, value in (("TPR / equation 2 of the metered rates", equation2),
+                            ("lambda_in / IN that left ER or was remarked or dropped", left("in", ("remarked", "dropped"), 1)),
+                            ("lambda_out / OUT that left ER but for the remarked", left("out", ("remarked",), -1))):
+            rows += sweep("scheme", f"({n}) {what}", "%", value, marked(cases), bands=paper(99, 101), every=True)
+        for key in ("remarked", "dropped"):
+            rows += sweep("scheme", f"({n}) {key} packets", "", aggregate(key, 1), marked(cases))
+    return Experiment("ard-meters", "The second interval at the marker: meters, TPR and counts (one second longer, so that it is closed)", rows,
+                      seeds=(20, 2))
+
+
+def tail_drop():
+    rows, drawn = [], []
+    for n, cases in networks({"routers.cr1.queues.q.assured.aqm": "out-tail-drop"}).items():
+        index = sweep("scheme", f"({n}) Jain's index", "", fairness("f#*"), cases, JAIN[n], model(0.91, 0.99), "unknown")
+        rows += [*index, *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
+                 *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases)]
+        drawn.append(Figure(f"Deterministic drops, {FLOWS[n]} flows: Jain's index", "", "index", {"ours": index}))
+    return Experiment("ard-tail-drop", "The deterministic-drop setting: OUT refused from max_out packets in the queue on, without randomness",
+                      rows, tuple(drawn))
+
+
+def settings():
+    rows = []
+    alone = networks()["a"]["RIO"]
+    for what, own in {"host bucket of 10 kB": {"senders.f.mark.bucket": "10 kB"}, "large window": {"senders.f.window": "1000 packets"},
+                      "timestamps": {"senders.f.timestamps": "on"}, "all start at once": {"senders.f.start": "0 s"}}.items():
+        rows += [row(f"{what}: Jain's index", "", fairness("f#*"), alone.set(own), paper=0.786, band=model(0.98)),
+                 row(f"{what}: IN that reaches CR1", "kbit/s", lambda run: run.queue(QUEUE)["in"]["arrivals"] * 8 / 100, alone.set(own))]
+    return Experiment("ard-settings", "What the paper leaves open does not bring its unfair RIO back: 4 flows, RIO alone", rows, full_only=True)
+
+
+PAPER = Paper("ard", "ARD, Hur", (20, 3), [fig4_to_8(), meters(), tail_drop(), settings(), *SPREAD])

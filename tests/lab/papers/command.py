@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of `surety-lab papers`.
+
+Standard output is a function of the experiments alone: the same bytes on every machine. Errors and progress go to standard error.
+Exit status: 0; 1 when a row misses and nobody has looked at it (Row.why), when a run brought no result, or when one could not be kept;
+128 and the signal's number when a signal ended it, with what was done until then printed.
+"""
+import argparse
+import fnmatch
+import importlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+from . import table
+from .lab import Lab
+from .rows import evaluate
+
+HERE = pathlib.Path(__file__).resolve().parent
+NAMES = ("gtfrc", "csa", "ard", "gtcp", "tfrc")
+TREE = HERE.parents[2]
+
+
+class Ended(Exception):
+    """By a signal."""
+
+
+def results_directory():
+    if (TREE / "CONTRIBUTING.md").exists():
+        return TREE / "build/papers"
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "surety/papers"
+
+
+def papers():
+    return [importlib.import_module(f"{__package__}.{name}").PAPER for name in NAMES]
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def arguments(words=None):
+    parser = argparse.ArgumentParser("surety-lab papers", description="Every table and figure of the five papers, ours beside theirs.")
+    parser.add_argument("--only", choices=NAMES, help="this paper")
+    parser.add_argument("--experiment", metavar="PATTERN", default="*", help="those whose name matches, e.g. `gtfrc-fig*`")
+    parser.add_argument("--list", action="store_true", help="name the experiments and exit")
+    parser.add_argument("--quick", action="store_true", help="fewer seeds, some of the experiments")
+    parser.add_argument("--seeds", type=positive, help="so many for each row; default: the experiment's, mostly 20")
+    parser.add_argument("--threads", type=positive, default=len(os.sched_getaffinity(0)), help="runs at a time; default: one per core")
+    parser.add_argument("--results", metavar="DIR", type=pathlib.Path, default=results_directory(),
+                        help="where runs are kept, for the next call to go on; default: %(default)s")
+    parser.add_argument("--report", metavar="DIR", type=pathlib.Path, help="draw the figures there, with the rows beside them")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the rows into this page, between its marks")
+    parser.add_argument("--json", action="store_true", help="a line for each row")
+    parser.add_argument("--lab", default=TREE / "build/release/bin/surety-lab", help=argparse.SUPPRESS)
+    return parser.parse_args(words)
+
+
+def chosen(options):
+    """[(paper, experiment, seeds)]"""
+    found = []
+    for paper in papers():
+        for experiment in paper.experiments:
+            if options.only in (None, paper.name) and fnmatch.fnmatchcase(experiment.name, options.experiment):
+                seeds = options.seeds or (experiment.seeds or paper.seeds)[options.quick]
+                if not (options.quick and experiment.full_only):
+                    found.append((paper, experiment, seeds))
+    return found
+
+
+class Progress:
+    """A line on a terminal."""
+
+    def __init__(self, futures):
+        self.left, self.all = set(futures), len(set(futures))
+        for future in self.left:
+            future.add_done_callback(self.left.discard)
+
+    def show(self):
+        if sys.stderr.isatty():
+            print(f"\r{self.all - len(self.left)} of {self.all}\x1b[K", end="\r", file=sys.stderr, flush=True)
+
+    def wait(self, future):
+        while not future.done():
+            self.show()
+            try:
+                future.result(timeout=1)
+            except TimeoutError:
+                pass
+
+
+def run(options, experiments, lab):
+    """All runs side by side; [(paper, results of an experiment)], each told as soon as it is there; and the signal that ended it."""
+    ended = None
+    started = [[lab.start(case, seeds) for case in experiment.cases(options.quick)] for _, experiment, seeds in experiments]
+    started = [[future for futures in parts for future in futures] for parts in started]
+    progress, told = Progress([future for part in started for future in part]), []
+    for (paper, experiment, seeds), futures in zip(experiments, started):
+        try:
+            for future in futures:
+                if not ended:
+                    progress.wait(future)
+        except Ended as by:
+            ended = by.args[0]
+            lab.stop()
+        results = evaluate(experiment, lab, seeds, options.quick)
+        told.append((paper, results))
+        tell(options, paper, experiment, results)
+    return told, ended
+
+
+def tell(options, paper, experiment, results):
+    if options.json:
+        print(*(json.dumps(table.as_json(paper, result)) for result in results), sep="\n", flush=True)
+    else:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in table.verdicts(results).items())
+        print(f"{experiment.name}: {experiment.title}: {counts}", flush=True)
+
+
+def finish(options, told, lab):
+    results = [(paper, result) for paper, part in told for result in part]
+    if not options.json:
+        print("", table.summary(results), table.text(results), sep="\n")
+    if options.report:
+        from .figures import draw  # matplotlib is for the figures alone
+        draw(options.report, told, lab, options.quick)
+    if options.markdown:
+        table.write_between_marks(options.markdown, results)
+    complaints = list(lab.failures.values()) + ([f"what is done cannot be kept: {lab.unkept}"] if lab.unkept else [])
+    print(*(f"surety-lab: {line}" for line in complaints), sep="\n", end="\n" if complaints else "", file=sys.stderr)
+    return 1 if complaints or any(result.fails for _, result in results) else 0
+
+
+def main(words=None):
+    options = arguments(words)
+    experiments = chosen(options)
+    if options.list or not experiments:
+        print(*(f"{experiment.name}: {experiment.title}" for _, experiment, _ in experiments), sep="\n")
+        return 0 if experiments else 1
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    began = time.monotonic()
+    try:
+        lab = Lab(options.lab, options.results, options.threads)
+        told, ended = run(options, experiments, lab)
+        status = finish(options, told, lab)
+        sys.stdout.flush()
+    except OSError as error:
+        print(f"surety-lab: {error}", file=sys.stderr)
+        return 1
+    print(f"surety-lab: {lab.fresh} runs in {time.monotonic() - began:.0f} s, the others were kept in {options.results}", file=sys.stderr)
+    return 128 + ended if ended else status
+
+
+def end(number, _):
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: None)  # once is enough
+    raise Ended(number)

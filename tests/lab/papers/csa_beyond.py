@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CSA at other round-trip times and with Reno; gTFRC and GTCP through the CSA conditioner instead of a plain marker."""
+from .csa_cases import PROVISIONED, SHORT, cases_of, rows_of
+from .lab import Case
+from .rows import Experiment, arriving, delivered, model, ns2, paper, row, sweep
+
+FIXED = ((1381, 1381, 1346, 1157, 907), (98.7, 98.7, 97.3, 86.5, 70.4))
+CSA = ((1381.32, 1381.31, 1040.13, 1013.19, 1004.72), (98.70, 98.70, 99.71, 99.31, 98.42))
+VARIANTS = {"fixed alpha 0.4": {"alpha": {"fixed": 0.4}}, "CSA": {"alpha.control": "paper"}, "search": {}}
+
+
+def at_rtt(name, title, common, fixed_bands=None, judged=True, **more):
+    """Scenario 1 elsewhere. The paper's promise is judged unless TCP itself fails there; its numbers are of one RTT only."""
+    cases = cases_of(VARIANTS, common)
+    rates, respect = (PROVISIONED, paper(98)) if judged else (None, None)
+    rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, "unknown"),
+            *rows_of("CSA", cases["CSA"], *CSA, rates, respect, "unknown"), *rows_of("search", cases["search"], *CSA, rates, respect)]
+    full = {n: model(1150) for n in (20, 25)} if judged else None
+    rows.append(sweep("N", "search: the link is filled", "kbit/s", delivered("f#*"), cases["search"], bands=full))
+    return Experiment(name, title, sum(rows, []), quick=SHORT, **more)
+
+
+DELAY, RENO = "links.edge.up~sink.delay", {"senders.f.protocol": "reno"}
+SERVICES = "routers.edge.services"
+
+
+def conditioners(rates, out, **more):
+    return {f"{SERVICES}.{name}": {"conditioner": "csa", "rate": rate, "out_bucket": "1500 B", "mark": {"in": "AF11", "out": out}, **more}
+            for name, rate in rates.items()}
+
+
+def gtfrc():
+    base = Case("csa-gtfrc")
+    csa = conditioners({"long": "800 kbit/s", "short": "200 kbit/s"}, "AF13", in_bucket="10 kB")
+    tfrc = {"senders.long.protocol": "tfrc", "senders.short.protocol": "tfrc"}
+
+    def in_share(run):
+        return 100 * sum(f["in_throughput_bps"] for f in run.flows()) / sum(f["throughput_bps"] for f in run.flows())
+    rows = []
+    for name, case, bands in (("TFRC, plain marker", base.set(tfrc), (None, None, None)), ("gTFRC, plain marker", base, (None, None, None)),
+                              ("TFRC through CSA", base.set(csa).set(tfrc), (None, None, None)),
+                              ("gTFRC through CSA", base.set(csa), (ns2(770), ns2(195, 230), ns2(94)))):
+        rows += [row(f"{name}: long flow (800)", "kbit/s", delivered("long"), case, band=bands[0]),
+                 row(f"{name}: short flow (200)", "kbit/s", delivered("short"), case, band=bands[1]),
+                 row(f"{name}: IN of what arrives", "%", in_share, case, band=bands[2])]
+    return Experiment("csa-gtfrc", "Beyond the paper: gTFRC through the CSA conditioner (gTFRC paper's Fig. 2)", rows, quick={"duration": "100 s"})
+
+
+def gtcp():
+    reserved = {"f0": 4, "f1": 2, "f2": 1}
+    base = Case("csa-gtcp")
+    csa = base.set(conditioners({name: f"{rate} Mbit/s" for name, rate in reserved.items()}, "BE", in_bucket="30 kB"))
+
+    def least(run):
+        return 100 * min(run.flow(name)["delivered_bps"] / (1e6 * rate) for name, rate in reserved.items())
+    rows = []
+    for name, case in (("plain marker", base), ("CSA", csa)):
+        rows += [row(f"{name}: {flow} ({rate}, ideal {rate + 0.5})", "Mbit/s", delivered(flow, 1e6), case) for flow, rate in reserved.items()]
+        rows += [row(f"{name}: f0 arriving", "Mbit/s", arriving("f0", 1e6), case),
+                 row(f"{name}: best-effort flows (ideal 0.5)", "Mbit/s", delivered("be#*", 1e6), case)]
+    rows.append(row("CSA: least share of the reservation", "%", least, csa, band=model(100)))
+    return Experiment("csa-gtcp", "Beyond the paper: GTCP through the CSA conditioner (GTCP paper's network, tight, RTT 50 ms)", rows,
+                      quick={"duration": "60 s", "measure": "20 s - 60 s"})
+
+
+BEYOND = [
+    at_rtt("csa-rtt2", "Scenario 1 at RTT 2 ms, NewReno", {DELAY: "1 ms"}, {30: model(0, 80)}),
+    at_rtt("csa-rtt60", "Scenario 1 at RTT 60 ms, NewReno", {DELAY: "30 ms"}),
+    at_rtt("csa-reno60", "Scenario 1 at RTT 60 ms, Reno", {DELAY: "30 ms", **RENO}, {30: model(70, 82)}, full_only=True),
+    # Reno at 2 to 20 ms suffers whatever alpha does: whole windows lost, coarse timeouts.
+    at_rtt("csa-reno20", "Scenario 1 at RTT 20 ms, Reno", RENO, judged=False, full_only=True),
+    at_rtt("csa-reno2", "Scenario 1 at RTT 2 ms, Reno", {DELAY: "1 ms", **RENO}, judged=False, full_only=True),
+    gtfrc(), gtcp(),
+]

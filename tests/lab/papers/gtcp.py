@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""GTCP (Zhu, Oladeji, Kim, Sivakumar): Figs. 4-9; README.md has the setting.
+
+What is judged is what the applications got in order; what arrived stands beside it. Ideal is the reservation and an equal share of the
+excess: the paper's numbers are its ideals (it says "close to"), since its results are drawn. `NewReno` is its default TCP in the same
+place; best-effort flows are always NewReno. `endpoints` is the TCP that endpoints have by default (timestamps, least RTO of 1 s).
+"""
+import statistics
+
+from .lab import Case
+from .rows import Experiment, Figure, Paper, Series, arriving, delivered, flow_series, model, paper, row, sweep
+
+RESERVED = {"f0": 4, "f1": 2, "f2": 1}  # of 10 Mbit/s
+SENDERS = (*RESERVED, "be")
+IDEAL = 0.12  # Figs. 7-9: how near the reserved flows come
+six, equal = Case("gtcp-six"), Case("gtcp-equal")
+STANDING = {"routers.edge.queues.q.assured.rio.out": {"min": 20, "max": 50, "pmax": 0.1},
+            **{f"routers.edge.services.{f}.bucket": "10 kB" for f in RESERVED}}
+NEWRENO = {f"senders.{f}.protocol": "newreno" for f in RESERVED}
+
+
+def endpoints(senders):
+    return {f"senders.{s}.{key}": value for s in senders for key, value in (("timestamps", "on"), ("min_rto", "1 s"))}
+
+
+def rates(name, cases, bands=None, least=None):
+    """Delivered by each of the six flows, in Mbit/s, and what arrived of f0; `least`: of no seed less than this part of the ideal."""
+    rows = []
+    for flow, reserved in (*RESERVED.items(), ("be#*", 0)):
+        what = f"{name}: {'best-effort flows' if flow == 'be#*' else flow} (ideal {reserved + 0.5})"
+        rows += sweep("RTT", what, "Mbit/s", delivered(flow, 1e6), cases, bands={50: (bands or {}).get(flow)})
+        if least and reserved:
+            rows.append(row(f"{what}, no seed less, RTT = 50", "Mbit/s", delivered(flow, 1e6), cases[50],
+                            band=model(least * (reserved + 0.5)), every=True))
+    return rows + sweep("RTT", f"{name}: f0 arriving", "Mbit/s", arriving("f0", 1e6), cases)
+
+
+def basic():
+    def over_rtt(settings):
+        return {rtt: six.set({"links.edge.up~sink.delay": f"{rtt // 2} ms"}).set(settings) for rtt in (20, 50, 100)}
+    tight, tight_newreno, standing, standing_newreno = map(over_rtt, ({}, NEWRENO, STANDING, {**STANDING, **NEWRENO}))
+    by_queue = {
+        "tight": (rates("tight, GTCP", tight, {"f0": paper(4.14, 4.86), "f1": paper(2.25, 2.75), "f2": paper(1.35, 1.65),
+                                               "be#*": model(0.4, 0.65)}, 0.8),
+                  rates("tight, NewReno", tight_newreno, {"f0": model(0, 4.05)})),
+        "standing": (rates("standing, GTCP", standing, {"f0": model(3.6)}),
+                     rates("standing, NewReno", standing_newreno, {"f0": model(2.3, 2.75), "f1": model(1.9, 2.25), "f2": model(1.65, 1.95)})),
+    }
+    drawn = []
+    for name, cases in (("GTCP", tight), ("NewReno", tight_newreno)):
+        case = cases[50]
+        drawn += [Series(f"Fig. 4, {name}: throughput, tight, RTT 50 ms", "Mbit/s", {f: (case, flow_series(f, 1e6)) for f in RESERVED},
+                         levels={f"ideal {f}": rate + 0.5 for f, rate in RESERVED.items()}),
+                  Series(f"Fig. 5, {name}: compliant throughput, tight, RTT 50 ms", "Mbit/s",
+                         {f: (case, flow_series(f, 1e6, "in_series")) for f in RESERVED}, levels=RESERVED),
+                  Series(f"Fig. 6, {name}: non-compliant throughput, tight, RTT 50 ms", "Mbit/s",
+                         {label: (case, excess(f)) for label, f in zip(("f0", "f1", "f2", "f3", "f4", "f5"), (*RESERVED, "be#1", "be#2", "be#3"))},
+                         levels={"fair share": 0.5})]
+    for queue, both in by_queue.items():
+        lines = {f"{f} {name}": [r for r in rows if f": {f} (" in r.name and r.at] for f in RESERVED for name, rows in zip(("GTCP", "NewReno"), both)}
+        drawn.append(Figure(f"{queue} queue: delivered over the RTT", "RTT (ms)", "Mbit/s", lines))
+    return Experiment("gtcp-basic", "Figs. 4-6: 4, 2 and 1 Mbit/s reserved of 10, three best-effort flows; tight and standing queue",
+                      [r for both in by_queue.values() for rows in both for r in rows], tuple(drawn))
+
+
+def excess(flow):
+    """Beyond the reservation, over time."""
+    def value(run):
+        times, whole = flow_series(flow, 1e6)(run)
+        return times, [a - b for a, b in zip(whole, flow_series(flow, 1e6, "in_series")(run)[1])]
+    return value
+
+
+def ideal(run, target):
+    """The reservation and an equal share of what nobody has reserved."""
+    free = run.queue("edge/up/assured")["rate_bps"] - sum(f["target_bps"] for f in run.flows())
+    return target + free / len(run.flows())
+
+
+def of_ideal(pattern, key="delivered_bps"):
+    """Percent; of several flows their mean."""
+    def value(run):
+        flows = run.flows(pattern)
+        return 100 * statistics.fmean(f[key] for f in flows) / ideal(run, statistics.fmean(f["target_bps"] for f in flows))
+    return value
+
+
+def compared(label, variants, patterns, unit):
+    """Rows over a sweep for each variant and flow, GTCP's judged, and a figure of what was delivered with the ideal."""
+    rows, lines = [], {}
+    for name, cases in variants.items():
+        for flow, pattern in patterns.items():
+            band = paper(100 - 100 * IDEAL, 100 + 100 * IDEAL) if name == "GTCP" else None
+            rows += sweep(label, f"{name}: {flow} / ideal", "%", of_ideal(pattern), cases, bands=band)
+            if name == "GTCP":
+                rows += sweep(label, f"{name}: {flow} arriving / ideal", "%", of_ideal(pattern, "throughput_bps"), cases)
+            lines[f"{flow} {name}"] = sweep(label, f"{name}: {flow}", unit, delivered(pattern, 1e6), cases)
+    return rows + sum(lines.values(), []), lines
+
+
+def fig7():
+    def link(times):
+        return {"links.edge.up~sink.rate": f"{10 * times:g} Mbit/s", **{
+            f"{what.format(f)}": f"{rate * times:g} Mbit/s" for f, rate in RESERVED.items()
+            for what in ("routers.edge.services.{}.rate", "senders.{}.target")}}
+    grown = {rate: six.set(link(rate / 10)) for rate in (10, 15, 20, 25, 30)}
+    variants = {"GTCP": grown, "GTCP, endpoints": {r: c.set(endpoints(SENDERS)) for r, c in grown.items()},
+                "NewReno": {r: c.set(NEWRENO) for r, c in grown.items()}}
+    rows, lines = compared("link (Mbit/s)", variants, {f: f for f in RESERVED}, "Mbit/s")
+    guides = {f"ideal {f}": [(own + 0.5) * rate / 10 for rate in grown] for f, own in RESERVED.items()}
+    return Experiment("gtcp-fig7", "Fig. 7: the link from 10 to 30 Mbit/s, reservations in proportion; tight, RTT 50 ms", rows,
+                      (Figure("Fig. 7", "link (Mbit/s)", "Mbit/s", lines, guides=guides),))
+
+
+def least_of_reservation(run):
+    return 100 * min(f["delivered_bps"] / f["target_bps"] for f in run.flows("res#*"))
+
+
+def scaled(name, title, label, counts):
+    """{x: (reserved flows, best-effort flows, reservation in kbit/s)}"""
+    cases = {x: equal.set({"hosts.res.times": res, "hosts.be.times": be, "routers.edge.services.reserved.rate": f"{rate:g} kbit/s",
+                           "senders.res.target": f"{rate:g} kbit/s"}) for x, (res, be, rate) in counts.items()}
+    variants = {"GTCP": cases, "GTCP, endpoints": {x: c.set(endpoints(("res", "be"))) for x, c in cases.items()},
+                "NewReno": {x: c.set({"senders.res.protocol": "newreno"}) for x, c in cases.items()}}
+    rows, lines = compared(label, variants, {"reserved flows": "res#*"}, "Mbit/s")
+    for variant in ("GTCP", "NewReno"):
+        rows += sweep(label, f"{variant}: least reserved flow / its reservation", "%", least_of_reservation, variants[variant])
+    guides = {"ideal": [(rate + (10000 - res * rate) / (res + be)) / 1000 for res, be, rate in counts.values()]}
+    return Experiment(name, title, rows, (Figure(title.split(":")[0], label, "Mbit/s a reserved flow", lines, guides=guides),))
+
+
+def options():
+    own = six.set(endpoints(SENDERS))
+    cases = {"GTCP": own, "GTCP, window of 1 MB": own.set({f"senders.{f}.window": "1 MB" for f in RESERVED}), "NewReno": own.set(NEWRENO)}
+    rows = [row(f"{name}: {flow}", "Mbit/s", delivered(flow, 1e6), case) for name, case in cases.items() for flow in (*RESERVED, "be#*")]
+    return Experiment("gtcp-options", "The same flows with the TCP that endpoints have by default; tight, RTT 50 ms", rows, full_only=True)
+
+
+PAPER = Paper("gtcp", "GTCP, Zhu, Oladeji, Kim, Sivakumar", (20, 6), [
+    basic(), fig7(),
+    scaled("gtcp-fig8", "Fig. 8: 2 to 20 flows, every other one with a reservation, half of the link reserved; tight, RTT 50 ms", "flows",
+           {2 * n: (n, n, 5000 / n) for n in range(1, 11)}),
+    scaled("gtcp-fig9", "Fig. 9: 1 to 5 of 6 flows with a reservation of 2 Mbit/s; tight, RTT 50 ms", "flows with a reservation",
+           {n: (n, 6 - n, 2000) for n in range(1, 6)}),
+    options(),
+])
