@@ -104,7 +104,7 @@ def test_schema_is_the_one_in_the_source():
 
 @pytest.mark.parametrize("arguments", [
     [], ["fly"], ["run"], ["check"], ["live"], ["run", "x.yaml", "--seed", "-1"], ["run", "x.yaml", "--seeds", "0"],
-    ["run", "x.yaml", "--seed", "1", "--seeds", "2"], ["run", "x.yaml", "--threads", "0"], ["run", "x.yaml", "--threads", "65"],
+    ["run", "x.yaml", "--seed", "1", "--seeds", "2"], ["run", "x.yaml", "--seeds", "3-2"], ["run", "x.yaml", "--threads", "0"], ["run", "x.yaml", "--threads", "65"],
     ["run", "x.yaml", "--set", "a"], ["run", "x.yaml", "--sweep", "a=1,,2"], ["run", "x.yaml", "--sweep", "a={1,2"],
     ["run", "x.yaml", "--sweep", "a=1", "--sweep", "a=2"], ["run", "x.yaml", "--pcap", "h1 edge.a"],
     ["run", "x.yaml", "--pcap", "h1 edge.a", "f", "--seeds", "2"], ["run", "x.yaml", "--pcap", "l", "f", "--sweep", "a=1"],
@@ -217,6 +217,22 @@ def test_seeds(scenario):
 def test_a_seed_of_several_is_the_same_alone(scenario):
     several = lab("run", scenario, "--json", "--seeds", "3").stdout.splitlines()
     assert lab("run", scenario, "--json", "--seed", "2").stdout.splitlines() == several[1:2]
+    assert lab("run", scenario, "--json", "--seeds", "2-3").stdout.splitlines()[:2] == several[1:3]
+
+
+def test_series_are_those_of_the_first_seed(scenario):
+    first, second, _ = lines(lab("run", scenario, "--json", "--seeds", "2", "--series"))
+    [flow, _], [queue] = first["flows"], first["queues"]
+    assert first["sample_s"] == 1 and len(flow["throughput_series"]) == len(queue["average_total_series"]) == 20
+    assert sum(flow["throughput_series"]) / 20 == pytest.approx(flow["throughput_bps"], rel=0.01)
+    assert "sample_s" not in second and "throughput_series" not in second["flows"][0]
+
+
+def test_delivered_is_what_the_application_got_as_packets(scenario):
+    [run] = lines(lab("run", scenario, "--json"))
+    tcp, udp = run["flows"]
+    assert tcp["delivered_bps"] == pytest.approx(tcp["goodput_bps"] * 1000 / 948, abs=2) and tcp["delivered_bps"] <= tcp["throughput_bps"]
+    assert udp["delivered_bps"] == udp["throughput_bps"]
 
 
 def test_settings_reach_the_run(scenario):

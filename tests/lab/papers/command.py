@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line of `surety-lab papers`.
 
-Standard output is a function of the experiments alone: the same bytes on every machine. Errors and progress go to standard error.
+Standard output is a function of the experiments alone: the same bytes on every machine. Errors go to standard error.
 Exit status: 0; 1 when a row misses and nobody has looked at it (Row.why), when a run brought no result, or when one could not be kept;
 128 and the signal's number when a signal ended it, with what was done until then printed.
 """
@@ -74,38 +74,15 @@ def chosen(options):
     return found
 
 
-class Progress:
-    """A line on a terminal."""
-
-    def __init__(self, futures):
-        self.left, self.all = set(futures), len(set(futures))
-        for future in self.left:
-            future.add_done_callback(self.left.discard)
-
-    def show(self):
-        if sys.stderr.isatty():
-            print(f"\r{self.all - len(self.left)} of {self.all}\x1b[K", end="\r", file=sys.stderr, flush=True)
-
-    def wait(self, future):
-        while not future.done():
-            self.show()
-            try:
-                future.result(timeout=1)
-            except TimeoutError:
-                pass
-
-
 def run(options, experiments, lab):
     """All runs side by side; [(paper, results of an experiment)], each told as soon as it is there; and the signal that ended it."""
-    ended = None
-    started = [[lab.start(case, seeds) for case in experiment.cases(options.quick)] for _, experiment, seeds in experiments]
-    started = [[future for futures in parts for future in futures] for parts in started]
-    progress, told = Progress([future for part in started for future in part]), []
+    started = [[future for case in experiment.cases(options.quick) for future in lab.start(case, seeds)]
+               for _, experiment, seeds in experiments]
+    told, ended = [], None
     for (paper, experiment, seeds), futures in zip(experiments, started):
         try:
-            for future in futures:
-                if not ended:
-                    progress.wait(future)
+            for future in futures if not ended else ():
+                future.result()
         except Ended as by:
             ended = by.args[0]
             lab.stop()

@@ -121,7 +121,8 @@ def table3():
             rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), control[name], bands=paper(97))
     rows += sweep("case", "search: BE throughput", "kbit/s", delivered("be#*"), control["search"], RATES["on"]["BE"], twofold)
     pairs = [(name, control[name]["D"], control[off]["D"]) for name, off in (("on", "off"), ("search", "search, off"))]
-    rows += [row(f"{name}: AF_PHB_1 RoS of case D, more than off", "%", gain, on, off, paper=26.3, band=model(2)) for name, on, off in pairs]
+    rows += [row(f"{name}: AF_PHB_1 RoS of case D, more than off", "%", gain, on, off, paper=26.3, band=model(2))
+             for name, on, off in pairs]
     rows += [row("off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), control["off"]["D"], paper=72.4, band=model(85, 96))]
     # Shorter runs do not show what case D loses without signals.
     return Experiment("csa-table3", "Table 3: assured and best-effort flows through an internal router, NewReno, RTT 20 ms", rows,

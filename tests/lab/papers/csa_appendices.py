@@ -40,7 +40,8 @@ def ratio(value):
 def appendix(name, title, table):
     cases = cases_of({variant: settings for variant, (settings, *_) in table.items()},
                      {"duration": "80 s", "measure": "20 s - 80 s", "routers.edge.services.af2.alpha.control": "paper"})
-    rows = [row for variant, (_, rates, respect) in table.items() for own in rows_of(variant, cases[variant], rates, respect) for row in own]
+    rows = [row for variant, (_, rates, respect) in table.items()
+            for own in rows_of(variant, cases[variant], rates, respect) for row in own]
     first, *others = table
     for variant in others:
         pairs = {n: (cases[variant][n], cases[first][n]) for n in N}

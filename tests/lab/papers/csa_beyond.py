@@ -43,7 +43,8 @@ def gtfrc():
         rows += [row(f"{name}: long flow (800)", "kbit/s", delivered("long"), case, band=bands[0]),
                  row(f"{name}: short flow (200)", "kbit/s", delivered("short"), case, band=bands[1]),
                  row(f"{name}: IN of what arrives", "%", in_share, case, band=bands[2])]
-    return Experiment("csa-gtfrc", "Beyond the paper: gTFRC through the CSA conditioner (gTFRC paper's Fig. 2)", rows, quick={"duration": "100 s"})
+    return Experiment("csa-gtfrc", "Beyond the paper: gTFRC through the CSA conditioner (gTFRC paper's Fig. 2)", rows,
+                      quick={"duration": "100 s"})
 
 
 def gtcp():
@@ -55,8 +56,9 @@ def gtcp():
         return 100 * min(run.flow(name)["delivered_bps"] / (1e6 * rate) for name, rate in reserved.items())
     rows = []
     for name, case in (("plain marker", base), ("CSA", csa)):
-        rows += [row(f"{name}: {flow} ({rate}, ideal {rate + 0.5})", "Mbit/s", delivered(flow, 1e6), case) for flow, rate in reserved.items()]
-        rows += [row(f"{name}: f0 arriving", "Mbit/s", arriving("f0", 1e6), case),
+        rows += [*(row(f"{name}: {flow} ({rate}, ideal {rate + 0.5})", "Mbit/s", delivered(flow, 1e6), case)
+                   for flow, rate in reserved.items()),
+                 row(f"{name}: f0 arriving", "Mbit/s", arriving("f0", 1e6), case),
                  row(f"{name}: best-effort flows (ideal 0.5)", "Mbit/s", delivered("be#*", 1e6), case)]
     rows.append(row("CSA: least share of the reservation", "%", least, csa, band=model(100)))
     return Experiment("csa-gtcp", "Beyond the paper: GTCP through the CSA conditioner (GTCP paper's network, tight, RTT 50 ms)", rows,

@@ -43,7 +43,8 @@ def move():
                      row(f"{kind}, {what}: most IN of a flow beyond 5 s of its rate", "kB", extra, case, band=bands[1], every=True),
                      row(f"{kind}, {what}: most packets of a flow out of order", "", late, case, band=bands[2], every=True),
                      row(f"{kind}, {what}: RoS of the four that stay", "%", ros("s#*"), case)]
-    return Experiment("csa-scale-out-move", "Beyond the paper: four of eight flows move to the other edge; the 5 s after it", rows, seeds=(20, 3))
+    return Experiment("csa-scale-out-move", "Beyond the paper: four of eight flows move to the other edge; the 5 s after it", rows,
+                      seeds=(20, 3))
 
 
 def split():

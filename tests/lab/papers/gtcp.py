@@ -44,7 +44,8 @@ def basic():
                                                "be#*": model(0.4, 0.65)}, 0.8),
                   rates("tight, NewReno", tight_newreno, {"f0": model(0, 4.05)})),
         "standing": (rates("standing, GTCP", standing, {"f0": model(3.6)}),
-                     rates("standing, NewReno", standing_newreno, {"f0": model(2.3, 2.75), "f1": model(1.9, 2.25), "f2": model(1.65, 1.95)})),
+                     rates("standing, NewReno", standing_newreno, {"f0": model(2.3, 2.75), "f1": model(1.9, 2.25),
+                                                                   "f2": model(1.65, 1.95)})),
     }
     drawn = []
     for name, cases in (("GTCP", tight), ("NewReno", tight_newreno)):
@@ -54,10 +55,11 @@ def basic():
                   Series(f"Fig. 5, {name}: compliant throughput, tight, RTT 50 ms", "Mbit/s",
                          {f: (case, flow_series(f, 1e6, "in_series")) for f in RESERVED}, levels=RESERVED),
                   Series(f"Fig. 6, {name}: non-compliant throughput, tight, RTT 50 ms", "Mbit/s",
-                         {label: (case, excess(f)) for label, f in zip(("f0", "f1", "f2", "f3", "f4", "f5"), (*RESERVED, "be#1", "be#2", "be#3"))},
+                         {f"f{n}": (case, excess(f)) for n, f in enumerate((*RESERVED, "be#1", "be#2", "be#3"))},
                          levels={"fair share": 0.5})]
     for queue, both in by_queue.items():
-        lines = {f"{f} {name}": [r for r in rows if f": {f} (" in r.name and r.at] for f in RESERVED for name, rows in zip(("GTCP", "NewReno"), both)}
+        lines = {f"{f} {name}": [r for r in rows if f": {f} (" in r.name and r.at]
+                 for f in RESERVED for name, rows in zip(("GTCP", "NewReno"), both)}
         drawn.append(Figure(f"{queue} queue: delivered over the RTT", "RTT (ms)", "Mbit/s", lines))
     return Experiment("gtcp-basic", "Figs. 4-6: 4, 2 and 1 Mbit/s reserved of 10, three best-effort flows; tight and standing queue",
                       [r for both in by_queue.values() for rows in both for r in rows], tuple(drawn))

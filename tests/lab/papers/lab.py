@@ -86,7 +86,8 @@ class Lab:
     """Runs cases, at most `jobs` processes at a time, and keeps what they showed below `results`."""
 
     def __init__(self, program, results, jobs):
-        self.program = str(program)
+        # As it is now: it may be built anew meanwhile.
+        self.program = f"/proc/{os.getpid()}/fd/{os.open(program, os.O_RDONLY)}"
         self.results = pathlib.Path(results)
         self.results.mkdir(parents=True, exist_ok=True)
         self.version = hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()

@@ -19,7 +19,7 @@ from papers import command, lab, rows, table  # noqa: E402
 
 PROGRAM = """#!/usr/bin/python3
 import json, pathlib, sys, time
-here = pathlib.Path(sys.argv[0]).parent
+here = pathlib.Path(sys.argv[0]).resolve().parent
 first, last = map(int, sys.argv[sys.argv.index("--seeds") + 1].split("-"))
 for seed in range(first, last + 1):
     if (here / f"bad{seed}").exists():
@@ -125,7 +125,8 @@ def judged(values, **more):
 
 @pytest.mark.parametrize("values, more, verdict, fails", [
     ([9, 11], {"band": rows.paper(9, 11)}, "met", False), ([9, 14], {"band": rows.ns2(9, 11)}, "missed", True),
-    ([9, 14], {"band": rows.ns2(9, 11), "why": "unknown"}, "missed", False), ([9, 14], {"band": rows.model(11), "every": True}, "missed", True),
+    ([9, 14], {"band": rows.ns2(9, 11), "why": "unknown"}, "missed", False),
+    ([9, 14], {"band": rows.model(11), "every": True}, "missed", True),
     ([10, math.nan], {"band": rows.paper(0)}, "missed", True), ([], {"band": rows.paper(0)}, "not run", False), ([1], {}, "printed", False),
     ([10] * 20, {"band": rows.pin(10.5)}, "met", False), ([10] * 20, {"band": rows.pin(12)}, "missed", True),
     ([10] * 19, {"band": rows.pin(12)}, "printed", False)])

@@ -109,8 +109,8 @@ def markdown(results):
     for (verdict, origin), part in groups(results):
         # Half of all rows compare ours with ours.
         told = part if origin != "nothing" else [result for result in part if result.row.paper is not None]
-        page += ["", f"**{heading(verdict.capitalize(), origin, part)}**" + ("" if len(told) == len(part) else "; those that the paper has:"),
-                 "", *markdown_table(HEADINGS, lines(told))]
+        less = "" if len(told) == len(part) else "; those that the paper has:"
+        page += ["", f"**{heading(verdict.capitalize(), origin, part)}**{less}", "", *markdown_table(HEADINGS, lines(told))]
     return "\n".join(page) + "\n"
 
 
