@@ -22,7 +22,7 @@ struct Unit {
 };
 
 PlotLine line_of(std::string name, const Series& series, double sample_s) {
-  PlotLine line{.name = std::move(name), .x = {}, .y = {}, .low = {}, .high = {}};
+  PlotLine line{.name = std::move(name), .x = {}, .y = {}};
   for (std::size_t i = 0; i < series.size(); ++i) {
     line.x.push_back(static_cast<double>(i + 1) * sample_s);
     line.y.push_back(series[i]);
@@ -61,8 +61,7 @@ Unit time_unit(const Plot& plot) {
 
 // Of many series their least, mean and greatest, at every sample where any has a value.
 void add_envelope(Plot& plot, const std::string& name, std::span<const PlotLine> lines) {
-  PlotLine least{.name = name + ": least", .x = {}, .y = {}, .low = {}, .high = {}}, mean = least,
-                                                                                     most = least;
+  PlotLine least{.name = name + ": least", .x = {}, .y = {}}, mean = least, most = least;
   mean.name = name + ": mean";
   most.name = name + ": greatest";
   std::size_t samples = 0;

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 8> kColours{"#2f80d8", "#e07b1a", "#1f9d7
                                                    "#b08d10", "#d9534f", "#7d74d9", "#1b9fb8"};
 constexpr std::array<std::string_view, 6> kDashes{"", "7 3", "2 2", "9 3 2 3", "5 2", "1 3"};
 constexpr double kLetter = 6.1;  // mean width at 11 px
-constexpr double kEdge = 5;      // of half a mark
+constexpr double kEdge = 5;      // what a thick line may need beyond the axes
 constexpr double kRow = 16;      // of the legend and of level names
 
 std::string_view colour_of(std::size_t line) {
@@ -69,12 +69,8 @@ struct Range {
 Scale x_scale(const Plot& plot) {
   Range range;
   for (const auto& line : plot.lines) {
-    for (const double x : line.x) {
-      if (!plot.log_x || x > 0) range.add(x);
-    }
+    for (const double x : line.x) range.add(x);
   }
-  if (plot.log_x)
-    return range.empty() ? Scale::logarithmic(1, 10) : Scale::logarithmic(range.least, range.greatest);
   if (range.empty()) return Scale::linear(0, 1);
   // From 0 where that costs little: a series over time starts with its first sample.
   return Scale::linear(range.least > 0 && range.least < range.greatest / 20 ? 0 : range.least,
@@ -85,14 +81,10 @@ Scale y_scale(const Plot& plot) {
   Range range;
   range.add(0);
   for (const auto& line : plot.lines) {
-    for (const auto* values : {&line.y, &line.low, &line.high}) {
-      for (const double y : *values) range.add(y);
-    }
+    for (const double y : line.y) range.add(y);
   }
   for (const auto& level : plot.levels) range.add(level.y);
-  const Scale whole =
-      Scale::rounded_out(plot.y_min.value_or(range.least), plot.y_max.value_or(range.greatest));
-  return Scale::linear(plot.y_min.value_or(whole.from()), plot.y_max.value_or(whole.to()));
+  return Scale::rounded_out(range.least, range.greatest);
 }
 
 class Drawing {
@@ -117,7 +109,7 @@ class Drawing {
     if (!plot_.title.empty())
       svg += text_at(left_, 19, "start", plot_.title, " font-size=\"13\" font-weight=\"600\"");
     svg += legend_ + axes();
-    // An inner <svg> cuts off what lies outside, but for the marks on its edges.
+    // An inner <svg> cuts off what lies outside, but for lines along its edges.
     svg += fmt::format("<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"{} {} {} {}\">\n",
                        px(left_ - kEdge), px(top_ - kEdge), px(inner_width() + 2 * kEdge),
                        px(inner_height() + 2 * kEdge), px(-kEdge), px(-kEdge), px(inner_width() + 2 * kEdge),
@@ -140,16 +132,6 @@ class Drawing {
     return s;
   }
 
-  // Circle, square, triangle, diamond around a place.
-  std::string mark(std::size_t line, double x, double y, std::string_view hint = "") const {
-    static constexpr std::array<std::string_view, 4> kShapes{"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
-                                                             "m-3-3h6v6h-6z", "m0-4l4 7h-8z",
-                                                             "m0-4.5l4 4.5l-4 4.5l-4-4.5z"};
-    const std::string title = hint.empty() ? "" : fmt::format("<title>{}</title>", escape(hint));
-    return fmt::format("<path d=\"M{} {}{}\" fill=\"{}\">{}</path>\n", px(x), px(y),
-                       kShapes[line % kShapes.size()], colour_of(line), title);
-  }
-
   // Rows of names above the axes; the height that they take. A single line needs no name but its own title.
   double lay_out_legend() {
     if (plot_.lines.size() < 2 && (plot_.lines.empty() || plot_.lines[0].name.empty())) return 0;
@@ -163,7 +145,6 @@ class Drawing {
       }
       legend_ += fmt::format("<path d=\"M{} {}h24\" fill=\"none\" stroke-width=\"2\" {}/>\n", px(x),
                              px(y - 4), stroke(i));
-      if (plot_.lines[i].points) legend_ += mark(i, x + 12, y - 4);
       legend_ += text_at(x + 29, y, "start", plot_.lines[i].name);
       x += wide;
     }
@@ -223,7 +204,7 @@ class Drawing {
   }
 
   bool drawable(const PlotLine& line, std::size_t i) const {
-    return std::isfinite(line.x[i]) && std::isfinite(line.y[i]) && (!plot_.log_x || line.x[i] > 0);
+    return std::isfinite(line.x[i]) && std::isfinite(line.y[i]);
   }
 
   std::string curve(std::size_t index) const {
@@ -243,38 +224,12 @@ class Drawing {
       if (!pen_down && (k + 1 == shown.size() || !drawable(line, shown[k + 1]))) path += "h.1";
       pen_down = true;
     }
-    std::string svg;
-    if (!path.empty()) {
-      svg = fmt::format(
-          "<path d=\"{}\" fill=\"none\" stroke-width=\"{}\" stroke-linejoin=\"round\" "
-          "stroke-linecap=\"round\" {}>"
-          "<title>{}</title></path>\n",
-          path, line.points ? "1.2" : "1.6", stroke(index), escape(line.name));
-    }
-    return svg + bars(index, n) + (line.points ? marks(index, n) : "");
-  }
-
-  std::string marks(std::size_t index, std::size_t n) const {
-    const PlotLine& line = plot_.lines[index];
-    std::string svg;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!drawable(line, i)) continue;
-      svg += mark(index, across(line.x[i]), down(line.y[i]),
-                  fmt::format("{}: {:.6g}, {:.6g}", line.name, line.x[i], line.y[i]));
-    }
-    return svg;
-  }
-
-  std::string bars(std::size_t index, std::size_t n) const {
-    const PlotLine& line = plot_.lines[index];
-    std::string path;
-    for (std::size_t i = 0; i < std::min({n, line.low.size(), line.high.size()}); ++i) {
-      if (!drawable(line, i) || !std::isfinite(line.low[i]) || !std::isfinite(line.high[i])) continue;
-      const std::string x = px(across(line.x[i]) - 3);
-      path += fmt::format("M{0} {1}h6m-3 0V{2}m-3 0h6", x, px(down(line.low[i])), px(down(line.high[i])));
-    }
     if (path.empty()) return "";
-    return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\"/>\n", path, colour_of(index));
+    return fmt::format(
+        "<path d=\"{}\" fill=\"none\" stroke-width=\"1.6\" stroke-linejoin=\"round\" "
+        "stroke-linecap=\"round\" {}>"
+        "<title>{}</title></path>\n",
+        path, stroke(index), escape(line.name));
   }
 
   const Plot& plot_;

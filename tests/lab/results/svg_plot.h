@@ -2,7 +2,6 @@
 // Line plots as inline SVG, sized by hand: no network, no script, the same bytes every time.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +10,8 @@ namespace surety::lab {
 struct PlotLine {
   std::string name;
   std::vector<double> x, y;  // of equal length; NaN in y: a gap
-  // Ends of error bars, in y's terms (y - sd and y + sd, or the least and greatest seed's
-  // value); of y's length, or empty.
-  std::vector<double> low, high;
-  bool points = false;  // marks at the values, joined by a thin line
 };
-struct PlotLevel {  // a horizontal line: a target, a threshold, the paper's value
+struct PlotLevel {  // a horizontal line: a target, a threshold
   std::string name;
   double y = 0;
 };
@@ -24,8 +19,6 @@ struct Plot {
   std::string title, x_label, y_label;  // labels with their units: "time (s)"
   std::vector<PlotLine> lines;
   std::vector<PlotLevel> levels;
-  std::optional<double> y_min, y_max;  // default: what there is to show, from 0
-  bool log_x = false;
 };
 
 // An <svg> element, 720 x 300 unless said otherwise, with axes, ticks at round numbers, grid and legend; text

@@ -16,11 +16,6 @@ std::vector<std::string> labels(const Scale& scale) {
   return texts;
 }
 
-TEST(PlotScale, LogarithmAgreesWithTheLibrary) {
-  for (const double x : {1e-300, 1e-9, 0.3, 0.9999999, 1.0, 1.5, 2.0, 10.0, 12'345.678, 1e300})
-    EXPECT_NEAR(decimal_log(x), std::log10(x), 1e-15 * (1 + std::abs(std::log10(x)))) << x;
-}
-
 TEST(PlotScale, TicksStandAtRoundNumbers) {
   EXPECT_THAT(labels(Scale::linear(0, 300)), ElementsAre("0", "50", "100", "150", "200", "250", "300"));
   EXPECT_THAT(labels(Scale::linear(0, 1)), ElementsAre("0", "0.2", "0.4", "0.6", "0.8", "1.0"));
@@ -53,21 +48,6 @@ TEST(PlotScale, PlacesLinearly) {
   EXPECT_EQ(s.place(150), 0.25);
   EXPECT_EQ(s.place(300), 1);
   EXPECT_EQ(s.place(500), 2);
-}
-
-TEST(PlotScale, PlacesLogarithmically) {
-  const Scale s = Scale::logarithmic(1, 100);
-  EXPECT_NEAR(s.place(10), 0.5, 1e-15);
-  EXPECT_EQ(s.place(1), 0);
-  EXPECT_EQ(s.place(100), 1);
-}
-
-TEST(PlotScale, LogarithmicTicks) {
-  EXPECT_THAT(labels(Scale::logarithmic(20, 2000)),
-              ElementsAre("20", "50", "100", "200", "500", "1000", "2000"));
-  EXPECT_THAT(labels(Scale::logarithmic(0.05, 2)), ElementsAre("0.05", "0.1", "0.2", "0.5", "1", "2"));
-  EXPECT_THAT(labels(Scale::logarithmic(1, 1e6)),
-              ElementsAre("1", "10", "100", "1000", "10000", "100000", "1000000"));
 }
 
 }  // namespace

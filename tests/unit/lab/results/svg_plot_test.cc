@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 PlotLine line(std::vector<double> x, std::vector<double> y, std::string name = "a") {
-  return {.name = std::move(name), .x = std::move(x), .y = std::move(y), .low = {}, .high = {}};
+  return {.name = std::move(name), .x = std::move(x), .y = std::move(y)};
 }
 Plot plot(std::vector<PlotLine> lines) {
   Plot p;
@@ -100,17 +100,6 @@ TEST(SvgPlot, LevelsCountForTheRange) {
   EXPECT_THAT(to_svg(p), HasSubstr(">40</text>"));
 }
 
-TEST(SvgPlot, LimitsCutOffWhatLiesOutside) {
-  Plot p = plot({line({0, 10}, {0, 20})});
-  p.y_min = 10;
-  p.y_max = 15;
-  const std::string svg = to_svg(p);
-  EXPECT_THAT(svg, HasSubstr(">10</text>"));
-  EXPECT_THAT(svg, HasSubstr(">15</text>"));
-  EXPECT_THAT(svg, Not(HasSubstr(">20</text>")));
-  EXPECT_EQ(path(svg), "M0 696L659.8 -232");
-}
-
 TEST(SvgPlot, LevelNamesDoNotOverlap) {
   Plot p = plot({line({0, 10}, {0, 100})});
   p.levels = {{"low", 50}, {"high", 51}};
@@ -129,25 +118,6 @@ TEST(SvgPlot, ALongLevelNameIsCut) {
   p.levels = {{std::string(500, 'x'), 50}};
   EXPECT_THAT(to_svg(p), HasSubstr("xxx…</text>"));
   EXPECT_THAT(to_svg(p), Not(HasSubstr(std::string(40, 'x'))));
-}
-
-TEST(SvgPlot, PointsHaveMarksAndErrorBars) {
-  PlotLine l = line({0, 5, 10}, {10, 10, 20});
-  EXPECT_EQ(count(to_svg(plot({l})), "a: 5, 10"), 0u);
-  l.points = true;
-  l.low = {5, 5, 15};
-  l.high = {15, 15, 20};
-  const std::string svg = to_svg(plot({l}));
-  EXPECT_EQ(count(svg, "<title>a: "), 3u);
-  EXPECT_THAT(svg, HasSubstr("<title>a: 5, 10</title>"));
-  // 10 is half way up, so the middle bar goes from a quarter to three.
-  EXPECT_THAT(svg, HasSubstr("M326.9 174h6m-3 0V58m-3 0h6"));
-}
-
-TEST(SvgPlot, LogarithmicAxisLeavesOutWhatItCannotShow) {
-  Plot p = plot({line({0, 1, 10, 100}, {9, 10, 15, 20})});
-  p.log_x = true;
-  EXPECT_EQ(path(to_svg(p)), "M0 116L329.9 58L659.8 0");
 }
 
 TEST(SvgPlot, ASeriesStartsAtZeroWhereThatCostsLittle) {
