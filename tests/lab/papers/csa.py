@@ -8,7 +8,7 @@ import statistics
 
 from .csa_appendices import APPENDICES
 from .csa_beyond import BEYOND
-from .csa_cases import N, PROVISIONED, SHORT, cases_of, rows_of
+from .csa_cases import N, PROVISIONED, SHORT, cases_of, missed, rows_of
 from .csa_scale_out import SCALE_OUT
 from .lab import Case
 from .rows import Experiment, Figure, Paper, Series, delivered, model, near, paper, points, ros, row, sweep, twofold
@@ -24,6 +24,8 @@ PRINTED = {  # Table 2: kbit/s, RoS, and losses in thousandths: at the input buf
     "CSA": ((1381.32, 1381.31, 1040.13, 1013.19, 1004.72), (98.70, 98.70, 99.71, 99.31, 98.42),
             (0.37, 0.37, 0.26, 0.0905, 0.0164), (0, 0, 0.035, 0.35, 0.92), (0, 0, 0, 0.000886, 0.16)),
 }
+MISSED = {"fixed alpha 0.4": (missed(RENO, 30), missed(RENO, 20, 25, 30)), "fixed alpha 0.2": (missed(RENO, 30), missed(RENO, 25, 30)),
+          "fixed alpha 0": (None, None), "CSA": (missed("unknown", 20, 25), None)}
 one = cases_of({**{f"fixed alpha {alpha}": {"alpha": {"fixed": alpha}} for alpha in (0.4, 0.2, 0)},
                 "CSA": {"alpha.control": "paper"}, "search": {}})
 
@@ -46,15 +48,16 @@ def alpha(run):
 def table2():
     figures, rows = {"kbit/s": {}, "RoS (%)": {}}, []
     for name, (rates, respect, *losses) in PRINTED.items():
-        own = rows_of(name, one[name], rates, respect, near, points, whys="unknown" if name == "CSA" else RENO)
+        own = rows_of(name, one[name], rates, respect, near, points, MISSED[name])
         figures["kbit/s"][name], figures["RoS (%)"][name] = own
         rows += own[0] + own[1]
         for what, value, printed in zip(("P_inb", "P_nc", "P_c"), (lost("buffer"), lost("out"), lost("in")), losses):
             rows += sweep("N", f"{name}: {what}", "10^-3", value, one[name], printed) if printed else []
     filled = {n: model(1150 if n in (20, 25) else 1000) for n in N}  # 30.8 Mbit/s over N flows
-    for name in ("CSA", "search"):
-        promise = rows_of(f"{name}, the promise", one[name], None, None, PROVISIONED, paper(98.4),
-                          whys="unknown" if name == "CSA" else "")
+    # What the product's own control keeps is not the paper's doing.
+    for name, bands, whys in (("CSA", (PROVISIONED, paper(98.4)), (None, missed("unknown", 30))),
+                              ("search", (model(1000), model(98.4)), (None, None))):
+        promise = rows_of(f"{name}, the promise", one[name], None, None, *bands, whys)
         rows += promise[0] + promise[1] + sweep("N", f"{name}: mean alpha", "", alpha, one[name])
         figures["kbit/s"]["search"], figures["RoS (%)"]["search"] = promise
     rows += sweep("N", "search: the link is filled", "kbit/s", delivered("*"), one["search"], bands=filled)
@@ -106,20 +109,20 @@ def gain(on, off):
 
 def table3():
     rows, control = [], {name: two(name) for name in CONTROLS}
-    for name in ("off", "on"):
+    for name, whys in (("off", missed("unknown", "B", "C", "D")), ("on", None)):
         for phb, pattern in CLASSES.items():
             printed = RATES[name][phb]
             rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), control[name], printed,
-                          twofold if phb == "BE" else near, "unknown")
+                          twofold if phb == "BE" else near, whys)
             if phb in BOUGHT:
-                rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), control[name], RESPECT[name][phb], points, "unknown")
+                rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), control[name], RESPECT[name][phb], points, whys)
             rows += sweep("case", f"{name}: loss of {phb}", "10^-3", loss(pattern), control[name], LOST[name][phb])
-    for name in ("on", "search"):
+    for name, origin in (("on", paper), ("search", model)):
         for phb, bought in BOUGHT.items():
             rows += sweep("case", f"{name}, the promise: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), control[name],
-                          bands=paper(bought))
-            rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), control[name], bands=paper(97))
-    rows += sweep("case", "search: BE throughput", "kbit/s", delivered("be#*"), control["search"], RATES["on"]["BE"], twofold)
+                          bands=origin(bought))
+            rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), control[name], bands=origin(97))
+    rows += sweep("case", "search: BE throughput", "kbit/s", delivered("be#*"), control["search"], RATES["on"]["BE"])
     pairs = [(name, control[name]["D"], control[off]["D"]) for name, off in (("on", "off"), ("search", "search, off"))]
     rows += [row(f"{name}: AF_PHB_1 RoS of case D, more than off", "%", gain, on, off, paper=26.3, band=model(2))
              for name, on, off in pairs]

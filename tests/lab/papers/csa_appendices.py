@@ -46,7 +46,7 @@ def appendix(name, title, table):
     for variant in others:
         pairs = {n: (cases[variant][n], cases[first][n]) for n in N}
         for what, value in (("throughput", delivered("f#*")), ("RoS", ros("f#*"))):
-            rows += sweep("N", f"{what}, {variant} over {first}", "%", ratio(value), pairs, bands=paper(98, 102), whys="unknown")
+            rows += sweep("N", f"{what}, {variant} over {first}", "%", ratio(value), pairs, bands=paper(98, 102))
     return Experiment(name, title, rows, full_only=True)
 
 

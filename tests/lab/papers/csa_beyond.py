@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CSA at other round-trip times and with Reno; gTFRC and GTCP through the CSA conditioner instead of a plain marker."""
-from .csa_cases import PROVISIONED, SHORT, cases_of, rows_of
+from .csa_cases import PROVISIONED, SHORT, cases_of, missed, rows_of
 from .lab import Case
-from .rows import Experiment, arriving, delivered, model, ns2, paper, row, sweep
+from .rows import Experiment, arriving, delivered, model, paper, row, sweep
 
 FIXED = ((1381, 1381, 1346, 1157, 907), (98.7, 98.7, 97.3, 86.5, 70.4))
 CSA = ((1381.32, 1381.31, 1040.13, 1013.19, 1004.72), (98.70, 98.70, 99.71, 99.31, 98.42))
 VARIANTS = {"fixed alpha 0.4": {"alpha": {"fixed": 0.4}}, "CSA": {"alpha.control": "paper"}, "search": {}}
 
 
-def at_rtt(name, title, common, fixed_bands=None, judged=True, **more):
+def at_rtt(name, title, common, fixed_bands=None, fixed_missed=None, judged=True, **more):
     """Scenario 1 elsewhere. The paper's promise is judged unless TCP itself fails there; its numbers are of one RTT only."""
     cases = cases_of(VARIANTS, common)
-    rates, respect = (PROVISIONED, paper(98)) if judged else (None, None)
-    rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, "unknown"),
-            *rows_of("CSA", cases["CSA"], *CSA, rates, respect, "unknown"), *rows_of("search", cases["search"], *CSA, rates, respect)]
+    promise, ours = ((PROVISIONED, paper(98)), (model(1000), model(98))) if judged else ((None, None), (None, None))
+    rows = [*rows_of("fixed alpha 0.4", cases["fixed alpha 0.4"], *FIXED, None, fixed_bands, (None, fixed_missed)),
+            *rows_of("CSA", cases["CSA"], *CSA, *promise, (None, missed("unknown", 25, 30) if judged else None)),
+            *rows_of("search", cases["search"], *CSA, *ours)]
     full = {n: model(1150) for n in (20, 25)} if judged else None
     rows.append(sweep("N", "search: the link is filled", "kbit/s", delivered("f#*"), cases["search"], bands=full))
     return Experiment(name, title, sum(rows, []), quick=SHORT, **more)
@@ -39,7 +40,7 @@ def gtfrc():
     rows = []
     for name, case, bands in (("TFRC, plain marker", base.set(tfrc), (None, None, None)), ("gTFRC, plain marker", base, (None, None, None)),
                               ("TFRC through CSA", base.set(csa).set(tfrc), (None, None, None)),
-                              ("gTFRC through CSA", base.set(csa), (ns2(770), ns2(195, 230), ns2(94)))):
+                              ("gTFRC through CSA", base.set(csa), (model(770), model(195, 230), model(94)))):
         rows += [row(f"{name}: long flow (800)", "kbit/s", delivered("long"), case, band=bands[0]),
                  row(f"{name}: short flow (200)", "kbit/s", delivered("short"), case, band=bands[1]),
                  row(f"{name}: IN of what arrives", "%", in_share, case, band=bands[2])]
@@ -68,7 +69,8 @@ def gtcp():
 BEYOND = [
     at_rtt("csa-rtt2", "Scenario 1 at RTT 2 ms, NewReno", {DELAY: "1 ms"}, {30: model(0, 80)}),
     at_rtt("csa-rtt60", "Scenario 1 at RTT 60 ms, NewReno", {DELAY: "30 ms"}),
-    at_rtt("csa-reno60", "Scenario 1 at RTT 60 ms, Reno", {DELAY: "30 ms", **RENO}, {30: model(70, 82)}, full_only=True),
+    at_rtt("csa-reno60", "Scenario 1 at RTT 60 ms, Reno", {DELAY: "30 ms", **RENO}, {30: model(70, 82)},
+           missed("unknown", 30), full_only=True),
     # Reno at 2 to 20 ms suffers whatever alpha does: whole windows lost, coarse timeouts.
     at_rtt("csa-reno20", "Scenario 1 at RTT 20 ms, Reno", RENO, judged=False, full_only=True),
     at_rtt("csa-reno2", "Scenario 1 at RTT 2 ms, Reno", {DELAY: "1 ms", **RENO}, judged=False, full_only=True),

@@ -15,7 +15,12 @@ def cases_of(variants, common=None):
                    for n, case in base.items()} for name, settings in variants.items()}
 
 
-def rows_of(name, cases, rates, respect, rate_bands=None, respect_bands=None, whys=""):
+def rows_of(name, cases, rates, respect, rate_bands=None, respect_bands=None, whys=(None, None)):
     """[throughput over N, respect of service over N], with what the paper prints."""
-    return [sweep("N", f"{name}: throughput", "kbit/s", delivered("f#*"), cases, rates, rate_bands, whys),
-            sweep("N", f"{name}: RoS", "%", ros("f#*"), cases, respect, respect_bands, whys)]
+    return [sweep("N", f"{name}: throughput", "kbit/s", delivered("f#*"), cases, rates, rate_bands, whys[0]),
+            sweep("N", f"{name}: RoS", "%", ros("f#*"), cases, respect, respect_bands, whys[1])]
+
+
+def missed(why, *points):
+    """What is known to miss."""
+    return dict.fromkeys(points, why)

@@ -163,7 +163,7 @@ def test_every_claim_says_where_it_comes_from(experiment):
     for row in experiment.rows:
         assert not row.band or row.band.origin in rows.ORIGINS[:-1]
         # A reason is an experiment that shows it, or says that there is none.
-        assert not row.why or row.why == "unknown" or row.why.partition(":")[0] in EXPERIMENTS, row.why
+        assert not row.why or row.band and (row.why == "unknown" or row.why.partition(":")[0] in EXPERIMENTS), row.why
 
 
 # --- the page ---
