@@ -6,7 +6,9 @@
 namespace surety {
 
 namespace {
-// Equation 2: rate * part / all, rounded down.
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+
+// rate * part / all, rounded down.
 Rate scaled(Rate rate, std::uint64_t part, std::uint64_t all) {
   const auto product = static_cast<unsigned __int128>(rate.bits_per_second()) * part;
   return Rate::bits_per_second(static_cast<std::uint64_t>(product / all));
@@ -28,13 +30,18 @@ void ArdMarker::set_tpr(Rate tpr) {
   bucket_params_ = TokenBucketParams(tpr, params_.bucket, params_.tokens, params_.nominal_packet);
 }
 
+// lambda_in, rounded up.
+Rate ArdMarker::measured(std::uint64_t bytes) const {
+  const auto interval = static_cast<std::uint64_t>(params_.interval.count());
+  const auto bits = static_cast<unsigned __int128>(bytes) * 8 * kNanosecondsPerSecond;
+  return Rate::bits_per_second(static_cast<std::uint64_t>((bits + interval - 1) / interval));
+}
+
 void ArdMarker::end_intervals(Time now) {
   bucket_.fill(bucket_params_, interval_end_);  // up to here at the rate that held up to here
   const std::uint64_t in = in_.bytes();
   const std::uint64_t all = in + out_.bytes();
-  if (all > 0) {
-    set_tpr(scaled(params_.tpr_max, in, all));
-  }
+  if (all > 0) set_tpr(std::max(scaled(params_.tpr_max, in, all), std::min(measured(in), params_.tpr_max)));
   in_.close(params_.interval);
   out_.close(params_.interval);
   interval_end_ += params_.interval;

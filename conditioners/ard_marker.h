@@ -3,11 +3,12 @@
 //
 // Two meters count IN and OUT bytes over n*tau. At the end of each interval
 //   TPR = TPR_max * lambda_in / (lambda_in + lambda_out)                    (2)
-// (no traffic keeps the last TPR; before the first interval ends it is TPR_max). A leaky bucket of b tokens
-// is filled at TPR; an IN packet that leaves takes its tokens. Below T_rd tokens an arriving IN packet is
-// dropped with P_drop (ARD; ARM has P_drop = 0), else remarked OUT with P_rem = (T_rd - tokens) MAX_rem /
-// T_rd (1); without tokens for it it is always remarked (or dropped with P_drop). Remarked and dropped
-// packets take no token.
+// (no traffic keeps the last TPR; before the first interval ends it is TPR_max), but not less than lambda_in:
+// section 2.2 wants it larger, and it is by itself as long as both together are less than TPR_max. A leaky
+// bucket of b tokens is filled at TPR; an IN packet that leaves takes its tokens. Below T_rd tokens an
+// arriving IN packet is dropped with P_drop (ARD; ARM has P_drop = 0), else remarked OUT with P_rem = (T_rd -
+// tokens) MAX_rem / T_rd (1); without tokens for it it is always remarked (or dropped with P_drop). Remarked
+// and dropped packets take no token.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +76,7 @@ class ArdMarker {
  private:
   void end_intervals(Time now);
   void set_tpr(Rate tpr);
+  Rate measured(std::uint64_t bytes) const;
 
   ArdParams params_;
   TokenBucketParams bucket_params_;  // filled at TPR

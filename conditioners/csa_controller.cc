@@ -46,6 +46,10 @@ void CsaController::eighth(Time now) {
 
 void CsaController::advance(Time now, bool congested) {
   if (now < t2_) return;
+  if (congested && params_.control == AlphaControl::paper) {
+    t2_ = kNever;
+    return;
+  }
   const std::int64_t expiries = (now - t2_) / params_.t2 + 1;
   t2_ += expiries * params_.t2;
   if (congested) return;

@@ -19,15 +19,20 @@
 
 namespace surety {
 
-// When alpha goes up after congestion. `paper`: a step each T2, as the paper has it. `search`: see
-// AlphaSearch. Down it goes as the paper has it.
-enum class AlphaControl : std::uint8_t { paper, search };
+// When alpha goes up after congestion; down it goes as the paper has it.
+//   paper     a step whenever T2 expires without congestion, which restarts it: where it expires in
+//   congestion
+//             it stands still until the next onset or step down, and alpha with it (section III, to the
+//             letter)
+//   periodic  T2 is restarted whenever it expires
+//   search    see AlphaSearch; T2 as `periodic`
+enum class AlphaControl : std::uint8_t { paper, periodic, search };
 
 struct CsaParams {
   Ratio min = Ratio::of(0.04);
   Ratio max = Ratio::of(0.4);
   Ratio step = Ratio::of(0.02);
-  AlphaControl control = AlphaControl::paper;
+  AlphaControl control = AlphaControl::periodic;
   Duration t1 = std::chrono::milliseconds(30);
   Duration t2 = std::chrono::milliseconds(90);
   friend bool operator==(const CsaParams&, const CsaParams&) = default;
@@ -91,7 +96,7 @@ class CsaController {
   void advance(Time now, bool congested);
 
   Ratio alpha() const { return alpha_; }
-  Time next_event() const { return t2_; }  // when advance() has something to do
+  Time next_event() const { return t2_; }  // when advance() has something to do; kNever: T2 stands still
   const CsaParams& params() const { return params_; }
 
  private:

@@ -85,7 +85,10 @@ bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
 }
 
 void read_band(MapReader& map, CsaParams& alpha, Problems& problems) {
-  map.read_word("control", alpha.control, {{"search", AlphaControl::search}, {"paper", AlphaControl::paper}});
+  map.read_word("control", alpha.control,
+                {{"search", AlphaControl::search},
+                 {"paper", AlphaControl::paper},
+                 {"periodic", AlphaControl::periodic}});
   map.read("min", alpha.min);
   map.read("max", alpha.max);
   if (map.read("step", alpha.step) && alpha.step == Ratio{}) {

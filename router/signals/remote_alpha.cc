@@ -27,7 +27,7 @@ Time RemoteAlpha::next_event() const {
 
 Time RemoteAlpha::forgets() const {
   const CsaParams& params = controller_.params();
-  return params.control == AlphaControl::paper ? heard_ : heard_ + AlphaSearch::kLongestWait * params.t2;
+  return params.control != AlphaControl::search ? heard_ : heard_ + AlphaSearch::kLongestWait * params.t2;
 }
 
 }  // namespace surety

@@ -80,6 +80,26 @@ TEST(ArdMarker, MetersCountWhatArrivesNotWhatPasses) {
   EXPECT_EQ(marker.tpr(), 500_kbps);
 }
 
+// Section 2.2: else what is left IN would be remarked while it becomes less.
+TEST(ArdMarker, TprIsNotLessThanLambdaIn) {
+  const struct {
+    int in, out;  // packets of 1000 bytes in 100 s
+    Rate tpr;
+  } cases[] = {
+      {6250, 6250, 500_kbps},   // 500 and 500 kb/s of 1 Mb/s: equation 2 gives just lambda_in
+      {7500, 7500, 600_kbps},   // 600 each: equation 2 gives 500
+      {12'500, 100, 1_Mbps},    // 1 Mb/s of IN: equation 2 gives a little less
+      {25'000, 25'000, 1_Mbps}  // TPR_max is the most
+  };
+  for (const auto& c : cases) {
+    ArdMarker marker(paper(1_Mbps), kStart, 1);
+    offer(marker, c.in, kIn, 1000, kStart + 1s);
+    offer(marker, c.out, kOut, 1000, kStart + 1s);
+    marker.advance(kStart + 100s);
+    EXPECT_EQ(marker.tpr(), c.tpr) << c.in;
+  }
+}
+
 TEST(ArdMarker, IntervalsAreAlignedToTheStart) {
   ArdMarker marker(paper(1_Mbps), kStart, 1);
   EXPECT_EQ(marker.next_event(), kStart + 100s);
@@ -128,12 +148,12 @@ TEST(ArdMarker, NewTprHoldsFromTheEndOfTheInterval) {
   ArdParams p = paper(8_Mbps);
   p.interval = 100ms;
   ArdMarker marker(p, kStart, 1);
-  offer(marker, 40, kIn, 1000, kStart + 95ms);  // 20000 tokens left
-  offer(marker, 120, kOut, 1000, kStart + 95ms);
+  offer(marker, 20, kIn, 1000, kStart + 95ms);  // 40000 tokens left
+  offer(marker, 60, kOut, 1000, kStart + 95ms);
   EXPECT_EQ(marker.offer(kIn, 1000, kStart + 110ms), ArdVerdict::pass);
   EXPECT_EQ(marker.tpr(), 2_Mbps);
   // 5 ms at 8 Mbit/s, then 10 ms at 2 Mbit/s, and the packet.
-  EXPECT_EQ(marker.tokens(), bytes(20'000 + 5'000 + 2'500 - 1'000));
+  EXPECT_EQ(marker.tokens(), bytes(40'000 + 5'000 + 2'500 - 1'000));
 }
 
 TEST(ArdMarker, OutTrafficAloneMakesTprZero) {
@@ -248,7 +268,7 @@ TEST(ArdMarker, SameSeedSameVerdicts) {
 TEST(ArdMarker, ABurstPassesAsAWhole) {
   int whole = 0, singly = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    ArdParams p = paper(8_Mbps);
+    ArdParams p = paper(5_Mbps);
     p.tokens = seed % 2 == 0 ? TokenUnit::packets : TokenUnit::bytes;
     p.interval = 40ms;
     ArdMarker burst(p, kStart, seed), one(p, kStart, seed);

@@ -127,6 +127,26 @@ TEST(CsaController, T2WhileCongestedRestartsWithoutAStep) {
                     {210ms, false, kNone, 0.4}});
 }
 
+TEST(CsaController, ThePapersT2ThatExpiresInCongestionStandsStill) {
+  const CsaParams params{.control = AlphaControl::paper};
+  expect_steps(params, {{0ms, true, kOnset, 0.4},
+                        {30ms, true, kEighth, 0.38},
+                        {120ms, true, kNone, 0.38},  // expired, congested: not restarted
+                        {210ms, false, kNone, 0.38},
+                        {900ms, false, kOnset, 0.38},  // the next congestion starts it
+                        {989ms, false, kNone, 0.38},
+                        {990ms, false, kNone, 0.4}});
+  expect_steps(params, {{30ms, true, kEighth, 0.38},
+                        {120ms, true, kNone, 0.38},
+                        {200ms, true, kEighth, 0.36},  // and so does a step down
+                        {290ms, false, kNone, 0.38},
+                        {380ms, false, kNone, 0.4}});
+  CsaController csa(params, kStart);
+  csa.onset(kStart);
+  csa.advance(kStart + 90ms, true);
+  EXPECT_EQ(csa.next_event(), kNever);
+}
+
 TEST(CsaController, AlphaNeverGoesBelowMinNorAboveMax) {
   const CsaParams params{.min = Ratio::of(0.05), .max = Ratio::of(0.1), .step = Ratio::of(0.02)};
   expect_steps(params, {{30ms, true, kEighth, 0.08},

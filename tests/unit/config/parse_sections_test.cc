@@ -205,6 +205,7 @@ TEST(ParseServices, AlphaComesBackAsItsControlSays) {
   EXPECT_EQ(control(", alpha: {max: 0.2}"), AlphaControl::search);
   EXPECT_EQ(control(", alpha: {control: search}"), AlphaControl::search);
   EXPECT_EQ(control(", alpha: {control: paper}"), AlphaControl::paper);
+  EXPECT_EQ(control(", alpha: {control: periodic}"), AlphaControl::periodic);
 }
 
 TEST(ParseServices, TokensOfPackets) {

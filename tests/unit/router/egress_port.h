@@ -110,9 +110,9 @@ queues:
       rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
 services:
   gold: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB,
-         alpha: {min: 0.1, max: 0.9, step: 0.1, t1: 30 ms, t2: 90 ms, control: paper}, mark: {in: AF21, out: AF22}}
+         alpha: {min: 0.1, max: 0.9, step: 0.1, t1: 30 ms, t2: 90 ms, control: periodic}, mark: {in: AF21, out: AF22}}
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB,
-           alpha: {min: 0.1, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms, control: paper}, mark: {in: AF11, out: BE}}
+           alpha: {min: 0.1, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms, control: periodic}, mark: {in: AF11, out: BE}}
 )";
 
 class CsaPort : public Port {
