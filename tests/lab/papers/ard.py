@@ -48,9 +48,10 @@ def aggregate(key, scale=1000):
 
 
 def equation2(run):
-    """TPR over what equation 2 makes of the metered rates, in percent."""
+    """TPR over what equation 2 makes of the metered rates, but not less than lambda_in (section 2.2), in percent."""
     a = run.aggregate("tcp")
-    return 100 * a["tpr_bps"] * (a["lambda_in_bps"] + a["lambda_out_bps"]) / (a["tpr_max_bps"] * a["lambda_in_bps"])
+    equation = a["tpr_max_bps"] * a["lambda_in_bps"] / (a["lambda_in_bps"] + a["lambda_out_bps"])
+    return 100 * a["tpr_bps"] / max(equation, min(a["lambda_in_bps"], a["tpr_max_bps"]))
 
 
 def part(key):
@@ -78,7 +79,7 @@ def fig4_to_8():
             rows += sweep("scheme", f"({n}) {what} after the first interval", "kbit/s", aggregate(key), marked(cases), (printed, printed),
                           near, dict.fromkeys(SCHEMES, "unknown") if (n, what) in (("a", "TPR"), ("a", "lambda_out"), ("b", "lambda_in"))
                           else None)
-        rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates", "%", equation2, marked(cases), bands=paper(99, 101),
+        rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates, at least lambda_in", "%", equation2, marked(cases), bands=paper(99, 101),
                         every=True),
                  *sweep("scheme", f"({n}) IN packets remarked", "%", part("remarked"), marked(cases)),
                  *sweep("scheme", f"({n}) IN packets dropped by the marker", "%", part("dropped"), marked(cases))]
@@ -106,7 +107,7 @@ def left(precedence, also, sign):
 def meters():
     rows = []
     for n, cases in networks({"duration": "201 s"}).items():
-        for what, value in (("TPR / equation 2 of the metered rates", equation2),
+        for what, value in (("TPR / equation 2 of the metered rates, at least lambda_in", equation2),
                             ("lambda_in / IN that left ER or was remarked or dropped", left("in", ("remarked", "dropped"), 1)),
                             ("lambda_out / OUT that left ER but for the remarked", left("out", ("remarked",), -1))):
             rows += sweep("scheme", f"({n}) {what}", "%", value, marked(cases), bands=paper(99, 101), every=True)
