@@ -69,4 +69,7 @@ def scrape(namespace, timeout=5):
         with namespace.entered():
             connection.connect()
         connection.request("GET", "/metrics")
-        return Metrics(connection.getresponse().read().decode(), time.monotonic())
+        answer = connection.getresponse()
+        if answer.status != 200:  # it listens already, a moment before it has anything to say
+            raise ConnectionError(f"/metrics: {answer.status} {answer.reason}")
+        return Metrics(answer.read().decode(), time.monotonic())

@@ -23,8 +23,7 @@ def papers(*arguments):
     return subprocess.run([LAB, "papers", *arguments], text=True, capture_output=True, timeout=300)
 
 
-MARKS = {"csa": pytest.mark.long("CSA's Table 2 takes as long as the other four papers"),
-         "gtcp": pytest.mark.xfail(reason="of what arrives at GTCP's sinks the applications get little")}
+MARKS = {"csa": pytest.mark.long("CSA's Table 2 takes as long as the other four papers")}
 
 
 @pytest.mark.parametrize("paper", [pytest.param(p, marks=MARKS.get(p, ())) for p in PAPERS])
