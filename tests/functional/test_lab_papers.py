@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`surety-lab papers` in its short form: no row misses but those that are known to, with a reason (exit status 0).
 
-All of gTFRC and TFRC/TCP/UDP; of the others what a minute allows. `surety-lab papers` runs the rest.
+Of each paper what takes seconds; `tests/run --all` has the rest (stage `papers`).
 """
 import json
 import pathlib
@@ -10,23 +10,14 @@ import subprocess
 import pytest
 
 LAB = pathlib.Path(__file__).parents[2] / "build/release/bin/surety-lab"
-PAPERS = {
-    "gtfrc": "*",
-    "tfrc": "*",
-    "csa": "csa-table2",
-    "ard": "ard-tail-drop",
-    "gtcp": "gtcp-basic",
-}
+PAPERS = {"gtfrc": "gtfrc-fig2*", "tfrc": "*", "csa": "csa-signal-loss", "ard": "ard-tail-drop", "gtcp": "gtcp-basic"}
 
 
 def papers(*arguments):
     return subprocess.run([LAB, "papers", *arguments], text=True, capture_output=True, timeout=300)
 
 
-MARKS = {"csa": pytest.mark.long("CSA's Table 2 takes as long as the other four papers")}
-
-
-@pytest.mark.parametrize("paper", [pytest.param(p, marks=MARKS.get(p, ())) for p in PAPERS])
+@pytest.mark.parametrize("paper", PAPERS)
 def test_no_row_misses_unexplained(paper):
     run = papers("--only", paper, "--quick", "--experiment", PAPERS[paper], "--json")
     rows = [json.loads(line) for line in run.stdout.splitlines()]
