@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tests/lab/simulation/scenario_error.h"
+
 namespace surety::lab {
 
 namespace {
