@@ -63,6 +63,9 @@ def marked(cases):
     return {scheme: case for scheme, case in cases.items() if scheme != "RIO"}
 
 
+UNEXPLAINED = (("a", "TPR"), ("a", "lambda_out"), ("b", "TPR"), ("b", "lambda_in"))
+
+
 def fig4_to_8():
     rows, drawn, of = [], [], networks()
     for n, cases in of.items():
@@ -77,8 +80,7 @@ def fig4_to_8():
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases, bands=model(99)), *sum(deviation + totals, [])]
         for what, key, printed in zip(("TPR", "lambda_in", "lambda_out"), ("tpr_bps", "lambda_in_bps", "lambda_out_bps"), METERED[n]):
             rows += sweep("scheme", f"({n}) {what} after the first interval", "kbit/s", aggregate(key), marked(cases), (printed, printed),
-                          near, dict.fromkeys(SCHEMES, "unknown") if (n, what) in (("a", "TPR"), ("a", "lambda_out"), ("b", "lambda_in"))
-                          else None)
+                          near, dict.fromkeys(SCHEMES, "unknown") if (n, what) in UNEXPLAINED else None)
         rows += [*sweep("scheme", f"({n}) TPR / equation 2 of the metered rates, at least lambda_in", "%", equation2, marked(cases), bands=paper(99, 101),
                         every=True),
                  *sweep("scheme", f"({n}) IN packets remarked", "%", part("remarked"), marked(cases)),

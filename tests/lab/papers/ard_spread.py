@@ -46,7 +46,7 @@ def spread():
                        *{"": (model(0.98), model(97)), "arm": (None, None), "ard": (model(0.94, 0.96), None)}[under],
                        ("unknown" if under == "ard" else "", ""))
         rows += judged(f"CSA, alpha.max 0.2{name}", base.set(csa(0.2)).set(more), at, model(0.99), model(98))
-    rows += judged("CSA, alpha.max 0.4, the CSA paper's control", base.set(csa(0.4, control="paper")), at, model(0.98), model(97))
+    rows += judged("CSA, alpha.max 0.4, the CSA paper's control", base.set(csa(0.4, control="paper")), at, model(0.98), model(97), ("", "unknown"))
     figure = Series("Throughput of the flows, RTT 20, 120, .. 1920 ms", "throughput (kbit/s)",
                     {name: (case, by_flow) for name, case in cases.items()}, x="flow", levels={"contract": 250, "fair share": 300})
     return Experiment("ard-rtt-spread", __doc__.splitlines()[0], rows, (figure,), seeds=(20, 2))

@@ -111,7 +111,7 @@ def gain(on, off):
 
 def table3():
     rows, control = [], {name: two(name) for name in CONTROLS}
-    for name, whys in (("off", missed("unknown", "B", "C", "D")), ("on", None)):
+    for name, whys in (("off", missed("unknown", "B", "C", "D")), ("on", missed("unknown", "A", "C"))):
         for phb, pattern in CLASSES.items():
             printed = RATES[name][phb]
             rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), control[name], printed,
