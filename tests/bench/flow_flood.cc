@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a flood of new flows costs the classify stage, and the longest time that anything of it takes.
 //
-//   flow_flood_bench [flows, 4194304 unless said] [ipv4|ipv6] [huge|small]
+//   flow_flood [flows, 4194304 unless said] [ipv4|ipv6] [huge|small]
 //
 // One row per kind of work, all on one table of so many flows: TSC cycles per packet (or record) of the
 // median vector, and of single calls the 99.99 % quantile and the maximum in microseconds. `nothing` is the
