@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <new>
 
-#include "endpoints/tcp/wire_tcp.h"
-
 namespace surety::endpoints {
 
 using tcp::before;

@@ -12,17 +12,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "endpoints/tcp/wire_tcp.h"
+
 namespace surety::endpoints {
 
 class RangeSet {
  public:
   static constexpr std::size_t kKept = 16, kMost = 32768;  // powers of two
 
-  struct Range {
-    std::uint32_t begin = 0, end = 0;
-    bool empty() const { return begin == end; }
-    friend bool operator==(const Range&, const Range&) = default;
-  };
+  using Range = tcp::Block;
 
   RangeSet() = default;
   RangeSet(const RangeSet&) = delete;  // nobody needs it

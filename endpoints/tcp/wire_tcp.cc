@@ -11,10 +11,21 @@ namespace surety::endpoints::tcp {
 namespace {
 
 constexpr std::size_t kHeader = 20;
-enum Option : std::uint8_t { kEnd = 0, kNop = 1, kMss = 2, kWindowScale = 3, kTimestamp = 8 };
+enum Option : std::uint8_t {
+  kEnd = 0,
+  kNop = 1,
+  kMss = 2,
+  kWindowScale = 3,
+  kSackPermitted = 4,
+  kSack = 5,
+  kTimestamp = 8
+};
 constexpr std::uint8_t kLargestScale = 14;
 // NOP NOP, kind 8, length 10: how everybody lays timestamps out.
 constexpr std::uint32_t kAlignedTimestamps = 0x0101'080a;
+// In a SYN, kind 4, length 2 stands in place of the NOPs, as Linux has it.
+constexpr std::uint32_t kSackAndTimestamps = 0x0402'080a, kAlignedSackPermitted = 0x0101'0402;
+constexpr std::size_t kBlock = 8;
 
 Timestamps read_timestamps(const std::uint8_t* p) {
   return {load_be32(p), load_be32(p + 4)};
@@ -28,9 +39,19 @@ bool option_length_good(std::uint8_t kind, std::size_t length) {
       return length == 3;
     case kTimestamp:
       return length == 10;
+    case kSackPermitted:
+      return length == 2;
+    case kSack:
+      return length >= 2 + kBlock && length <= 2 + Blocks::kMost * kBlock && (length - 2) % kBlock == 0;
     default:
       return length >= 2;
   }
+}
+
+void read_blocks(const std::uint8_t* p, Blocks& out) {
+  out.count = 0;
+  for (const std::uint8_t* const end = p + p[1]; (p += out.count == 0 ? 2 : kBlock) < end;)
+    out.add({load_be32(p), load_be32(p + 4)});
 }
 
 void take_option(const std::uint8_t* p, Segment& out) {
@@ -43,6 +64,12 @@ void take_option(const std::uint8_t* p, Segment& out) {
       break;
     case kWindowScale:
       if (out.has(kSyn)) out.window_scale = std::min(p[2], kLargestScale);
+      break;
+    case kSackPermitted:
+      if (out.has(kSyn)) out.sack_permitted = true;
+      break;
+    case kSack:
+      if (!out.has(kSyn)) read_blocks(p, out.sack);
       break;
     default:
       break;
@@ -104,11 +131,17 @@ Sum write_header(const Segment& s, std::size_t header, std::uint8_t* to) {
   w.put32(0);  // checksum, urgent pointer
   if (s.mss) w.put32(std::uint32_t{kMss} << 24 | 4 << 16 | *s.mss);
   if (s.timestamps) {
-    w.put32(kAlignedTimestamps);
+    w.put32(s.sack_permitted ? kSackAndTimestamps : kAlignedTimestamps);
     w.put64(pair(s.timestamps->value, s.timestamps->echo));
+  } else if (s.sack_permitted) {
+    w.put32(kAlignedSackPermitted);
   }
   if (s.window_scale)
     w.put32(std::uint32_t{kNop} << 24 | std::uint32_t{kWindowScale} << 16 | 3 << 8 | *s.window_scale);
+  if (s.sack.count != 0) {
+    w.put32(static_cast<std::uint32_t>(kNop << 24 | kNop << 16 | kSack << 8 | (2 + kBlock * s.sack.count)));
+    for (const Block& b : s.sack.all()) w.put64(pair(b.begin, b.end));
+  }
   return w.sum();
 }
 
@@ -143,7 +176,9 @@ Refusal read_unverified(const IpPacket& packet, Segment& out) {
                 .window = load_be16(p + 14),
                 .mss = {},
                 .window_scale = {},
+                .sack_permitted = false,
                 .timestamps = {},
+                .sack = {},
                 .payload = bytes.subspan(header)};
   return read_options(bytes.subspan(kHeader, header - kHeader), out);
 }
@@ -161,7 +196,9 @@ Refusal read(const IpPacket& packet, Segment& out) {
 }
 
 std::size_t header_length(const Segment& s) {
-  return kHeader + (s.mss ? 4 : 0) + (s.timestamps ? 12 : 0) + (s.window_scale ? 4 : 0);
+  const std::size_t sack_permitted = s.sack_permitted && !s.timestamps ? 4 : 0;
+  return kHeader + (s.mss ? 4 : 0) + (s.timestamps ? 12 : 0) + sack_permitted + (s.window_scale ? 4 : 0) +
+         (s.sack.count != 0 ? 4 + kBlock * s.sack.count : 0);
 }
 
 std::size_t write(const Segment& s, Payload payload, const IpWriter& ip, std::uint8_t dscp, Slot& slot) {
@@ -179,6 +216,17 @@ std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot&
     sum.add(s.payload);
   }
   return finish(s, header, s.payload.size(), sum, ip, dscp, slot);
+}
+
+void set_ect(Slot& slot) {
+  std::uint8_t* const ip = slot.data;
+  if (ip[0] >> 4 == 6) {
+    ip[1] |= 0x20;
+    return;
+  }
+  ip[1] |= 0x02;
+  const std::uint32_t sum = load_be16(ip + 10) + 0xffffu - 0x02;  // RFC 1624: the complement of a sum
+  store(ip + 10, __builtin_bswap16(static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16))));
 }
 
 }  // namespace surety::endpoints::tcp

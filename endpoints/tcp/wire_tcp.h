@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TCP segments as bytes (RFC 9293 3.1, RFC 7323): reading with every length checked, and writing.
+// TCP segments as bytes (RFC 9293 3.1, 7323, 2018): reading with every length checked, and writing.
 //
 // read() refuses by name and never reads beyond its span; options that we do not know are skipped. Sequence
 // numbers are 32-bit in host order; compare them with before()/after() only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,20 @@ struct Timestamps {
   std::uint32_t value = 0, echo = 0;
 };
 
+// [begin, end) has arrived (RFC 2018 3).
+struct Block {
+  std::uint32_t begin = 0, end = 0;
+  bool empty() const { return begin == end; }
+  friend bool operator==(const Block&, const Block&) = default;
+};
+struct Blocks {
+  static constexpr std::size_t kMost = 4;  // that 40 bytes of options hold; three beside timestamps
+  std::array<Block, kMost> block;
+  std::size_t count = 0;
+  std::span<const Block> all() const { return {block.data(), count}; }
+  void add(const Block& b) { block[count++] = b; }
+};
+
 struct Segment {
   std::uint16_t source_port = 0, destination_port = 0;
   std::uint32_t sequence = 0, ack = 0;
@@ -46,7 +61,9 @@ struct Segment {
   std::uint16_t window = 0;                  // unscaled
   std::optional<std::uint16_t> mss;          // SYN only
   std::optional<std::uint8_t> window_scale;  // SYN only; at most 14 (RFC 7323 2.3)
+  bool sack_permitted = false;               // SYN only
   std::optional<Timestamps> timestamps;
+  Blocks sack;
   std::span<const std::uint8_t> payload;
 
   bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
@@ -64,7 +81,7 @@ Refusal read(const IpPacket& packet, Segment& out);
 Refusal read_unverified(const IpPacket& packet, Segment& out);  // all but checksum
 bool checksum_good(const IpPacket& packet);                     // true when l4_verified
 
-// Bytes of the header with the options that `s` has: 20 .. 40, a multiple of 4. Timestamps are laid out as
+// Bytes of the header with the options that `s` has: 20 .. 60, a multiple of 4. Timestamps are laid out as
 // Linux does (NOP NOP TS), so that the fast path of its receiver sees them.
 std::size_t header_length(const Segment& s);
 
@@ -81,6 +98,13 @@ std::size_t write(const Segment& s, Payload payload, const IpWriter& ip, std::ui
 
 // Writes such a packet around the bytes of s.payload (none: a pure ACK) instead of the pattern's.
 std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot& slot);
+
+// Of a packet so written: that both ends understand congestion marks, ECT(0) (RFC 3168 5).
+void set_ect(Slot& slot);
+// Of one that was received: that a router has marked it, CE.
+inline bool marked(const IpPacket& packet) {
+  return (packet.traffic_class & 3) == 3;
+}
 
 }  // namespace tcp
 }  // namespace surety::endpoints

@@ -13,6 +13,12 @@ constexpr const char* kSynAck =
     "13899c4001020304ffffff01a012ffff1bb00000020405b40101080a111213142122232401030306";
 constexpr const char* kData =
     "13899c4001020305ffffff018018f42475da00000101080a00000007000000084deaf93495a969";
+constexpr const char* kSynAckWithSackAndEcn =
+    "13899c4001020304ffffff01a052ffff186f0000020405b40402080a111213142122232401030306";
+constexpr const char* kSynWithSackAndEcn = "13899c40000000090000000070c2ffffbe880000020405b401010402";
+constexpr const char* kThreeBlocksAndAnEcho =
+    "13899c4001020305ffffff01f050f42446cf00000101080a00000007000000080101051affffff02ffffff0300000005000000"
+    "100000002000000030";
 constexpr const char* kFinOverIpv6 = "13899c40fffffffe0000000350110001a4900000";
 constexpr const char* kReset = "13899c40000000090000000050040000ec090000";
 
@@ -46,6 +52,26 @@ TEST(TcpGolden, SynAckWithAllOptions) {
   s.timestamps = tcp::Timestamps{0x11121314, 0x21222324};
   s.window_scale = 6;
   EXPECT_EQ(written(s), kSynAck);
+}
+
+TEST(TcpGolden, SynsWithSackAndEcn) {
+  tcp::Segment s = segment(0x01020304, 0xffffff01, tcp::kSyn | tcp::kAck | tcp::kEce, 65535);
+  s.mss = 1460;
+  s.timestamps = tcp::Timestamps{0x11121314, 0x21222324};
+  s.window_scale = 6;
+  s.sack_permitted = true;
+  EXPECT_EQ(written(s), kSynAckWithSackAndEcn);
+  s = segment(9, 0, tcp::kSyn | tcp::kEce | tcp::kCwr, 65535);
+  s.mss = 1460;
+  s.sack_permitted = true;
+  EXPECT_EQ(written(s), kSynWithSackAndEcn);
+}
+
+TEST(TcpGolden, AnAckWithBlocks) {
+  tcp::Segment s = segment(0x01020305, 0xffffff01, tcp::kAck | tcp::kEce, 62500);
+  s.timestamps = tcp::Timestamps{7, 8};
+  for (const tcp::Block& b : {tcp::Block{0xffffff02, 0xffffff03}, {5, 0x10}, {0x20, 0x30}}) s.sack.add(b);
+  EXPECT_EQ(written(s), kThreeBlocksAndAnEcho);
 }
 
 TEST(TcpGolden, DataOfAnOddLengthWithTimestamps) {

@@ -195,15 +195,69 @@ TEST(WireTcp, RefusesOptionsThatCannotBe) {
       {99, 1, 1, 1},
       {99, 5, 1, 1},
       {1, 1, 99, 255},
+      {4, 3, 0, 1},                           // SACK permitted of length 3
+      {5, 2, 1, 1},                           // SACK without a block
+      {5, 9, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1},   // with a part of one
+      {1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2},  // beyond the header
   };
   for (const Octets& options : bad)
     EXPECT_EQ(read(header(options)), Refusal::tcp_option) << ::testing::PrintToString(options);
 }
 
+TEST(WireTcp, ReadsBlocksInTheirOrder) {
+  Segment s;
+  ASSERT_EQ(
+      read(header({1, 1, 5, 18, 0, 0, 0, 9, 0, 0, 0, 10, 255, 255, 255, 255, 0, 0, 0, 1}, tcp::kAck), s),
+      Refusal::none);
+  ASSERT_EQ(s.sack.count, 2u);
+  EXPECT_EQ(s.sack.block[0], (tcp::Block{9, 10}));
+  EXPECT_EQ(s.sack.block[1], (tcp::Block{0xffff'ffff, 1}));
+  EXPECT_FALSE(s.sack_permitted);
+}
+
+TEST(WireTcp, SackIsPermittedInASynAndUsedInNone) {
+  Segment s;
+  ASSERT_EQ(read(header({4, 2, 1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 1}), s), Refusal::none);
+  EXPECT_TRUE(s.sack_permitted);
+  EXPECT_EQ(s.sack.count, 0u);
+  ASSERT_EQ(read(header({4, 2, 1, 1}, tcp::kAck), s), Refusal::none);
+  EXPECT_FALSE(s.sack_permitted);
+}
+
+TEST(WireTcp, OfTwoSackOptionsTheLastHolds) {
+  Segment s;
+  ASSERT_EQ(
+      read(header({5, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 5, 10, 0, 0, 0, 3, 0, 0, 0, 4, 1, 1, 1}, tcp::kAck), s),
+      Refusal::none);
+  ASSERT_EQ(s.sack.count, 1u);
+  EXPECT_EQ(s.sack.block[0], (tcp::Block{3, 4}));
+}
+
+// RFC 3168 5, over both families, with IPv4's checksum right.
+TEST(WireTcp, PacketsCanBeMadeMarkable) {
+  for (const bool v6 : {false, true})
+    for (const int dscp : {0, 10, 46, 63}) {
+      Octets frame = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+      if (v6) frame[12] = 0x86, frame[13] = 0xdd;
+      frame.resize(14 + 60);
+      Slot slot{frame.data() + 14, 60, 0};
+      tcp::write(plain(), IpWriter(sink_tuple(v6), 6), static_cast<std::uint8_t>(dscp), slot);
+      tcp::set_ect(slot);
+      frame.resize(14 + slot.length);
+      const IpPacket p = parsed(frame);
+      EXPECT_EQ(p.traffic_class, dscp << 2 | 2);
+      EXPECT_FALSE(tcp::marked(p));
+      if (v6) continue;
+      Sum sum;
+      sum.add(std::span(frame).subspan(14, 20));
+      EXPECT_TRUE(sum.valid()) << dscp;
+    }
+}
+
 TEST(WireTcp, SkipsOptionsItDoesNotKnow) {
   Segment s;
-  // SACK permitted, then SACK-like junk of 6, MSS 536 between NOPs; END hides the rest, however broken.
-  ASSERT_EQ(read(header({4, 2, 253, 6, 1, 2, 3, 4, 1, 2, 4, 2, 0x18, 0, 2, 99}), s), Refusal::none);
+  // Fast open, then junk of 6, MSS 536 between NOPs; END hides the rest, however broken.
+  ASSERT_EQ(read(header({34, 2, 253, 6, 1, 2, 3, 4, 1, 2, 4, 2, 0x18, 0, 2, 99}), s), Refusal::none);
   EXPECT_EQ(s.mss, 536);
   EXPECT_FALSE(s.timestamps || s.window_scale);
 }
