@@ -34,10 +34,12 @@ struct FlowReading {
   std::uint64_t sent_packets = 0, sent_bytes = 0, sent_in_packets = 0, retransmitted_packets = 0;
   std::uint64_t received_packets = 0, received_bytes = 0, received_in_packets = 0, received_in_bytes = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t lost_packets = 0, duplicate_packets = 0;  // lost: not arrived although later ones were (a
-                                                          // receiver's view; a sender's: declared lost)
+  // lost: not arrived although later ones were (a receiver's view; a sender's: declared lost). duplicate:
+  // arrived before (a TCP sender's: as D-SACK tells)
+  std::uint64_t lost_packets = 0, duplicate_packets = 0;
   std::uint64_t reordered_packets = 0;  // arrived after a later one, in time not to count as lost
   std::uint64_t loss_events = 0, timeouts = 0;
+  std::uint64_t marks = 0;  // ECN: packets that a router had marked; a TCP sender's: reductions for them
   std::uint64_t mismatched_bytes = 0;  // a TCP sink's: of a stream that began as our pattern
   Duration rtt{}, min_rtt{};           // smoothed and least; zero: not known
   double one_way_delay_sum = 0;        // seconds, over received_packets; only between ends that share a clock

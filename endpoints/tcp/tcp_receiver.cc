@@ -44,6 +44,8 @@ TcpReceiver::TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpP
   next_ = last_ack_ = s.sequence + 1;  // bytes that come with the SYN will come again
   timestamps_ = s.timestamps.has_value();
   if (timestamps_) recent_ = s.timestamps->value;
+  sack_ = s.sack_permitted;
+  ecn_.on_syn(s.flags);
   scaled_ = s.window_scale.has_value();
   peer_scale_ = s.window_scale.value_or(0);
   const std::uint64_t window = params.window.count();
@@ -65,6 +67,7 @@ void TcpReceiver::read(FlowReading& out) const {
   out.received_in_bytes = in_bytes_;
   out.payload_bytes = delivered_;
   out.duplicate_packets = duplicates_;
+  out.marks = marks_;
   out.loss_events = gaps_;
   out.mismatched_bytes = mismatches_;
 }
@@ -72,6 +75,7 @@ void TcpReceiver::read(FlowReading& out) const {
 void TcpReceiver::count(const IpPacket& packet) {
   ++packets_;
   bytes_ += packet.length;
+  marks_ += tcp::marked(packet) ? 1 : 0;
   if (!params_->counts_as_in(packet.dscp())) return;
   ++in_packets_;
   in_bytes_ += packet.length;
@@ -90,6 +94,7 @@ Refusal TcpReceiver::receive(const IpPacket& packet, Time now) {
   count(packet);
   heard_ = now;
   note_timestamp(s);
+  if (!s.payload.empty()) ecn_.on_data(s.flags, tcp::marked(packet));
   on_ack(s, now);
   return s.length() == 0 || state_ == TcpState::closed ? Refusal::none : on_text(s, now);
 }
@@ -127,6 +132,7 @@ Refusal TcpReceiver::on_reset(const Segment& s, Time now) {
 // RFC 5961 4.2. The SYN that began this comes again when our answer was lost.
 Refusal TcpReceiver::on_syn(const Segment& s, Time now) {
   if (state_ == TcpState::syn_received && s.sequence + 1 == next_ && !s.has(tcp::kAck)) {
+    ecn_.on_syn(s.flags);
     if (challenges_.permit(now)) output_.repeat();
     return Refusal::none;
   }
@@ -245,7 +251,9 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
 // 4.2). What is not kept has no answer: that would say it had arrived.
 Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin) {
   const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes.size());
+  tcp::Block twice;
   if (!bytes.empty()) {
+    twice = reassembly_.ranges().overlap(begin, end);
     const std::size_t before_it = reassembly_.ranges().size();
     const auto added = reads_ ? TcpReassembly::Added::full : reassembly_.add(begin, end);
     if (added == TcpReassembly::Added::full) return Refusal::tcp_reassembly;
@@ -253,7 +261,7 @@ Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint3
     if (reassembly_.ranges().size() > before_it) ++gaps_;
     if (checks_ && !matched_) compare(bytes, offset_of(begin));
   }
-  acknowledge();
+  acknowledge(begin, twice);
   if (fin) {
     fin_known_ = true;
     fin_ = end;

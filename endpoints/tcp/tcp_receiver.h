@@ -2,7 +2,8 @@
 // A TCP sink: the passive end of a connection that takes what comes (RFC 9293, 5681 4.2, 5961, 7323).
 //
 // Delivers in order, checks bytes against StreamPattern, keeps none: beyond RCV.NXT only ranges are accounted
-// for. The window is always SinkParams::window, so it never shrinks. No SACK, no ECN. It closes when its peer
+// for, and told of by SACK and D-SACK (RFC 2018, 2883); congestion marks are echoed (RFC 3168): both if the
+// peer asks for them. The window is always SinkParams::window, so it never shrinks. It closes when its peer
 // does. What it sends itself is SYN, FIN and ACKs; TcpOutput lets a derived sink say a few bytes (iperf3).
 #pragma once
 
@@ -15,6 +16,8 @@
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/sink_params.h"
 #include "endpoints/tcp/challenge_limit.h"
+#include "endpoints/tcp/ecn.h"
+#include "endpoints/tcp/sack_report.h"
 #include "endpoints/tcp/tcp_output.h"
 #include "endpoints/tcp/tcp_reassembly.h"
 #include "endpoints/tcp/tcp_state.h"
@@ -78,7 +81,8 @@ class TcpReceiver : public Engine {
   void count(const IpPacket& packet);
 
   // tcp_reply.cc
-  void acknowledge();
+  void acknowledge() { acknowledge(next_, {}); }
+  void acknowledge(std::uint32_t cause, const tcp::Block& twice);
   void acknowledged();
   void challenge(Time now);
   void answer(const tcp::Segment& s, Time now);
@@ -101,7 +105,8 @@ class TcpReceiver : public Engine {
   // CLOSE-WAIT is left at once.
   TcpState state_{TcpState::syn_received};
   bool timestamps_ = false, checks_ = true, matched_ = false, reads_ = false;
-  bool fin_known_ = false, reset_due_ = false, scaled_ = false;
+  bool fin_known_ = false, reset_due_ = false, scaled_ = false, sack_ = false;
+  EcnEcho ecn_;
   std::uint8_t unacknowledged_ = 0;  // segments
   std::uint8_t acks_due_ = 0;
   std::uint8_t scale_ = 0, peer_scale_ = 0;
@@ -113,9 +118,13 @@ class TcpReceiver : public Engine {
   std::uint16_t mss_;          // that we offer
   std::uint16_t segment_ = 0;  // most bytes that we send in one
   std::uint32_t clock_;        // what is added to milliseconds to make our timestamps
-  // Acknowledgement numbers in the order in which they became due: a duplicate ACK per segment, and no
+  // What is to be acknowledged, in the order in which it became due: a duplicate ACK per segment, and no
   // duplicates that are none, however many packets are received between two polls.
-  std::array<std::uint32_t, 16> ack_due_;
+  struct Due {
+    std::uint32_t ack, cause;  // cause: where the segment begins that is beyond RCV.NXT, or the same as `ack`
+    tcp::Block twice;          // what came again
+  };
+  std::array<Due, 16> ack_due_;
   IpWriter ip_;
   TcpOutput output_;
 
@@ -124,8 +133,10 @@ class TcpReceiver : public Engine {
   std::uint32_t reset_ = 0;                // SEQ of the RST that is due
   std::uint32_t largest_peer_window_ = 0;  // MAX.SND.WND
   ChallengeLimit challenges_;
-  std::uint64_t mismatches_ = 0, duplicates_ = 0, gaps_ = 0, sent_packets_ = 0, sent_bytes_ = 0;
+  std::uint64_t mismatches_ = 0, duplicates_ = 0, gaps_ = 0, marks_ = 0;
+  std::uint64_t sent_packets_ = 0, sent_bytes_ = 0;
   TcpReassembly reassembly_;
+  SackReport report_;
 };
 static_assert(sizeof(TcpReceiver) <= kEngineBytes);
 

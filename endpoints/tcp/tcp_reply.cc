@@ -18,9 +18,9 @@ std::uint32_t milliseconds(Time now) {
 
 }  // namespace
 
-void TcpReceiver::acknowledge() {
+void TcpReceiver::acknowledge(std::uint32_t cause, const tcp::Block& twice) {
   if (acks_due_ == ack_due_.size()) --acks_due_;
-  ack_due_[acks_due_++] = next_;
+  ack_due_[acks_due_++] = {next_, cause, twice};
   acknowledged();
 }
 
@@ -34,12 +34,14 @@ void TcpReceiver::challenge(Time now) {
   if (challenges_.permit(now)) acknowledge();
 }
 
-// Bytes that we refuse are always answered, once each; empty segments are not, if they come in floods.
+// Bytes that we refuse are always answered, once each; empty segments are not, if they come in floods. What
+// was here before is told to have come again.
 void TcpReceiver::answer(const Segment& s, Time now) {
-  if (s.length() > 0)
-    acknowledge();
-  else
-    challenge(now);
+  if (s.length() == 0) return challenge(now);
+  tcp::Block twice{s.sequence, s.sequence + static_cast<std::uint32_t>(s.payload.size())};
+  if (!tcp::before(twice.begin, next_) || twice.empty()) return acknowledge();
+  if (tcp::before(next_, twice.end)) twice.end = next_;
+  acknowledge(next_, twice);
 }
 
 Time TcpReceiver::next_wakeup() const {
@@ -80,7 +82,13 @@ bool TcpReceiver::build(Slot& slot, Time now) {
     build_piece(slot, now);
   } else if (acks_due_ > 0) {
     Segment s = blank(now);
-    s.ack = ack_due_[0];
+    const Due& due = ack_due_[0];
+    s.ack = due.ack;
+    if (sack_) {
+      if (due.cause != due.ack) report_.note(due.cause);
+      s.sack = report_.blocks(reassembly_.ranges(), due.twice, timestamps_ ? 3 : tcp::Blocks::kMost);
+    }
+    s.flags |= ecn_.flags();
     std::copy(ack_due_.begin() + 1, ack_due_.begin() + acks_due_, ack_due_.begin());
     --acks_due_;
     tcp::write(s, ip_, kAckDscp, slot);
@@ -124,7 +132,10 @@ void TcpReceiver::build_piece(Slot& slot, Time now) {
     s.window = static_cast<std::uint16_t>(std::min(window_, 65535u));  // RFC 7323 2.2: never scaled
     s.mss = mss_;
     if (scaled_) s.window_scale = scale_;
+    s.sack_permitted = sack_;
+    s.flags |= ecn_.answer();
   }
+  if (!s.has(tcp::kSyn)) s.flags |= ecn_.flags();
   acknowledged();
   tcp::write(s, ip_, kAckDscp, slot);
 }
