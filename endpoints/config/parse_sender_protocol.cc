@@ -52,6 +52,8 @@ constexpr std::array kOptions{
     Option{"min_rto", kTcp, "TCP"},
     Option{"timer_granularity", kTcp, "TCP"},
     Option{"timestamps", kTcp, "TCP"},
+    Option{"sack", kTcp, "TCP"},
+    Option{"ecn", kTcp, "TCP"},
 };
 
 // Keys that make sense, but not with this protocol.
@@ -153,6 +155,8 @@ TcpParams read_tcp(MapReader& map, const Word& word, const Sender& sender, const
   if (map.read("timer_granularity", p.timer_granularity) && p.timer_granularity > kMaxTick)
     problems.error(map.at("timer_granularity"), "`timer_granularity` is at most 10 s");
   map.read("timestamps", p.timestamps);
+  map.read("sack", p.sack);
+  map.read("ecn", p.ecn);
   return p;
 }
 

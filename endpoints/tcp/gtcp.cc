@@ -28,16 +28,31 @@ Answer Gtcp::on_ack(const Outstanding& before, std::uint64_t ack) {
     if (cwnd_g_ > 0 && ack - before.una >= smss()) cwnd_ -= smss();
     // What is promised may be out, though duplicate ACKs were lost.
     cwnd_ = std::max({cwnd_, cwnd_g_, std::uint64_t{smss()}});
-  } else if (in_timeout_recovery_) {
-    if (counted_ && old_duplicates_ > 0) --old_duplicates_;  // it has filled a hole
-    counted_ = ack < before.next;
-    if (ack >= ss_exit_) {
-      in_timeout_recovery_ = false;
-      guaranteed_ = cwnd_g_;
-      cwnd_ += cwnd_g_;
-    }
+  } else {
+    recover_from_timeout(before, ack);
   }
   forget_arrived(before, ack);
+  return answer;
+}
+
+void Gtcp::recover_from_timeout(const Outstanding& before, std::uint64_t ack) {
+  if (!in_timeout_recovery_) return;
+  if (counted_ && old_duplicates_ > 0) --old_duplicates_;  // it has filled a hole
+  counted_ = ack < before.next;
+  if (ack < ss_exit_) return;
+  in_timeout_recovery_ = false;
+  guaranteed_ = cwnd_g_;
+  cwnd_ += cwnd_g_;
+}
+
+Answer Gtcp::on_told(const Outstanding& before, std::uint64_t ack, const Scoreboard::Told& told) {
+  arrived_ = told.sacked;
+  if (in_timeout_recovery_ && ack == before.una) return on_duplicate_after_timeout();
+  const Answer answer = NewReno::on_told(before, ack, told);
+  if (in_fast_recovery())
+    cwnd_ = std::max(cwnd_, cwnd_g_);
+  else
+    recover_from_timeout(before, ack);
   return answer;
 }
 

@@ -26,6 +26,10 @@
 //                      is one more duplicate, and would add to what is out; past ss_exit: cwnd = cwnd_G +
 //                      cwnd_BE.
 //
+// With SACK the losses are known, and what is in flight: recovery by proportional reduction (RFC 6937) to
+// cwnd_update, and never below cwnd_G, sends FR_ideal in each round trip; nothing is to be forced. After a
+// timeout new data is forced as above, and only what is missing is sent again.
+//
 // Without a reserved rate nothing is forced and it is NewReno, packet for packet.
 #pragma once
 
@@ -45,6 +49,7 @@ class Gtcp final : public NewReno {
 
   Answer on_ack(const Outstanding& before, std::uint64_t ack) override;
   Answer on_duplicate_ack(const Outstanding& now) override;
+  Answer on_told(const Outstanding& before, std::uint64_t ack, const Scoreboard::Told& told) override;
   void on_timeout(const Outstanding& now, bool again) override;
   void on_sent_beyond_hole() override;
   // cwnd_G = rate_G * rtt_base, in bytes of payload.
@@ -58,6 +63,7 @@ class Gtcp final : public NewReno {
  private:
   std::uint32_t segments(std::uint64_t bytes) const;
   Answer on_duplicate_after_timeout();
+  void recover_from_timeout(const Outstanding& before, std::uint64_t ack);
   void forget_arrived(const Outstanding& before, std::uint64_t ack);
 
   std::uint64_t cwnd_g_ = 0;

@@ -70,6 +70,33 @@ Answer NewReno::on_duplicate_ack(const Outstanding& now) {
   return Answer::retransmit;
 }
 
+Answer NewReno::on_told(const Outstanding& before, std::uint64_t ack, const Scoreboard::Told& told) {
+  Answer answer = Answer::none;
+  if (in_recovery_ && ack >= recover_) {
+    in_recovery_ = false;
+    cwnd_ = ssthresh_ + guaranteed_;
+    acked_ = 0;
+    return answer;
+  }
+  if (!in_recovery_) {
+    if (ack > before.una) grow(before, ack - before.una);
+    if (!told.lost || ack < recover_) return answer;
+    set_ssthresh({ack, before.max, before.max});
+    in_recovery_ = true;
+    recover_ = before.max;
+    prr_.begin(before.max - ack);
+    answer = Answer::retransmit;
+  }
+  const std::uint64_t target = ssthresh_ + guaranteed_;
+  cwnd_ = told.pipe + prr_.on_ack(told.delivered, told.pipe, target, smss_);
+  return answer;
+}
+
+void NewReno::on_mark(const Outstanding& before) {
+  set_ssthresh(before);
+  cwnd_ = std::min(cwnd_, ssthresh_ + guaranteed_);
+}
+
 void NewReno::on_timeout(const Outstanding& now, bool again) {
   // In fast recovery the loss has been answered for, and FlightSize would count all that arrived since beyond
   // the holes (a hundred round trips of it, perhaps): half of that is no measure of the path.

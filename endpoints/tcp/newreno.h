@@ -12,12 +12,17 @@
 //   - NewReno: a partial ACK sends the next hole again and deflates the window; the ACK of all that was sent
 //     before the loss ends recovery with cwnd = ssthresh. Reno: any new ACK ends recovery.
 //   - no limited transmit (RFC 3042): as the papers' TCP.
+//   - with SACK instead of the last three: the scoreboard knows what is lost (RFC 6675), and the window comes
+//     down by proportional rate reduction (RFC 6937). Reno is NewReno then.
+//   - a congestion mark halves the window as a loss does (RFC 3168 6.1.2).
 // `guaranteed`: the part of cwnd that congestion control leaves alone; zero here, see gtcp.h.
 #pragma once
 
 #include <cstdint>
 
 #include "conditioners/units.h"
+#include "endpoints/tcp/prr.h"
+#include "endpoints/tcp/scoreboard.h"
 
 namespace surety::endpoints {
 
@@ -58,6 +63,11 @@ class NewReno {
   virtual Answer on_ack(const Outstanding& before, std::uint64_t ack);
   // As RFC 5681 2 defines it.
   virtual Answer on_duplicate_ack(const Outstanding& now);
+  // With SACK instead of both, each ACK that told something: up to `ack`, which may be SND.UNA.
+  virtual Answer on_told(const Outstanding& before, std::uint64_t ack, const Scoreboard::Told& told);
+  void on_sent(std::uint64_t bytes) { prr_.on_sent(bytes); }
+  // The peer echoes a congestion mark, of what was sent since the window was last reduced.
+  void on_mark(const Outstanding& before);
   // `again`: the segment at SND.UNA has timed out before (RFC 5681 3.1: ssthresh is held). The sender goes
   // back to SND.UNA.
   virtual void on_timeout(const Outstanding& now, bool again);
@@ -92,6 +102,7 @@ class NewReno {
   std::uint32_t duplicates_ = 0;  // since SND.UNA moved
   bool in_recovery_ = false;
   bool partial_acks_;
+  Prr prr_;
 };
 
 }  // namespace surety::endpoints

@@ -37,10 +37,11 @@ tcp::Segment SegmentWriter::segment(std::uint32_t sequence, std::uint8_t flags) 
   return s;
 }
 
-void SegmentWriter::write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now) {
+void SegmentWriter::write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now, bool ect) {
   const std::uint32_t length = packet_length(s, static_cast<std::uint32_t>(payload.length));
   const Precedence precedence = marker_.mark(*params_, length, now);
   tcp::write(s, payload, ip_, HostMarker::dscp(*params_, precedence), slot);
+  if (ect) tcp::set_ect(slot);
   ++packets_;
   bytes_ += length;
   in_packets_ += precedence == Precedence::in ? 1 : 0;

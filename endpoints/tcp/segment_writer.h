@@ -19,8 +19,8 @@ class SegmentWriter {
 
   // A segment with nothing but ports and these.
   tcp::Segment segment(std::uint32_t sequence, std::uint8_t flags) const;
-  // The whole packet; the payload is the stream's [offset, offset + length).
-  void write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now);
+  // The whole packet; the payload is the stream's [offset, offset + length). `ect`: routers may mark it.
+  void write(const tcp::Segment& s, tcp::Payload payload, Slot& slot, Time now, bool ect = false);
   std::uint32_t packet_length(const tcp::Segment& s, std::uint32_t payload) const {
     return static_cast<std::uint32_t>(ip_.header_length() + tcp::header_length(s)) + payload;
   }

@@ -15,7 +15,25 @@ Piece SendSequence::due(std::uint64_t cwnd, const TcpPeer& peer) const {
   if (probe_due_) return probe_segment(peer);
   if (forced_due_ != 0)
     if (const Piece p = segment(Kind::forced, max_, una_ + limit_, peer); !p.empty()) return p;
-  return segment(Kind::next, next_, permitted(cwnd), peer);
+  return selective() ? selective_segment(cwnd, peer) : segment(Kind::next, next_, permitted(cwnd), peer);
+}
+
+// What is lost comes first, then what is new; cwnd is of what is in flight. After a timeout that is counted
+// from nothing for what is sent again, as go-back-N does: GTCP goes on with new data beside it.
+Piece SendSequence::selective_segment(std::uint64_t cwnd, const TcpPeer& peer) const {
+  const std::uint64_t pipe = board_.pipe();
+  if (const Piece p = lost_segment(peer); !p.empty()) {
+    const std::uint64_t used = board_.after_timeout() ? board_.resent() : pipe;
+    return used + p.length <= cwnd ? p : Piece{};
+  }
+  const std::uint64_t room = cwnd > pipe ? cwnd - pipe : 0;
+  return segment(Kind::next, max_, std::min(max_ + room, una_ + limit_), peer);
+}
+
+// SND.NXT is where go-back-N is, or would be.
+Outstanding SendSequence::outstanding() const {
+  const bool again = selective() && board_.after_timeout();
+  return {una_, again ? board_.resent_to() : next_, max_, std::uint64_t{forced_due_} * smss_};
 }
 
 // What may leave at `from`, when congestion control permits up to `permitted`: a full segment, or the last
@@ -37,13 +55,17 @@ Piece SendSequence::segment(Kind kind, std::uint64_t from, std::uint64_t permitt
   return {kind, false, static_cast<std::uint32_t>(usable), from};
 }
 
-// The segment at SND.UNA, of what was sent already; never beyond the peer's window.
+// The segment at SND.UNA, or the first that is known to be lost, of what was sent already; never beyond the
+// peer's window. With SACK the last one may have been a probe: it goes on with what is new.
 Piece SendSequence::lost_segment(const TcpPeer& peer) const {
-  const std::uint64_t edge = std::min(peer.right_edge(), max_);
-  if (edge <= una_) return {};
-  const std::uint64_t length = std::min({edge - una_, data_end_ - una_, std::uint64_t{smss_}});
-  const bool fin = una_ + length == data_end_ && edge > data_end_;
-  return {Kind::retransmit, fin, static_cast<std::uint32_t>(length), una_};
+  const Scoreboard::Hole hole = selective() ? board_.next_lost() : Scoreboard::Hole{una_, max_};
+  if (hole.empty()) return {};
+  const bool goes_on = selective() && hole.to == max_ && data_end_ > max_;
+  const std::uint64_t edge = std::min(peer.right_edge(), goes_on ? hole.from + smss_ : hole.to);
+  if (edge <= hole.from) return {};
+  const std::uint64_t length = std::min({edge - hole.from, data_end_ - hole.from, std::uint64_t{smss_}});
+  const bool fin = hole.from + length == data_end_ && edge > data_end_;
+  return {Kind::retransmit, fin, static_cast<std::uint32_t>(length), hole.from};
 }
 
 // One byte into a closed window, or what a silly one has room for.
@@ -54,6 +76,8 @@ Piece SendSequence::probe_segment(const TcpPeer& peer) const {
 }
 
 bool SendSequence::blocked(std::uint64_t cwnd, const TcpPeer& peer) const {
+  if (selective())
+    return (max_ <= data_end_ || !board_.next_lost().empty()) && selective_segment(cwnd, peer).empty();
   return next_ <= data_end_ && segment(Kind::next, next_, permitted(cwnd), peer).empty();
 }
 
@@ -61,14 +85,20 @@ void SendSequence::sent(const Piece& p) {
   const bool at_next = p.from == next_;
   const std::uint64_t end = p.end();
   if (end <= max_ && p.kind != Kind::syn) ++retransmitted_;
+  if (selective()) board_.on_sent(p.from, end, max_);
   max_ = std::max(max_, end);
   switch (p.kind) {
     case Kind::retransmit:
       lost_due_ = false;
+      if (selective()) advance(end);
       break;
     case Kind::probe:
       probe_due_ = false;
-      resend_end_ = max_;  // SND.NXT stays: unless the peer takes it, the probe has not been
+      // SND.NXT stays: unless the peer takes it, the probe has not been.
+      if (selective())
+        board_.on_timeout(max_, false);
+      else
+        resend_end_ = max_;
       break;
     case Kind::forced:
       --forced_due_;
@@ -98,9 +128,13 @@ void SendSequence::on_ack(std::uint64_t ack, bool hole) {
   lost_due_ = hole;
 }
 
-void SendSequence::go_back() {
-  next_ = una_;
-  resend_end_ = max_;
+void SendSequence::go_back(bool again) {
+  if (selective()) {
+    board_.on_timeout(max_, again);
+  } else {
+    next_ = una_;
+    resend_end_ = max_;
+  }
   lost_due_ = false;
   forced_due_ = 0;
 }

@@ -19,6 +19,8 @@ struct TcpParams {
   std::uint64_t initial_ssthresh = 0;  // bytes; 0: as large as may be
   bool timestamps = true;              // RFC 7323, if the peer has them too
   bool window_scale = true;
+  bool sack = true;  // RFC 2018, if the peer permits it; with it recovery is that of RFC 6675 and 6937
+  bool ecn = true;   // RFC 3168, if the peer is capable of it
   Duration min_rto = std::chrono::seconds(1);   // RFC 6298 2.4
   Duration max_rto = std::chrono::seconds(60);  // RFC 6298 2.5
   Duration timer_granularity =

@@ -8,7 +8,7 @@ namespace surety::endpoints {
 using tcp::before;
 using tcp::Segment;
 
-void TcpPeer::open(const Segment& syn, bool timestamps, bool scale, std::uint16_t default_mss) {
+void TcpPeer::open(const Segment& syn, bool timestamps, bool scale, bool sack, std::uint16_t default_mss) {
   next_ = syn.sequence + 1;
   timestamps_ = timestamps && syn.timestamps.has_value();
   if (timestamps_) recent_ = syn.timestamps->value;
@@ -20,6 +20,7 @@ void TcpPeer::open(const Segment& syn, bool timestamps, bool scale, std::uint16_
   largest_ = field_;
   scales_ = scale && syn.window_scale.has_value();
   if (scales_) scale_ = *syn.window_scale;
+  sacks_ = sack && syn.sack_permitted;
 }
 
 TcpPeer::Verdict TcpPeer::admit(const Segment& s, Refusal& refusal) const {

@@ -17,12 +17,13 @@ class TcpPeer {
   static constexpr std::uint16_t kReceiveWindow = 65535;  // RCV.WND; never scaled
   static constexpr std::uint16_t kLeastMss = 64;          // a peer that asks for less gets this: 1-byte
                                                           // segments would be an attack on both ends
-  // From the peer's SYN or SYN-ACK; `timestamps` and `scale`: whether our SYN offered them.
-  void open(const tcp::Segment& syn, bool timestamps, bool scale, std::uint16_t default_mss);
+  // From the peer's SYN or SYN-ACK; `timestamps`, `scale` and `sack`: whether our SYN offered them.
+  void open(const tcp::Segment& syn, bool timestamps, bool scale, bool sack, std::uint16_t default_mss);
 
   std::uint16_t mss() const { return mss_; }
   bool timestamps() const { return timestamps_; }
   bool scales() const { return scales_; }
+  bool sacks() const { return sacks_; }
   std::uint32_t next() const { return next_; }      // RCV.NXT
   std::uint32_t recent() const { return recent_; }  // TS.Recent
 
@@ -58,7 +59,7 @@ class TcpPeer {
   std::uint16_t field_ = 0;  // SEG.WND of the last update
   std::uint16_t mss_ = 0;
   std::uint8_t scale_ = 0;
-  bool timestamps_ = false, scales_ = false;
+  bool timestamps_ = false, scales_ = false, sacks_ = false;
 };
 
 }  // namespace surety::endpoints

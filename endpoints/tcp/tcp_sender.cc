@@ -29,7 +29,10 @@ TcpSender::TcpSender(const TcpParams& params, const Tuple& tuple, const Schedule
 
 void TcpSender::read(FlowReading& out) const {
   writer_.read(out);
-  out.retransmitted_packets = out.lost_packets = sequence_.retransmitted();
+  out.retransmitted_packets = sequence_.retransmitted();
+  out.duplicate_packets = sequence_.board().duplicates();
+  out.lost_packets = out.retransmitted_packets - std::min(out.retransmitted_packets, out.duplicate_packets);
+  out.marks = marks_;
   out.payload_bytes = sequence_.payload_acknowledged();
   out.timeouts = timeouts_;
   out.loss_events = loss_events_;
@@ -118,7 +121,7 @@ Refusal TcpSender::on_syn_sent(const Segment& s, Time now) {
     return Refusal::none;
   }
   if (!s.has(tcp::kSyn)) return Refusal::state;
-  peer_.open(s, params_->timestamps, params_->window_scale, writer_.default_mss());
+  peer_.open(s, params_->timestamps, params_->window_scale, params_->sack, writer_.default_mss());
   if (s.has(tcp::kAck)) {
     establish(s, now);
     settle(now);
@@ -148,32 +151,62 @@ void TcpSender::establish(const Segment& s, Time now) {
   sample(s, 1, now);
   state_.on_syn_acknowledged();
   sequence_.on_syn_acknowledged(smss, limit);
+  if (peer_.sacks()) sequence_.use_sack();
+  if (s.has(tcp::kSyn)) ecn_.on_answer(s.flags);
   reply_ = Reply::ack;
 }
 
 void TcpSender::on_ack(const Segment& s, std::uint64_t ack, Time now) {
+  const Outstanding before = sequence_.outstanding();
   const bool other_window = peer_.take_window(s, ack);
   timer_.on_ack();
-  if (ack != sequence_.una())
+  if (sequence_.selective())
+    on_told(s, ack, now);
+  else if (ack != sequence_.una())
     on_new_ack(s, ack, now);
   else if (s.length() == 0 && !other_window && sequence_.in_flight())  // RFC 5681 2: a duplicate
-    on_duplicate_ack();
+    act(control_->on_duplicate_ack(sequence_.outstanding()));
+  if (!ecn_.on_ack(s.flags, ack)) return;
+  control_->on_mark(before);
+  ecn_.on_reduction(sequence_.max());
+  ++marks_;
 }
 
 void TcpSender::on_new_ack(const Segment& s, std::uint64_t ack, Time now) {
   sample(s, ack, now);
   const bool hole = control_->on_ack(sequence_.outstanding(), ack) == Answer::retransmit;
   sequence_.on_ack(ack, hole);
-  timer_.on_new_ack(hole && !control_->patient(), rtt_.estimate(), now);
+  acknowledged(hole && !control_->patient(), now);
+}
+
+// With SACK a duplicate is an ACK that tells of bytes beyond it, whatever else it carries (RFC 6675 2).
+void TcpSender::on_told(const Segment& s, std::uint64_t ack, Time now) {
+  const Outstanding before = sequence_.outstanding();
+  const bool fresh = ack != before.una;
+  if (fresh) sample(s, ack, now);
+  tcp::Blocks blocks = s.sack;
+  for (tcp::Block& b : blocks.block) b = {b.begin - writer_.sequence(0), b.end - writer_.sequence(0)};
+  const Scoreboard::Told told = sequence_.on_blocks(ack, blocks.all());
+  if (fresh) sequence_.on_ack(ack, false);
+  if (fresh || told.delivered != 0) act(control_->on_told(before, ack, told));
+  if (fresh) acknowledged(false, now);
+}
+
+void TcpSender::acknowledged(bool partial, Time now) {
+  timer_.on_new_ack(partial, rtt_.estimate(), now);
   if (sequence_.fin_acknowledged() && state_.on_fin_acknowledged()) wait_for_end(now);
 }
 
-void TcpSender::on_duplicate_ack() {
-  const Answer answer = control_->on_duplicate_ack(sequence_.outstanding());
+void TcpSender::act(Answer answer) {
   if (answer == Answer::send_new) sequence_.force();
   if (answer != Answer::retransmit) return;
   sequence_.retransmit();
+  on_loss();
+}
+
+void TcpSender::on_loss() {
   ++loss_events_;
+  ecn_.on_reduction(sequence_.max());
 }
 
 void TcpSender::sample(const Segment& s, std::uint64_t ack, Time now) {
@@ -255,11 +288,12 @@ void TcpSender::on_timer(Time now) {
     return end(opening ? Failure::no_answer : Failure::timeout);
   if (opening) return sequence_.repeat_syn();
   if (timer == Timer::retransmit && peer_.right_edge() > sequence_.una()) {
+    const bool again = timer_.timeouts() > 1;
     ++timeouts_;
-    ++loss_events_;
     rtt_.on_timeout(now);
-    control_->on_timeout(sequence_.outstanding(), timer_.timeouts() > 1);
-    sequence_.go_back();
+    control_->on_timeout(sequence_.outstanding(), again);
+    sequence_.go_back(again);
+    on_loss();
   } else {  // closed, or closed over what was in flight: that says nothing about congestion
     sequence_.probe();
     timer_.start(Timer::persist, rtt_.estimate(), now);
@@ -301,10 +335,14 @@ bool TcpSender::build(Slot& slot, Time now) {
     state_.on_fin_sent();
   }
   if (p.length != 0 && p.from + p.length == sequence_.data_end()) s.flags |= tcp::kPsh;
-  writer_.write(s, {.offset = opens ? 0 : p.from - 1, .length = p.length}, slot, now);
   const bool again = p.from < sequence_.max();
+  // RFC 3168 6.1.4 to 6.1.6: no control segments, retransmissions or probes.
+  const bool ect = ecn_.capable() && !again && p.length != 0 && p.kind != SendSequence::Kind::probe;
+  if (ect) s.flags |= ecn_.take_flags();
+  writer_.write(s, {.offset = opens ? 0 : p.from - 1, .length = p.length}, slot, now, ect);
   rtt_.on_sent(p.end(), again, now);
   if (again && p.from > sequence_.una()) control_->on_sent_beyond_hole();
+  control_->on_sent(p.length);
   sequence_.sent(p);
   if (opens) timer_.start(Timer::retransmit, rtt_.estimate(), now);
   return true;
@@ -317,16 +355,18 @@ void TcpSender::build_reply(Slot& slot, Time now) {
   writer_.write(ack ? segment_at(sequence_.max(), now) : writer_.segment(reset_, tcp::kRst), {}, slot, now);
 }
 
-Segment TcpSender::syn(Time now) const {
+Segment TcpSender::syn(Time now) {
   Segment s = segment_at(0, now);
   s.mss = writer_.mss();
   if (state_ == TcpState::syn_sent) {
-    s.flags = 0;
+    s.flags = ecn_.on_syn_sent(params_->ecn, timer_.timeouts() != 0);
     s.ack = 0;
+    s.sack_permitted = params_->sack;
     if (params_->window_scale) s.window_scale = std::uint8_t{0};
     if (params_->timestamps) s.timestamps = tcp::Timestamps{rtt_.timestamp(now), 0};
-  } else if (peer_.scales()) {
-    s.window_scale = std::uint8_t{0};
+  } else {
+    if (peer_.scales()) s.window_scale = std::uint8_t{0};
+    s.sack_permitted = peer_.sacks();
   }
   s.flags |= tcp::kSyn;
   return s;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TCP sender: the active end of a connection that delivers StreamPattern (RFC 9293, 5681, 6582, 6298, 7323,
-// 5961), with the window of a congestion control.
+// 5961, 2018, 6675, 6937, 3168), with the window of a congestion control.
 //
-// Each of its parts has a state of its own: what is out and may go out next (send_sequence.h), how much may
-// (congestion_controls.h), the peer's half (tcp_peer.h), the connection (tcp_state.h), the timer, the timing
-// of round trips, and the writer of segments. Here stands what an event at one of them means to the others.
+// Each of its parts has a state of its own: what is out and may go out next (send_sequence.h, with the
+// scoreboard of SACK), how much may (congestion_controls.h), the peer's half (tcp_peer.h), the connection
+// (tcp_state.h), congestion marks (ecn.h), the timer, the timing of round trips, and the writer of segments.
+// Here stands what an event at one of them means to the others.
 //
 // Keeps no data: any byte can be made again, so the state is the same for every window. Opens at
 // Schedule::start and sends until Schedule::stop or SenderParams::total_payload, then FIN. Not more than
 // min(cwnd, the peer's window, TcpParams::window) is in flight; one ACK releases what that permits, at once.
-// No ECN, SACK, limited transmit, or Nagle; silly windows are avoided (RFC 9293 3.8.6.2.1). A timeout goes
-// back to SND.UNA and sends again in slow start. A closed window is probed without end as long as the probes
+// No Nagle; silly windows are avoided (RFC 9293 3.8.6.2.1). A timeout goes back to SND.UNA and sends again in
+// slow start, with SACK what has not arrived. A closed window is probed without end as long as the probes
 // are acknowledged (RFC 9293 3.8.6.1).
 #pragma once
 
 #include "endpoints/engine/acceptor.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/tcp/challenge_limit.h"
+#include "endpoints/tcp/ecn.h"
 #include "endpoints/tcp/rtt_timing.h"
 #include "endpoints/tcp/segment_writer.h"
 #include "endpoints/tcp/send_sequence.h"
@@ -48,8 +50,9 @@ class TcpSender final : public Engine {
   void close(Time now) override;
   FlowState state() const override { return state_.flow_state(); }
   Failure failure() const override { return state_.failure(); }
-  // payload_bytes: acknowledged. lost_packets = retransmitted_packets: without SACK a sender knows no better
-  // (after a timeout go-back-N repeats what may have arrived). loss_events: fast retransmits and timeouts.
+  // payload_bytes: acknowledged. lost_packets: retransmitted but what D-SACK says the peer had already
+  // (duplicate_packets); without SACK a sender knows no better (after a timeout go-back-N repeats what may
+  // have arrived). loss_events: fast retransmits and timeouts; marks: windows reduced for a mark.
   void read(FlowReading& out) const override;
 
   // Of the window controller (engine.h): kNow while something may leave.
@@ -65,7 +68,10 @@ class TcpSender final : public Engine {
   void establish(const tcp::Segment& s, Time now);
   void on_ack(const tcp::Segment& s, std::uint64_t ack, Time now);
   void on_new_ack(const tcp::Segment& s, std::uint64_t ack, Time now);
-  void on_duplicate_ack();
+  void on_told(const tcp::Segment& s, std::uint64_t ack, Time now);
+  void acknowledged(bool partial, Time now);
+  void act(Answer answer);
+  void on_loss();
   void on_text(const tcp::Segment& s, Time now);
   void wait_for_end(Time now);
   void sample(const tcp::Segment& s, std::uint64_t ack, Time now);
@@ -80,7 +86,7 @@ class TcpSender final : public Engine {
   SendSequence::Piece due() const;
   bool build(Slot& slot, Time now);
   void build_reply(Slot& slot, Time now);
-  tcp::Segment syn(Time now) const;
+  tcp::Segment syn(Time now);
   tcp::Segment segment_at(std::uint64_t position, Time now) const;
 
   // The first lines are what each packet needs.
@@ -91,13 +97,14 @@ class TcpSender final : public Engine {
   TcpPeer peer_;
   TcpTimer timer_;
   RttTiming rtt_;
+  EcnSender ecn_;
   AnyControl window_;
   NewReno* control_;  // the one of them that is there
   SegmentWriter writer_;
   const TcpParams* params_;
   ChallengeLimit challenges_;
   Time start_, stop_;
-  std::uint64_t timeouts_ = 0, loss_events_ = 0;
+  std::uint64_t timeouts_ = 0, loss_events_ = 0, marks_ = 0;
 };
 static_assert(sizeof(TcpSender) <= kEngineBytes);
 

@@ -62,6 +62,7 @@ void read_any_bytes(std::span<const std::uint8_t> segment) {
   require(s.payload.size() + 20 <= segment.size());
   require(s.payload.empty() || s.payload.data() + s.payload.size() == p.bytes.get() + segment.size());
   require(!s.window_scale || *s.window_scale <= 14);
+  require(s.sack.count <= tcp::Blocks::kMost);
 }
 
 class Session {
@@ -139,6 +140,8 @@ void run_sink(std::uint8_t choice, std::span<const std::uint8_t> input) {
   syn.flags = tcp::kSyn;
   if ((choice & 4) != 0) syn.timestamps = tcp::Timestamps{1, 0};
   if ((choice & 8) != 0) syn.window_scale = 7;
+  syn.sack_permitted = (choice & 64) != 0;
+  if ((choice & 128) != 0) syn.flags |= tcp::kEce | tcp::kCwr;
   std::uint8_t bytes[100];
   Slot slot{bytes, sizeof bytes, 0};
   const Tuple theirs{tuple().remote, tuple().local, tuple().remote_port, tuple().local_port};
@@ -166,6 +169,7 @@ void run_sender(std::uint8_t choice, std::span<const std::uint8_t> input) {
   params.reserved = Rate::bits_per_second(1'000'000);
   params.timestamps = (choice & 8) != 0;
   params.window = Bytes(20'000);
+  params.sack = (choice & 32) != 0;
   params.common.total_payload = (choice & 16) != 0 ? 10'000 : 0;
   TcpSender sender(params, tuple(), Schedule{}, 1);
   Session session(sender, 0x1234'5678);

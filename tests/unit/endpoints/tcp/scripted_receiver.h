@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other end of a TcpSender, by hand: ACKs are given as they are written down,
-// and what is sent is decoded from real packets. Segments of kSegment bytes and no
-// timestamps unless asked for, so that traces are lists of segment numbers.
+// and what is sent is decoded from real packets. Segments of kSegment bytes, and no
+// timestamps, SACK or ECN unless asked for, so that traces are lists of segment numbers.
 #pragma once
 
 #include <initializer_list>
@@ -27,7 +27,7 @@ inline TcpParams plain(TcpFlavour flavour) {
   TcpParams p;
   p.common.packet = Bytes(kSegment + 40);
   p.flavour = flavour;
-  p.timestamps = false;
+  p.timestamps = p.sack = p.ecn = false;
   return p;
 }
 // GTCP with `segments` of cwnd_G at a round-trip time of 100 ms.

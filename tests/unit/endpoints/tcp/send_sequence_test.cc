@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace surety::endpoints {
 namespace {
@@ -20,7 +21,7 @@ struct Flow {
   explicit Flow(std::uint64_t payload = 0, std::uint16_t window = 65535) : sequence(payload) {
     tcp::Segment syn;
     syn.window = window;
-    peer.open(syn, false, false, kSmss);
+    peer.open(syn, false, false, false, kSmss);
     sequence.sent(sequence.due(cwnd, peer));
     sequence.on_syn_acknowledged(kSmss, 10 * kSmss);
   }
@@ -181,6 +182,72 @@ TEST(SendSequence, SillyWindowsWaitForHalfOfTheLargest) {
   EXPECT_TRUE(f.sequence.blocked(f.cwnd, f.peer));
   f.window(800, 400);
   EXPECT_EQ(f.sent(), "n800+400");
+}
+
+// --- with SACK
+
+struct SelectiveFlow : Flow {
+  explicit SelectiveFlow(std::uint64_t payload = 0, std::uint16_t window = 65535) : Flow(payload, window) {
+    sequence.use_sack();
+  }
+  // An ACK of so many segments, with the blocks of these.
+  void told(std::uint64_t acked, std::vector<std::pair<std::uint32_t, std::uint32_t>> segments = {}) {
+    std::vector<tcp::Block> blocks;
+    for (const auto& [from, to] : segments) blocks.push_back({1 + from * kSmss, 1 + to * kSmss});
+    sequence.on_blocks(1 + acked * kSmss, blocks);
+    sequence.on_ack(1 + acked * kSmss, false);
+  }
+};
+
+TEST(SendSequence, WhatIsLostComesBeforeWhatIsNewAndCwndIsOfWhatIsInFlight) {
+  SelectiveFlow f;
+  f.cwnd = 6000;
+  f.sent();
+  f.told(0, {{1, 2}, {3, 6}});
+  EXPECT_EQ(f.sequence.board().pipe(), 0u) << "0 and 2 are lost, the others have arrived";
+  f.cwnd = 3000;
+  EXPECT_EQ(f.sent(), "l0+1000 l2000+1000 n6000+1000") << "three in flight";
+  f.told(6);
+  EXPECT_EQ(f.sent(), "n7000+1000 n8000+1000");
+  EXPECT_EQ(f.sequence.retransmitted(), 2u);
+}
+
+TEST(SendSequence, WithSackGoingBackLeavesOutWhatHasArrived) {
+  SelectiveFlow f;
+  f.cwnd = 5000;
+  f.sent();
+  f.told(0, {{1, 3}});
+  f.sequence.go_back();
+  EXPECT_FALSE(f.sequence.in_flight());
+  f.cwnd = 1000;
+  EXPECT_EQ(f.sent(), "l0+1000");
+  f.sequence.force();
+  EXPECT_EQ(f.sent(), "f5000+1000") << "new data is beside it";
+  f.cwnd = 2000;
+  EXPECT_EQ(f.sent(), "l3000+1000");
+  EXPECT_EQ(f.sequence.outstanding().next, 4001u);
+}
+
+TEST(SendSequence, AfterAProbeASegmentGoesOnWithWhatIsNew) {
+  SelectiveFlow f(0, 1000);
+  f.sent();
+  f.told(1);
+  f.window(1000, 0);
+  f.sequence.probe();
+  EXPECT_EQ(f.sent(), "p1000+1");
+  EXPECT_FALSE(f.sequence.in_flight());
+  EXPECT_TRUE(f.sequence.blocked(f.cwnd, f.peer));
+  f.window(1000, 2000);
+  EXPECT_EQ(f.sent(), "l1000+1000 n2000+1000");
+  EXPECT_EQ(f.sequence.max(), 3001u);
+}
+
+TEST(SendSequence, NothingIsSentAgainBeyondThePeersWindow) {
+  SelectiveFlow f(0, 6000);
+  f.sent();
+  f.told(0, {{3, 6}});
+  f.window(0, 1500);
+  EXPECT_EQ(f.sent(), "l0+1000 l1000+500");
 }
 
 }  // namespace

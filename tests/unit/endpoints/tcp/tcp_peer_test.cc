@@ -24,7 +24,7 @@ tcp::Segment ack(std::uint32_t offset, std::uint16_t window) {
 }
 TcpPeer opened(const tcp::Segment& s, bool offered = true) {
   TcpPeer p;
-  p.open(s, offered, offered, 536);
+  p.open(s, offered, offered, offered, 536);
   return p;
 }
 
@@ -33,15 +33,16 @@ TEST(TcpPeer, OptionsHoldWhenBothEndsHaveThem) {
   s.mss = std::uint16_t{1400};
   s.window_scale = std::uint8_t{3};
   s.timestamps = tcp::Timestamps{77, 0};
+  s.sack_permitted = true;
   const TcpPeer both = opened(s), theirs = opened(s, false), neither = opened(syn());
   EXPECT_EQ(both.mss(), 1400);
-  EXPECT_TRUE(both.timestamps() && both.scales());
+  EXPECT_TRUE(both.timestamps() && both.scales() && both.sacks());
   EXPECT_EQ(both.recent(), 77u);
   EXPECT_EQ(both.next(), kIrs + 1);
   EXPECT_EQ(both.right_edge(), 1001u) << "a SYN's window is not scaled";
-  EXPECT_FALSE(theirs.timestamps() || theirs.scales());
+  EXPECT_FALSE(theirs.timestamps() || theirs.scales() || theirs.sacks());
   EXPECT_EQ(neither.mss(), 536);
-  EXPECT_FALSE(neither.timestamps() || neither.scales());
+  EXPECT_FALSE(neither.timestamps() || neither.scales() || neither.sacks());
 }
 
 TEST(TcpPeer, TheWindowIsTheLatestSegments) {

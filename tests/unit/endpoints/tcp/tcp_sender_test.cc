@@ -22,13 +22,14 @@ TEST(TcpSender, OpensAtItsTime) {
   r.now = kStart;
   const Heard h = r.syn();
   EXPECT_EQ(r.sender.state(), FlowState::connecting);
-  EXPECT_EQ(h.flags, tcp::kSyn);
+  EXPECT_EQ(h.flags, tcp::kSyn | tcp::kEce | tcp::kCwr);
   EXPECT_EQ(h.ack, 0u);
   EXPECT_EQ(h.source_port, kThere);
   EXPECT_EQ(h.destination_port, kHere);
   EXPECT_EQ(h.window, 65535);
   EXPECT_EQ(h.mss, 1460);
   EXPECT_EQ(h.window_scale, 0);
+  EXPECT_TRUE(h.sack_permitted);
   ASSERT_TRUE(h.timestamps);
   EXPECT_EQ(h.timestamps->echo, 0u);
   EXPECT_TRUE(h.bytes.empty());
@@ -36,12 +37,13 @@ TEST(TcpSender, OpensAtItsTime) {
 
 TEST(TcpSender, OffersOnlyWhatItsParametersSay) {
   TcpParams p;
-  p.timestamps = p.window_scale = false;
+  p.timestamps = p.window_scale = p.sack = p.ecn = false;
   p.common.packet = 576_B;
   ScriptedReceiver r(p);
   const Heard h = r.syn();
+  EXPECT_EQ(h.flags, tcp::kSyn);
   EXPECT_EQ(h.mss, 536);
-  EXPECT_FALSE(h.timestamps || h.window_scale);
+  EXPECT_FALSE(h.timestamps || h.window_scale || h.sack_permitted);
 }
 
 // The initial sequence number and the timestamps come from the seed.

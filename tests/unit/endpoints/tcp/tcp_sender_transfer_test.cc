@@ -4,6 +4,7 @@
 #include "conditioners/rng.h"
 #include "endpoints/tcp/tcp_receiver.h"
 #include "endpoints/tcp/tcp_sender.h"
+#include "router/wire/rewrite.h"
 #include "tests/unit/endpoints/endpoint_wire.h"
 
 namespace surety::endpoints {
@@ -98,7 +99,7 @@ TEST(TcpTransfer, NothingLostNothingRepeated) {
 
 TEST(TcpTransfer, WithoutTimestampsOrScaling) {
   TcpParams p = flow(TcpFlavour::newreno, 300'000);
-  p.timestamps = p.window_scale = false;
+  p.timestamps = p.window_scale = p.sack = p.ecn = false;
   Transfer t(p);
   t.wire.run(kBegin + 1h);
   t.expect_complete(300'000);
@@ -122,9 +123,13 @@ TEST(TcpTransfer, AnySinglePacketMayBeLost) {
 
 TEST(TcpTransfer, AnyTwoNeighboursMayBeLost) {
   for (const auto flavour : kFlavours)
-    for (std::uint64_t lost = 0; lost < 50; ++lost) {
-      Transfer t(flow(flavour, 60'000));
-      t.wire.there.drop = [&](const WirePacket& p) { return p.number == lost || p.number == lost + 1; };
+    for (std::uint64_t lost = 0; lost < 100; ++lost) {
+      TcpParams p = flow(flavour, 60'000);
+      p.sack = lost % 2 == 0;
+      Transfer t(p);
+      t.wire.there.drop = [&](const WirePacket& p) {
+        return p.number == lost / 2 || p.number == lost / 2 + 1;
+      };
       t.wire.run(kBegin + 1h);
       t.expect_complete(60'000);
     }
@@ -136,6 +141,7 @@ TEST(TcpTransfer, RandomLossBothWaysIsByteExact) {
       for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
         TcpParams p = flow(flavour, 500'000);
         p.min_rto = 200ms;
+        p.sack = seed > 2;
         Transfer t(p, {.ack = seed % 2 ? AckPolicy::every : AckPolicy::delayed});
         Rng rng(seed);
         const auto drop = [&](const WirePacket&) { return rng.uniform() < loss; };
@@ -197,8 +203,9 @@ TEST(TcpTransfer, GtcpKeepsTheReservedWindowThroughFastRecovery) {
 // What is reserved always arrives, of the rest one in ten is lost: what arrives is delivered, in order and
 // soon.
 TEST(TcpTransfer, GtcpDeliversWhatArrives) {
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
     TcpParams p = flow(TcpFlavour::gtcp, 0);
+    p.sack = seed > 2;
     p.timestamps = false;
     p.min_rto = 200ms;
     p.window = 64_MB;
@@ -212,6 +219,48 @@ TEST(TcpTransfer, GtcpDeliversWhatArrives) {
     const FlowReading r = t.received();
     EXPECT_GT(static_cast<double>(r.payload_bytes) * 8 / 20, 3.9e6) << "seed " << seed;
     EXPECT_GT(r.payload_bytes, r.received_bytes - r.received_bytes / 10) << "seed " << seed;
+  }
+}
+
+// 50 segments of a window are lost at once: with SACK a round trip or two, without one for each.
+TEST(TcpTransfer, SackRepairsManyLossesTogether) {
+  double took[2];
+  for (const bool sack : {false, true}) {
+    TcpParams p = flow(TcpFlavour::newreno, 1'000'000);
+    p.sack = sack;
+    Transfer t(p, {.ack = AckPolicy::every});
+    t.wire.there.drop = [&](const WirePacket& w) {
+      return w.number > 200 && w.number < 300 && w.number % 2 == 0;
+    };
+    t.wire.each_event = [&](Time now) {
+      if (t.received().payload_bytes < 1'000'000) took[sack] = seconds(now - kBegin);
+    };
+    t.wire.run(kBegin + 1h);
+    t.expect_complete(1'000'000);
+    EXPECT_GE(t.sent().retransmitted_packets, 49u);
+  }
+  EXPECT_LT(took[true], took[false] / 2);
+}
+
+// A queue that marks where it would drop: the window comes down, and nothing is lost.
+TEST(TcpTransfer, MarksInsteadOfLosses) {
+  for (const auto flavour : kFlavours) {
+    Transfer t(flow(flavour, 3'000'000), {.ack = AckPolicy::every});
+    t.bottleneck(200);
+    std::uint64_t marked = 0;
+    t.wire.there.alter = [&](WirePacket& p) {
+      const std::span<std::uint8_t> ip = std::span(p.frame).subspan(14);
+      if (p.number % 150 != 149 || (ip[1] & 3) != 2) return;
+      set_ce(ip.data(), false);
+      ++marked;
+    };
+    t.wire.run(kBegin + 1h);
+    t.expect_complete(3'000'000);
+    EXPECT_GT(marked, 5u);
+    EXPECT_EQ(t.received().marks, marked);
+    EXPECT_GE(t.sent().marks + 1, marked);
+    EXPECT_EQ(t.sent().retransmitted_packets, 0u);
+    EXPECT_LT(t.sent().cwnd, 200'000u);
   }
 }
 

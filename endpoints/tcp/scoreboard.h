@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a sender knows by selective acknowledgements (RFC 2018): which bytes have arrived beyond SND.UNA,
+// which of the others are lost, and how much is in flight (RFC 6675: IsLost, Pipe, NextSeg), in constant time
+// for an ordinary ACK. D-SACK (RFC 2883) is told apart and counted.
+//
+// Blocks are believed only where they can be true: within what was sent, beyond the ACK that they come with.
+// An ACK that ends inside a block has taken it back (the peer reneged, RFC 2018 8): then nothing is believed
+// any more. After a timeout all that was out and has not arrived is lost; when that times out again, what has
+// arrived too. Positions as in send_sequence.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "endpoints/tcp/range_set.h"
+
+namespace surety::endpoints {
+
+class Scoreboard {
+ public:
+  // The peer has permitted it, and everything up to `una` is acknowledged.
+  void begin(std::uint32_t smss, std::uint64_t una);
+  bool on() const { return smss_ != 0; }
+
+  // What an ACK has told.
+  struct Told {
+    std::uint64_t delivered = 0;  // bytes that have arrived, and were not known to have
+    std::uint64_t sacked = 0;     // in all beyond SND.UNA
+    std::uint64_t pipe = 0;
+    bool lost = false;  // something beyond SND.UNA is
+  };
+  // An ACK up to `ack` and its blocks, as the low 32 bits of positions, when SND.MAX is `max`.
+  Told on_ack(std::uint64_t ack, std::span<const tcp::Block> blocks, std::uint64_t max);
+
+  // The first of what is lost and has not been sent again since.
+  struct Hole {
+    std::uint64_t from = 0, to = 0;
+    bool empty() const { return from == to; }
+  };
+  Hole next_lost() const;
+
+  // [from, end) has left, when SND.MAX was `max`.
+  void on_sent(std::uint64_t from, std::uint64_t end, std::uint64_t max);
+  // `again`: without any ACK of new data since the last one.
+  void on_timeout(std::uint64_t max, bool again);
+
+  std::uint64_t pipe() const { return pipe_; }
+  // Of pipe() what was sent again, and whether a timeout is being recovered from.
+  std::uint64_t resent() const { return resent_; }
+  bool after_timeout() const { return una_ < timed_out_; }
+  std::uint64_t resent_to() const { return resent_to_; }
+  std::uint64_t duplicates() const { return duplicates_; }  // segments that the peer had already
+
+ private:
+  std::uint32_t low(std::uint64_t position) const { return static_cast<std::uint32_t>(position); }
+  std::uint64_t wide(std::uint32_t position) const {
+    return una_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                      static_cast<std::int32_t>(position - static_cast<std::uint32_t>(una_))));
+  }
+  std::uint64_t advance(std::uint64_t ack);
+  bool possible(const tcp::Block& b, std::uint64_t max) const;
+  bool take_duplicate(std::span<const tcp::Block> blocks, std::uint64_t max);
+  std::uint64_t take(const tcp::Block& b, std::uint64_t max);
+  void arrived(std::uint64_t from, std::uint64_t to);
+  void forget();
+  void look(std::uint64_t max);
+
+  std::uint64_t una_ = 0;
+  std::uint64_t resent_to_ = 0;  // HighRxt: of what is lost, what lies before this was sent again
+  std::uint64_t lost_to_ = 0;    // what lies before this and has not arrived is lost
+  std::uint64_t timed_out_ = 0;  // SND.MAX at the last timeout
+  std::uint64_t sacked_ = 0, resent_ = 0, pipe_ = 0;
+  std::uint64_t duplicates_ = 0;
+  std::uint32_t smss_ = 0;
+  RangeSet arrived_;
+};
+
+}  // namespace surety::endpoints
