@@ -12,7 +12,7 @@ START = "gtfrc-fig2-steady: from 100 s on ours is ns-2's, so what differs is the
 
 
 def tcp(sender, **more):
-    settings = dict(protocol="newreno", window="1000 packets", initial_window="2 packets", min_rto="200 ms", timestamps="off", **more)
+    settings = dict(protocol="newreno", window="1000 packets", initial_window="2 packets", min_rto="200 ms", timestamps="off", sack="off", ecn="off", **more)
     return {f"senders.{sender}.{key}": value for key, value in settings.items()}
 
 

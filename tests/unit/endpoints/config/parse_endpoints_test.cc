@@ -239,7 +239,7 @@ TEST(ParseSender, TcpOfThePapers) {
   EXPECT_EQ(p.initial_ssthresh, 64'000u);
   EXPECT_EQ(p.min_rto, 1s);
   EXPECT_EQ(p.timer_granularity, 500ms);
-  EXPECT_FALSE(p.timestamps);
+  EXPECT_FALSE(p.timestamps || p.sack || p.ecn);
 }
 
 TEST(ParseSender, TcpOfToday) {
@@ -248,7 +248,7 @@ TEST(ParseSender, TcpOfToday) {
   EXPECT_EQ(p.window, 1_MB);
   EXPECT_EQ(p.window_packets, 0u);
   EXPECT_EQ(p.initial_window, 0u);
-  EXPECT_TRUE(p.timestamps);
+  EXPECT_TRUE(p.timestamps && p.sack && p.ecn);
   EXPECT_EQ(p.common.total_payload, 100'000'000u);
 }
 
