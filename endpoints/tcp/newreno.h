@@ -40,6 +40,7 @@ std::uint64_t default_initial_window(std::uint32_t smss);
 struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
   std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
+  std::uint64_t used = 0;    // flight() when something was last sent: several ACKs may come before the next
   std::uint64_t flight() const { return next - una; }
 };
 
