@@ -13,7 +13,7 @@ from harness import SURETY, Namespace  # noqa: E402
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
                "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",
                "test_gtcp_sockets.py", "test_signalling.py", "test_memif.py", "test_twin.py", "test_frr.py",
-               "test_routes_scale.py", "test_workers.py"}
+               "test_routes_scale.py", "test_tcp_wire.py", "test_workers.py"}
 
 
 # Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.
