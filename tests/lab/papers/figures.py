@@ -40,7 +40,8 @@ def draw_experiment(path, experiment, results, lab, quick):
         for name, level in figure.levels.items():
             axis.axhline(level, color="grey", linewidth=0.8, linestyle=":")
             axis.annotate(name, (1, level), xycoords=("axes fraction", "data"), fontsize="x-small", ha="right", va="bottom", color="grey")
-        axis.set_ylim(bottom=min(0, axis.get_ylim()[0]))
+        low, high = axis.get_ylim()
+        axis.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
         axis.legend(fontsize="x-small")
     for axis in axes.flat[len(experiment.figures):]:
         axis.set_axis_off()

@@ -5,7 +5,7 @@ Where the paper is silent, its simulator's defaults: TCP begins with two packets
 "edrops" are early drops, its "ldrops" forced drops and overflows. Bands of ns-2 are independent runs of it.
 """
 from .lab import Case
-from .rows import (Experiment, Figure, Paper, Series, delivered, flow_series, known, near, ns2, paper, pin, points, row, sweep)
+from .rows import (Experiment, Figure, Paper, Series, arriving, delivered, flow_series, known, model, near, ns2, paper, pin, points, row, sweep)
 
 QUEUE = "core/out/assured"
 START = "gtfrc-fig2-steady: from 100 s on ours is ns-2's, so what differs is the start (RFC 5348's, not RFC 3448's)"
@@ -79,7 +79,10 @@ fig4 = Experiment("gtfrc-fig4", "Fig. 4 and Table 2: the same against NewReno on
     row("(a) TFRC, long flow", "kbit/s", long, against_tcp, band=ns2(630, 710), why=START),
     row("(a) NewReno, short flow", "kbit/s", short, against_tcp, paper=387, band=near(387), why="unknown"),
     row("(b) gTFRC, long flow", "kbit/s", long, gtfrc_against_tcp, paper="near 800", band=ns2(770)),
-    row("(b) NewReno, short flow", "kbit/s", short, gtfrc_against_tcp, paper="near 200", band=ns2(190, 230)),
+    row("(b) NewReno, short flow", "kbit/s", short, gtfrc_against_tcp, paper="near 200", band=ns2(190, 230),
+        why="gtfrc-fig4: what arrives is in the band, but part of it had arrived before"),
+    row("(a) NewReno, short flow arriving", "kbit/s", arriving("short"), against_tcp, paper=387),
+    row("(b) NewReno, short flow arriving", "kbit/s", arriving("short"), gtfrc_against_tcp, paper="near 200"),
     *table("Table 2(a)", against_tcp, 87.1, 0.04, 3.0, 5.0, (ns2(82, 91), None, None, None), (START, "", "", "")),
     *table("Table 2(b)", gtfrc_against_tcp, 94.6, 0.07, 56.3, 1.0, (points(94.6), None, None, None), ("unknown", "", "", "")),
 ], (over_time("Fig. 4(a): TFRC and NewReno", against_tcp), over_time("Fig. 4(b): gTFRC and NewReno", gtfrc_against_tcp)))
