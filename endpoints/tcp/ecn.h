@@ -47,11 +47,11 @@ class EcnSender {
   void on_answer(std::uint8_t flags) { capable_ = offered_ && (flags & EcnEcho::kSetup) == tcp::kEce; }
   bool capable() const { return capable_; }
 
+  // Whether an ACK echoes a mark.
+  bool echoes(std::uint8_t flags) const { return capable_ && (flags & tcp::kEce) != 0; }
   // Whether an ACK up to `ack` asks for a smaller window: not if that answers for what was sent before the
   // last reduction.
-  bool on_ack(std::uint8_t flags, std::uint64_t ack) const {
-    return capable_ && (flags & tcp::kEce) != 0 && ack > reduced_;
-  }
+  bool on_ack(std::uint8_t flags, std::uint64_t ack) const { return echoes(flags) && ack > reduced_; }
   // The window has been reduced, for whatever reason, when SND.MAX was `max`: 6.1.2.
   void on_reduction(std::uint64_t max) {
     reduced_ = max;

@@ -35,7 +35,7 @@ Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
 }
 
 void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
-  if (std::max(before.flight(), before.used) + smss_ <= cwnd_) return;
+  if (before.echo || std::max(before.flight(), before.used) + smss_ <= cwnd_) return;
   if (cwnd_ < ssthresh_ + guaranteed_) {
     cwnd_ += std::min<std::uint64_t>(acked, smss_);
     return;
@@ -55,6 +55,11 @@ void NewReno::set_ssthresh(const Outstanding& o) {
   acked_ = 0;
 }
 
+// Of what was sent before a mark was answered for, ssthresh is the answer already.
+void NewReno::on_loss(const Outstanding& o) {
+  if (o.una >= marked_) set_ssthresh(o);
+}
+
 Answer NewReno::on_duplicate_ack(const Outstanding& now) {
   ++duplicates_;
   if (in_recovery_) {
@@ -63,7 +68,7 @@ Answer NewReno::on_duplicate_ack(const Outstanding& now) {
     return Answer::none;
   }
   if (duplicates_ != kThreshold || now.una <= recover_) return Answer::none;
-  set_ssthresh(now);
+  on_loss(now);
   in_recovery_ = true;
   if (partial_acks_) recover_ = now.max;
   cwnd_ = ssthresh_ + guaranteed_ + kThreshold * smss_;
@@ -81,7 +86,8 @@ Answer NewReno::on_told(const Outstanding& before, std::uint64_t ack, const Scor
   if (!in_recovery_) {
     if (ack > before.una) grow(before, ack - before.una);
     if (!told.lost || ack < recover_) return answer;
-    set_ssthresh({ack, before.max, before.max});
+    // Without what limited transmit has sent (RFC 5681 3.2, step 2).
+    on_loss({ack, ack + std::min(before.max - ack, cwnd_), before.max});
     in_recovery_ = true;
     recover_ = before.max;
     prr_.begin(before.max - ack);
@@ -95,12 +101,13 @@ Answer NewReno::on_told(const Outstanding& before, std::uint64_t ack, const Scor
 void NewReno::on_mark(const Outstanding& before) {
   set_ssthresh(before);
   cwnd_ = std::min(cwnd_, ssthresh_ + guaranteed_);
+  marked_ = before.max;
 }
 
 void NewReno::on_timeout(const Outstanding& now, bool again) {
   // In fast recovery the loss has been answered for, and FlightSize would count all that arrived since beyond
   // the holes (a hundred round trips of it, perhaps): half of that is no measure of the path.
-  if (!again && !in_recovery_) set_ssthresh(now);
+  if (!again && !in_recovery_) on_loss(now);
   duplicates_ = 0;
   in_recovery_ = false;
   acked_ = 0;

@@ -14,7 +14,8 @@
 //   - no limited transmit (RFC 3042): as the papers' TCP.
 //   - with SACK instead of the last three: the scoreboard knows what is lost (RFC 6675), and the window comes
 //     down by proportional rate reduction (RFC 6937). Reno is NewReno then.
-//   - a congestion mark halves the window as a loss does (RFC 3168 6.1.2).
+//   - a congestion mark halves the window as a loss does, and of both, in one window, only the first one
+//     (RFC 3168 6.1.2).
 // `guaranteed`: the part of cwnd that congestion control leaves alone; zero here, see gtcp.h.
 #pragma once
 
@@ -41,6 +42,7 @@ struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
   std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
   std::uint64_t used = 0;    // flight() when something was last sent: several ACKs may come before the next
+  bool echo = false;         // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
   std::uint64_t flight() const { return next - una; }
 };
 
@@ -94,11 +96,13 @@ class NewReno {
 
  private:
   void grow(const Outstanding& before, std::uint64_t acked);
+  void on_loss(const Outstanding& o);
   void set_ssthresh(const Outstanding& o);
 
   std::uint64_t ssthresh_;
   std::uint64_t acked_ = 0;    // towards the next SMSS of congestion avoidance
   std::uint64_t recover_ = 0;  // SND.MAX when the last loss was noticed
+  std::uint64_t marked_ = 0;   // and at the last mark
   std::uint32_t smss_;
   std::uint32_t duplicates_ = 0;  // since SND.UNA moved
   bool in_recovery_ = false;

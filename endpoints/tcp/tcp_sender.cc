@@ -157,31 +157,31 @@ void TcpSender::establish(const Segment& s, Time now) {
 }
 
 void TcpSender::on_ack(const Segment& s, std::uint64_t ack, Time now) {
-  const Outstanding before = sequence_.outstanding();
+  Outstanding before = sequence_.outstanding();
+  before.echo = ecn_.echoes(s.flags);
   const bool other_window = peer_.take_window(s, ack);
   timer_.on_ack();
   if (sequence_.selective())
-    on_told(s, ack, now);
-  else if (ack != sequence_.una())
-    on_new_ack(s, ack, now);
+    on_told(s, before, ack, now);
+  else if (ack != before.una)
+    on_new_ack(s, before, ack, now);
   else if (s.length() == 0 && !other_window && sequence_.in_flight())  // RFC 5681 2: a duplicate
-    act(control_->on_duplicate_ack(sequence_.outstanding()));
+    act(control_->on_duplicate_ack(before));
   if (!ecn_.on_ack(s.flags, ack)) return;
   control_->on_mark(before);
   ecn_.on_reduction(sequence_.max());
   ++marks_;
 }
 
-void TcpSender::on_new_ack(const Segment& s, std::uint64_t ack, Time now) {
+void TcpSender::on_new_ack(const Segment& s, const Outstanding& before, std::uint64_t ack, Time now) {
   sample(s, ack, now);
-  const bool hole = control_->on_ack(sequence_.outstanding(), ack) == Answer::retransmit;
+  const bool hole = control_->on_ack(before, ack) == Answer::retransmit;
   sequence_.on_ack(ack, hole);
   acknowledged(hole && !control_->patient(), now);
 }
 
 // With SACK a duplicate is an ACK that tells of bytes beyond it, whatever else it carries (RFC 6675 2).
-void TcpSender::on_told(const Segment& s, std::uint64_t ack, Time now) {
-  const Outstanding before = sequence_.outstanding();
+void TcpSender::on_told(const Segment& s, const Outstanding& before, std::uint64_t ack, Time now) {
   const bool fresh = ack != before.una;
   if (fresh) sample(s, ack, now);
   tcp::Blocks blocks = s.sack;

@@ -67,8 +67,8 @@ class TcpSender final : public Engine {
   Refusal on_syn_sent(const tcp::Segment& s, Time now);
   void establish(const tcp::Segment& s, Time now);
   void on_ack(const tcp::Segment& s, std::uint64_t ack, Time now);
-  void on_new_ack(const tcp::Segment& s, std::uint64_t ack, Time now);
-  void on_told(const tcp::Segment& s, std::uint64_t ack, Time now);
+  void on_new_ack(const tcp::Segment& s, const Outstanding& before, std::uint64_t ack, Time now);
+  void on_told(const tcp::Segment& s, const Outstanding& before, std::uint64_t ack, Time now);
   void acknowledged(bool partial, Time now);
   void act(Answer answer);
   void on_loss();

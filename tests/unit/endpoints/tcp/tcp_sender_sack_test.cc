@@ -57,20 +57,20 @@ TEST_F(SelectiveSender, BlocksOfAPeerThatDidNotPermitThemAreNothing) {
 }
 
 // RFC 6675 5 and RFC 6937: 0 is lost of 10. The first two tell of an arrival each, so that a new one may
-// leave (RFC 3042). Then ssthresh is six: the retransmission is the half of what arrives until six are in
-// flight, and from there on each arrival sends.
+// leave (RFC 3042); ssthresh counts neither (RFC 5681 3.2, step 2): it is five. The retransmission is the
+// half of what arrives until five are in flight, and from there on each arrival sends.
 TEST_F(SelectiveSender, OneLoss) {
   fly(selective(), 10);
   EXPECT_EQ(on(0, {{1, 2}}), Trace{10});
   EXPECT_EQ(on(0, {{1, 3}}), Trace{11});
   EXPECT_EQ(on(0, {{1, 4}}), Trace{0}) << "three beyond it";
-  EXPECT_EQ(peer->reading().ssthresh, 6000u) << "half of twelve";
+  EXPECT_EQ(peer->reading().ssthresh, 5000u) << "half of ten";
   Trace sent;
   for (std::uint32_t to = 5; to <= 12; ++to)
     for (const std::uint32_t s : on(0, {{1, to}})) sent.push_back(s);
-  EXPECT_EQ(sent, range(12, 17));
-  EXPECT_EQ(on(12, {}), Trace{17}) << "six in flight";
-  EXPECT_EQ(peer->cwnd(), 6000u);
+  EXPECT_EQ(sent, range(12, 16));
+  EXPECT_EQ(on(12, {}), Trace{16}) << "five in flight";
+  EXPECT_EQ(peer->cwnd(), 5000u);
   EXPECT_EQ(peer->reading().loss_events, 1u);
   EXPECT_EQ(peer->reading().retransmitted_packets, 1u);
 }
@@ -80,10 +80,10 @@ TEST_F(SelectiveSender, ThreeLossesAreRepairedInOneRoundTrip) {
   fly(selective(), 10);
   EXPECT_EQ(on(0, {{1, 3}}), (Trace{10, 11}));
   EXPECT_EQ(on(0, {{4, 6}, {1, 3}}), Trace{0}) << "3 has but two beyond it";
-  EXPECT_EQ(on(0, {{7, 10}, {4, 6}, {1, 3}}), (Trace{3, 6, 12})) << "up to six in flight: 0, 10 and 11 are";
-  EXPECT_EQ(on(3, {{7, 12}, {4, 6}}), (Trace{13, 14, 15}));
-  EXPECT_EQ(on(6, {{7, 12}}), Trace{16});
-  EXPECT_EQ(on(12, {}), Trace{17}) << "full: 12 to 16 are out, and cwnd is 6";
+  EXPECT_EQ(on(0, {{7, 10}, {4, 6}, {1, 3}}), (Trace{3, 6})) << "up to five in flight: 0, 10 and 11 are";
+  EXPECT_EQ(on(3, {{7, 12}, {4, 6}}), (Trace{12, 13, 14}));
+  EXPECT_EQ(on(6, {{7, 12}}), Trace{15});
+  EXPECT_EQ(on(12, {}), Trace{16}) << "full: 12 to 15 are out, and cwnd is 5";
   EXPECT_EQ(peer->reading().retransmitted_packets, 3u);
   EXPECT_EQ(peer->reading().timeouts, 0u);
 }
@@ -288,6 +288,35 @@ TEST_F(MarkedSender, AnEchoHalvesTheWindowOnceAndIsAnswered) {
   EXPECT_EQ(packet(), (std::pair(kEct, tcp::kAck | tcp::kCwr)));
   r.ack(7);
   EXPECT_EQ(packet(), (std::pair(kEct, +tcp::kAck)));
+}
+
+// RFC 3168 6.1.2: of the losses and marks of one window only the first halves it.
+TEST_F(MarkedSender, ALossInTheWindowOfAMarkHalvesNoMore) {
+  ScriptedReceiver& r = open();
+  EXPECT_EQ(r.heard().size(), 11u);
+  r.give(r.segment(kSegment, tcp::kAck | tcp::kEce));
+  EXPECT_EQ(r.reading().ssthresh, 5000u);
+  for (int i = 0; i < 3; ++i) r.ack(1);
+  EXPECT_EQ(r.sent(), Trace{1}) << "the retransmission";
+  EXPECT_EQ(r.reading().ssthresh, 5000u);
+  r.ack(10);
+  EXPECT_EQ(r.cwnd(), 5000u);
+  EXPECT_EQ(r.heard().size(), 5u);
+  r.ack(11);
+  r.heard();
+  for (int i = 0; i < 3; ++i) r.ack(11);
+  EXPECT_LT(r.reading().ssthresh, 5000u) << "another window, another loss";
+}
+
+TEST_F(MarkedSender, AnAckThatEchoesMakesNothingGrow) {
+  ScriptedReceiver& r = open();
+  EXPECT_EQ(r.heard().size(), 11u);
+  r.give(r.segment(kSegment, tcp::kAck | tcp::kEce));
+  for (std::uint64_t acked = 2; acked <= 10; ++acked) {
+    r.give(r.segment(acked * kSegment, tcp::kAck | tcp::kEce));
+    r.heard();
+    EXPECT_EQ(r.cwnd(), 5000u) << acked;
+  }
 }
 
 // The bits are mangled, or the peer never stops: a halving a round trip, down to two segments, and no

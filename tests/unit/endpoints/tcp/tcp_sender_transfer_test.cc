@@ -264,6 +264,27 @@ TEST(TcpTransfer, MarksInsteadOfLosses) {
   }
 }
 
+// A network that overwrites the field with always the same, of every packet both ways: bleached, ECT(1), CE.
+TEST(TcpTransfer, MarksThatAreMangledCostNoByte) {
+  for (const int ecn : {0, 1, 3}) {
+    Transfer t(flow(TcpFlavour::newreno, 300'000));
+    const auto mangle = [&](WirePacket& p) {
+      const std::span ip = std::span(p.frame).subspan(14, 20);
+      ip[1] = static_cast<std::uint8_t>((ip[1] & ~3) | ecn);
+      store(ip.data() + 10, std::uint16_t{0});
+      Sum sum;
+      sum.add(ip);
+      store(ip.data() + 10, sum.checksum_field());
+    };
+    t.wire.there.alter = t.wire.back.alter = mangle;
+    t.wire.there.drop = [](const WirePacket& p) { return p.number % 50 == 49; };
+    t.wire.run(kBegin + 1h);
+    t.expect_complete(300'000);
+    EXPECT_EQ(t.sent().marks > 0, ecn == 3);
+    EXPECT_GT(t.sent().loss_events, 0u) << "losses tell as before";
+  }
+}
+
 // Without a reserved rate: the very same packets at the very same times.
 TEST(TcpTransfer, GtcpWithoutAReservationSendsNewRenosPackets) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
