@@ -34,6 +34,7 @@ struct FlowReading {
   std::uint64_t sent_packets = 0, sent_bytes = 0, sent_in_packets = 0, retransmitted_packets = 0;
   std::uint64_t received_packets = 0, received_bytes = 0, received_in_packets = 0, received_in_bytes = 0;
   std::uint64_t payload_bytes = 0;
+  std::uint64_t carried_bytes = 0;  // a TCP sink's: payload that arrived, in order or not, each time it did
   // lost: not arrived although later ones were (a receiver's view; a sender's: declared lost). duplicate:
   // arrived before (a TCP sender's: as D-SACK tells)
   std::uint64_t lost_packets = 0, duplicate_packets = 0;

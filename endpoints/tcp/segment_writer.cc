@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "endpoints/engine/ecn_field.h"
 #include "endpoints/tcp/tcp_peer.h"
 
 namespace surety::endpoints {
@@ -41,7 +42,7 @@ void SegmentWriter::write(const tcp::Segment& s, tcp::Payload payload, Slot& slo
   const std::uint32_t length = packet_length(s, static_cast<std::uint32_t>(payload.length));
   const Precedence precedence = marker_.mark(*params_, length, now);
   tcp::write(s, payload, ip_, HostMarker::dscp(*params_, precedence), slot);
-  if (ect) tcp::set_ect(slot);
+  if (ect) set_ect(slot);
   ++packets_;
   bytes_ += length;
   in_packets_ += precedence == Precedence::in ? 1 : 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "endpoints/engine/ecn_field.h"
 #include "endpoints/engine/stream_pattern.h"
 
 namespace surety::endpoints {
@@ -55,7 +56,7 @@ TcpReceiver::TcpReceiver(const SinkParams& params, const Tuple& tuple, const IpP
   largest_peer_window_ = s.window;
   const std::uint16_t asked = s.mss.value_or(tuple.local.is_v6() ? 1220 : 536);  // RFC 9293 3.7.1
   segment_ = static_cast<std::uint16_t>(std::min(std::max(asked, kLeastMss), mss_) - (timestamps_ ? 12 : 0));
-  count(syn);
+  count(syn, {});
 }
 
 void TcpReceiver::read(FlowReading& out) const {
@@ -66,16 +67,18 @@ void TcpReceiver::read(FlowReading& out) const {
   out.received_in_packets = in_packets_;
   out.received_in_bytes = in_bytes_;
   out.payload_bytes = delivered_;
+  out.carried_bytes = carried_;
   out.duplicate_packets = duplicates_;
   out.marks = marks_;
   out.loss_events = gaps_;
   out.mismatched_bytes = mismatches_;
 }
 
-void TcpReceiver::count(const IpPacket& packet) {
+void TcpReceiver::count(const IpPacket& packet, const Segment& s) {
   ++packets_;
   bytes_ += packet.length;
-  marks_ += tcp::marked(packet) ? 1 : 0;
+  carried_ += s.payload.size();
+  marks_ += marked(packet) ? 1 : 0;
   if (!params_->counts_as_in(packet.dscp())) return;
   ++in_packets_;
   in_bytes_ += packet.length;
@@ -91,10 +94,10 @@ Refusal TcpReceiver::receive(const IpPacket& packet, Time now) {
   if (const Refusal r = check_timestamps(s, now); r != Refusal::none) return r;
   if (!acceptable(s)) return on_unacceptable(packet, s, now);
   if (const Refusal r = check_ack(s, now); r != Refusal::none) return r;
-  count(packet);
+  count(packet, s);
   heard_ = now;
   note_timestamp(s);
-  if (!s.payload.empty()) ecn_.on_data(s.flags, tcp::marked(packet));
+  if (!s.payload.empty()) ecn_.on_data(s.flags, marked(packet));
   on_ack(s, now);
   return s.length() == 0 || state_ == TcpState::closed ? Refusal::none : on_text(s, now);
 }
@@ -159,7 +162,7 @@ bool TcpReceiver::acceptable(const Segment& s) const {
 Refusal TcpReceiver::on_unacceptable(const IpPacket& packet, const Segment& s, Time now) {
   if (!s.payload.empty() && before(s.sequence, next_)) {
     ++duplicates_;
-    count(packet);
+    count(packet, s);
   }
   if (s.sequence + 1 == next_) heard_ = now;  // a keep-alive (RFC 9293 3.8.4)
   if (state_ == TcpState::time_wait && s.has(tcp::kFin)) alarm_ = now + kTimeWait;

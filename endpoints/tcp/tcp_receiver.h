@@ -78,7 +78,7 @@ class TcpReceiver : public Engine {
   void deliver(std::span<const std::uint8_t> bytes, Time now);
   void compare(std::span<const std::uint8_t> bytes, std::uint64_t offset);
   void on_fin(Time now);
-  void count(const IpPacket& packet);
+  void count(const IpPacket& packet, const tcp::Segment& s);
 
   // tcp_reply.cc
   void acknowledge() { acknowledge(next_, {}); }
@@ -113,7 +113,7 @@ class TcpReceiver : public Engine {
   Time delayed_ack_ = kNever;
   Time heard_;
   const SinkParams* params_;
-  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0;
+  std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0, carried_ = 0;
   std::uint16_t local_port_, remote_port_;
   std::uint16_t mss_;          // that we offer
   std::uint16_t segment_ = 0;  // most bytes that we send in one

@@ -218,15 +218,4 @@ std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot&
   return finish(s, header, s.payload.size(), sum, ip, dscp, slot);
 }
 
-void set_ect(Slot& slot) {
-  std::uint8_t* const ip = slot.data;
-  if (ip[0] >> 4 == 6) {
-    ip[1] |= 0x20;
-    return;
-  }
-  ip[1] |= 0x02;
-  const std::uint32_t sum = load_be16(ip + 10) + 0xffffu - 0x02;  // RFC 1624: the complement of a sum
-  store(ip + 10, __builtin_bswap16(static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16))));
-}
-
 }  // namespace surety::endpoints::tcp

@@ -99,12 +99,5 @@ std::size_t write(const Segment& s, Payload payload, const IpWriter& ip, std::ui
 // Writes such a packet around the bytes of s.payload (none: a pure ACK) instead of the pattern's.
 std::size_t write(const Segment& s, const IpWriter& ip, std::uint8_t dscp, Slot& slot);
 
-// Of a packet so written: that both ends understand congestion marks, ECT(0) (RFC 3168 5).
-void set_ect(Slot& slot);
-// Of one that was received: that a router has marked it, CE.
-inline bool marked(const IpPacket& packet) {
-  return (packet.traffic_class & 3) == 3;
-}
-
 }  // namespace tcp
 }  // namespace surety::endpoints

@@ -96,6 +96,18 @@ TEST_F(SackingReceiver, TellsWhatCameTwice) {
   EXPECT_THAT(on(50, 80), ElementsAre(Block{50, 80}, Block{200, 450}));
 }
 
+TEST_F(SackingReceiver, WhatIsCarriedCountsEachTimeWhatIsDeliveredOnce) {
+  on(0, 100);
+  on(0, 100);
+  on(200, 300);
+  on(200, 300);
+  EXPECT_EQ(peer.reading().carried_bytes, 400u);
+  EXPECT_EQ(peer.reading().payload_bytes, 100u);
+  on(100, 200);
+  EXPECT_EQ(peer.reading().carried_bytes, 500u);
+  EXPECT_EQ(peer.reading().payload_bytes, 300u);
+}
+
 TEST_F(SackingReceiver, TenThousandHolesAreTold) {
   for (std::uint32_t i = 0; i < 10'000; ++i)
     ASSERT_EQ(on(2 * i + 1, 2 * i + 2).at(0), (Block{2 * i + 1, 2 * i + 2}));

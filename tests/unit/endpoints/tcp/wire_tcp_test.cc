@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "endpoints/engine/ecn_field.h"
 #include "endpoints/engine/stream_pattern.h"
 #include "tests/unit/endpoints/endpoint_wire.h"
 #include "tests/unit/endpoints/tcp/scripted_sender.h"
@@ -242,11 +243,11 @@ TEST(WireTcp, PacketsCanBeMadeMarkable) {
       frame.resize(14 + 60);
       Slot slot{frame.data() + 14, 60, 0};
       tcp::write(plain(), IpWriter(sink_tuple(v6), 6), static_cast<std::uint8_t>(dscp), slot);
-      tcp::set_ect(slot);
+      set_ect(slot);
       frame.resize(14 + slot.length);
       const IpPacket p = parsed(frame);
       EXPECT_EQ(p.traffic_class, dscp << 2 | 2);
-      EXPECT_FALSE(tcp::marked(p));
+      EXPECT_FALSE(marked(p));
       if (v6) continue;
       Sum sum;
       sum.add(std::span(frame).subspan(14, 20));
