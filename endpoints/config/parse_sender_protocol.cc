@@ -53,7 +53,7 @@ constexpr std::array kOptions{
     Option{"timer_granularity", kTcp, "TCP"},
     Option{"timestamps", kTcp, "TCP"},
     Option{"sack", kTcp, "TCP"},
-    Option{"ecn", kTcp, "TCP"},
+    Option{"ecn", kTcp | kDccp, "TCP, tfrc and gtfrc"},
 };
 
 // Keys that make sense, but not with this protocol.
@@ -105,6 +105,7 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, co
   p.tfrc.segment = common.packet;
   map.read("rate", p.tfrc.application);
   warn_unreachable(map, p.tfrc.application, sender.target, problems);
+  map.read("ecn", p.ecn);
   map.read_word("encapsulation", p.udp, {{"native", false}, {"udp", true}});
   if (read_integer(map.find("udp_port"), 1, 65535, p.udp_remote_port, problems) && !p.udp)
     problems.error(map.at("udp_port"), "`udp_port` goes with `encapsulation: udp`");

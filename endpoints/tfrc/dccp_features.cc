@@ -50,8 +50,11 @@ Features::Outcome Features::on_change(const Option& o) {
       return on_ccid(o, local);
     case kSequenceWindow:
       return on_sequence_window(o);
-    case kEcnIncapable:
-      return agree(o, local ? 1 : 0, local ? kNone : 1, chosen);
+    case kEcnIncapable: {
+      const Outcome outcome = agree(o, 0, local ? kNone : 1, chosen);
+      if (!local && chosen != kNone) remote_ecn_incapable_ = chosen == 1;
+      return outcome;
+    }
     case kAllowShortSequence:
     case kMinimumChecksumCoverage:
     case kCheckDataChecksum:

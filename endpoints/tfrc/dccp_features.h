@@ -4,7 +4,8 @@
 // The sender's Request asks, with Mandatory, for CCID 3 for its half-connection, tells its Sequence Window
 // and asks for Loss Event Rate options; the receiver confirms in its Response. Whatever else a peer may want
 // to change is answered as the RFC demands (our only value, or an empty Confirm for what we do not know), but
-// nothing comes of it: no acknowledgement vectors, no short sequence numbers, no ECN.
+// nothing comes of it: no acknowledgement vectors, no short sequence numbers. Congestion marks need no word:
+// an end understands them unless it says that it is ECN Incapable (RFC 4340 12.1), which ours never are.
 #pragma once
 
 #include <array>
@@ -57,6 +58,8 @@ class Features {
   bool ccid_agreed() const { return ccid_agreed_; }
   // The receiver promises Loss Event Rate options.
   bool send_loss_event_rate() const { return send_loss_event_rate_; }
+  // The other end does not look at congestion marks.
+  bool remote_ecn_incapable() const { return remote_ecn_incapable_; }
   // Sequence Window of the other end, as told by it.
   std::uint64_t remote_window() const { return remote_window_; }
 
@@ -74,7 +77,7 @@ class Features {
   std::uint8_t replies_length_ = 0;
   Role role_;
   bool ccid_agreed_ = false, window_confirmed_ = false, rate_confirmed_ = false,
-       send_loss_event_rate_ = false;
+       send_loss_event_rate_ = false, remote_ecn_incapable_ = false;
 };
 
 }  // namespace surety::endpoints::dccp

@@ -38,7 +38,7 @@ void write_feedback(OptionWriter& to, const Feedback& f);
 double loss_event_rate(const Feedback& f);
 
 // Counts losses from the Loss Intervals of one report after the other, each once. A lossy part counts as a
-// whole: of packets that arrived in the same round-trip time as a loss some may be included.
+// whole: of packets that arrived in the same round-trip time as a loss, or with a mark, some are included.
 class LossAccount {
  public:
   // `ack`: extended number that the report acknowledges. True: there is a loss event it did not have before.

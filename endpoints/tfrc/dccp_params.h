@@ -13,6 +13,7 @@ inline constexpr std::uint16_t kDccpUdpPort = 6511;        // RFC 6773
 struct DccpParams {
   SenderParams common;
   TfrcParams tfrc;   // segment = common.packet
+  bool ecn = true;   // data packets may be marked (RFC 4340 12), unless the peer does not look at marks
   bool udp = false;  // in UDP (RFC 6773)
   std::uint16_t udp_local_port = kDccpUdpPort, udp_remote_port = kDccpUdpPort;
   std::uint32_t service_code = kServiceCode;

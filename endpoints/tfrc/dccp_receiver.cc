@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "endpoints/engine/ecn_field.h"
 #include "endpoints/tfrc/tfrc_equation.h"
 
 namespace surety::endpoints {
@@ -68,11 +69,13 @@ Refusal DccpReceiver::receive(const IpPacket& packet, Time now) {
   }
   if (phase_ == Phase::respond && p.type != Type::sync) open(p, now);
   const std::uint64_t sequence = sequence_.received(p.sequence);
-  const LossIntervals::Arrival arrival = losses_.on_packet(sequence, p.ccval);
+  const bool mark = dccp::carries_data(p.type) && marked(packet);
+  const LossIntervals::Arrival arrival = losses_.on_packet(sequence, p.ccval, mark);
   if (arrival.duplicate) {
     ++duplicates_;
     return Refusal::duplicate;
   }
+  marks_ += mark ? 1 : 0;
   feedback_due_ = feedback_due_ || (arrival.new_loss_event && packets_ > 0);
   if (dccp::carries_data(p.type)) on_data(packet, p, sequence, now);
   return Refusal::none;
@@ -190,6 +193,7 @@ void DccpReceiver::read(FlowReading& out) const {
   out.payload_bytes = payload_;
   out.duplicate_packets = duplicates_;
   out.lost_packets = losses_.lost();
+  out.marks = marks_;
   out.loss_events = losses_.loss_events();
   out.loss_event_rate = losses_.loss_event_rate();
   out.rtt = rtt_;

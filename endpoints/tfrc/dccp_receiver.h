@@ -10,7 +10,7 @@
 //
 // A flow ends with the sender's Close, with close() (CloseReq, then the sender's Close), or after
 // kPeerTimeout (480 s) without a valid packet. A packet that comes after the end is answered with the Reset
-// again. CE marks are not looked at: ECN Incapable.
+// again. A congestion mark of a data packet is a loss to TFRC (RFC 5348 5.1), and delivered nevertheless.
 #pragma once
 
 #include "endpoints/engine/acceptor.h"
@@ -58,7 +58,7 @@ class DccpReceiver final : public DccpConnection {
 
   Duration rtt_{};
   Time response_sent_{}, silence_{};
-  std::uint64_t duplicates_ = 0;
+  std::uint64_t duplicates_ = 0, marks_ = 0;
 };
 static_assert(sizeof(DccpReceiver) <= kEngineBytes);
 

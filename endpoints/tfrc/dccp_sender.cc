@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "endpoints/engine/ecn_field.h"
+
 namespace surety::endpoints {
 
 using dccp::PacketWriter;
@@ -189,6 +191,7 @@ bool DccpSender::build(Slot& slot, Time now) {
     writer_.write_data(slot, sequence_.next(), counter, dccp::ticks(now), length, dscp);
   else
     writer_.write_data_ack(slot, sequence_.next(), sequence_.gsr(), counter, dccp::ticks(now), length, dscp);
+  if (params_.ecn && !features_.remote_ecn_incapable()) set_ect(slot);
   tfrc_.on_sent(now);
   ++sent_packets_;
   sent_bytes_ += length;

@@ -11,6 +11,9 @@
 // shorter), carries a Timestamp, and is paced by TfrcSender. Hostile or impossible feedback (an echo of what
 // was never sent, an elapsed time above the round trip) is not used.
 //
+// Data packets may be marked: always ECT(0), without the nonce of RFC 4340 12.2, which RFC 8311 5 has taken
+// back, so that the nonce echo of Loss Intervals is neither made nor looked at.
+//
 // read(): sent_* count data packets; payload_bytes is estimated, X_recv integrated over the time between
 // feedback, less headers; lost_packets as in LossAccount.
 #pragma once

@@ -33,8 +33,16 @@ std::int64_t LossIntervals::extend(const Received& before, const Received& packe
   return before.counter + step + 16 * static_cast<std::int64_t>(std::max(rounds, 0.0));
 }
 
-LossIntervals::Arrival LossIntervals::on_packet(std::uint64_t sequence, std::uint8_t window_counter) {
-  Received packet{sequence, window_counter & 15};
+LossIntervals::Arrival LossIntervals::on_packet(std::uint64_t sequence, std::uint8_t window_counter,
+                                                bool marked) {
+  marks_ = marks_ || marked;
+  Arrival a = take({sequence, window_counter & 15, marked});
+  if (marks_ && take_marks()) a.new_loss_event = true;
+  return a;
+}
+
+LossIntervals::Arrival LossIntervals::take(Received packet) {
+  const std::uint64_t sequence = packet.sequence;
   if (arrived_ == 0) {
     top_[0] = packet;
     first_ = sequence;
@@ -121,6 +129,31 @@ bool LossIntervals::lose(const Received& before, const Received& after) {
     last_lost_ = before.sequence + std::min(j + spacing - 1, missing);
   }
   return true;
+}
+
+// Events are told apart in the order of numbers: up to the first hole that is undecided.
+bool LossIntervals::take_marks() {
+  bool event = false;
+  marks_ = false;
+  for (std::size_t i = arrived_; i-- > 0;) {
+    if (i + 1u < arrived_ && top_[i].sequence != top_[i + 1].sequence + 1) {
+      marks_ = true;
+      break;
+    }
+    if (!top_[i].marked) continue;
+    top_[i].marked = false;
+    event = take_mark(top_[i]) || event;
+  }
+  return event;
+}
+
+bool LossIntervals::take_mark(const Received& packet) {
+  if (packet.sequence <= first_) return false;  // nothing came before it
+  const auto counter = static_cast<double>(packet.counter);
+  const bool begins = loss_events_ == 0 || counter > start_counter_ + kEventTicks;
+  if (begins) begin_event(packet.sequence, counter);
+  last_lost_ = packet.sequence;
+  return begins;
 }
 
 void LossIntervals::begin_event(std::uint64_t sequence, double counter) {

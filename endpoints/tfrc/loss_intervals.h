@@ -5,10 +5,12 @@
 // A packet is lost when three later ones have arrived (NDUPACK, 5.1). Packets of one loss event are told
 // apart by CCID 3's window counter (RFC 4342 10.2): the counter of a lost packet is interpolated between its
 // neighbours, and one that is more than 4 (a round-trip time) beyond that of the event's first packet begins
-// a new event; so the receiver needs no RTT and no clock. The first interval is synthesised by the caller
-// from the receive rate through the equation's inverse (6.3.1). Sequence numbers are 48-bit, extended to 64
-// by the caller; memory is fixed. A packet that arrives after it was declared lost is no longer counted as
-// lost, but its loss event stays. Where the numbering ends, what is still missing is lost.
+// a new event; so the receiver needs no RTT and no clock. A packet with a congestion mark begins or joins an
+// event as a lost one does (5.1), at once, or when a hole below it is decided; it is not counted as lost.
+// The first interval is synthesised by the caller from the receive rate through the equation's inverse
+// (6.3.1). Sequence numbers are 48-bit, extended to 64 by the caller; memory is fixed. A packet that arrives
+// after it was declared lost is no longer counted as lost, but its loss event stays. Where the numbering
+// ends, what is still missing is lost.
 #pragma once
 
 #include <array>
@@ -35,7 +37,7 @@ class LossIntervals {
   // Every packet of the numbering, whether it carries data or not (or it
   // would seem lost); first of all the last one of the handshake, so that the
   // loss of the first data packet shows. `window_counter` is CCVal (0..15).
-  Arrival on_packet(std::uint64_t sequence, std::uint8_t window_counter);
+  Arrival on_packet(std::uint64_t sequence, std::uint8_t window_counter, bool marked = false);
 
   // The numbering ended with `last`: nothing will follow that could tell, so what is missing up to it is
   // lost. Tells lost() only; to be called once, and on_packet() never again.
@@ -52,7 +54,7 @@ class LossIntervals {
 
   // Interval lengths in packets, newest first, [0] = I_0, the current one (open);
   // returns how many. For the Loss Intervals option (RFC 4342 8.6): an interval is
-  // its lossy part, from the event's first lost packet to its last, and the lossless
+  // its lossy part, from the event's first lost or marked packet to its last, and the lossless
   // part that follows. Without a loss so far there is one interval, all lossless.
   struct Interval {
     std::uint64_t lossless = 0, loss = 0;
@@ -63,12 +65,16 @@ class LossIntervals {
   struct Received {
     std::uint64_t sequence = 0;
     std::int64_t counter = 0;  // the window counter, extended
+    bool marked = false;       // and no event knows it yet
   };
 
+  Arrival take(Received packet);
   Arrival on_reordered(Received packet);
   Arrival insert(std::size_t place, const Received& packet);
   std::int64_t extend(const Received& before, const Received& packet) const;
   bool lose(const Received& before, const Received& after);
+  bool take_marks();
+  bool take_mark(const Received& packet);
   void begin_event(std::uint64_t sequence, double counter);
   std::span<const double> history() const { return std::span(length_).first(closed_); }
   std::span<const double> discounts() const { return std::span(discount_).first(closed_); }
@@ -79,13 +85,13 @@ class LossIntervals {
   std::uint64_t first_ = 0;               // the lowest that arrived
   std::uint32_t ticks_per_packet_ = 0;    // of the window counter, running mean, in 2^-16
   std::uint16_t ticks_samples_ = 0;
-  std::uint8_t arrived_ = 0;  // of top_
-  std::uint8_t closed_ = 0;   // of the arrays below
-  bool wants_first_ = false;
+  std::uint8_t arrived_ = 0;                  // of top_
+  std::uint8_t closed_ = 0;                   // of the arrays below
+  bool wants_first_ = false, marks_ = false;  // marks_: one of top_ is marked
 
   // Of losses. [i] is I_(i+1).
   std::uint64_t lost_ = 0, loss_events_ = 0;
-  std::uint64_t start_ = 0, last_lost_ = 0;  // of the current interval
+  std::uint64_t start_ = 0, last_lost_ = 0;  // of the current interval; lost or marked
   double start_counter_ = 0;
   std::array<double, kIntervals> length_{}, discount_{};
   std::array<std::uint64_t, kIntervals> loss_{};

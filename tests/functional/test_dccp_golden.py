@@ -20,7 +20,7 @@ TYPES = ["request", "response", "data", "ack", "data_ack", "close_req", "close",
 FIELDS = ["dccp.srcport", "dccp.dstport", "dccp.type", "dccp.checksum.status", "udp.checksum.status",
           "ip.checksum.status", "_ws.expert.message", "_ws.malformed", "dccp.option_type", "dccp.service_code",
           "dccp.reset_code", "dccp.timestamp", "dccp.timestamp_echo", "dccp.elapsed_time", "dccp.ccid3_loss_event_rate",
-          "dccp.ccid3_receive_rate", "dccp.ccid3_loss_intervals", "frame.protocols", "frame.len"]
+          "dccp.ccid3_receive_rate", "dccp.ccid3_loss_intervals", "frame.protocols", "frame.len", "ip.dsfield.ecn", "ipv6.tclass.ecn"]
 NATIVE_V4, UDP_V4, NATIVE_V6, UDP_V6, REFUSED = 40000, 40001, 40002, 40003, 40100
 
 
@@ -65,6 +65,14 @@ class DccpGolden(unittest.TestCase):
                              (UDP_V6, "raw:ipv6:udp:dccp")):
             seen = {p["frame.protocols"].removesuffix(":data") for p in self.conversation(port)}
             self.assertEqual(seen, {layers})
+
+    def test_data_alone_can_be_marked(self):
+        for port in (NATIVE_V4, UDP_V4, NATIVE_V6, UDP_V6):
+            fields = collections.Counter((TYPES[int(p["dccp.type"])].startswith("data"), p["ip.dsfield.ecn"] or p["ipv6.tclass.ecn"])
+                                         for p in self.conversation(port))
+            self.assertGreater(fields.pop((True, "2")), 150)
+            self.assertGreater(fields.pop((False, "0")), 50)
+            self.assertFalse(fields)
 
     def test_a_conversation_from_request_to_reset(self):
         for port in (NATIVE_V4, UDP_V4):

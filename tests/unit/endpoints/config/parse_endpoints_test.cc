@@ -223,10 +223,11 @@ TEST(ParseSender, DccpInUdpUsesThePortOfTheSinksBesideIt) {
   const auto c = parsed(
       "sinks: [{port: p0, listen: dccp-udp 7000}]\n"
       "senders: [{name: a, port: p0, protocol: tfrc, to: '10.1.0.66:1', encapsulation: udp, udp_port: "
-      "8000}]\n");
+      "8000, ecn: off}]\n");
   const auto& p = std::get<DccpParams>(c.senders.at(0).params);
   EXPECT_EQ(p.udp_local_port, 7000);
   EXPECT_EQ(p.udp_remote_port, 8000);
+  EXPECT_FALSE(p.ecn);
 }
 
 TEST(ParseSender, TcpOfThePapers) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace surety::endpoints::dccp {
@@ -132,9 +133,26 @@ TEST(DccpFeatures, WhatWeDoNotDoIsDeclinedInTheFormOfTheRfc) {
   EXPECT_EQ(written(f), (Octets{33, 5, 6}));            // Confirm L, 0, our list [0]
   EXPECT_EQ(give(f, {34, 4, 6, 1}), Outcome::done);     // nothing in common: stays 0
   EXPECT_EQ(written(f), (Octets{33, 5, 6}));
-  EXPECT_EQ(give(f, {34, 5, 4, 0, 1}), Outcome::done);  // ECN Incapable: we are
-  EXPECT_EQ(written(f), (Octets{33, 5, 4, 1, 1}));
+  EXPECT_EQ(give(f, {34, 5, 4, 1, 0}), Outcome::done);  // ECN Incapable: we are not
+  EXPECT_EQ(written(f), (Octets{33, 5, 4}));
   EXPECT_EQ(give(f, {1, 34, 4, 2, 1}), Outcome::mandatory);  // short sequence numbers
+}
+
+// RFC 4340 12.1: a peer that cannot see marks says so with Mandatory; nobody says that he can.
+TEST(DccpFeatures, APeerThatIsEcnIncapableIsBelieved) {
+  for (const Role role : {Role::client, Role::server}) {
+    Features f(role, kDefaultWindow);
+    EXPECT_FALSE(f.remote_ecn_incapable());
+    EXPECT_EQ(give(f, {1, 32, 4, 4, 1}), Outcome::done);
+    EXPECT_TRUE(f.remote_ecn_incapable());
+    const Octets all = written(f);
+    const Octets confirm{35, 6, 4, 1, 0, 1};
+    EXPECT_NE(std::search(all.begin(), all.end(), confirm.begin(), confirm.end()), all.end());
+    EXPECT_EQ(give(f, {32, 4, 4, 0}), Outcome::done);
+    EXPECT_FALSE(f.remote_ecn_incapable()) << "it has changed its mind";
+    EXPECT_EQ(give(f, {32, 3, 4}), Outcome::done);
+    EXPECT_FALSE(f.remote_ecn_incapable()) << "no value";
+  }
 }
 
 TEST(DccpFeatures, ChangesBeyondTheRoomGoUnanswered) {

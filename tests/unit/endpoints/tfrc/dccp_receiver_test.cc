@@ -49,12 +49,15 @@ class DccpReceiverTest : public testing::Test {
     return sink->receive(dccp_frame(dccp_tuple(), p, options).packet(), now);
   }
   // A packet of 1500 bytes with the Timestamp of `now`.
-  Refusal data(std::uint64_t sequence, std::uint8_t counter, Time now, std::uint8_t dscp = 0) {
+  Refusal data(std::uint64_t sequence, std::uint8_t counter, Time now, std::uint8_t dscp = 0,
+               std::uint8_t ecn = 0) {
     Frame f;
     Slot s = f.slot();
     dccp::PacketWriter(dccp_tuple(), {}).write_data(s, sequence, counter, dccp::ticks(now), 1500, dscp);
     f.take(s);
-    return sink->receive(f.packet(), now);
+    IpPacket p = f.packet();
+    p.traffic_class = static_cast<std::uint8_t>(p.traffic_class | ecn);
+    return sink->receive(p, now);
   }
   // Open since 10 ms; the Ack that opened it was number 101.
   void connect() {
@@ -222,6 +225,22 @@ TEST_F(DccpReceiverTest, ALossEventIsReportedAtOnce) {
   // by far more than the three packets there were.
   const double p = reading().loss_event_rate;
   EXPECT_EQ(dccp::loss_event_rate(f), 1 / std::ceil(1 / p));
+}
+
+TEST_F(DccpReceiverTest, AMarkIsReportedAtOnceAsALossEvent) {
+  connect();
+  for (std::uint64_t s = 102; s < 112; ++s) data(s, 0, at(20ms), 0, 2);
+  feedback(at(20ms));
+  EXPECT_EQ(data(112, 1, at(30ms), 0, 3), Refusal::none);
+  const dccp::Feedback f = feedback(at(30ms));
+  EXPECT_GT(f.loss_event_rate.value(), 0);
+  ASSERT_EQ(f.interval_count, 2u);
+  EXPECT_EQ(f.intervals[0].loss, 1u);
+  const FlowReading r = reading();
+  EXPECT_EQ(r.marks, 1u);
+  EXPECT_EQ(r.loss_events, 1u);
+  EXPECT_EQ(r.lost_packets, 0u);
+  EXPECT_EQ(r.received_packets, 11u) << "it is delivered";
 }
 
 TEST_F(DccpReceiverTest, OutOfWindowIsAnsweredWithSync) {

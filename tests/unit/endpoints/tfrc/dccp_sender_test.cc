@@ -85,6 +85,32 @@ TEST_F(DccpSenderTest, TheRequestSaysWhatItNeeds) {
             (Octets{1, 32, 4, 1, 3, 32, 9, 3, 0, 0, 0, 0, 3, 0xe8, 34, 4, 192, 1, 0, 0}));
 }
 
+// RFC 4340 12, RFC 8311 5: ECT(0), of data only.
+TEST_F(DccpSenderTest, OnlyDataCanBeMarked) {
+  const auto opening = sent_by(sender, at(0s));
+  EXPECT_EQ(opening.front().packet().traffic_class & 3, 0);
+  ASSERT_EQ(give(of(Type::response, 1000, decoded(opening.front()).sequence), kConfirms), Refusal::none);
+  const auto frames = sent_by(sender, at(10ms));
+  ASSERT_EQ(types_of(frames), (Types{Type::ack, Type::data_ack}));
+  EXPECT_EQ(frames[0].packet().traffic_class & 3, 0);
+  EXPECT_EQ(frames[1].packet().traffic_class & 3, 2);
+}
+
+TEST_F(DccpSenderTest, APeerThatDoesNotLookAtMarksGetsNothingMarkable) {
+  connect();
+  Octets incapable{1, 32, 4, 4, 1};
+  ASSERT_EQ(give(of(Type::ack, 1002, iss + 2), incapable), Refusal::none);
+  const auto frames = sent_by(sender, at(200ms));
+  ASSERT_FALSE(frames.empty());
+  for (const Frame& f : frames) EXPECT_EQ(f.packet().traffic_class & 3, 0);
+}
+
+TEST_F(DccpSenderTest, WithoutEcnNothingIsMarkable) {
+  params.ecn = false;
+  connect();
+  for (const Frame& f : sent_by(sender, at(200ms))) EXPECT_EQ(f.packet().traffic_class & 3, 0);
+}
+
 TEST_F(DccpSenderTest, SequenceWindowFitsTheRate) {
   DccpParams fast;
   fast.tfrc.guarantee = 5_Gbps;

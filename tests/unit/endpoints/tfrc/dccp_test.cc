@@ -4,6 +4,7 @@
 
 #include "conditioners/rng.h"
 #include "endpoints/tfrc/tfrc_equation.h"
+#include "router/wire/rewrite.h"
 #include "tests/unit/endpoints/tfrc/dccp_peer.h"
 
 namespace surety::endpoints {
@@ -164,6 +165,25 @@ TEST(Dccp, RandomLossGivesTheRateOfTheEquation) {
   EXPECT_NEAR(static_cast<double>(there.loss_events), static_cast<double>(here.loss_events), 3);
   EXPECT_GE(there.lost_packets + 3, here.lost_packets);
   EXPECT_LT(there.lost_packets, 2 * here.lost_packets);  // what arrived between two losses of an event counts
+}
+
+// As the rate under losses, and everything arrives.
+TEST(Dccp, RandomMarksGiveTheRateOfTheEquation) {
+  Conversation c(DccpParams{});
+  c.wire.there.delay = c.wire.back.delay = 50ms;
+  c.wire.there.alter = [random = random_loss(0.01)](WirePacket& p) {
+    if (!random(p) || (p.frame[15] & 3) != 2) return;
+    set_ce(p.frame.data() + 14, false);
+  };
+  const double measured = throughput(c, 100s, 500s);
+  const double expected = 8 * tfrc_throughput(1500_B, 100ms, 0.01);
+  EXPECT_GT(measured, 0.85 * expected);
+  EXPECT_LT(measured, 1.15 * expected);
+  const FlowReading there = c.at_sender(), here = c.at_receiver();
+  EXPECT_EQ(here.lost_packets, 0u);
+  EXPECT_NEAR(static_cast<double>(here.marks), 0.01 * static_cast<double>(there.sent_packets),
+              0.1 * static_cast<double>(here.marks));
+  EXPECT_NEAR(static_cast<double>(there.loss_events), static_cast<double>(here.loss_events), 3);
 }
 
 TEST(Dccp, AGuaranteeHoldsUnderLoss) {
