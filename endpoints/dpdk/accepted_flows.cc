@@ -45,7 +45,7 @@ void AcceptedFlows::take(const Snapshot& s) {
   for (auto it = flows_.begin(); it != flows_.end();) {
     Flow& f = it->second;
     if (f.seen == snapshots_ || f.sender) {
-      if (f.seen != snapshots_) f.state = FlowState::closed, f.throughput = 0;
+      if (f.seen != snapshots_) f.state = FlowState::closed, f.delivered = 0;
       ++it;
       continue;
     }
@@ -67,9 +67,11 @@ void AcceptedFlows::take(const FlowSample& s) {
   if (fresh) f = begin(key, s);
   measure(f, s);
   const Duration passed = s.at - f.last_at;
-  f.throughput = passed.count() > 0
-                     ? static_cast<double>(s.reading.received_bytes - f.last.received_bytes) / seconds(passed)
-                     : 0;
+  const auto delivered = [&](const FlowReading& r) {
+    return received({}, &r, key.transport == Transport::tcp).delivered;
+  };
+  f.delivered =
+      passed.count() > 0 ? std::max(0.0, delivered(s.reading) - delivered(f.last)) / seconds(passed) : 0;
   f.last = s.reading;
   f.last_at = s.at;
   f.state = s.state;
@@ -92,7 +94,8 @@ AcceptedFlows::Flow AcceptedFlows::begin(const Key& key, const FlowSample& s) co
     f.sender = local->second;
     return f;
   }
-  f.track.emplace(FlowIdentity{sink_name(key), endpoints::name(key.transport), peer(key.tuple), Rate{}},
+  f.track.emplace(FlowIdentity{sink_name(key), endpoints::name(key.transport), peer(key.tuple), Rate{},
+                               key.transport == Transport::tcp},
                   s.at);
   f.track->sample(FlowReading{}, &s.reading, s.at);
   return f;
@@ -142,7 +145,7 @@ std::vector<SinkReading> AcceptedFlows::sinks() const {
   for (const auto& [key, f] : flows_) {
     SinkReading& s = sums[{key.port, key.transport}];
     add(s, f);
-    s.throughput += f.throughput;
+    s.delivered += f.delivered;
     ++s.flows[static_cast<std::size_t>(f.state)];
   }
   std::vector<SinkReading> out;

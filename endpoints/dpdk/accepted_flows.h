@@ -54,7 +54,7 @@ class AcceptedFlows {
     FlowReading last;
     FlowState state = FlowState::idle;
     std::uint64_t seen = 0;  // number of the snapshot that had it last
-    double throughput = 0;   // of the last second
+    double delivered = 0;    // in the last second
     Time last_at{};
     bool committed = false;
   };

@@ -43,7 +43,7 @@ struct SenderReading {
   std::uint64_t sent_packets = 0, sent_bytes = 0, received_packets = 0, received_bytes = 0;
   std::uint64_t payload_bytes = 0, lost_packets = 0, retransmitted_packets = 0;
   double target = 0;                   // of all its flows, started or not; 0: nothing was promised
-  double throughput = 0;               // of the last second
+  double delivered = 0;                // in the last second
   Mean respect;                        // RoS so far, of flows with a target
   Mean rtt;                            // seconds
   Mean loss_event_rate;                // TFRC, gTFRC
@@ -55,7 +55,7 @@ struct SinkReading {
   std::string port, protocol;
   FlowCounts flows{};
   std::uint64_t received_packets = 0, received_bytes = 0, payload_bytes = 0, lost_packets = 0;
-  double throughput = 0;  // of the last second
+  double delivered = 0;  // in the last second
 };
 
 struct EndpointPortReading {

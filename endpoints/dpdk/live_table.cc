@@ -39,7 +39,7 @@ std::string states(const FlowCounts& flows, std::uint32_t failed) {
 TextTable header() {
   TextTable t;
   for (const char* left : {"name", "protocol", "flows"}) t.column(left, Align::left);
-  for (const char* right : {"target", "arrives", "of target", "RoS", "RTT", "lost", "p", "repeated"})
+  for (const char* right : {"target", "delivered", "of target", "RoS", "RTT", "lost", "p", "repeated"})
     t.column(right, Align::right);
   return t;
 }
@@ -55,8 +55,8 @@ std::vector<std::string> row(const SenderReading& s) {
           s.protocol,
           states(s.flows, s.failed),
           promised ? human::rate(s.target) : "",
-          human::rate(s.throughput),
-          promised ? human::percent(s.throughput / s.target) : "",
+          human::rate(s.delivered),
+          promised ? human::percent(s.delivered / s.target) : "",
           known(s.respect.value(), human::percent),
           known(s.rtt.value(), human::duration),
           lost_share(s.lost_packets, s.received_packets),
@@ -69,7 +69,7 @@ std::vector<std::string> row(const SinkReading& s) {
           s.protocol + " sink",
           states(s.flows, 0),
           "",
-          human::rate(s.throughput),
+          human::rate(s.delivered),
           "",
           "",
           "",

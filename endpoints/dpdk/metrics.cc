@@ -104,8 +104,9 @@ void gauges(Renderer& r) {
   using S = const SenderReading&;
   r.senders(kGauge, "target_bytes_per_second", "Promised rate of IP packets.",
             [](S s) { return s.target > 0 ? std::optional(s.target) : std::nullopt; });
-  r.both(kGauge, "throughput_bytes_per_second", "Bytes of IP packets that arrived in the last second.",
-         [](const auto& s) { return s.throughput; });
+  r.both(kGauge, "delivered_bytes_per_second",
+         "What the applications got in the last second, in order (TCP) or at all, in bytes of IP packets.",
+         [](const auto& s) { return s.delivered; });
   r.senders(kGauge, "respect_ratio",
             "Respect of service so far: the mean over seconds of min(1, rate / target).",
             [](S s) { return s.respect.value(); });

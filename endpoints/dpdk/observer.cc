@@ -84,7 +84,7 @@ void Observer::add(SenderReading& line, std::size_t flow, const FlowSample& s) c
   }
   const auto& track = senders_[flow].track;
   if (!track) return;
-  if (!senders_[flow].complete) line.throughput += track->last_second().bytes_per_second();
+  if (!senders_[flow].complete) line.delivered += track->last_second().bytes_per_second();
   if (const auto respect = track->result().respect) line.respect.add(*respect);
 }
 
@@ -95,7 +95,7 @@ FlowIdentity Observer::identity(const SenderFlow& f) const {
   return {
       name, s.protocol,
       s.to.is_v6() ? fmt::format("[{}]:{}", address, s.to_port) : fmt::format("{}:{}", address, s.to_port),
-      s.target};
+      s.target, f.transport == Transport::tcp};
 }
 
 EndpointReading Observer::reading() const {

@@ -19,10 +19,11 @@ double acknowledged_bytes(const FlowReading& s) {
   return static_cast<double>(s.payload_bytes) * std::max(1.0, mean_packet / mean_payload);
 }
 
-double arrived_bytes(const FlowReading& sender, const FlowReading* receiver) {
-  if (receiver) return static_cast<double>(receiver->received_bytes);
-  if (sender.received_bytes > 0) return static_cast<double>(sender.received_bytes);
-  return acknowledged_bytes(sender);
+// Payload in order, in packets like those that arrived.
+double in_order_bytes(const FlowReading& r) {
+  if (r.carried_bytes == 0) return 0;
+  return static_cast<double>(r.payload_bytes) * static_cast<double>(r.received_bytes) /
+         static_cast<double>(r.carried_bytes);
 }
 
 Rate rate(double bytes_per_second) {
@@ -35,19 +36,29 @@ std::optional<Duration> known(Duration d) {
 
 }  // namespace
 
+Received received(const FlowReading& sender, const FlowReading* receiver, bool in_order) {
+  if (!receiver && sender.received_bytes == 0) {
+    const double bytes = acknowledged_bytes(sender);
+    return {bytes, bytes};
+  }
+  const FlowReading& there = receiver ? *receiver : sender;
+  const auto arrived = static_cast<double>(there.received_bytes);
+  return {arrived, in_order ? in_order_bytes(there) : arrived};
+}
+
 bool FlowResult::kept(double tolerance) const {
-  return identity.target == Rate{} || throughput >= (1 - tolerance) * identity.target;
+  return identity.target == Rate{} || delivered >= (1 - tolerance) * identity.target;
 }
 
 FlowTrack::FlowTrack(FlowIdentity identity, Time start)
     : identity_(std::move(identity)), start_(start), measured_from_(start), last_(start), bin_{start} {}
 
 double FlowTrack::bin_rate() const {
-  return last_ > bin_.start ? std::max(0.0, arrived_ - bin_.bytes) / seconds(last_ - bin_.start) : 0;
+  return last_ > bin_.start ? std::max(0.0, total_.delivered - bin_.bytes) / seconds(last_ - bin_.start) : 0;
 }
 
 bool FlowTrack::full(Time end) const {
-  const bool news = own_receiver_ || arrived_ > bin_.bytes;
+  const bool news = own_receiver_ || total_.delivered > bin_.bytes;
   return end - bin_.start >= (news ? kBin : kNewsBin);
 }
 
@@ -56,16 +67,18 @@ void FlowTrack::sample(const FlowReading& sender, const FlowReading* receiver, T
   if (!final_payload_ && now > last_ && full(last_)) {
     last_rate_ = bin_rate();
     if (identity_.target > Rate{}) respected_ += seconds(last_ - bin_.start) * reached(last_rate_);
-    bin_ = {last_, arrived_};
+    bin_ = {last_, total_.delivered};
   }
   sender_ = sender;
   own_receiver_ = receiver != nullptr;
   receiver_ = receiver ? *receiver : FlowReading{};
   if (final_payload_) return;
-  arrived_ = std::max(arrived_, arrived_bytes(sender, receiver));
-  known_ = known_ || own_receiver_ || arrived_ > 0;
+  const Received seen = received(sender, receiver, identity_.in_order);
+  total_ = {std::max(total_.arrived, seen.arrived), std::max(total_.delivered, seen.delivered)};
+  known_ = known_ || own_receiver_ || total_.arrived > 0;
   if (now <= start_) {
-    base_ = bin_.bytes = arrived_;
+    base_ = total_;
+    bin_.bytes = total_.delivered;
     base_payload_ = receiver ? receiver->payload_bytes : sender.payload_bytes;
     return;
   }
@@ -76,9 +89,9 @@ void FlowTrack::sample(const FlowReading& sender, const FlowReading* receiver, T
 
 void FlowTrack::begin_measuring() {
   measured_from_ = last_;
-  base_ = arrived_;
+  base_ = total_;
   base_payload_ = own_receiver_ ? receiver_.payload_bytes : sender_.payload_bytes;
-  bin_ = {last_, arrived_};
+  bin_ = {last_, total_.delivered};
   respected_ = 0;
 }
 
@@ -97,7 +110,8 @@ FlowResult FlowTrack::result() const {
   r.arrival_known = known_;
   const FlowReading& far = own_receiver_ ? receiver_ : sender_;
   if (r.seconds > 0) {
-    r.throughput = rate((arrived_ - base_) / r.seconds);
+    r.delivered = rate((total_.delivered - base_.delivered) / r.seconds);
+    r.throughput = rate((total_.arrived - base_.arrived) / r.seconds);
     const std::uint64_t payload = final_payload_.value_or(far.payload_bytes);
     r.goodput = rate(static_cast<double>(payload - std::min(payload, base_payload_)) / r.seconds);
   }

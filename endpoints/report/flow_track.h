@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What became of one flow: measured from readings of its two ends, about once a second.
 //
-//   throughput      IP bytes that arrived / measured time
+//   delivered       IP bytes that the application got, in order (TCP) or at all (DCCP, UDP) / measured time
+//   throughput      IP bytes that arrived: also repetitions, and what waits behind a hole / measured time
 //   goodput         payload bytes, each once / measured time
 //   time to target  from the start to the end of the first bin with at least 95 % of the target
 //   RoS             mean over the time of min(1, bin / target)
-// A bin is the time between samples, at least kBin long. What arrived is what the receiver counted; where it
-// is in another process, what it told the sender (UDP, DCCP), or what it acknowledged, at the mean packet
-// size (TCP). Reports come in steps: without news a bin waits, up to kNewsBin.
+// A bin is what was delivered between samples, at least kBin apart. What arrived is what the receiver
+// counted; where it is in another process, what it told the sender (UDP, DCCP), or what it acknowledged, at
+// the mean packet size (TCP). Reports come in steps: without news a bin waits, up to kNewsBin.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,18 @@
 namespace surety::endpoints {
 
 struct FlowIdentity {
-  std::string name;      // of the line of YAML; with #n when it stands for several flows
-  std::string protocol;  // gtfrc, tfrc, gtcp, newreno, reno, udp
-  std::string peer;      // "198.51.100.1:5001"
-  Rate target;           // zero: nothing was promised
+  std::string name;       // of the line of YAML; with #n when it stands for several flows
+  std::string protocol;   // gtfrc, tfrc, gtcp, newreno, reno, udp
+  std::string peer;       // "198.51.100.1:5001"
+  Rate target;            // zero: nothing was promised
+  bool in_order = false;  // TCP: what arrives is not all delivered
 };
 
 struct FlowResult {
   FlowIdentity identity;
   double seconds = 0;  // measured
-  Rate throughput, goodput;
-  bool arrival_known = false;  // false: nobody has told anything, throughput and goodput are zero
+  Rate delivered, throughput, goodput;
+  bool arrival_known = false;  // false: nobody has told anything, these rates are zero
   std::uint64_t sent = 0, received = 0, lost = 0, retransmitted = 0, duplicates = 0;  // packets
   std::uint64_t payload = 0, mismatched = 0;  // bytes: each once; of another stream than our senders'
   std::optional<double> in_share;             // of packets as received; where the sink is ours
@@ -39,9 +41,16 @@ struct FlowResult {
   std::optional<double> time_to_target;  // seconds from the flow's start
   std::optional<double> respect;         // RoS, 0..1; flows with a target
   std::string state, failure;            // of the sender, filled in by the driver: "open", "no_answer"
-  // With a target: throughput >= (1 - tolerance) * target. Without: true.
+  // With a target: delivered >= (1 - tolerance) * target. Without: true.
   bool kept(double tolerance) const;
 };
+
+// IP bytes that arrived, and those that were delivered, as far as the readings tell; receiver null: not in
+// this process.
+struct Received {
+  double arrived = 0, delivered = 0;
+};
+Received received(const FlowReading& sender, const FlowReading* receiver, bool in_order);
 
 class FlowTrack {
  public:
@@ -54,18 +63,18 @@ class FlowTrack {
   // Readings at `now`; receiver null: not in this process. The time of the last sample ends the measured
   // time; sampled again at that time, what has arrived since still counts.
   void sample(const FlowReading& sender, const FlowReading* receiver, Time now);
-  // Throughput, goodput and RoS are measured from the last sample on (`measure:`); what came before only
-  // counts towards the time to target and in the counters.
+  // Rates and RoS are measured from the last sample on (`measure:`); what came before only counts towards the
+  // time to target and in the counters.
   void begin_measuring();
   // And up to the last sample; counters go on.
   void end_measuring();
   FlowResult result() const;
-  Rate last_second() const;  // throughput of the last bin, for the live table
+  Rate last_second() const;  // delivered in the last bin, for the live table
 
  private:
   struct Bin {
     Time start;
-    double bytes = 0;  // arrived before it
+    double bytes = 0;  // delivered before it
   };
   bool full(Time end) const;
   double bin_rate() const;  // of the open bin; bytes/s
@@ -73,7 +82,7 @@ class FlowTrack {
 
   FlowIdentity identity_;
   Time start_, measured_from_, last_;
-  double base_ = 0, arrived_ = 0;  // IP bytes, when measuring began and at the last sample
+  Received base_, total_;  // when measuring began and at the last sample
   std::uint64_t base_payload_ = 0;
   Bin bin_;
   double last_rate_ = 0;  // of the last bin that is closed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run proved: per flow the target, what arrived, and whether that is enough; as JSON and as text.
+// What a run proved: per flow the target, what was delivered, and whether it is enough; as JSON and text.
 #pragma once
 
 #include <array>
@@ -20,10 +20,12 @@ struct Report {
 
   bool kept() const;  // every flow with a target
   // One object: version (of this format: 1), duration_s, tolerance, kept, flows, accepted, refusals. A flow
-  // has the keys of surety-lab: name, protocol, target_bps, throughput_bps, ...; what is not known is null.
+  // has the keys of surety-lab: name, protocol, target_bps, delivered_bps, throughput_bps (what arrived),
+  // ...; what is not known is null.
   std::string json() const;
   // Tables of flows, refusals, and a verdict: a line for each promise that was missed. More than 8 flows of
-  // one line of YAML are one row with their least, mean and greatest.
+  // one line of YAML are one row with their least, mean and greatest. What arrived stands beside what was
+  // delivered where they differ by half a percent.
   std::string text() const;
 };
 

@@ -25,6 +25,7 @@ Json row(const FlowResult& f, double tolerance) {
           {"peer", f.identity.peer},
           {"target_bps", promised ? Json(f.identity.target.bits_per_second()) : Json()},
           {"duration_s", f.seconds},
+          {"delivered_bps", measured(f, f.delivered)},
           {"throughput_bps", measured(f, f.throughput)},
           {"goodput_bps", measured(f, f.goodput)},
           {"sent_packets", f.sent},

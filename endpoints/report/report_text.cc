@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 
@@ -61,6 +62,13 @@ std::optional<double> target(const FlowResult& f) {
   return static_cast<double>(f.identity.target.bits_per_second());
 }
 
+// Blank where it is as much as was delivered.
+std::optional<double> arriving(const FlowResult& f) {
+  constexpr double kAsMuch = 0.005;
+  const double more = f.throughput.bytes_per_second() - f.delivered.bytes_per_second();
+  return std::abs(more) > kAsMuch * f.delivered.bytes_per_second() ? bits(f, f.throughput) : std::nullopt;
+}
+
 // Blank where it is not of that kind of flow.
 std::optional<double> unless_zero(std::uint64_t n) {
   return n > 0 ? std::optional(static_cast<double>(n)) : std::nullopt;
@@ -69,7 +77,8 @@ std::optional<double> unless_zero(std::uint64_t n) {
 const std::vector<Column>& columns() {
   static const std::vector<Column> all{
       {"target", target, rate_of},
-      {"throughput", [](const FlowResult& f) { return bits(f, f.throughput); }, rate_of},
+      {"delivered", [](const FlowResult& f) { return bits(f, f.delivered); }, rate_of},
+      {"arriving", arriving, rate_of},
       {"goodput", [](const FlowResult& f) { return bits(f, f.goodput); }, rate_of},
       {"sent", [](const FlowResult& f) { return unless_zero(f.sent); }, count},
       {"received", [](const FlowResult& f) { return unless_zero(f.received); }, count},
@@ -151,8 +160,8 @@ std::string missed(const FlowResult& f) {
   const std::string promised = rate_of(*target(f));
   if (!f.arrival_known)
     return fmt::format("MISSED {}: nobody told what arrived of {}\n", f.identity.name, promised);
-  const double share = f.throughput.bytes_per_second() / f.identity.target.bytes_per_second();
-  return fmt::format("MISSED {}: {} of {} ({})\n", f.identity.name, rate_of(*bits(f, f.throughput)), promised,
+  const double share = f.delivered.bytes_per_second() / f.identity.target.bytes_per_second();
+  return fmt::format("MISSED {}: {} of {} ({})\n", f.identity.name, rate_of(*bits(f, f.delivered)), promised,
                      human::percent(share));
 }
 
@@ -169,7 +178,7 @@ std::string missed(Flows line, double tolerance) {
     return text;
   }
   const auto* worst = *std::min_element(
-      all.begin(), all.end(), [](const auto* a, const auto* b) { return a->throughput < b->throughput; });
+      all.begin(), all.end(), [](const auto* a, const auto* b) { return a->delivered < b->delivered; });
   return fmt::format("MISSED by {} of {} flows, worst:\n", all.size(), line.size()) + missed(*worst);
 }
 

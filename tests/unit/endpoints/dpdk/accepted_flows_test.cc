@@ -100,11 +100,27 @@ TEST_F(AcceptedFlowsTest, SumsKeepWhatIsOver) {
   EXPECT_EQ(s.payload_bytes, 540'000u);
   EXPECT_EQ(s.lost_packets, 6u);
   EXPECT_EQ(s.flows[static_cast<std::size_t>(FlowState::open)], 1u);
-  EXPECT_EQ(s.throughput, 300'000);
+  EXPECT_EQ(s.delivered, 300'000);
   const auto results = flows_.results();
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].state, "closed");
   EXPECT_EQ(results[0].received, 100u);
+}
+
+TEST_F(AcceptedFlowsTest, OfTcpWhatIsInOrderIsDelivered) {
+  const auto tcp = [](std::uint64_t packets, std::uint64_t in_order, Time at) {
+    FlowSample s = sample(7, packets, at);
+    s.transport = Transport::tcp;
+    s.reading.carried_bytes = 900 * packets;
+    s.reading.payload_bytes = 900 * in_order;
+    return s;
+  };
+  take({tcp(100, 100, Time(1s))});
+  take({tcp(200, 150, Time(2s))});
+  EXPECT_EQ(flows_.sinks()[0].delivered, 50'000);
+  const FlowResult r = flows_.results()[0];
+  EXPECT_EQ(r.throughput, Rate::bytes_per_second(100'000));
+  EXPECT_EQ(r.delivered, Rate::bytes_per_second(50'000));
 }
 
 TEST_F(AcceptedFlowsTest, AnotherFlowOnTheSamePortsBeginsAnew) {

@@ -14,7 +14,7 @@ TEST(LiveTable, ARowPerSenderAndSink) {
   // clang-format off
   EXPECT_EQ(live_text(test::sample_endpoint_reading(), 24),
 "1 min 1 s; 4 packets refused\n"
-"name    protocol   flows                                          target     arrives  of target     RoS    RTT   lost       p  repeated\n"
+"name    protocol   flows                                          target   delivered  of target     RoS    RTT   lost       p  repeated\n"
 "camera  gtfrc      1 connecting, 2 open, 1 closed (1 failed)  800 kbit/s  780 kbit/s     97.5 %  75.0 %  40 ms  1.0 %  0.0125\n"
 "web     newreno    10 idle                                                   0 bit/s                                                  3\n"
 "p0      dccp sink  2 open                                                  48 kbit/s                            3.8 %\n");

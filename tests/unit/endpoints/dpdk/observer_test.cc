@@ -92,12 +92,12 @@ TEST_F(ObserverTest, SumsTheFlowsOfALine) {
   EXPECT_EQ(s.flows, (FlowCounts{1, 0, 1, 0, 0}));
   EXPECT_EQ(s.sent_packets, 100u);
   EXPECT_EQ(s.received_packets, 90u);
-  EXPECT_EQ(s.throughput, 90'000);
+  EXPECT_EQ(s.delivered, 90'000);
   o.take(snapshot(2s, sample(200, 190, kZero + 2s), sample(100, 50, kZero + 2s)));
   s = o.reading().senders[0];
   EXPECT_EQ(s.sent_packets, 300u);
   EXPECT_EQ(s.received_bytes, 240'000u);
-  EXPECT_EQ(s.throughput, 150'000);
+  EXPECT_EQ(s.delivered, 150'000);
   EXPECT_DOUBLE_EQ(*s.respect.value(), (0.95 + 0.5) / 2);
   EXPECT_EQ(o.reading().elapsed, 2);
 }
@@ -119,7 +119,7 @@ TEST_F(ObserverTest, AFlowIsMeasuredUntilItBeginsToClose) {
   EXPECT_EQ(r.seconds, 1.5);
   EXPECT_EQ(r.throughput, Rate::bytes_per_second(100'000));
   EXPECT_EQ(r.state, "closed");
-  EXPECT_EQ(o.reading().senders[0].throughput, 0);
+  EXPECT_EQ(o.reading().senders[0].delivered, 0);
 }
 
 TEST_F(ObserverTest, TheLastSnapshotEndsWhatNeverClosed) {
@@ -172,6 +172,31 @@ senders: [{name: cam, port: p0, protocol: udp, rate: 800 kbit/s, to: "10.0.0.2:5
   EXPECT_EQ(o.reading().senders[0].received_packets, 99u);
   EXPECT_EQ(o.report(0.04).flows[0].throughput, Rate::bytes_per_second(99'000));
   EXPECT_TRUE(o.report(0.04).accepted.empty());
+}
+
+// A TCP sink has 99 packets, and of the 90 kB in them 50 in order.
+TEST_F(ObserverTest, OfTcpWhatIsInOrderCounts) {
+  config_ = test::parsed(R"(
+sinks: [{port: p1, listen: [tcp 5001]}]
+senders: [{name: cam, port: p0, protocol: gtcp, target: 600 kbit/s, to: "10.0.0.2:5001", flows: 2}]
+)");
+  for (SenderFlow& f : flows_) f.transport = Transport::tcp;
+  Observer o(config_, flows_);
+  Snapshot s = snapshot(1s, sample(100, 0, kZero + 1s), {});
+  FlowSample sink = sample(0, 99, kZero + 1s);
+  sink.transport = Transport::tcp;
+  sink.reading.carried_bytes = 99 * 900;
+  sink.reading.payload_bytes = 50 * 900;
+  sink.port = 1;
+  sink.tuple = {flows_[0].tuple.remote, flows_[0].tuple.local, 5001, 49152};
+  s.accepted = {sink};
+  o.take(s);
+  const FlowResult r = o.report(0.04).flows[0];
+  EXPECT_EQ(r.throughput, Rate::bytes_per_second(99'000));
+  EXPECT_EQ(r.delivered, Rate::bytes_per_second(50'000));
+  EXPECT_FALSE(r.kept(0.04)) << "600 kbit/s have arrived, and 400 are delivered";
+  EXPECT_EQ(o.reading().senders[0].delivered, 50'000);
+  EXPECT_NEAR(r.respect.value(), 50 / 75., 1e-9);
 }
 
 TEST_F(ObserverTest, RefusalsOfAllPortsAreInTheReport) {

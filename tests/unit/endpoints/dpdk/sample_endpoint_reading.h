@@ -19,7 +19,7 @@ inline EndpointReading sample_endpoint_reading() {
   camera.payload_bytes = 1'455'300;
   camera.lost_packets = 10;
   camera.target = 100'000;
-  camera.throughput = 97'500;
+  camera.delivered = 97'500;
   camera.respect.add(1);
   camera.respect.add(0.5);
   camera.rtt.add(0.03);
@@ -41,7 +41,7 @@ inline EndpointReading sample_endpoint_reading() {
   sink.received_bytes = 60'000;
   sink.payload_bytes = 58'000;
   sink.lost_packets = 2;
-  sink.throughput = 6'000;
+  sink.delivered = 6'000;
 
   EndpointPortReading port;
   port.name = "p0";

@@ -46,6 +46,7 @@ TEST_F(FlowTrackTest, ThroughputAndGoodputOverTheWholeTime) {
   const FlowResult r = track.result();
   EXPECT_DOUBLE_EQ(r.seconds, 10);
   EXPECT_EQ(r.throughput, 800_kbps);
+  EXPECT_EQ(r.delivered, 800_kbps) << "whatever arrives";
   EXPECT_EQ(r.goodput, 720_kbps);
   EXPECT_TRUE(r.arrival_known);
   EXPECT_DOUBLE_EQ(r.respect.value(), 1);
@@ -150,12 +151,13 @@ TEST(FlowTrack, WithoutATargetNothingIsPromised) {
   EXPECT_TRUE(track.result().kept(0));
 }
 
-TEST(FlowResult, KeptIsThroughputWithinTheTolerance) {
+TEST(FlowResult, KeptIsWhatWasDeliveredWithinTheTolerance) {
   FlowResult r;
   r.identity.target = 1_Mbps;
-  r.throughput = 960_kbps;
+  r.delivered = 960_kbps;
+  r.throughput = 2_Mbps;
   EXPECT_TRUE(r.kept(0.04));
-  r.throughput = Rate::bits_per_second(959'999);
+  r.delivered = Rate::bits_per_second(959'999);
   EXPECT_FALSE(r.kept(0.04));
 }
 
@@ -193,10 +195,36 @@ TEST(FlowTrack, AcknowledgementsAreTakenAtTheMeanPacketSize) {
   track.sample(s, nullptr, kStart + 1s);
   const FlowResult r = track.result();
   EXPECT_EQ(r.throughput, Rate::bits_per_second(70 * 1500 * 8));
+  EXPECT_EQ(r.delivered, r.throughput);
   EXPECT_EQ(r.goodput, Rate::bits_per_second(70 * 1448 * 8));
   EXPECT_TRUE(r.arrival_known);
   EXPECT_EQ(r.lost, 10u);
   EXPECT_EQ(r.retransmitted, 10u);
+}
+
+// 100 kB a second arrive; the application gets nothing in the first second, all of it in the second, and then
+// half: the other is repetitions.
+TEST(FlowTrack, OfTcpBytesInOrderCount) {
+  FlowIdentity identity = flow(800_kbps, "gtcp");
+  identity.in_order = true;
+  FlowTrack track(identity, kStart);
+  FlowReading r;
+  Time at = kStart;
+  for (const std::uint64_t in_order : {0u, 200u, 250u, 300u}) {
+    r.received_bytes += 100'000;
+    r.carried_bytes += 90'000;
+    r.payload_bytes = in_order * 900;
+    track.sample({}, &r, at += 1s);
+  }
+  const FlowResult result = track.result();
+  EXPECT_EQ(result.throughput, 800_kbps);
+  EXPECT_EQ(result.delivered, 600_kbps);
+  EXPECT_EQ(result.goodput, 540_kbps);
+  EXPECT_DOUBLE_EQ(result.respect.value(), (0 + 1 + 0.5 + 0.5) / 4);
+  EXPECT_DOUBLE_EQ(result.time_to_target.value(), 2);
+  EXPECT_EQ(track.last_second(), 400_kbps);
+  EXPECT_FALSE(result.kept(0.2));
+  EXPECT_TRUE(result.kept(0.25));
 }
 
 TEST(FlowTrack, NobodyTellsWhatArrived) {

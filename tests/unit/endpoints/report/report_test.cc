@@ -19,7 +19,7 @@ FlowResult camera() {
   FlowResult f;
   f.identity = {"camera", "gtfrc", "198.51.100.1:5001", 800_kbps};
   f.seconds = 60;
-  f.throughput = 796_kbps;
+  f.delivered = f.throughput = 796_kbps;
   f.goodput = 772_kbps;
   f.arrival_known = true;
   f.sent = 4000;
@@ -50,7 +50,7 @@ FlowResult noise() {
 FlowResult backup(std::uint64_t kbps) {
   FlowResult f = camera();
   f.identity = {"backup", "gtcp", "[2001:db8::1]:5001", 4_Mbps};
-  f.throughput = Rate::bits_per_second(kbps * 1000);
+  f.delivered = f.throughput = Rate::bits_per_second(kbps * 1000);
   f.respect = static_cast<double>(kbps) / 4000;
   return f;
 }
@@ -74,7 +74,7 @@ TEST(ReportJson, AFlowWithEverything) {
   const auto json = nlohmann::json::parse(report({camera()}).json());
   EXPECT_EQ(json.at("flows").at(0), nlohmann::json::parse(R"({
     "name": "camera", "protocol": "gtfrc", "peer": "198.51.100.1:5001", "target_bps": 800000, "duration_s": 60.0,
-    "throughput_bps": 796000, "goodput_bps": 772000, "sent_packets": 4000, "received_packets": 3980,
+    "delivered_bps": 796000, "throughput_bps": 796000, "goodput_bps": 772000, "sent_packets": 4000, "received_packets": 3980,
     "lost_packets": 20, "retransmitted_packets": 0, "duplicate_packets": 0,
     "payload_bytes": 5790000, "mismatched_bytes": 0, "in_share": 0.9751, "ros": 0.985,
     "time_to_target_s": 2.0, "rtt_mean_s": 0.0523, "rtt_min_s": 0.04, "one_way_delay_mean_s": 0.026,
@@ -85,8 +85,8 @@ TEST(ReportJson, WhatIsNotKnownIsNull) {
   const auto json = nlohmann::json::parse(report({noise()}).json());
   const auto& flow = json.at("flows").at(0);
   for (const auto* key :
-       {"target_bps", "throughput_bps", "goodput_bps", "in_share", "ros", "time_to_target_s", "rtt_mean_s",
-        "rtt_min_s", "one_way_delay_mean_s", "loss_event_rate", "kept"})
+       {"target_bps", "delivered_bps", "throughput_bps", "goodput_bps", "in_share", "ros", "time_to_target_s",
+        "rtt_mean_s", "rtt_min_s", "one_way_delay_mean_s", "loss_event_rate", "kept"})
     EXPECT_TRUE(flow.at(key).is_null()) << key;
 }
 
@@ -114,7 +114,7 @@ TEST(ReportJson, ANameThatIsNoTextDoesNotThrow) {
 
 // clang-format off
 constexpr const char* kTable =
-    "flow    protocol  peer                    target  throughput     goodput  sent  received  lost      IN      RTT  loss events  to target     RoS  state\n"
+    "flow    protocol  peer                    target   delivered     goodput  sent  received  lost      IN      RTT  loss events  to target     RoS  state\n"
     "camera  gtfrc     198.51.100.1:5001   800 kbit/s  796 kbit/s  772 kbit/s  4000      3980    20  97.5 %  52.3 ms      0.00123        2 s  98.5 %  closed\n"
     "noise   udp       198.51.100.1:9                                           100               0                                                   no_answer\n"
     "backup  gtcp      [2001:db8::1]:5001    4 Mbit/s    2 Mbit/s  772 kbit/s  4000      3980    20  97.5 %  52.3 ms      0.00123        2 s  50.0 %  closed\n"
@@ -122,12 +122,23 @@ constexpr const char* kTable =
     "MISSED backup: 2 Mbit/s of 4 Mbit/s (50.0 %)\n"
     "1 of 2 promises kept (tolerance 4.0 %)\n";
 constexpr const char* kManyFlows =
-    "flow        protocol  peer                  target                      throughput     goodput  sent  received  lost      IN      RTT  loss events  to target                         RoS  state\n"
+    "flow        protocol  peer                  target                       delivered     goodput  sent  received  lost      IN      RTT  loss events  to target                         RoS  state\n"
     "backup x 9  gtcp      [2001:db8::1]:5001  4 Mbit/s  1 Mbit/s / 5 Mbit/s / 9 Mbit/s  772 kbit/s  4000      3980     7  97.5 %  52.3 ms      0.00123        2 s  25.0 % / 125.0 % / 225.0 %  closed\n";
 // clang-format on
 
 TEST(ReportText, ATableAndAVerdict) {
   EXPECT_EQ(report({camera(), noise(), backup(2000)}).text(), kTable);
+}
+
+TEST(ReportText, WhatArrivesStandsBesideWhereItIsMore) {
+  FlowResult f = backup(2000);
+  f.throughput = 2005_kbps;
+  EXPECT_THAT(report({f}).text(), Not(HasSubstr("arriving")));
+  f.throughput = 4_Mbps;
+  const std::string text = report({f, camera()}).text();
+  EXPECT_THAT(text, HasSubstr("delivered  arriving "));
+  EXPECT_THAT(text, HasSubstr("2 Mbit/s  4 Mbit/s "));
+  EXPECT_THAT(text, HasSubstr("MISSED backup: 2 Mbit/s of 4 Mbit/s (50.0 %)\n")) << "although 4 arrive";
 }
 
 TEST(ReportText, WithoutAnyPromiseThereIsNoVerdict) {
