@@ -74,7 +74,7 @@ std::string links(const Scenario& scenario) {
 std::string tables(std::span<const RunResult> runs) {
   std::string html;
   for (const auto& table : result_tables(runs, kRowsPerStem)) html += html_of(table);
-  if (runs.size() > 1) html += html_of(throughput_over_seeds(runs, kRowsPerStem));
+  if (runs.size() > 1) html += html_of(delivered_over_seeds(runs, kRowsPerStem));
   return html;
 }
 

@@ -34,9 +34,10 @@ struct FlowResult {
   std::optional<double> in_share;  // of packets arriving at the receiver; none: nothing arrived
   double in_throughput_bps = 0;    // arriving at the receiver as IN
   // Respect of service, 0..1: with a CSA or token-bucket contract the rate of IN packets that leave the
-  // conditioner / r (CSA paper); without one the mean of min(1, bin / target); none: nothing was promised.
+  // conditioner / r (CSA paper); without one the mean of min(1, bin / target) of what is delivered, of TCP
+  // as acknowledged; none: nothing was promised.
   std::optional<double> ros;
-  // End of the first 1-s bin (after the start) with >= 95 % of the target; none: never.
+  // End of the first such 1-s bin (after the start) with >= 95 % of the target; none: never.
   std::optional<double> time_to_target_s;
   std::optional<double> rtt_mean_s;  // of the sender's smoothed estimate, sampled; none: never measured
   std::optional<double> one_way_delay_mean_s;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/lab/results/result_flows.h"
 
+#include <cmath>
+
 #include "tests/lab/results/result_lines.h"
 
 namespace surety::lab {
@@ -13,11 +15,19 @@ Value loss_of(const Flow& f) {
   return static_cast<double>(f->lost_packets) / static_cast<double>(f->sent_packets);
 }
 
+// Where it is more than was delivered, of TCP: repetitions, and what waits behind a hole.
+Value arriving(const Flow& f) {
+  constexpr double kAsMuch = 0.005;
+  const bool differs = std::abs(f->throughput_bps - f->delivered_bps) > kAsMuch * f->delivered_bps;
+  return differs ? Value(f->throughput_bps) : std::nullopt;
+}
+
 const std::vector<Column<Flow>>& flow_columns() {
   static const std::vector<Column<Flow>> all{
       {"target", Quantity::rate, [](const Flow& f) { return unless_zero(f->target_bps); }},
       {"committed", Quantity::rate, [](const Flow& f) { return unless_zero(f->committed_bps); }},
-      {"throughput", Quantity::rate, field(&FlowResult::throughput_bps)},
+      {"delivered", Quantity::rate, field(&FlowResult::delivered_bps)},
+      {"arriving", Quantity::rate, arriving},
       {"goodput", Quantity::rate, field(&FlowResult::goodput_bps)},
       {"IN", Quantity::share, field(&FlowResult::in_share)},
       {"RoS", Quantity::share, field(&FlowResult::ros)},
@@ -103,15 +113,15 @@ ResultTable flow_table(std::span<const RunResult> runs, std::size_t rows_per_ste
   return table;
 }
 
-ResultTable throughput_over_seeds(std::span<const RunResult> runs, std::size_t rows_per_stem) {
+ResultTable delivered_over_seeds(std::span<const RunResult> runs, std::size_t rows_per_stem) {
   const auto lines = lines_of<Flow>(runs, rows_of);
-  ResultTable table{"Throughput over the seeds", {{"flow"}}, {}};
+  ResultTable table{"Delivered, over the seeds", {{"flow"}}, {}};
   for (const char* title : {"mean", "sd", "least", "greatest"}) table.columns.push_back({title, true});
   for_each_row(lines, rows_per_stem, [&](std::span<const Line<Flow>> row) {
     std::vector<double> values;
     for (const auto& line : row) {
       for (const auto& flow : line.runs) {
-        if (flow) values.push_back((*flow)->throughput_bps);
+        if (flow) values.push_back((*flow)->delivered_bps);
       }
     }
     const Summary s = summary_of(values);

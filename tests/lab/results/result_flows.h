@@ -10,7 +10,7 @@ namespace surety::lab {
 
 ResultTable flow_table(std::span<const RunResult> runs, std::size_t rows_per_stem);
 
-// Mean, sd, least and greatest throughput over the seeds; of flows that share a row, over all of them.
-ResultTable throughput_over_seeds(std::span<const RunResult> runs, std::size_t rows_per_stem);
+// Mean, sd, least and greatest rate delivered over the seeds; of flows that share a row, over all of them.
+ResultTable delivered_over_seeds(std::span<const RunResult> runs, std::size_t rows_per_stem);
 
 }  // namespace surety::lab

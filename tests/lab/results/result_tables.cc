@@ -118,7 +118,7 @@ double promise_of(const FlowResult& flow) {
 }
 
 bool kept(const FlowResult& flow) {
-  return flow.throughput_bps >= kKept * promise_of(flow);
+  return flow.delivered_bps >= kKept * promise_of(flow);
 }
 
 bool controls_rate(const FlowResult& flow) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/lab/simulation/delivered.h"
 #include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
@@ -54,7 +55,13 @@ Network::Network(const Plan& plan, PacketPool& pool, std::uint64_t seed)
       trust_{lab_keys(), WallClock(kStart, kZero)},
       lines_(make_lines(plan, rng_)),
       stations_(plan, pool, rng_, kZero),
-      recorder_(plan, starts(plan, stations_)),
+      recorder_(plan, starts(plan, stations_),
+                [this](std::uint32_t flow) {
+                  const PlannedFlow& f = plan_.flows()[flow];
+                  return static_cast<double>(stations_.sender(flow).payload_bytes) *
+                         delivered_per_payload(plan_.scenario().senders[f.sender].sender,
+                                               f.tuple.local.is_v6());
+                }),
       contracts_(plan),
       tree_(lines_.size() + plan.routers().size() + 1) {
   for (const PlannedLine& l : plan.lines()) enters_.push_back(flows_enter(plan, l));

@@ -2,6 +2,7 @@
 #include "tests/lab/simulation/recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace surety::lab {
 
@@ -20,12 +21,14 @@ FlowCount FlowCount::operator-(const FlowCount& e) const {
           bytes - e.bytes, in_bytes - e.in_bytes,         delay_sum - e.delay_sum};
 }
 
-Recorder::Recorder(const Plan& plan, std::vector<Time> starts) {
+Recorder::Recorder(const Plan& plan, std::vector<Time> starts, Delivered delivered)
+    : delivered_(std::move(delivered)) {
   for (std::size_t i = 0; i < plan.flows().size(); ++i) {
     const LabSender& s = plan.scenario().senders[plan.flows()[i].sender];
     Flow& f = flows_.emplace_back();
     f.in_dscps = s.sink.in_dscps;
     f.target = s.sender.target.bytes_per_second();
+    f.in_order = std::holds_alternative<endpoints::TcpParams>(s.sender.params);
     f.start = starts[i];
     f.bin_end = starts[i] + kBin;
   }
@@ -39,7 +42,7 @@ void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
   const std::uint64_t length = m->pkt_len - kEthernet;
   const bool in = (f.in_dscps >> dscp_of(frame + kEthernet) & 1) != 0;
   if (now >= f.bin_end) close_bins(f, now);
-  f.bin_bytes += length;
+  if (!f.in_order) f.bin_bytes += static_cast<double>(length);
   ++f.count.received;
   f.count.reordered += note.number < f.latest;
   f.latest = std::max(f.latest, note.number);
@@ -49,15 +52,22 @@ void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
   f.count.delay_sum += seconds(now - note.sent);
 }
 
+// The bytes of the bin that ends.
+double Recorder::bin(Flow& f) {
+  if (!f.in_order) return std::exchange(f.bin_bytes, 0.0);
+  if (f.target <= 0) return 0;
+  const double now = std::max(f.bin_bytes, delivered_(static_cast<std::uint32_t>(&f - flows_.data())));
+  return now - std::exchange(f.bin_bytes, now);
+}
+
 void Recorder::close_bins(Flow& f, Time now) {
   while (now >= f.bin_end) {
-    const double part = f.target > 0 ? static_cast<double>(f.bin_bytes) / f.target : 0;
+    const double part = bin(f) / std::max(f.target, 1.0);
     if (f.target > 0 && !f.reached_s && part >= kReached) f.reached_s = seconds(f.bin_end - f.start);
     if (f.bin_end - kBin >= from_ && f.bin_end <= to_) {
       f.respected += std::min(1.0, part);
       ++f.bins;
     }
-    f.bin_bytes = 0;
     f.bin_end += kBin;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <rte_mbuf.h>
 
+#include <functional>
 #include <vector>
 
 #include "tests/lab/results/result.h"
@@ -26,8 +27,10 @@ struct FlowCount {
 
 class Recorder {
  public:
-  // `starts`: of the flows; bins of the time to target begin there.
-  Recorder(const Plan& plan, std::vector<Time> starts);
+  // `starts`: of the flows; bins of the time to target begin there. `delivered`: IP bytes that a TCP flow has
+  // delivered so far.
+  using Delivered = std::function<double(std::uint32_t flow)>;
+  Recorder(const Plan& plan, std::vector<Time> starts, Delivered delivered);
 
   void on_sent(const PacketNote& note) {
     if (note.data) ++flows_[note.flow].count.sent;
@@ -58,15 +61,18 @@ class Recorder {
     std::uint64_t in_dscps = 0;
     double target = 0;  // bytes per second
     Time start, bin_end;
-    std::uint64_t bin_bytes = 0;
+    bool in_order = false;  // TCP: its bins are of what was delivered, not of what arrived
+    double bin_bytes = 0;   // arrived in the bin; of TCP: delivered before it
     std::optional<double> reached_s;
     double respected = 0;  // sum over bins
     std::uint32_t bins = 0;
     std::uint32_t latest = 0;  // number of the packet received that was sent last
   };
   void close_bins(Flow& f, Time now);
+  double bin(Flow& f);
 
   std::vector<Flow> flows_;
+  Delivered delivered_;
   Time from_{}, to_ = kNever;
 };
 

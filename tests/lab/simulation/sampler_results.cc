@@ -2,6 +2,7 @@
 // From what the sampler has seen to the results of a run.
 #include <algorithm>
 
+#include "tests/lab/simulation/delivered.h"
 #include "tests/lab/simulation/sampler.h"
 
 namespace surety::lab {
@@ -28,16 +29,6 @@ double offered(const config::Sender& s) {
   return share * static_cast<double>(udp->rate.bits_per_second());
 }
 
-// A TCP segment's header takes its part of the packet, with the timestamps of RFC 7323 if both ends have
-// them, as the lab's sinks do. What others deliver is what arrives.
-double delivered(const config::Sender& s, bool v6, const FlowResult& flow) {
-  constexpr double kTcp = 20, kTimestamps = 12;
-  const auto* tcp = std::get_if<endpoints::TcpParams>(&s.params);
-  if (tcp == nullptr) return flow.throughput_bps;
-  const auto packet = static_cast<double>(tcp->common.packet.count());
-  return flow.goodput_bps * packet / (packet - (v6 ? 40 : 20) - kTcp - (tcp->timestamps ? kTimestamps : 0));
-}
-
 }  // namespace
 
 void Sampler::flow_results(RunResult& result) {
@@ -55,7 +46,8 @@ void Sampler::flow_results(RunResult& result) {
     r.throughput_bps = 8 * static_cast<double>(d.bytes) / measured;
     r.in_throughput_bps = 8 * static_cast<double>(d.in_bytes) / measured;
     r.goodput_bps = 8 * static_cast<double>(w.payload_end - w.payload_begin) / measured;
-    r.delivered_bps = delivered(s, planned.tuple.local.is_v6(), r);
+    const double per_payload = delivered_per_payload(s, planned.tuple.local.is_v6());
+    r.delivered_bps = per_payload > 0 ? r.goodput_bps * per_payload : r.throughput_bps;
     r.sent_packets = d.sent;
     r.received_packets = d.received;
     r.lost_packets = d.lost;

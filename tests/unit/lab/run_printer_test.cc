@@ -30,7 +30,7 @@ RunResult result(std::uint64_t seed, bool interrupted = false) {
   auto& f = r.flows.emplace_back();
   f.name = "f";
   f.protocol = "udp";
-  f.throughput_bps = 1000. * static_cast<double>(seed);
+  f.delivered_bps = f.throughput_bps = 1000. * static_cast<double>(seed);
   f.throughput_series = {1, 2, 3};
   return r;
 }
