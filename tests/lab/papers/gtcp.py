@@ -3,7 +3,8 @@
 
 What is judged is what the applications got in order; what arrived stands beside it. Ideal is the reservation and an equal share of the
 excess: the paper's numbers are its ideals (it says "close to"), since its results are drawn. `NewReno` is its default TCP in the same
-place; best-effort flows are always NewReno. `endpoints` is the TCP that endpoints have by default (timestamps, least RTO of 1 s).
+place; best-effort flows are always NewReno. The paper's TCP has no SACK; `SACK` gives it to all flows, and `endpoints` all that endpoints
+have by default (SACK, ECN, timestamps, least RTO of 1 s). Both stand beside the paper's own and are not judged.
 """
 import statistics
 
@@ -16,11 +17,13 @@ IDEAL = 0.12  # Figs. 7-9: how near the reserved flows come
 six, equal = Case("gtcp-six"), Case("gtcp-equal")
 STANDING = {"routers.edge.queues.q.assured.rio.out": {"min": 20, "max": 50, "pmax": 0.1},
             **{f"routers.edge.services.{f}.bucket": "10 kB" for f in RESERVED}}
+SACK = {f"senders.{s}.sack": "on" for s in SENDERS}
 NEWRENO = {f"senders.{f}.protocol": "newreno" for f in RESERVED}
 
 
 def endpoints(senders):
-    return {f"senders.{s}.{key}": value for s in senders for key, value in (("timestamps", "on"), ("min_rto", "1 s"))}
+    default = {"timestamps": "on", "sack": "on", "ecn": "on", "min_rto": "1 s"}
+    return {f"senders.{s}.{key}": value for s in senders for key, value in default.items()}
 
 
 def rates(name, cases, bands=None, least=None):
@@ -38,12 +41,13 @@ def rates(name, cases, bands=None, least=None):
 def basic():
     def over_rtt(settings):
         return {rtt: six.set({"links.edge.up~sink.delay": f"{rtt // 2} ms"}).set(settings) for rtt in (20, 50, 100)}
-    tight, tight_newreno, standing, standing_newreno = map(over_rtt, ({}, NEWRENO, STANDING, {**STANDING, **NEWRENO}))
+    tight, tight_sack, tight_newreno = map(over_rtt, ({}, SACK, NEWRENO))
+    standing, standing_sack, standing_newreno = (over_rtt({**STANDING, **more}) for more in ({}, SACK, NEWRENO))
     by_queue = {
         "tight": (rates("tight, GTCP", tight, {"f0": paper(4.14, 4.86), "f1": paper(2.25, 2.75), "f2": paper(1.35, 1.65),
                                                "be#*": model(0.4, 0.65)}, 0.8),
-                  rates("tight, NewReno", tight_newreno, {"f0": model(0, 4.05)})),
-        "standing": (rates("standing, GTCP", standing, {"f0": model(3.6)}),
+                  rates("tight, GTCP with SACK", tight_sack), rates("tight, NewReno", tight_newreno, {"f0": model(0, 4.05)})),
+        "standing": (rates("standing, GTCP", standing, {"f0": model(3.6)}), rates("standing, GTCP with SACK", standing_sack),
                      rates("standing, NewReno", standing_newreno, {"f0": model(2.3, 2.75), "f1": model(1.9, 2.25),
                                                                    "f2": model(1.65, 1.95)})),
     }
@@ -59,7 +63,7 @@ def basic():
                          levels={"fair share": 0.5})]
     for queue, both in by_queue.items():
         lines = {f"{f} {name}": [r for r in rows if f": {f} (" in r.name and r.at]
-                 for f in RESERVED for name, rows in zip(("GTCP", "NewReno"), both)}
+                 for f in RESERVED for name, rows in zip(("GTCP", "GTCP with SACK", "NewReno"), both)}
         drawn.append(Figure(f"{queue} queue: delivered over the RTT", "RTT (ms)", "Mbit/s", lines))
     return Experiment("gtcp-basic", "Figs. 4-6: 4, 2 and 1 Mbit/s reserved of 10, three best-effort flows; tight and standing queue",
                       [r for both in by_queue.values() for rows in both for r in rows], tuple(drawn))
