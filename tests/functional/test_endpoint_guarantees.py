@@ -123,7 +123,7 @@ def report():
 
 
 def mbit(report, name):
-    return flow(report, name)["throughput_bps"] / 1e6
+    return flow(report, name)["delivered_bps"] / 1e6
 
 
 @pytest.mark.parametrize("name, target", [("gtfrc-long", 8), ("gtfrc-short", 2)])
@@ -146,7 +146,7 @@ def test_plain_tfrc_does_not_hold_its_target_at_640_ms(report):
 
 
 def others(report, name):
-    rates = [f["throughput_bps"] / 1e6 for f in report["flows"] if f["name"].startswith(f"{name}-others")]
+    rates = [f["delivered_bps"] / 1e6 for f in report["flows"] if f["name"].startswith(f"{name}-others")]
     assert len(rates) == 5
     return rates
 
