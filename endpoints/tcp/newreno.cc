@@ -35,7 +35,7 @@ Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
 }
 
 void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
-  if (before.echo || std::max(before.flight(), before.used) + smss_ <= cwnd_) return;
+  if (before.echo || before.flight() + smss_ <= cwnd_) return;
   if (cwnd_ < ssthresh_ + guaranteed_) {
     cwnd_ += std::min<std::uint64_t>(acked, smss_);
     return;

@@ -41,7 +41,6 @@ std::uint64_t default_initial_window(std::uint32_t smss);
 struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
   std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
-  std::uint64_t used = 0;    // flight() when something was last sent: several ACKs may come before the next
   bool echo = false;         // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
   std::uint64_t flight() const { return next - una; }
 };

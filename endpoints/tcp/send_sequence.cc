@@ -33,7 +33,7 @@ Piece SendSequence::selective_segment(std::uint64_t cwnd, const TcpPeer& peer) c
 // SND.NXT is where go-back-N is, or would be.
 Outstanding SendSequence::outstanding() const {
   const bool again = selective() && board_.after_timeout();
-  return {una_, again ? board_.resent_to() : next_, max_, std::uint64_t{forced_due_} * smss_, used_};
+  return {una_, again ? board_.resent_to() : next_, max_, std::uint64_t{forced_due_} * smss_};
 }
 
 // What may leave at `from`, when congestion control permits up to `permitted`: a full segment, or the last
@@ -108,7 +108,6 @@ void SendSequence::sent(const Piece& p) {
       advance(end);
       break;
   }
-  used_ = next_ - una_;
 }
 
 // Sending again from SND.NXT ends where what was forced since begins: that is in flight.

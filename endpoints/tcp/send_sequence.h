@@ -100,7 +100,6 @@ class SendSequence {
   std::uint32_t forced_due_ = 0;  // new segments that GTCP forces
   bool lost_due_ = false;         // the segment at SND.UNA is to be sent again at once
   bool probe_due_ = false;
-  std::uint64_t used_ = 0;  // in flight when something was last sent
   std::uint64_t retransmitted_ = 0;
   Scoreboard board_;
 };

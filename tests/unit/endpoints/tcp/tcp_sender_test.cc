@@ -196,23 +196,6 @@ TEST(TcpSender, DoesNotScaleWhatItDidNotOffer) {
   EXPECT_EQ(r.on_ack(1), Trace{3});
 }
 
-// A driver receives in bursts: ten ACKs before it polls are worth as much as one by one.
-TEST(TcpSender, AcksThatComeAtOnceGrowTheWindowAsOneByOne) {
-  for (const bool sack : {false, true}) {
-    TcpParams p = plain(TcpFlavour::newreno);
-    p.sack = sack;
-    ScriptedReceiver r(p);
-    r.syn();
-    tcp::Segment a = r.syn_ack();
-    a.sack_permitted = true;
-    r.give(a);
-    EXPECT_EQ(r.heard().size(), 11u);
-    for (std::uint64_t i = 1; i <= 10; ++i) EXPECT_EQ(r.ack(i), Refusal::none);
-    EXPECT_EQ(r.cwnd(), 20'000u);
-    EXPECT_EQ(r.sent(), range(10, 30));
-  }
-}
-
 TEST(TcpSender, AFixedWindowIsInSegments) {
   TcpParams p = plain(TcpFlavour::reno);
   p.window_packets = 4;

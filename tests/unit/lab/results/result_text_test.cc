@@ -73,8 +73,8 @@ TEST(ResultText, APromiseIsKeptFrom95PercentOn) {
 
 Flows
 flow  protocol    target  delivered    goodput  to target  promise
-a     udp       1 kbit/s   950 bit/s  950 bit/s      never  kept
-b     udp       1 kbit/s   949 bit/s  949 bit/s      never  MISSED
+a     udp       1 kbit/s  950 bit/s  950 bit/s      never  kept
+b     udp       1 kbit/s  949 bit/s  949 bit/s      never  MISSED
 )");
 }
 

@@ -17,7 +17,7 @@ inline FlowResult sample_flow(const std::string& name, double throughput_bps) {
   f.target_bps = 800'000;
   f.throughput_bps = throughput_bps;
   f.goodput_bps = 760'000.4;
-  f.delivered_bps = 775'000.3;
+  f.delivered_bps = throughput_bps - 5'000.3;
   f.sent_packets = 20'000;
   f.received_packets = 19'790;
   f.lost_packets = 200;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <rte_ethdev.h>
 
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -168,7 +167,6 @@ class PortTime {
   ~PortTime() {
     rte_eth_remove_rx_callback(port_, 0, receive_);
     rte_eth_remove_tx_callback(port_, 0, transmit_);
-    for (rte_mbuf* m : waiting_) rte_pktmbuf_free(m);
   }
   PortTime(const PortTime&) = delete;
   PortTime& operator=(const PortTime&) = delete;
@@ -180,12 +178,13 @@ class PortTime {
   static std::uint16_t on_receive(std::uint16_t, std::uint16_t, rte_mbuf** packets, std::uint16_t n,
                                   std::uint16_t room, void* user) {
     auto& self = *static_cast<PortTime*>(user);
-    self.waiting_.insert(self.waiting_.end(), packets, packets + n);
+    self.read_ += n;
+    for (std::uint16_t i = 0; i < n; ++i) rte_pktmbuf_free(packets[i]);
     const std::size_t most = std::min<std::size_t>(room, self.turn_.room);
     std::uint16_t given = 0;
-    for (; given < most && !self.waiting_.empty() && self.due() <= self.turn_.now; ++given, ++self.given_) {
-      packets[given] = self.waiting_.front();
-      self.waiting_.pop_front();
+    for (; given < most && self.given_ < self.read_ && self.due() <= self.turn_.now; ++given, ++self.given_) {
+      packets[given] = test::to_mbuf(self.in_[self.given_].bytes);
+      packets[given]->port = self.port_;
     }
     self.turn_.room -= given;
     return given;
@@ -203,8 +202,7 @@ class PortTime {
   const Frames& in_;
   Turn& turn_;
   std::uint16_t port_;
-  std::size_t given_ = 0;
-  std::deque<rte_mbuf*> waiting_;  // read from the file ahead of their time
+  std::size_t given_ = 0, read_ = 0;  // the driver reads ahead: what has come too early is made again
   Frames sent_;
   const rte_eth_rxtx_callback *receive_, *transmit_;
 };
