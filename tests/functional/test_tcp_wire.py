@@ -213,22 +213,25 @@ def test_off_is_off():
 
 
 def carried(frames, until):
-    """Payload bytes to port 5001 that arrived by then, and how many of them had arrived before."""
+    """Payload bytes to port 5001 that arrived by then, how many of them had arrived before, and how many wait behind a hole."""
     parts = [(int(f["tcp.seq_raw"]), int(f["tcp.len"])) for f in frames
              if f["tcp.dstport"] == "5001" and int(f["tcp.len"]) and float(f["frame.time_epoch"]) <= until]
     ahead = sorted(((at - parts[0][0] + 2**31) % 2**32, length) for at, length in parts)
-    end = once = 0
+    end, once, in_order = 0, 0, ahead[0][0]
     for at, length in ahead:
+        in_order = max(in_order, at + length) if at <= in_order else in_order
         once += max(0, at + length - max(at, end))
         end = max(end, at + length)
     total = sum(length for _, length in parts)
-    return total, total - once
+    return total, total - once, once - (in_order - ahead[0][0])
 
 
 def delivers_what_arrives(received, frames, until):
-    """Nothing but repetitions is kept from the application, for long."""
-    total, repeated = carried(frames, until)
-    assert received == pytest.approx(total - repeated, rel=0.02), f"{total} arrived, {repeated} of them again"
+    """Nothing but repetitions is kept from the application, and what waits for a hole at that moment: less than a window."""
+    total, repeated, waiting = carried(frames, until)
+    told = f"{total} arrived, {repeated} of them again, {waiting} wait"
+    assert received == pytest.approx(total - repeated - waiting, rel=0.02), told
+    assert waiting < 300_000, told
 
 
 class LinuxSender(threading.Thread):
@@ -257,7 +260,7 @@ class LinuxSender(threading.Thread):
 @pytest.mark.parametrize("loss", [1, 5])
 def test_what_arrives_is_delivered_where_packets_are_lost(loss):
     """Bytes that a Linux receiver's application got in 10 s at a round trip of 20 ms, from our NewReno and from Linux's Reno: what
-    arrived, less what was repeated. How much ours is of Linux's is printed, not judged (endpoints/README.md)."""
+    arrived, less what was repeated. Ours is to be as much as Linux's, and is known not to be (endpoints/README.md)."""
     seconds, got = 10, {}
     with contextlib.ExitStack() as stack:
         lines, running = {}, []
@@ -288,6 +291,9 @@ def test_what_arrives_is_delivered_where_packets_are_lost(loss):
         for who, (_, receiver, capture) in lines.items():
             assert receiver.wrong == 0
             delivers_what_arrives(after[who], capture.frames(), until)
+    assert got["ours"] > 0.5 * got["linux"]
+    if got["ours"] < 0.9 * got["linux"]:
+        pytest.xfail(f"ours delivers {got['ours'] / got['linux']:.2f} of what Linux's Reno does")
 
 
 def delivered_of_reserved(ours, seconds=12, warm_up=3):

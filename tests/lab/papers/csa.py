@@ -111,13 +111,14 @@ def gain(on, off):
 
 def table3():
     rows, control = [], {name: two(name) for name in CONTROLS}
-    for name, whys in (("off", missed("unknown", "B", "C", "D")), ("on", missed("unknown", "A", "C"))):
+    off = missed("unknown", "B", "C", "D")
+    for name, rates_why, ros_why in (("off", off, off), ("on", missed("unknown", "A"), missed("unknown", "C"))):
         for phb, pattern in CLASSES.items():
             printed = RATES[name][phb]
             rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), control[name], printed,
-                          twofold if phb == "BE" else near, whys)
+                          twofold if phb == "BE" else near, rates_why)
             if phb in BOUGHT:
-                rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), control[name], RESPECT[name][phb], points, whys)
+                rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), control[name], RESPECT[name][phb], points, ros_why)
             rows += sweep("case", f"{name}: loss of {phb}", "10^-3", loss(pattern), control[name], LOST[name][phb])
     for name, origin in (("on", paper), ("search", model)):
         for phb, bought in BOUGHT.items():
