@@ -17,8 +17,8 @@ NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_se
 
 
 # Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.
-LONGEST = ["test_lab_live.py", "test_memif.py", "test_lab_papers.py", "test_gtcp_bpf.py", "test_endpoint_transfer.py", "test_signalling.py",
-           "test_workers.py", "test_lab_cli.py", "test_reload.py", "test_frr.py", "test_twin.py"]
+LONGEST = ["test_lab_live.py", "test_tcp_wire.py", "test_memif.py", "test_lab_papers.py", "test_gtcp_bpf.py", "test_endpoint_transfer.py",
+           "test_signalling.py", "test_workers.py", "test_lab_cli.py", "test_reload.py", "test_frr.py", "test_twin.py"]
 
 
 def pytest_addoption(parser):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our TCP and Linux's on one wire, as tshark sees them: selective acknowledgements (RFC 2018) and congestion marks (RFC 3168),
 negotiated and used in both directions; and how much each delivers where packets are lost."""
+import concurrent.futures
 import contextlib
 import pathlib
 import socket
@@ -56,12 +57,13 @@ classify:
 
 
 class Capture:
-    """What passes an interface while this runs. Where our own program is, it sees only what comes in: af_packet sends past taps."""
+    """What passes an interface while this runs, in the file as soon as it passes (else up to a second later). Where our own program
+    is, it sees only what comes in: af_packet sends past taps."""
 
     def __init__(self, namespace, interface):
         self._directory = tempfile.TemporaryDirectory(prefix="sf-")
         self._file = pathlib.Path(self._directory.name) / "wire.pcap"
-        self._tcpdump = subprocess.Popen(namespace.command("tcpdump", "-U", "-i", interface, "-B", "8192", "-w", self._file, "tcp"),
+        self._tcpdump = subprocess.Popen(namespace.command("tcpdump", "-U", "--immediate-mode", "-i", interface, "-B", "8192", "-w", self._file, "tcp"),
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self):
@@ -256,7 +258,7 @@ class LinuxSender(threading.Thread):
         self._stop.set()
 
 
-@pytest.mark.alone("measures rates")
+@pytest.mark.paced("measures rates")
 @pytest.mark.parametrize("loss", [1, 5])
 def test_what_arrives_is_delivered_where_packets_are_lost(loss):
     """Bytes that a Linux receiver's application got in 10 s at a round trip of 20 ms, from our NewReno and from Linux's Reno: what
@@ -331,10 +333,11 @@ def delivered_of_reserved(ours, seconds=12, warm_up=3):
     return 8 * (received - before) / seconds * 1500 / 1448
 
 
-@pytest.mark.alone("measures rates")
+@pytest.mark.paced("measures rates")
 def test_a_reservation_is_delivered_where_linux_falls_short():
     """4 of 10 Mbit/s are reserved, the ideal is 5."""
-    got = {who: delivered_of_reserved(who == "ours") / 1e6 for who in ("ours", "linux")}
+    with concurrent.futures.ThreadPoolExecutor() as both:
+        got = dict(zip(("ours", "linux"), both.map(lambda ours: delivered_of_reserved(ours) / 1e6, (True, False)), strict=True))
     print(f"reserved 4 of 10 Mbit/s: {got}")
     assert got["ours"] >= 4
     assert got["ours"] > got["linux"]
