@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "router/observe/telemetry_wire.h"
+#include "router/process/fd.h"
 #include "router/process/human.h"
 
 namespace surety {
@@ -23,27 +24,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Socket {
- public:
-  explicit Socket(int fd = -1) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+// Whatever signals this process gets: with a time limit no system call on a socket is restarted (signal(7)).
+template <class Call>
+auto uninterrupted(Call call) {
+  for (;;)
+    if (const auto result = call(); result >= 0 || errno != EINTR) return result;
+}
 
 struct Router {
   std::string name;
   fs::path path;
-  Socket socket;
+  Fd socket;
 };
 
 struct Found {
@@ -51,18 +42,19 @@ struct Found {
   std::optional<fs::path> forbidden;  // something there that we may not look at
 };
 
-int connect_to(Socket& s, const fs::path& path, std::chrono::milliseconds patience) {
+int connect_to(Fd& s, const fs::path& path, std::chrono::milliseconds patience) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string text = path.string();
   if (text.size() >= sizeof address.sun_path) return ENAMETOOLONG;
   text.copy(address.sun_path, text.size());
-  s = Socket(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (s.fd() < 0) return errno;
+  s = Fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (s.get() < 0) return errno;
   const timeval limit{patience.count() / 1000, patience.count() % 1000 * 1000};
-  setsockopt(s.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(s.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  return connect(s.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+  setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(s.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address);
+  return uninterrupted([&] { return connect(s.get(), to, sizeof address); }) == 0 ? 0 : errno;
 }
 
 // Sorted names below a directory; a directory that we may not read is noted.
@@ -80,7 +72,7 @@ void find_in(const fs::path& directory, std::chrono::milliseconds patience, Foun
   const std::string name = directory.filename().string().substr(kFilePrefix.size());
   for (const fs::path& path : list(directory, found.forbidden)) {
     if (!path.filename().string().starts_with("dpdk_telemetry.v2")) continue;
-    Socket socket;
+    Fd socket;
     const int error = connect_to(socket, path, patience);
     if (error == 0) found.routers.push_back({name, path, std::move(socket)});
     if (error == EACCES || error == EPERM) found.forbidden = path;
@@ -132,7 +124,7 @@ constexpr std::string_view kStrange = "gave an answer that makes no sense: is it
 std::string receive(const Router& router) {
   std::string text(1 << 16,
                    '\0');  // a datagram is cut off at the end of the buffer; DPDK answers with at most 16 KiB
-  const ssize_t n = recv(router.socket.fd(), text.data(), text.size(), 0);
+  const ssize_t n = uninterrupted([&] { return recv(router.socket.get(), text.data(), text.size(), 0); });
   if (n <= 0) fail(router, kSilent);  // hangs up or takes too long
   text.resize(static_cast<std::size_t>(n));
   return text;
@@ -140,7 +132,9 @@ std::string receive(const Router& router) {
 
 // One request, one answer: its text.
 std::string ask(const Router& router, const std::string& request) {
-  if (send(router.socket.fd(), request.data(), request.size(), MSG_NOSIGNAL) < 0) fail(router, kSilent);
+  const int socket = router.socket.get();
+  if (uninterrupted([&] { return send(socket, request.data(), request.size(), MSG_NOSIGNAL); }) < 0)
+    fail(router, kSilent);
   return receive(router);
 }
 

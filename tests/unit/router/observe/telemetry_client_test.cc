@@ -2,9 +2,12 @@
 #include "router/observe/telemetry_client.h"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 #include "router/observe/telemetry_wire.h"
 #include "tests/unit/router/observe/fake_router.h"
@@ -69,6 +72,25 @@ TEST_F(TelemetryClientTest, FollowsPagesToTheEnd) {
   });
   EXPECT_EQ(ask("drops"), table(test::sample_reading(), "drops"));
   EXPECT_GT(requests, 5);
+}
+
+// A lab's live run that is told to stop was told that a router does not answer.
+TEST_F(TelemetryClientTest, ASignalMeanwhileChangesNothing) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, &before);
+  const FakeRouter router(directory_, "edge1",
+                          [asks = pthread_self(), answer = honest()](const std::string& request) {
+                            for (int i = 0; i < 5; ++i) {
+                              std::this_thread::sleep_for(5ms);  // it waits for us by then
+                              pthread_kill(asks, SIGUSR1);
+                            }
+                            return answer(request);
+                          });
+  EXPECT_EQ(ask("domains"), table(test::sample_reading(), "domains"));
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(TelemetryClientTest, TellsRoutersApartByName) {
