@@ -9,10 +9,11 @@ from .rows import Experiment, delivered, fairness, model, ros, row
 
 base = Case("scale-out")
 MOVES = {"routes": "[{to: dm, by: agg.e2, at: 60 s}, {to: m, by: core.e2, at: 60 s}]"}
+PAPERS_TCP = {f"senders.{s}.{key}": "off" for s in "ms" for key in ("sack", "ecn")}
 KINDS = {  # settings; bounds of IN beyond the rate in kB, and of packets out of order
-    "NewReno, CSA": ({}, 45, 20),
+    "NewReno, CSA": (PAPERS_TCP, 45, 20),
     "gTFRC, CSA": ({"senders.m.protocol": "gtfrc", "senders.s.protocol": "gtfrc"}, 45, 20),
-    "NewReno, token bucket": ({f"routers.{edge}.classify.0.service": "bucket" for edge in ("one", "two")}, 15, 0),
+    "NewReno, token bucket": ({**PAPERS_TCP, **{f"routers.{edge}.classify.0.service": "bucket" for edge in ("one", "two")}}, 15, 0),
 }
 SPLITS = {
     "all by one edge": {},
@@ -50,7 +51,7 @@ def move():
 def split():
     rows = []
     for name, settings in SPLITS.items():
-        case = base.set({"measure": "20 s - 120 s", **settings})
+        case = base.set({"measure": "20 s - 120 s", **PAPERS_TCP, **settings})
         rows += [row(f"{name}: least RoS of a flow", "%", lambda run: 100 * min(f["ros"] for f in run.flows()), case, band=model(98)),
                  row(f"{name}: throughput, s#3 and s#4 at the first edge", "kbit/s", delivered("s#[34]"), case),
                  row(f"{name}: throughput, flows m", "kbit/s", delivered("m#*"), case),
