@@ -35,7 +35,9 @@ Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
 }
 
 void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
-  if (before.echo || before.flight() + smss_ <= cwnd_) return;
+  if (before.echo || cwnd_ > before.most) return;
+  // As it was when the last segment left, and what the ACKs since have earned in slow start.
+  if (before.flight() + 2 * before.answered + smss_ <= cwnd_) return;
   if (cwnd_ < ssthresh_ + guaranteed_) {
     cwnd_ += std::min<std::uint64_t>(acked, smss_);
     return;

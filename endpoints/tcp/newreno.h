@@ -5,7 +5,8 @@
 // Bytes of payload; positions are 64-bit and never wrap. Exact integers, no division per ACK:
 //   - slow start while cwnd < ssthresh: min(N, SMSS) per ACK that acknowledges N bytes (RFC 5681 3.1 (2)),
 //     so that ACKs of single bytes gain nothing; congestion avoidance: one SMSS when a whole cwnd has been
-//     acknowledged (RFC 3465 2.1). Neither unless cwnd was in use (RFC 7661 4.3 in outline).
+//     acknowledged (RFC 3465 2.1). Neither unless cwnd was in use when the last segment left (RFC 7661 4.3 in
+//     outline): of ACKs that come together each one counts.
 //   - the third duplicate ACK: ssthresh = max(FlightSize / 2, 2 SMSS), fast retransmit, fast recovery
 //     (RFC 5681 3.2), unless the loss belongs to a window that was dealt with already (RFC 6582 3.2 step 2,
 //     without the heuristics of section 4).
@@ -40,8 +41,10 @@ std::uint64_t default_initial_window(std::uint32_t smss);
 // SND.UNA, SND.NXT and SND.MAX before the event. next < max only while go-back-N sends again.
 struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
-  std::uint64_t forced = 0;  // promised beyond max, not yet built (GTCP)
-  bool echo = false;         // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
+  std::uint64_t forced = 0;         // promised beyond max, not yet built (GTCP)
+  std::uint64_t answered = 0;       // acknowledged since the last segment left
+  std::uint64_t most = UINT64_MAX;  // in flight, whatever cwnd: of the peer's window and our own
+  bool echo = false;  // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
   std::uint64_t flight() const { return next - una; }
 };
 

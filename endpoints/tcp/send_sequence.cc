@@ -31,9 +31,15 @@ Piece SendSequence::selective_segment(std::uint64_t cwnd, const TcpPeer& peer) c
 }
 
 // SND.NXT is where go-back-N is, or would be.
-Outstanding SendSequence::outstanding() const {
+Outstanding SendSequence::outstanding(const TcpPeer& peer) const {
   const bool again = selective() && board_.after_timeout();
-  return {una_, again ? board_.resent_to() : next_, max_, std::uint64_t{forced_due_} * smss_};
+  const std::uint64_t offered = peer.right_edge() > una_ ? peer.right_edge() - una_ : 0;
+  return {.una = una_,
+          .next = again ? board_.resent_to() : next_,
+          .max = max_,
+          .forced = std::uint64_t{forced_due_} * smss_,
+          .answered = una_ - una_then_,
+          .most = std::min(limit_, offered)};
 }
 
 // What may leave at `from`, when congestion control permits up to `permitted`: a full segment, or the last
@@ -87,6 +93,7 @@ void SendSequence::sent(const Piece& p) {
   if (end <= max_ && p.kind != Kind::syn) ++retransmitted_;
   if (selective()) board_.on_sent(p.from, end, max_);
   max_ = std::max(max_, end);
+  una_then_ = una_;
   switch (p.kind) {
     case Kind::retransmit:
       lost_due_ = false;
@@ -117,7 +124,7 @@ void SendSequence::advance(std::uint64_t to) {
 }
 
 void SendSequence::on_syn_acknowledged(std::uint32_t smss, std::uint64_t limit) {
-  una_ = next_ = max_ = 1;
+  una_ = next_ = max_ = una_then_ = 1;
   smss_ = smss;
   limit_ = limit;
 }

@@ -49,7 +49,7 @@ class SendSequence {
   bool delivered() const { return una_ >= data_end_; }        // all but the FIN
   bool fin_acknowledged() const { return una_ > data_end_; }  // all
   bool probe_due() const { return probe_due_; }
-  Outstanding outstanding() const;
+  Outstanding outstanding(const TcpPeer& peer) const;
   std::uint64_t payload_acknowledged() const {
     return una_ == 0 ? 0 : (una_ < data_end_ ? una_ : data_end_) - 1;
   }
@@ -93,6 +93,7 @@ class SendSequence {
   void advance(std::uint64_t to);
 
   std::uint64_t una_ = 0, next_ = 0, max_ = 0;  // SND.UNA, SND.NXT, SND.MAX
+  std::uint64_t una_then_ = 0;                  // SND.UNA when the last segment left
   std::uint64_t resend_end_ = 0;                // go-back-N goes on up to here
   std::uint64_t data_end_;
   std::uint64_t limit_ = 0;

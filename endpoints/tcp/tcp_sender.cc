@@ -157,7 +157,7 @@ void TcpSender::establish(const Segment& s, Time now) {
 }
 
 void TcpSender::on_ack(const Segment& s, std::uint64_t ack, Time now) {
-  Outstanding before = sequence_.outstanding();
+  Outstanding before = sequence_.outstanding(peer_);
   before.echo = ecn_.echoes(s.flags);
   const bool other_window = peer_.take_window(s, ack);
   timer_.on_ack();
@@ -291,7 +291,7 @@ void TcpSender::on_timer(Time now) {
     const bool again = timer_.timeouts() > 1;
     ++timeouts_;
     rtt_.on_timeout(now);
-    control_->on_timeout(sequence_.outstanding(), again);
+    control_->on_timeout(sequence_.outstanding(peer_), again);
     sequence_.go_back(again);
     on_loss();
   } else {  // closed, or closed over what was in flight: that says nothing about congestion

@@ -38,6 +38,34 @@ TEST(NewReno, SlowStartGainsASegmentPerAck) {
   EXPECT_EQ(w.cwnd(), 4 * kS) << "RFC 5681 3.1 (2): min(N, SMSS), two segments were acknowledged";
 }
 
+// ACKs that come together, before anything is sent: the window was full when its last segment left.
+TEST(NewReno, EachOfABurstOfAcksCounts) {
+  for (const std::uint64_t ssthresh : {100u, 10u}) {
+    NewReno w(window(10, ssthresh));
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      Outstanding o{at(i), at(10), at(10)};
+      o.answered = i * kS;
+      w.on_ack(o, at(i + 1));
+    }
+    EXPECT_EQ(w.cwnd(), (ssthresh == 100 ? 20 : 11) * kS);
+  }
+}
+
+TEST(NewReno, AWindowThatWasNotInUseDoesNotGrow) {
+  NewReno w(window(10, 100));
+  Outstanding o{at(2), at(6), at(6)};
+  o.answered = 2 * kS;
+  w.on_ack(o, at(3));
+  EXPECT_EQ(w.cwnd(), 10 * kS) << "six were in flight";
+  o = {at(2), at(9), at(9)};
+  o.answered = 2 * kS;
+  w.on_ack(o, at(3));
+  EXPECT_EQ(w.cwnd(), 11 * kS) << "nine were, and two ACKs might have gained one each";
+  o.most = 10 * kS;
+  w.on_ack(o, at(3));
+  EXPECT_EQ(w.cwnd(), 11 * kS) << "more may not be in flight anyway";
+}
+
 // RFC 5681 3.1: ACK division gains nothing.
 TEST(NewReno, AcksOfSingleBytesGainSingleBytes) {
   NewReno w(window(4, 100));

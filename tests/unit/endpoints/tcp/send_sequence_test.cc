@@ -25,6 +25,7 @@ struct Flow {
     sequence.sent(sequence.due(cwnd, peer));
     sequence.on_syn_acknowledged(kSmss, 10 * kSmss);
   }
+  Outstanding outstanding() const { return sequence.outstanding(peer); }
   void ack(std::uint64_t payload, bool hole = false) { sequence.on_ack(1 + payload, hole); }
   void window(std::uint64_t payload, std::uint16_t bytes) {
     tcp::Segment s;
@@ -69,7 +70,24 @@ TEST(SendSequence, NoMoreThanCwndTheLimitAndTheWindowPermit) {
             "n2000+1000 n3000+1000 n4000+1000 n5000+1000 n6000+1000 n7000+1000 n8000+1000 n9000+1000");
   Flow narrow(0, 2500);
   EXPECT_EQ(narrow.sent(), "n0+1000 n1000+1000");
-  EXPECT_EQ(narrow.sequence.outstanding().flight(), 2000u);
+  EXPECT_EQ(narrow.outstanding().flight(), 2000u);
+}
+
+// Congestion control asks whether the window was in use when the last segment left.
+TEST(SendSequence, ToldIsWhatWasAnsweredSinceTheLastSegmentAndTheMostThatMayBeInFlight) {
+  Flow f(0, 30'000);
+  f.cwnd = 4000;
+  f.sent();
+  EXPECT_EQ(f.outstanding().answered, 0u);
+  EXPECT_EQ(f.outstanding().most, 10'000u) << "our limit";
+  f.ack(1000);
+  f.ack(3000);
+  EXPECT_EQ(f.outstanding().answered, 3000u);
+  f.sent(1);
+  EXPECT_EQ(f.outstanding().answered, 0u);
+  f.window(3000, 7000);
+  EXPECT_EQ(f.outstanding().most, 7000u) << "the peer's";
+  EXPECT_EQ(SendSequence(0).outstanding({}).most, 0u);
 }
 
 TEST(SendSequence, TheFinComesWithTheLastBytesAndTakesOneOfTheWindow) {
@@ -109,7 +127,7 @@ TEST(SendSequence, ALostSegmentIsSentAgainWhateverCwnd) {
   f.ack(1000, true);
   EXPECT_EQ(f.sent(), "l1000+1000");
   EXPECT_EQ(f.sequence.retransmitted(), 2u);
-  EXPECT_EQ(f.sequence.outstanding().next, 4001u) << "SND.NXT stays";
+  EXPECT_EQ(f.outstanding().next, 4001u) << "SND.NXT stays";
 }
 
 TEST(SendSequence, GoingBackSendsAllAgainOnce) {
@@ -133,9 +151,9 @@ TEST(SendSequence, ForcedSegmentsAreNewAndHaveNoCwnd) {
   f.sent();
   f.sequence.force();
   f.sequence.force();
-  EXPECT_EQ(f.sequence.outstanding().forced, 2000u);
+  EXPECT_EQ(f.outstanding().forced, 2000u);
   EXPECT_EQ(f.sent(), "f2000+1000 f3000+1000");
-  EXPECT_EQ(f.sequence.outstanding().next, 4001u);
+  EXPECT_EQ(f.outstanding().next, 4001u);
   f.sequence.force();
   f.sequence.forget_forced();
   EXPECT_EQ(f.sent(), "");
@@ -154,7 +172,7 @@ TEST(SendSequence, GoingBackDoesNotRepeatWhatWasForcedSince) {
   f.ack(1000);
   f.cwnd = 3000;
   EXPECT_EQ(f.sent(), "n1000+1000 n2000+1000");
-  EXPECT_EQ(f.sequence.outstanding().next, 4001u);
+  EXPECT_EQ(f.outstanding().next, 4001u);
 }
 
 TEST(SendSequence, AClosedWindowIsProbedWithAByte) {
@@ -225,7 +243,7 @@ TEST(SendSequence, WithSackGoingBackLeavesOutWhatHasArrived) {
   EXPECT_EQ(f.sent(), "f5000+1000") << "new data is beside it";
   f.cwnd = 2000;
   EXPECT_EQ(f.sent(), "l3000+1000");
-  EXPECT_EQ(f.sequence.outstanding().next, 4001u);
+  EXPECT_EQ(f.outstanding().next, 4001u);
 }
 
 TEST(SendSequence, AfterAProbeASegmentGoesOnWithWhatIsNew) {
