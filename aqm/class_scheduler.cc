@@ -2,6 +2,7 @@
 #include "aqm/class_scheduler.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace surety {
 
@@ -14,6 +15,7 @@ ClassScheduler::Class::Class(const ClassParams& params, WireOverhead overhead, T
 ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
                                std::uint64_t seed)
     : overhead_(overhead) {
+  assert(classes.size() <= kMaxClasses);
   // A whole number of bytes per unit of weight keeps the quanta in the exact proportion of the weights.
   std::uint32_t smallest = kFullPacket;
   for (const ClassParams& c : classes) {
@@ -55,7 +57,7 @@ bool ClassScheduler::grow(std::uint32_t packets) {
 std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {
-    if (strict_depth_ == 0 && last_active_ && last_active_->next == last_active_)
+    if (strict_depth_ == 0 && std::has_single_bit(active_))
       return n + dequeue_alone(now, shaper, out.subspan(n));
     if (!dequeue(now, out[n])) break;
     shaper.sent(out[n++].length);
@@ -74,43 +76,24 @@ std::size_t ClassScheduler::charge(const ActiveQueue& queue, std::size_t n, Port
 }
 
 std::size_t ClassScheduler::dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out) {
-  Class& c = *last_active_;
+  turn_ = first_active();
+  Class& c = classes_[turn_];
   std::size_t n = std::min<std::size_t>(out.size(), c.queue.depth());
   if (shaper.limited()) n = charge(c.queue, n, shaper);
   c.queue.dequeue(out.first(n), now);
   depth_ -= static_cast<std::uint32_t>(n);
-  if (c.queue.empty()) deactivate_first();
+  if (c.queue.empty()) deactivate(turn_);
   return n;
 }
 
 Time ClassScheduler::next_event(Time now) const {
   if (depth_ == 0) return kNever;
-  if (last_active_) return now;
+  if (active_ != 0) return now;
   Time next = kNever;
   for (const std::uint32_t i : strict_) {
     if (!classes_[i].queue.empty()) next = std::min(next, classes_[i].cap.next_event(now));
   }
   return next;
-}
-
-void ClassScheduler::activate(Class& c) {
-  c.deficit = c.quantum;
-  if (last_active_) {
-    c.next = last_active_->next;
-    last_active_->next = &c;
-  } else {
-    c.next = &c;
-  }
-  last_active_ = &c;
-}
-
-void ClassScheduler::deactivate_first() {
-  Class* first = last_active_->next;
-  if (first == last_active_) {
-    last_active_ = nullptr;
-  } else {
-    last_active_->next = first->next;
-  }
 }
 
 }  // namespace surety

@@ -4,12 +4,14 @@
 // Strict classes are served in the order they are listed, each only while its cap (if any) has credit:
 // a capped class beyond its rate waits, and does not starve the others. Weighted classes share what is
 // left in proportion to their weights, in bytes of the wire. Work conserving but for the caps; FIFO
-// within a class. Guarantees: a capped class sends at most cap * T + default_burst(cap) + one packet in
-// any interval T. While two weighted classes stay backlogged, the bytes they sent divided by their
-// weights differ by at most quantum_unit() + packet/weight of the one + packet/weight of the other,
-// where a quantum is weight * quantum_unit().
+// within a class. Weighted classes have their turns in the order they are listed, whichever was first to have
+// packets: so it makes no difference in which order the packets of a moment come. Guarantees: a capped class
+// sends at most cap * T + default_burst(cap) + one packet in any interval T. While two weighted classes stay
+// backlogged, the bytes they sent divided by their weights differ by at most quantum_unit() + packet/weight
+// of the one + packet/weight of the other, where a quantum is weight * quantum_unit().
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,6 +36,7 @@ class ClassScheduler {
   // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet.
   // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
+  static constexpr std::size_t kMaxClasses = 64;
 
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
                  std::uint64_t seed);
@@ -56,7 +59,7 @@ class ClassScheduler {
     const bool admitted = result.drop == DropReason::none;
     depth_ += admitted;
     strict_depth_ += admitted & c.strict;
-    if (admitted & !c.strict & (c.queue.depth() == 1)) activate(c);
+    if (admitted & !c.strict & (c.queue.depth() == 1)) activate(class_index);
     return result;
   }
 
@@ -69,7 +72,7 @@ class ClassScheduler {
     const std::uint32_t admitted = c.queue.depth() - before;
     depth_ += admitted;
     strict_depth_ += c.strict ? admitted : 0;
-    if (!c.strict && before == 0 && admitted > 0) activate(c);
+    if (!c.strict && before == 0 && admitted > 0) activate(class_index);
     return noticed;
   }
 
@@ -81,7 +84,7 @@ class ClassScheduler {
   // The next packet to leave at `now`; false when nothing may (empty, or capped).
   bool dequeue(Time now, Packet& out) {
     if (strict_depth_ > 0 && dequeue_strict(now, out)) return true;
-    return last_active_ && dequeue_weighted(now, out);
+    return active_ != 0 && dequeue_weighted(now, out);
   }
 
   std::uint32_t quantum_unit() const { return quantum_unit_; }  // bytes per unit of weight and round
@@ -92,7 +95,6 @@ class ClassScheduler {
   struct Class {
     Class(const ClassParams& params, WireOverhead overhead, Time now, std::uint64_t seed);
     std::uint64_t deficit = 0, quantum = 0;  // bytes of the wire
-    Class* next = nullptr;                   // active weighted class
     bool strict;
     PortShaper cap;
     ActiveQueue queue;
@@ -117,29 +119,44 @@ class ClassScheduler {
 
   bool dequeue_weighted(Time now, Packet& out) {
     for (;;) {
-      Class& c = *last_active_->next;
+      turn_ = first_active();
+      Class& c = classes_[turn_];
       const std::uint64_t cost = overhead_.wire_bytes(c.queue.front().length);
       if (c.deficit >= cost) {
         c.deficit -= cost;
         out = c.queue.dequeue(now);
-        if (c.queue.empty()) deactivate_first();
+        if (c.queue.empty()) deactivate(turn_);
         --depth_;
         return true;
       }
       c.deficit += c.quantum;
-      last_active_ = &c;
+      turn_ = after(turn_);
     }
   }
 
-  // The active weighted classes form a ring through `next`; the one after `last_active_` has its turn.
-  void activate(Class& c);
-  void deactivate_first();
+  static std::uint64_t bit(std::size_t class_index) { return std::uint64_t{1} << class_index; }
+  static std::size_t after(std::size_t class_index) { return (class_index + 1) % kMaxClasses; }
+  // The one that has its turn: from turn_ on, once round. There is one.
+  std::size_t first_active() const {
+    const auto ahead =
+        static_cast<std::size_t>(std::countr_zero(std::rotr(active_, static_cast<int>(turn_))));
+    return (turn_ + ahead) % kMaxClasses;
+  }
+  void activate(std::size_t class_index) {
+    classes_[class_index].deficit = classes_[class_index].quantum;
+    active_ |= bit(class_index);
+  }
+  void deactivate(std::size_t class_index) {
+    active_ &= ~bit(class_index);
+    turn_ = after(class_index);
+  }
 
-  std::vector<Class> classes_;         // never grows: the ring points into it
+  std::vector<Class> classes_;
   std::vector<std::uint32_t> strict_;  // in order of priority
   WireOverhead overhead_;
   std::uint32_t quantum_unit_;
-  Class* last_active_ = nullptr;
+  std::uint64_t active_ = 0;  // weighted classes that have packets, one bit each
+  std::size_t turn_ = 0;      // whose turn it is, or the first active one's behind it
   std::uint32_t depth_ = 0, strict_depth_ = 0;
 };
 
