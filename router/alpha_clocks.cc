@@ -7,24 +7,20 @@
 
 namespace surety {
 
-namespace {
-// No more than there can be paths and domains, and than fit into an Index.
-std::size_t room(std::size_t domains, std::size_t next_hops, std::size_t remotes) {
-  return std::min({remotes, next_hops * domains, kNoDomain - std::min<std::size_t>(domains, kNoDomain)});
-}
-}  // namespace
-
-AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, std::uint32_t next_hops, Time now, Mode mode,
-                         std::uint16_t remotes, std::size_t capacity)
+AlphaClocks::AlphaClocks(std::span<const CsaDomain> domains, Time now, Mode mode, std::uint16_t paths,
+                         std::size_t capacity)
     : domains_(domains),
       capacity_(std::max(capacity, domains.size())),
       mode_(mode),
-      free_(room(capacity_, next_hops, remotes)),
-      clocks_(capacity_ + free_.size(), AlphaClock(now)),
-      paths_(free_.empty() ? 0 : next_hops, static_cast<Slot>(free_.size())),
-      remotes_(1 + free_.size(), Remote{RemoteAlpha({}, now)}) {
+      now_(now),
+      local_(capacity_),
+      free_(paths),
+      clocks_(capacity_ + paths + capacity_, AlphaClock(now)),
+      paths_(static_cast<Slot>(paths + capacity_)),
+      remotes_(1 + paths + capacity_, Remote{RemoteAlpha({}, now)}) {
+  assert(clocks_.size() < kNoDomain);
   std::iota(free_.begin(), free_.end(), Slot{1});
-  held_back_.reserve(free_.size());
+  held_back_.reserve(remotes_.size() - 1);
 }
 
 void AlphaClocks::adopt(std::span<const CsaDomain> domains, Mode mode, Time now) {
@@ -34,10 +30,10 @@ void AlphaClocks::adopt(std::span<const CsaDomain> domains, Mode mode, Time now)
   mode_ = mode;
 }
 
-Time AlphaClocks::now(Index i) const {
+Time AlphaClocks::now(Index i) {
   if (i < capacity_) return clocks_[i].now();
   const Remote& r = remotes_[slot(i)];
-  return r.given_up ? clocks_[domain(i)].now() - r.behind : clocks_[i].now();
+  return r.given_up ? clocks_[domain(i)].now() - r.behind : (*this)[i].now();
 }
 
 std::uint16_t AlphaClocks::domain(Index i) const {
@@ -45,12 +41,26 @@ std::uint16_t AlphaClocks::domain(Index i) const {
 }
 
 void AlphaClocks::advance(std::span<const Ratio> local, Time now) {
-  for (std::size_t d = 0; d < domains_.size(); ++d) clocks_[d].advance(now, local[d]);
+  const std::size_t n = domains_.size();
+  for (std::size_t d = 0; d < n; ++d) clocks_[d].advance(now, local[d]);
+  const bool changed =
+      !std::equal(local.begin(), local.begin() + static_cast<std::ptrdiff_t>(n), local_.begin());
+  if (changed) {
+    for (const Slot slot : held_back_) catch_up(slot);
+    std::copy_n(local.begin(), n, local_.begin());
+  }
+  now_ = now;
+  if (changed || now >= due_) look_at_paths();
+}
+
+void AlphaClocks::look_at_paths() {
+  due_ = kNever;
   for (std::size_t i = 0; i < held_back_.size();) {
     const Slot slot = held_back_[i];
     RemoteAlpha& alpha = remotes_[slot].alpha;
-    clocks_[index(slot)].advance(now, std::min(local[paths_.domain(slot)], alpha.alpha()));
-    alpha.advance(now);
+    catch_up(slot);
+    alpha.advance(now_);
+    due_ = std::min(due_, alpha.next_event());
     if (alpha.at_rest())
       give_up(slot);  // another one takes its place
     else
@@ -58,21 +68,25 @@ void AlphaClocks::advance(std::span<const Ratio> local, Time now) {
   }
 }
 
-bool AlphaClocks::signal(RouteTarget path, std::uint16_t domain, Time now) {
-  if (free_.empty()) return false;
-  if (domains_[domain].params.min == domains_[domain].params.max) return true;  // a fixed alpha
-  while (const Slot stranger = paths_.stranger(path)) give_up(stranger);
-  Slot slot = paths_.find(path.first, domain);
+void AlphaClocks::signal(const Path& path, std::uint16_t domain, SignalKind kind, Time now) {
+  if (domains_[domain].params.min == domains_[domain].params.max) return;  // a fixed alpha
+  Slot slot = paths_.find(path, domain);
   if (slot == 0) slot = take_up(path, domain, now);
-  if (slot == 0) return false;
-  remotes_[slot].alpha.signal(now);
-  return true;
+  catch_up(slot);
+  remotes_[slot].alpha.signal(kind, now);
+  due_ = now;
 }
 
-AlphaClocks::Slot AlphaClocks::take_up(RouteTarget path, std::uint16_t domain, Time now) {
-  if (held_back_.size() == free_.size()) return 0;
-  const Slot slot = free_[free_at_];
-  free_at_ = (free_at_ + 1) % free_.size();
+AlphaClocks::Slot AlphaClocks::take_up(Path path, std::uint16_t domain, Time now) {
+  Slot slot = others(domain);
+  if (used_ < free_.size()) {
+    slot = free_[free_at_];
+    free_at_ = (free_at_ + 1) % free_.size();
+    ++used_;
+  } else {
+    if (!remotes_[slot].given_up) return slot;
+    path = {};
+  }
   // It goes on from where flows of its last path that have not been seen since believe to be.
   const Time here = this->now(index(slot));
   clocks_[index(slot)] = clocks_[domain];
@@ -88,7 +102,7 @@ void AlphaClocks::give_up(Slot slot) {
   r.behind = clocks_[paths_.domain(slot)].now() - clocks_[index(slot)].now();
   r.given_up = true;
   paths_.remove(slot);
-  free_[(free_at_ + free_.size() - held_back_.size()) % free_.size()] = slot;
+  if (slot <= free_.size()) free_[(free_at_ + free_.size() - used_--) % free_.size()] = slot;
   held_back_[r.place] = held_back_.back();
   remotes_[held_back_.back()].place = r.place;
   held_back_.pop_back();
@@ -104,7 +118,7 @@ std::vector<RemoteAlphaReading> AlphaClocks::remotes() const {
   std::vector<RemoteAlphaReading> all;
   for (std::size_t i = 0; i < remote_count(); ++i) all.push_back(remote(i));
   std::sort(all.begin(), all.end(), [](const RemoteAlphaReading& a, const RemoteAlphaReading& b) {
-    return a.path.first != b.path.first ? a.path.first < b.path.first : a.domain < b.domain;
+    return a.path != b.path ? a.path < b.path : a.domain < b.domain;
   });
   return all;
 }

@@ -16,11 +16,21 @@ AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
   const bool observe = snapshot.config.signalling.mode == config::Signalling::Mode::observe;
   return observe ? AlphaClocks::Mode::observe : AlphaClocks::Mode::act;
 }
+
+Path path_of(const Vector& v, std::size_t i) {
+  return path_of(destination_of(v.header[i].key), v.narrowness[i]);
+}
+
+// Of a packet that is or was held, from what it carries (keep_notes()).
+constexpr std::uint32_t kNarrowness = 24;  // bits of the note behind the next hop
+Path path_of(rte_mbuf* m) {
+  return path_of(destination_of(ip_header(m, m->l2_len)),
+                 static_cast<std::uint8_t>(m->hash.usr >> kNarrowness));
+}
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                               std::span<ServiceCounters> services, PacketDisposal& disposal,
-                               std::uint32_t next_hops, Time now)
+                               std::span<ServiceCounters> services, PacketDisposal& disposal, Time now)
     : snapshot_(&snapshot),
       flows_(flows),
       ports_(ports),
@@ -28,8 +38,7 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
       disposal_(disposal),
       pool_(snapshot.config.flow_table.held_packets),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
-      clocks_(snapshot.domains, next_hops, now, mode_of(snapshot), AlphaClocks::kMaxRemotes,
-              snapshot.domain_capacity),
+      clocks_(snapshot.domains, now, mode_of(snapshot), AlphaClocks::kMaxPaths, snapshot.domain_capacity),
       alphas_(snapshot.domain_capacity) {}
 
 void ConditionStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
@@ -67,7 +76,7 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
     EnhancedTokenBucketState& s = flows_[id].state.csa;
     AlphaClocks::Index clock = domains[v.egress[i]];
     if (moves) [[unlikely]]
-      clock = clocks_.of(clock, v.next_hop[i]);
+      clock = clocks_.of(clock, path_of(v, i));
     if (s.domain == clock && EnhancedTokenBucket::offer_in(s, service.csa, length, now)) [[likely]] {
       v.precedence[i] = Precedence::in;
       v.mark[i] = mark_in;
@@ -115,7 +124,8 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
 ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,
                                          const ServiceProgram& service, Time now) {
   EnhancedTokenBucketState& s = flows_[id].state.csa;
-  const AlphaClocks::Index clock = clocks_.of(snapshot_->domain(v.egress[i], v.service[i]), v.next_hop[i]);
+  AlphaClocks::Index clock = snapshot_->domain(v.egress[i], v.service[i]);
+  if (clocks_.acting()) clock = clocks_.of(clock, path_of(v, i));
   if (s.domain != clock) [[unlikely]]
     enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
@@ -124,6 +134,8 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     case EtbVerdict::in:
       return go(v, i, service, id, Precedence::in);
     case EtbVerdict::out:
+      if (clocks_.has_paths()) [[unlikely]]
+        count_out(id, path_of(v, i));
       return go(v, i, service, id, Precedence::out);
     case EtbVerdict::drop_buffer:
       return refuse(v, i, port, DropReason::buffer);
@@ -155,8 +167,8 @@ void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedToke
 // Gives a flow that waits another clock where it needs one: the path of the packet at its head may have been
 // held back since, or not be any more.
 void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p) {
-  const auto* head = static_cast<const rte_mbuf*>(pool_.head(s.held).handle);
-  const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), head->hash.usr);
+  const Path path = path_of(static_cast<rte_mbuf*>(pool_.head(s.held).handle));
+  const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), path);
   if (s.domain != clock) enter_clock(s, p, clock);
 }
 
@@ -179,11 +191,15 @@ ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex 
   return Fate::dropped;
 }
 
+void ConditionStage::count_out(FlowId id, const Path& path) {
+  clocks_.sent(clocks_.domain(flows_[id].state.csa.domain), path);
+}
+
 // What revive() needs of a held packet travels in its mbuf.
 void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
   rte_mbuf* m = v.mbuf[i];
   m->l2_len = v.header[i].l3_offset & 0x7f;
-  m->hash.usr = v.next_hop[i];
+  m->hash.usr = v.next_hop[i] | std::uint32_t{v.narrowness[i]} << kNarrowness;
 }
 
 void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
@@ -192,12 +208,14 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   v.mbuf[i] = m;
   v.flow[i] = p.flow;
   v.service[i] = service;
-  v.next_hop[i] = m->hash.usr;
+  v.next_hop[i] = m->hash.usr & RouteTarget::kMaxFirst;
   v.header[i].length = p.length;
   v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
   v.header[i].v6 = is_v6(ip_header(m, m->l2_len));
   --ports_[m->port].held;
   --services_[service].held;
+  if (p.precedence == Precedence::out && clocks_.has_paths()) [[unlikely]]
+    count_out(p.flow, path_of(m));
   go(v, i, snapshot_->services[service], p.flow, p.precedence);
 }
 
@@ -264,13 +282,12 @@ void ConditionStage::advance(std::span<const Outlet> outlets, Time now) {
 SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now) {
   advance(outlets, now);
   const bool observe = snapshot_->config.signalling.mode == config::Signalling::Mode::observe;
-  SignalResult result = observe ? SignalResult::observed : SignalResult::applied;
   for (std::size_t d = 0; d < snapshot_->domains.size(); ++d) {
     const CsaDomain& domain = snapshot_->domains[d];
     if ((path.ports >> domain.port & 1) == 0 || !concerns(*snapshot_, domain, path.dscp)) continue;
-    if (!clocks_.signal(path.target, static_cast<std::uint16_t>(d), now)) result = SignalResult::full;
+    clocks_.signal(path.path, static_cast<std::uint16_t>(d), path.kind, now);
   }
-  return result;
+  return observe ? SignalResult::observed : SignalResult::applied;
 }
 
 }  // namespace surety

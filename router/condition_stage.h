@@ -27,8 +27,7 @@ namespace surety {
 class ConditionStage {
  public:
   ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint32_t next_hops,
-                 Time now);
+                 std::span<ServiceCounters> services, PacketDisposal& disposal, Time now);
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
@@ -44,7 +43,7 @@ class ConditionStage {
   // Lets the alpha clocks run on with the alpha of their domains' queues.
   // Once per turn, before anything else.
   void advance(std::span<const Outlet> outlets, Time now);
-  // A signal concerns the flows that leave by this path: `applied`, or `full`.
+  // A signal concerns the flows that leave by this path: `applied`, or `observed`.
   SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);
 
   void discard();  // frees all held packets; for the end of the process
@@ -65,6 +64,7 @@ class ConditionStage {
   Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
   void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
   void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
+  void count_out(FlowId id, const Path& path);
   static void keep_notes(const Vector& v, std::size_t i);
   void revive(Vector& v, const Packet& p, std::uint16_t service);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/congestion_domains.h"
 
+#include <bit>
+
 namespace surety {
 
 std::vector<CongestionDomains::Controller> CongestionDomains::configured(const Snapshot& snapshot,
@@ -43,11 +45,30 @@ void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, 
     if (event == CongestionEvent::eighth) c.csa.eighth(now);
     publish(c);
   }
-  if (signals_on_ && event == CongestionEvent::eighth) ask_for_signal(class_index, p, now);
+  if (!signals_on_) return;
+  Contributors& contributors = contributors_[class_index];
+  const bool eighth = event == CongestionEvent::eighth;
+  contributors.congested(eighth, now);
+  watched_ |= std::uint64_t{contributors.watching()} << class_index;
+  if (eighth) sample(class_index, p, now);
 }
 
-[[gnu::noinline]] void CongestionDomains::ask_for_signal(std::size_t class_index, const Packet& p, Time now) {
+void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32_t limit) {
+  signals_on_ = on;
+  if (on && contributors_.empty()) contributors_.assign(classes, Contributors(limit));
+}
+
+[[gnu::noinline]] void CongestionDomains::note(const ClassRun& run, Time now) {
+  for (const Packet& p : run.packets) {
+    if (p.precedence != Precedence::out) continue;
+    const std::uint8_t* const ip = egress_ip(p);
+    contributors_[run.class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
+  }
+}
+
+[[gnu::noinline]] void CongestionDomains::sample(std::size_t class_index, const Packet& p, Time now) {
   CongestionSignal s = signal_about({egress_ip(p), p.length});
+  if (!contributors_[class_index].may_sample(s.source, s.destination, s.dscp, now)) return;
   s.port = port_;
   s.class_index = static_cast<std::uint8_t>(class_index);
   s.time = now;
@@ -62,6 +83,31 @@ void CongestionDomains::advance(ClassScheduler& queues, Time now) {
     c.csa.advance(now, queue.congested());
     publish(c);
   }
+  for (std::uint64_t left = watched_; left != 0; left &= left - 1) {
+    const auto c = static_cast<std::size_t>(std::countr_zero(left));
+    if (now < contributors_[c].next()) continue;
+    queues.queue(c).settle(now);
+    remind(c, queues.queue(c).congested(), now);
+  }
+}
+
+void CongestionDomains::remind(std::size_t class_index, bool congested, Time now) {
+  std::array<CongestionSignal, Contributors::kMost> reminders;
+  const std::size_t n = contributors_[class_index].remind(congested, now, reminders);
+  for (std::size_t i = 0; i < n && signals_on_; ++i) {
+    reminders[i].port = port_;
+    reminders[i].class_index = static_cast<std::uint8_t>(class_index);
+    signals_.push(reminders[i]);
+  }
+  if (!contributors_[class_index].watching()) watched_ &= ~(std::uint64_t{1} << class_index);
+}
+
+Time CongestionDomains::next_event() const {
+  Time t = kNever;
+  for (const Controller& c : controllers_) t = std::min(t, c.csa.next_event());
+  for (std::uint64_t left = watched_; left != 0; left &= left - 1)
+    t = std::min(t, contributors_[static_cast<std::size_t>(std::countr_zero(left))].next());
+  return t;
 }
 
 }  // namespace surety

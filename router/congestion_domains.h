@@ -4,7 +4,7 @@
 //
 // A domain (snapshot.h) is all flows that share an alpha, since they leave by one queue of this port. Its
 // controller follows that queue; the workers that condition the flows read alpha(). Signals are for flows
-// that another router conditions.
+// that another router conditions: samples, and reminders (router/signals/contributors.h).
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "conditioners/csa_controller.h"
 #include "router/class_split.h"
 #include "router/signals/congestion_signal.h"
+#include "router/signals/contributors.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -41,30 +42,34 @@ class CongestionDomains {
 
   // An OUT packet `p` has arrived at the queue of its class, and was an onset of congestion or an eighth.
   void arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
-  // Lets T2 of each controller expire as often as it should have; once per turn.
+  // Whether what a class's queue gets is to be noted, for its reminders: while it is congested, and for a
+  // while afterwards.
+  bool watches(std::size_t class_index) const { return (watched_ >> class_index & 1) != 0; }
+  void note(const ClassRun& run, Time now);
+  // Lets T2 of each controller expire as often as it should have, and reminds; once per turn.
   void advance(ClassScheduler& queues, Time now);
-  Time next_event() const {  // of advance()
-    Time t = kNever;
-    for (const Controller& c : controllers_) t = std::min(t, c.csa.next_event());
-    return t;
-  }
+  Time next_event() const;  // of advance()
 
   // 1 for a domain that this port does not have. From any thread, at all times.
   Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
 
-  // Whether each 8th OUT arrival at a congested queue asks for a signal. Off at the start.
-  void enable_signals(bool on) { signals_on_ = on; }
+  // Whether congested queues ask for signals, each for `limit` a second at most in the long run. Off at the
+  // start. The first time it allocates.
+  void enable_signals(bool on, std::size_t classes, std::uint32_t limit);
   std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
   const SignalOutbox& signals() const { return signals_; }
 
  private:
   void publish(const Controller& c) { alphas_[c.domain].store(c.csa.alpha(), std::memory_order_relaxed); }
-  void ask_for_signal(std::size_t class_index, const Packet& p, Time now);
+  void sample(std::size_t class_index, const Packet& p, Time now);
+  void remind(std::size_t class_index, bool congested, Time now);
 
   std::vector<Controller> controllers_;           // by domain
   std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // what they say, by domain
   PortIndex port_;
   bool signals_on_ = false;
+  std::vector<Contributors> contributors_;  // by class, once signals have been on
+  std::uint64_t watched_ = 0;               // classes, one bit each
   SignalOutbox signals_;
 };
 

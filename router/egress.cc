@@ -30,6 +30,8 @@ void Egress::enqueue_classes(Time now) {
 // RIO decides; what it says is done here.
 void Egress::enqueue_class(const ClassRun& run, Time now) {
   const std::size_t n = scheduler_.enqueue(run.class_index, run.packets, run.ecn_capable, notices_, now);
+  if (domains_.watches(run.class_index)) [[unlikely]]
+    domains_.note(run, now);
   for (std::size_t i = 0; i < n; ++i) {
     const auto& [at, result] = notices_[i];
     const Packet& p = run.packets[at];

@@ -71,10 +71,10 @@ class Egress {
   Time next_departure(Time now) const;  // transmit(); kNever: nothing is queued
   Time next_timer() const;              // advance()
 
-  // Whether congested queues ask for signals towards the sources of their OUT packets:
-  // one at each 8th arrival. Off at the start. For internal routers: a border's own
-  // queues drive the alpha of its flows directly.
-  void enable_signals(bool on) { domains_.enable_signals(on); }
+  // Whether congested queues ask for signals towards the sources of their OUT packets. Off at the start; the
+  // first time it allocates. For internal routers: a border's own queues drive the alpha of its flows
+  // directly.
+  void enable_signals(bool on) { domains_.enable_signals(on, scheduler_.classes(), signal_limit_); }
   // The oldest signals asked for, now the driver's to send. Once per turn.
   std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
   const SignalOutbox& signals() const { return domains_.signals(); }
@@ -103,6 +103,7 @@ class Egress {
   void enqueue_control(rte_mbuf* m, Time now);
 
   PortIndex port_;
+  std::uint32_t signal_limit_;  // a second, of each queue
   PortCounters& counters_;
   PacketDisposal& disposal_;
   // What a port without `queues` needs stands together, before what holds whole bursts.

@@ -31,6 +31,7 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
                PacketDisposal& disposal)
     : port_(port),
+      signal_limit_(snapshot.config.signalling.queue_limit),
       counters_(counters),
       disposal_(disposal),
       shaper_(start.shaper),

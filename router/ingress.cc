@@ -28,7 +28,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       macs_(e.macs),
       classify_(e.snapshot, e.ports, e.services, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed)),
-      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, e.next_hops.capacity(), now),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, now),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_),
       interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {

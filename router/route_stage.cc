@@ -31,6 +31,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
         target.count == 1 ? target.first
                           : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(h.key)));
     v.next_hop[i] = next_hop;
+    v.narrowness[i] = target.narrowness;
     const NextHopWord hop = next_hops_.word(next_hop);
     if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
       if (!divert(v, i, port, hop.entry())) continue;

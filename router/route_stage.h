@@ -18,7 +18,7 @@ class RouteStage {
   RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
              PacketDisposal& disposal, const FlowHasher& hasher);
 
-  // Sets next_hop and egress; drops or punts what cannot be forwarded.
+  // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
   void run(Vector& v, PortIndex port);
 
  private:

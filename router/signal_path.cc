@@ -61,16 +61,17 @@ std::uint32_t customer_ports(const config::Config& config) {
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                             const CongestionSignal& signal) {
   if (snapshot.config.router.role != config::Router::Role::border)
-    return SignalPath{.result = SignalResult::not_border, .target = {}};
+    return SignalPath{.result = SignalResult::not_border, .path = {}};
   const std::uint32_t source = ports_of(route_of(fib, signal.source), next_hops);
   if ((source & customer_ports(snapshot.config)) == 0)
-    return SignalPath{.result = SignalResult::not_customer, .target = {}};
+    return SignalPath{.result = SignalResult::not_customer, .path = {}};
   const RouteTarget target = route_of(fib, signal.destination);
   const std::uint32_t ports = ports_of(target, next_hops);
-  if (ports == 0) return SignalPath{.result = SignalResult::no_path, .target = {}};
+  if (ports == 0) return SignalPath{.result = SignalResult::no_path, .path = {}};
   if ((ports & domain_ports(snapshot, signal.dscp)) == 0)
-    return SignalPath{.result = SignalResult::no_domain, .target = {}};
-  return {SignalResult::applied, target, ports, signal.dscp};
+    return SignalPath{.result = SignalResult::no_domain, .path = {}};
+  return {SignalResult::applied, path_of(signal.destination, target.narrowness), ports, signal.dscp,
+          signal.kind};
 }
 
 }  // namespace surety

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which flows a congestion signal concerns: those on the route of its destination, if this is the border that
-// has its source behind a customer port (router/signals/README.md).
+// Which flows a congestion signal concerns: those on the path of its destination (router/routes/paths.h), if
+// this is the border that has its source behind a customer port (router/signals/README.md).
 #pragma once
 
 #include <cstdint>
 
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
+#include "router/routes/paths.h"
 #include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 
@@ -14,9 +15,10 @@ namespace surety {
 
 struct SignalPath {
   SignalResult result = SignalResult::applied;  // anything else: the rest does not count
-  RouteTarget target;
+  Path path;
   std::uint32_t ports = 0;  // that its next hops leave by, one bit each
   std::uint8_t dscp = 0;    // of the congested packet: the domains of its class are concerned
+  SignalKind kind = SignalKind::sample;
 };
 
 RouteTarget route_of(const Fib& fib, const IpAddress& address);

@@ -24,6 +24,7 @@ struct Vector {
   std::array<FlowId, kVector> flow;            // kNoFlow: nothing is kept for it
   std::array<std::uint16_t, kVector> service;  // index into Snapshot::services
   std::array<std::uint32_t, kVector> next_hop;
+  std::array<std::uint8_t, kVector> narrowness;  // of the route (router/routes/paths.h)
   std::array<PortIndex, kVector> egress;
   std::array<std::uint8_t, kVector> mark;  // DSCP to write, or kKeepDscp
   std::array<Precedence, kVector> precedence;
@@ -37,6 +38,7 @@ struct Vector {
     flow[to] = flow[from];
     service[to] = service[from];
     next_hop[to] = next_hop[from];
+    narrowness[to] = narrowness[from];
     egress[to] = egress[from];
     mark[to] = mark[from];
     precedence[to] = precedence[from];

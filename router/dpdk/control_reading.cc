@@ -15,8 +15,7 @@ std::vector<NamedCount> named(const Infos& infos, const Counts& counts) {
 
 }  // namespace
 
-void ControlReading::take(const Control& control, const Forwarding& forwarding, const config::Config& config,
-                          const SignallingReading& signalling) {
+void ControlReading::take(const Control& control) {
   ports_.clear();
   for (const ControlPort& p : control.ports()) {
     Port& port = ports_.emplace_back();
@@ -28,7 +27,6 @@ void ControlReading::take(const Control& control, const Forwarding& forwarding, 
   routes_ = routes.routes();
   routes_rejected_ = routes.rejected();
   neighbors_ = routes.neighbors();
-  path_names_.learn(signalling, routes, forwarding.next_hops(), config);
 }
 
 void ControlReading::apply(Reading& reading) const {
@@ -40,7 +38,6 @@ void ControlReading::apply(Reading& reading) const {
   reading.routes = routes_;
   reading.routes_rejected = routes_rejected_;
   reading.neighbors = neighbors_;
-  path_names_.apply(reading.signalling);
 }
 
 }  // namespace surety

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "router/dpdk/control.h"
-#include "router/observe/path_names.h"
 #include "router/observe/reading.h"
 
 namespace surety {
@@ -13,10 +12,9 @@ namespace surety {
 // Taken by the control thread from time to time, put into readings by others: the owner locks.
 class ControlReading {
  public:
-  // On the thread of Control::round(). `signalling`: of a reading, for the paths that need names.
-  void take(const Control& control, const Forwarding& forwarding, const config::Config& config,
-            const SignallingReading& signalling);
-  // Routes, neighbours, exceptions of the ports, ICMP errors, names of paths.
+  // On the thread of Control::round().
+  void take(const Control& control);
+  // Routes, neighbours, exceptions of the ports, ICMP errors.
   void apply(Reading& reading) const;
 
  private:
@@ -27,7 +25,6 @@ class ControlReading {
   std::vector<Port> ports_;
   std::vector<NamedCount> icmp_errors_;
   std::uint64_t routes_ = 0, routes_rejected_ = 0, neighbors_ = 0;
-  PathNames path_names_;
 };
 
 }  // namespace surety

@@ -188,8 +188,7 @@ void Router::tick() {
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, clock_.now());
   top_flows_ = std::move(flows);
-  control_reading_.take(*control_, forwarding_, snapshot_->config,
-                        counters ? counters->signalling : SignallingReading{});
+  control_reading_.take(*control_);
 }
 
 // The workers', one after the other: what passes between them meanwhile shows as handover.

@@ -2,29 +2,21 @@
 #include "router/observe/metrics_congestion.h"
 
 #include <algorithm>
-#include <map>
 
 namespace surety::metrics {
 namespace {
 
-// Those held back most, up to the ceiling. Paths that are called the same are one series.
-void path_alphas(Families& out, const std::vector<SignalPathReading>& paths) {
-  std::map<std::pair<std::string, std::string>, double> alphas;
-  for (const SignalPathReading& p : paths) {
-    const auto [it, fresh] = alphas.emplace(std::pair(p.gateway, p.domain), p.alpha);
-    if (!fresh) it->second = std::min(it->second, p.alpha);
-  }
-  std::vector<std::pair<std::pair<std::string, std::string>, double>> rows(alphas.begin(), alphas.end());
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.second < b.second; });
+// Those held back most, up to the ceiling.
+void path_alphas(Families& out, std::vector<SignalPathReading> rows) {
+  std::ranges::stable_sort(rows, {}, &SignalPathReading::alpha);
   rows.resize(std::min(rows.size(), kMaxPathSeries));
   each(
       out, MetricType::Gauge, "surety_csa_path_alpha_ratio",
       "CSA's alpha as congestion signals ask for it, of the paths that are held back most.", rows,
-      [](const auto& row) {
-        return Labels{{"gateway", row.first.first}, {"domain", row.first.second}};
+      [](const SignalPathReading& p) {
+        return Labels{{"path", p.path}, {"domain", p.domain}};
       },
-      [](const auto& row) { return row.second; });
+      [](const SignalPathReading& p) { return p.alpha; });
 }
 
 void signalling(Families& out, const SignallingReading& s) {

@@ -8,7 +8,7 @@
 
 namespace surety::metrics {
 
-// Of paths at most kMaxPathSeries have a series, those that are held back most: a border may know thousands,
+// Of paths at most kMaxPathSeries have a series, those that are held back most: a border may know hundreds,
 // a scraper need not.
 inline constexpr std::size_t kMaxPathSeries = 256;
 

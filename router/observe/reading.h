@@ -101,8 +101,7 @@ struct SignalSourceReading {  // a queue of another router that was heard
   double age_seconds = 0;     // since the last one
 };
 struct SignalPathReading {  // a path that signals hold back, or would in mode observe
-  std::string gateway;      // what its route says: "via 10.2.0.1 wan0", of all its next hops
-  std::uint32_t next_hop = 0, next_hops = 0;  // ids: the first one, how many
+  std::string path;         // where to: "10.2.0.0/24", or "others"
   std::string domain;
   double alpha = 0;          // of the path alone
   double applied_alpha = 0;  // what its flows live by now

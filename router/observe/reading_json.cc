@@ -218,7 +218,7 @@ Json source_row(const SignalSourceReading& q) {
 
 Json path_row(const SignalPathReading& p) {
   return {{"kind", "path"},
-          {"gateway", p.gateway},
+          {"path", p.path},
           {"domain", p.domain},
           {"alpha_ratio", p.alpha},
           {"applied_alpha_ratio", p.applied_alpha}};

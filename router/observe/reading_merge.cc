@@ -112,8 +112,7 @@ void merge(SignallingReading& into, const SignallingReading& part) {
         to.age_seconds = std::min(to.age_seconds, s.age_seconds);
       });
   add_found(
-      into.paths, part.paths,
-      [](const auto& s) { return std::tie(s.next_hop, s.next_hops, s.gateway, s.domain); },
+      into.paths, part.paths, [](const auto& s) { return std::tie(s.path, s.domain); },
       [](SignalPathReading& to, const SignalPathReading& s) {
         to.alpha = std::min(to.alpha, s.alpha);
         to.applied_alpha = std::min(to.applied_alpha, s.applied_alpha);

@@ -36,7 +36,8 @@ class NextHopWord {
 // so a reader sees the old or the new.
 class NextHopTable {
  public:
-  static constexpr std::uint32_t kDefaultCapacity = 1 << 17;  // 1 MB
+  static constexpr std::uint32_t kDefaultCapacity =
+      RouteTarget::kMaxFirst + 1;  // 1 MB; the most there can be
 
   // Entries kNextHopNone, kNextHopBlackhole and kNextHopLocal are set, the others `no_route`.
   explicit NextHopTable(std::uint32_t capacity = kDefaultCapacity);

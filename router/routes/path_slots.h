@@ -1,50 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slot belongs to a path and a domain, found by the next hop that a packet takes: O(1) per packet.
+// Which slot belongs to a path and a domain: a hash table of fixed size.
 //
-// A path is a route's block of next hops (RouteTarget): whichever of them a packet takes, it finds the same
-// slots. Slots are the owner's small numbers, 1 .. `slots`; 0: none. No allocation after construction.
+// Slots are the owner's small numbers, 1 .. `slots`; 0: none. No allocation after construction.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "router/routes/route_events.h"
+#include "router/routes/paths.h"
+#include "router/routes/prefix_table.h"
 
 namespace surety {
 
 class PathSlots {
  public:
   using Slot = std::uint16_t;
-  // `next_hops`: ids are below it.
-  PathSlots(std::uint32_t next_hops, Slot slots) : first_(next_hops), entries_(std::size_t{slots} + 1) {}
+  explicit PathSlots(Slot slots);
 
-  Slot find(std::uint32_t next_hop, std::uint16_t domain) const {
-    Slot slot = first_[next_hop];
-    while (slot != 0 && entries_[slot].domain != domain) slot = entries_[slot].next;
+  Slot find(const Path& path, std::uint16_t domain) const {
+    Slot slot = first_[bucket(path)];
+    while (slot != 0 && !(entries_[slot].domain == domain && entries_[slot].path == path))
+      slot = entries_[slot].next;
     return slot;
   }
 
-  // A slot of another path that had one of these ids before, when its routes were others; 0: none. The owner
-  // takes them out before it adds to this path.
-  Slot stranger(RouteTarget path) const;
   // Neither the slot nor the path's domain may be in.
-  void add(Slot slot, RouteTarget path, std::uint16_t domain);
+  void add(Slot slot, const Path& path, std::uint16_t domain);
   void remove(Slot slot);  // must be in
 
-  RouteTarget path(Slot slot) const { return entries_[slot].path; }
-  std::uint16_t domain(Slot slot) const {
-    return entries_[slot].domain;
-  }  // removed ones keep it until the next add()
+  // Of a slot that is in, or was: removed ones keep them until the next add().
+  const Path& path(Slot slot) const { return entries_[slot].path; }
+  std::uint16_t domain(Slot slot) const { return entries_[slot].domain; }
 
  private:
   struct Entry {
-    RouteTarget path;
+    Path path;
     std::uint16_t domain = 0;
-    Slot next = 0;  // of the same path, which has one for each domain of its ports: few
+    Slot next = 0;  // in the same bucket
   };
-  void set_first(RouteTarget path, Slot slot);
+  std::size_t bucket(const Path& path) const { return hash_of(path) & (first_.size() - 1); }
 
-  std::vector<Slot> first_;  // by next hop id
+  std::vector<Slot> first_;  // of each bucket: a power of two, at least twice as many as slots
   std::vector<Entry> entries_;
 };
 

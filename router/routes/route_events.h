@@ -61,13 +61,18 @@ struct LinkEvent {
   MacAddress mac{};
 };
 
-// A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash.
+// A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash; and how
+// narrow the route is that it stands for (paths.h).
 struct RouteTarget {
   std::uint32_t first = 0;
   std::uint32_t count = 1;
-  static constexpr std::uint32_t kMaxCount = 64;
-  std::uint32_t encode() const { return first | (count - 1) << 24; }
-  static RouteTarget decode(std::uint32_t v) { return {v & 0xffffff, (v >> 24) + 1}; }
+  std::uint8_t narrowness = 0;
+  static constexpr std::uint32_t kMaxFirst = (1 << 17) - 1, kMaxCount = 64;
+  // 30 bits, as many as the FIB keeps.
+  std::uint32_t encode() const { return first | (count - 1) << 17 | std::uint32_t{narrowness} << 23; }
+  static RouteTarget decode(std::uint32_t v) {
+    return {v & kMaxFirst, (v >> 17 & (kMaxCount - 1)) + 1, static_cast<std::uint8_t>(v >> 23)};
+  }
   friend bool operator==(const RouteTarget&, const RouteTarget&) = default;
 };
 

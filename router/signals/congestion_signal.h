@@ -19,6 +19,10 @@
 
 namespace surety {
 
+// A sample is of the packet that was the 8th to arrive; a reminder says that the queue is congested to one
+// whose packets have come before (contributors.h).
+enum class SignalKind : std::uint8_t { sample, reminder };
+
 struct CongestionSignal {
   IpAddress source, destination;  // of that packet; the signal goes towards its source
   std::uint8_t port = 0;          // the congested queue, at the router that it belongs to
@@ -26,9 +30,10 @@ struct CongestionSignal {
   std::uint8_t dscp = 0;  // of that packet: of the CSA domains on its path, those of its class are concerned
   Time time{};            // of the arrival
   // The packet's first bytes as an ICMP message quotes them: its IP header with all options and 20 bytes of
-  // what follows (a TCP header; RFC 792 asks for 8), zeros behind. All zeros where they are not known.
+  // what follows (a TCP header; RFC 792 asks for 8), zeros behind. All zeros in a reminder.
   static constexpr std::size_t kQuote = 80, kQuotedPayload = 20;
   std::array<std::uint8_t, kQuote> quote{};
+  SignalKind kind = SignalKind::sample;
   friend bool operator==(const CongestionSignal&, const CongestionSignal&) = default;
 };
 
@@ -55,7 +60,6 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   X(not_customer, "its source does not lie behind a customer port: another border's")        \
   X(no_path,      "no route to its destination, or one that leads nowhere")                  \
   X(no_domain,    "no CSA service's flows leave by its path")                                \
-  X(full,         "as many paths as there is room for are held back already")                \
   X(off,          "signalling is off here, and it must not go on to a customer")             \
   X(from_customer, "came by a customer port: only routers signal")                           \
   X(malformed,    "truncated, oversized, or its parts contradict one another")               \

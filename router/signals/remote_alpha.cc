@@ -3,31 +3,56 @@
 
 #include <algorithm>
 
+#include "router/signals/contributors.h"
+
 namespace surety {
 
-void RemoteAlpha::signal(Time now) {
+namespace {
+CsaParams with_t2_restarted(CsaParams params) {
+  if (params.control == AlphaControl::paper) params.control = AlphaControl::periodic;
+  return params;
+}
+}  // namespace
+
+RemoteAlpha::RemoteAlpha(const CsaParams& params, Time now)
+    : controller_(with_t2_restarted(params), now), heard_(now), sent_at_(now), now_(now) {}
+
+void RemoteAlpha::signal(SignalKind kind, Time now) {
   advance(now);
   controller_.eighth(now);
   heard_ = now;
+  sent_ = 0;
+  if (kind == SignalKind::reminder) reminded_ = now;
 }
 
 void RemoteAlpha::advance(Time now) {
   now_ = std::max(now_, now);
   const Time expiry = controller_.next_event();
   if (now < expiry) return;
+  const Duration t2 = controller_.params().t2;
   // Of several expiries only the first can have heard a signal: each later one has had T2 of silence.
-  if (heard_ > expiry - controller_.params().t2) controller_.advance(expiry, true);
-  controller_.advance(now, false);
+  if (heard_ > expiry - t2) controller_.advance(expiry, true);
+  if (reminded_ != Time::min() && heard_ - reminded_ < t2) {
+    controller_.advance(std::min(now, sent_at_ + Contributors::kTrusted), false);
+  } else if (sent_ >= kEnough && now >= controller_.next_event()) {
+    controller_.advance(controller_.next_event(), false);
+    sent_ = 0;
+  }
+  controller_.advance(now, true);  // what is left says nothing
 }
 
 Time RemoteAlpha::next_event() const {
-  if (!at_maximum()) return controller_.next_event();
-  return at_rest() ? kNever : forgets();
+  if (at_rest()) return kNever;
+  return at_maximum() ? forgets() : controller_.next_event();
 }
 
 Time RemoteAlpha::forgets() const {
+  const Time idle = std::max(heard_, sent_at_) + kIdle;
+  if (!at_maximum()) return idle;
   const CsaParams& params = controller_.params();
-  return params.control != AlphaControl::search ? heard_ : heard_ + AlphaSearch::kLongestWait * params.t2;
+  const Time learnt =
+      params.control != AlphaControl::search ? heard_ : heard_ + AlphaSearch::kLongestWait * params.t2;
+  return std::min(idle, learnt);
 }
 
 }  // namespace surety

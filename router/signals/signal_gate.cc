@@ -27,7 +27,8 @@ SignalResult SignalGate::judge(std::span<const std::uint8_t> ip, Time now, UnixT
   if (!is_authentic(ip, m, *key)) return SignalResult::forged;
   if (m.sent < wall - max_age_ || m.sent > wall + max_age_) return SignalResult::stale;
   const auto result = history_.accept(m, now);
-  if (result == SignalResult::applied) out = {m.source, m.destination, m.port, m.queue, m.dscp, now, {}};
+  if (result == SignalResult::applied)
+    out = {m.source, m.destination, m.port, m.queue, m.dscp, now, {}, m.kind};
   return result;
 }
 

@@ -16,6 +16,7 @@
 namespace surety::signal_layout {
 
 inline constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
+inline constexpr std::uint8_t kNoNextHeader = 59;  // RFC 8200 4.7: of the header that a reminder quotes
 inline constexpr std::size_t kIp4Header = 20, kIp6Header = 40;
 
 // From the ICMP header on.

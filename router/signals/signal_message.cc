@@ -55,6 +55,7 @@ bool read_quote(std::span<const std::uint8_t> quote, bool v6, SignalMessage& out
   out.source = source_of(quote.data());
   out.destination = destination_of(quote.data());
   out.dscp = static_cast<std::uint8_t>(traffic_class(quote.data()) >> 2);
+  out.kind = quote[v6 ? 6 : 9] == kNoNextHeader ? SignalKind::reminder : SignalKind::sample;
   return true;
 }
 

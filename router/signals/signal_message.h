@@ -28,7 +28,9 @@ struct SignalMessage {
   UnixTime sent;
   IpAddress source, destination;  // of the congested packet
   std::uint8_t dscp = 0;
-  // Its first bytes, for write_signal() alone; all zeros: a header made of the three above stands for them.
+  SignalKind kind = SignalKind::sample;
+  // Its first bytes, for write_signal() alone. In a reminder a header made of the three above stands for
+  // them.
   std::array<std::uint8_t, CongestionSignal::kQuote> quote{};
   std::uint8_t key_id = 0;
   SignalMac mac{};

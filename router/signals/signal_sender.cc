@@ -75,6 +75,7 @@ std::size_t SignalSender::write(const CongestionSignal& signal, Time now, UnixTi
   m.source = signal.source;
   m.destination = signal.destination;
   m.dscp = signal.dscp;
+  m.kind = signal.kind;
   m.quote = signal.quote;
   return write_signal(m, keys_->keys.front(), room);
 }

@@ -55,8 +55,7 @@ void write_ip(std::uint8_t* p, const IpHeader& h) {
 }
 
 void write_quote(std::uint8_t* p, const SignalMessage& m) {
-  constexpr std::uint8_t kNoNextHeader = 59;  // RFC 8200 4.7; nothing is known of what followed
-  if (m.quote[0] != 0)
+  if (m.kind == SignalKind::sample && m.quote[0] != 0)
     std::copy(m.quote.begin(), m.quote.end(), p);
   else
     write_ip(p, {m.source, m.destination, m.dscp, 0, kNoNextHeader, 0});

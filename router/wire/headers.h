@@ -84,6 +84,11 @@ struct FlowKey {
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
+inline IpAddress destination_of(const FlowKey& key) {
+  if (!key.v6) return IpAddress::v4(static_cast<std::uint32_t>(key.address[0] >> 32));
+  return {key.address[2], key.address[3]};
+}
+
 struct ParsedPacket {
   FlowKey key;
   // From here 16 bytes, which the fast path writes as two words (parse_frame.h).

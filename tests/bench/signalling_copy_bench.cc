@@ -15,7 +15,7 @@ namespace {
 
 using namespace signals;
 
-constexpr std::size_t kSources = SignalGate::kMaxSenders, kPaths = AlphaClocks::kMaxRemotes;
+constexpr std::size_t kSources = SignalGate::kMaxSenders, kPaths = AlphaClocks::kMaxPaths;
 
 void copy(benchmark::State& state) {
   const SignalKeys keys{{key(1)}};
@@ -26,8 +26,9 @@ void copy(benchmark::State& state) {
   SignalMessage m = message();
   for (m.router = 1; m.router <= kSources; ++m.router) gate.judge(packet(m, key(1)), Time{}, kWall, out);
   const std::vector<CsaDomain> domains{{"up/silver", 0, 0, CsaParams{}}};
-  AlphaClocks clocks(domains, kPaths, Time{});
-  for (std::uint32_t n = 0; n < kPaths; ++n) clocks.signal({n, 1}, 0, Time{});
+  AlphaClocks clocks(domains, Time{});
+  for (std::uint32_t n = 0; n < kPaths; ++n)
+    clocks.signal({IpAddress::v4(__builtin_bswap32(n << 8)), 24}, 0, SignalKind::sample, Time{});
   const SignalCounters received{};
   SignallingCopy copy({nullptr, &gate, clocks, received}, {});
   std::vector<std::uint8_t> other(16 << 20);

@@ -103,9 +103,10 @@ routes: [{{to: 10.1.0.0/16, via: 10.9.0.1}}]
 """ + QUEUES % f"{self._packet} B" + self._signalling(mode))
 
     def meet(self):
-        """Everybody knows everybody's MAC address afterwards."""
+        """Everybody knows everybody's MAC address afterwards. By packets marked IN: who sends the core OUT packets is reminded by
+        it for some seconds, and `be` is not behind the border that the tests look at."""
         for host in (self.af1, self.af3, self.be):
-            host.namespace.run("ping", "-n", "-c", "2", "-i", "0.2", "-w", "20", SINK)
+            host.namespace.run("ping", "-n", "-Q", str(18 << 2), "-c", "2", "-i", "0.2", "-w", "20", SINK)
 
     def __enter__(self):
         return self

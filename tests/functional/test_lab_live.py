@@ -63,6 +63,38 @@ senders:
   - {name: flood, host: flood, to: sink, protocol: udp, rate: 2 Mbit/s}
 """
 
+# One edge and one uplink to two destinations, on the way to one of which the core is congested.
+TWO_WAYS = """version: 1
+duration: 20 s
+measure: 8 s - 20 s
+hosts: [{name: n, times: 3}, {name: f, times: 3}, near, far]
+routers:
+  edge:
+    router: {role: border}
+    ports: {lan: {trust: customer}, up: {trust: core}}
+    services:
+      silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 10 packets, buffer: 20 packets, alpha: {max: 0.8}, mark: {in: AF11, out: BE}}
+    classify: [{match: {port: lan}, service: silver, per: flow}]
+  core:
+    router: {role: core}
+    ports: {west: {trust: core}, near: {trust: core, queues: q}, far: {trust: core, queues: q}}
+    queues:
+      q:
+        - name: assured
+          dscp: {in: [AF11], out: [BE]}
+          limit: 400 packets
+          rio: {in: {min: 70, max: 120, pmax: 0.02}, out: {min: 10, max: 60, pmax: 0.2}}
+links:
+  - {between: [n, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
+  - {between: [f, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
+  - {between: [edge.up, core.west], rate: 8 Mbit/s, delay: 5 ms}
+  - {between: [core.near, near], rate: 1.4 Mbit/s, delay: 5 ms}
+  - {between: [core.far, far], rate: 8 Mbit/s, delay: 5 ms}
+senders:
+  - {name: n, host: n, to: near, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
+  - {name: f, host: f, to: far, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
+"""
+
 pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, or name it with SURETY_LAB="),
               pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
@@ -107,7 +139,7 @@ def compared(*arguments):
     """Where other work has made packets late, it is done once more."""
     for _ in range(2):
         before = rest()
-        done = live(FIG2B, "--json", *FIG11, *arguments, check=False)
+        done = live(*arguments, "--json", check=False)
         assert done.stdout, done.stderr
         assert rest() <= before
         result = json.loads(done.stdout)
@@ -120,7 +152,7 @@ def compared(*arguments):
 
 @pytest.fixture(scope="module")
 def gtfrc():
-    return compared()
+    return compared(FIG2B, *FIG11)
 
 
 @measured
@@ -152,10 +184,24 @@ def test_the_queue_of_the_real_router_sees_the_labs_packets(gtfrc):
 @measured
 @pytest.mark.long("40 s; gTFRC's run, with the same tolerance, takes as long and is always made")
 def test_tfrc_fills_the_link_live_as_in_the_lab():
-    flows = compared(*TFRC)["flows"]
+    flows = compared(FIG2B, *FIG11, *TFRC)["flows"]
     sums = {side: sum(f[side]["throughput_bps"] for f in flows) for side in ("lab", "live")}
     assert sums["live"] == pytest.approx(sums["lab"], rel=0.05)
     assert flows[1]["live"]["throughput_bps"] > 200_000, "the flow of 40 ms takes more than its share"
+
+
+# --- a path is where packets go ---
+
+@measured
+def test_flows_past_a_congested_port_are_left_alone(directory):
+    """400 kbit/s and 0.8 of it are 720; those to the congested port share 1.4 Mbit/s."""
+    path = directory / "two.yaml"
+    path.write_text(TWO_WAYS)
+    flows = compared(path)["flows"]
+    for side in ("lab", "live"):
+        near, far = (sum(f[side]["throughput_bps"] for f in flows if f["name"].startswith(name)) / 3 for name in "nf")
+        assert far == pytest.approx(720_000, rel=0.03), side
+        assert 400_000 < near < 470_000, side
 
 
 # --- what it refuses ---

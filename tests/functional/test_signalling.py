@@ -181,6 +181,16 @@ def test_a_liar_without_the_key_has_no_effect(lab, core):
         border.settle()
 
 
+def test_a_path_is_where_the_packet_goes(lab, core):
+    """All routes of this border are one, by way of the core; what is signalled for the sink is for its network and no other."""
+    with lab.border("act") as border, Injector(lab, border) as wire:
+        lab.meet()
+        for destination in (SINK, "10.2.0.77", BE):
+            m = wire.expect("applied", Signal(bytes.fromhex(KEY), KEY_ID, AF1, destination, DSCP_OUT).packet())
+        assert {labels["path"] for labels, _ in m.select("surety_csa_path_alpha_ratio")} == {"10.2.0.0/24", "10.3.0.0/24"}
+        assert {path["path"] for path in shown(border, "path")} == {"10.2.0.0/24", "10.3.0.0/24"}
+
+
 def test_a_signal_may_be_addressed_to_the_border_itself(lab, core):
     """As the `borders` of a core router have it."""
     with lab.border("act") as border, Injector(lab, border) as wire:

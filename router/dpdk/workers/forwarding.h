@@ -8,6 +8,7 @@
 
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
+#include "router/routes/paths.h"
 #include "router/routes/route_events.h"
 
 namespace surety {
@@ -17,7 +18,7 @@ class Forwarding : public RouteSink {
   Forwarding(std::uint32_t max_routes, unsigned workers);
 
   bool set_route(const Prefix& prefix, RouteTarget target) override {
-    return fib_.add(prefix, target.encode());
+    return fib_.add(prefix, target_of(prefix, target).encode());
   }
   void remove_route(const Prefix& prefix) override { fib_.remove(prefix); }
   void set_next_hop(std::uint32_t id, const NextHopEntry& entry) override { next_hops_.set(id, entry); }

@@ -48,13 +48,10 @@ void add_sources(SignallingReading& r, const SignallingNumbers& numbers) {
 
 void add_paths(SignallingReading& r, const SignallingNumbers& numbers, const Ingress& ingress,
                const Snapshot& snapshot) {
-  const auto key = [](const RemoteAlphaReading& p) {
-    return std::tuple(p.path.first, p.path.count, p.domain);
-  };
+  const auto key = [](const RemoteAlphaReading& p) { return std::tuple(p.path, p.domain); };
   for (const auto& path : in_order(numbers.paths, key)) {
     SignalPathReading p;
-    p.next_hop = path.path.first;
-    p.next_hops = path.path.count;
+    p.path = path.path.length == 0 ? "others" : to_string(path.path);
     p.domain = snapshot.domains[path.domain].name;
     p.alpha = path.alpha.value();
     p.applied_alpha = ingress.applied_alpha(path, snapshot).value();

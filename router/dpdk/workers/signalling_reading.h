@@ -9,7 +9,7 @@
 namespace surety {
 
 // For the thread that asked; `ingress`: the worker's. Queues that have signalled, in their order; sources by
-// router, port and queue; paths by next hop and domain, each once.
+// router, port and queue; paths by address and domain, each once.
 SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingress& ingress,
                                   const Snapshot& snapshot);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "router/routes/neighbors.h"
+#include "router/routes/paths.h"
 #include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
@@ -16,7 +17,8 @@ std::vector<std::uint32_t> HostRoutes::ids(std::span<const IpAddress> addresses)
   for (const auto& a : addresses) {
     const auto [place, added] =
         ids_.try_emplace(a, static_cast<std::uint32_t>(kNextHopLocal + 1 + ids_.size()));
-    if (added && !fib_.add({a, a.bits()}, RouteTarget{place->second, 1}.encode())) {
+    const Prefix host{a, a.bits()};
+    if (added && !fib_.add(host, target_of(host, {place->second, 1}).encode())) {
       ids_.erase(place);
       throw ScenarioError(
           fmt::format("no room for the address {}: hosts in fewer subnets take less", to_string(a)));

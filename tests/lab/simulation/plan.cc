@@ -63,9 +63,9 @@ const Fib& Plan::fib() const {
   return host_routes().fib();
 }
 
-std::string Plan::host_of(std::uint32_t id) const {
-  const auto place = std::find(ids_.begin(), ids_.end(), id);
-  return place == ids_.end() ? "" : scenario_.hosts[static_cast<std::size_t>(place - ids_.begin())].name;
+std::string Plan::host_of(const Path& path) const {
+  const auto host = std::ranges::find(scenario_.hosts, path.address, &HostNode::address);
+  return host == scenario_.hosts.end() || path.length != path.address.bits() ? "others" : host->name;
 }
 
 void Plan::lay_lines() {

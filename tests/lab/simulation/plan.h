@@ -16,6 +16,7 @@
 #include "router/rewrite_stage.h"
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
+#include "router/routes/paths.h"
 #include "router/snapshot.h"
 #include "router/wire/ip.h"
 #include "tests/lab/scenario/scenario.h"
@@ -80,8 +81,8 @@ class Plan {
 
   const Scenario& scenario() const { return scenario_; }
   const Fib& fib() const;
-  // The host with this next-hop id.
-  std::string host_of(std::uint32_t id) const;
+  // The host of a path: each has a route of its own. `others`: of a path of length 0.
+  std::string host_of(const Path& path) const;
   const std::vector<PlannedLine>& lines() const { return lines_; }
   const std::vector<PlannedHost>& hosts() const { return hosts_; }
   const std::vector<PlannedRouter>& routers() const { return routers_; }

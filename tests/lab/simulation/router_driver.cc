@@ -35,7 +35,7 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
     outlets_.push_back({egresses_.back().get(), nullptr});
     out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
     out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
-    out_[p].timed = egresses_[p]->next_timer() != kNever;
+    out_[p].timed = sender_.has_value() || egresses_[p]->next_timer() != kNever;
   }
   ingress_ =
       std::make_unique<Ingress>(IngressEnvironment{snapshot_, fib, next_hops_, outlets_, plan.macs, ports_,

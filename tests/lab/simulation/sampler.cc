@@ -129,7 +129,7 @@ void Sampler::read_remotes() {
   for (std::size_t r = 0; r < network_.routers(); ++r)
     for (const RemoteAlphaReading& a : network_.router(r).ingress().remote_alphas()) {
       const Ratio max = network_.router(r).snapshot().domains[a.domain].params.max;
-      const auto place = remotes_.try_emplace({r, a.domain, a.path.first}, begin_remote(max)).first;
+      const auto place = remotes_.try_emplace({r, a.domain, a.path}, begin_remote(max)).first;
       place->second.now = a.alpha;
     }
 }

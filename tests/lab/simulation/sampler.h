@@ -64,7 +64,7 @@ class Sampler {
   struct RemoteKey {
     std::size_t router;
     std::uint16_t domain;
-    std::uint32_t path;
+    Path path;
     auto operator<=>(const RemoteKey&) const = default;
   };
   struct AggregateWatch {

@@ -14,8 +14,11 @@ namespace {
 using namespace literals;
 
 constexpr Time kStart = Time(1000s);
-constexpr std::uint32_t kNextHops = 64;
-constexpr RouteTarget kPath{10, 1}, kOther{11, 1}, kThird{12, 1};
+constexpr Path path_of(std::uint8_t third) {
+  return {IpAddress::v4(10, 2, third, 0), 24};
+}
+constexpr Path kPath = path_of(10), kOther = path_of(11), kThird = path_of(12);
+constexpr auto kReminder = SignalKind::reminder;
 
 // Two domains; a path's alpha goes down from 0.4 (0.8) by 0.1.
 class AlphaClocksTest : public testing::Test {
@@ -30,9 +33,9 @@ class AlphaClocksTest : public testing::Test {
     now = kStart + at;
     clocks.advance(local, now);
   }
-  bool signal(Duration at, RouteTarget path, std::uint16_t domain = 0) {
+  void signal(Duration at, const Path& path, std::uint16_t domain = 0) {
     turn(at);
-    return clocks.signal(path, domain, now);
+    clocks.signal(path, domain, kReminder, now);
   }
   // What a bucket of this clock gains from one turn to the next.
   Duration gain(AlphaClocks::Index i, Duration until) {
@@ -44,12 +47,12 @@ class AlphaClocksTest : public testing::Test {
   std::vector<CsaDomain> domains = two_domains();
   std::array<Ratio, 2> local{Ratio::of(0.4), Ratio::of(0.8)};
   Time now = kStart;
-  AlphaClocks clocks{domains, kNextHops, kStart, AlphaClocks::Mode::act, 2};
+  AlphaClocks clocks{domains, kStart, AlphaClocks::Mode::act, 2};
 };
 
 TEST_F(AlphaClocksTest, WithoutSignalsADomainHasOneClock) {
-  EXPECT_EQ(clocks.of(0, 10), 0);
-  EXPECT_EQ(clocks.of(1, 10), 1);
+  EXPECT_EQ(clocks.of(0, kPath), 0);
+  EXPECT_EQ(clocks.of(1, kPath), 1);
   EXPECT_FALSE(clocks.moves(0));
   EXPECT_EQ(gain(0, 100ms), 40ms);
   EXPECT_EQ(gain(1, 200ms), 80ms);
@@ -59,8 +62,8 @@ TEST_F(AlphaClocksTest, WithoutSignalsADomainHasOneClock) {
 }
 
 TEST_F(AlphaClocksTest, APathThatIsHeldBackHasAClockOfItsOwn) {
-  ASSERT_TRUE(signal(0ms, kPath));
-  const AlphaClocks::Index path = clocks.of(0, 10);
+  signal(0ms, kPath);
+  const AlphaClocks::Index path = clocks.of(0, kPath);
   EXPECT_GE(path, 2);
   EXPECT_EQ(clocks.domain(path), 0);
   EXPECT_TRUE(clocks.moves(path));
@@ -68,14 +71,14 @@ TEST_F(AlphaClocksTest, APathThatIsHeldBackHasAClockOfItsOwn) {
   EXPECT_EQ(gain(path, 10ms), 3ms);
   EXPECT_EQ(gain(0, 20ms), 4ms);
   EXPECT_EQ(clocks[path].now(), clocks.now(path));
-  EXPECT_EQ(clocks.of(0, 11), 0) << "another path";
-  EXPECT_EQ(clocks.of(1, 10), 1) << "another domain";
+  EXPECT_EQ(clocks.of(0, kOther), 0) << "another path";
+  EXPECT_EQ(clocks.of(1, kPath), 1) << "another domain";
   EXPECT_EQ(clocks.next_event(), kStart + 90ms);
 }
 
 TEST_F(AlphaClocksTest, ThePaceIsTheMinimumOfQueueAndPath) {
   signal(0ms, kPath);
-  const AlphaClocks::Index path = clocks.of(0, 10);
+  const AlphaClocks::Index path = clocks.of(0, kPath);
   local[0] = Ratio::of(0.2);
   EXPECT_EQ(gain(path, 10ms), 2ms) << "the queue's";
   signal(30ms, kPath);
@@ -83,24 +86,14 @@ TEST_F(AlphaClocksTest, ThePaceIsTheMinimumOfQueueAndPath) {
   EXPECT_EQ(gain(path, 70ms), 1ms) << "the path's";
 }
 
-TEST_F(AlphaClocksTest, AllNextHopsOfARouteAreHeldBack) {
-  signal(0ms, {20, 3});
-  const AlphaClocks::Index path = clocks.of(0, 20);
-  EXPECT_NE(path, 0);
-  EXPECT_EQ(clocks.of(0, 21), path);
-  EXPECT_EQ(clocks.of(0, 22), path);
-  EXPECT_EQ(clocks.of(0, 19), 0);
-  EXPECT_EQ(clocks.of(0, 23), 0);
-}
-
 TEST_F(AlphaClocksTest, AtTheMaximumThePathIsGivenUpAndItsTimeGoesOn) {
   signal(0ms, kPath);
-  const AlphaClocks::Index path = clocks.of(0, 10);
+  const AlphaClocks::Index path = clocks.of(0, kPath);
   turn(90ms - 1ns);
-  EXPECT_EQ(clocks.of(0, 10), path);
+  EXPECT_EQ(clocks.of(0, kPath), path);
   const Time before = clocks.now(path);
   turn(90ms);
-  EXPECT_EQ(clocks.of(0, 10), 0);
+  EXPECT_EQ(clocks.of(0, kPath), 0);
   EXPECT_EQ(clocks.next_event(), kNever);
   EXPECT_FALSE(clocks.moves(0));
   EXPECT_TRUE(clocks.moves(path));
@@ -112,15 +105,15 @@ TEST_F(AlphaClocksTest, AtTheMaximumThePathIsGivenUpAndItsTimeGoesOn) {
 
 // Flows of the last path, not seen since, must not find time turned back.
 TEST_F(AlphaClocksTest, AClockThatIsReusedGoesOnFromWhereItWas) {
-  AlphaClocks one(domains, kNextHops, kStart, AlphaClocks::Mode::act, 1);
-  one.signal(kPath, 1, kStart);
-  const AlphaClocks::Index path = one.of(1, 10);
+  AlphaClocks one(domains, kStart, AlphaClocks::Mode::act, 1);
+  one.signal(kPath, 1, kReminder, kStart);
+  const AlphaClocks::Index path = one.of(1, kPath);
   one.advance(local, kStart + 90ms);
-  ASSERT_EQ(one.of(1, 10), 1);
+  ASSERT_EQ(one.of(1, kPath), 1);
   one.advance(local, kStart + 200ms);
   const Time before = one.now(path);
-  ASSERT_TRUE(one.signal(kOther, 0, kStart + 200ms));
-  ASSERT_EQ(one.of(0, 11), path);
+  one.signal(kOther, 0, kReminder, kStart + 200ms);
+  ASSERT_EQ(one.of(0, kOther), path);
   EXPECT_EQ(one.domain(path), 0);
   EXPECT_EQ(one.now(path), before);
   one.advance(local, kStart + 210ms);
@@ -130,66 +123,76 @@ TEST_F(AlphaClocksTest, AClockThatIsReusedGoesOnFromWhereItWas) {
 TEST_F(AlphaClocksTest, TheOneGivenUpLongestAgoIsReusedFirst) {
   signal(0ms, kPath);
   signal(10ms, kOther);
-  const AlphaClocks::Index first = clocks.of(0, 10), second = clocks.of(0, 11);
+  const AlphaClocks::Index first = clocks.of(0, kPath), second = clocks.of(0, kOther);
   ASSERT_NE(first, second);
   signal(80ms, kPath);
   turn(100ms);  // the second path is given up
-  ASSERT_EQ(clocks.of(0, 11), 0);
+  ASSERT_EQ(clocks.of(0, kOther), 0);
   turn(1s);
   signal(1s, kThird);
-  EXPECT_EQ(clocks.of(0, 12), second);
+  EXPECT_EQ(clocks.of(0, kThird), second);
   signal(1s, kPath);
-  EXPECT_EQ(clocks.of(0, 10), first);
+  EXPECT_EQ(clocks.of(0, kPath), first);
 }
 
-TEST_F(AlphaClocksTest, RoomIsBounded) {
-  EXPECT_TRUE(signal(0ms, kPath));
-  EXPECT_TRUE(signal(0ms, kPath, 1));
-  EXPECT_FALSE(signal(0ms, kOther));
-  EXPECT_EQ(clocks.of(0, 11), 0);
-  EXPECT_TRUE(signal(30ms, kPath)) << "what is held back is still heard";
-  turn(120ms);
-  EXPECT_TRUE(signal(120ms, kOther)) << "the gold flows' has been given up";
-  EXPECT_NE(clocks.of(0, 11), 0);
-}
-
-TEST_F(AlphaClocksTest, WithoutNextHopsThereIsNoRoom) {
-  AlphaClocks none(domains, 0, kStart);
-  EXPECT_FALSE(none.signal(kPath, 0, kStart));
-  EXPECT_EQ(none.of(0, 10), 0);
+// Two paths have a clock of their own here; signals for a third hold back all flows that have none.
+TEST_F(AlphaClocksTest, BeyondItsRoomAllOthersAreHeldBack) {
+  signal(0ms, kPath);
+  signal(0ms, kPath, 1);
+  EXPECT_EQ(clocks.of(0, kThird), 0);
+  signal(0ms, kOther);
+  const AlphaClocks::Index others = clocks.of(0, kThird);
+  EXPECT_NE(others, 0);
+  EXPECT_EQ(clocks.of(0, kOther), others);
+  EXPECT_NE(clocks.of(0, kPath), others);
+  EXPECT_EQ(clocks.of(1, kOther), 1) << "not those of another domain";
+  EXPECT_EQ(gain(others, 10ms), 3ms);
+  signal(30ms, kThird);
+  EXPECT_EQ(gain(others, 40ms), 2ms) << "as one path";
+  ASSERT_EQ(clocks.remotes().size(), 3u);
+  EXPECT_EQ(clocks.remotes()[0].path, Path{});
+  signal(60ms, kPath);
+  EXPECT_EQ(clocks.domain(clocks.of(0, kPath)), 0) << "what has a clock keeps it";
+  turn(125ms);
+  signal(125ms, kOther);
+  EXPECT_NE(clocks.of(0, kOther), others) << "the gold flows' has been given up";
+  EXPECT_EQ(clocks.of(0, kThird), others) << "until T2 gives it back";
+  turn(1s);
+  EXPECT_TRUE(clocks.remotes().empty());
+  EXPECT_EQ(clocks.of(0, kThird), 0);
 }
 
 TEST_F(AlphaClocksTest, AFixedAlphaTakesNoRoom) {
   domains[0].params.min = domains[0].params.max;
-  EXPECT_TRUE(signal(0ms, kPath));
+  signal(0ms, kPath);
   EXPECT_TRUE(clocks.remotes().empty());
-  EXPECT_EQ(clocks.of(0, 10), 0);
-  EXPECT_TRUE(signal(0ms, kPath, 1));
-  EXPECT_TRUE(signal(0ms, kOther, 1));
+  EXPECT_EQ(clocks.of(0, kPath), 0);
 }
 
-// Ids of a route that is gone come again as part of another route.
-TEST_F(AlphaClocksTest, APathThatIsNoMoreMakesRoom) {
-  signal(0ms, {10, 2});
-  signal(0ms, {10, 2}, 1);
-  ASSERT_TRUE(signal(10ms, {11, 3}));
-  EXPECT_EQ(clocks.of(0, 10), 0);
-  EXPECT_EQ(clocks.of(1, 10), 1);
-  EXPECT_NE(clocks.of(0, 11), 0);
-  EXPECT_EQ(clocks.of(0, 11), clocks.of(0, 13));
-  ASSERT_EQ(clocks.remotes().size(), 1u);
-  EXPECT_EQ(clocks.remotes()[0].path.first, 11u);
-  EXPECT_EQ(clocks.remotes()[0].path.count, 3u);
+// Without what has been sent, a sampled silence says nothing.
+TEST_F(AlphaClocksTest, WhatIsSentIsCountedForItsPath) {
+  clocks.signal(kPath, 0, SignalKind::sample, kStart);
+  clocks.signal(kOther, 0, SignalKind::sample, kStart);
+  for (std::uint32_t i = 0; i < RemoteAlpha::kEnough; ++i) {
+    clocks.sent(0, kPath);
+    clocks.sent(1, kOther);
+    clocks.sent(0, kThird);
+  }
+  turn(90ms);
+  EXPECT_EQ(clocks.of(0, kPath), 0) << "back at its maximum";
+  EXPECT_NE(clocks.of(0, kOther), 0);
 }
 
 TEST_F(AlphaClocksTest, RemotesAreReadByPathAndDomain) {
-  AlphaClocks many(domains, kNextHops, kStart);
-  for (const RouteTarget path : {kThird, kPath})
-    for (const std::uint16_t domain : {std::uint16_t{1}, std::uint16_t{0}}) many.signal(path, domain, kStart);
+  AlphaClocks many(domains, kStart);
+  for (const Path& path : {kThird, kPath})
+    for (const std::uint16_t domain : {std::uint16_t{1}, std::uint16_t{0}})
+      many.signal(path, domain, kReminder, kStart);
   many.advance(local, kStart + 30ms);
-  many.signal(kPath, 1, kStart + 30ms);
+  many.signal(kPath, 1, kReminder, kStart + 30ms);
   std::vector<std::array<std::uint32_t, 3>> all;
-  for (const auto& r : many.remotes()) all.push_back({r.path.first, r.domain, r.alpha.millionths()});
+  for (const auto& r : many.remotes())
+    all.push_back({r.path.address.data()[2], r.domain, r.alpha.millionths()});
   const std::vector<std::array<std::uint32_t, 3>> expected{
       {10, 0, 300'000}, {10, 1, 600'000}, {12, 0, 300'000}, {12, 1, 700'000}};
   EXPECT_EQ(all, expected);
@@ -204,14 +207,15 @@ TEST_F(AlphaClocksTest, NextEventIsTheEarliestT2) {
 }
 
 TEST_F(AlphaClocksTest, NothingIsAllocatedAfterConstruction) {
-  AlphaClocks many(domains, kNextHops, kStart);
+  AlphaClocks many(domains, kStart, AlphaClocks::Mode::act, 100);  // of 256 that come
   Time t = kStart;
   Rng rng(1);
   const std::size_t before = mallinfo2().uordblks;
   for (int i = 0; i < 10'000; ++i) {
     t += Duration(rng.next() % 20'000'000);
     many.advance(local, t);
-    many.signal({rng.next() % 60, 1 + rng.next() % 4}, static_cast<std::uint16_t>(rng.next() % 2), t);
+    many.signal(path_of(static_cast<std::uint8_t>(rng.next())), static_cast<std::uint16_t>(rng.next() % 2),
+                kReminder, t);
   }
   EXPECT_EQ(mallinfo2().uordblks, before);
 }
@@ -220,7 +224,7 @@ TEST_F(AlphaClocksTest, NothingIsAllocatedAfterConstruction) {
 // as a plain model has it: nothing is lost or made up by moving, except a nanosecond's remainder each time.
 TEST_F(AlphaClocksTest, MovingFlowsGainTheIntegralOfTheirAlpha) {
   struct Flow {
-    std::uint32_t hop;
+    std::uint8_t to;
     std::uint16_t domain;
     AlphaClocks::Index clock;
     Time last{};
@@ -228,10 +232,10 @@ TEST_F(AlphaClocksTest, MovingFlowsGainTheIntegralOfTheirAlpha) {
     unsigned __int128 integral = 0;  // in 10^-6 ns
     std::int64_t moves = 0;
   };
-  AlphaClocks many(domains, kNextHops, kStart);
+  AlphaClocks many(domains, kStart);
   std::vector<Flow> flows;
   for (std::uint16_t domain = 0; domain < 2; ++domain)
-    for (std::uint32_t hop = 10; hop < 13; ++hop) flows.push_back({hop, domain, domain});
+    for (std::uint8_t to = 10; to < 13; ++to) flows.push_back({to, domain, domain});
   std::vector<RemoteAlpha> paths;  // of each flow, all by itself
   for (const Flow& f : flows) paths.emplace_back(domains[f.domain].params, kStart);
   Rng rng(7);
@@ -249,26 +253,29 @@ TEST_F(AlphaClocksTest, MovingFlowsGainTheIntegralOfTheirAlpha) {
     // All are looked at where they move, as a flow that is busy is.
     const auto look = [&](Flow& f) {
       f.gained += many.now(f.clock) - f.last;
-      const AlphaClocks::Index clock = many.of(f.domain, f.hop);
+      const AlphaClocks::Index clock = many.of(f.domain, path_of(f.to));
       if (clock != f.clock) ++f.moves;
       f.clock = clock;
       f.last = many.now(clock);
     };
     const std::size_t signalled = rng.next() % 10;
     if (signalled < flows.size()) {
-      many.signal({flows[signalled].hop, 1}, flows[signalled].domain, t);
-      paths[signalled].signal(t);
+      many.signal(path_of(flows[signalled].to), flows[signalled].domain, kReminder, t);
+      paths[signalled].signal(kReminder, t);
       look(flows[signalled]);
     }
-    for (Flow& f : flows)
-      if (rng.next() % 4 == 0) look(f);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      many.sent(flows[i].domain, path_of(flows[i].to));
+      paths[i].sent(t);
+      if (rng.next() % 4 == 0) look(flows[i]);
+    }
     if (rng.next() % 8 == 0) local[0] = Ratio::of(0.1 * (1 + rng.next() % 4));
     if (rng.next() % 8 == 0) local[1] = Ratio::of(0.2 * (1 + rng.next() % 4));
   }
   for (Flow& f : flows) {
     const Duration exact(static_cast<std::int64_t>(f.integral / 1'000'000));
     f.gained += many.now(f.clock) - f.last;
-    EXPECT_LE(std::abs((f.gained - exact).count()), f.moves + 1) << f.hop << " " << f.domain;
+    EXPECT_LE(std::abs((f.gained - exact).count()), f.moves + 1) << int{f.to} << " " << f.domain;
     moves += f.moves;
   }
   EXPECT_GT(moves, 300) << "or nothing has been tested";
@@ -288,7 +295,7 @@ class AlphaClocksReload : public AlphaClocksTest {
 
   std::vector<CsaDomain> more = two_domains();
   std::array<Ratio, 3> all{Ratio::of(0.4), Ratio::of(0.8), Ratio::of(0.5)};
-  AlphaClocks roomy{domains, kNextHops, kStart, AlphaClocks::Mode::act, 2, 10};
+  AlphaClocks roomy{domains, kStart, AlphaClocks::Mode::act, 2, 10};
 };
 
 TEST_F(AlphaClocksReload, ANewDomainsClockStartsThenAndTheOthersGoOn) {
@@ -300,36 +307,36 @@ TEST_F(AlphaClocksReload, ANewDomainsClockStartsThenAndTheOthersGoOn) {
   turn_all(200ms);
   EXPECT_EQ(roomy.now(0) - first, 40ms) << "retired";
   EXPECT_EQ(roomy.now(2) - third, 50ms) << "no time before it was there";
-  EXPECT_EQ(roomy.of(2, 10), 2);
+  EXPECT_EQ(roomy.of(2, kPath), 2);
 }
 
 TEST_F(AlphaClocksReload, PathsKeepTheirClocks) {
   turn_all(0ms);
-  ASSERT_TRUE(roomy.signal(kPath, 0, now));
-  const AlphaClocks::Index path = roomy.of(0, 10);
+  roomy.signal(kPath, 0, kReminder, now);
+  const AlphaClocks::Index path = roomy.of(0, kPath);
   EXPECT_GE(path, 10) << "behind all domains that may come";
   turn_all(10ms);
   const Time before = roomy.now(path);
   roomy.adopt(more, AlphaClocks::Mode::act, now);
-  EXPECT_EQ(roomy.of(0, 10), path);
+  EXPECT_EQ(roomy.of(0, kPath), path);
   EXPECT_EQ(roomy.domain(path), 0);
-  ASSERT_TRUE(roomy.signal(kPath, 2, now));
-  EXPECT_EQ(roomy.domain(roomy.of(2, 10)), 2);
+  roomy.signal(kPath, 2, kReminder, now);
+  EXPECT_EQ(roomy.domain(roomy.of(2, kPath)), 2);
   turn_all(20ms);
   EXPECT_EQ(roomy.now(path) - before, 3ms);
 }
 
 TEST_F(AlphaClocksReload, WhetherSignalsAreObeyedMayChange) {
   turn_all(0ms);
-  ASSERT_TRUE(roomy.signal(kPath, 1, now));
-  const AlphaClocks::Index path = roomy.of(1, 10);
+  roomy.signal(kPath, 1, kReminder, now);
+  const AlphaClocks::Index path = roomy.of(1, kPath);
   roomy.adopt(more, AlphaClocks::Mode::observe, now);
   EXPECT_FALSE(roomy.acting());
-  EXPECT_EQ(roomy.of(1, 10), 1);
+  EXPECT_EQ(roomy.of(1, kPath), 1);
   EXPECT_TRUE(roomy.moves(path)) << "its flows return";
   EXPECT_EQ(roomy.remote_count(), 1u);
   roomy.adopt(more, AlphaClocks::Mode::act, now);
-  EXPECT_EQ(roomy.of(1, 10), path);
+  EXPECT_EQ(roomy.of(1, kPath), path);
 }
 
 TEST_F(AlphaClocksReload, AdoptionAllocatesNothing) {

@@ -21,50 +21,51 @@ class RemoteAlphaTest : public AlphaTest {
  protected:
   RemoteAlphaTest() {
     d.route("10.1.0.0/16", {ready(0)});
-    other = d.route("10.2.1.0/24", {ready(1, 2)});
+    d.route("10.2.1.0/24", {ready(1, 2)});
   }
   SignalResult signal(const std::string& destination = "10.2.0.1") {
     CongestionSignal s;
     s.source = parse_address("10.1.0.1").value();
     s.destination = parse_address(destination).value();
+    s.kind = SignalKind::reminder;
     return d.ingress->on_signal(s, d.now);
   }
-  // "next hop/port/alpha" of the paths that are held back.
+  // "path/length/port/alpha" of those that are held back.
   std::vector<std::string> remotes() {
     std::vector<std::string> all;
     for (const auto& r : d.ingress->remote_alphas()) {
       const CsaDomain& domain = d.snapshot.domains[r.domain];
-      all.push_back(std::to_string(r.path.first) + "/" + std::to_string(domain.port) + "/" +
+      all.push_back(to_string(r.path) + "/" + std::to_string(domain.port) + "/" +
                     std::to_string(r.alpha.millionths() / 10'000) + "%");
     }
     return all;
   }
-  std::string path(std::uint32_t first, int alpha, int port = 1) {
-    return std::to_string(first) + "/" + std::to_string(port) + "/" + std::to_string(alpha) + "%";
+  static std::string path(const std::string& to, int alpha, int port = 1) {
+    return to + "/" + std::to_string(port) + "/" + std::to_string(alpha) + "%";
   }
 
+  static constexpr const char* kTo = "10.2.0.0/24";
   static constexpr Udp kElsewhere{.destination = 0x0a020101};
-  std::uint32_t other = 0;
 };
 
 TEST_F(RemoteAlphaTest, SignalsStepAlphaOfThePathDownAndSilenceUp) {
   EXPECT_EQ(signal(), SignalResult::applied);
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 30)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30)));
   EXPECT_EQ(d.ingress->next_event(), kStart + 90ms);
   d.turn(kStart + 30ms - 1ns);
   signal();
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 30)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30)));
   d.turn(kStart + 30ms);
   signal();
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 20)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 20)));
   d.turn(kStart + 60ms);
   signal();
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 20))) << "the minimum";
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 20))) << "the minimum";
   EXPECT_EQ(d.ingress->next_event(), kStart + 150ms);
   d.turn(kStart + 150ms - 1ns);
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 20)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 20)));
   d.turn(kStart + 150ms);
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 30)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30)));
   EXPECT_EQ(d.ingress->next_event(), kStart + 240ms);
   d.turn(kStart + 240ms);
   EXPECT_THAT(remotes(), ElementsAre());
@@ -81,9 +82,56 @@ TEST_F(RemoteAlphaTest, IsTheRateOfTheOutBucketsOnThatPathOnly) {
   EXPECT_EQ(out_packets_in_10_ms(), 2u);
   signal();
   EXPECT_EQ(out_packets_in_10_ms(kElsewhere), 4u);
-  EXPECT_THAT(remotes(), ElementsAre(path(hop, 20)));
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 20)));
   departures(kStart + 2s);
   EXPECT_EQ(out_packets_in_10_ms(), 4u);
+}
+
+// Two destinations behind one neighbour, by one route: what is congested on the way to one of them is no
+// business of the other's flows.
+TEST_F(RemoteAlphaTest, AnotherDestinationOfTheSameNextHopIsLeftAlone) {
+  d.route("10.4.0.0/15", {ready(1, 7)});
+  constexpr Udp kNear{.destination = 0x0a040001}, kFar{.destination = 0x0a050001};
+  send(kSilver, 1, kNear);
+  send(kSilver, 1, kFar);
+  signal("10.5.0.1");
+  d.turn(kStart + 30ms);
+  signal("10.5.0.1");
+  EXPECT_THAT(remotes(), ElementsAre(path("10.5.0.0/24", 20)));
+  d.turn(kStart + 50ms);
+  EXPECT_EQ(out_packets_in_10_ms(kFar), 2u);
+  signal("10.5.0.1");
+  EXPECT_EQ(out_packets_in_10_ms(kNear), 4u);
+}
+
+// 8 Mbit/s of OUT packets a second at 0.2 are 1.6 a millisecond: 24 in less than T2.
+TEST_F(RemoteAlphaTest, OutPacketsWithoutASampleAreAnAnswer) {
+  CongestionSignal s;
+  s.source = parse_address("10.1.0.1").value();
+  s.destination = parse_address("10.2.0.1").value();
+  d.ingress->on_signal(s, d.now);
+  ASSERT_THAT(remotes(), ElementsAre(path(kTo, 30)));
+  for (int ms = 1; ms <= 90; ++ms) {
+    d.turn(kStart + ms * 1ms);
+    if (ms <= 75) send(kSilver, 3);  // of which one or two go OUT, held ones too
+    drain();
+    if (ms < 90) EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30))) << ms;
+  }
+  ASSERT_GE(d.service("silver").packets[index(Precedence::out)], RemoteAlpha::kEnough);
+  EXPECT_THAT(remotes(), ElementsAre());
+}
+
+TEST_F(RemoteAlphaTest, SilenceWithoutOutPacketsIsNone) {
+  CongestionSignal s;
+  s.source = parse_address("10.1.0.1").value();
+  s.destination = parse_address("10.2.0.1").value();
+  d.ingress->on_signal(s, d.now);
+  for (int ms = 1; ms <= 500; ++ms) {
+    d.turn(kStart + ms * 1ms);
+    send(kSilver, 1, kElsewhere);
+    drain();
+  }
+  EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30)));
 }
 
 TEST_F(RemoteAlphaTest, AlphaIsTheMinimumOfTheQueuesAndThePaths) {
@@ -93,7 +141,7 @@ TEST_F(RemoteAlphaTest, AlphaIsTheMinimumOfTheQueuesAndThePaths) {
   signal();
   arrivals(kStart + 60ms, 8);
   ASSERT_EQ(alpha(), Ratio::of(0.2));
-  ASSERT_THAT(remotes(), ElementsAre(path(hop, 30)));
+  ASSERT_THAT(remotes(), ElementsAre(path(kTo, 30)));
   drain();
   EXPECT_EQ(out_packets_in_10_ms(), 2u) << "the queue's";
   departures(kStart + 2s);
@@ -161,12 +209,13 @@ TEST_F(RemoteAlphaTest, AFlowThatWaitsReturnsToo) {
 }
 
 TEST_F(RemoteAlphaTest, EqualCostRoutesAreHeldBackOnAllTheirPorts) {
-  const std::uint32_t first = d.route("10.2.2.0/24", {ready(1, 3), ready(2, 3), ready(1, 4)});
+  const std::string to = "10.2.2.0/24";
+  d.route(to, {ready(1, 3), ready(2, 3), ready(1, 4)});
   EXPECT_EQ(signal("10.2.2.7"), SignalResult::applied);
-  EXPECT_THAT(remotes(), ElementsAre(path(first, 30, 1), path(first, 30, 2)));
+  EXPECT_THAT(remotes(), ElementsAre(path(to, 30, 1), path(to, 30, 2)));
   d.turn(kStart + 30ms);
   signal("10.2.2.9");
-  EXPECT_THAT(remotes(), ElementsAre(path(first, 20, 1), path(first, 20, 2)));
+  EXPECT_THAT(remotes(), ElementsAre(path(to, 20, 1), path(to, 20, 2)));
   std::set<PortIndex> used;
   for (std::uint16_t from = 1; from <= 8; ++from) {
     const Udp u{.destination = 0x0a020201, .from = from};
@@ -186,12 +235,12 @@ TEST_F(RemoteAlphaTest, EqualCostRoutesAreHeldBackOnAllTheirPorts) {
 TEST_F(RemoteAlphaTest, Ipv6PathsAreHeldBackToo) {
   using namespace frames;
   d.route("2001:db8:1::/48", {ready(0)});
-  const std::uint32_t first = d.route("2001:db8:2::/48", {ready(1, 6)});
+  d.route("2001:db8:2::/48", {ready(1, 6)});
   CongestionSignal s;
   s.source = parse_address("2001:db8:1::1").value();
   s.destination = parse_address("2001:db8:2::2").value();
   EXPECT_EQ(d.ingress->on_signal(s, d.now), SignalResult::applied);
-  EXPECT_THAT(remotes(), ElementsAre(path(first, 30)));
+  EXPECT_THAT(remotes(), ElementsAre(path("2001:db8:2::/48", 30)));
   const Octets frame = ethernet(kIpv6, test::port_mac(0)) + ip6(17, udp(1, kSilver, 952));
   d.receive(copies(9, frame));
   drain();

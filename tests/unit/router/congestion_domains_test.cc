@@ -135,13 +135,13 @@ TEST_F(CongestionDomainsTest, SignalsAreAskedForAtEachEighthArrivalWhileTheyAreO
   std::array<CongestionSignal, 4> taken;
   arrival(kSilver, kEighth, kStart);
   EXPECT_TRUE(domains.signals().empty()) << "off at the start";
-  domains.enable_signals(true);
+  domains.enable_signals(true, 2, 1000);
   arrival(kSilver, kOnset, kStart + 1ms);
   EXPECT_TRUE(domains.signals().empty());
   arrival(kSilver, kEighth, kStart + 2ms);
   arrival(kGold, kEighth, kStart + 3ms);
   EXPECT_EQ(domains.signals().noted(), 2u);
-  domains.enable_signals(false);
+  domains.enable_signals(false, 2, 1000);
   arrival(kGold, kEighth, kStart + 4ms);
   ASSERT_EQ(domains.take_signals(taken), 2u);
   const Octets frame = udp_frame({.tos = kAf12 << 2});

@@ -19,6 +19,7 @@
 #include "config/address.h"
 #include "config/parse.h"
 #include "router/ingress.h"
+#include "router/routes/paths.h"
 #include "tests/unit/router/wire/frame_builder.h"
 
 namespace surety::test {
@@ -158,7 +159,7 @@ class DataPlane {
   }
   void route_to(const std::string& to, RouteTarget target) {
     prefixes_.push_back(parse_prefix(to).value());
-    EXPECT_TRUE(fib.add(prefixes_.back(), target.encode()));
+    EXPECT_TRUE(fib.add(prefixes_.back(), target_of(prefixes_.back(), target).encode()));
   }
 
   // A reload between two turns. The snapshot before it goes (but for the first one): nobody may look at it.

@@ -6,6 +6,8 @@ namespace surety {
 namespace {
 
 using namespace test;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 // The congested queue of an internal router: from the 4th packet on, a signal at each 8th.
 class SignallingPort : public CsaPort {
@@ -96,12 +98,48 @@ TEST(Egress, SignalsOfIpv6Packets) {
 // and nobody takes the signals.
 TEST(Egress, SignalsThatNobodyTakesAreBounded) {
   SignallingPort p;
-  for (int i = 0; i < 10; ++i) p.send(kBe, 64);
+  for (std::uint32_t i = 0; i < 10; ++i) p.send_from(0x0a010001 + 64 * i, 64);
   EXPECT_GT(p.d.drops(1, DropReason::forced), 500u);
   EXPECT_EQ(p.d.egresses[1]->signals().noted(), 64u);
   EXPECT_EQ(p.d.egresses[1]->signals().overflowed(), (640u - 3) / 8 - 64);
   EXPECT_EQ(p.taken(10).size(), 10u);
   EXPECT_EQ(p.taken().size(), 54u);
+}
+
+// The queue is congested from the 4th packet on; nobody takes any out.
+TEST(Egress, WhoHasSentOutPacketsIsRemindedWhileTheQueueIsCongested) {
+  SignallingPort p;
+  const auto sources = [&] {
+    std::vector<std::string> all;
+    for (const CongestionSignal& s : p.taken()) {
+      EXPECT_EQ(s.kind, SignalKind::reminder);
+      EXPECT_EQ(s.port, 1);
+      EXPECT_EQ(s.class_index, 1);
+      EXPECT_EQ(s.dscp, kBe);
+      all.push_back(to_string(s.source));
+    }
+    return all;
+  };
+  EXPECT_EQ(p.d.egresses[1]->next_timer(), kStart + 90ms) << "T2";
+  p.send_from(0x0a010001, 4);
+  EXPECT_EQ(p.d.egresses[1]->next_timer(), kStart + 32ms);
+  p.send_from(0x0a010005, 2);
+  p.send_from(0x0a010009, 2, kAf11);
+  p.d.turn(kStart + 32ms);
+  EXPECT_THAT(sources(), IsEmpty()) << "without an eighth arrival it must have been congested for a while";
+  p.d.turn(kStart + 64ms);
+  EXPECT_THAT(sources(), UnorderedElementsAre("10.1.0.5", "10.1.0.6"));
+  p.d.turn(kStart + 96ms - 1ns);
+  EXPECT_THAT(sources(), IsEmpty());
+  p.d.turn(kStart + 96ms);
+  EXPECT_THAT(sources(), UnorderedElementsAre("10.1.0.5", "10.1.0.6"));
+  while (!p.d.transmit(1).empty()) {
+  }
+  p.d.turn(kStart + 2s);
+  EXPECT_THAT(sources(), IsEmpty());
+  p.d.turn(kStart + 10s);
+  p.d.turn(kStart + 11s);
+  EXPECT_GT(p.d.egresses[1]->next_timer(), kStart + 11s + 32ms) << "the watch is over";
 }
 
 // A router without CSA services signals all the same: its flows are conditioned elsewhere.

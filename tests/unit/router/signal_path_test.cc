@@ -27,8 +27,8 @@ class SignalPathTest : public testing::Test {
   SignalPathTest() {
     d.route("10.1.0.0/16", {ready(0)});
     d.route("2001:db8:1::/48", {ready(0)});
-    hop = d.route("10.2.0.0/24", {ready(1)});
-    hop6 = d.route("2001:db8:2::/48", {ready(2)});
+    d.route("10.2.0.0/24", {ready(1)});
+    d.route("2001:db8:2::/48", {ready(2)});
   }
   SignalPath find(const std::string& source, const std::string& destination) {
     CongestionSignal s;
@@ -41,31 +41,39 @@ class SignalPathTest : public testing::Test {
   }
 
   DataPlane d{router("border")};
-  std::uint32_t hop = 0, hop6 = 0;
 };
 
 TEST_F(SignalPathTest, IsTheRouteOfTheDestination) {
   const SignalPath path = find("10.1.0.1", "10.2.0.9");
   EXPECT_EQ(path.result, SignalResult::applied);
-  EXPECT_EQ(path.target.first, hop);
-  EXPECT_EQ(path.target.count, 1u);
+  EXPECT_EQ(to_string(path.path), "10.2.0.0/24");
   EXPECT_EQ(path.ports, 1u << 1);
+  EXPECT_EQ(path.kind, SignalKind::sample);
+}
+
+// Whatever next hop they have: two destinations behind one neighbour are two paths.
+TEST_F(SignalPathTest, AWideRouteHasAPathForEachPartOfIt) {
+  d.route("0.0.0.0/0", {ready(1)});
+  EXPECT_EQ(to_string(find("10.1.0.1", "10.9.1.7").path), "10.9.1.0/24");
+  EXPECT_EQ(to_string(find("10.1.0.1", "10.9.2.7").path), "10.9.2.0/24");
+  d.route("10.9.2.7/32", {ready(1)});
+  EXPECT_EQ(to_string(find("10.1.0.1", "10.9.2.7").path), "10.9.2.7/32");
+  EXPECT_EQ(to_string(find("10.1.0.1", "10.9.2.8").path), "10.9.2.0/24");
 }
 
 TEST_F(SignalPathTest, Ipv6) {
   const SignalPath path = find("2001:db8:1::1", "2001:db8:2::1");
   EXPECT_EQ(path.result, SignalResult::applied);
-  EXPECT_EQ(path.target.first, hop6);
+  EXPECT_EQ(to_string(path.path), "2001:db8:2::/48");
   EXPECT_EQ(path.ports, 1u << 2);
   EXPECT_EQ(result("2001:db8:1::1", "2001:db8:3::1"), SignalResult::no_path);
   EXPECT_EQ(result("2001:db8:3::1", "2001:db8:2::1"), SignalResult::not_customer);
 }
 
 TEST_F(SignalPathTest, EqualCostRoutesAreOnePath) {
-  const std::uint32_t first = d.route("10.3.0.0/24", {ready(1), not_ready(State::unresolved, 2), ready(1)});
+  d.route("10.3.0.0/24", {ready(1), not_ready(State::unresolved, 2), ready(1)});
   const SignalPath path = find("10.1.0.1", "10.3.0.1");
-  EXPECT_EQ(path.target.first, first);
-  EXPECT_EQ(path.target.count, 3u);
+  EXPECT_EQ(to_string(path.path), "10.3.0.0/24");
   EXPECT_EQ(path.ports, 1u << 1 | 1u << 2);
 }
 

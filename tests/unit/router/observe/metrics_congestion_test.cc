@@ -28,9 +28,9 @@ Series series(const std::string& name, const Reading& reading) {
   return found;
 }
 
-SignalPathReading path(const std::string& gateway, double alpha) {
+SignalPathReading path(const std::string& to, double alpha) {
   SignalPathReading p;
-  p.gateway = gateway;
+  p.path = to;
   p.domain = "wan0/assured";
   p.alpha = alpha;
   return p;
@@ -58,17 +58,11 @@ TEST(MetricsCongestion, SignalsReceivedHaveASeriesForEachResult) {
   EXPECT_THAT(signals.back(), Pair("received senders", 0));
 }
 
-TEST(MetricsCongestion, PathsByGatewayAndDomain) {
-  EXPECT_THAT(path_series({path("via 10.2.0.1 wan0", 0.12)}),
-              ElementsAre(Pair("via 10.2.0.1 wan0 wan0/assured", 0.12)));
+TEST(MetricsCongestion, PathsByAddressAndDomain) {
+  EXPECT_THAT(path_series({path("10.2.0.0/24", 0.12)}), ElementsAre(Pair("10.2.0.0/24 wan0/assured", 0.12)));
   EXPECT_THAT(path_series({}), IsEmpty());
   EXPECT_THAT(series("surety_csa_paths", Reading{}), ElementsAre(Pair("", 0)));
   EXPECT_THAT(series("surety_csa_paths", test::sample_reading()), ElementsAre(Pair("", 1)));
-}
-
-TEST(MetricsCongestion, PathsOfOneNameAreOneSeriesWithTheLowestAlpha) {
-  EXPECT_THAT(path_series({path("a", 0.2), path("a", 0.1), path("a", 0.3)}),
-              ElementsAre(Pair("a wan0/assured", 0.1)));
 }
 
 TEST(MetricsCongestion, SeriesOfPathsHaveACeilingThatLeavesThoseHeldBackMost) {

@@ -168,7 +168,7 @@ TEST(ReadingJson, SignallingHasRowsOfSeveralKinds) {
   EXPECT_THAT(of_kind("source"), ElementsAre(Json::parse(R"({
     "kind": "source", "router": "192.0.2.2", "port": "1", "queue": "0", "signals": 6, "age_seconds": 0.25})")));
   EXPECT_THAT(of_kind("path"), ElementsAre(Json::parse(R"({
-    "kind": "path", "gateway": "via 10.2.0.1 wan0", "domain": "wan0/assured", "alpha_ratio": 0.12,
+    "kind": "path", "path": "10.9.0.0/24", "domain": "wan0/assured", "alpha_ratio": 0.12,
     "applied_alpha_ratio": 0.1})")));
 }
 

@@ -213,11 +213,9 @@ TEST(ReadingMerge, AQueueThatSeveralWorkersHeardIsOne) {
   EXPECT_EQ(sources[2].router, "192.0.2.3");
 }
 
-SignalPathReading path(std::uint32_t next_hop, std::uint32_t next_hops, const char* domain, double alpha,
-                       double applied) {
+SignalPathReading path(const char* to, const char* domain, double alpha, double applied) {
   SignalPathReading p;
-  p.next_hop = next_hop;
-  p.next_hops = next_hops;
+  p.path = to;
   p.domain = domain;
   p.alpha = alpha;
   p.applied_alpha = applied;
@@ -226,16 +224,18 @@ SignalPathReading path(std::uint32_t next_hop, std::uint32_t next_hops, const ch
 
 TEST(ReadingMerge, AmongReplicasOfAPathTheLowestAlphaCounts) {
   Reading a, b;
-  a.signalling.paths = {path(3, 1, "wan0/assured", 0.2, 0.2), path(4, 1, "wan1/assured", 0.1, 0.4)};
-  b.signalling.paths = {path(3, 1, "wan0/assured", 0.18, 0.3), path(3, 1, "wan0/bulk", 0.3, 0.3),
-                        path(3, 2, "wan0/assured", 0.05, 0.05)};
+  a.signalling.paths = {path("3.0.0.0/24", "wan0/assured", 0.2, 0.2),
+                        path("4.0.0.0/24", "wan1/assured", 0.1, 0.4)};
+  b.signalling.paths = {path("3.0.0.0/24", "wan0/assured", 0.18, 0.3),
+                        path("3.0.0.0/24", "wan0/bulk", 0.3, 0.3),
+                        path("3.0.0.0/25", "wan0/assured", 0.05, 0.05)};
   const auto paths = merged(a, b).signalling.paths;
   ASSERT_EQ(paths.size(), 4u);
   EXPECT_EQ(paths[0].alpha, 0.18);
   EXPECT_EQ(paths[0].applied_alpha, 0.2);
   EXPECT_EQ(paths[1].alpha, 0.1);
   EXPECT_EQ(paths[2].domain, "wan0/bulk");
-  EXPECT_EQ(paths[3].next_hops, 2u);
+  EXPECT_EQ(paths[3].path, "3.0.0.0/25");
 }
 
 TEST(ReadingMerge, WhatTheRouterFillsInStays) {

@@ -114,12 +114,7 @@ inline SignallingReading sample_signalling() {
   s.received[static_cast<std::size_t>(SignalResult::forged)] = 1;
   s.senders = {{.port = "wan0", .queue = "assured", .sent = 7, .limited = 2, .lost = 1}};
   s.sources = {{.router = "192.0.2.2", .port = "1", .queue = "0", .signals = 6, .age_seconds = 0.25}};
-  s.paths = {{.gateway = "via 10.2.0.1 wan0",
-              .next_hop = 3,
-              .next_hops = 1,
-              .domain = "wan0/assured",
-              .alpha = 0.12,
-              .applied_alpha = 0.1}};
+  s.paths = {{.path = "10.9.0.0/24", .domain = "wan0/assured", .alpha = 0.12, .applied_alpha = 0.1}};
   return s;
 }
 

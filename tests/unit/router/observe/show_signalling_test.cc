@@ -39,8 +39,8 @@ TEST(ShowSignalling, BothSides) {
             "forged         1  its MAC is not what the key gives\n"
             "\n"
             "Paths that signals hold back:\n"
-            "PATH               DOMAIN        ALPHA  APPLIED\n"
-            "via 10.2.0.1 wan0  wan0/assured   0.12      0.1\n");
+            "PATH         DOMAIN        ALPHA  APPLIED\n"
+            "10.9.0.0/24  wan0/assured   0.12      0.1\n");
 }
 
 TEST(ShowSignalling, ObserveSaysThatNothingIsApplied) {
@@ -50,8 +50,8 @@ TEST(ShowSignalling, ObserveSaysThatNothingIsApplied) {
   const std::string text = shown(s);
   EXPECT_THAT(text, StartsWith("Mode: observe (computed and shown; nothing is applied)\n"));
   EXPECT_THAT(text, EndsWith("\nPaths that signals would hold back:\n"
-                             "PATH               DOMAIN        ALPHA  APPLIED\n"
-                             "via 10.2.0.1 wan0  wan0/assured   0.12      0.4\n"));
+                             "PATH         DOMAIN        ALPHA  APPLIED\n"
+                             "10.9.0.0/24  wan0/assured   0.12      0.4\n"));
 }
 
 TEST(ShowSignalling, ResultsThatNeverHappenedOnDemand) {

@@ -127,7 +127,7 @@ TEST(Fib, AddReplacesAndRemoveUncovers) {
 
 TEST(Fib, HoldsEveryRouteTargetAndNoMore) {
   Fib fib("fib", 64);
-  const std::uint32_t largest = RouteTarget{0xffffff, RouteTarget::kMaxCount}.encode();
+  const std::uint32_t largest = RouteTarget{RouteTarget::kMaxFirst, RouteTarget::kMaxCount, 0x7f}.encode();
   for (const auto* to : {"10.0.0.0/8", "2001:db8::/32"}) {
     EXPECT_TRUE(fib.add(prefix(to), largest));
     EXPECT_FALSE(fib.add(prefix(to), largest + 1));

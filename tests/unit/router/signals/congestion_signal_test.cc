@@ -51,7 +51,7 @@ TEST(SignalOutbox, WhatComesWhileItIsFullIsCountedAndGone) {
 
 TEST(CongestionSignal, ResultsHaveNames) {
   EXPECT_EQ(kSignalResultInfo[static_cast<std::size_t>(SignalResult::applied)].name, "applied");
-  EXPECT_EQ(kSignalResultInfo[static_cast<std::size_t>(SignalResult::full)].name, "full");
+  EXPECT_EQ(kSignalResultInfo[static_cast<std::size_t>(SignalResult::no_domain)].name, "no_domain");
   for (const auto& info : kSignalResultInfo) EXPECT_FALSE(info.help.empty()) << info.name;
 }
 

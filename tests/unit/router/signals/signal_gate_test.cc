@@ -40,7 +40,8 @@ class SignalGateTest : public testing::Test {
 
 TEST_F(SignalGateTest, BelievesTheAuthentic) {
   EXPECT_EQ(judge(packet(m_, key(1)), 3s), Result::applied);
-  EXPECT_EQ(out_, (CongestionSignal{m_.source, m_.destination, 3, 5, 12, Time{} + 3s, {}}));
+  EXPECT_EQ(out_,
+            (CongestionSignal{m_.source, m_.destination, 3, 5, 12, Time{} + 3s, {}, SignalKind::reminder}));
   ASSERT_EQ(gate_.senders().size(), 1u);
   const auto sender = gate_.senders().front();
   EXPECT_EQ(sender.router, m_.router);

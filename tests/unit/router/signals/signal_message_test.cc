@@ -62,6 +62,21 @@ class SignalMessageOf : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Family, SignalMessageOf, testing::Bool(),
                          [](const auto& family) { return family.param ? "IPv6" : "IPv4"; });
 
+// What a reminder quotes is made up; a sample quotes the packet.
+TEST_P(SignalMessageOf, AReminderQuotesABareHeader) {
+  SignalMessage m = message(GetParam()), read;
+  ASSERT_EQ(read_signal(packet(m, key(7)), read), SignalResult::applied);
+  EXPECT_EQ(read.kind, SignalKind::reminder);
+  const Octets about =
+      GetParam() ? frames::ip6(6, frames::tcp(1, 2, 0)) : frames::ip4(6, frames::tcp(1, 2, 0));
+  m.quote = signal_about(about).quote;
+  ASSERT_EQ(read_signal(packet(m, key(7)), read), SignalResult::applied);
+  EXPECT_EQ(read.kind, SignalKind::sample);
+  m.kind = SignalKind::reminder;
+  ASSERT_EQ(read_signal(packet(m, key(7)), read), SignalResult::applied);
+  EXPECT_EQ(read.kind, SignalKind::reminder);
+}
+
 TEST(SignalMessage, GoldenIPv4) {
   const Octets golden = unhex(
                             "45c000cc 00004000 40012566 0a090001 0a010001"  // CS6, DF, 64 hops; from, to

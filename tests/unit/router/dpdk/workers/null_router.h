@@ -90,7 +90,7 @@ class NullRouter {
   void route(const std::string& to, std::uint32_t id, PortIndex port) {
     next_hops.set(id, ready(port));
     prefixes_.push_back(parse_prefix(to).value());
-    EXPECT_TRUE(shared_fib().add(prefixes_.back(), RouteTarget{id, 1}.encode()));
+    EXPECT_TRUE(shared_fib().add(prefixes_.back(), target_of(prefixes_.back(), {id, 1}).encode()));
   }
 
   std::vector<Prefix> prefixes_;

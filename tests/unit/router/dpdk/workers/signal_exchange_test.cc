@@ -94,6 +94,7 @@ TEST_F(ObservingExchange, CountsWhatItWouldSend) {
   EXPECT_GT(exchange.sender()->counters(kWan, 0).sent, 0u);
   EXPECT_EQ(d.egresses[kLan]->depth(), 0u);
   exchange.adopt(configured(yaml("core", "act")));
+  d.turn(d.now + Contributors::kPace);  // within it nobody is told twice
   congest();
   exchange.send(d.egresses, *d.ingress, d.now);
   EXPECT_GT(d.egresses[kLan]->depth(), 0u);

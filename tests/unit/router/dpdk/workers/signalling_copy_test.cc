@@ -21,9 +21,10 @@ class SignallingCopyTest : public testing::Test {
  protected:
   SignallingCopyTest() {
     for (std::uint32_t n = 0; n < 200; ++n) hear(n, n < 100 ? kStart : kStart + 15s);
-    for (std::uint32_t n = 0; n < 150; ++n) clocks.signal({100 + n, 1}, 0, kStart);
+    for (std::uint32_t n = 0; n < 150; ++n) clocks.signal(path(n), 0, SignalKind::reminder, kStart);
     received[0] = 7;
   }
+  static Path path(std::uint32_t n) { return {IpAddress::v4(10, 2, static_cast<std::uint8_t>(n), 0), 24}; }
   static config::Signalling unlimited() {
     config::Signalling s;
     s.source_limit = 400'000'000;
@@ -49,7 +50,7 @@ class SignallingCopyTest : public testing::Test {
   }
   std::set<std::uint32_t> paths() const {
     std::set<std::uint32_t> all;
-    for (const auto& p : copy.numbers().paths) all.insert(p.path.first);
+    for (const auto& p : copy.numbers().paths) all.insert(p.path.address.v4_host_order() >> 8 & 0xff);
     return all;
   }
 
@@ -58,7 +59,7 @@ class SignallingCopyTest : public testing::Test {
   std::uint64_t sequence = 0;
   std::vector<CsaDomain> domains{
       {"up/silver", 0, 0, {.min = Ratio::of(0.1), .max = Ratio::of(0.4), .step = Ratio::of(0.1)}}};
-  AlphaClocks clocks{domains, 1024, kStart};
+  AlphaClocks clocks{domains, kStart};
   SignalCounters received{};
   SignallingCopy copy{{nullptr, &gate, clocks, received}, {}};
 };
@@ -85,13 +86,13 @@ TEST_F(SignallingCopyTest, WhatStaysIsThereWhateverGoesMeanwhile) {
   // All paths but the first 20 come to rest.
   const std::array<Ratio, 1> local{Ratio::of(0.4)};
   clocks.advance(local, kStart + 80ms);
-  for (std::uint32_t n = 0; n < 20; ++n) clocks.signal({100 + n, 1}, 0, kStart + 80ms);
+  for (std::uint32_t n = 0; n < 20; ++n) clocks.signal(path(n), 0, SignalKind::reminder, kStart + 80ms);
   clocks.advance(local, kStart + 91ms);
   ASSERT_EQ(clocks.remote_count(), 20u);
   while (!copy.step(kStart)) {
   }
   for (std::uint32_t n = 100; n < 200; ++n) EXPECT_EQ(routers().count(n), 1u) << n;
-  for (std::uint32_t n = 0; n < 20; ++n) EXPECT_EQ(paths().count(100 + n), 1u) << n;
+  for (std::uint32_t n = 0; n < 20; ++n) EXPECT_EQ(paths().count(n), 1u) << n;
 }
 
 TEST_F(SignallingCopyTest, NothingIsAllocated) {

@@ -62,19 +62,23 @@ TEST_F(SignallingReadingTest, SourcesInTheirOrderEachOnce) {
 TEST_F(SignallingReadingTest, PathsWithWhatTheirFlowsLiveBy) {
   const Ratio low = Ratio::of(0.2), high = Ratio::of(0.9);
   const std::uint16_t wan = d.snapshot.domain(1, 0);
-  numbers.paths = {{{17, 2}, wan, high}, {{16, 1}, wan, low}, {{17, 2}, wan, low}};
+  const auto path = [](const char* text) { return parse_prefix(text).value(); };
+  numbers.paths = {{path("10.9.1.0/24"), wan, high},
+                   {path("10.9.0.0/24"), wan, low},
+                   {path("10.9.1.0/24"), wan, low},
+                   {{}, wan, low}};
   numbers.received[0] = 9;
   const SignallingReading r = read();
   EXPECT_EQ(r.received[0], 9u);
-  ASSERT_EQ(r.paths.size(), 2u);
-  EXPECT_EQ(r.paths[0].next_hop, 16u);
-  EXPECT_EQ(r.paths[0].domain, "wan/af");
-  EXPECT_EQ(r.paths[0].alpha, low.value());
-  EXPECT_EQ(r.paths[0].applied_alpha, low.value());
-  EXPECT_EQ(r.paths[1].next_hop, 17u);
-  EXPECT_EQ(r.paths[1].next_hops, 2u);
-  EXPECT_EQ(r.paths[1].alpha, high.value());
-  EXPECT_EQ(r.paths[1].applied_alpha, Ratio::of(0.4).value()) << "its queue asks for less";
+  ASSERT_EQ(r.paths.size(), 3u);
+  EXPECT_EQ(r.paths[0].path, "others");
+  EXPECT_EQ(r.paths[1].path, "10.9.0.0/24");
+  EXPECT_EQ(r.paths[1].domain, "wan/af");
+  EXPECT_EQ(r.paths[1].alpha, low.value());
+  EXPECT_EQ(r.paths[1].applied_alpha, low.value());
+  EXPECT_EQ(r.paths[2].path, "10.9.1.0/24");
+  EXPECT_EQ(r.paths[2].alpha, high.value());
+  EXPECT_EQ(r.paths[2].applied_alpha, Ratio::of(0.4).value()) << "its queue asks for less";
 }
 
 }  // namespace
