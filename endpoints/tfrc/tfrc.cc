@@ -30,8 +30,10 @@ TfrcSender::TfrcSender(const TfrcParams& params, Time start)
       offered_{params.application == Rate{} ? kNow : start},
       credit_(kLeastCredit),
       last_free_(kNow),
+      rfc3448_(params.specification == TfrcSpecification::rfc3448),
       counter_at_(start),
       segment_(params.segment),
+      last_doubled_(start - kMostRtt),
       acknowledged_(kNow),
       limited_from_(kNow),
       limited_until_(kNow),
@@ -70,8 +72,9 @@ std::uint8_t TfrcSender::window_counter(Time now) {
   return counter_;
 }
 
-void TfrcSender::sample_rtt(Duration r) {
+void TfrcSender::sample_rtt(Duration r, Time now) {
   r = std::clamp(r, kLeastRtt, kMostRtt);
+  if (rtt_ == Duration::zero()) counter_at_ = now;
   least_rtt_ = rtt_ == Duration::zero() ? r : std::min(least_rtt_, r);
   rtt_ =
       rtt_ == Duration::zero() ? r : from_seconds(kRttFilter * seconds(rtt_) + (1 - kRttFilter) * seconds(r));
@@ -80,32 +83,37 @@ void TfrcSender::sample_rtt(Duration r) {
 }
 
 double TfrcSender::initial_rate() const {
-  return std::min(4 * segment(), std::max(2 * segment(), 4380.0)) / seconds(rtt_);
+  const double window = rfc3448_ ? segment() : std::min(4 * segment(), std::max(2 * segment(), 4380.0));
+  return window / seconds(rtt_);
 }
 
 // 4.2.
 void TfrcSender::on_handshake(Duration rtt_sample, Time now) {
-  if (rtt_ != Duration::zero()) return;
-  sample_rtt(rtt_sample);
+  if (rtt_ != Duration::zero() || rfc3448_) return;
+  sample_rtt(rtt_sample, now);
+  begin_at_initial_rate(now);
+}
+
+void TfrcSender::begin_at_initial_rate(Time now) {
   receive_rates_.replace(ReceiveRateSet::kUnlimited, now);
-  counter_at_ = last_doubled_ = now;
+  last_doubled_ = now;
   set_x(initial_rate(), LimitedBy::slow_start, now);
 }
 
-// 4.3, by its steps; the first sample's initial rate is instead of step 4.
+// 4.3, by its steps; RFC 5348: the first sample's initial rate is instead of step 4.
 void TfrcSender::on_feedback(const Feedback& f, Time now) {
   const double p = clamped(f.loss_event_rate, 1);
-  const bool loss = f.new_loss_event || p > p_;
+  const bool loss = f.new_loss_event || p > p_, first = rtt_ == Duration::zero();
   receive_rate_ = clamped(f.receive_rate, kMostReported);
   p_ = p;
   feedback_ = true;
   cut_short_ = false;
-  if (rtt_ == Duration::zero()) {
-    on_handshake(f.rtt_sample, now);
-    if (p_ > 0) equation_ = tfrc_throughput(segment_, rtt_, p_);  // the timer halves it
+  sample_rtt(f.rtt_sample, now);
+  equation_ = tfrc_throughput(segment_, rtt_, p_);
+  if (first && !rfc3448_) {
+    begin_at_initial_rate(now);
     acknowledged_ = f.sent;
   } else {
-    sample_rtt(f.rtt_sample);
     apply(receive_limit(f.sent, loss, now), now);
   }
   restart_timer(now);
@@ -113,6 +121,10 @@ void TfrcSender::on_feedback(const Feedback& f, Time now) {
 
 // Step 4, its first half: what X_recv_set becomes, and recv_limit.
 double TfrcSender::receive_limit(Time sent, bool loss, Time now) {
+  if (rfc3448_) {
+    receive_rates_.replace(receive_rate_, now);
+    return 2 * receive_rate_;
+  }
   if (!data_limited(sent)) {
     receive_rates_.update(receive_rate_, now, 2 * rtt_);
     return 2 * receive_rates_.max();
@@ -140,7 +152,6 @@ void TfrcSender::apply(double limit, Time now) {
   double x = x_;
   LimitedBy by = x_limit_;
   if (p_ > 0) {
-    equation_ = tfrc_throughput(segment_, rtt_, p_);
     x = std::min(equation_, limit);
     by = equation_ <= limit ? LimitedBy::equation : LimitedBy::receive_rate;
   } else if (now - last_doubled_ >= rtt_) {
@@ -154,19 +165,42 @@ void TfrcSender::apply(double limit, Time now) {
 
 // 4.4.
 void TfrcSender::on_nofeedback(Time now) {
-  const double reported = receive_rates_.max();
-  const bool measured = rtt_ != Duration::zero();
-  // An idle sender gets no feedback; it keeps what it may have again when it resumes (recover_rate).
-  const bool spared = idle_ && (!measured || (p_ > 0 ? reported < initial_rate() : x_ < 2 * initial_rate()));
-  if (!spared) {
+  if (!idle_ || !spares_idle()) {
     ++timeouts_;
     cut_short_ = true;
-    const double half = p_ > 0 ? std::min(reported, equation_ / 2) : x_ / 2;
-    // In congestion avoidance the cut is in X_recv_set, so that feedback does not undo it at once.
-    if (p_ > 0) receive_rates_.replace(std::max(half, least_rate()) / 2, now);
-    set_x(half, LimitedBy::no_feedback, now);
+    if (rfc3448_ && rtt_ != Duration::zero())
+      cut_receive_rate(now);
+    else
+      cut_rate(now);
   }
   restart_timer(now);
+}
+
+// An idle sender gets no feedback; it keeps what it may have again when it resumes (RFC 5348: recover_rate).
+bool TfrcSender::spares_idle() const {
+  if (rtt_ == Duration::zero()) return !rfc3448_;
+  const double reported = receive_rates_.max();
+  if (rfc3448_) return reported < 4 * segment() / seconds(rtt_);
+  return p_ > 0 ? reported < initial_rate() : x_ < 2 * initial_rate();
+}
+
+// RFC 5348; of RFC 3448 before any feedback.
+void TfrcSender::cut_rate(Time now) {
+  const double half = p_ > 0 ? std::min(receive_rates_.max(), equation_ / 2) : x_ / 2;
+  // In congestion avoidance the cut is in X_recv_set, so that feedback does not undo it at once.
+  if (p_ > 0) receive_rates_.replace(std::max(half, least_rate()) / 2, now);
+  set_x(half, LimitedBy::no_feedback, now);
+}
+
+// RFC 3448: the cut is in X_recv, and X is what 4.3 makes of it; but where more arrived than X, as of a
+// guarantee, 4.3 might raise it.
+void TfrcSender::cut_receive_rate(Time now) {
+  const double reported = receive_rates_.max();
+  const bool by_equation = p_ > 0 && equation_ <= 2 * reported;
+  const double cut = by_equation ? equation_ / 4 : std::max(reported, least_rate()) / 2;
+  receive_rates_.replace(cut, now);
+  apply(std::min(2 * cut, x_), now);
+  x_limit_ = LimitedBy::no_feedback;
 }
 
 void TfrcSender::restart_timer(Time now) {

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's half of TFRC (RFC 5348 section 4) and gTFRC (gtfrc.h), without a wire: told of feedback and of
-// the passing of time, it says when the next packet may leave.
+// The sender's half of TFRC (RFC 5348 section 4, or RFC 3448 section 4) and gTFRC (gtfrc.h), without a wire:
+// told of feedback and of the passing of time, it says when the next packet may leave.
 //
 // Rates count bytes of IP packets, as everywhere in Surety (the guarantee g is bought in
-// them); `segment` is the IP packet. Everything of section 4 is here: initial rate (4.2:
-// W_init = min(4 s, max(2 s, 4380)) per RTT, 1 packet/s before the first RTT sample),
-// X_recv_set and data-limited intervals (4.3, 8.2.1), the nofeedback timer (4.4: max(4 R, 2 s / X))
-// with its idle cases, scheduling (4.6). Oscillation reduction (4.5, optional) is off. The
-// nofeedback timer and the limits by X_recv act on X; G = max(g, X) is what is sent at.
+// them); `segment` is the IP packet. The nofeedback timer and the limits by X_recv act on X; G = max(g, X) is
+// what is sent at. Where the two specifications differ (the gTFRC paper follows RFC 3448 "entirely"):
+//
+//                             RFC 5348                                 RFC 3448
+//   rate until feedback       1 packet/s; from the handshake's         1 packet/s, whatever the handshake
+//     (4.2)                   round trip on, W_init / R                took
+//   first feedback (4.3)      X = W_init / R, at p > 0 too             as any other
+//   slow start, least (4.3)   W_init / R                               s / R
+//   limit by X_recv (4.3)     twice the largest of two round trips     twice the last, from the first
+//                             (X_recv_set), infinite at first          feedback on
+//   data-limited (4.3, 8.2.1) the largest X_recv stays; at a loss      no case of its own
+//                             0.85 of it, or half of the set
+//   nofeedback timer (4.4)    halves X; at p > 0 halves X_recv_set     halves X_recv or, where the equation
+//                                                                      limits, X_recv = X_calc / 4
+//   and idle (4.4)            spares W_init / R; before feedback X     spares X_recv below 4 s / R
+//
+// W_init = min(4 s, max(2 s, 4380)). Alike: the equation, R, the timer's time (max(4 R, 2 s / X)), at least a
+// packet in 64 s, scheduling (4.6); oscillation reduction (4.5, optional) is off. The receiver is the same.
 //
 // Scheduling: the next packet is due s / G after the one before was *due*, so that a rate is exact over any
 // time, whenever poll() happens; credit for time not used is bounded by max(R / 2, 1 ms). An application with
@@ -23,9 +36,12 @@
 
 namespace surety::endpoints {
 
+enum class TfrcSpecification : std::uint8_t { rfc5348, rfc3448 };
+
 struct TfrcParams {
   Bytes segment{1500};  // s: the IP packet; not zero
-  Rate guarantee{};     // g of gTFRC; zero: plain TFRC
+  TfrcSpecification specification = TfrcSpecification::rfc5348;
+  Rate guarantee{};  // g of gTFRC; zero: plain TFRC
   // gTFRC: from the first feedback on ("literal", the paper), or only once slow start has ended.
   using Reading = GuaranteeReading;
   Reading reading = Reading::literal;
@@ -47,7 +63,7 @@ class TfrcSender {
   TfrcSender(const TfrcParams& params, Time start);
 
   // The handshake's round-trip time, once, before the first feedback (4.2): the initial rate is then
-  // W_init / R at once.
+  // W_init / R at once; of RFC 3448, which knows of none, nothing changes.
   void on_handshake(Duration rtt_sample, Time now);
   // Any values may come (they are a peer's); what makes no sense is clamped.
   void on_feedback(const Feedback& f, Time now);
@@ -69,14 +85,18 @@ class TfrcSender {
   void read(FlowReading& out) const;           // X, X_recv, p, R, g, sending, limited_by, guarantee_broken
 
  private:
-  void sample_rtt(Duration r);
+  void sample_rtt(Duration r, Time now);
+  void begin_at_initial_rate(Time now);
   double receive_limit(Time sent, bool loss, Time now);
   bool data_limited(Time sent);
   void apply(double limit, Time now);
+  bool spares_idle() const;
+  void cut_rate(Time now);
+  void cut_receive_rate(Time now);
   void set_x(double x, LimitedBy by, Time now);
   void restart_timer(Time now);
   double segment() const { return static_cast<double>(segment_.count()); }
-  double initial_rate() const;                          // W_init / R, which is also recover_rate
+  double initial_rate() const;                          // the least of slow start; RFC 5348: recover_rate too
   double least_rate() const { return segment() / 64; }  // s / t_mbi
   Guarantee::State state() const;
   LimitedBy limited_by() const;
@@ -92,6 +112,7 @@ class TfrcSender {
   bool limited_ = true;  // by the application since last_free_
   std::uint8_t counter_ = 0;
   bool feedback_ = false, cut_short_ = false;
+  bool rfc3448_;
   LimitedBy x_limit_ = LimitedBy::slow_start;
   Time counter_at_;
   Duration quarter_{};  // R / 4
