@@ -17,6 +17,7 @@ using endpoints::SenderParams;
 using endpoints::TcpFlavour;
 using endpoints::TcpParams;
 using endpoints::TfrcParams;
+using endpoints::TfrcSpecification;
 using endpoints::UdpParams;
 
 enum Protocol : unsigned { kNone = 0, kGtfrc = 1, kTfrc = 2, kTcp = 4, kUdp = 8, kDccp = kGtfrc | kTfrc };
@@ -44,6 +45,7 @@ constexpr std::array kOptions{
     Option{"off", kUdp, "udp"},
     Option{"encapsulation", kDccp, "tfrc and gtfrc"},
     Option{"udp_port", kDccp, "tfrc and gtfrc"},
+    Option{"tfrc", kDccp, "tfrc and gtfrc"},
     Option{"guarantee", kGtfrc, "gtfrc"},
     Option{"theta", kGtfrc, "gtfrc"},
     Option{"window", kTcp, "TCP"},
@@ -109,6 +111,8 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, co
   map.read_word("encapsulation", p.udp, {{"native", false}, {"udp", true}});
   if (read_integer(map.find("udp_port"), 1, 65535, p.udp_remote_port, problems) && !p.udp)
     problems.error(map.at("udp_port"), "`udp_port` goes with `encapsulation: udp`");
+  map.read_word("tfrc", p.tfrc.specification,
+                {{"rfc5348", TfrcSpecification::rfc5348}, {"rfc3448", TfrcSpecification::rfc3448}});
   if (protocol != kGtfrc) return p;
   p.tfrc.guarantee = sender.target;
   map.read_word("guarantee", p.tfrc.reading,

@@ -77,6 +77,7 @@ ENDPOINT_MISTAKES = [
     (["senders", 0, "to"], "2001:db8::1:5001"),
     (["senders", 0, "window"], "1 MB"),
     (["senders", 0, "theta"], 0.5),
+    (["senders", 0, "tfrc"], "rfc2001"),
     (["senders", 1, "target"], None),
     (["senders", 1, "rate"], "1 Mbit/s"),
     (["senders", 2, "flows"], 0),

@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROUTER, ENDPOINTS, LAB = (ROOT / p for p in (
     "config/schema.json", "endpoints/config/endpoints_schema.json", "tests/lab/scenario/scenario_schema.json"))
-SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "mark", "start")
+SENDER = ("name", "target", "application_rate", "flows", "bytes", "udp_port", "ecn", "encapsulation", "tfrc_specification", "mark", "start")
 WIDTH = 140
 
 

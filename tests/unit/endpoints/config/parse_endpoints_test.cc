@@ -15,6 +15,7 @@ using endpoints::DccpParams;
 using endpoints::TcpFlavour;
 using endpoints::TcpParams;
 using endpoints::TfrcParams;
+using endpoints::TfrcSpecification;
 using endpoints::UdpParams;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -212,6 +213,16 @@ TEST(ParseSender, Gtfrc) {
   EXPECT_EQ(p.tfrc.theta, 4);
   EXPECT_EQ(std::get<DccpParams>(sender("camera").params).tfrc.reading, TfrcParams::Reading::literal);
   EXPECT_EQ(std::get<DccpParams>(sender("camera").params).tfrc.theta, 0);
+}
+
+TEST(ParseSender, WhichTfrcItIs) {
+  const auto of_rfc3448 = [](const char* options) {
+    return std::get<DccpParams>(sender_of(options).params).tfrc.specification == TfrcSpecification::rfc3448;
+  };
+  EXPECT_FALSE(of_rfc3448("protocol: tfrc"));
+  EXPECT_TRUE(of_rfc3448("protocol: tfrc, tfrc: rfc3448"));
+  EXPECT_TRUE(of_rfc3448("protocol: gtfrc, target: 1 Mbit/s, tfrc: rfc3448"));
+  EXPECT_FALSE(of_rfc3448("protocol: gtfrc, target: 1 Mbit/s, tfrc: rfc5348"));
 }
 
 TEST(ParseSender, TfrcIsNotGuaranteedWhatItIsMeasuredBy) {
