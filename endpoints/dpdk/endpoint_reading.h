@@ -42,12 +42,13 @@ struct SenderReading {
   std::uint32_t failed = 0;  // of those closed
   std::uint64_t sent_packets = 0, sent_bytes = 0, received_packets = 0, received_bytes = 0;
   std::uint64_t payload_bytes = 0, lost_packets = 0, retransmitted_packets = 0;
-  double target = 0;                   // of all its flows, started or not; 0: nothing was promised
-  double delivered = 0;                // in the last second
-  Mean respect;                        // RoS so far, of flows with a target
-  Mean rtt;                            // seconds
-  Mean loss_event_rate;                // TFRC, gTFRC
-  std::optional<double> allowed_rate;  // X; TFRC, gTFRC
+  double target = 0;                        // of all its flows, started or not; 0: nothing was promised
+  double delivered = 0;                     // in the last second
+  Mean respect;                             // RoS so far, of flows with a target
+  Mean rtt;                                 // seconds
+  Mean loss_event_rate;                     // TFRC, gTFRC
+  std::optional<double> allowed_rate;       // X; TFRC, gTFRC
+  std::optional<double> broken_guarantees;  // flows with X < g / theta; gTFRC
 };
 
 // All that the sinks of one port receive over one transport; flows that are over included.

@@ -116,6 +116,8 @@ void gauges(Renderer& r) {
             [](S s) { return s.loss_event_rate.value(); });
   r.senders(kGauge, "allowed_rate_bytes_per_second", "TFRC's X, before any guarantee.",
             [](S s) { return s.allowed_rate; });
+  r.senders(kGauge, "broken_guarantees", "gTFRC flows whose X is below guarantee / theta.",
+            [](S s) { return s.broken_guarantees; });
   r.senders(kGauge, "failed_flows", "Flows that ended before their time.",
             [](S s) { return std::uint64_t{s.failed}; });
 }

@@ -82,6 +82,8 @@ void Observer::add(SenderReading& line, std::size_t flow, const FlowSample& s) c
     line.loss_event_rate.add(s.reading.loss_event_rate);
     line.allowed_rate = line.allowed_rate.value_or(0) + s.reading.x.bytes_per_second();
   }
+  if (s.reading.g > Rate{})
+    line.broken_guarantees = line.broken_guarantees.value_or(0) + (s.reading.guarantee_broken ? 1 : 0);
   const auto& track = senders_[flow].track;
   if (!track) return;
   if (!senders_[flow].complete) line.delivered += track->last_second().bytes_per_second();

@@ -102,6 +102,21 @@ TEST_F(ObserverTest, SumsTheFlowsOfALine) {
   EXPECT_EQ(o.reading().elapsed, 2);
 }
 
+TEST_F(ObserverTest, CountsTheGuaranteesThatTheNetworkBreaks) {
+  Observer o(config_, flows_);
+  const auto broken = [&](int second, Rate g, bool b_is_broken) {
+    FlowSample a = sample(100, 90, kZero + second * 1s);
+    a.reading.g = g;
+    FlowSample b = a;
+    b.reading.guarantee_broken = b_is_broken;
+    o.take(snapshot(second * 1s, a, b));
+    return o.reading().senders[0].broken_guarantees;
+  };
+  EXPECT_EQ(broken(2, Rate{}, false), std::nullopt) << "nothing is guaranteed";
+  EXPECT_EQ(broken(3, Rate::bits_per_second(800'000), false), 0);
+  EXPECT_EQ(broken(4, Rate::bits_per_second(800'000), true), 1);
+}
+
 TEST_F(ObserverTest, AFlowIsMeasuredUntilItBeginsToClose) {
   Observer o(config_, flows_);
   o.take(snapshot(1s, sample(100, 100, kZero + 1s), {}));
