@@ -46,6 +46,8 @@ struct FlowResult {
   // Over the measured interval: of those received, after one that was sent later; and IN bytes that left the
   // conditioners of its contract, of all flows of the contract together.
   std::uint64_t reordered_packets = 0, contract_in_bytes = 0;
+  // Of those lost, by router: what it dropped behind its conditioners, IN and OUT.
+  std::map<std::string, std::array<std::uint64_t, kPrecedences>> drops;
   Series throughput_series;  // bit/s
   Series in_series;          // bit/s arriving as IN
   Series control_series;     // cwnd in packets (TCP) or X in bit/s (TFRC, gTFRC); empty for UDP

@@ -26,6 +26,14 @@ Json or_null(const std::optional<double>& value, Show show) {
   return value ? show(*value) : Json();
 }
 
+Json drops_of(const FlowResult& f) {
+  Json all = Json::object();
+  for (const auto& [router, n] : f.drops)
+    all[router] = {{name(Precedence::in), n[index(Precedence::in)]},
+                   {name(Precedence::out), n[index(Precedence::out)]}};
+  return all;
+}
+
 Json row(const FlowResult& f) {
   return {{"name", f.name},
           {"protocol", f.protocol},
@@ -48,7 +56,8 @@ Json row(const FlowResult& f) {
           {"loss_events", f.loss_events},
           {"reordered_packets", f.reordered_packets},
           {"contract_in_bytes", f.contract_in_bytes},
-          {"delivered_bps", bits(f.delivered_bps)}};
+          {"delivered_bps", bits(f.delivered_bps)},
+          {"drops", drops_of(f)}};
 }
 
 Json row(const PrecedenceResult& p) {

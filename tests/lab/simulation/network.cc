@@ -122,10 +122,12 @@ void Network::arrive(LineNumber n) {
   RouterDriver& router = *routers_[to.node];
   const auto port = static_cast<PortIndex>(to.port);
   if (enters_[n]) enter(n, m);
+  note_of(m).router = static_cast<std::uint16_t>(to.node + 1);
   const PacketNote note = note_of(m);
+  const Precedence came_as = recorder_.precedence(note, m);
   const std::uint64_t before = router.buffer_drops(port);
   router.receive(m, port, now_);
-  if (router.buffer_drops(port) != before) recorder_.on_buffer_drop(note);
+  if (router.buffer_drops(port) != before) recorder_.on_buffer_drop(note, came_as);
   after(to.node);
 }
 
@@ -163,6 +165,7 @@ void Network::send(LineNumber n, rte_mbuf* m, Time now) {
   if (tap_ != nullptr && n / 2 == tap_link_)
     tap_->on_frame(n / 2, static_cast<int>(n % 2), {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len},
                    Time(now - kZero));
+  note_of(m).router = 0;
   Line& line = lines_[n];
   const bool was_empty = line.in_flight() == 0;
   if (!line.send(m, m->pkt_len - static_cast<std::uint32_t>(kEthernet), now)) return rte_pktmbuf_free(m);

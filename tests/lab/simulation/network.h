@@ -60,11 +60,11 @@ class Network final : private RouterLines, private DropObserver {
   bool holds_back(LineNumber line) const override { return lines_[line].holds_back(); }
   LineNumber line_to(const rte_mbuf* m) const override;
   rte_mbuf* signal_buffer() override;
-  void on_drop(const PacketNote& note) override {
+  void on_drop(const PacketNote& note, const rte_mbuf* m) override {
     if (note.signal)
       ++signals_freed_;
     else
-      recorder_.on_drop(note);
+      recorder_.on_drop(note, m);
   }
 
   const Plan& plan_;

@@ -20,6 +20,7 @@ struct PacketNote {
   bool signal = false;      // a congestion signal of a router; on the way until it is freed
   Time sent{};
   std::uint32_t number = 0;  // of the flow's data packets, from 1 on, as they were sent
+  std::uint16_t router = 0;  // which it is in, from 1 on; 0: on a link
 };
 inline constexpr std::uint16_t kNoteBytes = 24;
 static_assert(sizeof(PacketNote) <= kNoteBytes);
@@ -31,7 +32,7 @@ inline PacketNote& note_of(rte_mbuf* m) {
 // Told of every packet that is freed on its way.
 struct DropObserver {
   virtual ~DropObserver() = default;
-  virtual void on_drop(const PacketNote& note) = 0;
+  virtual void on_drop(const PacketNote& note, const rte_mbuf* m) = 0;
 };
 
 }  // namespace surety::lab

@@ -37,8 +37,9 @@ int put(rte_mempool* pool, void* const* objects, unsigned n) {
   Stack& stack = stack_of(pool);
   if (stack.observer != nullptr) {
     for (unsigned i = 0; i < n; ++i) {
-      PacketNote& note = note_of(static_cast<rte_mbuf*>(objects[i]));
-      if (note.on_the_way) stack.observer->on_drop(note);
+      auto* const m = static_cast<rte_mbuf*>(objects[i]);
+      PacketNote& note = note_of(m);
+      if (note.on_the_way) stack.observer->on_drop(note, m);
       note.on_the_way = false;
     }
   }

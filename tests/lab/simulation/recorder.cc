@@ -34,13 +34,31 @@ Recorder::Recorder(const Plan& plan, std::vector<Time> starts, Delivered deliver
   }
 }
 
+Precedence Recorder::precedence(const PacketNote& note, const rte_mbuf* m) const {
+  if (!note.data) return Precedence::out;
+  const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
+  const bool in = (flows_[note.flow].in_dscps >> dscp_of(frame + kEthernet) & 1) != 0;
+  return in ? Precedence::in : Precedence::out;
+}
+
+void Recorder::on_drop(const PacketNote& note, const rte_mbuf* m) {
+  if (!note.data) return;
+  ++flows_[note.flow].count.lost;
+  if (note.router > 0) ++drops_[{note.flow, note.router - 1u}][index(precedence(note, m))];
+}
+
+void Recorder::on_buffer_drop(const PacketNote& note, Precedence came_as) {
+  if (!note.data) return;
+  ++flows_[note.flow].count.buffer_drops;
+  --drops_[{note.flow, note.router - 1u}][index(came_as)];
+}
+
 void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
   if (note.flow >= flows_.size()) return;
   Flow& f = flows_[note.flow];
-  const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
   if (!note.data) return;
   const std::uint64_t length = m->pkt_len - kEthernet;
-  const bool in = (f.in_dscps >> dscp_of(frame + kEthernet) & 1) != 0;
+  const bool in = precedence(note, m) == Precedence::in;
   if (now >= f.bin_end) close_bins(f, now);
   if (!f.in_order) f.bin_bytes += static_cast<double>(length);
   ++f.count.received;

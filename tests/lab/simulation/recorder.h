@@ -7,7 +7,10 @@
 
 #include <rte_mbuf.h>
 
+#include <array>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "tests/lab/results/result.h"
@@ -37,14 +40,17 @@ class Recorder {
   }
   // A packet has arrived at its host.
   void on_arrival(const PacketNote& note, const rte_mbuf* m, Time now);
-  void on_drop(const PacketNote& note) {
-    if (note.data) ++flows_[note.flow].count.lost;
-  }
-  void on_buffer_drop(const PacketNote& note) {
-    if (note.data) ++flows_[note.flow].count.buffer_drops;
-  }
+  void on_drop(const PacketNote& note, const rte_mbuf* m);
+  // Besides on_drop(): it was at the input buffer of a CSA conditioner, so it was not yet IN or OUT, whatever
+  // it came as.
+  void on_buffer_drop(const PacketNote& note, Precedence came_as);
+  // IN by its DSCP, as the flow's receiver counts it.
+  Precedence precedence(const PacketNote& note, const rte_mbuf* m) const;
 
   const FlowCount& count(std::size_t flow) const { return flows_[flow].count; }
+  // Packets with data that routers dropped behind their conditioners, by flow and router.
+  using Drops = std::map<std::pair<std::size_t, std::size_t>, std::array<std::uint64_t, kPrecedences>>;
+  const Drops& drops() const { return drops_; }
   std::optional<double> time_to_target(std::size_t flow) const { return flows_[flow].reached_s; }
   // Mean of min(1, bin / target) over the 1-s bins that lie within the measured
   // interval; none: no target, no bin.
@@ -73,6 +79,7 @@ class Recorder {
 
   std::vector<Flow> flows_;
   Delivered delivered_;
+  Drops drops_;
   Time from_{}, to_ = kNever;
 };
 

@@ -79,6 +79,7 @@ void Sampler::mark(bool end) {
     (end ? flows_[f].at_end : flows_[f].at_begin) = network_.recorder().count(f);
     (end ? flows_[f].payload_end : flows_[f].payload_begin) = receivers[f].payload_bytes;
   }
+  (end ? drops_end_ : drops_begin_) = network_.recorder().drops();
   for (QueueWatch& q : queues_)
     for (const Precedence p : {Precedence::in, Precedence::out})
       (end ? q.at_end : q.at_begin)[index(p)] = queue(q).counters(p);
@@ -180,6 +181,7 @@ void Sampler::finish(RunResult& result) {
   if (!ended_) mark(true);
   network_.recorder().settle(network_.now());
   flow_results(result);
+  drop_results(result);
   queue_results(result);
   domain_results(result);
   remote_results(result);

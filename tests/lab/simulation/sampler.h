@@ -81,6 +81,7 @@ class Sampler {
   const ActiveQueue& queue(const QueueWatch& q);
 
   void flow_results(RunResult& result);
+  void drop_results(RunResult& result);
   void queue_results(RunResult& result);
   void domain_results(RunResult& result);
   void remote_results(RunResult& result);
@@ -93,6 +94,7 @@ class Sampler {
   int ticks_ = 0;  // of the running sample
   bool begun_ = false, ended_ = false;
   std::vector<FlowWatch> flows_;
+  Recorder::Drops drops_begin_, drops_end_;  // at the ends of the measured interval
   std::vector<QueueWatch> queues_;
   std::vector<DomainWatch> domains_;
   std::map<RemoteKey, RemoteWatch> remotes_;

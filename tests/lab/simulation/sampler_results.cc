@@ -80,6 +80,13 @@ void Sampler::flow_results(RunResult& result) {
   }
 }
 
+void Sampler::drop_results(RunResult& result) {
+  for (const auto& [where, end] : drops_end_) {
+    auto& drops = result.flows[where.first].drops[scenario_.routers[where.second].name];
+    for (std::size_t p = 0; p < kPrecedences; ++p) drops[p] = end[p] - drops_begin_[where][p];
+  }
+}
+
 void Sampler::queue_results(RunResult& result) {
   const double measured = std::max(result.measure_to_s - result.measure_from_s, 1e-9);
   for (QueueWatch& q : queues_) {

@@ -30,6 +30,7 @@ inline FlowResult sample_flow(const std::string& name, double throughput_bps) {
   f.loss_events = 33;
   f.reordered_packets = 3;
   f.contract_in_bytes = 1'250'000;
+  f.drops["core"] = {1, 150};
   f.throughput_series = {100'000, 790'000};
   f.in_series = {90'000, 750'000};
   f.control_series = {120'000, 800'000};

@@ -122,7 +122,7 @@ TEST_F(LabPacketPool, HasSoManyBuffers) {
 TEST_F(LabPacketPool, TellsOfPacketsFreedOnTheirWay) {
   struct Observer : DropObserver {
     std::vector<std::uint32_t> flows;
-    void on_drop(const PacketNote& note) override { flows.push_back(note.flow); }
+    void on_drop(const PacketNote& note, const rte_mbuf*) override { flows.push_back(note.flow); }
   } observer;
   PacketPool pool(10'000);
   pool.observe(&observer);

@@ -122,6 +122,35 @@ TEST(LabNetwork, LossesAreTheRoutersDrops) {
   EXPECT_EQ(in_queue + buffer, lost);
 }
 
+// Packets come to the edge as IN, or as what is OUT behind it: either is neither at its input buffers.
+TEST(LabNetwork, AFlowsLossesAreToldByRouterAndPrecedence) {
+  for (const char* mark : {"AF11", "BE"}) {
+    const RunResult r = run_once(kDomain, 2,
+                                 {{"senders.f.protocol", "udp"},
+                                  {"senders.f.rate", "1 Mbit/s"},
+                                  {"senders.f.dscp", mark},
+                                  {"routers.edge.services.silver.alpha", "{fixed: 0.4}"},
+                                  {"routers.edge.ports.up.shape", "2500 kbit/s"},
+                                  {"links.edge.up~far.in.loss", "0.01"}});
+    std::array<std::uint64_t, kPrecedences> dropped{};
+    std::uint64_t buffer = 0;
+    for (const auto& f : r.flows) {
+      std::uint64_t behind = 0;
+      ASSERT_EQ(f.drops.size(), 1u) << "those at the edge";
+      for (std::size_t p = 0; p < kPrecedences; ++p)
+        dropped[p] += f.drops.at("edge")[p], behind += f.drops.at("edge")[p];
+      EXPECT_LT(behind + f.buffer_drops, f.lost_packets) << "the link's are nobody's";
+      buffer += f.buffer_drops;
+    }
+    EXPECT_GT(buffer, 500u);
+    for (std::size_t p = 0; p < kPrecedences; ++p) {
+      const PrecedenceResult& q = r.queues[0].by_precedence[p];
+      EXPECT_EQ(dropped[p], q.early_drops + q.forced_drops + q.overflow_drops) << mark << p;
+    }
+    EXPECT_GT(dropped[index(Precedence::out)], 10u);
+  }
+}
+
 TEST(LabNetwork, ContractsAreFoundAndRespected) {
   const RunResult r = run_once(kDomain);
   for (const auto& f : r.flows) {
