@@ -60,6 +60,11 @@ void CsaController::advance(Time now, bool congested) {
   alpha_ = Ratio::millionths(static_cast<std::uint32_t>(std::min(raised, max)));
 }
 
+void CsaController::set_max(Ratio max) {
+  params_.max = max;
+  alpha_ = std::min(alpha_, max);
+}
+
 void CsaController::search_up(std::int64_t expiries) {
   for (; expiries > 0 && alpha_ < params_.max; --expiries) {
     if (search_.rise(alpha_, params_.step)) alpha_ = std::min(alpha_ + params_.step, params_.max);

@@ -35,7 +35,13 @@ struct CsaParams {
   AlphaControl control = AlphaControl::periodic;
   Duration t1 = std::chrono::milliseconds(30);
   Duration t2 = std::chrono::milliseconds(90);
+  bool auto_max = false;  // `max` follows what is sold: a reload may bring another one
   friend bool operator==(const CsaParams&, const CsaParams&) = default;
+  // Whether flows may go on by the same alpha: equal, but for a `max` that follows what is sold.
+  bool continues(CsaParams before) const {
+    if (auto_max && before.auto_max) before.max = max;
+    return *this == before;
+  }
 };
 
 enum class CongestionEvent : std::uint8_t { none, onset, eighth };
@@ -94,6 +100,9 @@ class CsaController {
   // call. The state is sampled: call it at least once per T2, and before an onset() or eighth() of the same
   // `now`, which would otherwise restart a T2 that has expired already.
   void advance(Time now, bool congested);
+
+  // Another maximum: an alpha above it comes down at once; one below goes up as ever.
+  void set_max(Ratio max);
 
   Ratio alpha() const { return alpha_; }
   Time next_event() const { return t2_; }  // when advance() has something to do; kNever: T2 stands still

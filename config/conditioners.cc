@@ -84,25 +84,36 @@ bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
   return true;
 }
 
-void read_band(MapReader& map, CsaParams& alpha, Problems& problems) {
-  map.read_word("control", alpha.control,
-                {{"search", AlphaControl::search},
-                 {"paper", AlphaControl::paper},
-                 {"periodic", AlphaControl::periodic}});
-  map.read("min", alpha.min);
-  map.read("max", alpha.max);
-  if (map.read("step", alpha.step) && alpha.step == Ratio{}) {
-    problems.error(map.at("step"), "`step` must be at least 0.000001");
+// `auto` becomes a number once all is known that is sold (validate_rates.cc).
+void read_max(MapReader& map, CsaParams& alpha, Places& places, Problems& problems) {
+  const Node* n = map.find("max");
+  alpha.auto_max = n && n->kind == Node::Kind::scalar && n->text == "auto";
+  if (alpha.auto_max) {
+    places.auto_max = Places::AutoMax{.at = n->mark, .packet = {}};
+    return;
   }
+  map.read("max", alpha.max);
   if (alpha.min > alpha.max) {
     problems.error(map.at("min"),
                    fmt::format("`min` {:g} is above `max` {:g}", alpha.min.value(), alpha.max.value()));
   }
 }
 
-void read_alpha(const Node& node, CsaParams& alpha, Problems& problems) {
+void read_band(MapReader& map, CsaParams& alpha, Places& places, Problems& problems) {
+  map.read_word("control", alpha.control,
+                {{"search", AlphaControl::search},
+                 {"paper", AlphaControl::paper},
+                 {"periodic", AlphaControl::periodic}});
+  map.read("min", alpha.min);
+  read_max(map, alpha, places, problems);
+  if (map.read("step", alpha.step) && alpha.step == Ratio{}) {
+    problems.error(map.at("step"), "`step` must be at least 0.000001");
+  }
+}
+
+void read_alpha(const Node& node, CsaParams& alpha, Places& places, Problems& problems) {
   MapReader map(node, "`alpha`", problems);
-  if (!read_fixed(map, alpha, problems)) read_band(map, alpha, problems);
+  if (!read_fixed(map, alpha, problems)) read_band(map, alpha, places, problems);
   map.read("t1", alpha.t1);
   map.read("t2", alpha.t2);
   if (alpha.t1 >= alpha.t2) problems.error(map.at("t1"), "`t1` must be shorter than `t2`");
@@ -119,7 +130,8 @@ void read(Csa& csa, MapReader& map, Service& s, Places& places, Problems& proble
     read_packets(n, 1, kMaxBuffer, csa.bucket.buffer, problems);
     places.buffer = n->mark;
   }
-  if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, problems);
+  if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, places, problems);
+  if (places.auto_max) places.auto_max->packet = tokens.packet;
 }
 
 void read(SrTcm& m, MapReader& map, Service& s, Places& places, Problems& problems) {

@@ -136,6 +136,7 @@ struct Rule {
   std::size_t service = 0;
   Per per = Per::rule;                          // what one contract covers
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
+  std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
 };
 
 struct Aggregate {

@@ -53,6 +53,11 @@ struct Draft {
     Mark name;
     std::vector<std::pair<Mark, Bytes>> buckets;  // depths of the buckets that count bytes
     std::optional<Mark> buffer;
+    struct AutoMax {  // `max: auto` of `alpha`
+      Mark at;
+      Bytes packet;  // what the service counts with
+    };
+    std::optional<AutoMax> auto_max;
   };
   struct AggregatePlaces {
     Mark rate;

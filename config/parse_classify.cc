@@ -12,7 +12,8 @@ namespace surety::config {
 namespace {
 
 constexpr std::size_t kMaxRules = 65535;
-constexpr std::uint64_t kMaxVlan = 4094;  // 4095 is reserved (802.1Q)
+constexpr std::uint64_t kMaxContracts = 1'000'000;  // of one rule
+constexpr std::uint64_t kMaxVlan = 4094;            // 4095 is reserved (802.1Q)
 
 std::optional<std::uint16_t> parse_port_number(std::string_view s) {
   std::uint16_t n = 0;
@@ -114,6 +115,16 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
   read_integer(lengths.find("ipv6"), 1, 128, rule.prefix_v6, problems);
 }
 
+void read_contracts(MapReader& map, Rule& rule, Problems& problems) {
+  std::uint32_t n = 1;
+  const Node* node = map.find("contracts");
+  const bool given = read_integer(node, 1, kMaxContracts, n, problems);
+  const bool one = rule.per == Rule::Per::rule;
+  if (node && one)
+    problems.error(node->mark, "with `per: rule` a rule is one contract; leave `contracts` out");
+  if (given || one) rule.contracts = n;
+}
+
 }  // namespace
 
 void read_classify(const Node& node, Draft& draft) {
@@ -130,6 +141,7 @@ void read_classify(const Node& node, Draft& draft) {
       rule.service = draft.services.resolve(*s, "service", problems).value_or(0);
     }
     read_per(map, rule, problems);
+    read_contracts(map, rule, problems);
     draft.config.rules.push_back(rule);
     draft.rule_places.push_back(n->mark);
   }

@@ -50,7 +50,7 @@ void read_services(const Node& node, Draft& draft) {
                  [&](const std::string& name, const Node& key, const Node& value) {
                    auto& service = draft.config.services.emplace_back();
                    service.name = name;
-                   Places places{.name = key.mark, .buckets = {}, .buffer = {}};
+                   Places places{.name = key.mark, .buckets = {}, .buffer = {}, .auto_max = {}};
                    read_service(value, service, places, draft.problems);
                    draft.service_places.push_back(std::move(places));
                  });

@@ -29,7 +29,8 @@ void warn_about_unused(Draft& draft) {
 void validate(Draft& draft) {
   validate_ports(draft);
   validate_signalling(draft);
-  // Warnings about things that an error has left half read would only distract.
+  // Sums and warnings of things that an error has left half read would only distract.
+  if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;
   warn_about_routes(draft);
   warn_about_covered_rules(draft);

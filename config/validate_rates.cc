@@ -9,6 +9,8 @@
 namespace surety::config {
 namespace {
 
+constexpr double kMostAutoMax = 10;  // as of any ratio in a file
+
 std::string in_text(Rate r) {
   const auto n = r.bits_per_second();
   if (n % 1'000'000 == 0) return fmt::format("{} Mbit/s", n / 1'000'000);
@@ -16,13 +18,16 @@ std::string in_text(Rate r) {
   return fmt::format("{} bit/s", n);
 }
 
-// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none.
-std::optional<Rate> way_out(const std::vector<Port>& ports) {
+// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of
+// IP packets of some size it is what remains beside what the wire adds to each.
+std::optional<Rate> way_out(const std::vector<Port>& ports, std::optional<Bytes> packet = {}) {
   std::optional<Rate> sum;
   for (const auto& p : ports) {
     if (p.trust != Port::Trust::core) continue;
     if (!p.shaper.rate) return {};
-    sum = sum.value_or(Rate{}) + *p.shaper.rate;
+    const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(1)).count());
+    const double part = packet ? static_cast<double>(length) / p.shaper.overhead.wire_bytes(length) : 1;
+    sum = sum.value_or(Rate{}) + part * *p.shaper.rate;
   }
   return sum;
 }
@@ -33,6 +38,61 @@ std::uint16_t largest_customer_mtu(const std::vector<Port>& ports) {
     if (p.trust == Port::Trust::customer) mtu = std::max(mtu, p.mtu);
   }
   return mtu;
+}
+
+bool has_auto_max(const Service& service) {
+  const auto* csa = std::get_if<Csa>(&service.conditioner);
+  return csa && csa->alpha.auto_max;
+}
+
+// What rules promise, in bit/s: to those that get no more than that, and to those that may have more.
+struct Sold {
+  double policed = 0, open = 0;
+  Rate all() const {
+    return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(policed + open, 1e18)));
+  }
+};
+
+// None where a rule does not say how many contracts it sells, which is reported.
+std::optional<Sold> sold(Draft& draft) {
+  Sold sum;
+  bool known = true;
+  for (std::size_t i = 0; i < draft.config.rules.size(); ++i) {
+    const auto& rule = draft.config.rules[i];
+    const auto& service = draft.config.services[rule.service];
+    if (service.committed == Rate{}) continue;
+    known = known && rule.contracts;
+    if (!rule.contracts)
+      draft.problems.error(
+          draft.rule_places[i],
+          "`max: auto` of `alpha` follows what is sold: say how many contracts this rule sells "
+          "by `contracts`");
+    const bool policed = std::holds_alternative<Police>(service.conditioner);
+    (policed ? sum.policed : sum.open) +=
+        rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
+  }
+  return known ? std::optional(sum) : std::nullopt;
+}
+
+// What is left of `capacity` after what is policed, over what the others have bought, less one.
+double auto_max(Rate capacity, const Sold& sold) {
+  const double left = static_cast<double>(capacity.bits_per_second()) - sold.policed;
+  return sold.open > 0 ? left / sold.open - 1 : kMostAutoMax;
+}
+
+void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Sold& sold, Problems& problems) {
+  if (!capacity) {
+    problems.error(at, "`auto` needs to know the way out: give each port with `trust: core` its `shape`");
+    return;
+  }
+  const double max = auto_max(*capacity, sold);
+  if (max <= alpha.min.value()) {
+    problems.error(at, fmt::format("`auto` comes to {:.3f}, not above `min` {:g}: core ports carry {} and "
+                                   "rules promise {}",
+                                   max, alpha.min.value(), in_text(*capacity), in_text(sold.all())));
+    return;
+  }
+  alpha.max = Ratio::of(std::min(max, kMostAutoMax));
 }
 
 Rate strict_caps(const QueueSet& set) {
@@ -48,8 +108,8 @@ void warn_about_committed_rates(Draft& draft) {
   Rate sum;
   for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
     const auto& rule = draft.config.rules[i];
-    if (rule.per != Rule::Per::rule) continue;  // how many contracts there will be is not known
-    sum = sum + draft.config.services[rule.service].committed;
+    if (!rule.contracts) continue;
+    sum = sum + static_cast<double>(*rule.contracts) * draft.config.services[rule.service].committed;
     if (sum <= *limit) continue;
     draft.problems.warning(
         draft.rule_places[i],
@@ -75,6 +135,18 @@ void warn_about_committed_rates(Draft& draft) {
         draft.port_places[i].name,
         fmt::format("strict classes of `{}` may take {} in all, more than the {} that this port is shaped to",
                     set.name, in_text(caps), in_text(*p.shaper.rate)));
+  }
+}
+
+void settle_auto_max(Draft& draft) {
+  auto& services = draft.config.services;
+  if (std::ranges::none_of(services, has_auto_max)) return;
+  const auto all = sold(draft);
+  for (std::size_t i = 0; all && i < services.size(); ++i) {
+    if (!has_auto_max(services[i])) continue;
+    const auto& place = *draft.service_places[i].auto_max;
+    settle(std::get<Csa>(services[i].conditioner).alpha, place.at, way_out(draft.config.ports, place.packet),
+           *all, draft.problems);
   }
 }
 

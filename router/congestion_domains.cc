@@ -30,7 +30,11 @@ void CongestionDomains::adopt(std::vector<Controller>& fresh) {
   auto old = controllers_.begin();
   for (Controller& c : fresh) {
     while (old != controllers_.end() && old->domain < c.domain) ++old;
-    if (old != controllers_.end() && old->domain == c.domain) c.csa = old->csa;
+    if (old != controllers_.end() && old->domain == c.domain) {
+      const Ratio max = c.csa.params().max;
+      c.csa = old->csa;
+      c.csa.set_max(max);
+    }
     publish(c);
   }
   controllers_.swap(fresh);

@@ -36,8 +36,8 @@ class CongestionDomains {
 
   // `capacity`: domains that there may ever be, of all ports.
   CongestionDomains(std::vector<Controller> controllers, std::size_t capacity, PortIndex port);
-  // Replaces the controllers; a domain that is kept keeps its alpha and its timers. Does not allocate:
-  // `fresh` takes what is to be freed.
+  // Replaces the controllers; a domain that is kept keeps its alpha, but for a maximum that is now lower, and
+  // its timers. Does not allocate: `fresh` takes what is to be freed.
   void adopt(std::vector<Controller>& fresh);
 
   // An OUT packet `p` has arrived at the queue of its class, and was an onset of congestion or an eighth.

@@ -149,10 +149,11 @@ void Snapshot::find_domains(PortIndex port) {
   }
 }
 
-// Where this domain stands, which is in use from now on.
+// Where this domain stands, which is in use from now on. One of the configuration before goes on.
 std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
   auto at = std::ranges::find_if(domains, [&](const CsaDomain& d) {
-    return d.port == domain.port && d.class_index == domain.class_index && d.params == domain.params;
+    return d.port == domain.port && d.class_index == domain.class_index &&
+           (d.retired ? domain.params.continues(d.params) : domain.params == d.params);
   });
   if (at == domains.end())
     at = domains.insert(at, domain);

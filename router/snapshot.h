@@ -38,7 +38,7 @@ struct ServiceProgram {
 };
 
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port
-// (conditioners/README.md).
+// (conditioners/README.md). With `max: auto` it stays the same one whatever is sold.
 struct CsaDomain {
   // "port/class", with "/service" behind it where a class has several domains;
   // unique among those that are not retired.

@@ -235,6 +235,32 @@ TEST(AlphaSearch, AStepDownStartsTheWaitAgain) {
   EXPECT_TRUE(search.rise(Ratio::of(0.04), kStep));
 }
 
+TEST(CsaController, AnotherMaximumTakesAlphaDownAtOnceAndLetsItUpByTheStep) {
+  CsaController csa({.max = Ratio::of(0.4)}, kStart);
+  csa.set_max(Ratio::of(0.1));
+  EXPECT_EQ(csa.alpha(), Ratio::of(0.1));
+  EXPECT_EQ(csa.next_event(), kStart + 90ms) << "the timers stay";
+  csa.set_max(Ratio::of(0.13));
+  EXPECT_EQ(csa.alpha(), Ratio::of(0.1));
+  csa.advance(kStart + 90ms, false);
+  EXPECT_EQ(csa.alpha(), Ratio::of(0.12));
+  csa.advance(kStart + 180ms, false);
+  EXPECT_EQ(csa.alpha(), Ratio::of(0.13));
+}
+
+TEST(CsaParams, ContinueUnderAnotherMaximumIfBothFollowWhatIsSold) {
+  const CsaParams params{.max = Ratio::of(0.4), .auto_max = true};
+  CsaParams more = params, fixed = params, slower = params;
+  more.max = Ratio::of(0.6);
+  fixed.auto_max = false;
+  slower.t2 = 120ms;
+  EXPECT_TRUE(more.continues(params));
+  EXPECT_TRUE(fixed.continues(fixed));
+  EXPECT_FALSE(fixed.continues(params));
+  EXPECT_FALSE(more.continues(fixed));
+  EXPECT_FALSE(slower.continues(params));
+}
+
 TEST(CsaController, SearchFallsAsThePaperAndComesBackSlowly) {
   const CsaParams params{.control = AlphaControl::search};
   expect_steps(params, {{30ms, true, kEighth, 0.38},

@@ -208,6 +208,48 @@ TEST(ParseServices, AlphaComesBackAsItsControlSays) {
   EXPECT_EQ(control(", alpha: {control: periodic}"), AlphaControl::periodic);
 }
 
+// The maximum that `auto` comes to, where rules sell it and more.
+Ratio auto_max(const std::string& ports, const std::string& rules) {
+  const auto c = parsed(
+      "services:\n"
+      "  s: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {max: auto}}\n"
+      "  voice: {conditioner: police, rate: 100 kbit/s, bucket: 15 kB}\n"
+      "  video: {conditioner: token-bucket, rate: 2 Mbit/s, bucket: 15 kB}\n"
+      "  plain: {conditioner: none}\n"
+      "classify: [" +
+          rules + "]\n",
+      "ports: {a: {device: null}, " + ports + "}\n");
+  const auto& alpha = std::get<Csa>(c.services.at(0).conditioner).alpha;
+  EXPECT_TRUE(alpha.auto_max);
+  EXPECT_EQ(alpha.min, Ratio::of(0.04));
+  return alpha.max;
+}
+
+TEST(ParseServices, AnAutomaticMaximumIsTheCapacityOverWhatIsSoldLessOne) {
+  const std::string port = "b: {device: null, trust: core, shape: 10 Mbit/s}";
+  const std::string two = port + ", c: {device: null, trust: core, shape: 2 Mbit/s}";
+  const std::string eight = "{match: {port: a, vlan: 1}, service: s, per: source, contracts: 8}";
+  const std::string one = "{match: {port: a, vlan: 2}, service: s}";
+  EXPECT_EQ(auto_max(port, eight), Ratio::of(0.25));
+  EXPECT_EQ(auto_max(port, eight + ", " + one), Ratio::millionths(111'111))
+      << "without `per` a rule is a contract";
+  EXPECT_EQ(auto_max(two, eight), Ratio::of(0.5)) << "all core ports together";
+  const std::string atm = "b: {device: null, trust: core, shape: 34 Mbit/s, overhead: atm}";
+  EXPECT_EQ(auto_max(atm, "{match: {port: a}, service: s, per: flow, contracts: 25}"),
+            Ratio::millionths(202'830))
+      << "32 cells for 1500 bytes: 34 x 1500 / 1696 / 25 - 1";
+  EXPECT_EQ(auto_max(port, one + ", {match: {port: a, vlan: 3}, service: video, per: flow, contracts: 2}"),
+            Ratio::of(1))
+      << "other services are sold too";
+  EXPECT_EQ(auto_max(port, eight + ", {match: {port: a, vlan: 3}, service: voice, per: flow, contracts: 10}"),
+            Ratio::of(0.125))
+      << "what is policed never takes more";
+  EXPECT_EQ(auto_max(port, eight + ", {match: {port: a}, service: plain, per: flow}"), Ratio::of(0.25));
+  EXPECT_EQ(auto_max("b: {device: null, trust: core, shape: 10 Gbit/s}", one), Ratio::of(10))
+      << "no ratio is more";
+  EXPECT_EQ(auto_max(port, "{match: {port: a}, service: plain}"), Ratio::of(10)) << "nothing is sold";
+}
+
 TEST(ParseServices, TokensOfPackets) {
   const auto s = service(
       "conditioner: csa, rate: 1600 kbit/s, in_bucket: 10 packets, out_bucket: 1 packet, tokens: packets, "
@@ -267,6 +309,12 @@ TEST(ParseClassify, EveryMatch) {
   EXPECT_EQ(r.per, Rule::Per::prefix);
   EXPECT_EQ(r.prefix_v4, 24);
   EXPECT_EQ(r.prefix_v6, 56);
+}
+
+TEST(ParseClassify, ContractsAreOneOrAsManyAsSaidOrNotKnown) {
+  EXPECT_EQ(rule("match: {port: a}").contracts, 1u);
+  EXPECT_EQ(rule("match: {port: a}, per: flow, contracts: 30").contracts, 30u);
+  EXPECT_EQ(rule("match: {port: a}, per: flow").contracts, std::nullopt);
 }
 
 TEST(ParseClassify, IcmpFixesTheFamily) {

@@ -113,6 +113,17 @@ TEST_F(CongestionDomainsTest, ADomainThatIsKeptKeepsItsAlphaAndItsTimers) {
   EXPECT_EQ(silver(), Ratio::of(0.4));
 }
 
+TEST_F(CongestionDomainsTest, ADomainThatIsKeptFollowsItsMaximum) {
+  Snapshot next(configured(Port::yaml(", queues: uplink", kCsa)), snapshot);
+  next.domains[next.domain(1, kSilver)].params.max = Ratio::of(0.2);
+  auto fresh = CongestionDomains::configured(next, 1, kStart + 60ms);
+  domains.adopt(fresh);
+  EXPECT_EQ(silver(), Ratio::of(0.2));
+  EXPECT_EQ(gold(), Ratio::of(0.9));
+  domains.advance(queues, kStart + 90ms);
+  EXPECT_EQ(silver(), Ratio::of(0.2)) << "and stays below";
+}
+
 // Another alpha of gold is another domain: that of the flows that come, beside the one of those there are.
 TEST_F(CongestionDomainsTest, ADomainBeginsBesideTheOneThatIsRetired) {
   arrival(kGold, kEighth, kStart);

@@ -176,6 +176,25 @@ TEST(SnapshotReload, DomainsKeepTheirPlaces) {
   }
 }
 
+// However often something is sold: the flows there are go on by the same alpha.
+TEST(SnapshotReload, WithAnAutomaticMaximumDomainsStayAndFollowWhatIsSold) {
+  const auto sold = [](int contracts) {
+    std::string text = yaml(
+        csa("a", "max: auto") + csa("b", "max: 0.4"),
+        "  - {match: {port: lan0}, service: a, per: source, contracts: " + std::to_string(contracts) + "}\n");
+    return configured(text.replace(text.find("trust: core"), 11, "trust: core, shape: 200 Mbit/s"));
+  };
+  auto s = std::make_unique<Snapshot>(sold(100));
+  const std::uint16_t domain = s->domain(1, 0);
+  EXPECT_EQ(s->domains[domain].params.max, Ratio::of(1));
+  for (int contracts = 101; contracts <= 190; ++contracts)
+    s = std::make_unique<Snapshot>(sold(contracts), *s);
+  EXPECT_EQ(domains(*s), "lan0/default/a lan0/default/b wan0/assured/a wan0/assured/b");
+  EXPECT_EQ(s->domain(1, 0), domain);
+  EXPECT_EQ(s->domains[domain].params.max, Ratio::millionths(52'632)) << "200 / 190 - 1";
+  EXPECT_EQ(s->domains[s->domain(1, 1)].params.max, Ratio::of(0.4));
+}
+
 TEST(SnapshotReload, EachServiceHasTheDomainOfItsParametersAndARetiredOneWhatItHad) {
   const Snapshot before(configured(yaml(csa("a") + csa("b", "max: 0.2"))));
   const Snapshot s(configured(yaml(csa("c", "max: 0.3") + csa("b", "max: 0.4"))), before);
