@@ -12,12 +12,12 @@ def marker(kind):
 
 
 def csa(alpha_max, **control):
-    """In the place of the hosts' marks."""
+    """In the place of the hosts' marks, 20 contracts."""
     alpha = {"min": 0.04, "max": alpha_max, "step": 0.02, "t1": "30 ms", "t2": "90 ms", **control}
     contract = {"conditioner": "csa", "rate": "250 kbit/s", "packet": "1000 B", "buffer": "100 packets", "in_bucket": "10 packets",
                 "out_bucket": "1 packets", "alpha": alpha, "mark": {"in": "AF11", "out": "BE"}}
     return {"senders.f.mark": None, "routers.er.ports.lan.trust": "customer", "routers.er.services": {"contract": contract},
-            "routers.er.classify": [{"match": {"port": "lan"}, "service": "contract", "per": "source"}]}
+            "routers.er.classify": [{"match": {"port": "lan"}, "service": "contract", "per": "source", "contracts": 20}]}
 
 
 def judged(name, case, queue, index=None, used=None, whys=("", "")):

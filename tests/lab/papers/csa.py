@@ -9,7 +9,7 @@ import statistics
 
 from .csa_appendices import APPENDICES
 from .csa_beyond import BEYOND
-from .csa_cases import N, PROVISIONED, SHORT, cases_of, missed, rows_of
+from .csa_cases import N, PROVISIONED, READINGS, SHORT, cases_of, missed, rows_of
 from .csa_scale_out import SCALE_OUT
 from .lab import Case
 from .rows import Experiment, Figure, Paper, Series, delivered, model, near, paper, points, ros, row, sweep, twofold
@@ -83,53 +83,81 @@ RATES = {"off": {"AF_PHB_1": (1945.3, 1574.8, 1683.4, 1330.3), "AF_PHB_3": (554.
                 "BE": (1237.5, 271.1, 415.7, 59.1)}}
 RESPECT = {"off": {"AF_PHB_1": (97.5, 93.2, 86.8, 72.4), "AF_PHB_3": (99.2, 97.9, 95.8, 83.9)},
            "on": {"AF_PHB_1": (98.5, 99.5, 97.6, 98.7), "AF_PHB_3": (99.7, 99.7, 98.9, 99.8)}}
-LOST = {"off": {"AF_PHB_1": (0.6, 2.1, 4.3, 7.4), "AF_PHB_3": (1.1, 2.6, 7.8, 15), "BE": (4.5, 39, 26, 58)},
-        "on": {"AF_PHB_1": (0.6, 0.63, 1.2, 1.8), "AF_PHB_3": (1.1, 1.0, 1.6, 2.0), "BE": (4.5, 44, 25, 170)}}
+# In thousandths, of case A, B, C, D: at the input buffers, of OUT and of IN packets at the border, of the same at the internal
+# router; of BE all together.
+COLUMNS = {"P_inb": ("buffer",), "P_nc,br": ("edge", "out"), "P_c,br": ("edge", "in"), "P_nc,ir": ("core", "out"), "P_c,ir": ("core", "in")}
+LOST = {"off": {"AF_PHB_1": ((0, 0.0033, 0, 0), (0, 0.54, 0, 0.052), (0, 0, 0, 0), (0.6, 1.6, 4.3, 7.3), (0, 0.0028, 0, 0)),
+                "AF_PHB_3": ((0.22, 0.0044, 0.32, 0), (0, 0.046, 0, 0.046), (0, 0, 0, 0), (0.9, 2.5, 7.5, 15), (0, 0.0087, 0, 0)),
+                "BE": (4.5, 39, 26, 58)},
+        "on": {"AF_PHB_1": ((0, 0.016, 0.0014, 0), (0, 0.054, 0, 0.069), (0, 0, 0, 0), (0.6, 0.56, 1.2, 1.7), (0, 0.0037, 0, 0)),
+               "AF_PHB_3": ((0.35, 0.018, 0.59, 0), (0, 0.073, 0, 0.050), (0, 0, 0, 0), (0.73, 0.95, 1.0, 1.9), (0, 0.0023, 0, 0)),
+               "BE": (4.5, 44, 25, 170)}}
 BOUGHT = {"AF_PHB_1": 1600, "AF_PHB_3": 400}
 SOURCES = {"A": (5, 5, 10), "B": (13, 12, 10), "C": (5, 5, 40), "D": (13, 12, 40)}
-PAPERS_CONTROL = {f"routers.edge.services.{phb}.alpha.control": "paper" for phb in ("phb1", "phb3")}
-CONTROLS = {"off": {**PAPERS_CONTROL, "routers.core.signalling": False}, "on": PAPERS_CONTROL,
-            "search, off": {"routers.core.signalling": False}, "search": {}}
 
 
-def two(control, delay=None):
-    """{case: scenario 2} with a control of alpha, over links of that delay."""
+def two(control, signals, delay=None):
+    """{case: scenario 2} with a control of alpha and the internal router's signals off or on, over links of that delay."""
     links = ("edge.up~core.assured", "plain.up~core.plain", "core.out~sink")
-    settings = {**CONTROLS[control], **({f"links.{link}.delay": delay for link in links} if delay else {})}
+    settings = {**{f"routers.edge.services.{phb}.alpha.control": control for phb in ("phb1", "phb3")},
+                **({"routers.core.signalling": False} if signals == "off" else {}),
+                **({f"links.{link}.delay": delay for link in links} if delay else {})}
     return {name: Case("csa-scenario2").set({f"hosts.{h}.times": n for h, n in zip(("af1", "af3", "be"), counts)}).set(settings)
             for name, counts in SOURCES.items()}
 
 
-def loss(pattern):
-    """Of all packets of the class, wherever they were lost, in thousandths: the paper's columns together."""
-    return lambda run: 1000 * sum(f["lost_packets"] for f in run.flows(pattern)) / sum(f["sent_packets"] for f in run.flows(pattern))
+def loss(pattern, place=None, precedence=None):
+    """Of all packets sent of the class, in thousandths: wherever they were lost, at the input buffers, or at a router."""
+    def lost_of(flow):
+        if place in (None, "buffer"):
+            return flow["buffer_drops" if place else "lost_packets"]
+        return flow["drops"].get(place, {}).get(precedence, 0)
+    return lambda run: 1000 * sum(map(lost_of, run.flows(pattern))) / sum(f["sent_packets"] for f in run.flows(pattern))
 
 
 def gain(on, off):
     return ros("af1#*")(on) - ros("af1#*")(off)
 
 
+def losses(name, phb, cases, printed):
+    if phb == "BE":
+        return sweep("case", f"{name}: loss of BE", "10^-3", loss(CLASSES[phb]), cases, printed)
+    return sum((sweep("case", f"{name}: {phb} {column}", "10^-3", loss(CLASSES[phb], *place), cases, numbers)
+                for (column, place), numbers in zip(COLUMNS.items(), printed)), [])
+
+
+def as_printed(name, cases, signals, judged, rates_whys=None, ros_whys=None):
+    """Rows with the paper's numbers, judged by them or not."""
+    rows = []
+    for phb, pattern in CLASSES.items():
+        rates = (twofold if phb == "BE" else near) if judged else None
+        rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), cases, RATES[signals][phb], rates, rates_whys)
+        if phb in BOUGHT:
+            rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), cases, RESPECT[signals][phb], points if judged else None,
+                          ros_whys)
+        rows += losses(name, phb, cases, LOST[signals][phb])
+    return rows
+
+
+def promised(name, cases, origin):
+    rows = []
+    for phb, bought in BOUGHT.items():
+        rows += sweep("case", f"{name}, the promise: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), cases, bands=origin(bought))
+        rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), cases, bands=origin(97))
+    return rows
+
+
 def table3():
-    rows, control = [], {name: two(name) for name in CONTROLS}
-    off = missed("unknown", "B", "C", "D")
-    for name, rates_why, ros_why in (("off", off, off), ("on", missed("unknown", "A"), missed("unknown", "C"))):
-        for phb, pattern in CLASSES.items():
-            printed = RATES[name][phb]
-            rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), control[name], printed,
-                          twofold if phb == "BE" else near, rates_why)
-            if phb in BOUGHT:
-                rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), control[name], RESPECT[name][phb], points, ros_why)
-            rows += sweep("case", f"{name}: loss of {phb}", "10^-3", loss(pattern), control[name], LOST[name][phb])
-    for name, origin in (("on", paper), ("search", model)):
-        for phb, bought in BOUGHT.items():
-            rows += sweep("case", f"{name}, the promise: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), control[name],
-                          bands=origin(bought))
-            rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), control[name], bands=origin(97))
-    rows += sweep("case", "search: BE throughput", "kbit/s", delivered("be#*"), control["search"], RATES["on"]["BE"])
-    pairs = [(name, control[name]["D"], control[off]["D"]) for name, off in (("on", "off"), ("search", "search, off"))]
-    rows += [row(f"{name}: AF_PHB_1 RoS of case D, more than off", "%", gain, on, off, paper=26.3, band=model(2))
-             for name, on, off in pairs]
-    rows += [row("off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), control["off"]["D"], paper=72.4, band=model(85, 96))]
+    rows = []
+    for reading, control in READINGS.items():
+        judged = control != "search"
+        off, on = two(control, "off"), two(control, "on")
+        for_off, for_rates, for_ros = (missed("unknown", *cases) if judged else None for cases in ("BCD", "A", "C"))
+        rows += as_printed(f"{reading}off", off, "off", judged, for_off, for_off)
+        rows += as_printed(f"{reading}on", on, "on", judged, for_rates, for_ros)
+        rows += promised(f"{reading}on", on, paper if judged else model)
+        rows.append(row(f"{reading}on: AF_PHB_1 RoS of case D, more than off", "%", gain, on["D"], off["D"], paper=26.3, band=model(2)))
+        rows.append(row(f"{reading}off: AF_PHB_1 RoS of case D", "%", ros("af1#*"), off["D"], paper=72.4, band=model(85, 96)))
     # Shorter runs do not show what case D loses without signals.
     return Experiment("csa-table3", "Table 3: assured and best-effort flows through an internal router, NewReno, RTT 20 ms", rows,
                       seeds=(20, 3))
@@ -138,13 +166,11 @@ def table3():
 def table3_at(milliseconds, delay, bands):
     """What the paper does not say: another round-trip time."""
     rows = []
-    for name in CONTROLS:
-        if name == "search, off":
-            continue
+    for name, control, signals in (("off", "paper", "off"), ("on", "paper", "on"), ("search, on", "search", "on")):
+        cases = two(control, signals, delay)
         for phb, pattern in CLASSES.items():
-            rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), two(name, delay),
-                          bands=bands.get((name, phb)))
-            rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), two(name, delay)) if phb in BOUGHT else []
+            rows += sweep("case", f"{name}: {phb} throughput", "kbit/s", delivered(pattern), cases, bands=bands.get((name, phb)))
+            rows += sweep("case", f"{name}: {phb} RoS", "%", ros(pattern), cases) if phb in BOUGHT else []
     return Experiment(f"csa-table3-rtt{milliseconds}", f"Table 3 at RTT {milliseconds} ms", rows, full_only=True)
 
 

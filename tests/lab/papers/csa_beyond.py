@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CSA at other round-trip times and with Reno; gTFRC and GTCP through the CSA conditioner instead of a plain marker."""
+"""CSA at other round-trip times, at all of them together, and with Reno; gTFRC and GTCP through it instead of a plain marker."""
+from . import ard_spread
 from .csa_cases import PROVISIONED, SHORT, cases_of, missed, rows_of
 from .lab import Case
 from .rows import Experiment, arriving, delivered, model, paper, row, sweep
@@ -66,6 +67,24 @@ def gtcp():
                       quick={"duration": "60 s", "measure": "20 s - 60 s"})
 
 
+def auto():
+    """What `max: auto` comes to is what is left of the link, as a part of the contracts. A link of more would not be filled: a window of
+    64 KB is 273 kbit/s at 1920 ms."""
+    rows, queue = [], "er/up/assured"
+    for rate, left in ((5.5, 0.1), (6, 0.2)):
+        case = ard_spread.base.set(ard_spread.csa("auto")).set({"routers.er.ports.up.shape": f"{rate} Mbit/s",
+                                                                "links.er.up~cr1.in.rate": f"{rate} Mbit/s"})
+        rows += [*ard_spread.judged(f"{rate} Mbit/s", case, queue, model(0.99), model(98)),
+                 row(f"{rate} Mbit/s: least of a flow's contract", "%", least_of_contract, case),
+                 row(f"{rate} Mbit/s: mean alpha", "", lambda run: run.domain(queue)["alpha_mean"], case, band=model(high=left))]
+    return Experiment("csa-alpha-auto", "Beyond the paper: `max: auto`, 20 contracts of 0.25 Mbit/s over RTT 20 to 1920 ms, no ARD", rows,
+                      quick={"duration": "200 s", "measure": "100 s - 200 s"})
+
+
+def least_of_contract(run):
+    return 100 * min(f["delivered_bps"] / f["committed_bps"] for f in run.flows())
+
+
 BEYOND = [
     at_rtt("csa-rtt2", "Scenario 1 at RTT 2 ms, NewReno", {DELAY: "1 ms"}, {30: model(0, 80)}),
     at_rtt("csa-rtt60", "Scenario 1 at RTT 60 ms, NewReno", {DELAY: "30 ms"}),
@@ -74,5 +93,5 @@ BEYOND = [
     # Reno at 2 to 20 ms suffers whatever alpha does: whole windows lost, coarse timeouts.
     at_rtt("csa-reno20", "Scenario 1 at RTT 20 ms, Reno", RENO, judged=False, full_only=True),
     at_rtt("csa-reno2", "Scenario 1 at RTT 2 ms, Reno", {DELAY: "1 ms", **RENO}, judged=False, full_only=True),
-    gtfrc(), gtcp(),
+    auto(), gtfrc(), gtcp(),
 ]
