@@ -69,7 +69,14 @@ class ArdMarker {
 
   Rate tpr() const { return bucket_params_.rate(); }
   Credit tokens() const { return bucket_.credit(); }  // as of the last IN packet or interval end
-  double lambda_in() const { return in_.rate(); }     // bytes per second over the last whole interval
+  // TK_num at `now` at the TPR of now, if nothing comes until then: for those who look on.
+  Credit tokens(Time now) const {
+    TokenBucket bucket = bucket_;
+    bucket.fill(bucket_params_, now);
+    return bucket.credit();
+  }
+  Credit threshold() const { return threshold_; }  // T_rd
+  double lambda_in() const { return in_.rate(); }  // bytes per second over the last whole interval
   double lambda_out() const { return out_.rate(); }
   Time next_event() const { return interval_end_; }  // end of the running interval
 

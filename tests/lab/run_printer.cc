@@ -34,7 +34,7 @@ void forget_series(RunResult& r) {
   for (auto& f : r.flows) f.throughput_series = f.in_series = f.control_series = f.delay_series = {};
   for (auto& q : r.queues) q.average_in_series = q.average_total_series = {};
   for (auto& d : r.domains) d.alpha_series = {};
-  for (auto& a : r.aggregates) a.tpr_series = {};
+  for (auto& a : r.aggregates) a.tpr_series = a.tokens_series = {};
 }
 
 std::string text_of(const std::vector<Setting>& swept) {

@@ -90,6 +90,9 @@ struct AggregateResult {
   double tpr_max_bps = 0;
   std::uint64_t passed_in = 0, passed_out = 0, remarked = 0, dropped = 0;  // whole run
   Series tpr_series;
+  Series tokens_series = {};                    // bytes in the leaky bucket
+  double tokens_mean = 0, below_threshold = 0;  // measured interval: bytes; part of the time below T_rd
+  double expected_remarked = 0, expected_dropped = 0;  // of `remarked` and `dropped`, by the levels sampled
 };
 
 struct RunResult {

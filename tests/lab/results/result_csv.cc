@@ -78,10 +78,10 @@ std::string domains_csv(std::span<const RunResult> runs) {
 }
 
 std::string aggregates_csv(std::span<const RunResult> runs) {
-  std::string csv = "time_s,seed,router,aggregate,tpr_bps\n";
+  std::string csv = "time_s,seed,router,aggregate,tpr_bps,tokens_bytes\n";
   for (const auto& run : runs) {
     for (const auto& a : run.aggregates)
-      append(csv, run, quoted(a.router) + ',' + quoted(a.name), {&a.tpr_series});
+      append(csv, run, quoted(a.router) + ',' + quoted(a.name), {&a.tpr_series, &a.tokens_series});
   }
   return csv;
 }

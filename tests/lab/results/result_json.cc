@@ -101,7 +101,11 @@ Json row(const AggregateResult& a) {
           {"router", a.router},
           {"tpr_max_bps", bits(a.tpr_max_bps)},
           {"passed_in", a.passed_in},
-          {"passed_out", a.passed_out}};
+          {"passed_out", a.passed_out},
+          {"tokens_mean_bytes", packets(a.tokens_mean)},
+          {"below_threshold", ratio(a.below_threshold)},
+          {"expected_remarked", packets(a.expected_remarked)},
+          {"expected_dropped", packets(a.expected_dropped)}};
 }
 
 template <class Rows>
@@ -172,8 +176,10 @@ Json with_series(const RunResult& run) {
   }
   for (std::size_t i = 0; i < run.domains.size(); ++i)
     json["domains"][i]["alpha_series"] = series(run.domains[i].alpha_series, kShares);
-  for (std::size_t i = 0; i < run.aggregates.size(); ++i)
+  for (std::size_t i = 0; i < run.aggregates.size(); ++i) {
     json["aggregates"][i]["tpr_series"] = series(run.aggregates[i].tpr_series, 0);
+    json["aggregates"][i]["tokens_series"] = series(run.aggregates[i].tokens_series, 0);
+  }
   return json;
 }
 

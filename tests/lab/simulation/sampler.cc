@@ -37,8 +37,11 @@ Sampler::Sampler(Network& network)
         QueueWatch& q = queues_.emplace_back();
         q.router = r, q.port = p, q.class_index = c;
       }
-      for (std::size_t a = 0; a < router.egress(p).aggregates().size(); ++a)
-        aggregates_.push_back({r, p, a, {}});
+      for (std::size_t a = 0; a < router.egress(p).aggregates().size(); ++a) {
+        AggregateWatch& w = aggregates_.emplace_back();
+        w.router = r, w.port = p, w.index = a;
+        w.met = aggregate(w).marker.tokens();
+      }
     }
     for (std::size_t d = 0; d < snapshot.domains.size(); ++d) {
       const CsaDomain& domain = snapshot.domains[d];
@@ -93,6 +96,10 @@ const ActiveQueue& Sampler::queue(const QueueWatch& q) {
   return network_.router(q.router).egress(q.port).scheduler().queue(q.class_index);
 }
 
+const Egress::Aggregate& Sampler::aggregate(const AggregateWatch& w) {
+  return network_.router(w.router).egress(w.port).aggregates()[w.index];
+}
+
 double Sampler::alpha(const DomainWatch& d) {
   const RouterDriver& router = network_.router(d.router);
   return router.egress(router.snapshot().domains[d.domain].port).alpha(d.domain).value();
@@ -110,6 +117,7 @@ void Sampler::watch_averages() {
     q.total.add(total);
   }
   read_remotes();
+  for (AggregateWatch& w : aggregates_) watch_tokens(w);
   if (!measuring()) return;
   ++measured_ticks_;
   for (auto& [key, w] : remotes_) {
@@ -123,6 +131,26 @@ void Sampler::watch_averages() {
   }
   for (std::uint32_t f = 0; f < flows_.size(); ++f)
     if (const auto r = network_.stations().sender(f); r.rtt > Duration{}) flows_[f].rtt.add(seconds(r.rtt));
+}
+
+// In a tick of 10 ms, say, comes a packet or two: they met what there was, on average, in the middle of it.
+void Sampler::watch_tokens(AggregateWatch& w) {
+  const Egress::Aggregate& a = aggregate(w);
+  const ArdParams& params = network_.router(w.router).snapshot().config.aggregates[a.config_index].marker;
+  const std::uint64_t in = a.counters.passed_in + a.counters.remarked + a.counters.dropped;
+  const auto came = static_cast<double>(in - std::exchange(w.in, in));
+  const Credit met = std::exchange(w.met, a.marker.tokens(next_ + tick_ / 2));
+  w.tokens = a.marker.tokens(next_);
+  const Credit packet = TokenBucketParams(params.tpr_max, params.bucket, params.tokens, params.nominal_packet)
+                            .cost(static_cast<std::uint32_t>(params.nominal_packet.count()));
+  const bool enough = met >= packet;
+  if (!enough || met < a.marker.threshold()) {
+    w.dropped += came * params.drop.value();
+    w.remarked += came * (1 - params.drop.value()) * (enough ? a.marker.remark_probability(met).value() : 1);
+  }
+  if (!measuring()) return;
+  w.level.add(static_cast<double>(w.tokens) / kCreditPerByte);
+  w.below.add(w.tokens < a.marker.threshold() ? 1 : 0);
 }
 
 void Sampler::read_remotes() {
@@ -170,10 +198,10 @@ void Sampler::sample() {
   }
   for (DomainWatch& d : domains_) push(d.series, alpha(d));
   for (auto& [key, w] : remotes_) push(w.series, w.now.value());
-  for (AggregateWatch& a : aggregates_)
-    push(a.series,
-         static_cast<double>(
-             network_.router(a.router).egress(a.port).aggregates()[a.index].marker.tpr().bits_per_second()));
+  for (AggregateWatch& w : aggregates_) {
+    push(w.series, static_cast<double>(aggregate(w).marker.tpr().bits_per_second()));
+    push(w.tokens_series, static_cast<double>(w.tokens) / kCreditPerByte);
+  }
 }
 
 void Sampler::finish(RunResult& result) {

@@ -69,16 +69,23 @@ class Sampler {
   };
   struct AggregateWatch {
     std::size_t router, port, index;
-    Series series;
+    Series series, tokens_series;
+    Credit tokens = 0;     // at the last tick
+    Credit met = 0;        // in the middle of the running tick, if nothing comes before
+    std::uint64_t in = 0;  // IN packets that had come until then
+    Mean level, below;     // over the measured interval: tokens in bytes, whether they are below T_rd
+    double remarked = 0, dropped = 0;  // what equation 1 makes of the IN packets of all ticks
   };
   bool measuring() const;
   void mark(bool end);
   void sample();
   void watch_averages();
+  void watch_tokens(AggregateWatch& w);
   double alpha(const DomainWatch& d);
   void read_remotes();
   RemoteWatch begin_remote(Ratio max) const;
   const ActiveQueue& queue(const QueueWatch& q);
+  const Egress::Aggregate& aggregate(const AggregateWatch& w);
 
   void flow_results(RunResult& result);
   void drop_results(RunResult& result);

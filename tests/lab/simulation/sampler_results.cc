@@ -152,7 +152,7 @@ void Sampler::remote_results(RunResult& result) {
 void Sampler::aggregate_results(RunResult& result) {
   for (AggregateWatch& w : aggregates_) {
     RouterDriver& router = network_.router(w.router);
-    const Egress::Aggregate& a = router.egress(w.port).aggregates()[w.index];
+    const Egress::Aggregate& a = aggregate(w);
     const config::Aggregate& c = router.snapshot().config.aggregates[a.config_index];
     AggregateResult& r = result.aggregates.emplace_back();
     r.router = scenario_.routers[w.router].name;
@@ -165,7 +165,12 @@ void Sampler::aggregate_results(RunResult& result) {
     r.passed_out = a.counters.passed_out;
     r.remarked = a.counters.remarked;
     r.dropped = a.counters.dropped;
+    r.tokens_mean = w.level.value();
+    r.below_threshold = w.below.value();
+    r.expected_remarked = w.remarked;
+    r.expected_dropped = w.dropped;
     r.tpr_series = std::move(w.series);
+    r.tokens_series = std::move(w.tokens_series);
   }
 }
 

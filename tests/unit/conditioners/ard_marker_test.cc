@@ -144,6 +144,16 @@ TEST(ArdMarker, InPacketsTakeTokensWhichFillAtTpr) {
   EXPECT_EQ(marker.tokens(), bytes(24'000));
 }
 
+TEST(ArdMarker, WhoLooksOnSeesTheTokensOfTheMoment) {
+  ArdMarker marker(paper(8_Mbps), kStart, 1);  // a byte per microsecond
+  EXPECT_EQ(marker.threshold(), bytes(15'000));
+  offer(marker, 10, kIn, 1000, kStart);
+  EXPECT_EQ(marker.tokens(kStart), bytes(50'000));
+  EXPECT_EQ(marker.tokens(kStart + 4ms), bytes(54'000));
+  EXPECT_EQ(marker.tokens(kStart + 50ms), bytes(60'000));
+  EXPECT_EQ(marker.tokens(), bytes(50'000)) << "and changes nothing";
+}
+
 TEST(ArdMarker, NewTprHoldsFromTheEndOfTheInterval) {
   ArdParams p = paper(8_Mbps);
   p.interval = 100ms;

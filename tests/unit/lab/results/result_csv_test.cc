@@ -33,9 +33,9 @@ TEST(ResultCsv, QueuesDomainsAndAggregates) {
             "1,1,core,out,assured,edge,0.2\n"
             "2,1,core,out,assured,edge,0.18\n");
   EXPECT_EQ(aggregates_csv({&run, 1}),
-            "time_s,seed,router,aggregate,tpr_bps\n"
-            "1,1,edge,gold,700000\n"
-            "2,1,edge,gold,700000\n");
+            "time_s,seed,router,aggregate,tpr_bps,tokens_bytes\n"
+            "1,1,edge,gold,700000,60000\n"
+            "2,1,edge,gold,700000,45000\n");
 }
 
 TEST(ResultCsv, TimesAreThoseOfTheSamples) {
@@ -43,14 +43,14 @@ TEST(ResultCsv, TimesAreThoseOfTheSamples) {
   run.sample_s = 0.1;
   run.aggregates.push_back({"r", "a", 0, 0, 0, 0, 0, 0, 0, 0, {1, 2, 3}});
   EXPECT_EQ(aggregates_csv({&run, 1}),
-            "time_s,seed,router,aggregate,tpr_bps\n0.1,0,r,a,1\n0.2,0,r,a,2\n0.3,0,r,a,3\n");
+            "time_s,seed,router,aggregate,tpr_bps,tokens_bytes\n0.1,0,r,a,1,\n0.2,0,r,a,2,\n0.3,0,r,a,3,\n");
 }
 
 TEST(ResultCsv, QuotesNamesThatNeedIt) {
   RunResult run;
   run.aggregates.push_back({"a,b", "say \"x\"", 0, 0, 0, 0, 0, 0, 0, 0, {1}});
   EXPECT_EQ(aggregates_csv({&run, 1}),
-            "time_s,seed,router,aggregate,tpr_bps\n1,0,\"a,b\",\"say \"\"x\"\"\",1\n");
+            "time_s,seed,router,aggregate,tpr_bps,tokens_bytes\n1,0,\"a,b\",\"say \"\"x\"\"\",1,\n");
 }
 
 }  // namespace

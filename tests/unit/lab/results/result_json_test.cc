@@ -37,7 +37,8 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
       R"("domains":[{"router":"core","port":"out","queue":"assured","alpha_mean":0.21,"alpha_min":0.04,)"
       R"("alpha_last":0.18,"at":"edge","applied":true}],)"
       R"("aggregates":[{"name":"gold","tpr_bps":700000,"lambda_in_bps":500000,"lambda_out_bps":200000,)"
-      R"("remarked":30,"dropped":4,"router":"edge","tpr_max_bps":1000000,"passed_in":1000,"passed_out":200}],)"
+      R"("remarked":30,"dropped":4,"router":"edge","tpr_max_bps":1000000,"passed_in":1000,"passed_out":200,)"
+      R"("tokens_mean_bytes":52500.0,"below_threshold":0.25,"expected_remarked":29.5,"expected_dropped":4.25}],)"
       R"("measure_s":[0.0,2.0],"drops":{"core":{"early_in":2},"links":{"loss":5}},)"
       R"("signals":{"core":{"sent":9},"edge":{"applied":7},"links":{"lost":2}}})"
       "\n");
@@ -71,6 +72,7 @@ TEST(ResultJson, HasSeriesWhenAsked) {
   EXPECT_EQ(json["flows"][0]["throughput_series"].dump(), "[1,null]");
   EXPECT_EQ(json["flows"][0]["delay_series"].dump(), "[0.1]");
   EXPECT_EQ(json["domains"][0]["alpha_series"].dump(), "[0.04,0.4]");
+  EXPECT_EQ(json["aggregates"][0]["tokens_series"].dump(), "[60000,45000]");
   EXPECT_FALSE(to_json(r)["flows"][0].contains("throughput_series"));
 }
 

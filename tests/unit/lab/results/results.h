@@ -76,7 +76,11 @@ inline RunResult sample_run(std::uint64_t seed = 1, double throughput_bps = 780'
   r.queues.push_back(plain);
   r.domains.push_back({"core", "out", "assured", "edge", 0.21, 0.04, 0.18, {0.2F, 0.18F}});
   r.aggregates.push_back(
-      {"edge", "gold", 700'000, 500'000, 200'000, 1'000'000, 1000, 200, 30, 4, {7e5F, 7e5F}});
+      {"edge", "gold", 700'000, 500'000, 200'000, 1'000'000, 1000, 200, 30, 4, {7e5F, 7e5F}, {6e4F, 4.5e4F}});
+  r.aggregates.back().tokens_mean = 52'500;
+  r.aggregates.back().below_threshold = 0.25;
+  r.aggregates.back().expected_remarked = 29.5;
+  r.aggregates.back().expected_dropped = 4.25;
   r.drops["core"]["early_in"] = 2;
   r.drops["links"]["loss"] = 5;
   r.signals["core"]["sent"] = 9;
