@@ -143,7 +143,9 @@ struct Aggregate {
   std::string name;
   std::size_t port = 0;
   std::size_t class_index = 0;  // in that port's queue set
-  ArdParams marker;
+  std::vector<Prefix>
+      sources;        // `match: {source: ..}`, masked; empty: all that no other one of the class has
+  ArdParams marker;   // P_drop is 0 where this is not the ingress edge
   Dscp out_dscp = 0;  // of remarked packets: `mark: {out: ..}`, default the class's first OUT DSCP
 };
 

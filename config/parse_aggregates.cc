@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Section `aggregates`: the ARD/ARM marker in front of one class of one port.
+// Section `aggregates`: ARD/ARM markers in front of the classes of ports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,6 +36,21 @@ void read_marker(MapReader& map, ArdParams& p, Problems& problems) {
   map.read("interval", p.interval);
 }
 
+// Dropping early is the ingress edge's alone: what has been through one marker is not dropped by another
+// (the ARD paper, section 2.1). Elsewhere ARD only remarks.
+void read_ingress(MapReader& map, ArdParams& p, Draft& draft) {
+  const bool border = draft.config.router.role == Router::Role::border;
+  bool ingress = border;
+  map.read("ingress", ingress);
+  if (ingress && !border) {
+    draft.problems.error(map.at("ingress"), "a router of `role: core` is nobody's ingress edge");
+  } else if (!ingress && map.find("drop") && p.drop > Probability(0)) {
+    draft.problems.warning(map.at("drop"),
+                           "without effect: only the ingress edge drops early, this marker remarks");
+  }
+  if (!ingress) p.drop = Probability(0);
+}
+
 // The class of the port's queue set; none when something on the way is missing (and reported).
 const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
   const auto& c = draft.config;
@@ -56,6 +71,47 @@ const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
   if (!found) return nullptr;
   a.class_index = *found;
   return &set.classes[*found];
+}
+
+// Who has the prefix in the class of `a`: another aggregate, or `a` itself; null: nobody yet.
+const Aggregate* holder(const Prefix& p, const Aggregate& a, const std::vector<Aggregate>& others) {
+  const auto has = [&](const Aggregate& b) {
+    return b.port == a.port && b.class_index == a.class_index &&
+           std::find(b.sources.begin(), b.sources.end(), p) != b.sources.end();
+  };
+  const auto other = std::find_if(others.begin(), others.end(), has);
+  return other != others.end() ? &*other : has(a) ? &a : nullptr;
+}
+
+void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draft) {
+  const Node* n = map.find("match");
+  if (!n) return;
+  MapReader match(*n, "`match` of an aggregate", draft.problems);
+  const Node* source = match.require("source");
+  if (!source) return;
+  const auto prefixes = list_of(*source);
+  if (prefixes.empty()) draft.problems.error(source->mark, "`source` needs at least one prefix");
+  for (const Node* item : prefixes) {
+    Prefix p;
+    if (!read_masked(item, p, draft.problems)) continue;
+    const Aggregate* const known = c ? holder(p, a, draft.config.aggregates) : nullptr;
+    if (known) {
+      draft.problems.error(item->mark, fmt::format("aggregate `{}` already has {} of this class of this port",
+                                                   known->name, to_string(p)));
+    }
+    a.sources.push_back(p);
+  }
+}
+
+// An aggregate without `match` is of the whole class, or of what the others leave: there is one at most.
+void check_whole_class(const Aggregate& a, const Mark& at, Draft& draft) {
+  for (const auto& other : draft.config.aggregates) {
+    if (other.port != a.port || other.class_index != a.class_index || !other.sources.empty()) continue;
+    draft.problems.error(at, fmt::format("aggregate `{}` already stands before this class of this port; "
+                                         "`match` tells several apart",
+                                         other.name));
+    return;
+  }
 }
 
 void read_out_dscp(MapReader& map, Aggregate& a, const QueueClass* c, Problems& problems) {
@@ -87,25 +143,22 @@ void read_out_dscp(MapReader& map, Aggregate& a, const QueueClass* c, Problems& 
 }  // namespace
 
 void read_aggregates(const Node& node, Draft& draft) {
-  for_each_named(
-      node, "aggregate", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
-        Aggregate a;
-        a.name = name;
-        MapReader map(value, "an aggregate", draft.problems);
-        const QueueClass* c = find_class(map, a, draft);
-        read_marker(map, a.marker, draft.problems);
-        read_out_dscp(map, a, c, draft.problems);
-        for (const auto& other : draft.config.aggregates) {
-          if (c && other.port == a.port && other.class_index == a.class_index) {
-            draft.problems.error(
-                key.mark,
-                fmt::format("aggregate `{}` already stands before this class of this port", other.name));
-            break;
-          }
-        }
-        draft.config.aggregates.push_back(std::move(a));
-        draft.aggregate_places.push_back({map.at("rate")});
-      });
+  for_each_named(node, "aggregate", draft.problems,
+                 [&](const std::string& name, const Node& key, const Node& value) {
+                   Aggregate a;
+                   a.name = name;
+                   MapReader map(value, "an aggregate", draft.problems);
+                   const QueueClass* c = find_class(map, a, draft);
+                   read_marker(map, a.marker, draft.problems);
+                   read_ingress(map, a.marker, draft);
+                   read_out_dscp(map, a, c, draft.problems);
+                   read_sources(map, a, c, draft);
+                   const bool whole = !map.find("match");
+                   if (!c || (!whole && a.sources.empty())) return;  // reported
+                   if (whole) check_whole_class(a, key.mark, draft);
+                   draft.config.aggregates.push_back(std::move(a));
+                   draft.aggregate_places.push_back({map.at("rate")});
+                 });
 }
 
 }  // namespace surety::config

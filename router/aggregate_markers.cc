@@ -11,41 +11,68 @@ namespace {
 constexpr std::uint64_t kSeedStride = 1 << 20;
 }  // namespace
 
-std::vector<AggregateMarkers::Aggregate> AggregateMarkers::configured(const Snapshot& snapshot,
-                                                                      PortIndex port, Time now,
-                                                                      std::uint64_t seed) {
-  std::vector<Aggregate> aggregates;
+AggregateMarkers::Set AggregateMarkers::configured(const Snapshot& snapshot, PortIndex port, Time now,
+                                                   std::uint64_t seed) {
+  struct OfClass {
+    std::vector<std::pair<Prefix, std::uint32_t>> prefixes;
+    std::uint32_t rest = AggregateSources::kNone;
+  };
+  std::vector<OfClass> classes(snapshot.queues[port].classes.size());
+  Set set;
   for (std::size_t i = 0; i < snapshot.config.aggregates.size(); ++i) {
     const config::Aggregate& a = snapshot.config.aggregates[i];
-    if (a.port == port)
-      aggregates.push_back(
-          {i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}, a.name});
+    if (a.port != port) continue;
+    const auto place = static_cast<std::uint32_t>(set.aggregates.size());
+    set.aggregates.push_back(
+        {i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}, a.name});
+    for (const Prefix& p : a.sources) classes[a.class_index].prefixes.emplace_back(p, place);
+    if (a.sources.empty()) classes[a.class_index].rest = place;
   }
-  return aggregates;
+  for (OfClass& c : classes) set.sources.emplace_back(std::move(c.prefixes), c.rest);
+  return set;
 }
 
-AggregateMarkers::AggregateMarkers(std::vector<Aggregate> aggregates, std::size_t classes, PortIndex port,
-                                   PacketDisposal& disposal)
-    : aggregates_(std::move(aggregates)), of_class_(classes), port_(port), disposal_(disposal) {
+AggregateMarkers::AggregateMarkers(Set set, PortIndex port, PacketDisposal& disposal)
+    : set_(std::move(set)), whole_(set_.sources.size()), port_(port), disposal_(disposal) {
   find_classes();
 }
 
-void AggregateMarkers::adopt(std::vector<Aggregate>& fresh, Time now) {
-  for (Aggregate& a : fresh) {
+void AggregateMarkers::adopt(Set& fresh, Time now) {
+  auto& known = set_.aggregates;
+  auto next = known.begin();  // mostly they come in the same order
+  for (Aggregate& a : fresh.aggregates) {
     const auto same = [&](const Aggregate& old) { return old.name == a.name; };
-    const auto old = std::find_if(aggregates_.begin(), aggregates_.end(), same);
-    if (old == aggregates_.end()) continue;
+    auto old = std::find_if(next, known.end(), same);
+    if (old == known.end()) old = std::find_if(known.begin(), next, same);
+    if (old == known.end() || !same(*old)) continue;
     old->marker.adopt(a.marker, now);
     a.marker = old->marker;
     a.counters = old->counters;
+    next = old + 1;
   }
-  aggregates_.swap(fresh);
+  std::swap(set_, fresh);
   find_classes();
 }
 
 void AggregateMarkers::find_classes() {
-  std::fill(of_class_.begin(), of_class_.end(), nullptr);
-  for (Aggregate& a : aggregates_) of_class_[a.class_index] = &a;
+  by_source_ = false;
+  for (std::size_t c = 0; c < whole_.size(); ++c) {
+    const AggregateSources& sources = set_.sources[c];
+    const bool alone = sources.empty() && sources.rest() != AggregateSources::kNone;
+    whole_[c] = alone ? &set_.aggregates[sources.rest()] : nullptr;
+    by_source_ |= !sources.empty();
+  }
+  find_next();
+}
+
+void AggregateMarkers::find_next() {
+  next_ = kNever;
+  for (const Aggregate& a : set_.aggregates) next_ = std::min(next_, a.marker.next_event());
+}
+
+void AggregateMarkers::end_intervals(Time now) {
+  for (Aggregate& a : set_.aggregates) a.marker.advance(now);
+  find_next();
 }
 
 // As a whole where every packet passes, as nearly always; else one by one.
@@ -64,10 +91,28 @@ void AggregateMarkers::mark(Aggregate& a, ClassRun& run, Time now) {
     a.counters.passed_out += tally[1].packets;
     return;
   }
+  mark_each(
+      run, [&](const Packet&) { return &a; }, now);
+}
+
+void AggregateMarkers::mark_by_source(ClassRun& run, Time now) {
+  const AggregateSources& sources = set_.sources[run.class_index];
+  if (sources.empty()) return;
+  const auto aggregate_of = [&](const Packet& p) {
+    const std::uint32_t place = sources.of(source_of(egress_ip(p)));
+    return place == AggregateSources::kNone ? nullptr : &set_.aggregates[place];
+  };
+  mark_each(run, aggregate_of, now);
+}
+
+// Each packet by its aggregate; null: it passes.
+template <class AggregateOf>
+void AggregateMarkers::mark_each(ClassRun& run, AggregateOf aggregate_of, Time now) {
   std::size_t left = 0;
   for (std::size_t i = 0; i < run.packets.size(); ++i) {
     Packet p = run.packets[i];
-    if (!mark(a, p, now)) {
+    Aggregate* const a = aggregate_of(p);
+    if (a != nullptr && !mark(*a, p, now)) {
       disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::ard);
       continue;
     }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ARD and ARM markers of a port's aggregates, one per class at most.
+// The ARD and ARM markers of a port's aggregates.
 //
-// An aggregate is all traffic of one class of one port: it exists only at that egress, where its meters and
-// its tokens are exact. A remarked packet stays in its class. A dropped one is counted as `ard`.
+// An aggregate is all traffic of one class of one port, or the part of it that comes from some sources: one
+// customer's agreement. It exists only at that egress, where its meters and its tokens are exact. A remarked
+// packet stays in its class. A dropped one is counted as `ard`. What no aggregate has passes as it is.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "conditioners/ard_marker.h"
+#include "router/aggregate_sources.h"
 #include "router/class_split.h"
 #include "router/counters.h"
 #include "router/packet_disposal.h"
@@ -29,40 +30,48 @@ class AggregateMarkers {
     AggregateCounters counters;
     std::string name;
   };
+  struct Set {
+    std::vector<Aggregate> aggregates;
+    std::vector<AggregateSources> sources;  // by class
+  };
   // The aggregates that a configuration gives a port, as new; each draws random numbers of its own.
-  static std::vector<Aggregate> configured(const Snapshot& snapshot, PortIndex port, Time now,
-                                           std::uint64_t seed);
+  static Set configured(const Snapshot& snapshot, PortIndex port, Time now, std::uint64_t seed);
 
-  AggregateMarkers(std::vector<Aggregate> aggregates, std::size_t classes, PortIndex port,
-                   PacketDisposal& disposal);
+  AggregateMarkers(Set set, PortIndex port, PacketDisposal& disposal);
   // Replaces the aggregates; one that keeps its name keeps its counters, meters and tokens. Does not
   // allocate: `fresh` takes what is to be freed.
-  void adopt(std::vector<Aggregate>& fresh, Time now);
+  void adopt(Set& fresh, Time now);
 
-  // Lets the aggregate of the run's class, if there is one, remark and drop; `run` becomes what is left.
+  // Lets the aggregates of the run's class, if there are any, remark and drop; `run` becomes what is left.
   void mark(ClassRun& run, Time now) {
-    if (Aggregate* a = of_class_[run.class_index]) mark(*a, run, now);
+    if (Aggregate* a = whole_[run.class_index])
+      mark(*a, run, now);
+    else if (by_source_) [[unlikely]]
+      mark_by_source(run, now);
   }
   // Ends the intervals that are over, in times without traffic too.
   void advance(Time now) {
-    for (Aggregate& a : aggregates_)
-      if (now >= a.marker.next_event()) a.marker.advance(now);
+    if (now >= next_) [[unlikely]]
+      end_intervals(now);
   }
-  Time next_event() const {  // of advance()
-    Time t = kNever;
-    for (const Aggregate& a : aggregates_) t = std::min(t, a.marker.next_event());
-    return t;
-  }
+  Time next_event() const { return next_; }  // of advance(); never too late
 
-  std::span<const Aggregate> all() const { return aggregates_; }
+  std::span<const Aggregate> all() const { return set_.aggregates; }
 
  private:
   void mark(Aggregate& a, ClassRun& run, Time now);
+  void mark_by_source(ClassRun& run, Time now);
+  template <class AggregateOf>
+  void mark_each(ClassRun& run, AggregateOf aggregate_of, Time now);
   static bool mark(Aggregate& a, Packet& p, Time now);
+  void end_intervals(Time now);
   void find_classes();
+  void find_next();
 
-  std::vector<Aggregate> aggregates_;
-  std::vector<Aggregate*> of_class_;  // null: none
+  Set set_;
+  std::vector<Aggregate*> whole_;  // by class: the aggregate of all of it; null: none, or several
+  bool by_source_ = false;         // a class has aggregates by source
+  Time next_ = kNever;
   PortIndex port_;
   PacketDisposal& disposal_;
 };

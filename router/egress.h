@@ -124,7 +124,7 @@ struct EgressUpdate {
   ClassSplit::ClassesByDscp by_dscp;
   ClassScheduler scheduler;
   PortShaper shaper;
-  std::vector<AggregateMarkers::Aggregate> aggregates;
+  AggregateMarkers::Set aggregates;
   std::vector<CongestionDomains::Controller> controllers;
 };
 

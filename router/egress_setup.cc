@@ -37,7 +37,7 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       shaper_(start.shaper),
       scheduler_(std::move(start.scheduler)),
       split_(start.by_dscp),
-      markers_(std::move(start.aggregates), scheduler_.classes(), port, disposal),
+      markers_(std::move(start.aggregates), port, disposal),
       domains_(std::move(start.controllers), snapshot.domain_capacity, port) {
   if (!snapshot.config.ports[port].queues) plain_.emplace(ActiveQueueParams{}.limit);
 }

@@ -336,6 +336,39 @@ TEST(ParseAggregates, ArmDropsNothing) {
   EXPECT_EQ(c.aggregates[0].out_dscp, 14);
 }
 
+Aggregate aggregate_at(const std::string& role, const std::string& settings) {
+  const auto c = parsed("router: {id: 192.0.2.1, role: " + role +
+                            "}\nqueues: {q: [{name: x, dscp: {in: AF11, out: AF12}}]}\n"
+                            "aggregates: {g: {port: a, queue: x, rate: 5 Mbit/s" +
+                            settings + "}}\n",
+                        "ports: {a: {device: null, queues: q}}\n");
+  return c.aggregates.at(0);
+}
+
+// The ARD paper, section 2.1: early dropping is performed only at the ingress edge router.
+TEST(ParseAggregates, OnlyTheIngressEdgeDrops) {
+  const struct {
+    const char *role, *settings;
+    double drop;
+  } cases[] = {
+      {"border", "", 0.02}, {"border", ", drop: 0.1", 0.1}, {"border", ", ingress: on", 0.02},
+      {"core", "", 0},      {"core", ", ingress: off", 0},  {"border", ", ingress: off", 0},
+  };
+  for (const auto& c : cases) {
+    const ArdParams p = aggregate_at(c.role, c.settings).marker;
+    EXPECT_EQ(p.drop, Probability(c.drop)) << c.role << c.settings;
+    EXPECT_EQ(p.remark, Probability(0.5)) << "remarks everywhere";
+  }
+}
+
+TEST(ParseAggregates, SourcesAreOnePrefixOrAList) {
+  EXPECT_TRUE(aggregate_at("border", "").sources.empty());
+  EXPECT_EQ(aggregate_at("border", ", match: {source: 10.1.0.0/26}").sources,
+            std::vector{prefix("10.1.0.0/26")});
+  EXPECT_EQ(aggregate_at("border", ", match: {source: [10.1.0.7, \"2001:db8::/32\"]}").sources,
+            (std::vector{prefix("10.1.0.7/32"), prefix("2001:db8::/32")}));
+}
+
 TEST(ParseSystem, EveryOption) {
   const auto c = parsed(
       "metrics: {listen: off}\n"

@@ -33,6 +33,7 @@ constexpr Place kPlaces[] = {
     {"match", "classify: [{match: {Z}}]"},
     {"prefix_lengths", "classify: [{prefix: {Z}}]"},
     {"aggregate", "aggregates: {a: {Z}}"},
+    {"aggregate_match", "aggregates: {a: {match: {Z}}}"},
     {"mark_out", "aggregates: {a: {mark: {Z}}}"},
     {"signalling", "signalling: {Z}"},
     {"border", "signalling: {borders: [{Z}]}"},

@@ -21,7 +21,7 @@ class AggregateMarkersTest : public testing::Test {
     return Snapshot(configured(Port::yaml(", queues: uplink", rest)));
   }
   AggregateMarkers markers(const std::string& rest, PortIndex port = 1) {
-    return {AggregateMarkers::configured(snapshot(rest), port, kStart, 1), 4, port, disposal};
+    return {AggregateMarkers::configured(snapshot(rest), port, kStart, 1), port, disposal};
   }
   void adopt(AggregateMarkers& m, const std::string& rest, Time now = kStart) {
     auto fresh = AggregateMarkers::configured(snapshot(rest), 1, now, 2);
@@ -145,6 +145,18 @@ TEST_F(AggregateMarkersTest, WhatArdDropsLeavesTheOthersInTheirOrder) {
   EXPECT_EQ(dropped(0), 0u);
 }
 
+TEST_F(AggregateMarkersTest, AwayFromTheIngressEdgeArdOnlyRemarks) {
+  const std::string settings = "bucket: 2000 B, threshold: 1 B, drop: 1, interval: 100 s";
+  for (const auto& yaml : {aggregate(settings + ", ingress: off"),
+                           "router: {id: 192.0.2.1, role: core}" + aggregate(settings)}) {
+    AggregateMarkers m = markers(yaml);
+    EXPECT_EQ(send(m, kOne, kIn, 4).size(), 4u);
+    EXPECT_EQ(m.all()[0].counters.remarked, 3u) << "1001 bytes and more find 1000 tokens";
+    EXPECT_EQ(m.all()[0].counters.dropped, 0u);
+  }
+  EXPECT_EQ(dropped(1), 0u);
+}
+
 TEST_F(AggregateMarkersTest, IntervalsEndWithoutTraffic) {
   AggregateMarkers m = markers(aggregate("interval: 1 s"));
   send(m, kOne, kIn, 3, 100);
@@ -212,6 +224,106 @@ TEST_F(AggregateMarkersTest, AggregatesComeAndGo) {
     EXPECT_EQ(m.all().size(), after.config.aggregates.size());
     for (const auto& a : m.all()) EXPECT_EQ(after.config.aggregates[a.config_index].name, a.name);
   }
+}
+
+// Two agreements of class `one`, by source, with three and one packet of 1000 bytes; what is left of an
+// aggregate by them; and one of class `two`.
+const std::string kAgreements = std::string(kQueues) + R"(aggregates:
+  acme: {port: out0, queue: one, rate: 1 Mbit/s, marker: arm, bucket: 3000 B, threshold: 1 B, interval: 1 s,
+         match: {source: [10.1.0.0/24, "2001:db8:1::/48"]}}
+  bolt: {port: out0, queue: one, rate: 2 Mbit/s, bucket: 1000 B, threshold: 1 B, drop: 1, interval: 2 s,
+         match: {source: 10.1.1.0/24}}
+  rest: {port: out0, queue: one, rate: 3 Mbit/s, marker: arm, bucket: 1000 B, threshold: 1 B, interval: 3 s}
+  two: {port: out0, queue: two, rate: 8 Mbit/s, marker: arm, bucket: 2000 B, threshold: 1 B, interval: 4 s}
+)";
+
+class AgreementsTest : public AggregateMarkersTest {
+ protected:
+  Packet from(std::uint32_t source, Precedence precedence = kIn) {
+    return packet(udp_frame({.source = source, .tos = kAf11 << 2}, 1000), precedence);
+  }
+  static constexpr std::uint32_t kAcme = 0x0a010001, kBolt = 0x0a010101, kOther = 0x0a010201;
+  static std::array<std::uint64_t, 4> counted(const AggregateMarkers& m, std::size_t i) {
+    const AggregateCounters& c = m.all()[i].counters;
+    return {c.passed_in, c.passed_out, c.remarked, c.dropped};
+  }
+  using Counted = std::array<std::uint64_t, 4>;
+};
+
+TEST_F(AgreementsTest, OfOneClassHaveTokensTprAndCountersOfTheirOwn) {
+  AggregateMarkers m = markers(kAgreements);
+  ASSERT_EQ(m.all().size(), 4u);
+  std::vector<Packet> burst;
+  for (const std::uint32_t source : {kBolt, kAcme, kBolt, kOther, kAcme, kOther, kAcme, kBolt, kAcme})
+    burst.push_back(from(source));
+  burst.push_back(from(kAcme, kOut));
+  const auto left = mark(m, kOne, burst);
+  std::vector<Precedence> precedences;
+  for (const Left& l : left) precedences.push_back(l.precedence);
+  EXPECT_THAT(precedences, ElementsAre(kIn, kIn, kIn, kIn, kOut, kIn, kOut, kOut)) << "in their order";
+  EXPECT_EQ(left[4].traffic_class, kAf12 << 2);
+  EXPECT_EQ(counted(m, 0), (Counted{3, 1, 1, 0}));
+  EXPECT_EQ(counted(m, 1), (Counted{1, 0, 0, 2}));
+  EXPECT_EQ(counted(m, 2), (Counted{1, 0, 1, 0}));
+  EXPECT_EQ(counted(m, 3), (Counted{}));
+  EXPECT_EQ(dropped(1), 2u);
+  m.advance(kStart + 4s);
+  EXPECT_EQ(m.all()[0].marker.tpr(), 800_kbps) << "4 IN of 5 packets, of 1 Mbit/s";
+  EXPECT_EQ(m.all()[1].marker.tpr(), 2_Mbps);
+}
+
+TEST_F(AgreementsTest, AnotherClassIsNotTouchedAndIPv6IsKnown) {
+  using namespace frames;
+  AggregateMarkers m = markers(kAgreements);
+  EXPECT_EQ(send(m, kTwo, kIn, 2).size(), 2u);
+  EXPECT_EQ(counted(m, 3), (Counted{1, 0, 1, 0}));
+  Octets frame = ethernet(kIpv6) + ip6(17, udp(1, 2, 40), {.traffic_class = kAf11 << 2});
+  const Octets source{0x20, 0x01, 0x0d, 0xb8, 0, 1};
+  std::copy(source.begin(), source.end(), frame.begin() + 14 + 8);
+  mark(m, kOne, {packet(frame, kIn)});
+  EXPECT_EQ(counted(m, 0), (Counted{1, 0, 0, 0}));
+}
+
+TEST_F(AgreementsTest, WhatNoneHasPassesAsItIs) {
+  std::string yaml = kAgreements;
+  yaml.erase(yaml.find("  rest:"), yaml.find("  two:") - yaml.find("  rest:"));
+  AggregateMarkers m = markers(yaml);
+  const Left in{1000, kIn, kAf11 << 2, true}, second{1000, kIn, kAf11 << 2, false};
+  EXPECT_THAT(mark(m, kOne, {from(kOther), from(kOther)}), ElementsAre(in, second));
+  for (std::size_t i = 0; i < m.all().size(); ++i) EXPECT_EQ(counted(m, i), (Counted{})) << i;
+}
+
+TEST_F(AgreementsTest, IntervalsEndEachAtItsTime) {
+  AggregateMarkers m = markers(kAgreements);
+  for (const Duration at : {Duration(1s), Duration(2s), Duration(3s)}) {
+    EXPECT_EQ(m.next_event(), kStart + at);
+    m.advance(kStart + at);
+  }
+}
+
+TEST_F(AgreementsTest, AReloadKeepsThemByNameWhereverTheyStand) {
+  AggregateMarkers m = markers(kAgreements);
+  mark(m, kOne, {from(kAcme), from(kAcme), from(kBolt), from(kOther)});
+  std::string yaml = kAgreements;  // acme goes behind the others, bolt's addresses change, rest goes
+  const std::size_t acme = yaml.find("  acme"), bolt = yaml.find("  bolt"), rest = yaml.find("  rest");
+  const std::string kept = yaml.substr(acme, bolt - acme);
+  yaml.erase(rest, yaml.find("  two") - rest);
+  yaml.erase(acme, bolt - acme);
+  yaml.replace(yaml.find("10.1.1.0/24"), 11, "10.1.2.0/24");
+  adopt(m, yaml + kept);
+  const auto named = [&](const char* name) {
+    return std::find_if(m.all().begin(), m.all().end(), [&](const auto& a) { return a.name == name; });
+  };
+  EXPECT_EQ(named("acme")->marker.tokens(), 1000 * kCreditPerByte);
+  EXPECT_EQ(named("bolt")->marker.tokens(), 0);
+  EXPECT_EQ(named("rest"), m.all().end());
+  EXPECT_EQ(mark(m, kOne, {from(kOther), from(kBolt), from(kAcme)}).size(), 2u) << "kOther is bolt's now";
+  EXPECT_EQ(named("bolt")->counters.dropped, 1u);
+  EXPECT_EQ(named("acme")->counters.passed_in, 3u);
+  adopt(m, aggregate("marker: arm, bucket: 100 B, threshold: 1 B, interval: 100 s"));
+  EXPECT_EQ(m.all().size(), 1u);
+  mark(m, kOne, {from(kOther)});
+  EXPECT_EQ(m.all()[0].counters.passed_in, 1u) << "of the whole class again";
 }
 
 }  // namespace

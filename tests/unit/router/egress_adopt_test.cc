@@ -191,7 +191,8 @@ std::string any_queues(Rng& rng) {
   if (rng.next() % 3 != 0)
     text += "aggregates:\n  " + std::string(rng.next() % 2 == 0 ? "a" : "b") +
             ": {port: out0, queue: one, rate: " + any(20) +
-            " Mbit/s, bucket: 9 kB, threshold: 3 kB, drop: 0.5, interval: " + any(3) + " ms}\n";
+            " Mbit/s, bucket: 9 kB, threshold: 3 kB, drop: 0.5, interval: " + any(3) + " ms" +
+            (rng.next() % 2 == 0 ? "" : ", match: {source: [10.1.0.0/24, 10.9.0.0/16]}") + "}\n";
   return text;
 }
 

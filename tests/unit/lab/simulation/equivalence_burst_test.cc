@@ -61,6 +61,9 @@ flow_table: {capacity: 1024, held: 25 packets}
 aggregates:
   ard: {port: wan0, queue: assured, marker: ard, rate: 6 Mbit/s, bucket: 20 kB, threshold: 8 kB, interval: 300 ms}
   arm: {port: wan1, queue: gold, marker: arm, rate: 3 Mbit/s, bucket: 10 kB, threshold: 5 kB, interval: 300 ms}
+  one: {port: wan1, queue: assured, rate: 2 Mbit/s, bucket: 10 kB, threshold: 5 kB, interval: 300 ms,
+        match: {source: [10.1.0.1, 10.4.0.1]}}
+  others: {port: wan1, queue: assured, rate: 2 Mbit/s, bucket: 10 kB, threshold: 5 kB, interval: 300 ms}
 classify:
   - {match: {port: lan0, destination_port: 1}, service: marked, per: flow}
   - {match: {port: lan0, destination_port: 2}, service: capped, per: rule}
