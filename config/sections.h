@@ -49,6 +49,7 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 void validate_ports(Draft& draft);
 void validate_signalling(Draft& draft);
 void settle_auto_max(Draft& draft);  // of `alpha`; in a file without errors
+void validate_aggregates(Draft& draft);
 void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);

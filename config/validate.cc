@@ -29,6 +29,7 @@ void warn_about_unused(Draft& draft) {
 void validate(Draft& draft) {
   validate_ports(draft);
   validate_signalling(draft);
+  validate_aggregates(draft);
   // Sums and warnings of things that an error has left half read would only distract.
   if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;

@@ -101,7 +101,39 @@ Rate strict_caps(const QueueSet& set) {
   return sum;
 }
 
+// Of the aggregates of its class, from the first to `last`.
+Rate permitted_up_to(const std::vector<Aggregate>& aggregates, std::size_t last) {
+  Rate sum;
+  for (std::size_t i = 0; i <= last; ++i) {
+    const bool same = aggregates[i].port == aggregates[last].port &&
+                      aggregates[i].class_index == aggregates[last].class_index;
+    if (same) sum = sum + aggregates[i].marker.tpr_max;
+  }
+  return sum;
+}
+
 }  // namespace
+
+// What they may send IN together is to fit through what is behind them (the ARD paper, section 2.2: the sum
+// of the contracts is at most the bottleneck's bandwidth, which is TPR_max).
+void validate_aggregates(Draft& draft) {
+  const Config& c = draft.config;
+  for (std::size_t i = 0; i < c.aggregates.size(); ++i) {
+    const Aggregate& a = c.aggregates[i];
+    const Port& port = c.ports[a.port];
+    const auto& cap = c.queues[*port.queues].classes[a.class_index].scheduling.cap;
+    const bool capped = cap && !(port.shaper.rate && *port.shaper.rate < *cap);
+    const auto& limit = capped ? cap : port.shaper.rate;
+    const Rate sum = permitted_up_to(c.aggregates, i);
+    if (!limit || sum <= *limit) continue;
+    const auto fits = sum == a.marker.tpr_max
+                          ? std::string()
+                          : fmt::format("up to here aggregates of this class have {} in all, ", in_text(sum));
+    draft.problems.error(draft.aggregate_places[i].rate,
+                         fmt::format("{}more than the {} that its {}", fits, in_text(*limit),
+                                     capped ? "class may take" : "port is shaped to"));
+  }
+}
 
 void warn_about_committed_rates(Draft& draft) {
   const auto limit = way_out(draft.config.ports);
@@ -116,14 +148,6 @@ void warn_about_committed_rates(Draft& draft) {
         fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
                     in_text(sum), in_text(*limit)));
     break;
-  }
-  for (std::size_t i = 0; i < draft.config.aggregates.size(); ++i) {
-    const auto& a = draft.config.aggregates[i];
-    const auto& shape = draft.config.ports[a.port].shaper.rate;
-    if (shape && a.marker.tpr_max > *shape) {
-      draft.problems.warning(draft.aggregate_places[i].rate,
-                             fmt::format("more than the {} that its port is shaped to", in_text(*shape)));
-    }
   }
   for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
     const auto& p = draft.config.ports[i];
