@@ -5,10 +5,11 @@ The paper's greedy flow is the one of the shortest RTT here (f#1), its damaged f
 """
 import statistics
 
+from .ard_beyond import AGREEMENTS
 from .ard_spread import SPREAD
 from .lab import Case
-from .rows import (Experiment, Figure, Paper, Series, fairness, flow_series, model, near, paper, points, queue_series, row, sweep,
-                   utilisation)
+from .rows import (Experiment, Figure, Paper, Series, aggregate_series, fairness, flow_series, model, near, paper, points, queue_series,
+                   row, sweep, utilisation)
 
 TWENTY = {
     "hosts.h.times": 20, "links.h~er.lan.delay": "11.2 ms", "links.h~er.lan.delay_step": "200 us",
@@ -25,6 +26,7 @@ SCHEMES = {
 JAIN = {"a": (0.786, 0.990, 0.999), "b": (0.852, 0.950, 0.991)}  # Table 1
 FLOWS, FIRST, LAST, QUEUE = {"a": 4, "b": 20}, "f#1", {"a": "f#4", "b": "f#20"}, "cr1/out/assured"
 TAIL = "ard-tail-drop: the paper's unfair RIO is one of drops without randomness; by the book it is fair, and nothing is left to mend"
+TAIL_DROP = {"routers.cr1.queues.q.assured.aqm": "out-tail-drop"}
 FAIRER = {"a": ("RIO",), "b": ("RIO", "ARM")}  # than the paper's
 METERED = {"a": (570, 494, 546), "b": (1727, 1658, 4102)}  # TPR, lambda_in, lambda_out after the first interval, kbit/s
 
@@ -106,6 +108,46 @@ def left(precedence, also, sign):
     return value
 
 
+def leaky_bucket(n, duration="200 s"):
+    """Fig. 7's cases. RIO alone under a bucket that only looks on: what it remarks, AF12, is IN at CR1."""
+    cases = networks({"sample": "100 ms", "duration": duration})[n]  # tau
+    watched = cases["ARM"].set({"routers.er.aggregates.tcp.mark": {"out": "AF12"},
+                                "routers.cr1.queues.q.assured.dscp": {"in": ["AF11", "AF12"], "out": ["AF13", "BE"]}})
+    return {**cases, "RIO": watched}
+
+
+def fig7():
+    rows, drawn = [], []
+    for n in FLOWS:
+        cases = leaky_bucket(n)
+        rows += [*sweep("scheme", f"({n}) token level", "packets", aggregate("tokens_mean_bytes"), cases, (None, None, "0 - 15"),
+                        {"ARD": paper(0, 15)}, {"ARD": "unknown"}),
+                 *sweep("scheme", f"({n}) time with less than T_rd", "%", aggregate("below_threshold", 0.01), cases,
+                        (None, None, "stays there"), {"ARD": points(100)}, {"ARD": "unknown"})]
+        drawn += [Series(f"Fig. 7, {scheme}, {FLOWS[n]} flows: token level", "tokens (packets)",
+                         {scheme: (case, aggregate_series("tcp"))}, levels={"T_rd": 15, "b": 60}) for scheme, case in cases.items()]
+    return Experiment("ard-fig7", "Fig. 7: the level of the leaky bucket in the second interval, every tau; RIO: under one that only looks on",
+                      rows, tuple(drawn))
+
+
+def against_equation(key):
+    """The marker's count against what P_drop and equation 1 make of the IN packets at the token levels that the lab saw, in percent."""
+    def value(run):
+        a = run.aggregate("tcp")
+        return 100 * a[key] / a[f"expected_{key}"] if a[key] or a[f"expected_{key}"] else 100
+    return value
+
+
+def counts():
+    rows = []
+    for n in FLOWS:
+        cases = leaky_bucket(n, "500 s")  # few are remarked, and fewer dropped: five intervals
+        rows += [*sweep("scheme", f"({n}) remarked / equation 1", "%", against_equation("remarked"), marked(cases), bands=near(100)),
+                 row(f"({n}) dropped by ARD / P_drop below T_rd", "%", against_equation("dropped"), cases["ARD"], band=near(100))]
+    return Experiment("ard-counts", "Remarks and early drops against equation 1 and P_drop at the levels that the IN packets met", rows,
+                      seeds=(20, 2))
+
+
 def meters():
     rows = []
     for n, cases in networks({"duration": "201 s"}).items():
@@ -113,20 +155,34 @@ def meters():
                             ("lambda_in / IN that left ER or was remarked or dropped", left("in", ("remarked", "dropped"), 1)),
                             ("lambda_out / OUT that left ER but for the remarked", left("out", ("remarked",), -1))):
             rows += sweep("scheme", f"({n}) {what}", "%", value, marked(cases), bands=paper(99, 101), every=True)
-        for key in ("remarked", "dropped"):
-            rows += sweep("scheme", f"({n}) {key} packets", "", aggregate(key, 1), marked(cases))
     return Experiment("ard-meters", "The second interval at the marker: meters, TPR and counts (one second longer, so that it is closed)",
                       rows, seeds=(20, 2))
 
 
 def tail_drop():
     rows, drawn = [], []
-    for n, cases in networks({"routers.cr1.queues.q.assured.aqm": "out-tail-drop"}).items():
+    for n, cases in networks(TAIL_DROP).items():
         index = sweep("scheme", f"({n}) Jain's index", "", fairness("f#*"), cases, JAIN[n], model(0.91, 0.99), "unknown")
         rows += [*index, *sweep("scheme", f"({n}) sd of the throughputs", "kbit/s", sd("delivered_bps"), cases),
                  *sweep("scheme", f"({n}) utilisation", "%", utilisation(QUEUE), cases)]
         drawn.append(Figure(f"Deterministic drops, {FLOWS[n]} flows: Jain's index", "", "index", {"ours": index}))
     return Experiment("ard-tail-drop", "Drops without randomness: OUT refused from max_out packets in the queue on", rows, tuple(drawn))
+
+
+def phases():
+    """What would free a flow that is locked out: a window that is never full, chance, another recovery, other times."""
+    alone, rows = networks(TAIL_DROP)["a"]["RIO"], []
+    for what, own in {"as it is": {}, "window of 10 packets": {"senders.f.window": "10 packets"},
+                      "window of 40 packets": {"senders.f.window": "40 packets"}, "large window": {"senders.f.window": "1000 packets"},
+                      "0.1 % lost on the hosts' lines": {"links.h~er.lan.loss": "0.001"}, "NewReno": {"senders.f.protocol": "newreno"},
+                      "SACK": {"senders.f.protocol": "newreno", "senders.f.sack": "on"}, "delayed ACKs": {"senders.f.ack": "delayed"},
+                      "equal RTTs": {"links.h~er.lan.delay_step": "0 s"}, "RTTs 20 ms apart": {"links.h~er.lan.delay_step": "10 ms"},
+                      "hosts' lines of 100 Mbit/s": {"links.h~er.lan.rate": "100 Mbit/s"}}.items():
+        case = alone.set(own)
+        rows += [row(f"{what}: Jain's index", "", fairness("f#*"), case),
+                 row(f"{what}: timeouts", "", lambda run: sum(f["timeouts"] for f in run.flows("f#*")), case),
+                 row(f"{what}: the fastest flow", "kbit/s", lambda run: max(f["delivered_bps"] for f in run.flows("f#*")) / 1000, case)]
+    return Experiment("ard-phases", "Drops without randomness, 4 flows, RIO alone: one thing changed at a time", rows)
 
 
 def settings():
@@ -140,4 +196,4 @@ def settings():
                       full_only=True)
 
 
-PAPER = Paper("ard", "ARD, Hur", (20, 3), [fig4_to_8(), meters(), tail_drop(), settings(), *SPREAD])
+PAPER = Paper("ard", "ARD, Hur", (20, 3), [fig4_to_8(), fig7(), counts(), meters(), tail_drop(), phases(), settings(), AGREEMENTS, *SPREAD])

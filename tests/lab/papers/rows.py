@@ -249,6 +249,10 @@ def queue_series(name, key="average_total_series"):
     return lambda run: _timed(run, run.queue(name)[key], 1)
 
 
+def aggregate_series(name, key="tokens_series", scale=1e3):
+    return lambda run: _timed(run, run.aggregate(name)[key], scale)
+
+
 def _timed(run, values, scale):
     step = run.json["sample_s"]
     return [(n + 1) * step for n in range(len(values))], [math.nan if v is None else v / scale for v in values]

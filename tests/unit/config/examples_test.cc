@@ -32,7 +32,7 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
       ++routers;
     }
   }
-  EXPECT_EQ(routers, 8);
+  EXPECT_EQ(routers, 9);
   EXPECT_EQ(endpoints, 2);
 }
 
