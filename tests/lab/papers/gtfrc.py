@@ -230,26 +230,27 @@ def gain(flow):
     return lambda run, honest: 100 * (run.flow(flow)["delivered_bps"] / honest.flow(flow)["delivered_bps"] - 1)
 
 
-def overstating(setting, flow, cases, others, value, **bands):
+def overstating(setting, flow, cases, others, value, why="", **bands):
     """Section 3: no advantage to the flow itself, the contracts of others are kept, the rest is flooded. `bands`: of the others."""
     honest = cases[1]
     against_honest = {part: (case, honest) for part, case in cases.items() if part > 1}
     return [*sweep("g said / g bought", f"{setting}, {flow} flow itself", "kbit/s", delivered(flow), cases),
             *sweep("g said / g bought", f"{setting}, {flow} flow's losses", "%", lost(flow), cases),
             *sweep("g said / g bought", f"{setting}, {flow} flow's gain", "%", gain(flow), against_honest,
-                   ["no advantage"] * len(against_honest), paper(high=2)),
+                   ["no advantage"] * len(against_honest), paper(high=2), why),
             *sweep("g said / g bought", f"{setting}, {others}", "kbit/s", value, cases, **bands)]
 
 
 PROTECTED = "the IN traffic of others is protected"
+UNSOLD = "gtfrc-overstated: it takes more of what nobody has bought; the IN of others is what it was"
 overstated = Experiment("gtfrc-overstated", "Section 3: a sender that says more than it bought, by 20 and 50 %", [
     *overstating("Fig. 2(b)", "long", saying(gtfrc, "long", 800), "IN of the short flow", in_rate("short"),
                  papers=[PROTECTED] * len(MORE), bands=paper(190)),
     *overstating("Fig. 2(b)", "short", saying(gtfrc, "short", 200), "IN of the long flow", in_rate("long"),
                  papers=[PROTECTED] * len(MORE), bands=paper(760)),
-    *overstating("Fig. 6(b)", "long", saying(gtfrc.set(OVER), "long", 600), "IN of the short flow", in_rate("short"),
+    *overstating("Fig. 6(b)", "long", saying(gtfrc.set(OVER), "long", 600), "IN of the short flow", in_rate("short"), UNSOLD,
                  papers=[PROTECTED] * len(MORE), bands=paper(190)),
-    *overstating("Fig. 10", "f", saying(flows[10], "f", 600), "ten NewReno flows without a contract", sum_of("load*")),
+    *overstating("Fig. 10", "f", saying(flows[10], "f", 600), "ten NewReno flows without a contract", sum_of("load*"), UNSOLD),
 ])
 
 # Section 4: 800 and 400 kbit/s are sold of 1 Mbit/s. Without theta both senders go on, so 200 of 1200 are dropped, of each its part.
