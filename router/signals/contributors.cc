@@ -83,7 +83,9 @@ std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionS
   for (std::size_t i = 0; i < sources_.size(); ++i)
     if (is_live(sources_[i], now) && !is_told(sources_[i], now) && interval(sources_[i], now) >= kFast)
       slow[n++] = static_cast<std::uint16_t>(i);
-  reminded_ = n <= 2 * share_ ? std::min({n, share_, out.size()}) : 0;
+  reminded_ = 0;
+  if (n == 0 || n > 2 * share_) return 0;
+  reminded_ = std::min({n, share_, out.size()});
   for (std::size_t k = 0; k < reminded_; ++k) {
     Source& s = sources_[slow[cursor_++ % n]];
     s.told = now;
