@@ -115,7 +115,9 @@ TEST_F(RemoteAlphaTest, OutPacketsWithoutASampleAreAnAnswer) {
     d.turn(kStart + ms * 1ms);
     if (ms <= 75) send(kSilver, 3);  // of which one or two go OUT, held ones too
     drain();
-    if (ms < 90) EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30))) << ms;
+    if (ms < 90) {
+      EXPECT_THAT(remotes(), ElementsAre(path(kTo, 30))) << ms;
+    }
   }
   ASSERT_GE(d.service("silver").packets[index(Precedence::out)], RemoteAlpha::kEnough);
   EXPECT_THAT(remotes(), ElementsAre());

@@ -165,7 +165,9 @@ TEST_F(ContributorsTest, TheFastestGiveWay) {
   contributors.congested(true, kStart);
   for (Duration t{}; t < 500ms; t += 1ms) {
     for (std::uint32_t n = 2; n < 2 + 2 * Contributors::kRoom; ++n) note(n, kStart + t);
-    if (kStart + t + 1ms > contributors.next()) EXPECT_THAT(reminded(), ElementsAre(1));
+    if (kStart + t + 1ms > contributors.next()) {
+      EXPECT_THAT(reminded(), ElementsAre(1));
+    }
   }
 }
 
