@@ -36,7 +36,7 @@ class ClassScheduler {
   // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet.
   // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
-  static constexpr std::size_t kMaxClasses = 64;
+  static constexpr std::size_t kMaxClasses = 64;  // no more than there are DSCPs
 
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
                  std::uint64_t seed);

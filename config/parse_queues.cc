@@ -13,7 +13,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxClasses = 64;  // no more than there are DSCPs
+constexpr std::size_t kMaxClasses = ClassScheduler::kMaxClasses;
 constexpr std::uint64_t kMaxWeight = 10000;
 constexpr std::uint32_t kMaxLimit = 1'000'000;
 
