@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "conditioners/ard_marker.h"
-#include "router/aggregate_sources.h"
 #include "router/class_split.h"
 #include "router/counters.h"
 #include "router/packet_disposal.h"
+#include "router/routes/aggregate_sources.h"
 #include "router/snapshot.h"
 
 namespace surety {

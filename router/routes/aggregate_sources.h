@@ -2,7 +2,8 @@
 // Which of the aggregates of a class a packet is of: the one with the longest prefix that has its source.
 //
 // Made once for a configuration and looked up per packet: a binary search, then as many steps as prefixes lie
-// around the one found.
+// around the one found. Not a Fib: rte_fib takes megabytes before its first prefix, and there is one of these
+// for each class.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/aggregate_sources.h"
+#include "router/routes/aggregate_sources.h"
 
 #include <algorithm>
 
