@@ -21,6 +21,7 @@ from router import ROOT, SURETY, wait_for
 
 LAB = pathlib.Path(os.environ.get("SURETY_LAB", ROOT / "build/release/bin/surety-lab"))
 FIG2B = ROOT / "config/examples/lab-gtfrc-fig2b.yaml"
+TWO_WAYS = ROOT / "tests/unit/lab/simulation/two_ways.yaml"
 SHORT = ["--set", "duration=40 s", "--set", "measure=10 s - 40 s"]
 FIG11 = [*SHORT, "--set", "senders.long.packet=1000 B", "--set", "senders.short.packet=1000 B"]
 TFRC = ["--set", "senders.long.protocol=tfrc", "--set", "senders.short.protocol=tfrc"]
@@ -61,38 +62,6 @@ links:
 senders:
   - {name: gold, host: gold, to: sink, protocol: newreno, target: 400 kbit/s}
   - {name: flood, host: flood, to: sink, protocol: udp, rate: 2 Mbit/s}
-"""
-
-# One edge and one uplink to two destinations, on the way to one of which the core is congested.
-TWO_WAYS = """version: 1
-duration: 20 s
-measure: 8 s - 20 s
-hosts: [{name: n, times: 3}, {name: f, times: 3}, near, far]
-routers:
-  edge:
-    router: {role: border}
-    ports: {lan: {trust: customer}, up: {trust: core}}
-    services:
-      silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 10 packets, buffer: 20 packets, alpha: {max: 0.8}, mark: {in: AF11, out: BE}}
-    classify: [{match: {port: lan}, service: silver, per: flow}]
-  core:
-    router: {role: core}
-    ports: {west: {trust: core}, near: {trust: core, queues: q}, far: {trust: core, queues: q}}
-    queues:
-      q:
-        - name: assured
-          dscp: {in: [AF11], out: [BE]}
-          limit: 400 packets
-          rio: {in: {min: 70, max: 120, pmax: 0.02}, out: {min: 10, max: 60, pmax: 0.2}}
-links:
-  - {between: [n, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
-  - {between: [f, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
-  - {between: [edge.up, core.west], rate: 8 Mbit/s, delay: 5 ms}
-  - {between: [core.near, near], rate: 1.4 Mbit/s, delay: 5 ms}
-  - {between: [core.far, far], rate: 8 Mbit/s, delay: 5 ms}
-senders:
-  - {name: n, host: n, to: near, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
-  - {name: f, host: f, to: far, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
 """
 
 pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, or name it with SURETY_LAB="),
@@ -193,11 +162,9 @@ def test_tfrc_fills_the_link_live_as_in_the_lab():
 # --- a path is where packets go ---
 
 @measured
-def test_flows_past_a_congested_port_are_left_alone(directory):
+def test_flows_past_a_congested_port_are_left_alone():
     """400 kbit/s and 0.8 of it are 720; those to the congested port share 1.4 Mbit/s."""
-    path = directory / "two.yaml"
-    path.write_text(TWO_WAYS)
-    flows = compared(path)["flows"]
+    flows = compared(TWO_WAYS, "--set", "duration=20 s", "--set", "measure=8 s - 20 s")["flows"]
     for side in ("lab", "live"):
         near, far = (sum(f[side]["throughput_bps"] for f in flows if f["name"].startswith(name)) / 3 for name in "nf")
         assert far == pytest.approx(720_000, rel=0.03), side

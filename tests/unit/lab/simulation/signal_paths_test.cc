@@ -3,6 +3,9 @@
 // (router/signals/README.md).
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "tests/lab/simulation/network.h"
 #include "tests/unit/lab/simulation/bench.h"
 
@@ -12,39 +15,11 @@ namespace {
 using namespace literals;
 using test::run_once;
 
-// One edge and one uplink; the core's port to `near` has not the room for three flows at alpha 0.8, that to
-// `far` has.
-constexpr std::string_view kTwoWays = R"(
-version: 1
-duration: 40 s
-measure: 15 s - 40 s
-hosts: [{name: n, times: 3}, {name: f, times: 3}, near, far]
-routers:
-  edge:
-    router: {role: border}
-    ports: {lan: {trust: customer}, up: {trust: core}}
-    services:
-      silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 10 packets, buffer: 20 packets, alpha: {max: 0.8}, mark: {in: AF11, out: BE}}
-    classify: [{match: {port: lan}, service: silver, per: flow}]
-  core:
-    router: {role: core}
-    ports: {west: {trust: core}, near: {trust: core, queues: q}, far: {trust: core, queues: q}}
-    queues:
-      q:
-        - name: assured
-          dscp: {in: [AF11], out: [BE]}
-          limit: 400 packets
-          rio: {in: {min: 70, max: 120, pmax: 0.02}, out: {min: 10, max: 60, pmax: 0.2}}
-links:
-  - {between: [n, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
-  - {between: [f, edge.lan], rate: 10 Mbit/s, delay: 1 ms}
-  - {between: [edge.up, core.west], rate: 8 Mbit/s, delay: 5 ms}
-  - {between: [core.near, near], rate: 1.4 Mbit/s, delay: 5 ms}
-  - {between: [core.far, far], rate: 8 Mbit/s, delay: 5 ms}
-senders:
-  - {name: n, host: n, to: near, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
-  - {name: f, host: f, to: far, protocol: newreno, target: 400 kbit/s, start: 0 s - 1 s}
-)";
+std::string two_ways() {
+  std::ostringstream text;
+  text << std::ifstream(SURETY_SOURCE_DIR "/tests/unit/lab/simulation/two_ways.yaml").rdbuf();
+  return text.str();
+}
 
 double mean_rate(const RunResult& r, char first) {
   double sum = 0;
@@ -55,7 +30,7 @@ double mean_rate(const RunResult& r, char first) {
 }
 
 TEST(LabSignalPaths, FlowsPastACongestedPortAreLeftAlone) {
-  const RunResult r = run_once(kTwoWays);
+  const RunResult r = run_once(two_ways());
   EXPECT_NEAR(mean_rate(r, 'f'), 720e3, 0.03 * 720e3);
   EXPECT_GT(mean_rate(r, 'n'), 400e3);
   EXPECT_LT(mean_rate(r, 'n'), 470e3);
