@@ -62,10 +62,9 @@ void RouterDriver::turn(Time now) {
 
 // As they leave by a queue of this router, they may ask for further ones.
 void RouterDriver::send_signals(Time now) {
-  std::array<CongestionSignal, SignalOutbox::kCapacity> signals;
   for (auto& e : egresses_)
-    while (const std::size_t n = e->take_signals(signals))
-      for (std::size_t i = 0; i < n; ++i) send(signals[i], now);
+    while (const std::size_t n = e->take_signals(signals_))
+      for (std::size_t i = 0; i < n; ++i) send(signals_[i], now);
 }
 
 void RouterDriver::send(const CongestionSignal& signal, Time now) {

@@ -6,6 +6,7 @@
 // as a driver's full ring does.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -96,6 +97,7 @@ class RouterDriver {
   std::unique_ptr<Ingress> ingress_;
   std::vector<Port> out_;
   std::optional<SignalSender> sender_;
+  std::array<CongestionSignal, SignalOutbox::kCapacity> signals_;  // 9 kB: too much to clear with each packet
   Time next_{}, first_timer_{};
   std::uint64_t transmitted_ = 0, unrouted_ = 0;
 };
