@@ -49,9 +49,11 @@ void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
 }
 
 // RFC 5681 equation 4, of what congestion control may touch: of GTCP half of cwnd_BE (III.D). FlightSize
-// would count all that arrived beyond a hole: with the reserved rate going on, many windows of it.
+// would count all that arrived beyond a hole: with the reserved rate going on, many windows of it. Of ACKs
+// that come together, those before the one that tells of the loss would have let as much leave.
 void NewReno::set_ssthresh(const Outstanding& o) {
-  const std::uint64_t flight = guaranteed_ > 0 ? std::min(o.flight(), cwnd_) : o.flight();
+  const std::uint64_t full = std::min(o.flight() + o.answered, cwnd_);
+  const std::uint64_t flight = guaranteed_ > 0 ? full : std::max(o.flight(), full);
   const std::uint64_t best_effort = flight > guaranteed_ ? flight - guaranteed_ : 0;
   ssthresh_ = std::max<std::uint64_t>(best_effort / 2, 2 * std::uint64_t{smss_});
   acked_ = 0;
@@ -82,17 +84,20 @@ Answer NewReno::on_told(const Outstanding& before, std::uint64_t ack, const Scor
   if (in_recovery_ && ack >= recover_) {
     in_recovery_ = false;
     cwnd_ = ssthresh_ + guaranteed_;
-    acked_ = 0;
+    acked_ = std::min(told.delivered, cwnd_);  // a round trip of a window of four is long
     return answer;
   }
   if (!in_recovery_) {
     if (ack > before.una) grow(before, ack - before.una);
     if (!told.lost || ack < recover_) return answer;
     // Without what limited transmit has sent (RFC 5681 3.2, step 2).
-    on_loss({ack, ack + std::min(before.max - ack, cwnd_), before.max});
+    on_loss({.una = ack,
+             .next = ack + std::min(before.max - ack, cwnd_),
+             .max = before.max,
+             .answered = before.answered + ack - before.una});
     in_recovery_ = true;
     recover_ = before.max;
-    prr_.begin(before.max - ack);
+    prr_.begin(before.max - before.una, before.answered);
     answer = Answer::retransmit;
   }
   const std::uint64_t target = ssthresh_ + guaranteed_;
@@ -109,7 +114,7 @@ void NewReno::on_mark(const Outstanding& before) {
 void NewReno::on_timeout(const Outstanding& now, bool again) {
   // In fast recovery the loss has been answered for, and FlightSize would count all that arrived since beyond
   // the holes (a hundred round trips of it, perhaps): half of that is no measure of the path.
-  if (!again && !in_recovery_) on_loss(now);
+  if (!again && !in_recovery_) on_loss({.una = now.una, .next = now.next, .max = now.max});
   duplicates_ = 0;
   in_recovery_ = false;
   acked_ = 0;

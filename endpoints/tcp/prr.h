@@ -12,10 +12,13 @@ namespace surety::endpoints {
 
 class Prr {
  public:
-  // The loss is noticed with `flight` bytes outstanding (RecoverFS).
-  void begin(std::uint64_t flight) {
-    flight_ = std::max<std::uint64_t>(flight, 1);
-    delivered_ = out_ = 0;
+  // The loss is noticed with `flight` bytes outstanding (RecoverFS). ACKs that came together with the one
+  // that tells of it, and before it, said that `answered` more have arrived, for which nothing could leave
+  // yet.
+  void begin(std::uint64_t flight, std::uint64_t answered = 0) {
+    flight_ = std::max<std::uint64_t>(flight + answered, 1);
+    delivered_ = answered;
+    out_ = 0;
   }
   void on_sent(std::uint64_t bytes) { out_ += bytes; }
 

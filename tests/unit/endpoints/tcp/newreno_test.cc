@@ -66,6 +66,47 @@ TEST(NewReno, AWindowThatWasNotInUseDoesNotGrow) {
   EXPECT_EQ(w.cwnd(), 11 * kS) << "more may not be in flight anyway";
 }
 
+// A full window of 20, of which 14 are acknowledged in one burst with what tells that the next one is lost:
+// six are in flight, for nothing could leave in between.
+TEST(NewReno, ALossAmongABurstOfAcksHalvesTheWindowThatWasSent) {
+  Outstanding o{at(14), at(20), at(20)};
+  o.answered = 14 * kS;
+  NewReno w(window(20, 20)), told(window(20, 20)), marked(window(20, 20)), timed_out(window(20, 20));
+  for (int i = 0; i < 3; ++i) w.on_duplicate_ack(o);
+  EXPECT_EQ(w.ssthresh(), 10 * kS);
+  told.on_told(o, at(14), {.delivered = 5 * kS, .pipe = 0, .lost = true});
+  EXPECT_EQ(told.ssthresh(), 10 * kS);
+  marked.on_mark(o);
+  EXPECT_EQ(marked.ssthresh(), 10 * kS);
+  EXPECT_EQ(marked.cwnd(), 10 * kS);
+  timed_out.on_timeout(o, false);
+  EXPECT_EQ(timed_out.ssthresh(), 3 * kS) << "it had all the time to send: FlightSize as it is";
+}
+
+TEST(NewReno, AnAckThatAlsoTellsOfALossHalvesTheWindowThatWasSent) {
+  NewReno w(window(20, 20));
+  w.on_told(out(0, 20), at(14), {.delivered = 19 * kS, .pipe = 0, .lost = true});
+  EXPECT_EQ(w.ssthresh(), 10 * kS);
+}
+
+// What the ACK that ends recovery says has arrived counts towards the next segment.
+TEST(NewReno, AWindowGrowsFromTheAckThatEndsRecoveryOn) {
+  NewReno w(window(8, 8));
+  w.on_told(out(0, 8), at(0), {.delivered = 3 * kS, .pipe = 4 * kS, .lost = true});
+  EXPECT_TRUE(w.in_fast_recovery());
+  w.on_told(out(0, 8), at(8), {.delivered = kS, .pipe = 3 * kS});
+  EXPECT_EQ(w.cwnd(), 4 * kS);
+  w.on_told(out(8, 4), at(11), {.delivered = 3 * kS, .pipe = 4 * kS});
+  EXPECT_EQ(w.cwnd(), 5 * kS);
+}
+
+// What RFC 5681 3.2 (2) says of limited transmit.
+TEST(NewReno, WhatLeftBeyondTheWindowIsNotHalved) {
+  NewReno w(window(20, 20));
+  w.on_told(out(0, 22), at(0), {.delivered = 3 * kS, .pipe = 18 * kS, .lost = true});
+  EXPECT_EQ(w.ssthresh(), 10 * kS);
+}
+
 // RFC 5681 3.1: ACK division gains nothing.
 TEST(NewReno, AcksOfSingleBytesGainSingleBytes) {
   NewReno w(window(4, 100));

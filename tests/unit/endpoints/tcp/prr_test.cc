@@ -8,6 +8,15 @@ namespace {
 
 constexpr std::uint32_t kS = 1000;
 
+// Of 20 segments 14 were acknowledged in one burst with what tells of the loss, and nothing could leave in
+// between: the window comes down to its target in that round trip all the same, not to what is left in
+// flight.
+TEST(Prr, AcksThatCameWithTheLossCountAsDelivered) {
+  Prr prr;
+  prr.begin(6 * kS, 14 * kS);
+  EXPECT_EQ(prr.on_ack(5 * kS, 0, 10 * kS, kS), 10 * kS);
+}
+
 // RFC 6937 3.1: 20 segments, one lost, 19 ACKs; ssthresh 10. Half as many leave as arrive.
 TEST(Prr, OneLossIsReducedInProportion) {
   Prr prr;
