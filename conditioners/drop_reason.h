@@ -37,6 +37,7 @@
   X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
   X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \
   X(mtu_exceeded,          forward,   error,  "larger than the egress MTU and no kernel peer to answer")         \
+  X(no_fragment_buffer,    forward,   error,  "larger than the egress MTU, and no packet buffers for its fragments") \
   X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
   X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \
   X(buffer,                condition, policy, "input buffer of the flow is full (CSA, Fig. 5)")                  \

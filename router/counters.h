@@ -3,7 +3,7 @@
 //
 // A counter is one line of a list (counter_table.h). Between two turns of the worker loop no packet is
 // missing, per port and in total:
-//   ingress port:  rx = drops of ingress stages + punted + held + forwarded + signals
+//   ingress port:  rx + fragments = drops of ingress stages + punted + held + forwarded + signals
 //   egress port:   enqueued = drops of egress stages + queued + tx
 //   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (handed_over - taken_over)
 // handed_over - taken_over is what workers have handed over to the owners of ports and those have not taken
@@ -30,6 +30,8 @@ namespace surety {
   X(forwarded,  "surety_port_forwarded_packets_total", "Packets received here and handed to an egress.", "FORWARDED") \
   X(signals,    "surety_port_signals_total",                                                                   \
                 "Congestion signals received here that ended in this router and were believed.", "")           \
+  X(fragments,  "surety_port_fragments_total",                                                                 \
+                "Packets that those received here became more by fragmentation.", "")                          \
   X(enqueued,   "surety_port_enqueued_packets_total", "Packets taken over for transmission here.", "")         \
   X(originated, "surety_port_originated_packets_total",                                                        \
                 "Packets of the router's own (signals, the kernel's) handed to the egress here.", "")          \

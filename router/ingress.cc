@@ -27,10 +27,11 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       ports_(e.ports),
       macs_(e.macs),
       classify_(e.snapshot, e.ports, e.services, seed, now),
-      route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed)),
+      route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed), e.pool != nullptr),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, now),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_),
+      fragment_(e.snapshot, e.ports, e.disposal, e.pool),
       interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
@@ -134,8 +135,16 @@ void Ingress::send_pending(Time now) {
   return false;
 }
 
-// Each egress takes its packets in the order they came.
 void Ingress::hand_over(Time now) {
+  if (!route_.oversized()) [[likely]]
+    return hand_over_vector(now);
+  fragment_.take(v_);
+  do hand_over_vector(now);
+  while (fragment_.next(v_));
+}
+
+// Each egress takes its packets in the order they came.
+void Ingress::hand_over_vector(Time now) {
   std::array<rte_mbuf*, kVector> frames;
   std::uint32_t ports = 0;
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];

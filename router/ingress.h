@@ -14,6 +14,7 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
+#include "router/fragment_stage.h"
 #include "router/outlet.h"
 #include "router/packet_disposal.h"
 #include "router/pending_packets.h"
@@ -42,6 +43,7 @@ struct IngressEnvironment {
   StageMeter& meter;
   const SignalKeys* signal_keys = nullptr;  // null: signalling is off
   const WallClock* wall_clock = nullptr;    // the same
+  rte_mempool* pool = nullptr;  // for fragments; null: what is too large is told so, whatever it permits
 };
 
 class Ingress {
@@ -111,6 +113,7 @@ class Ingress {
   void send_revived(Time now);
   void send_pending(Time now);
   void hand_over(Time now);
+  void hand_over_vector(Time now);
   void hand_over(const Outlet& outlet, PortIndex port);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
@@ -128,6 +131,7 @@ class Ingress {
   ConditionStage condition_;
   PendingPackets pending_;
   RewriteStage rewrite_;
+  FragmentStage fragment_;
   SignalInterceptor interceptor_;
   SignalCounters signals_{};
   SignalOutbox shared_;

@@ -23,7 +23,7 @@ DropReason without_kernel(PuntReason reason) {
 // that port's own device.
 bool any_kernel_will_do(PuntReason reason) {
   return reason == PuntReason::ttl || reason == PuntReason::mtu || reason == PuntReason::neighbor ||
-         reason == PuntReason::options || reason == PuntReason::local;
+         reason == PuntReason::local;
 }
 
 }  // namespace

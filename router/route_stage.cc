@@ -10,11 +10,16 @@ namespace {
 std::uint32_t destination4(const ParsedPacket& h) {
   return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
 }
+
+bool may_be_fragmented(rte_mbuf* m, const ParsedPacket& h) {
+  constexpr std::uint8_t kDontFragment = 0x40;
+  return !h.v6 && (ip_header(m, h.l3_offset)[6] & kDontFragment) == 0;
+}
 }  // namespace
 
 RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-                       PacketDisposal& disposal, const FlowHasher& hasher)
-    : fib_(fib), next_hops_(next_hops), disposal_(disposal), hasher_(hasher) {
+                       PacketDisposal& disposal, const FlowHasher& hasher, bool fragments)
+    : fib_(fib), next_hops_(next_hops), disposal_(disposal), hasher_(hasher), fragments_(fragments) {
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) mtu_[p] = snapshot.config.ports[p].mtu;
 }
 
@@ -76,7 +81,8 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   for (unsigned k = 0; k < n6; ++k) targets[v6_at[k]] = found[k];
 }
 
-// Whether it goes on all the same: to a next hop that is not ready, but will be by the time it leaves.
+// Whether it goes on all the same: to be fragmented, or to a next hop that is not ready, but will be by the
+// time it leaves.
 [[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
@@ -90,10 +96,10 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
     disposal_.drop(m, port, DropReason::blackhole);
   else if (h.ttl <= 1)
     punt(PuntReason::ttl);
-  else if (h.length > mtu_[hop.port])
+  else if (h.length > mtu_[hop.port] && !(fragments_ && may_be_fragmented(m, h)))
     punt(PuntReason::mtu);
   else if (NextHopEntry::known(hop.state))
-    return true;
+    return oversized_ |= h.length > mtu_[hop.port], true;
   else if (hop.state == State::glean)
     // The kernel has the same subnet, resolves the neighbour and sends the packet on.
     punt(PuntReason::neighbor);

@@ -16,10 +16,12 @@ namespace surety {
 class RouteStage {
  public:
   RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-             PacketDisposal& disposal, const FlowHasher& hasher);
+             PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
   // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
   void run(Vector& v, PortIndex port);
+  // Whether packets have gone on that are to be fragmented: ever, for some may be held meanwhile.
+  bool oversized() const { return oversized_; }
 
  private:
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
@@ -32,6 +34,7 @@ class RouteStage {
   PacketDisposal& disposal_;
   FlowHasher hasher_;
   std::array<std::uint16_t, kMaxPorts> mtu_{};
+  bool fragments_, oversized_ = false;
 };
 
 }  // namespace surety

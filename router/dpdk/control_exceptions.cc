@@ -22,10 +22,6 @@ std::span<Byte> ip_packet_of(std::span<Byte> frame, std::size_t l3_offset) {
   return ip.first(std::min(length, ip.size()));
 }
 
-bool may_be_fragmented(const std::uint8_t* ip) {
-  return !is_v6(ip) && (ip[6] & 0x40) == 0;  // DF
-}
-
 }  // namespace
 
 // --- up ---
@@ -44,7 +40,7 @@ bool Control::deliver_punts() {
 }
 
 // Packets that cannot go on are answered here and not by the kernel, which may have no way back (it does not
-// know the routes of YAML) and answers for IPv6 only where it forwards for all. But the kernel can fragment.
+// know the routes of YAML) and answers for IPv6 only where it forwards for all.
 ExceptionResult Control::deliver(rte_mbuf* m) {
   // What parse() has found is in the first segment; others could only be padding.
   const std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
@@ -56,12 +52,7 @@ ExceptionResult Control::deliver(rte_mbuf* m) {
     case PuntReason::ttl:
       return to_sender(IcmpProblem::time_exceeded, 0, port, frame, l3);
     case PuntReason::mtu:
-      if (punt_device_ && known_to_kernel(hop.port) && may_be_fragmented(&frame[l3]))
-        return to_kernel(ip_packet_of(frame, l3));
       return to_sender(IcmpProblem::too_big, config_.ports[hop.port].mtu, port, frame, l3);
-    case PuntReason::options:
-      if (punt_device_ && known_to_kernel(port)) return to_kernel(ip_packet_of(frame, l3));
-      return deliver_by_port(port, frame, l3);
     default:
       return deliver_by_port(port, frame, l3);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TUN device through which the control thread hands the kernel IP packets that no port's own device can
-// take: those whose next hop is to be resolved, IPv4 packets to be fragmented, those with router alert, and
-// those about which only the kernel has an address to speak from (all other ICMP errors are the router's own,
-// icmp_error.h). The kernel forwards them by its own routes.
+// take: those whose next hop is to be resolved, and those about which only the kernel has an address to speak
+// from (all other ICMP errors are the router's own, icmp_error.h). The kernel forwards them by its own
+// routes.
 //
 // The kernel forwards and answers what comes from this device without any global setting: for
 // IPv4 the device's own `forwarding` is on and its reverse path filter off (where

@@ -8,7 +8,8 @@
 //    (spanning tree, IS-IS): punt control. All else that is not IP, MPLS and PPPoE among it: ethertype.
 //  - IPv4 (RFC 1812 5.2.2): version, header length, total length (padding may follow), header checksum.
 //    Options: malformed or source route (RFC 7126 4.3, 4.4): ipv4_options; all others stay as they are:
-//    record route and timestamp are not filled in.
+//    record route and timestamp are not filled in, and router alert is no exception (RFC 6398 4.1): what it
+//    marks is for routers that run its protocol, and would be a way past conditioners and queues.
 //  - IPv6 (RFC 8200): version; payload length beyond the frame, a jumbogram, or longer than `length` can say:
 //    ipv6_payload_length. Extension headers: hop-by-hop options not first, routing type 0 (RFC 5095), more
 //    than eight, or one that ends beyond the packet: ipv6_extension.
@@ -20,9 +21,8 @@
 //  packet,
 //    else l4_truncated. A router does not verify their checksums and knows nothing of other protocols.
 // What is valid but not for the fast path is punted: neighbour discovery (hop limit 255, RFC 4861 7.1),
-// multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC 4291 2.5.6), router alert (RFC 2113,
-// RFC 2711), in that order. TTL is read here and judged by the forward stage. Whether an address is the
-// router's own, the FIB tells.
+// multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC 4291 2.5.6), in that order. TTL is
+// read here and judged by the forward stage. Whether an address is the router's own, the FIB tells.
 #pragma once
 
 #include <array>
@@ -46,9 +46,8 @@ namespace surety {
   X(neighbor_discovery, "IPv6 neighbour discovery")                                   \
   X(link_local, "link-local scope, IPv4 or IPv6")                                     \
   X(control,    "slow protocols, LLDP and others that a kernel may want")             \
-  X(options,    "router alert, IPv4 or IPv6")                                         \
   X(ttl,        "TTL or hop limit used up: its sender is told")                       \
-  X(mtu,        "larger than the egress MTU: fragmented, or its sender is told")      \
+  X(mtu,        "larger than the egress MTU: its sender is told")      \
   X(neighbor,   "next hop's MAC address not known: waits until it answers")
 // clang-format on
 enum class PuntReason : std::uint8_t {

@@ -12,13 +12,10 @@ bool checksum_valid(const std::uint8_t* ip, std::size_t header) {
   return sum % 65535 == 0;
 }
 
-enum class Options : std::uint8_t { none, router_alert, refused };
-
 // RFC 791 3.1; copied flag, class and number together are the type.
-Options walk_options(const std::uint8_t* ip, std::size_t header) {
+bool options_pass(const std::uint8_t* ip, std::size_t header) {
   constexpr std::uint8_t kEnd = 0, kNop = 1, kLooseSourceRoute = 131, kStrictSourceRoute = 137,
                          kRouterAlert = 148;
-  Options found = Options::none;
   for (std::size_t i = 20; i < header;) {
     const std::uint8_t type = ip[i];
     if (type == kEnd) break;
@@ -26,17 +23,14 @@ Options walk_options(const std::uint8_t* ip, std::size_t header) {
       ++i;
       continue;
     }
-    if (i + 1 == header) return Options::refused;
+    if (i + 1 == header) return false;
     const std::size_t length = ip[i + 1];
-    if (length < 2 || i + length > header) return Options::refused;
-    if (type == kLooseSourceRoute || type == kStrictSourceRoute) return Options::refused;
-    if (type == kRouterAlert) {
-      if (length != 4) return Options::refused;
-      found = Options::router_alert;
-    }
+    if (length < 2 || i + length > header) return false;
+    if (type == kLooseSourceRoute || type == kStrictSourceRoute) return false;
+    if (type == kRouterAlert && length != 4) return false;
     i += length;
   }
-  return found;
+  return true;
 }
 
 DropReason check_header(const Frame& f) {
@@ -58,10 +52,10 @@ DropReason check_addresses(const Frame& f, std::uint32_t source, std::uint32_t d
   return DropReason::none;
 }
 
-PuntReason exception(Options options, std::uint32_t source, std::uint32_t destination) {
+PuntReason exception(std::uint32_t source, std::uint32_t destination) {
   if (ipv4::for_many(destination)) return PuntReason::multicast;
   if (ipv4::link_local(source) || ipv4::link_local(destination)) return PuntReason::link_local;
-  return options == Options::router_alert ? PuntReason::options : PuntReason::none;
+  return PuntReason::none;
 }
 
 DropReason check_payload(const Fragment& fragment, bool fragmented, std::uint8_t protocol,
@@ -76,8 +70,7 @@ ParseOutcome parse_ipv4_general(const Frame& f, const ParseContext& context, Par
   if (const DropReason reason = check_header(f); reason != DropReason::none) return dropped(reason);
   const std::uint8_t* const ip = f.ip();
   const std::size_t header = (ip[0] & 0xf) * std::size_t{4}, length = load_be16(ip + 2);
-  const Options options = walk_options(ip, header);
-  if (options == Options::refused) return dropped(DropReason::ipv4_options);
+  if (!options_pass(ip, header)) return dropped(DropReason::ipv4_options);
 
   const std::uint32_t source = load_be32(ip + 12), destination = load_be32(ip + 16);
   if (const DropReason reason = check_addresses(f, source, destination); reason != DropReason::none)
@@ -104,7 +97,7 @@ ParseOutcome parse_ipv4_general(const Frame& f, const ParseContext& context, Par
   out.ttl = ip[8];
   out.v6 = false;
   out.fragment = fragmented;
-  return punted(exception(options, source, destination));
+  return punted(exception(source, destination));
 }
 
 }  // namespace surety::detail

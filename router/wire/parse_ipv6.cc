@@ -10,7 +10,6 @@ struct Chain {
   DropReason drop = DropReason::none;
   std::uint8_t protocol = 0;
   std::size_t l4 = 40;  // from the start of the IPv6 header
-  bool router_alert = false;
   bool fragmented = false;
   Fragment fragment;
 };
@@ -33,7 +32,7 @@ constexpr std::size_t extension_length(std::uint8_t protocol, std::uint8_t field
 
 // RFC 8200 4.2, 4.3. Options that are unknown here are passed over: a router need not act on them.
 void walk_hop_by_hop(const std::uint8_t* header, std::size_t length, Chain& chain) {
-  constexpr std::uint8_t kPad1 = 0, kRouterAlert = 5, kJumbo = 0xc2;
+  constexpr std::uint8_t kPad1 = 0, kJumbo = 0xc2;
   for (std::size_t i = 2; i < length;) {
     if (header[i] == kPad1) {
       ++i;
@@ -47,7 +46,6 @@ void walk_hop_by_hop(const std::uint8_t* header, std::size_t length, Chain& chai
       chain.drop = DropReason::ipv6_payload_length;
       return;
     }
-    chain.router_alert |= header[i] == kRouterAlert;
     i += std::size_t{2} + header[i + 1];
   }
 }
@@ -118,12 +116,11 @@ DropReason check_payload(const Chain& chain, const std::uint8_t* ip, std::size_t
                                                                           : DropReason::l4_truncated;
 }
 
-PuntReason exception(const Chain& chain, bool neighbor_discovery, const ipv6::Address& source,
-                     const ipv6::Address& destination) {
+PuntReason exception(bool neighbor_discovery, const ipv6::Address& source, const ipv6::Address& destination) {
   if (neighbor_discovery) return PuntReason::neighbor_discovery;
   if (ipv6::multicast(destination)) return PuntReason::multicast;
   if (ipv6::link_local(source) || ipv6::link_local(destination)) return PuntReason::link_local;
-  return chain.router_alert ? PuntReason::options : PuntReason::none;
+  return PuntReason::none;
 }
 
 }  // namespace
@@ -156,7 +153,7 @@ ParseOutcome parse_ipv6_general(const Frame& f, const ParseContext& context, Par
   out.ttl = ip[7];
   out.v6 = true;
   out.fragment = chain.fragmented;
-  return punted(exception(chain, discovery, source, destination));
+  return punted(exception(discovery, source, destination));
 }
 
 }  // namespace surety::detail

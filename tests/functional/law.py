@@ -9,13 +9,13 @@ def drops_of(m, port, egress):
 
 
 def law(m):
-    """received = transmitted + drops + queued + held + punted + signals: per port, and from ingress to egress."""
+    """received + fragments = transmitted + drops + queued + held + punted + signals: per port, and from ingress to egress."""
     for port in m.ports():
         def count(name):
             return m.value(f"surety_port_{name}", port=port)
 
         punted = m.sum("surety_punted_packets_total", port=port)
-        assert count("rx_packets_total") == (drops_of(m, port, egress=False) + punted + count("held_packets") +
+        assert count("rx_packets_total") + count("fragments_total") == (drops_of(m, port, egress=False) + punted + count("held_packets") +
                                              count("forwarded_packets_total") +
                                              count("signals_total")), f"ingress of {port}"
         assert count("enqueued_packets_total") == (drops_of(m, port, egress=True) + count("queued_packets") +

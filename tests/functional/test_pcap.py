@@ -83,6 +83,8 @@ FORWARDED = {
                        IP(src=SOURCE, dst=TARGET, ttl=63, id=8) / UDP(dport=9), NEXT_MAC),
     "options": (TO_ROUTER / IP(src=SOURCE, dst=TARGET, id=9, options=OPTIONS) / GOLD_BODY,
                 IP(src=SOURCE, dst=TARGET, tos=AF11, ttl=63, id=9, options=OPTIONS) / GOLD_BODY, NEXT_MAC),
+    "router alert": (TO_ROUTER / IP(src=SOURCE, dst=TARGET, id=9, options=[IPOption_Router_Alert()]) / GOLD_BODY,
+                     IP(src=SOURCE, dst=TARGET, tos=AF11, ttl=63, id=9, options=[IPOption_Router_Alert()]) / GOLD_BODY, NEXT_MAC),
     "first fragment": (TO_ROUTER / IP(src=SOURCE, dst=TARGET, id=10, flags="MF", proto=17) / bytes(64),
                        IP(src=SOURCE, dst=TARGET, ttl=63, id=10, flags="MF", proto=17) / bytes(64), NEXT_MAC),
     "last fragment": (TO_ROUTER / IP(src=SOURCE, dst=TARGET, id=10, frag=8, proto=17) / bytes(33),
@@ -157,7 +159,6 @@ NOT_FORWARDED = {
                             IPv6(src=SOURCE6, dst="2001:db8:2::77") / UDP_BODY],
     "no_kernel_peer": [IP(src=SOURCE, dst="10.1.0.254") / UDP_BODY, IP(src=SOURCE, dst="10.2.0.254") / UDP_BODY,
                        IPv6(src=SOURCE6, dst="2001:db8:2::fe") / UDP_BODY,
-                       IP(src=SOURCE, dst=TARGET, options=[IPOption_Router_Alert()]) / UDP_BODY,
                        IP(src="169.254.1.1", dst=TARGET) / UDP_BODY,
                        IPv6(src="fe80::1", dst=TARGET6) / UDP_BODY],
 }

@@ -59,7 +59,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
       ingress_(std::make_unique<Ingress>(
           IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
-                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock},
+                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool},
           options.seed, start(options))),
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
                 [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),

@@ -44,8 +44,8 @@ struct WorkerEnvironment {
   std::span<const std::unique_ptr<DpdkPort>> ports;
   const Fib& fib;
   const NextHopTable& next_hops;
-  rte_ring* punts = nullptr;                // to the control thread; null: nobody takes exceptions over
-  rte_mempool* pool = nullptr;              // for packets of our own; null: no signals are sent
+  rte_ring* punts = nullptr;    // to the control thread; null: nobody takes exceptions over
+  rte_mempool* pool = nullptr;  // for packets of our own; null: no signals are sent, nothing is fragmented
   const SignalKeys* signal_keys = nullptr;  // null: signalling is off
   const WallClock* wall_clock = nullptr;    // the same
 };

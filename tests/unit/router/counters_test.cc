@@ -48,7 +48,7 @@ classify:
   - {match: {destination_port: 35001-45000}, service: colours, per: vlan}
 aggregates:
   uplink: {port: wan0, queue: assured, rate: 5 Mbit/s, bucket: 10 packets, threshold: 5 packets, drop: 0.3, interval: 20 ms}
-flow_table: {capacity: 200, idle_timeout: 10 ms, held: 12 packets}
+flow_table: {capacity: 200, creation_rate: 100000, idle_timeout: 10 ms, held: 8 packets}
 )";
 
 class Fuzz {
@@ -80,6 +80,11 @@ class Fuzz {
   std::uint64_t degraded(DegradeReason reason) const {
     std::uint64_t n = 0;
     for (const auto& port : d_.ports) n += port.degraded[static_cast<std::size_t>(reason)];
+    return n;
+  }
+  std::uint64_t fragments() const {
+    std::uint64_t n = 0;
+    for (const auto& port : d_.ports) n += port.fragments;
     return n;
   }
   std::uint64_t punted(PuntReason reason) const {
@@ -161,8 +166,10 @@ class Fuzz {
   Octets packet4() {
     const std::uint32_t destinations[] = {0x0a020001, 0x0a020002, 0x0a010001, 0x0a040001, 0x0a030001,
                                           0x0a030081, 0x0a030101, 0x0a0100fe, 0x0b000001, 0xe0000005};
-    return frames::ip4(17, payload(),
-                       {0x0a010001 + below(3), destinations[one_in(3) ? below(10) : below(2)], 0,
+    const Octets udp = payload();
+    const std::uint16_t place = udp.size() % 2 == 0 ? 0 : 0x4000;  // DF
+    return frames::ip4(17, udp,
+                       {0x0a010001 + below(3), destinations[one_in(3) ? below(10) : below(2)], place,
                         traffic_class(), ttl(), one_in(20) ? Octets{0x94, 4, 0, 0} : Octets{}});
   }
   Octets packet6() {
@@ -215,11 +222,12 @@ TEST(Counters, TheLawHoldsWithoutAKernel) {
         DropReason::ard, DropReason::early, DropReason::forced, DropReason::overflow})
     EXPECT_GT(fuzz.dropped(r), 0u) << info(r).name;
   EXPECT_GT(fuzz.degraded(DegradeReason::flow_table_full), 0u);
+  EXPECT_GT(fuzz.fragments(), 0u);
 }
 
 TEST(Counters, TheLawHoldsWithKernelsThatSeeEverything) {
   Fuzz fuzz({{sees_all, sees_all, sees_all, sees_all}, 4}, 2);
-  fuzz.run(kSteps);
+  fuzz.run(4 * kSteps);
   for (std::size_t r = 0; r < kPuntReasons; ++r) {
     const auto reason = static_cast<PuntReason>(r);
     if (reason == PuntReason::neighbor_discovery || reason == PuntReason::link_local ||

@@ -133,8 +133,8 @@ class DataPlane {
           std::make_unique<Egress>(snapshot, static_cast<PortIndex>(p), ports[p], disposal, now, seed + p));
     }
     for (const auto& e : egresses) outlets.push_back({e.get(), nullptr});
-    const IngressEnvironment e{snapshot, fib,      next_hops, outlets,      macs,       ports,
-                               services, disposal, meter,     &signal_keys, &wall_clock};
+    const IngressEnvironment e{snapshot, fib,      next_hops, outlets,      macs,        ports,
+                               services, disposal, meter,     &signal_keys, &wall_clock, packet_pool()};
     ingress = std::make_unique<Ingress>(e, seed, now);
     timers();
   }
@@ -264,7 +264,8 @@ class DataPlane {
     std::uint64_t forwarded = 0, enqueued = 0, held = 0;
     for (std::size_t p = 0; p < ports.size(); ++p) {
       const PortCounters& c = ports[p];
-      std::uint64_t in = c.held + c.forwarded + c.signals, out = egresses[p]->depth() + c.tx_packets;
+      std::uint64_t in = c.held + c.forwarded + c.signals - c.fragments,
+                    out = egresses[p]->depth() + c.tx_packets;
       for (const std::uint64_t n : c.punted) in += n;
       for (std::size_t r = 0; r < kDropReasons; ++r)
         (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=

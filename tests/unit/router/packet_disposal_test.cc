@@ -59,8 +59,8 @@ TEST(PacketDisposal, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
   EXPECT_EQ(c.punt(PuntReason::ttl), "freed dropped ttl_exceeded");
   EXPECT_EQ(c.punt(PuntReason::mtu), "freed dropped mtu_exceeded");
   EXPECT_EQ(c.punt(PuntReason::neighbor), "freed dropped neighbor_unresolved");
-  for (const PuntReason other : {PuntReason::local, PuntReason::options, PuntReason::multicast,
-                                 PuntReason::link_local, PuntReason::neighbor_discovery})
+  for (const PuntReason other :
+       {PuntReason::local, PuntReason::multicast, PuntReason::link_local, PuntReason::neighbor_discovery})
     EXPECT_EQ(c.punt(other), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::control, kNotIp), "freed dropped no_kernel_peer");
@@ -74,7 +74,6 @@ TEST(PacketDisposal, AnswersAndResolutionsGoToTheKernelOfAnotherPort) {
     EXPECT_EQ(c.punt(PuntReason::ttl), "ring punted ttl");
     EXPECT_EQ(c.punt(PuntReason::mtu), "ring punted mtu");
     EXPECT_EQ(c.punt(PuntReason::neighbor), "ring punted neighbor");
-    EXPECT_EQ(c.punt(PuntReason::options), "ring punted options");
     EXPECT_EQ(c.punt(PuntReason::local), "ring punted local");
     EXPECT_EQ(c.punt(PuntReason::multicast), "freed dropped no_kernel_peer");
     EXPECT_EQ(c.punt(PuntReason::link_local), "freed dropped no_kernel_peer");

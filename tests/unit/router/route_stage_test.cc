@@ -26,7 +26,10 @@ ports:
 const test::Kernel kKernel{{}, 16};  // with a punt ring, so that punts are seen as such
 
 Octets to(std::uint32_t destination, std::uint8_t ttl = 64, std::size_t length = 100) {
-  return udp_frame({.destination = destination, .ttl = ttl}, length);
+  Octets frame = udp_frame({.destination = destination, .ttl = ttl}, length);
+  frame[14 + 6] |= 0x40;  // DF
+  frames::fix_checksum(&frame[14]);
+  return frame;
 }
 Octets to6(std::uint8_t last, std::uint8_t hop_limit = 64) {
   using namespace frames;
@@ -118,7 +121,8 @@ TEST(RouteStage, PuntedPacketsTellTheirNextHop) {
 
 class Alone {
  public:
-  explicit Alone(DataPlane& d) : d_(d), stage_(d.snapshot, d.fib, d.next_hops, d.disposal, FlowHasher(1)) {}
+  explicit Alone(DataPlane& d)
+      : d_(d), stage_(d.snapshot, d.fib, d.next_hops, d.disposal, FlowHasher(1), true) {}
   // Next hops of the packets that go on, in order.
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
     Vector v = d_.parsed(frames);

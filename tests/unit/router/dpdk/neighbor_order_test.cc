@@ -177,7 +177,7 @@ class OrderBed {
     std::uint64_t forwarded = 0, enqueued = 0;
     for (const PortReading& p : all.ports) {
       const PortCounters& c = p.counters;
-      std::uint64_t in = c.forwarded + c.held + c.signals, out = c.tx_packets + p.queued;
+      std::uint64_t in = c.forwarded + c.held + c.signals - c.fragments, out = c.tx_packets + p.queued;
       for (const std::uint64_t n : c.punted) in += n;
       for (std::size_t r = 0; r < kDropReasons; ++r)
         (kDropReasonInfo[r].stage == "aggregate" || kDropReasonInfo[r].stage == "queue" ? out : in) +=

@@ -53,11 +53,11 @@ TEST(ReadingJson, PortsAddUpDropsAndPunts) {
   ASSERT_EQ(ports.size(), 2u);
   EXPECT_EQ(ports[0], Json::parse(R"({
     "name": "lan0", "device": "af_xdp lan0", "up": true, "rx_packets": 1000, "rx_bytes": 590000, "rx_missed": 7,
-    "tx_packets": 0, "tx_bytes": 0, "forwarded": 984, "signals": 6, "enqueued": 0, "originated": 0, "held": 4,
+    "tx_packets": 0, "tx_bytes": 0, "forwarded": 984, "signals": 6, "fragments": 0, "enqueued": 0, "originated": 0, "held": 4,
     "queued": 0, "handover": 0, "dropped": 4, "degraded": 5, "punted": 2, "owner_core": 1, "rx_cores": [1, 2],
     "spread": "queues",
     "punt_reasons": {"arp": 2, "local": 0, "multicast": 0, "neighbor_discovery": 0, "link_local": 0, "control": 0,
-                     "options": 0, "ttl": 0, "mtu": 0, "neighbor": 0}})"));
+                     "ttl": 0, "mtu": 0, "neighbor": 0}})"));
   EXPECT_EQ(ports[1]["up"], false);
   EXPECT_EQ(ports[1]["shape_bytes_per_second"], 4'250'000.0);
   EXPECT_EQ(ports[1]["queued"], 10);

@@ -169,14 +169,14 @@ TEST(ParseIpv6, HopByHopOptions) {
   expect_verdicts({
       {"padding of one byte", options(Octets(6, 0)), "forward"},
       {"padding of many", options({1, 4, 0, 0, 0, 0}), "forward"},
-      {"router alert", options({5, 2, 0, 0, 1, 0}), "punt options"},
-      {"router alert behind others", options({0, 1, 0, 5, 1, 0}), "punt options"},
+      {"router alert", options({5, 2, 0, 0, 1, 0}), "forward"},
+      {"router alert behind others", options({0, 1, 0, 5, 1, 0}), "forward"},
       {"unknown", options({0x3e, 4, 0, 0, 0, 0}), "forward"},
       {"unknown that wants to be refused", options({0xfe, 4, 0, 0, 0, 0}), "forward"},
       {"one beyond the header", options({1, 5, 0, 0, 0, 0}), "drop ipv6_extension"},
       {"no room for a length", options({1, 3, 0, 0, 0, 1}), "drop ipv6_extension"},
       {"router alert, then malformed", options({5, 2, 0, 0, 7, 1}), "drop ipv6_extension"},
-      {"longer header", options({1, 4, 0, 0, 0, 0, 1, 2, 0, 0, 5, 2, 0, 0}), "punt options"},
+      {"longer header", options({1, 4, 0, 0, 0, 0, 1, 2, 0, 0, 5, 2, 0, 0}), "forward"},
   });
 }
 

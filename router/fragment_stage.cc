@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/fragment_stage.h"
+
+#include <rte_ether.h>
+
+#include <cstring>
+
+#include "router/wire/ipv4_fragments.h"
+
+namespace surety {
+
+FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports,
+                             PacketDisposal& disposal, rte_mempool* pool)
+    : ports_(ports), disposal_(disposal), pool_(pool) {
+  for (const auto& p : snapshot.config.ports) mtu_.push_back(p.mtu);
+}
+
+void FragmentStage::take(Vector& v) {
+  count_ = done_ = 0;
+  const std::size_t size = v.size;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (v.header[i].length > mtu_[v.egress[i]])
+      taken_[count_++] = {v.mbuf[i], v.header[i].length, v.egress[i], v.precedence[i]};
+    else
+      v.keep(i, kept++);
+  }
+  v.size = kept;
+}
+
+bool FragmentStage::next(Vector& v) {
+  v.size = 0;
+  if (done_ == count_) return false;
+  const Whole& w = taken_[done_++];
+  const auto from = static_cast<PortIndex>(w.mbuf->port);
+  if (cut(w, v)) {
+    ports_[from].forwarded += v.size - 1;
+    ports_[from].fragments += v.size - 1;
+    disposal_.consume(w.mbuf);
+    return true;
+  }
+  rte_pktmbuf_free_bulk(v.mbuf.data(), static_cast<unsigned>(v.size));
+  v.size = 0;
+  --ports_[from].forwarded;
+  disposal_.drop(w.mbuf, from, DropReason::no_fragment_buffer);
+  return true;
+}
+
+bool FragmentStage::cut(const Whole& w, Vector& v) {
+  const auto* const frame = rte_pktmbuf_mtod(w.mbuf, const std::uint8_t*);
+  const std::uint16_t mtu = mtu_[w.egress];
+  Ipv4Fragments fragments({frame + RTE_ETHER_HDR_LEN, w.length}, mtu);
+  while (fragments.more()) {
+    if (v.full()) return false;
+    rte_mbuf* const m = rte_pktmbuf_alloc(pool_);
+    if (m == nullptr) return false;
+    const std::size_t i = v.size++;
+    v.mbuf[i] = m;
+    m->port = w.mbuf->port;
+    if (rte_pktmbuf_tailroom(m) < RTE_ETHER_HDR_LEN + mtu) return false;
+    auto* const out = rte_pktmbuf_mtod(m, std::uint8_t*);
+    std::memcpy(out, frame, RTE_ETHER_HDR_LEN);
+    const std::size_t length = fragments.write_next(out + RTE_ETHER_HDR_LEN);
+    m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + length);
+    m->pkt_len = m->data_len;
+    v.header[i].length = static_cast<std::uint16_t>(length);
+    v.egress[i] = w.egress;
+    v.precedence[i] = w.precedence;
+  }
+  return true;
+}
+
+}  // namespace surety
