@@ -55,14 +55,23 @@ Control::~Control() {
   }
 }
 
-void Control::prepare_interfaces(const config::Config& config) {
+std::vector<InterfaceSettings> Control::prepare_interfaces(const config::Config& config) {
+  std::vector<InterfaceSettings> settings;
   NetlinkCommands commands;
   for (const auto& port : config.ports) {
     const std::string name = DpdkPort::interface(port.device);
     if (name.empty()) continue;
     // Of one that is not there DpdkPort says so, with the fix.
-    if (const auto link = commands.link_by_name(name)) commands.set_up(link->ifindex);
+    const auto link = commands.link_by_name(name);
+    if (!link) continue;
+    settings.emplace_back(name);
+    for (const std::string& path : settings.back().refused())
+      spdlog::warn(
+          "port {}: cannot set {} to 0: who is on that link may tell this host where to send packets",
+          port.name, path);
+    commands.set_up(link->ifindex);
   }
+  return settings;
 }
 
 void Control::round(std::chrono::milliseconds patience) {

@@ -25,6 +25,7 @@
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/linux/icmp_error.h"
+#include "router/linux/interface_settings.h"
 #include "router/linux/netlink.h"
 #include "router/linux/netlink_commands.h"
 #include "router/linux/punt.h"
@@ -60,8 +61,9 @@ class Control : public NetlinkMonitor::Handler {
   const std::vector<ControlPort>& ports() const { return control_ports_; }
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
 
-  // Brings the interfaces of ports up, before DPDK opens them. Throws std::runtime_error.
-  static void prepare_interfaces(const config::Config& config);
+  // Brings the interfaces of ports up, deaf to whoever would tell them where to send packets, before DPDK
+  // opens them. They are so as long as what it returns is there. Throws std::runtime_error.
+  static std::vector<InterfaceSettings> prepare_interfaces(const config::Config& config);
 
  private:
   void on(const RouteEvent& event) override;
@@ -77,6 +79,7 @@ class Control : public NetlinkMonitor::Handler {
   void open_twin(std::size_t port);
   void open_kernel();
   void open_steering();
+  void guard(std::size_t port);
   void give_addresses();
   void watch_links();
   void tell_neighbors(std::size_t port);
@@ -100,7 +103,6 @@ class Control : public NetlinkMonitor::Handler {
   bool collect_twin(std::size_t port);
   bool collect_responder(std::size_t port);
   void send(std::size_t port, std::span<const std::uint8_t> frame, ExceptionResult sent);
-  bool known_to_kernel(std::size_t port) const { return control_ports_[port].in_kernel(); }
 
   const config::Config& config_;
   std::span<const std::unique_ptr<DpdkPort>> ports_;
@@ -116,7 +118,7 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<NetlinkMonitor> monitor_;
   std::optional<NetlinkCommands> commands_;
   std::optional<PuntDevice> punt_device_;
-  std::vector<Steer> steers_;
+  std::vector<Steer> steers_;                    // and guards
   std::vector<std::pair<int, Prefix>> given_;    // addresses to take back
   std::set<std::pair<int, std::string>> asked_;  // resolutions of this moment: once each is enough
   std::vector<std::uint8_t> frame_;              // room for one

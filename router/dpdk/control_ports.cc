@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "router/dpdk/control.h"
+#include "router/linux/tun.h"
 
 namespace surety {
 
@@ -73,20 +74,37 @@ void Control::open_kernel() {
   try {
     punt_device_.emplace(punt_name(config_.router.name));
   } catch (const std::runtime_error& e) {
-    spdlog::warn("{}; what needs the kernel's help is lost (fragmentation, router alert, new neighbours)",
-                 e.what());
+    spdlog::warn("{}; what needs the kernel's help is lost (new neighbours)", e.what());
   }
 }
 
 void Control::open_steering() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
-    if (DpdkPort::peer(config_.ports[p].device) != KernelPeer::steered) continue;
+    const KernelPeer peer = DpdkPort::peer(config_.ports[p].device);
+    if (peer == KernelPeer::sees_all) guard(p);
+    if (peer != KernelPeer::steered) continue;
     try {
       steers_.emplace_back(control_ports_[p].interface);
     } catch (const std::runtime_error& e) {
       spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
                    config_.ports[p].name, e.what());
     }
+  }
+}
+
+// A kernel that sees every frame and forwards would send transit a second time, unconditioned.
+void Control::guard(std::size_t p) {
+  const std::string interface = DpdkPort::interface(config_.ports[p].device), &port = config_.ports[p].name;
+  try {
+    steers_.push_back(Steer::guard(control_ports_[p].interface));
+  } catch (const std::runtime_error& e) {
+    for (const auto& [family, device] : {std::pair{"ipv4", interface}, std::pair{"ipv6", std::string("all")}})
+      if (tun::read_setting(tun::setting_path(family, device, "forwarding")) > 0)
+        throw std::runtime_error(
+            fmt::format("port {}: the kernel would forward what comes in by {} past this router ({}); say "
+                        "`sysctl net.{}.conf.{}.forwarding=0`",
+                        port, interface, e.what(), family, device));
+    spdlog::info("port {}: {}; the kernel does not forward, so nothing passes the router", port, e.what());
   }
 }
 

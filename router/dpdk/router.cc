@@ -85,7 +85,8 @@ bool Router::inject(PortIndex port, rte_mbuf* m) {
 }
 
 void Router::open_ports() {
-  if (any_kernel_peer(snapshot_->config)) Control::prepare_interfaces(snapshot_->config);
+  if (any_kernel_peer(snapshot_->config))
+    interface_settings_ = Control::prepare_interfaces(snapshot_->config);
   std::vector<PortAbility> abilities;
   for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p) {
     ports_.push_back(std::make_unique<DpdkPort>(snapshot_->config.ports[p], p, pools_.of(p)));

@@ -70,6 +70,7 @@ class Router {
   EalPlan plan_;
   std::string config_hash_;
   Pools pools_;
+  std::vector<InterfaceSettings> interface_settings_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;

@@ -96,6 +96,64 @@ Steer::Steer(int ifindex) {
                            ") is not surety's, or maps of it cannot be opened");
 }
 
+namespace {
+
+// One handle for all routers: what one that was killed has left is replaced.
+constexpr std::uint32_t kGuardHandle = 0x5375, kGuardPriority = 1;
+
+bpf_tc_hook ingress_of(int ifindex) {
+  bpf_tc_hook hook{};
+  hook.sz = sizeof(hook);
+  hook.ifindex = ifindex;
+  hook.attach_point = BPF_TC_INGRESS;
+  return hook;
+}
+
+bpf_tc_opts guard_options() {
+  bpf_tc_opts options{};
+  options.sz = sizeof(options);
+  options.handle = kGuardHandle;
+  options.priority = kGuardPriority;
+  return options;
+}
+
+struct CloseObject {
+  void operator()(bpf_object* o) const { bpf_object__close(o); }
+};
+
+[[noreturn]] void refuse_guard(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+}  // namespace
+
+Steer Steer::guard(int ifindex) {
+  const std::string path = guard_object_path();
+  if (path.empty()) throw std::runtime_error("guard.bpf.o is not beside the program nor in ../lib/surety");
+  const std::unique_ptr<bpf_object, CloseObject> object(bpf_object__open_file(path.c_str(), nullptr));
+  if (!object || bpf_object__load(object.get()) != 0) refuse_guard(errno, "cannot load " + path);
+  bpf_tc_hook hook = ingress_of(ifindex);
+  if (const int error = bpf_tc_hook_create(&hook); error != 0 && error != -EEXIST)
+    refuse_guard(-error, "cannot make a queueing discipline `clsact`");
+  bpf_tc_opts options = guard_options();
+  options.flags = BPF_TC_F_REPLACE;
+  options.prog_fd = bpf_program__fd(bpf_object__next_program(object.get(), nullptr));
+  if (const int error = bpf_tc_attach(&hook, &options); error != 0)
+    refuse_guard(-error, "cannot attach " + path);
+  Steer steer;
+  steer.guarded_.reset(new int(ifindex));
+  steer.maps_ = open_maps(options.prog_id);
+  if (!steer.maps_.complete()) throw std::runtime_error("cannot open the maps of " + path);
+  return steer;
+}
+
+void Steer::Detach::operator()(const int* ifindex) const {
+  bpf_tc_hook hook = ingress_of(*ifindex);
+  const bpf_tc_opts options = guard_options();
+  bpf_tc_detach(&hook, &options);
+  delete ifindex;
+}
+
 void Steer::detach_leftover(int ifindex) {
   std::uint32_t id = 0;
   if (bpf_xdp_query_id(ifindex, 0, &id) != 0 || id == 0 || !program_name(id).starts_with("surety_")) return;
@@ -137,6 +195,10 @@ std::string xdp_object_path(std::string_view file) {
   for (const auto& candidate : {directory / file, directory / ".." / "lib" / "surety" / file})
     if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
   return {};
+}
+
+std::string guard_object_path() {
+  return xdp_object_path("guard.bpf.o");
 }
 
 std::string steer_object_path() {

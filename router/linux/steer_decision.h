@@ -4,13 +4,12 @@
 
 enum steer_decision {
   STEER_TRANSIT,    // redirected to the data plane
-  STEER_NO_SOCKET,  // would have been, but nobody listens on that receive queue: left to the kernel, as are
-                    // all below
-  STEER_NON_IP,     // ARP apart: LLDP, slow protocols, more than two VLAN tags, ...
+  STEER_NO_SOCKET,  // would have been, but nobody listens on that receive queue: dropped
+  STEER_NON_IP,  // ARP apart: LLDP, slow protocols, more than two VLAN tags, ... Left to the kernel, as are
+                 // all below
   STEER_ARP,
-  STEER_MULTICAST,           // multicast or broadcast destination MAC
-  STEER_LOCAL,               // for one of the router's own addresses
-  STEER_LINK_LOCAL,          // IPv6 link-local source or destination
-  STEER_NEIGHBOR_DISCOVERY,  // ICMPv6 133-137 (RFC 4861)
+  STEER_MULTICAST,   // multicast or broadcast destination MAC
+  STEER_LOCAL,       // for one of the router's own addresses
+  STEER_LINK_LOCAL,  // IPv6 link-local source or destination
   STEER_DECISIONS,
 };

@@ -94,7 +94,9 @@ class SteerTest : public InNetworkNamespace {
     std::string counted;
     for (std::size_t i = 0; i < after.size(); ++i)
       for (auto n = before[i]; n < after[i]; ++n) counted += kSteerDecisionNames[i];
-    EXPECT_EQ(run.retval, static_cast<unsigned>(counted == "transit" ? XDP_REDIRECT : XDP_PASS));
+    EXPECT_EQ(run.retval, static_cast<unsigned>(counted == "transit"     ? XDP_REDIRECT
+                                                : counted == "no_socket" ? XDP_DROP
+                                                                         : XDP_PASS));
     return counted;
   }
 
@@ -176,14 +178,13 @@ TEST_F(SteerTest, Ipv6LinkLocalScope) {
   EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fec0::1"))), "transit");
 }
 
-TEST_F(SteerTest, NeighborDiscovery) {
-  for (const auto type : std::initializer_list<std::uint8_t>{133, 134, 135, 136, 137})
-    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8:1::1", 58, type))), "neighbor_discovery")
-        << int{type};
-  for (const auto type : std::initializer_list<std::uint8_t>{132, 138})
+// For the kernel only where it is for the router: else it would be a way past the data plane.
+TEST_F(SteerTest, NeighborDiscoveryOfOthersIsTransit) {
+  for (const auto type : std::initializer_list<std::uint8_t>{133, 134, 135, 136, 137}) {
     EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8:1::1", 58, type))), "transit") << int{type};
-  EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8:1::1", 17, 135))),
-            "transit");  // a UDP port's first octet
+    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, type))), "local") << int{type};
+    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "fe80::1", 58, type))), "link_local") << int{type};
+  }
 }
 
 TEST_F(SteerTest, BehindOneOrTwoTags) {
@@ -198,15 +199,16 @@ TEST_F(SteerTest, BehindOneOrTwoTags) {
 }
 
 TEST_F(SteerTest, EveryLengthOfAFrameIsDecided) {
-  const Octets whole = frame(kServiceTag + kTag + ipv6("2001:db8::1", "2001:db8:1::1", 58, 135));
+  const Octets whole = frame(kServiceTag + kTag + ipv6("2001:db8::1", "2001:db8::fe", 58, 135));
   for (std::size_t n = ETH_HLEN; n < whole.size();
        ++n) {  // the kernel runs no program on less than an Ethernet header
-    const std::string expected = n < 22 ? "non_ip" : n <= 22 + 40 ? "transit" : "neighbor_discovery";
+    const std::string expected = n < 22 ? "non_ip" : n < 22 + 40 ? "transit" : "local";
     EXPECT_EQ(decision({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}), expected) << n;
   }
 }
 
-TEST_F(SteerTest, WithoutASocketTheKernelGetsAll) {
+// The kernel would forward it past every conditioner and queue.
+TEST_F(SteerTest, WithoutASocketTransitIsDropped) {
   const std::uint32_t queue = 0;
   ASSERT_EQ(bpf_map_delete_elem(bpf_object__find_map_fd_by_name(object_.get(), "xsks_map"), &queue), 0);
   EXPECT_EQ(decision(frame(ipv4("10.2.0.1"))), "no_socket");
