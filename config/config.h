@@ -161,7 +161,8 @@ struct Signalling {
   std::string key_file;
   Duration max_age = std::chrono::seconds(10);  // older ones (and younger than now by as much) are refused
   std::uint32_t queue_limit = 1000;             // signals a second that one congested queue sends at most
-  std::uint32_t source_limit = 10000;  // signals a second that a border judges of one source address at most
+  std::uint32_t source_limit =
+      10000;  // signals a second that a border believes of one queue of another router at most
   std::vector<Border> borders;
 };
 struct Metrics {

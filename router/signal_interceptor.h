@@ -33,6 +33,11 @@ class SignalInterceptor {
   // Another configuration, of which only the trust of the ports may differ here.
   void adopt(const Snapshot& snapshot) { customers_ = customer_ports(snapshot.config); }
 
+  // One that another worker has believed.
+  void remember(const CongestionSignal& signal, Time now) {
+    if (gate_) gate_->remember(signal, now);
+  }
+
   const SignalGate* gate() const { return gate_ ? &*gate_ : nullptr; }
   void set_keys(const SignalKeys& keys) {
     if (gate_) gate_->set_keys(keys);

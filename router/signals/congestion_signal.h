@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "config/config.h"
+#include "router/signals/unix_time.h"
 #include "router/wire/ip_bytes.h"
 
 namespace surety {
@@ -22,6 +23,15 @@ namespace surety {
 // A sample is of the packet that was the 8th to arrive; a reminder says that the queue is congested to one
 // whose packets have come before (contributors.h).
 enum class SignalKind : std::uint8_t { sample, reminder };
+
+// Which one it is, of those that were received: each is believed once.
+struct SignalNumber {
+  std::uint32_t router = 0;
+  std::uint8_t port = 0, queue = 0;
+  std::uint64_t sequence = 0;
+  UnixTime sent{};
+  friend bool operator==(const SignalNumber&, const SignalNumber&) = default;
+};
 
 struct CongestionSignal {
   IpAddress source, destination;  // of that packet; the signal goes towards its source
@@ -34,6 +44,7 @@ struct CongestionSignal {
   static constexpr std::size_t kQuote = 80, kQuotedPayload = 20;
   std::array<std::uint8_t, kQuote> quote{};
   SignalKind kind = SignalKind::sample;
+  SignalNumber number{};  // of one that was received
   friend bool operator==(const CongestionSignal&, const CongestionSignal&) = default;
 };
 
@@ -70,7 +81,7 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   X(reflected,    "this router's own, come back")                                            \
   X(stale,        "older, or newer, than max_age: the routers' clocks must agree to it")     \
   X(replayed,     "its sequence number was seen, or is too old to tell")                     \
-  X(limited,      "more of that source a second than the limit")                             \
+  X(limited,      "more of that queue a second than the limit")                             \
   X(senders,      "more congested queues signal than there is room for")
 // clang-format on
 enum class SignalResult : std::uint8_t {

@@ -2,13 +2,14 @@
 // The border's side: which signal packets are to be believed.
 //
 // One per worker; no I/O; bounded memory, nothing is allocated per packet after the first of a sender. The
-// checks in their order, cheap ones first; the first that fails gives the result:
-// read_signal(); `reflected` (our own id); `limited` (token bucket by outer source address: bounds what a
-// flood costs); `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router);
-// `replayed` (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3). Only authentic
-// signals make or change state of a sender; that state is forgotten when it has been silent for twice
-// max_age, since by then what could be replayed is stale (signal_history.h, also for clocks that step). What
-// is remembered does not survive a restart: what was sent within max_age before one can be replayed once.
+// checks in their order; the first that fails gives the result: read_signal(); `reflected` (our own id);
+// `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router); `replayed`
+// (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3); `limited` (token bucket
+// by the same). Only authentic signals make or change state: a limit before the MAC would be the forger's to
+// use up, who chooses his address, and the MAC costs less than a packet does. That state is forgotten when it
+// has been silent for twice max_age, since by then what could be replayed is stale (signal_history.h, also
+// for clocks that step). What is remembered does not survive a restart: what was sent within max_age before
+// one can be replayed once.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,6 @@
 #include "router/signals/congestion_signal.h"
 #include "router/signals/signal_history.h"
 #include "router/signals/signal_message.h"
-#include "router/signals/signal_sources.h"
 
 namespace surety {
 
@@ -33,6 +33,8 @@ class SignalGate {
   // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it,
   // `out` is complete (its time is `now`).
   SignalResult judge(std::span<const std::uint8_t> ip, Time now, UnixTime wall, CongestionSignal& out);
+  // Another worker has believed it: its number is used up here too.
+  void remember(const CongestionSignal& signal, Time now) { history_.remember(signal.number, now); }
 
   struct Sender {
     std::uint32_t router = 0;
@@ -56,7 +58,6 @@ class SignalGate {
   const SignalKeys* keys_;
   std::uint32_t id_;
   std::chrono::milliseconds max_age_;
-  SignalSources sources_;
   SignalHistory history_;
 };
 

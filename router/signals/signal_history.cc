@@ -11,25 +11,41 @@ std::uint64_t id_of(std::uint32_t router, std::uint8_t port, std::uint8_t queue)
 }
 }  // namespace
 
-SignalResult SignalHistory::accept(const SignalMessage& m, Time now) {
-  forget_silent(now);
-  const auto it = places_.find(id_of(m.router, m.port, m.queue));
-  if (it == places_.end()) return add(m, now);
-  Sender& sender = *it->second;
-  if (!sender.window.accept(m.sequence)) return SignalResult::replayed;
-  ++sender.accepted;
-  sender.last = now;
-  sender.sent = std::max(sender.sent, m.sent);
-  senders_.splice(senders_.end(), senders_, it->second);
+SignalResult SignalHistory::accept(const SignalNumber& n, Time now) {
+  Place place;
+  if (const auto result = take(n, now, place); result != SignalResult::applied) return result;
+  if (!limit_.permit(place->bucket, now)) return SignalResult::limited;
+  ++place->accepted;
   return SignalResult::applied;
 }
 
-SignalResult SignalHistory::add(const SignalMessage& m, Time now) {
-  if (m.sent <= forgotten_) return SignalResult::stale;
+void SignalHistory::remember(const SignalNumber& n, Time now) {
+  Place place;
+  take(n, now, place);
+}
+
+// The number, so that it cannot be taken again.
+SignalResult SignalHistory::take(const SignalNumber& n, Time now, Place& place) {
+  forget_silent(now);
+  const auto it = places_.find(id_of(n.router, n.port, n.queue));
+  if (it == places_.end()) return add(n, now, place);
+  place = it->second;
+  if (!place->window.accept(n.sequence)) return SignalResult::replayed;
+  place->last = now;
+  place->sent = std::max(place->sent, n.sent);
+  senders_.splice(senders_.end(), senders_, place);
+  return SignalResult::applied;
+}
+
+SignalResult SignalHistory::add(const SignalNumber& n, Time now, Place& place) {
+  if (n.sent <= forgotten_) return SignalResult::stale;
   if (senders_.size() == kMax) return SignalResult::senders;
-  senders_.push_back({m.router, m.port, m.queue, 1, now, m.sent, ReplayWindow(m.sequence), dense_.size()});
-  dense_.push_back(std::prev(senders_.end()));
-  places_.emplace(id_of(m.router, m.port, m.queue), std::prev(senders_.end()));
+  senders_.push_back(
+      {n.router, n.port, n.queue, 0, now, n.sent, ReplayWindow(n.sequence), {}, dense_.size()});
+  place = std::prev(senders_.end());
+  limit_.reset(place->bucket, now);
+  dense_.push_back(place);
+  places_.emplace(id_of(n.router, n.port, n.queue), place);
   return SignalResult::applied;
 }
 

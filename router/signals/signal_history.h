@@ -15,7 +15,7 @@
 
 #include "router/signals/congestion_signal.h"
 #include "router/signals/replay_window.h"
-#include "router/signals/signal_message.h"
+#include "router/signals/signal_limit.h"
 
 namespace surety {
 
@@ -23,10 +23,13 @@ class SignalHistory {
  public:
   static constexpr std::size_t kMax = 4096;
 
-  explicit SignalHistory(Duration max_age) : memory_(2 * max_age) {}
+  // `limit`: signals a second of each sender.
+  SignalHistory(Duration max_age, std::uint32_t limit) : memory_(2 * max_age), limit_(limit) {}
 
-  // `applied`: new, and remembered from now on. Else `stale`, `senders` or `replayed`.
-  SignalResult accept(const SignalMessage& message, Time now);
+  // `applied`: new, and remembered from now on. Else `stale`, `senders`, `replayed` or `limited`.
+  SignalResult accept(const SignalNumber& number, Time now);
+  // It has been accepted elsewhere; not counted here.
+  void remember(const SignalNumber& number, Time now);
 
   struct Sender {
     std::uint32_t router;
@@ -35,6 +38,7 @@ class SignalHistory {
     Time last;
     UnixTime sent;  // the latest one
     ReplayWindow window;
+    TokenBucket bucket;
     std::size_t place;  // in the dense order
   };
   const std::list<Sender>& all() const { return senders_; }  // heard longest ago first
@@ -46,9 +50,11 @@ class SignalHistory {
  private:
   using Place = std::list<Sender>::iterator;
   void forget_silent(Time now);
-  SignalResult add(const SignalMessage& message, Time now);
+  SignalResult take(const SignalNumber& number, Time now, Place& place);
+  SignalResult add(const SignalNumber& number, Time now, Place& place);
 
   Duration memory_;
+  SignalLimit limit_;
   std::list<Sender> senders_;
   std::unordered_map<std::uint64_t, Place> places_;
   std::vector<Place> dense_;

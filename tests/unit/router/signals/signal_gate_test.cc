@@ -40,8 +40,15 @@ class SignalGateTest : public testing::Test {
 
 TEST_F(SignalGateTest, BelievesTheAuthentic) {
   EXPECT_EQ(judge(packet(m_, key(1)), 3s), Result::applied);
-  EXPECT_EQ(out_,
-            (CongestionSignal{m_.source, m_.destination, 3, 5, 12, Time{} + 3s, {}, SignalKind::reminder}));
+  EXPECT_EQ(out_, (CongestionSignal{m_.source,
+                                    m_.destination,
+                                    3,
+                                    5,
+                                    12,
+                                    Time{} + 3s,
+                                    {},
+                                    SignalKind::reminder,
+                                    {m_.router, 3, 5, m_.sequence, m_.sent}}));
   ASSERT_EQ(gate_.senders().size(), 1u);
   const auto sender = gate_.senders().front();
   EXPECT_EQ(sender.router, m_.router);
@@ -160,16 +167,30 @@ TEST_F(SignalGateTest, UnknownKeys) {
   EXPECT_EQ(gate.judge(packet(m_, key(1)), Time{}, kWall, out_), Result::unknown_key);
 }
 
-// Before any MAC is computed: what a flood from one address costs is bounded.
-TEST_F(SignalGateTest, TheLimitOfASourceComesBeforeItsMac) {
+// Whoever has no key may send what he likes, from whatever address: he uses up nothing of theirs who have.
+TEST_F(SignalGateTest, AFloodOfForgeriesTakesNothingFromTheTrue) {
   const Octets forged = packet(m_, key(1, 9));
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(judge(forged), Result::forged);
-  EXPECT_EQ(judge(forged), Result::limited);
+  for (int i = 0; i < 100'000; ++i) ASSERT_EQ(judge(forged), Result::forged);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(judge(next()), Result::applied);
+}
+
+TEST_F(SignalGateTest, EachQueueHasALimit) {
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(judge(next()), Result::applied);
   EXPECT_EQ(judge(next()), Result::limited);
-  m_.from = v4(10, 9, 0, 2);  // another router is not concerned
+  ++m_.queue;
   EXPECT_EQ(judge(next()), Result::applied);
-  m_.from = v4(10, 9, 0, 1);
-  EXPECT_EQ(judge(next(), 1ms), Result::applied);
+  --m_.queue;
+  EXPECT_EQ(judge(next(1ms), 1ms), Result::applied);
+}
+
+TEST_F(SignalGateTest, WhatAnotherWorkerHasBelievedIsNotBelievedHere) {
+  SignalGate other(params(), kOurId, keys_);
+  const Octets once = next();
+  ASSERT_EQ(other.judge(once, Time{}, kWall, out_), Result::applied);
+  gate_.remember(out_, Time{});
+  EXPECT_EQ(judge(once), Result::replayed);
+  EXPECT_EQ(gate_.senders().front().accepted, 0u) << "counted there";
+  EXPECT_EQ(judge(next()), Result::applied);
 }
 
 TEST_F(SignalGateTest, OnlyTheAuthenticTakeRoomAsSenders) {

@@ -21,17 +21,17 @@ class SignalHistoryTest : public testing::Test {
  protected:
   // The wall clock runs with the router's time, `step` aside.
   Result hear(std::uint32_t router, std::uint64_t sequence, Duration at, Duration step = {}) {
-    SignalMessage m;
+    SignalNumber m;
     m.router = router;
     m.sequence = sequence;
     m.sent = kWall + std::chrono::duration_cast<std::chrono::milliseconds>(at + step);
     return history_.accept(m, Time{} + at);
   }
-  SignalHistory history_{kMaxAge};
+  SignalHistory history_{kMaxAge, 1'000'000};
 };
 
 TEST_F(SignalHistoryTest, EachQueueOfEachRouterCountsForItself) {
-  SignalMessage m;
+  SignalNumber m;
   m.sent = kWall;
   m.sequence = 100;
   for (const std::uint32_t router : {1u, 2u, 0x10000u, 0xffffffffu}) {
