@@ -22,10 +22,15 @@ namespace {
 
 std::atomic<bool> reload{false};
 
-void reload_on_hangup() {
+// From the first moment on: whoever starts a router may tell it to end, or to look at its configuration,
+// before it forwards; and whoever reads its log may go away.
+const std::atomic<bool>& take_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { reload.store(true, std::memory_order_relaxed); };
   sigaction(SIGHUP, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+  return stop_on_signals();
 }
 
 std::string text_of(const std::string& file) {
@@ -34,7 +39,7 @@ std::string text_of(const std::string& file) {
   return s.str();
 }
 
-void forward(config::Config config, const std::string& file) {
+void forward(config::Config config, const std::string& file, const std::atomic<bool>& stop) {
   const ProcessLock lock("router-" + config.router.name);
   if (lock.holder())
     throw std::runtime_error(
@@ -44,8 +49,6 @@ void forward(config::Config config, const std::string& file) {
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
-  const std::atomic<bool>& stop = stop_on_signals();
-  reload_on_hangup();
   {
     Router router(std::move(config), plan, file, config::hash_of(text_of(file)));
     router.run(stop, reload);
@@ -56,13 +59,14 @@ void forward(config::Config config, const std::string& file) {
 }  // namespace
 
 int run(const std::string& file) {
+  const std::atomic<bool>& stop = take_signals();
   auto result = config::parse_file(file);
   for (const auto& d : result.diagnostics) std::cerr << d.format();
   if (!result.ok()) return 1;
   spdlog::set_default_logger(spdlog::stderr_color_mt("surety"));
   spdlog::set_pattern("surety: %^%l%$: %v");
   try {
-    forward(std::move(*result.config), file);
+    forward(std::move(*result.config), file, stop);
   } catch (const std::exception& e) {
     std::cerr << "surety: " << e.what() << '\n';
     return 1;

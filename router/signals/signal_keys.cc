@@ -151,8 +151,8 @@ SignalKeysResult load_signal_keys(const std::string& file) {
   const auto text = config::read_text(file, problems);
   if (!text) return finish({}, problems, {}, file);
   if (open_to_others(file))
-    problems.warning(
-        {}, "everybody on this machine may read or change the keys; `chmod o-rwx` keeps them secret");
+    problems.error({},
+                   "everybody on this machine may read or change the keys; `chmod o-rwx` keeps them secret");
   return parse(*text, file, problems);
 }
 

@@ -5,13 +5,15 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import threading
+import time
 
 import pytest
 
 from harness import ROOT, SURETY, Router, UdpSource, sh
 from pair import LAN, WAN, Pair, ports
-from router import STOP
+from router import START, STOP, wait_for
 
 EXAMPLES = sorted(p for p in (ROOT / "config/examples").glob("*.yaml") if not p.name.startswith(("endpoints", "lab-")))
 NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
@@ -340,3 +342,19 @@ def test_show_without_a_router():
     done = sh(SURETY, "show", "ports", "--name", "nobody", check=False)
     assert (done.returncode, done.stderr) == (
         1, "surety show: no router called nobody is running: start it with `surety run`\n")
+
+
+def test_whoever_reads_its_log_may_go_away():
+    with Pair() as pair, subprocess.Popen(
+            pair.router.command(SURETY, "run", (router := Router(pair.router, ports())).path), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        process.stderr.close()
+        def ready():
+            """the router answers, or has ended"""
+            return process.poll() is not None or router.show("router", check=False).returncode == 0
+        wait_for(ready, START)
+        process.send_signal(signal.SIGHUP)  # which is logged
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(STOP) == 0

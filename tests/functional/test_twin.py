@@ -267,6 +267,7 @@ class Example(Router):
 def test_the_core_of_the_examples_behind_their_edge_over_memif():
     with Chain() as chain:
         directory = chain.directory.name
+        pathlib.Path(directory, "signal.key").touch(0o600)
         pathlib.Path(directory, "signal.key").write_text(KEYS)
         edge = (EXAMPLES / "edge.yaml").read_text().replace("device: af_xdp wan0",
                                                             "device: memif /run/surety/edge-core.sock server")

@@ -147,13 +147,12 @@ TEST_F(SignalKeyFile, IsNobodyElsesBusiness) {
   for (const mode_t mode : {0604u, 0602u, 0644u}) {
     ASSERT_EQ(chmod(path_.c_str(), mode), 0);
     const auto r = load_signal_keys(path_);
-    EXPECT_TRUE(r.ok());
-    ASSERT_EQ(r.warnings.size(), 1u);
-    EXPECT_THAT(r.warnings[0],
-                HasSubstr(path_ + ":1:1: warning: everybody on this machine may read or change"));
+    EXPECT_FALSE(r.ok());
+    ASSERT_EQ(r.errors.size(), 1u);
+    EXPECT_THAT(r.errors[0], HasSubstr(path_ + ":1:1: error: everybody on this machine may read or change"));
   }
   ASSERT_EQ(chmod(path_.c_str(), 0640), 0);  // a group may be the router's own
-  EXPECT_THAT(load_signal_keys(path_).warnings, IsEmpty());
+  EXPECT_TRUE(load_signal_keys(path_).ok());
 }
 
 TEST_F(SignalKeyFile, OfNothing) {
