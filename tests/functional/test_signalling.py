@@ -3,6 +3,7 @@
 import contextlib
 import json
 import signal
+import time
 import types
 
 import pytest
@@ -223,6 +224,12 @@ def reload(router, successful=True):
 
 def hear(lab, core, border, result):
     """Congestion once more, by contracts that do not fit whatever alpha is: all the signals of it end at the border as `result`."""
+    def quiet():
+        """no more signals of the congestion before"""
+        first = sent(core.metrics())
+        time.sleep(0.2)
+        return sent(core.metrics()) == first
+    wait_for(quiet)
     known, before = received(border.metrics()), sent(core.metrics())
     with congestion(lab, 2 * FLOWS):
         border.until(lambda m: received(m).get(result, 0) > known.get(result, 0))
