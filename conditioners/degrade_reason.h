@@ -13,7 +13,8 @@
 // clang-format off
 #define SURETY_DEGRADE_REASONS(X)                                                                                 \
   X(flow_table_full,  classify, "service needs per-flow state and the table is at its ceiling")                   \
-  X(creation_limited, classify, "service needs per-flow state and more flows are new than flow_table.creation_rate")
+  X(flow_share_full,  classify, "service needs per-flow state and its customer has as much of the table as one may")  \
+  X(creation_limited, classify, "service needs per-flow state and more flows are new than flow_table.creation_rate, or its customer's part")
 // clang-format on
 
 namespace surety {

@@ -30,6 +30,8 @@
   X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
   X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
   X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
+  X(vlan_unknown,          parse,     error,  "VLAN tags that no rule of the port names")                        \
+  X(source_check,          classify,  policy, "no route leads back to the source where it came from (`source_check`)") \
   X(signal,                classify,  error,  "congestion signal refused (surety_csa_signals_total says why)")   \
   X(dispatch_full,         parse,     error,  "the ring to the worker that has this flow is full")               \
   X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \
@@ -40,8 +42,10 @@
   X(no_fragment_buffer,    forward,   error,  "larger than the egress MTU, and no packet buffers for its fragments") \
   X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
   X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \
+  X(punt_limited,          forward,   error,  "more exceptions of its kind and customer than the control plane takes") \
   X(buffer,                condition, policy, "input buffer of the flow is full (CSA, Fig. 5)")                  \
   X(buffer_total,          condition, policy, "input buffers of all flows together are full")                    \
+  X(buffer_share,          condition, policy, "input buffers hold as much of its customer as of one they may")  \
   X(police,                condition, policy, "beyond the rate of a policed service")                            \
   X(ard,                   aggregate, policy, "ARD marker's fair early drop (P_drop)")                           \
   X(early,                 queue,     policy, "RIO: between min and max")                                        \

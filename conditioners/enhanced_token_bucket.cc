@@ -58,9 +58,10 @@ void EnhancedTokenBucket::reset(EnhancedTokenBucketState& s, const EnhancedToken
 }
 
 EtbVerdict EnhancedTokenBucket::hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                     const Packet& packet, HoldingPool& pool) {
+                                     const Packet& packet, HoldingPool& pool, bool may_wait) {
   const std::uint32_t waiting = s.held == 0 ? 0 : pool.size(s.held);
   if (waiting >= p.buffer) return EtbVerdict::drop_buffer;
+  if (!may_wait) return EtbVerdict::drop_buffer_total;
   if (s.held == 0) s.held = pool.open(packet.flow);
   if (s.held == 0 || !pool.push(s.held, packet)) return EtbVerdict::drop_buffer_total;
   return EtbVerdict::hold;

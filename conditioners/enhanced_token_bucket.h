@@ -81,16 +81,17 @@ class EnhancedTokenBucket {
     return s.held == 0 && take_in(s, p, length, now);
   }
 
-  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the
-  // flow was not waiting already.
+  // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
+  // already. Not `may_wait`: for this one the pool is used up.
   static EtbVerdict offer(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                          const Packet& packet, Time now, const AlphaClock& alpha, HoldingPool& pool) {
+                          const Packet& packet, Time now, const AlphaClock& alpha, HoldingPool& pool,
+                          bool may_wait = true) {
     if (s.held == 0) [[likely]] {
       if (take_in(s, p, packet.length, now)) [[likely]]
         return EtbVerdict::in;
       if (take_out(s, p, packet.length, alpha)) return EtbVerdict::out;
     }
-    return hold(s, p, packet, pool);
+    return hold(s, p, packet, pool, may_wait);
   }
 
   // Lets go what may go: fills `out` (precedence set) from the head, in order, and returns how many. When the
@@ -121,7 +122,7 @@ class EnhancedTokenBucket {
   }
   static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
   static EtbVerdict hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                         const Packet& packet, HoldingPool& pool);
+                         const Packet& packet, HoldingPool& pool, bool may_wait);
 };
 
 }  // namespace surety

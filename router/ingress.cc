@@ -39,6 +39,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
 }
 
 void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now) {
+  disposal_.at(now);
   while (!burst.empty()) {
     const std::size_t n = std::min(burst.size(), kVector);
     parse(burst.first(n), port);

@@ -26,7 +26,32 @@ bool any_kernel_will_do(PuntReason reason) {
          reason == PuntReason::local;
 }
 
+// A worker's, a second: what a kernel or a control thread does without falling behind in what else it has to
+// do; ten times what a large site's own protocols need. Errors are told to 1,000 senders a second
+// (icmp_error.h).
+std::uint32_t per_second(PuntReason reason) {
+  switch (reason) {
+    case PuntReason::local:
+      return 20'000;  // sessions of the operator's and of routing protocols among it
+    case PuntReason::multicast:
+    case PuntReason::neighbor:
+      return 4'000;
+    default:
+      return 2'000;
+  }
+}
+
 }  // namespace
+
+PacketDisposal::PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
+                               std::uint64_t seed)
+    : ports_(ports), peers_(std::move(peers)), punts_(punts), customer_(seed) {
+  if (punts == nullptr) return;
+  for (std::size_t r = 0; r < kPuntReasons; ++r) {
+    const std::uint32_t rate = per_second(static_cast<PuntReason>(r));
+    limits_.emplace_back(rate, rate / 4, ports.size(), now_);
+  }
+}
 
 void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
                           std::uint32_t next_hop) {
@@ -36,6 +61,10 @@ void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::s
   const bool by_ring = any_kernel || peer == KernelPeer::twin;
   if (by_ring) {
     if (punts_ == nullptr) return drop(m, port, without_kernel(reason));
+    const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
+    if (!limits_[static_cast<std::size_t>(reason)].permit(customer, now_))
+      return drop(m, port, DropReason::punt_limited);
+    m->vlan_tci_outer = customer;
     m->hash.usr = next_hop | static_cast<std::uint32_t>(reason) << 24;
     m->l2_len = l3_offset & 0x7f;
     m->port = port;

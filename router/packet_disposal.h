@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "conditioners/fair_limit.h"
 #include "router/counters.h"
+#include "router/customer_hash.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -22,9 +24,13 @@ enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
 
 class PacketDisposal {
  public:
-  // `punts`: ring to the control thread, or null when nobody takes exceptions over.
-  PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts)
-      : ports_(ports), peers_(std::move(peers)), punts_(punts) {}
+  // `punts`: ring to the control thread, or null when nobody takes exceptions over. `seed`: nobody else's to
+  // know.
+  PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
+                 std::uint64_t seed = 1);
+
+  // What time it is, for punt(); once per burst.
+  void at(Time now) { now_ = now; }
 
   void drop(rte_mbuf* m, PortIndex port, DropReason reason) {
     ++ports_[port].drops[static_cast<std::size_t>(reason)];
@@ -34,7 +40,8 @@ class PacketDisposal {
   // Done with: a congestion signal that ends here.
   void consume(rte_mbuf* m) { bin(m); }
 
-  // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. `l3_offset` is
+  // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. What goes to
+  // the control thread is limited by kind and customer (control-plane policing, RFC 6192). `l3_offset` is
   // where its IP header starts (0: not an IP packet), `next_hop` what it was routed to.
   void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop);
 
@@ -53,12 +60,15 @@ class PacketDisposal {
   std::span<PortCounters> ports_;
   std::vector<KernelPeer> peers_;
   rte_ring* punts_;
+  CustomerHasher customer_;
+  std::vector<FairLimit> limits_;  // by reason; none without a ring
+  Time now_{};
   std::array<rte_mbuf*, kVector> bin_;
   std::size_t count_ = 0;
 };
 
-// What travels with a punted mbuf in `hash.usr`, `l2_len` and `port` (its PortIndex): written by
-// PacketDisposal, read by the control thread.
+// What travels with a punted mbuf in `hash.usr`, `l2_len`, `vlan_tci_outer` (its Customer) and `port` (its
+// PortIndex): written by PacketDisposal, read by the control thread.
 inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
   return m->hash.usr & 0xffffff;
 }

@@ -34,7 +34,7 @@ Control::Control(const config::Config& config, std::span<const std::unique_ptr<D
       inject_(std::move(inject)),
       routes_(forwarding),
       gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
-      icmp_errors_(clock_.now()),
+      icmp_errors_(ports.size(), clock_.now()),
       frame_(kLargestFrame) {
   routes_.configure(config);
   open_ports();

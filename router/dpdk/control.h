@@ -94,10 +94,10 @@ class Control : public NetlinkMonitor::Handler {
   ExceptionResult deliver(rte_mbuf* m);
   ExceptionResult deliver_by_port(std::size_t port, std::span<const std::uint8_t> frame,
                                   std::size_t l3_offset);
-  ExceptionResult deliver_unresolved(std::size_t ingress, const NextHopEntry& hop,
+  ExceptionResult deliver_unresolved(Customer customer, const NextHopEntry& hop,
                                      std::span<std::uint8_t> frame, std::size_t l3_offset);
   ExceptionResult to_kernel(std::span<const std::uint8_t> ip_packet);
-  ExceptionResult to_sender(IcmpProblem problem, std::uint16_t mtu, std::size_t port,
+  ExceptionResult to_sender(IcmpProblem problem, std::uint16_t mtu, Customer customer,
                             std::span<const std::uint8_t> frame, std::size_t l3_offset);
   bool collect();
   bool collect_twin(std::size_t port);

@@ -48,11 +48,11 @@ ExceptionResult Control::deliver(rte_mbuf* m) {
   const NextHopEntry hop = forwarding_.next_hops().get(punted_next_hop(m));
   switch (punted_reason(m)) {
     case PuntReason::neighbor:
-      return deliver_unresolved(port, hop, frame, l3);
+      return deliver_unresolved(m->vlan_tci_outer, hop, frame, l3);
     case PuntReason::ttl:
-      return to_sender(IcmpProblem::time_exceeded, 0, port, frame, l3);
+      return to_sender(IcmpProblem::time_exceeded, 0, m->vlan_tci_outer, frame, l3);
     case PuntReason::mtu:
-      return to_sender(IcmpProblem::too_big, config_.ports[hop.port].mtu, port, frame, l3);
+      return to_sender(IcmpProblem::too_big, config_.ports[hop.port].mtu, m->vlan_tci_outer, frame, l3);
     default:
       return deliver_by_port(port, frame, l3);
   }
@@ -69,13 +69,13 @@ ExceptionResult Control::deliver_by_port(std::size_t port, std::span<const std::
   return l3 != 0 && c.in_kernel() ? to_kernel(frame.subspan(l3)) : ExceptionResult::no_taker;
 }
 
-ExceptionResult Control::deliver_unresolved(std::size_t ingress, const NextHopEntry& hop,
+ExceptionResult Control::deliver_unresolved(Customer customer, const NextHopEntry& hop,
                                             std::span<std::uint8_t> frame, std::size_t l3) {
   const auto packet = ip_packet_of(frame, l3);
   const IpAddress to = destination_of(packet.data());
   ControlPort& egress = control_ports_[hop.port];
   // It goes on past the conditioners: nothing but best effort gets through that way.
-  if (config_.ports[ingress].trust == config::Port::Trust::customer)
+  if (config_.ports[port_of(customer)].trust == config::Port::Trust::customer)
     set_dscp(packet.data(), is_v6(packet.data()), 0);
   if (egress.responder) {
     if (egress.responder->hold(to, packet, clock_.now())) {
@@ -84,7 +84,7 @@ ExceptionResult Control::deliver_unresolved(std::size_t ingress, const NextHopEn
       return ExceptionResult::held;
     }
     if (!egress.responder->neighbors().unreachable(to)) return ExceptionResult::not_held;
-    return to_sender(IcmpProblem::unreachable, 0, ingress, frame, l3);
+    return to_sender(IcmpProblem::unreachable, 0, customer, frame, l3);
   }
   if (egress.in_kernel()) resolve(egress.interface, to);
   return to_kernel(packet);
@@ -96,10 +96,11 @@ ExceptionResult Control::to_kernel(std::span<const std::uint8_t> ip_packet) {
   return punt_device_->write(ip_packet) ? ExceptionResult::to_kernel : ExceptionResult::kernel_refused;
 }
 
-ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, std::size_t port,
+ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, Customer customer,
                                    std::span<const std::uint8_t> frame, std::size_t l3) {
+  const std::size_t port = port_of(customer);
   Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
-  const auto result = icmp_errors_.report(problem, mtu, frame, l3, {ports_[port]->mac()},
+  const auto result = icmp_errors_.report(problem, mtu, frame, l3, customer, {ports_[port]->mac()},
                                           *control_ports_[port].addresses, slot, clock_.now());
   // Addresses that only the kernel has are the kernel's to speak from.
   if (result == IcmpErrorResult::no_address && punt_device_) return to_kernel(ip_packet_of(frame, l3));

@@ -86,17 +86,17 @@ std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, cons
 }  // namespace
 
 Result IcmpErrors::report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                          std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
-                          Slot& slot, Time now) {
+                          std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                          const PortAddresses& addresses, Slot& slot, Time now) {
   slot.length = 0;
-  const Result r = judge(problem, mtu, frame, l3_offset, mac, addresses, slot, now);
+  const Result r = judge(problem, mtu, frame, l3_offset, customer, mac, addresses, slot, now);
   ++results_[static_cast<std::size_t>(r)];
   return r;
 }
 
 Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                         std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
-                         Slot& slot, Time now) {
+                         std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                         const PortAddresses& addresses, Slot& slot, Time now) {
   const Offender about(frame.subspan(l3_offset));
   const MacAddress to = read_mac(&frame[6]);
   const bool group = ((frame[0] | to[0]) & 1) != 0;
@@ -104,7 +104,7 @@ Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const
   if (problem == IcmpProblem::too_big && !about.dont_fragment()) return Result::fragmentable;
   const auto own = addresses.source_towards(about.source);
   if (!own) return Result::no_address;
-  if (!limit_.permit(now)) return Result::limited;
+  if (!limit_.permit(customer, now)) return Result::limited;
   std::uint8_t* const ip = write_ethernet(slot.data, to, mac, about.v6 ? kIpv6Type : kIpv4Type);
   slot.length = static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, about));
   return said(problem);

@@ -4,8 +4,8 @@
 //
 // Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it,
 // from an address of that port. It quotes as much of the packet as fits into 576 bytes (RFC
-// 1812 4.3.2.3), with IPv6 into 1280. Limited together with all others of the router: kAtOnce,
-// then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f).
+// 1812 4.3.2.3), with IPv6 into 1280. Limited together with all others of the router, each customer having a
+// part: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 #include <span>
 #include <string_view>
 
+#include "conditioners/fair_limit.h"
 #include "router/routes/port_addresses.h"
-#include "router/wire/reply_limit.h"
 #include "router/wire/slot.h"
 
 namespace surety {
@@ -52,22 +52,22 @@ class IcmpErrors {
   static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
   static constexpr std::size_t kLargest = 14 + 1280;  // frame
 
-  explicit IcmpErrors(Time now) : limit_(kPerSecond, kAtOnce, now) {}
+  IcmpErrors(std::size_t ports, Time now) : limit_(kPerSecond, kAtOnce, ports, now) {}
 
-  // `frame` has passed parse(); its IP header is at `l3_offset`. `mtu`: of the way out, for too_big. `slot`
-  // has room for kLargest; its length is 0 unless a frame is to be sent.
+  // `frame` has passed parse(); its IP header is at `l3_offset`; it is `customer`'s. `mtu`: of the way out,
+  // for too_big. `slot` has room for kLargest; its length is 0 unless a frame is to be sent.
   IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                         std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
-                         Slot& slot, Time now);
+                         std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                         const PortAddresses& addresses, Slot& slot, Time now);
 
   const std::array<std::uint64_t, kIcmpErrorResults>& results() const { return results_; }
 
  private:
   IcmpErrorResult judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
-                        std::size_t l3_offset, const MacAddress& mac, const PortAddresses& addresses,
-                        Slot& slot, Time now);
+                        std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                        const PortAddresses& addresses, Slot& slot, Time now);
 
-  ReplyLimit limit_;
+  FairLimit limit_;
   std::array<std::uint64_t, kIcmpErrorResults> results_{};
 };
 

@@ -76,7 +76,7 @@ struct Bed {
   PortAddresses addresses{
       {parse_prefix("10.0.0.254/24").value(), parse_prefix("2001:db8::fe/64").value()}, {}, kMac};
   Responder responder{kMac, addresses, 1500, Time{}, kNeighbors};
-  IcmpErrors errors{Time{}};
+  IcmpErrors errors{1, Time{}};
   std::vector<std::uint8_t> room = std::vector<std::uint8_t>(kFrame);
   Time now{};
 
@@ -93,7 +93,7 @@ struct Bed {
     if (p.ttl > 1 && addresses.on_link(to)) responder.hold(to, frame.subspan(p.l3_offset, p.length), now);
     Slot out = slot();
     for (const auto problem : {IcmpProblem::time_exceeded, IcmpProblem::too_big, IcmpProblem::unreachable}) {
-      errors.report(problem, 1280, frame, p.l3_offset, kMac, addresses, out, now);
+      errors.report(problem, 1280, frame, p.l3_offset, 0, kMac, addresses, out, now);
       require(out.length == 0 || (out.length >= 14 + 28 && out.length <= IcmpErrors::kLargest));
     }
   }

@@ -24,7 +24,8 @@ TEST(DegradeReason, NamesAreUniqueMetricLabels) {
 TEST(DegradeReason, InfoBelongsToItsReason) {
   EXPECT_EQ(info(DegradeReason::flow_table_full).name, "flow_table_full");
   EXPECT_EQ(info(DegradeReason::creation_limited).name, "creation_limited");
-  EXPECT_EQ(kDegradeReasons, 2u);
+  EXPECT_EQ(info(DegradeReason::flow_share_full).name, "flow_share_full");
+  EXPECT_EQ(kDegradeReasons, 3u);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "conditioners/fair_limit.h"
+
+namespace surety {
+
+namespace {
+constexpr Credit kOne = kCreditPerByte;
+
+// It has one more than what is kept for the modest.
+bool half_full(const TokenBucket& bucket, const TokenBucketParams& params) {
+  return bucket.credit() >= params.depth() / 2 + kOne;
+}
+}  // namespace
+
+FairLimit::FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now)
+    : ports_(ports), customers_(ports * kParts) {
+  adjust(per_second, at_once);
+  all_.reset(of_all_, now);
+  for (TokenBucket& b : ports_) b.reset(of_port_, now);
+  for (TokenBucket& b : customers_) b.reset(of_customer_, now);
+}
+
+void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
+  const auto params = [&](std::size_t of) -> TokenBucketParams {
+    const auto part = [&](std::uint32_t all, std::uint32_t least) {
+      return std::max(least, all / static_cast<std::uint32_t>(of));
+    };
+    return {Rate::bytes_per_second(part(per_second, 1)),
+            Depth::bytes(part(2 * at_once, of == 1 ? 1 : kLeastAtOnce))};
+  };
+  of_all_ = params(1);
+  of_port_ = params(ports_.size());
+  of_customer_ = params(ports_.size() * kOfPort);
+}
+
+bool FairLimit::permit(Customer customer, Time now) {
+  TokenBucket& port = ports_[port_of(customer)];
+  TokenBucket& own = customers_[customer];
+  all_.fill(of_all_, now);
+  port.fill(of_port_, now);
+  own.fill(of_customer_, now);
+  const bool of_own = own.can_take(of_customer_, kOne), of_port = port.can_take(of_port_, kOne);
+  const bool within_port = of_port && (of_own || half_full(port, of_port_));
+  if (!all_.can_take(of_all_, kOne) || !(within_port || half_full(all_, of_all_))) return false;
+  all_.charge(kOne);
+  if (within_port) port.charge(kOne);
+  if (of_own) own.charge(kOne);
+  return true;
+}
+
+}  // namespace surety

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// So many events a second, of all customers together, and nobody's are used up by others.
+//
+// Three levels of token buckets: all, each port, each customer of a port. While the bucket of all is more
+// than half full, anybody may; in its lower half only who is within its port's share, and in the lower half
+// of a port's bucket only who is within its own. So one alone may use the whole rate, and whoever keeps to an
+// eighth of its port's share, which is the rate over the number of ports, is not refused because of others:
+// neither of its port, as long as no more than eight of them want so much, nor of other ports.
+#pragma once
+
+#include <vector>
+
+#include "conditioners/customer.h"
+#include "conditioners/token_bucket.h"
+
+namespace surety {
+
+class FairLimit {
+ public:
+  static constexpr std::uint32_t kOfPort = 8, kLeastAtOnce = 4;
+
+  // `at_once`: by one alone; as many again are kept for the modest. `ports` > 0; customers are of ports below
+  // that.
+  FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
+
+  // Another rate; the buckets keep what they have, as far as they can hold it.
+  void adjust(std::uint32_t per_second, std::uint32_t at_once);
+
+  bool permit(Customer customer, Time now);
+  // Whether anybody could have `events` at once.
+  bool spare(std::uint32_t events, Time now) {
+    all_.fill(of_all_, now);
+    return all_.credit() - of_all_.depth() / 2 >= kCreditPerByte * events;
+  }
+
+ private:
+  TokenBucketParams of_all_, of_port_, of_customer_;  // an event is a byte
+  TokenBucket all_;
+  std::vector<TokenBucket> ports_, customers_;
+};
+
+}  // namespace surety
