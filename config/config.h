@@ -55,10 +55,12 @@ struct Device {
 
 struct Port {
   enum class Trust : std::uint8_t { customer, core };
+  enum class SourceCheck : std::uint8_t { off, loose, strict };
   std::string name;
   Device device;
   std::vector<Prefix> addresses;
   Trust trust = Trust::customer;
+  SourceCheck source_check = SourceCheck::strict;
   std::uint16_t mtu = 1500;           // of the IP packet
   std::optional<MacAddress> mac;      // default: the device's own
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`

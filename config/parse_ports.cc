@@ -57,6 +57,10 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
     read_interface_addresses(*n, port.addresses, places.addresses, draft.problems);
   }
   map.read_word("trust", port.trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
+  using Check = Port::SourceCheck;
+  port.source_check = port.trust == Port::Trust::customer ? Check::strict : Check::off;
+  map.read_word("source_check", port.source_check,
+                {{"strict", Check::strict}, {"loose", Check::loose}, {"off", Check::off}});
   read_integer(map.find("mtu"), kMinMtu, kMaxMtu, port.mtu, draft.problems);
   places.mtu = map.at("mtu");
   map.read("mac", port.mac);

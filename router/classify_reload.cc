@@ -10,8 +10,9 @@ namespace surety {
 void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
   snapshot_ = &snapshot;
   services_ = services;
-  creation_limit_ = creation_limit(snapshot.config.flow_table);
-  limited_ = snapshot.config.flow_table.creation_rate != 0u;
+  const config::FlowTable& table = snapshot.config.flow_table;
+  creations_.adjust(creation_rate(table), table.capacity);
+  limited_ = table.creation_rate != 0u;
   // A port that no rule speaks of any more goes on being classified until what its flows hold has gone: who
   // is not classified would overtake it.
   for (std::size_t p = 0; p < classified_.size(); ++p) {
@@ -43,7 +44,7 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   FlowId to = kNoFlow;
   std::uint16_t service = j.service;
   if (j.shares) {
-    const Opened shared = contract(rule, service, v.header[i], now);
+    const Opened shared = contract(rule, service, v.header[i], customer_(v.header[i].key, port), now);
     to = shared.id;
     if (to == kNoFlow) {  // it stays what it is, if it still can
       if (from != kNoFlow) r.flush_asked() = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/classify_stage.h"
 
+#include <bit>
+
 namespace surety {
 
 namespace {
@@ -20,23 +22,28 @@ constexpr std::uint32_t kMarkPlaces = 1024, kMarkFlows = 8;
 
 }  // namespace
 
-TokenBucketParams ClassifyStage::creation_limit(const config::FlowTable& table) {
-  const std::uint32_t rate = table.creation_rate.value_or(std::max(1u, table.capacity / 4));
-  return {Rate::bytes_per_second(rate), Depth::bytes(table.capacity)};
+std::uint32_t ClassifyStage::creation_rate(const config::FlowTable& table) {
+  return table.creation_rate.value_or(std::max(1u, table.capacity / 4));
 }
 
 ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports,
-                             std::span<ServiceCounters> services, std::uint64_t seed, Time now)
+                             std::span<ServiceCounters> services, const SourceCheck& sources,
+                             PacketDisposal& disposal, std::uint64_t seed, Time now)
     : snapshot_(&snapshot),
       ports_(ports),
       services_(services),
+      sources_(sources),
+      disposal_(disposal),
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
-      creation_limit_(creation_limit(snapshot.config.flow_table)),
+      customer_(seed),
+      customers_(flows_.capacity()),
+      shares_(snapshot.config.ports.size()),
+      creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
+                 now),
       limited_(snapshot.config.flow_table.creation_rate != 0u),
       per_record_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 /
                                                 std::max(1u, snapshot.config.flow_table.capacity))),
       swept_(now) {
-  creations_.reset(creation_limit_, now);
   requests_.reserve(kMostRequests);
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
@@ -56,8 +63,36 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
     if (v.flow[i] == kNoFlow || !meet(v, i, tick)) [[unlikely]]
       strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
   }
-  if (strangers.size > 0) [[unlikely]]
-    admit(v, strangers, hashes, port, now);
+  if (strangers.size == 0) [[likely]]
+    return;
+  if (sources_.asks(port)) check_sources(v, strangers, hashes, port);
+  admit(v, strangers, hashes, port, now);
+}
+
+// Who is refused leaves the vector, and what stands behind moves up.
+void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+  std::uint64_t refused = 0;
+  std::size_t left = 0;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::uint8_t i = strangers.which[s];
+    if (sources_.accepts(v.header[i], port))
+      strangers.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused));
+    else
+      refused |= std::uint64_t{1} << i;
+  }
+  strangers.size = left;
+  if (refused == 0) return;
+  const std::size_t size = v.size;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if ((refused >> i & 1) != 0) {
+      disposal_.drop(v.mbuf[i], port, DropReason::source_check);
+      continue;
+    }
+    hashes[kept] = hashes[i];
+    v.keep(i, kept++);
+  }
+  v.size = kept;
 }
 
 // All rules at once; then one packet after the other, since one that comes before may have created the flow.
@@ -67,7 +102,6 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
   std::array<std::uint16_t, kVector> rules;
   for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
   snapshot_->classifier.match({packets.data(), strangers.size}, port, rules);
-  creations_.fill(creation_limit_, now);
   bool created = false;
   for (std::size_t s = 0; s < strangers.size; ++s) {
     const std::size_t i = strangers.which[s];
@@ -102,14 +136,15 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   const ParsedPacket& packet = v.header[i];
   const Judgement j = judge(rule, port);
   std::uint16_t service = v.service[i] = j.service;
-  if (!j.needs_state && !plenty()) return {};
+  if (!j.needs_state && !plenty(now)) return {};
+  const Customer customer = customer_(packet.key, port);
   Opened shared;
   if (j.shares) {
-    shared = contract(rule, service, packet, now);
+    shared = contract(rule, service, packet, customer, now);
     if (shared.id == kNoFlow) return shared;
     service = v.service[i] = flows_[shared.id].service;  // the former one, until it begins anew
   }
-  const Opened opened = open(packet.key, hash, service, false, now);
+  const Opened opened = open(packet.key, hash, service, false, customer, now);
   if (opened.id == kNoFlow) return j.needs_state && !j.shares ? opened : shared;
   if (j.shares) {
     FlowRecord& r = flows_[opened.id];
@@ -128,7 +163,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
 // Touched whenever one of them is, here and in meet(): they refer to it by number,
 // so it must not go before them, wherever their packets get to.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
-                                              const ParsedPacket& packet, Time now) {
+                                              const ParsedPacket& packet, Customer customer, Time now) {
   const FlowKey key = snapshot_->classifier.contract_key(rule, packet);
   const std::uint64_t hash = flows_.hash(key);
   if (const FlowId known = flows_.find(key, hash, now); known != kNoFlow) {
@@ -136,19 +171,21 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
     if (flows_[known].service != service) ask(known, service, now);
     return {known};
   }
-  const Opened opened = open(key, hash, service, true, now);
+  const Opened opened = open(key, hash, service, true, customer, now);
   if (opened.id != kNoFlow) ++services_[service].contracts;
   return opened;
 }
 
 ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
-                                          bool contract, Time now) {
-  const Credit cost = creation_limit_.cost(1);
-  if (limited_ && !creations_.can_take(creation_limit_, cost))
-    return {kNoFlow, full() ? DegradeReason::flow_table_full : DegradeReason::creation_limited};
+                                          bool contract, Customer customer, Time now) {
+  if (full()) return {kNoFlow, DegradeReason::flow_table_full};
+  if (!shares_.room(customer, flows_.capacity() - flows_.size()))
+    return {kNoFlow, DegradeReason::flow_share_full};
+  if (limited_ && !creations_.permit(customer, now)) return {kNoFlow, DegradeReason::creation_limited};
   const FlowId id = flows_.insert(key, hash, contract, now, [this](FlowId gone) { closed(gone); });
   if (id == kNoFlow) return {kNoFlow, DegradeReason::flow_table_full};
-  if (limited_) creations_.charge(cost);
+  customers_[id] = customer;
+  shares_.add(customer);
   flows_[id].service = service;
   start(flows_[id], snapshot_->services[service], now);
   return {id};
@@ -168,13 +205,13 @@ void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now
   }
 }
 
-bool ClassifyStage::plenty() const {
+bool ClassifyStage::plenty(Time now) {
   const std::uint32_t reserve = flows_.capacity() / 4;
-  return flows_.size() < flows_.capacity() - reserve &&
-         (!limited_ || creations_.credit() >= creation_limit_.cost(reserve));
+  return flows_.size() < flows_.capacity() - reserve && (!limited_ || creations_.spare(reserve, now));
 }
 
 void ClassifyStage::closed(FlowId id) {
+  shares_.remove(customers_[id]);
   const FlowRecord& r = flows_[id];
   ServiceCounters& s = services_[r.service];
   const bool contract = (r.flags & FlowRecord::is_shared) != 0;

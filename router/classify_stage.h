@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which service a packet gets, and the flow that remembers it.
 //
-// Rules are consulted when a flow is created; the flow record keeps the answer. No packet is refused here.
-// Where no record can be had for a new flow, because the table is full or because more flows are new than
-// flow_table.creation_rate, its packets go on nevertheless, their rule looked up each time:
+// Rules are consulted when a flow is created; the flow record keeps the answer. No packet is refused here,
+// but for those whose source is not where they come from (source_check.h). Where no record can be had for a
+// new flow, because the table is full or because more flows are new than flow_table.creation_rate, or because
+// its customer has its part of either (fair_share.h, fair_limit.h), its packets go on nevertheless, their
+// rule looked up each time:
 //  - those whose service needs no state get that service;
 //  - those of a contract that is known (`per: source` and the like) are conditioned by it;
 //  - all others are degraded to best effort, counted by the reason (degrade_reason.h). Nothing is promised to
@@ -26,10 +28,14 @@
 #include <span>
 #include <vector>
 
-#include "conditioners/token_bucket.h"
+#include "conditioners/fair_limit.h"
+#include "conditioners/fair_share.h"
 #include "router/counters.h"
+#include "router/customer_hash.h"
 #include "router/flow_table.h"
+#include "router/packet_disposal.h"
 #include "router/snapshot.h"
+#include "router/source_check.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -37,12 +43,13 @@ namespace surety {
 class ClassifyStage {
  public:
   ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports, std::span<ServiceCounters> services,
-                std::uint64_t seed, Time now);
+                const SourceCheck& sources, PacketDisposal& disposal, std::uint64_t seed, Time now);
 
   // Some rule may match what comes in by this port. If not, all of it has the service
   // Snapshot::unmatched(port).
   bool classifies(PortIndex port) const { return classified_[port] != 0; }
-  // Sets flow and service of each packet of a port that is classified.
+  // Sets flow and service of each packet of a port that is classified; those of strangers whose source is not
+  // there are dropped.
   void run(Vector& v, PortIndex port, Time now);
   // Forgets idle flows, a slice of the table at a time. Once per turn, before run().
   void age(Time now);
@@ -105,12 +112,15 @@ class ClassifyStage {
 
   bool meet(Vector& v, std::size_t i, FlowTable::Tick tick);
   void admit(Vector& v, const Strangers& strangers, const Hashes& hashes, PortIndex port, Time now);
-  static TokenBucketParams creation_limit(const config::FlowTable& table);
+  void check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);
+  static std::uint32_t creation_rate(const config::FlowTable& table);
   Judgement judge(std::uint16_t rule, PortIndex port) const;
   void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
-  Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Time now);
-  Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Time now);
+  Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Customer customer,
+                  Time now);
+  Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Customer customer,
+              Time now);
   void start(FlowRecord& r, const ServiceProgram& program, Time now) const;
   void closed(FlowId id);  // a record is about to be forgotten
   bool has_own_state(const FlowRecord& r) const;
@@ -128,15 +138,19 @@ class ClassifyStage {
   bool carries_over(const Request& request) const;
   void carry_over(Request& request, std::uint32_t held);
   bool full() const { return flows_.size() == flows_.capacity(); }
-  bool plenty() const;
+  bool plenty(Time now);
 
   const Snapshot* snapshot_;
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
+  const SourceCheck& sources_;
+  PacketDisposal& disposal_;
   FlowTable flows_;
   std::vector<std::uint8_t> classified_;  // by port: some rule may match there
-  TokenBucketParams creation_limit_;      // a flow is a byte
-  TokenBucket creations_;
+  CustomerHasher customer_;
+  std::vector<Customer> customers_;  // by flow or contract: who made it
+  FairShare shares_;                 // of the table
+  FairLimit creations_;
   bool limited_;
   Duration per_record_;  // of the sweep
   Time swept_;           // the sweep is where it should have been then

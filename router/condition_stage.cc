@@ -30,13 +30,16 @@ Path path_of(rte_mbuf* m) {
 }  // namespace
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                               std::span<ServiceCounters> services, PacketDisposal& disposal, Time now)
+                               std::span<ServiceCounters> services, PacketDisposal& disposal,
+                               std::uint64_t seed, Time now)
     : snapshot_(&snapshot),
       flows_(flows),
       ports_(ports),
       services_(services),
       disposal_(disposal),
       pool_(snapshot.config.flow_table.held_packets),
+      customer_(seed),
+      shares_(snapshot.config.ports.size()),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
       clocks_(snapshot.domains, now, mode_of(snapshot), AlphaClocks::kMaxPaths, snapshot.domain_capacity),
       alphas_(snapshot.domain_capacity) {}
@@ -130,7 +133,10 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
   const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
-  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_)) {
+  const std::uint32_t free = pool_.capacity() - pool_.held();
+  const bool may_wait =
+      FairShare::plenty(free, pool_.capacity()) || shares_.room(customer_(v.header[i].key, port), free);
+  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_, may_wait)) {
     case EtbVerdict::in:
       return go(v, i, service, id, Precedence::in);
     case EtbVerdict::out:
@@ -140,11 +146,13 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     case EtbVerdict::drop_buffer:
       return refuse(v, i, port, DropReason::buffer);
     case EtbVerdict::drop_buffer_total:
-      return refuse(v, i, port, DropReason::buffer_total);
+      return refuse(v, i, port,
+                    pool_.held() < pool_.capacity() ? DropReason::buffer_share : DropReason::buffer_total);
     case EtbVerdict::hold:
       break;
   }
   keep_notes(v, i);
+  shares_.add(v.mbuf[i]->vlan_tci_outer = customer_(v.header[i].key, port));
   ++ports_[port].held;
   ++services_[v.service[i]].held;
   if (!waiting) {
@@ -212,6 +220,7 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   v.header[i].length = p.length;
   v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
   v.header[i].v6 = is_v6(ip_header(m, m->l2_len));
+  shares_.remove(m->vlan_tci_outer);
   --ports_[m->port].held;
   --services_[service].held;
   if (p.precedence == Precedence::out && clocks_.has_paths()) [[unlikely]]

@@ -12,9 +12,11 @@
 
 #include "conditioners/csa_controller.h"
 #include "conditioners/enhanced_token_bucket.h"
+#include "conditioners/fair_share.h"
 #include "conditioners/release_wheel.h"
 #include "router/alpha_clocks.h"
 #include "router/counters.h"
+#include "router/customer_hash.h"
 #include "router/flow_table.h"
 #include "router/outlet.h"
 #include "router/packet_disposal.h"
@@ -27,7 +29,7 @@ namespace surety {
 class ConditionStage {
  public:
   ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                 std::span<ServiceCounters> services, PacketDisposal& disposal, Time now);
+                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now);
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
@@ -74,6 +76,8 @@ class ConditionStage {
   std::span<ServiceCounters> services_;
   PacketDisposal& disposal_;
   HoldingPool pool_;
+  CustomerHasher customer_;
+  FairShare shares_;  // of the pool
   ReleaseWheel wheel_;
   AlphaClocks clocks_;
   std::vector<Ratio> alphas_;  // by domain, with room for all that may come: of the ports' own queues

@@ -26,9 +26,10 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       outlets_(e.outlets),
       ports_(e.ports),
       macs_(e.macs),
-      classify_(e.snapshot, e.ports, e.services, seed, now),
+      sources_(e.snapshot, e.fib, e.next_hops),
+      classify_(e.snapshot, e.ports, e.services, sources_, e.disposal, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed), e.pool != nullptr),
-      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, now),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_),
       fragment_(e.snapshot, e.ports, e.disposal, e.pool),
@@ -47,7 +48,10 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
       take_signals(port, now);
     meter_.lap(Stage::parse, n);
     const bool classified = classify_.classifies(port);
-    if (classified) classify_.run(v_, port, now);
+    if (classified)
+      classify_.run(v_, port, now);
+    else if (sources_.asks(port))
+      sources_.run(v_, port, disposal_);
     meter_.lap(Stage::classify, v_.size);
     route_.run(v_, port);
     meter_.lap(Stage::route, v_.size);
@@ -125,6 +129,8 @@ void Ingress::send_pending(Time now) {
   h.l3_offset = 0;  // until an IP header is found
   const ParseOutcome outcome =
       surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
+  if (outcome.drop == DropReason::none && h.vlan != 0 && !snapshot_->tags.admits(port, h.vlan, h.inner_vlan))
+    return disposal_.drop(m, port, DropReason::vlan_unknown), false;
   if (outcome.forwards()) {
     icmp_ |= is_icmp(h);
     return true;

@@ -25,6 +25,7 @@
 #include "router/signal_interceptor.h"
 #include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
+#include "router/source_check.h"
 #include "router/stage_meter.h"
 #include "router/vector.h"
 
@@ -126,6 +127,7 @@ class Ingress {
   std::span<PortCounters> ports_;
   std::span<const MacAddress> macs_;
   std::vector<ParseContext> contexts_;  // by port
+  SourceCheck sources_;
   ClassifyStage classify_;
   RouteStage route_;
   ConditionStage condition_;

@@ -11,6 +11,7 @@ constexpr std::size_t kVectorsAtOnce = 4;
 
 void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
   snapshot_ = &snapshot;
+  sources_.adopt(snapshot);
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
   interceptor_.adopt(snapshot);

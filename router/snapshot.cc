@@ -71,7 +71,9 @@ Snapshot::Snapshot(config::Config c) : Snapshot(std::move(c), nullptr) {}
 Snapshot::Snapshot(config::Config c, const Snapshot& before) : Snapshot(std::move(c), &before) {}
 
 Snapshot::Snapshot(config::Config c, const Snapshot* before)
-    : config(std::move(c)), classifier(config, before == nullptr ? nullptr : &before->classifier) {
+    : config(std::move(c)),
+      classifier(config, before == nullptr ? nullptr : &before->classifier),
+      tags(config) {
   place_services(before);
   find_queues();
   if (before != nullptr) {

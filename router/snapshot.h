@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "router/classifier.h"
 #include "router/meter.h"
+#include "router/tag_admission.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -64,6 +65,7 @@ struct Snapshot {
 
   config::Config config;
   Classifier classifier;
+  TagAdmission tags;
   // Those of the first configuration, then two of our own for what no rule matches: "unclassified" from
   // customer ports (best effort), "trusted" from core ports (the DSCP stays as it is); then those of reloads.
   std::vector<ServiceProgram> services;

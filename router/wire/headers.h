@@ -83,6 +83,10 @@ struct FlowKey {
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
 
+inline IpAddress source_of(const FlowKey& key) {
+  if (!key.v6) return IpAddress::v4(static_cast<std::uint32_t>(key.address[0]));
+  return {key.address[0], key.address[1]};
+}
 inline IpAddress destination_of(const FlowKey& key) {
   if (!key.v6) return IpAddress::v4(static_cast<std::uint32_t>(key.address[0] >> 32));
   return {key.address[2], key.address[3]};

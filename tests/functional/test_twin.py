@@ -238,11 +238,12 @@ sinks:
 """))
                 # A port's routes follow its link: until then packets would drop as `no_route`.
                 router.until(lambda m: m.value("surety_routes") > alone)
+                # Nor does a source have a way back until its own link is seen to be up.
                 source = running.enter_context(Endpoint(namespace, f"""
 ports:
   p0: {{device: {left} client, addresses: [10.1.0.1/24], gateway: 10.1.0.254}}
 senders:
-  - {{name: cbr, port: p0, protocol: udp, rate: 8 Mbit/s, to: "10.2.0.1:5001", packet: 1000 B, bytes: 1944000 B}}
+  - {{name: cbr, port: p0, protocol: udp, rate: 8 Mbit/s, to: "10.2.0.1:5001", packet: 1000 B, bytes: 1944000 B, start: 1 s}}
 """))
                 assert source.result(60)["status"] == 0
                 assert flow(source.report, "cbr")["sent_packets"] == 2000  # of 972 bytes of data

@@ -176,18 +176,19 @@ TEST(ClassifyReload, BytesCountedStayWithTheFlow) {
   EXPECT_EQ(c.out_bytes, 2000u);
 }
 
-// Of a full table: flows that are known need no more room, contracts that are new do.
+// Of a table that is full, of which one customer has eight ninths: flows that are known need no more room,
+// contracts that are new do.
 TEST(ClassifyReload, InAFullTableFlowsMoveAndNoneLosesWhatItHas) {
   ReloadBed b(reload_config(all("metered")));
-  for (std::uint16_t from = 1; from <= 64; ++from) b.send({.from = from}, 2);
-  ASSERT_EQ(b.d.ingress->flows().size(), 64u);
+  for (std::uint16_t from = 1; from <= 57; ++from) b.send({.from = from}, 2);
+  ASSERT_EQ(b.d.ingress->flows().size(), 57u);
   b.settle(reload_config(all("gilt", "source")));
   EXPECT_EQ(b.mark({.from = 1}), kAf12Mark) << "no room for its contract: it keeps its bucket";
-  EXPECT_EQ(b.counts("metered"), "64 flows, 64 contracts");
+  EXPECT_EQ(b.counts("metered"), "57 flows, 57 contracts");
   EXPECT_EQ(b.mark({.from = 99}), kBeMark) << "who is new gets best effort";
   b.settle(reload_config(all("gilt")));
-  for (std::uint16_t from = 1; from <= 64; ++from) EXPECT_EQ(b.mark({.from = from}), kAf31Mark);
-  EXPECT_EQ(b.counts("gilt"), "64 flows, 64 contracts");
+  for (std::uint16_t from = 1; from <= 57; ++from) EXPECT_EQ(b.mark({.from = from}), kAf31Mark);
+  EXPECT_EQ(b.counts("gilt"), "57 flows, 57 contracts");
   b.expect_law();
 }
 
@@ -246,11 +247,11 @@ TEST(ClassifyReload, TheCreationRateMayChange) {
   limited.replace(limited.find("creation_rate: 0"), 16, "creation_rate: 1");
   b.settle(limited);
   for (std::uint16_t from = 0; from < 70; ++from) b.send({.from = from});
-  EXPECT_EQ(b.d.ports[0].degraded[static_cast<std::size_t>(DegradeReason::flow_table_full)], 6u);
+  EXPECT_EQ(b.d.ports[0].degraded[static_cast<std::size_t>(DegradeReason::flow_share_full)], 13u);
   b.d.turn(b.d.now + 5s);
-  EXPECT_EQ(b.mark({.from = 100}), kAf11Mark) << "five more since";
-  for (std::uint16_t from = 101; from < 110; ++from) b.send({.from = from});
-  EXPECT_EQ(b.d.ports[0].degraded[static_cast<std::size_t>(DegradeReason::creation_limited)], 5u);
+  EXPECT_EQ(b.mark({.from = 100}), kAf11Mark) << "five more since, and seven left of 64";
+  for (std::uint16_t from = 101; from < 150; ++from) b.send({.from = from});
+  EXPECT_EQ(b.d.ports[0].degraded[static_cast<std::size_t>(DegradeReason::creation_limited)], 38u);
   b.settle(reload_config(all("metered")));
   EXPECT_EQ(b.mark({.from = 200}), kAf11Mark);
 }

@@ -32,7 +32,7 @@ class Stage {
   // With this creation_rate.
   void limit(std::optional<std::uint32_t> rate) {
     plane.snapshot.config.flow_table.creation_rate = rate;
-    stage.emplace(plane.snapshot, plane.ports, plane.services, 1, now);
+    stage.emplace(plane.snapshot, plane.ports, plane.services, sources, plane.disposal, 1, now);
   }
 
   struct Answer {
@@ -81,6 +81,7 @@ class Stage {
   }
 
   DataPlane plane;
+  SourceCheck sources{plane.snapshot, plane.fib, plane.next_hops};
   Time now = kStart;
   std::optional<ClassifyStage> stage;
 };
@@ -282,7 +283,7 @@ TEST(ClassifyStage, AFullTableDegradesOnlyWhatNeedsState) {
       "  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n"
       "  - {match: {port: lan0, destination_port: 2}, service: plain, per: flow}\n"
       "  - {match: {port: lan0, destination_port: 4}, service: capped, per: flow}\n");
-  for (std::uint16_t i = 0; i < 64; ++i) ASSERT_NE(s.flow({.from = i, .to = 1}), kNoFlow);
+  for (std::uint16_t i = 0; i < 57; ++i) ASSERT_NE(s.flow({.from = i, .to = 1}), kNoFlow);
   const auto a = s.classify(
       {{.from = 5, .to = 1}, {.from = 100, .to = 1}, {.from = 100, .to = 2}, {.to = 3}, {.to = 4}});
   ASSERT_EQ(a.size(), 5u);
@@ -293,9 +294,9 @@ TEST(ClassifyStage, AFullTableDegradesOnlyWhatNeedsState) {
   EXPECT_EQ(a[3].service, "unclassified");
   EXPECT_EQ(a[4].service, "unclassified") << "not of the policed class, which it could fill";
   for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(a[i].flow, kNoFlow);
-  EXPECT_EQ(s.degraded(DegradeReason::flow_table_full), 2u);
+  EXPECT_EQ(s.degraded(DegradeReason::flow_share_full), 2u);
   EXPECT_EQ(s.degraded(DegradeReason::creation_limited), 0u);
-  EXPECT_EQ(s.counts("metered"), "64 flows, 64 contracts");
+  EXPECT_EQ(s.counts("metered"), "57 flows, 57 contracts");
   EXPECT_EQ(s.counts("plain"), "0 flows, 0 contracts");
   EXPECT_EQ(s.plane.ports[1].degraded, decltype(PortCounters::degraded){});
 }
@@ -310,19 +311,19 @@ TEST(ClassifyStage, AFullTableMakesRoomAsFlowsAge) {
   EXPECT_EQ(s.counts("metered"), "1 flows, 1 contracts");
 }
 
-// 63 flows and their contract fill the table: a further flow of the contract is conditioned by it all the
-// same, one of another contract is degraded.
+// 56 flows and their contract are what one customer may have of the table: a further flow of the contract is
+// conditioned by it all the same, one of another contract is degraded.
 TEST(ClassifyStage, AKnownContractNeedsNoRecordOfItsFlows) {
   Stage s(kMetered + "source}\n");
-  for (std::uint16_t i = 0; i < 63; ++i) ASSERT_NE(s.flow({.from = i}), kNoFlow);
-  EXPECT_EQ(s.stage->flows().size(), 64u);
+  for (std::uint16_t i = 0; i < 56; ++i) ASSERT_NE(s.flow({.from = i}), kNoFlow);
+  EXPECT_EQ(s.stage->flows().size(), 57u);
   const auto a = s.classify({{.from = 100}, {.source = 0x0a010002}});
   ASSERT_EQ(a.size(), 2u);
   EXPECT_EQ(a[0].service, "metered");
   EXPECT_EQ(a[0].flow, s.contract({.from = 1}));
   EXPECT_EQ(a[1].service, "unclassified");
-  EXPECT_EQ(s.degraded(DegradeReason::flow_table_full), 1u);
-  EXPECT_EQ(s.counts("metered"), "63 flows, 1 contracts");
+  EXPECT_EQ(s.degraded(DegradeReason::flow_share_full), 1u);
+  EXPECT_EQ(s.counts("metered"), "56 flows, 1 contracts");
 }
 
 // How many of 64 new flows are remembered, the table being empty.
@@ -339,16 +340,17 @@ TEST(ClassifyStage, CreationIsLimited) {
     std::optional<std::uint32_t> rate;
     std::size_t after_3_seconds;
   };
-  const Case cases[] = {{10, 30}, {1, 3}, {std::nullopt, 48}, {0, 64}};
+  const Case cases[] = {{10, 37}, {1, 10}, {std::nullopt, 55}, {0, 57}};
   for (const auto& c : cases) {
     Stage s(kMetered + "flow}\n");
     s.limit(c.rate);
-    EXPECT_EQ(admitted(s, 1), 64u) << "as many at once as the table takes";
+    EXPECT_EQ(admitted(s, 1), 57u) << "as many at once as one customer may have; of 64, seven are left";
     EXPECT_EQ(s.degraded(DegradeReason::creation_limited), 0u);
     s.sleep(3s);
     ASSERT_EQ(s.stage->flows().size(), 0u);
     EXPECT_EQ(admitted(s, 2), c.after_3_seconds);
-    EXPECT_EQ(s.degraded(DegradeReason::creation_limited), 64 - c.after_3_seconds);
+    EXPECT_EQ(s.degraded(DegradeReason::creation_limited) + s.degraded(DegradeReason::flow_share_full),
+              64 - 57 + 64 - c.after_3_seconds);
     EXPECT_EQ(s.degraded(DegradeReason::flow_table_full), 0u);
     EXPECT_EQ(s.counts("metered"), std::to_string(c.after_3_seconds) + " flows, " +
                                        std::to_string(c.after_3_seconds) + " contracts");
@@ -358,26 +360,26 @@ TEST(ClassifyStage, CreationIsLimited) {
 TEST(ClassifyStage, KnownFlowsDoNotMindTheLimit) {
   Stage s(kMetered + "flow}\n");
   s.limit(1);
-  ASSERT_EQ(admitted(s, 1), 64u);
-  EXPECT_EQ(admitted(s, 1), 64u);
+  ASSERT_EQ(admitted(s, 1), 57u);
+  EXPECT_EQ(admitted(s, 1), 57u);
   EXPECT_EQ(s.degraded(DegradeReason::flow_table_full) + s.degraded(DegradeReason::creation_limited), 0u);
 }
 
 TEST(ClassifyStage, WhatNeedsNoStateLeavesAQuarterOfTheTable) {
   Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n");
   EXPECT_EQ(admitted(s, 2), 48u);
-  EXPECT_EQ(admitted(s, 1), 16u);
+  EXPECT_EQ(admitted(s, 1), 9u) << "of 57";
   EXPECT_EQ(s.counts("unclassified"), "48 flows, 0 contracts");
-  EXPECT_EQ(s.counts("metered"), "16 flows, 16 contracts");
+  EXPECT_EQ(s.counts("metered"), "9 flows, 9 contracts");
 }
 
 // Of creations, too: 64 at first, then 10 a second.
 TEST(ClassifyStage, WhatNeedsNoStateLeavesAQuarterOfTheCreations) {
   Stage s("  - {match: {port: lan0, destination_port: 1}, service: metered, per: flow}\n");
   s.limit(10);
-  EXPECT_EQ(admitted(s, 1), 64u);
-  s.sleep(3s);  // 30 creations, of which 15 are spare
-  EXPECT_EQ(admitted(s, 2), 15u);
+  EXPECT_EQ(admitted(s, 1), 57u);
+  s.sleep(3s);  // 30 creations, and 7 left, of which 22 are spare
+  EXPECT_EQ(admitted(s, 2), 22u);
   EXPECT_EQ(admitted(s, 1), 15u);
 }
 

@@ -31,7 +31,7 @@ services:
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, buffer: 40 packets,
            alpha: {min: 0.2, max: 0.4, step: 0.1, t1: 30 ms, t2: 90 ms, control: periodic}, mark: {in: AF11, out: BE}}
   best-effort: {conditioner: none, mark: {in: BE}}
-flow_table: {capacity: 1024, held: 120 packets}
+flow_table: {capacity: 1024, held: 135 packets}
 classify:
   - {match: {port: lan0, destination_port: 1}, service: marked, per: flow}
   - {match: {port: lan0, destination_port: 2}, service: capped, per: flow}

@@ -175,15 +175,17 @@ TEST_F(ConditionStageTest, AFullBufferDropsTheNewcomer) {
   EXPECT_EQ(d.service("silver").dropped, 3u);
 }
 
-TEST_F(ConditionStageTest, AllBuffersTogetherHaveACeiling) {
+TEST_F(ConditionStageTest, ACustomerMayHoldEightNinthsOfAllBuffers) {
   for (std::uint16_t from = 1; from <= 2; ++from) send(kSilver, 44, {.from = from});
   send(kSilver, 34, {.from = 3});
   send(kSilver, 20, {.from = 4});
   EXPECT_EQ(d.ports[0].held, 120u);
   EXPECT_EQ(d.drops(0, DropReason::buffer), 0u);
-  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 6u);
+  EXPECT_EQ(d.drops(0, DropReason::buffer_share), 6u);
   send(kSilver, 5, {.from = 5});
-  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 7u) << "a flow that was not waiting yet";
+  EXPECT_EQ(d.drops(0, DropReason::buffer_share), 7u) << "a flow that was not waiting yet";
+  send(kSilver, 5, {.source = 0x0a014001, .from = 6});
+  EXPECT_EQ(d.ports[0].held, 121u) << "another customer's";
   d.run_until(kStart + 100ms);
   EXPECT_EQ(d.ports[0].held, 0u);
 }

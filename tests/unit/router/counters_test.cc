@@ -221,7 +221,7 @@ TEST(Counters, TheLawHoldsWithoutAKernel) {
         DropReason::neighbor_unresolved, DropReason::buffer, DropReason::buffer_total, DropReason::police,
         DropReason::ard, DropReason::early, DropReason::forced, DropReason::overflow})
     EXPECT_GT(fuzz.dropped(r), 0u) << info(r).name;
-  EXPECT_GT(fuzz.degraded(DegradeReason::flow_table_full), 0u);
+  EXPECT_GT(fuzz.degraded(DegradeReason::flow_share_full), 0u);
   EXPECT_GT(fuzz.fragments(), 0u);
 }
 

@@ -16,6 +16,8 @@ using test::udp_frame;
 using namespace literals;
 
 constexpr std::uint32_t kContracts = 1000, kCapacity = 2048;
+constexpr std::uint32_t kOfPort = 1928;  // kCapacity * 16 / 17: what one port may have
+static_assert(kOfPort - 1 < 16 * (kCapacity - kOfPort + 1) && kOfPort >= 16 * (kCapacity - kOfPort));
 constexpr std::uint8_t kAf11 = 10, kAf12 = 12, kBe = 0;
 constexpr Duration kTurn = 20ms;  // five to a step
 
@@ -97,12 +99,12 @@ TEST(FlowFlood, ActiveContractsKeepTheirMarkingExactly) {
     EXPECT_EQ(edge.marks().size(), kContracts);
     EXPECT_EQ(std::ranges::count(edge.marks().at(1), kAf12), 0) << "sends what it has";
     EXPECT_EQ(std::ranges::count(edge.marks().at(7), kAf11), 41) << "200 bytes, and 100 each step";
-    EXPECT_EQ(edge.flows(), kCapacity);
+    EXPECT_EQ(edge.flows(), kOfPort);
     const std::uint64_t degraded =
-        edge.degraded(DegradeReason::flow_table_full) + edge.degraded(DegradeReason::creation_limited);
+        edge.degraded(DegradeReason::flow_share_full) + edge.degraded(DegradeReason::creation_limited);
     EXPECT_EQ(edge.strangers(kBe), degraded);
     EXPECT_EQ(edge.strangers(kBe) + edge.strangers(kAf11), 35u * 800) << "none is dropped";
-    EXPECT_GT(edge.degraded(DegradeReason::flow_table_full), 14'000u) << "for two seconds at least";
+    EXPECT_GT(edge.degraded(DegradeReason::flow_share_full), 14'000u) << "for two seconds at least";
     edge.plane().expect_law();
   }
 }
@@ -111,13 +113,13 @@ TEST(FlowFlood, TheTableRecovers) {
   Edge edge;
   for (int i = 0; i < 5; ++i) edge.step(0);
   for (int i = 0; i < 4; ++i) edge.step(800);
-  ASSERT_EQ(edge.flows(), kCapacity);
+  ASSERT_EQ(edge.flows(), kOfPort);
   for (int i = 0; i < 25; ++i) edge.step(0);
   EXPECT_EQ(edge.flows(), kContracts);
-  const std::uint64_t before = edge.degraded(DegradeReason::flow_table_full);
-  edge.step(1000);
-  EXPECT_EQ(edge.flows(), kContracts + 1000);
-  EXPECT_EQ(edge.degraded(DegradeReason::flow_table_full), before);
+  const std::uint64_t before = edge.degraded(DegradeReason::flow_share_full);
+  edge.step(900);
+  EXPECT_EQ(edge.flows(), kContracts + 900);
+  EXPECT_EQ(edge.degraded(DegradeReason::flow_share_full), before);
 }
 
 // Held back by the creation rate alone, a flood leaves room: 512 a second for 2 s.

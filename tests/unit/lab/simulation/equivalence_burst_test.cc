@@ -57,7 +57,7 @@ services:
   silver: {conditioner: csa, rate: 700 kbit/s, in_bucket: 8 kB, out_bucket: 3 kB, buffer: 15 packets,
            alpha: @, mark: {in: AF11, out: AF13}}
   best-effort: {conditioner: none, mark: {in: BE}}
-flow_table: {capacity: 1024, held: 25 packets}
+flow_table: {capacity: 1024, held: 29 packets}
 aggregates:
   ard: {port: wan0, queue: assured, marker: ard, rate: 6 Mbit/s, bucket: 20 kB, threshold: 8 kB, interval: 300 ms}
   arm: {port: wan1, queue: gold, marker: arm, rate: 3 Mbit/s, bucket: 10 kB, threshold: 5 kB, interval: 300 ms}
@@ -265,7 +265,7 @@ TEST_P(Equivalence, ATurnForEachPacketIsAsABurst) {
 // Or there would be nothing to compare.
 TEST_P(Equivalence, TheTrafficMeetsEveryVerdict) {
   const Record r = run(Feed::burst, kMoving);
-  for (const char* reason : {"police", "buffer", "buffer_total", "ard", "early", "forced", "overflow"})
+  for (const char* reason : {"police", "buffer", "buffer_share", "ard", "early", "forced", "overflow"})
     EXPECT_GT(r.drops.count(reason), 0u) << reason;
   EXPECT_GT(r.marked_ce, 0u);
   EXPECT_GT(r.remarked, 0u);

@@ -95,8 +95,10 @@ TEST(Metrics, DegradationsByReason) {
   EXPECT_EQ(family("surety_degraded_packets_total"),
             "# TYPE surety_degraded_packets_total counter\n"
             "surety_degraded_packets_total{port=\"lan0\",reason=\"flow_table_full\"} 0\n"
+            "surety_degraded_packets_total{port=\"lan0\",reason=\"flow_share_full\"} 0\n"
             "surety_degraded_packets_total{port=\"lan0\",reason=\"creation_limited\"} 5\n"
             "surety_degraded_packets_total{port=\"wan0\",reason=\"flow_table_full\"} 0\n"
+            "surety_degraded_packets_total{port=\"wan0\",reason=\"flow_share_full\"} 0\n"
             "surety_degraded_packets_total{port=\"wan0\",reason=\"creation_limited\"} 0\n");
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a packet comes from where its source is: ingress filtering by the FIB (RFC 2827, RFC 3704).
+//
+//   strict  a route of the source leads back by the port that the packet came by
+//   loose   some route leads to it
+//   off     not asked
+//
+// A source that is an address of the router's own, or has no route but a blackhole, fails both. Asked when a
+// flow is new and when the rules are asked again after a reload; for each packet where there is no record
+// (classify_stage.h).
+#pragma once
+
+#include "router/packet_disposal.h"
+#include "router/routes/fib.h"
+#include "router/routes/neighbors.h"
+#include "router/snapshot.h"
+#include "router/vector.h"
+
+namespace surety {
+
+class SourceCheck {
+ public:
+  SourceCheck(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops)
+      : snapshot_(&snapshot), fib_(fib), next_hops_(next_hops) {}
+
+  void adopt(const Snapshot& snapshot) { snapshot_ = &snapshot; }
+  bool asks(PortIndex port) const { return mode(port) != config::Port::SourceCheck::off; }
+  // Not where it does not ask.
+  bool accepts(const ParsedPacket& packet, PortIndex port) const;
+  // Drops what it does not accept.
+  void run(Vector& v, PortIndex port, PacketDisposal& disposal) const;
+
+ private:
+  config::Port::SourceCheck mode(PortIndex port) const { return snapshot_->config.ports[port].source_check; }
+
+  const Snapshot* snapshot_;
+  const Fib& fib_;
+  const NextHopTable& next_hops_;
+};
+
+}  // namespace surety

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/tag_admission.h"
+
+#include "tests/unit/router/data_plane.h"
+
+namespace surety {
+namespace {
+
+using namespace frames;
+
+const std::string kPorts =
+    "version: 1\nports: {lan0: {addresses: 10.1.0.254/16}, wan0: {trust: core, addresses: 10.2.0.254/16}, "
+    "lan1: {}}\n"
+    "services: {plain: {conditioner: none, mark: {in: BE}}}\nclassify:\n";
+
+TEST(TagAdmission, TakesWhatARuleOfThePortNames) {
+  const TagAdmission tags(
+      test::configured(kPorts + "  - {match: {port: lan0, vlan: 20}, service: plain}\n"
+                                "  - {match: {port: lan0, vlan: 30, inner_vlan: 7}, service: plain}\n"
+                                "  - {match: {vlan: 40}, service: plain}\n"
+                                "  - {match: {port: wan0, vlan: 50}, service: plain}\n"));
+  EXPECT_TRUE(tags.admits(0, 20, 0));
+  EXPECT_TRUE(tags.admits(0, 20, 9)) << "any second tag";
+  EXPECT_FALSE(tags.admits(0, 21, 0));
+  EXPECT_TRUE(tags.admits(0, 30, 7));
+  EXPECT_FALSE(tags.admits(0, 30, 8));
+  EXPECT_FALSE(tags.admits(0, 30, 0));
+  EXPECT_FALSE(tags.admits(2, 20, 0)) << "another port's";
+  EXPECT_TRUE(tags.admits(0, 40, 0)) << "of all customers' ports";
+  EXPECT_TRUE(tags.admits(2, 40, 0));
+  EXPECT_FALSE(tags.admits(1, 40, 0));
+  EXPECT_TRUE(tags.admits(1, 50, 0));
+}
+
+TEST(TagAdmission, AContractPerTagTakesAll) {
+  const TagAdmission tags(
+      test::configured(kPorts + "  - {match: {port: lan0}, service: plain, per: vlan}\n"));
+  EXPECT_TRUE(tags.admits(0, 4000, 7));
+  EXPECT_FALSE(tags.admits(2, 4000, 7));
+}
+
+TEST(TagAdmission, OtherTagsAreANamedDrop) {
+  test::DataPlane d(kPorts + "  - {match: {port: lan0, vlan: 20}, service: plain}\n");
+  d.route("10.2.0.0/16", {test::ready(1)});
+  const Octets ip = ip4(17, udp(1000, 5001, 8), {0x0a010001, 0x0a020001, 0, 0, 64, {}});
+  EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(0)) + ip), "to 1");
+  EXPECT_EQ(d.fate(ethernet(0x8100, test::port_mac(0)) + vlan(0xa000, kIpv4) + ip), "to 1")
+      << "a priority, no tag";
+  EXPECT_EQ(d.fate(ethernet(0x8100, test::port_mac(0)) + vlan(20, kIpv4) + ip), "to 1");
+  EXPECT_EQ(d.fate(ethernet(0x8100, test::port_mac(0)) + vlan(21, kIpv4) + ip), "drop vlan_unknown");
+  EXPECT_EQ(d.fate(ethernet(0x8100, kBroadcast) + vlan(21, kArp) + zeros(28)), "drop vlan_unknown");
+  EXPECT_EQ(d.fate(ethernet(0x8100, test::port_mac(0)) + vlan(21, kIpv4) + zeros(40)), "drop ipv4_version")
+      << "what is wrong with it comes first";
+  d.expect_law();
+}
+
+}  // namespace
+}  // namespace surety
