@@ -134,7 +134,10 @@ class ActiveQueue {
   }
 
   std::uint32_t depth() const { return tail_ - head_; }  // packets
-  std::uint32_t depth(Precedence precedence) const {     // packets
+  // Positions of packets run on and wrap: that of front(), and that behind the last one.
+  std::uint32_t front_position() const { return head_; }
+  std::uint32_t end_position() const { return tail_; }
+  std::uint32_t depth(Precedence precedence) const {  // packets
     return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
   }
   bool congested() const {

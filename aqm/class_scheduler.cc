@@ -13,8 +13,8 @@ ClassScheduler::Class::Class(const ClassParams& params, WireOverhead overhead, T
       queue(params.queue, seed) {}
 
 ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
-                               std::uint64_t seed)
-    : overhead_(overhead) {
+                               std::uint64_t seed, std::size_t gone)
+    : overhead_(overhead), retired_(gone) {
   assert(classes.size() <= kMaxClasses);
   // A whole number of bytes per unit of weight keeps the quanta in the exact proportion of the weights.
   std::uint32_t smallest = kFullPacket;
@@ -33,19 +33,99 @@ ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOver
   }
 }
 
-void ClassScheduler::adopt(ClassScheduler& fresh, Time now) {
+void ClassScheduler::Class::adopt(Class& fresh, Time now) {
+  // One that waits for its turn has a quantum, and what was left of the one before;
+  // the one whose turn it is has less.
+  const bool waits = deficit >= quantum;
+  deficit = waits ? deficit - quantum + fresh.quantum : std::min(deficit, fresh.quantum);
+  quantum = fresh.quantum;
+  strict = fresh.strict;
+  cap.adopt(fresh.cap, now);
+  queue.adopt(fresh.queue, now);
+}
+
+void ClassScheduler::adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now) {
   overhead_ = fresh.overhead_;
   quantum_unit_ = fresh.quantum_unit_;
-  for (std::size_t i = 0; i < classes_.size(); ++i) {
-    Class &c = classes_[i], &f = fresh.classes_[i];
-    // One that waits for its turn has a quantum, and what was left of the one before;
-    // the one whose turn it is has less.
-    const bool waits = c.deficit >= c.quantum;
-    c.deficit = waits ? c.deficit - c.quantum + f.quantum : std::min(c.deficit, f.quantum);
-    c.quantum = f.quantum;
-    c.cap.adopt(f.cap, now);
-    c.queue.adopt(f.queue, now);
+  if (!moves.none()) return move(fresh, moves, now);
+  for (std::size_t i = 0; i < classes_.size(); ++i) classes_[i].adopt(fresh.classes_[i], now);
+  retired_.leave_empty(fresh.retired_);
+}
+
+// Each class that stays changes places with the one made for it; what is then left in `fresh`, where the
+// classes were, are those that are gone, and what nobody needs.
+void ClassScheduler::move(ClassScheduler& fresh, const ClassMoves& moves, Time now) {
+  turn_ = moved_turn(moves, fresh);
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    if (moves.to[c] == ClassMoves::kGone) continue;
+    Class& place = fresh.classes_[moves.to[c]];
+    classes_[c].adopt(place, now);
+    std::swap(classes_[c], place);
   }
+  classes_.swap(fresh.classes_);
+  strict_.swap(fresh.strict_);
+  retire(fresh, moves);
+  recount(moves.image(active_));
+}
+
+// The first one in turn that still is there, and weighted.
+std::size_t ClassScheduler::moved_turn(const ClassMoves& moves, const ClassScheduler& fresh) const {
+  for (std::size_t ahead = 0; ahead < kMaxClasses; ++ahead) {
+    const std::size_t c = (turn_ + ahead) % kMaxClasses;
+    if ((active_ & bit(c)) == 0 || moves.to[c] == ClassMoves::kGone) continue;
+    if (!fresh.classes_[moves.to[c]].strict) return moves.to[c];
+  }
+  return 0;
+}
+
+void ClassScheduler::retire(ClassScheduler& fresh, const ClassMoves& moves) {
+  const std::uint64_t marked = moves.image(retired_.heirs());
+  retired_.follow(moves);
+  for (std::size_t c = 0; c < fresh.classes_.size(); ++c) {
+    ActiveQueue& queue = fresh.classes_[c].queue;
+    if (!queue.empty()) retired_.take(queue, moves.heirs[c], fresh.retired_);
+  }
+  for (std::uint64_t left = retired_.heirs() & ~marked; left != 0; left &= left - 1) {
+    const auto heir = static_cast<std::size_t>(std::countr_zero(left));
+    retired_.mark(heir, classes_[heir].queue);
+  }
+  retired_.leave_empty(fresh.retired_);
+}
+
+// `known`: the classes that were active; the others that are now begin with a quantum.
+void ClassScheduler::recount(std::uint64_t known) {
+  active_ = 0;
+  strict_depth_ = retired_.depth();
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    Class& c = classes_[i];
+    if (c.strict) strict_depth_ += c.queue.depth();
+    if (c.strict || !has_packets(i)) continue;
+    if ((known & bit(i)) == 0) c.deficit = c.quantum;
+    active_ |= bit(i);
+  }
+}
+
+// Of a strict class, and of a retired one, the caller or this counts it in strict_depth_.
+[[gnu::noinline]] Packet ClassScheduler::take_as_heir(std::size_t class_index, Time now) {
+  Class& c = classes_[class_index];
+  ActiveQueue& queue = retired_.next(class_index, c.queue);
+  const Packet packet = queue.dequeue(now);
+  if (&queue == &c.queue) return packet;
+  if (!c.strict) --strict_depth_;
+  if (!queue.empty()) return packet;
+  retired_.settle();
+  for (std::size_t i = 0; i < classes_.size(); ++i)
+    if (!has_packets(i)) active_ &= ~bit(i);
+  return packet;
+}
+
+bool ClassScheduler::take_any(Packet& out, Time now) {
+  ActiveQueue* queue = retired_.any();
+  for (Class& c : classes_)
+    if (!c.queue.empty()) queue = &c.queue;
+  if (queue == nullptr) return false;
+  out = queue->dequeue(now);
+  return true;
 }
 
 bool ClassScheduler::grow(std::uint32_t packets) {
@@ -91,7 +171,7 @@ Time ClassScheduler::next_event(Time now) const {
   if (active_ != 0) return now;
   Time next = kNever;
   for (const std::uint32_t i : strict_) {
-    if (!classes_[i].queue.empty()) next = std::min(next, classes_[i].cap.next_event(now));
+    if (has_packets(i)) next = std::min(next, classes_[i].cap.next_event(now));
   }
   return next;
 }

@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "aqm/active_queue.h"
+#include "aqm/class_moves.h"
 #include "aqm/port_shaper.h"
+#include "aqm/retired_queues.h"
 
 namespace surety {
 
@@ -38,13 +40,16 @@ class ClassScheduler {
   static constexpr std::uint32_t kFullPacket = 1500;
   static constexpr std::size_t kMaxClasses = 64;  // no more than there are DSCPs
 
-  ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now,
-                 std::uint64_t seed);
+  // `gone`: of the scheduler that will adopt() it, so many classes are not among these.
+  ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now, std::uint64_t seed,
+                 std::size_t gone = 0);
 
-  // Goes on with the parameters of a scheduler just made of the same classes (order, strict or not), without
-  // allocation. Packets stay in their queues (active_queue.h) and weighted classes in their turn; what each
-  // has left becomes what it could have under the new weights, so that from here on the guarantee is theirs.
-  void adopt(ClassScheduler& fresh, Time now);
+  // Goes on with the parameters of a scheduler just made, without allocation. Its classes are the same
+  // (order, strict or not), or `moves` says where they are. Packets stay in their queues (active_queue.h) and
+  // weighted classes in their turn; what each has left becomes what it could have under the new weights, so
+  // that from here on the guarantee is theirs. What waits in a class that is gone leaves by its heirs
+  // (retired_queues.h).
+  void adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now);
   // Copies at most so many packets to larger rings; whether there are more.
   bool grow(std::uint32_t packets);
 
@@ -87,6 +92,9 @@ class ClassScheduler {
     return active_ != 0 && dequeue_weighted(now, out);
   }
 
+  // Takes out any packet, in no order: for the end of the process.
+  bool take_any(Packet& out, Time now);
+
   std::uint32_t quantum_unit() const { return quantum_unit_; }  // bytes per unit of weight and round
   std::uint32_t depth() const { return depth_; }                // packets, all classes
   Time next_event(Time now) const;  // now: something can leave; else when a cap lets go; kNever: empty
@@ -94,6 +102,7 @@ class ClassScheduler {
  private:
   struct Class {
     Class(const ClassParams& params, WireOverhead overhead, Time now, std::uint64_t seed);
+    void adopt(Class& fresh, Time now);
     std::uint64_t deficit = 0, quantum = 0;  // bytes of the wire
     bool strict;
     PortShaper cap;
@@ -102,13 +111,34 @@ class ClassScheduler {
 
   static std::size_t charge(const ActiveQueue& queue, std::size_t n, PortShaper& shaper);
   std::size_t dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out);
+  void move(ClassScheduler& fresh, const ClassMoves& moves, Time now);
+  std::size_t moved_turn(const ClassMoves& moves, const ClassScheduler& fresh) const;
+  void retire(ClassScheduler& fresh, const ClassMoves& moves);
+  void recount(std::uint64_t known);
+
+  // Its own packets, or some to inherit.
+  bool has_packets(std::size_t class_index) const {
+    return !classes_[class_index].queue.empty() || is_heir(class_index);
+  }
+  bool is_heir(std::size_t class_index) const { return (retired_.heirs() & bit(class_index)) != 0; }
+  const Packet& front(std::size_t class_index) {
+    ActiveQueue& own = classes_[class_index].queue;
+    return is_heir(class_index) ? retired_.next(class_index, own).front() : own.front();
+  }
+  Packet take(std::size_t class_index, Time now) {
+    if (is_heir(class_index)) [[unlikely]]
+      return take_as_heir(class_index, now);
+    return classes_[class_index].queue.dequeue(now);
+  }
+  Packet take_as_heir(std::size_t class_index, Time now);
+
   bool dequeue_strict(Time now, Packet& out) {
     for (const std::uint32_t i : strict_) {
       Class& c = classes_[i];
-      if (c.queue.empty()) continue;
+      if (!has_packets(i)) continue;
       c.cap.advance(now);
       if (!c.cap.ready()) continue;
-      out = c.queue.dequeue(now);
+      out = take(i, now);
       c.cap.sent(out.length);
       --strict_depth_;
       --depth_;
@@ -121,11 +151,11 @@ class ClassScheduler {
     for (;;) {
       turn_ = first_active();
       Class& c = classes_[turn_];
-      const std::uint64_t cost = overhead_.wire_bytes(c.queue.front().length);
+      const std::uint64_t cost = overhead_.wire_bytes(front(turn_).length);
       if (c.deficit >= cost) {
         c.deficit -= cost;
-        out = c.queue.dequeue(now);
-        if (c.queue.empty()) deactivate(turn_);
+        out = take(turn_, now);
+        if (!has_packets(turn_)) deactivate(turn_);
         --depth_;
         return true;
       }
@@ -143,6 +173,7 @@ class ClassScheduler {
     return (turn_ + ahead) % kMaxClasses;
   }
   void activate(std::size_t class_index) {
+    if ((active_ & bit(class_index)) != 0) return;  // an heir
     classes_[class_index].deficit = classes_[class_index].quantum;
     active_ |= bit(class_index);
   }
@@ -155,9 +186,10 @@ class ClassScheduler {
   std::vector<std::uint32_t> strict_;  // in order of priority
   WireOverhead overhead_;
   std::uint32_t quantum_unit_;
-  std::uint64_t active_ = 0;  // weighted classes that have packets, one bit each
-  std::size_t turn_ = 0;      // whose turn it is, or the first active one's behind it
-  std::uint32_t depth_ = 0, strict_depth_ = 0;
+  std::uint64_t active_ = 0;                    // weighted classes that have packets, one bit each
+  std::size_t turn_ = 0;                        // whose turn it is, or the first active one's behind it
+  std::uint32_t depth_ = 0, strict_depth_ = 0;  // all; those of strict classes, and of retired ones
+  RetiredQueues retired_;
 };
 
 }  // namespace surety

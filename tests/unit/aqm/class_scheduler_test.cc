@@ -320,7 +320,7 @@ std::vector<ClassParams> with_weights(const std::vector<std::uint32_t>& weights)
 void change(ClassScheduler& s, const std::vector<ClassParams>& classes, WireOverhead overhead = {},
             Time now = kStart) {
   ClassScheduler fresh(classes, overhead, now, 2);
-  s.adopt(fresh, now);
+  s.adopt(fresh, {}, now);
 }
 
 TEST(ClassSchedulerAdopt, PacketsStayInTheirOrder) {

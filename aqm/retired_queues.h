@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues of classes that are gone, until what waited in them has left.
+//
+// The heirs of such a class, which get its packets from now on, let it go in their own turns and at their own
+// expense: first what they had themselves at the change, then the retired queues, the oldest first, then what
+// has come since. So no packet is lost or moved, those of a flow stay in their order, and classes that
+// inherit nothing notice nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <list>
+
+#include "aqm/active_queue.h"
+#include "aqm/class_moves.h"
+
+namespace surety {
+
+class RetiredQueues {
+ public:
+  // `room`: so many may be taken from this one by another one's take().
+  explicit RetiredQueues(std::size_t room);
+
+  // Classes that have something to inherit.
+  std::uint64_t heirs() const { return heirs_; }
+  std::uint32_t depth() const;  // packets
+
+  // The queue that the next packet of an heir leaves by, its own or a retired one; it is not empty.
+  ActiveQueue& next(std::size_t heir, ActiveQueue& own);
+  // A retired queue has become empty: perhaps some are heirs no more.
+  void settle();
+
+  // A change of the classes, without allocation: the heirs there are follow it; then what is gone comes in,
+  // with memory of the update's; then who is an heir now, and was none, is told where its own packets end;
+  // last, what is empty goes to where it will be freed.
+  void follow(const ClassMoves& moves);
+  void take(ActiveQueue& queue, std::uint64_t heirs, RetiredQueues& update);
+  void mark(std::size_t heir, const ActiveQueue& own) { marks_[heir] = own.end_position(); }
+  void leave_empty(RetiredQueues& update);
+
+  // Any queue that holds packets, for the end of the process; null: there is none.
+  ActiveQueue* any();
+
+ private:
+  struct Retired {
+    ActiveQueue queue;
+    std::uint64_t heirs = 0;
+  };
+  std::list<Retired> queues_;  // the oldest first
+  std::uint64_t heirs_ = 0;
+  std::array<std::uint32_t, 64> marks_{};  // by heir: its own packets before this position leave first
+};
+
+}  // namespace surety
