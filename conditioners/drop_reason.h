@@ -30,8 +30,9 @@
   X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
   X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
   X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
-  X(vlan_unknown,          parse,     error,  "VLAN tags that no rule of the port names")                        \
+  X(vlan_unknown,          parse,     error,  "VLAN tags of no interface, and that no rule of the port names")   \
   X(source_check,          classify,  policy, "no route leads back to the source where it came from (`source_check`)") \
+  X(filtered,              classify,  policy, "a filter of the interface does not permit it (`filter`)")                    \
   X(signal,                classify,  error,  "congestion signal refused (surety_csa_signals_total says why)")   \
   X(dispatch_full,         parse,     error,  "the ring to the worker that has this flow is full")               \
   X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \

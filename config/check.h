@@ -7,7 +7,7 @@
 namespace surety::config {
 
 // The exit status (0: no error, 1: errors) and the text to print: the diagnostics,
-// then one line that sums up.
+// a line where the file says what is not obeyed yet, then one that sums up.
 int check(const std::string& path, std::string& report);
 
 }  // namespace surety::config

@@ -77,9 +77,45 @@ struct Port {
   std::optional<std::string> twin;
 };
 
+// A shaper between a port and interfaces of it.
+struct Group {
+  std::string name;
+  std::size_t port = 0;
+  PortShaperParams shaper;
+  std::uint32_t weight = 1;
+};
+
+// What frames with certain tags on a port belong to. With a range of inner tags, a template: an interface for
+// each of them (NAME.TAG), with the same parameters, and addresses that are the gateway of all.
+struct Interface {
+  std::string name;
+  std::size_t port = 0;
+  std::uint16_t vlan = 0;                         // of the only or outer tag, 1..4094
+  std::uint16_t first_inner = 0, last_inner = 0;  // 0: one tag only
+  bool service_tag = false;                       // the outer tag's protocol is 802.1ad (0x88a8)
+  std::vector<Prefix> addresses;
+  std::string customer;                       // who buys; default: the interface's own name
+  std::uint16_t mtu = 1500;                   // of the IP packet; default: the port's
+  Port::Trust trust = Port::Trust::customer;  // default: the port's
+  Port::SourceCheck source_check = Port::SourceCheck::strict;
+  std::optional<std::size_t> filter_in, filter_out;  // indices into Config::filters
+  std::uint32_t hosts = 4;          // of a template: at most so many addresses behind each tag
+  std::optional<std::string> twin;  // as Port::twin
+  // Read and checked, and not obeyed yet: what leaves by the interface has its port's queues and shaper.
+  std::optional<std::size_t> group;   // index into Config::groups
+  PortShaperParams shaper;            // `shape`, `overhead`, `burst`
+  std::uint32_t weight = 1;           // among what lies beside it
+  std::optional<std::size_t> queues;  // index into Config::queues
+
+  bool is_template() const { return first_inner != last_inner; }
+  std::size_t count() const { return last_inner - first_inner + 1u; }  // of interfaces that it stands for
+  std::size_t members() const { return is_template() ? count() : 0u; }
+};
+
 struct NextHop {
-  std::optional<IpAddress> via;     // none: connected through `port`
-  std::optional<std::size_t> port;  // none: found through the addresses
+  std::optional<IpAddress> via;             // none: connected through `port`
+  std::optional<std::size_t> port;          // none: found through the addresses
+  std::optional<std::size_t> interface {};  // as `port`, of Config::interfaces; at most one of the two
 };
 struct Route {
   Prefix to;                       // masked
@@ -89,7 +125,8 @@ struct Route {
 struct Neighbor {
   IpAddress address;
   MacAddress mac{};
-  std::size_t port = 0;
+  std::size_t port = 0;                     // also where `interface` lies
+  std::optional<std::size_t> interface {};  // in place of `port`
 };
 
 // One class: its scheduling and queue parameters, and the DSCPs that lead to it.
@@ -114,16 +151,19 @@ struct Service {
   Conditioner conditioner = None{};
   // DSCP for IN (green), OUT (yellow) and red packets. No value: the DSCP stays as it came.
   std::optional<Dscp> mark_in, mark_out, mark_red;
-  bool drop_red = false;  // `mark: {red: drop}`, and what police refuses
-  Rate committed;         // r of one contract; 0 for None
+  bool drop_red = false;            // `mark: {red: drop}`, and what police refuses
+  Rate committed;                   // r of one contract; 0 for None
+  std::optional<double> objective;  // part of the seconds asked for in which the rate is delivered, 0..1
 };
 
 struct PortRange {
   std::uint16_t from = 0, to = 65535;
+  friend bool operator==(const PortRange&, const PortRange&) = default;
 };
 struct Match {
   std::optional<std::size_t> port;
-  std::optional<std::uint16_t> vlan;  // outer VLAN id; 0: untagged
+  std::optional<std::size_t> interface;  // of a template all members
+  std::optional<std::uint16_t> vlan;     // outer VLAN id; 0: untagged
   std::optional<std::uint16_t> inner_vlan;
   std::optional<Prefix> source, destination;
   std::optional<std::uint8_t> protocol;
@@ -131,14 +171,28 @@ struct Match {
   std::optional<Dscp> dscp;
   enum class Family : std::uint8_t { any, ipv4, ipv6 };
   Family family = Family::any;  // follows from source/destination/protocol where they fix it
+  friend bool operator==(const Match&, const Match&) = default;
 };
 struct Rule {
-  enum class Per : std::uint8_t { rule, flow, source, destination, prefix, vlan };
+  enum class Per : std::uint8_t { rule, flow, source, destination, prefix, vlan, interface };
   Match match;
   std::size_t service = 0;
   Per per = Per::rule;                          // what one contract covers
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
   std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
+};
+
+// An access list: the first entry that matches decides, and none permits nothing.
+struct FilterEntry {
+  bool permit = false;
+  Match match;       // without `port` and `interface`
+  std::string name;  // of its counter; none: the number of the entry, from 1
+  friend bool operator==(const FilterEntry&, const FilterEntry&) = default;
+};
+struct Filter {
+  std::string name;
+  std::vector<FilterEntry> entries;
+  friend bool operator==(const Filter&, const Filter&) = default;
 };
 
 struct Aggregate {
@@ -168,8 +222,14 @@ struct Signalling {
   std::vector<Border> borders;
 };
 struct Metrics {
+  struct Tls {
+    std::string cert_file, key_file;  // PEM; the certificate with those of its issuers, if any
+  };
   std::string listen = "127.0.0.1:9464";  // empty: off
+  std::optional<Tls> tls{};
+  std::string password_file{};  // `USER:PASSWORD`; empty: nobody is asked
   std::uint32_t top_flows = 0;
+  std::uint32_t contracts = 1000;  // that have metrics of their own
 };
 struct FlowTable {
   std::uint32_t capacity = 65536;  // flows, per worker
@@ -188,9 +248,13 @@ struct Dpdk {
   std::vector<std::string> extra;  // more EAL arguments
   friend bool operator==(const Dpdk&, const Dpdk&) = default;
 };
+struct Icmp {
+  bool interface_information = false;  // errors name the port that the packet came by (RFC 5837)
+};
 struct Kernel {
-  bool routes = true;     // follow the kernel's routes and neighbours over netlink
-  bool addresses = true;  // give the ports' addresses to their kernel devices where missing
+  bool routes = true;         // follow the kernel's routes and neighbours over netlink
+  bool addresses = true;      // give the ports' addresses to their kernel devices where missing
+  bool static_routes = true;  // give the routes of YAML to the kernel
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
@@ -199,6 +263,17 @@ struct Config {
   std::vector<unsigned> workers;                                            // cores; empty: all but the first
   enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does
   std::vector<Port> ports;
+  std::vector<Group> groups;
+  std::vector<Interface> interfaces;
+  std::vector<Filter> filters;
+  // The 802.1Q priority of what leaves with a tag, by DSCP; and of what comes with one by an interface with
+  // `trust: core`, the DSCP: the first that `pcp:` names, where the packet's own has another priority.
+  // `pcp:` is not there: priorities are 0, and not looked at.
+  struct Pcp {
+    std::array<std::uint8_t, 64> of_dscp{};
+    std::array<std::optional<Dscp>, 8> to_dscp{};
+  };
+  std::optional<Pcp> pcp;
   std::vector<Route> routes;
   std::vector<Neighbor> neighbors;
   std::vector<QueueSet> queues;
@@ -209,6 +284,7 @@ struct Config {
   Metrics metrics;
   FlowTable flow_table;
   Dpdk dpdk;
+  Icmp icmp;
   Kernel kernel;
 };
 

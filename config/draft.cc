@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "config/reader.h"
 #include "config/suggest.h"
 #include "config/values.h"
 
@@ -26,7 +27,7 @@ std::optional<std::size_t> Names::find(std::string_view name) const {
 
 std::optional<std::size_t> Names::resolve(const Node& reference, std::string_view noun,
                                           Problems& problems) const {
-  const auto* text = text_of(reference, fmt::format("the name of a {}", noun), problems);
+  const auto* text = text_of(reference, fmt::format("the name of {}", with_article(noun)), problems);
   if (!text) return {};
   const auto found = find(*text);
   if (!found && !problems.full()) {

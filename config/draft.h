@@ -42,12 +42,26 @@ struct Draft {
   bool lab = false;       // a router of a scenario: its ports need no device, its signals no key and no id
   bool names_id = false;  // `router` has an `id`, right or wrong
 
-  Names ports, queues, services;
+  Names ports, groups, filters, interfaces, queues, services;
 
   struct PortPlaces {
     Mark name, device, mtu;
     std::vector<Mark> addresses;
     std::optional<Mark> twin{};
+  };
+  struct GroupPlaces {
+    Mark name, shape;
+    bool known = false;  // its port exists
+  };
+  struct FilterPlaces {
+    Mark name;
+    std::vector<Mark> entries;
+  };
+  struct InterfacePlaces {
+    Mark name, tags, protocol, mtu, shape;
+    bool known = false;  // its port exists, and its tags are some
+    std::vector<Mark> addresses;
+    std::optional<Mark> group{}, twin{};
   };
   struct ServicePlaces {
     Mark name;
@@ -67,6 +81,9 @@ struct Draft {
     std::optional<Mark> borders;
   };
   std::vector<PortPlaces> port_places;
+  std::vector<GroupPlaces> group_places;
+  std::vector<FilterPlaces> filter_places;
+  std::vector<InterfacePlaces> interface_places;
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
   std::vector<Mark> queue_places;

@@ -2,7 +2,9 @@
 #include "config/parse.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,6 +31,9 @@ void read_version(MapReader& map, Problems& problems) {
 
 void read_sections(MapReader& map, Draft& draft) {
   draft.ports = Names(map.find("ports"));
+  draft.groups = Names(map.find("groups"));
+  draft.filters = Names(map.find("filters"));
+  draft.interfaces = Names(map.find("interfaces"));
   draft.queues = Names(map.find("queues"));
   draft.services = Names(map.find("services"));
   struct Section {
@@ -38,11 +43,12 @@ void read_sections(MapReader& map, Draft& draft) {
   // In the order that references need.
   for (const auto& [key, read] :
        {Section{"router", read_router}, Section{"workers", read_workers}, Section{"queues", read_queues},
-        Section{"ports", read_ports}, Section{"routes", read_routes}, Section{"neighbors", read_neighbors},
-        Section{"services", read_services}, Section{"classify", read_classify},
-        Section{"aggregates", read_aggregates}, Section{"signalling", read_signalling},
-        Section{"metrics", read_metrics}, Section{"flow_table", read_flow_table}, Section{"dpdk", read_dpdk},
-        Section{"kernel", read_kernel}}) {
+        Section{"ports", read_ports}, Section{"groups", read_groups}, Section{"filters", read_filters},
+        Section{"interfaces", read_interfaces}, Section{"pcp", read_pcp}, Section{"routes", read_routes},
+        Section{"neighbors", read_neighbors}, Section{"services", read_services},
+        Section{"classify", read_classify}, Section{"aggregates", read_aggregates},
+        Section{"signalling", read_signalling}, Section{"metrics", read_metrics}, Section{"icmp", read_icmp},
+        Section{"flow_table", read_flow_table}, Section{"dpdk", read_dpdk}, Section{"kernel", read_kernel}}) {
     if (const Node* n = map.find(key)) read(*n, draft);
   }
   map.require("ports");
@@ -70,15 +76,36 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   std::string text(Document::kMaxBytes + 1,
                    '\0');  // one more than parse() takes: it refuses, whatever the size
+  if (file) std::setvbuf(file.get(), nullptr, _IONBF, 0);  // a secret stays in no buffer of the C library's
   if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (file && !std::ferror(file.get())) return text;
   problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
   return {};
 }
 
+std::optional<std::string> read_yaml(const std::string& path, Problems& problems) {
+  auto text = read_text(path, problems);
+  const auto begin = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
+  if (begin == std::string::npos || text->back() == '\n' || (*text)[begin] == '{') return text;
+  const auto lines = static_cast<int>(std::ranges::count(*text, '\n'));
+  const auto column = static_cast<int>(text->size() - text->find_last_of('\n'));
+  problems.error({lines + 1, column},
+                 "the file ends within a line: what should follow may be missing; write it to its end");
+  return {};
+}
+
+std::optional<std::string> read_secret(const std::string& path, Problems& problems) {
+  auto text = read_text(path, problems);
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0)
+    problems.error({},
+                   "everybody on this machine may read or change it; `chmod o-rwx` keeps the secret in it");
+  return text;
+}
+
 ParseResult parse_file(const std::string& path) {
   Problems problems;
-  const auto text = read_text(path, problems);
+  const auto text = read_yaml(path, problems);
   if (!text) return {{}, problems.take({}, path)};
   return parse(*text, path);
 }

@@ -2,9 +2,8 @@
 // Section `classify`: ordered rules.
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 
-#include "config/names.h"
 #include "config/reader.h"
 #include "config/sections.h"
 
@@ -13,90 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxRules = 65535;
 constexpr std::uint64_t kMaxContracts = 1'000'000;  // of one rule
-constexpr std::uint64_t kMaxVlan = 4094;            // 4095 is reserved (802.1Q)
-
-std::optional<std::uint16_t> parse_port_number(std::string_view s) {
-  std::uint16_t n = 0;
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-  if (s.empty() || error != std::errc() || end != s.data() + s.size()) return {};
-  return n;
-}
-
-// `5004` or `5004-5005`.
-void read_port_range(const Node* node, PortRange& out, Problems& problems) {
-  const auto* text = node ? text_of(*node, "a port or a range like `5004-5005`", problems) : nullptr;
-  if (!text) return;
-  const std::string_view s = *text;
-  const auto dash = s.find('-');
-  const auto from = parse_port_number(s.substr(0, dash));
-  const auto to = dash == s.npos ? from : parse_port_number(s.substr(dash + 1));
-  if (!from || !to) {
-    problems.error(node->mark, fmt::format("{} is not a port or a range like `5004-5005`", quote(s)));
-  } else if (*from > *to) {
-    problems.error(node->mark, fmt::format("{} ends before it starts", quote(s)));
-  } else {
-    out = {*from, *to};
-  }
-}
-
-void read_vlan(const Node* node, std::optional<std::uint16_t>& out, std::uint64_t min, Problems& problems) {
-  std::uint16_t id = 0;
-  if (read_integer(node, min, kMaxVlan, id, problems)) out = id;
-}
-
-// Addresses and ICMP fix the family; two of them must not fix it differently.
-void settle_family(MapReader& map, Match& m, Problems& problems) {
-  using Family = Match::Family;
-  const auto settle = [&](std::string_view key, bool v6) {
-    const auto family = v6 ? Family::ipv6 : Family::ipv4;
-    if (m.family != Family::any && m.family != family) {
-      problems.error(map.at(key),
-                     fmt::format("`{}` is {}, the rest of the match is {}: nothing can match both", key,
-                                 v6 ? "IPv6" : "IPv4", v6 ? "IPv4" : "IPv6"));
-    }
-    m.family = family;
-  };
-  if (m.source) settle("source", m.source->address.is_v6());
-  if (m.destination) settle("destination", m.destination->address.is_v6());
-  if (m.protocol == kIcmp) settle("protocol", false);
-  if (m.protocol == kIcmpV6) settle("protocol", true);
-}
-
-void check_ports(MapReader& map, const Match& m, Problems& problems) {
-  if (!m.protocol || has_ports(*m.protocol)) return;
-  for (const auto* key : {"source_port", "destination_port"}) {
-    if (map.find(key))
-      problems.error(map.at(key), "this protocol has no ports: tcp, udp, dccp, sctp and udp-lite have");
-  }
-}
-
-void read_prefix(const Node* node, std::optional<Prefix>& out, Problems& problems) {
-  Prefix p;
-  if (read_masked(node, p, problems)) out = p;
-}
-
-void read_match(const Node& node, Match& m, Draft& draft) {
-  auto& problems = draft.problems;
-  MapReader map(node, "`match`", problems);
-  if (const Node* n = map.find("port")) m.port = draft.ports.resolve(*n, "port", problems);
-  read_vlan(map.find("vlan"), m.vlan, 0, problems);
-  read_vlan(map.find("inner_vlan"), m.inner_vlan, 1, problems);
-  if (map.find("inner_vlan") && (!map.find("vlan") || m.vlan == 0)) {
-    problems.error(map.at("inner_vlan"), "an inner VLAN needs `vlan`, the outer one");
-  }
-  read_prefix(map.find("source"), m.source, problems);
-  read_prefix(map.find("destination"), m.destination, problems);
-  std::uint8_t number = 0;
-  const Node* protocol = map.find("protocol");
-  if (protocol && read_protocol(*protocol, number, problems)) m.protocol = number;
-  read_port_range(map.find("source_port"), m.source_port, problems);
-  read_port_range(map.find("destination_port"), m.destination_port, problems);
-  const Node* dscp = map.find("dscp");
-  if (dscp && read_dscp(*dscp, number, problems)) m.dscp = number;
-  map.read_word("family", m.family, {{"ipv4", Match::Family::ipv4}, {"ipv6", Match::Family::ipv6}});
-  settle_family(map, m, problems);
-  check_ports(map, m, problems);
-}
 
 void read_per(MapReader& map, Rule& rule, Problems& problems) {
   using Per = Rule::Per;
@@ -106,7 +21,8 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
                  {"source", Per::source},
                  {"destination", Per::destination},
                  {"prefix", Per::prefix},
-                 {"vlan", Per::vlan}});
+                 {"vlan", Per::vlan},
+                 {"interface", Per::interface}});
   const Node* n = map.find("prefix");
   if (!n) return;
   if (rule.per != Per::prefix) problems.error(n->mark, "`prefix` lengths go with `per: prefix`");
@@ -115,10 +31,39 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
   read_integer(lengths.find("ipv6"), 1, 128, rule.prefix_v6, problems);
 }
 
-void read_contracts(MapReader& map, Rule& rule, Problems& problems) {
+// How many interfaces of `i` a rule can match.
+std::size_t matched(const Match& m, const Interface& i, const Config& c) {
+  if (m.interface) return &c.interfaces[*m.interface] == &i ? i.count() : 0;
+  if (m.port ? *m.port != i.port : i.trust != Port::Trust::customer) return 0;
+  if (m.vlan && *m.vlan != i.vlan) return 0;
+  if (!m.inner_vlan) return i.count();
+  return i.first_inner <= *m.inner_vlan && *m.inner_vlan <= i.last_inner ? 1 : 0;
+}
+
+// And how many ports, by what comes untagged.
+std::size_t matched(const Match& m, const std::vector<Port>& ports) {
+  if (m.interface || m.vlan.value_or(0) != 0) return 0;
+  if (m.port) return 1;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(ports, [](const Port& p) { return p.trust == Port::Trust::customer; }));
+}
+
+// `per: interface` sells as many as there are.
+std::uint32_t interfaces_of(const Match& m, const Config& c) {
+  std::size_t n = matched(m, c.ports);
+  for (const Interface& i : c.interfaces) n += matched(m, i, c);
+  return static_cast<std::uint32_t>(n);
+}
+
+void read_contracts(MapReader& map, Rule& rule, Draft& draft) {
+  auto& problems = draft.problems;
   std::uint32_t n = 1;
   const Node* node = map.find("contracts");
   const bool given = read_integer(node, 1, kMaxContracts, n, problems);
+  if (rule.per == Rule::Per::interface && !node) {
+    rule.contracts = interfaces_of(rule.match, draft.config);
+    return;
+  }
   const bool one = rule.per == Rule::Per::rule;
   if (node && one)
     problems.error(node->mark, "with `per: rule` a rule is one contract; leave `contracts` out");
@@ -136,12 +81,12 @@ void read_classify(const Node& node, Draft& draft) {
     }
     Rule rule;
     MapReader map(*n, "a rule", problems);
-    if (const Node* match = map.require("match")) read_match(*match, rule.match, draft);
+    if (const Node* match = map.require("match")) read_rule_match(*match, rule.match, draft);
     if (const Node* s = map.require("service")) {
       rule.service = draft.services.resolve(*s, "service", problems).value_or(0);
     }
     read_per(map, rule, problems);
-    read_contracts(map, rule, problems);
+    read_contracts(map, rule, draft);
     draft.config.rules.push_back(rule);
     draft.rule_places.push_back(n->mark);
   }

@@ -134,7 +134,7 @@ void read_device(const Node& node, Device& device, Draft& draft) {
   device = read;
 }
 
-void read_twin(const Node& node, Port& port, Problems& problems) {
+void read_twin(const Node& node, std::optional<std::string>& twin, Problems& problems) {
   const auto* text = text_of(node, "the name of a TAP device or `off`", problems);
   if (!text) return;
   const auto flag = parse_flag(*text).value;
@@ -145,10 +145,7 @@ void read_twin(const Node& node, Port& port, Problems& problems) {
                                           quote(*text)));
     return;
   }
-  port.twin = off ? "" : *text;
-  if (port.device.kind == Kind::af_xdp || port.device.kind == Kind::af_packet)
-    problems.warning(node.mark, fmt::format("`{}` is a device of the kernel already: `twin` does nothing",
-                                            port.device.name));
+  twin = off ? "" : *text;
 }
 
 }  // namespace surety::config

@@ -32,16 +32,8 @@ void read_overhead(const Node& node, WireOverhead& overhead, Problems& problems)
   }
 }
 
-void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems) {
-  map.read("shape", shaper.rate);
-  if (!map.read("burst", shaper.burst)) {
-    // A fast port sends more than two packets in the time that a turn of the worker takes.
-    if (shaper.rate) shaper.burst = default_burst(*shaper.rate);
-  } else if (!map.find("shape")) {
-    problems.warning(map.at("burst"), "`burst` does nothing without `shape`");
-  }
-  if (shaper.burst > kMaxBucketDepth) problems.error(map.at("burst"), "a burst is at most 1 GB");
-  if (const Node* n = map.find("overhead")) read_overhead(*n, shaper.overhead, problems);
+bool is_of_kernel(const Device& d) {
+  return d.kind == Device::Kind::af_xdp || d.kind == Device::Kind::af_packet;
 }
 
 void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& draft) {
@@ -56,11 +48,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   if (const Node* n = map.find("addresses")) {
     read_interface_addresses(*n, port.addresses, places.addresses, draft.problems);
   }
-  map.read_word("trust", port.trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
-  using Check = Port::SourceCheck;
-  port.source_check = port.trust == Port::Trust::customer ? Check::strict : Check::off;
-  map.read_word("source_check", port.source_check,
-                {{"strict", Check::strict}, {"loose", Check::loose}, {"off", Check::off}});
+  read_trust(map, port.trust, port.source_check);
   read_integer(map.find("mtu"), kMinMtu, kMaxMtu, port.mtu, draft.problems);
   places.mtu = map.at("mtu");
   map.read("mac", port.mac);
@@ -69,12 +57,36 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   map.read("promiscuous", port.promiscuous);
   read_port_workers(map, port, draft);
   if (const Node* n = map.find("twin")) {
-    read_twin(*n, port, draft.problems);
+    read_twin(*n, port.twin, draft.problems);
     places.twin = n->mark;
+    if (port.twin && is_of_kernel(port.device))
+      draft.problems.warning(
+          n->mark,
+          fmt::format("`{}` is a device of the kernel already: `twin` does nothing", port.device.name));
   }
 }
 
 }  // namespace
+
+void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems) {
+  map.read("shape", shaper.rate);
+  if (!map.read("burst", shaper.burst)) {
+    // A fast port sends more than two packets in the time that a turn of the worker takes.
+    if (shaper.rate) shaper.burst = default_burst(*shaper.rate);
+  } else if (!map.find("shape")) {
+    problems.warning(map.at("burst"), "`burst` does nothing without `shape`");
+  }
+  if (shaper.burst > kMaxBucketDepth) problems.error(map.at("burst"), "a burst is at most 1 GB");
+  if (const Node* n = map.find("overhead")) read_overhead(*n, shaper.overhead, problems);
+}
+
+void read_trust(MapReader& map, Port::Trust& trust, Port::SourceCheck& check) {
+  map.read_word("trust", trust, {{"customer", Port::Trust::customer}, {"core", Port::Trust::core}});
+  using Check = Port::SourceCheck;
+  check = trust == Port::Trust::customer ? Check::strict : Check::off;
+  map.read_word("source_check", check,
+                {{"strict", Check::strict}, {"loose", Check::loose}, {"off", Check::off}});
+}
 
 void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
                               Problems& problems) {

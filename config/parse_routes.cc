@@ -13,9 +13,28 @@ namespace {
 
 constexpr std::size_t kMaxNextHops = 64;
 
-// `via: A`, `via: [A, B]` (ECMP), with `port` where all of them are behind one.
-void read_gateways(const Node& via, std::optional<std::size_t> port, const Prefix& to, Route& route,
-                   std::vector<Mark>& places, Problems& problems) {
+// `port` or `interface`; null: neither is there.
+const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
+                        std::optional<std::size_t>& interface, Draft& draft) {
+  const Node* p = map.find("port");
+  const Node* i = map.find("interface");
+  if (p && i) draft.problems.error(p->mark, "the interface lies on its port: leave `port` out");
+  if (i) {
+    interface = draft.interfaces.resolve(*i, "interface", draft.problems);
+  } else if (p) {
+    port = draft.ports.resolve(*p, "port", draft.problems);
+  }
+  return i ? i : p;
+}
+
+// Behind one, an address is at the tag that it was learned by.
+bool is_template(std::optional<std::size_t> interface, const Draft& draft) {
+  return interface && draft.config.interfaces[*interface].is_template();
+}
+
+// `via: A`, `via: [A, B]` (ECMP), with `outlet` where all of them are behind one.
+void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& route, std::vector<Mark>& places,
+                   Problems& problems) {
   for (const Node* n : list_of(via)) {
     IpAddress gateway;
     if (!read_value(*n, gateway, problems)) continue;
@@ -32,7 +51,8 @@ void read_gateways(const Node& via, std::optional<std::size_t> port, const Prefi
       if (h.via == gateway)
         problems.error(n->mark, fmt::format("gateway {} is already there", quote(n->text)));
     }
-    route.next_hops.push_back({gateway, port});
+    outlet.via = gateway;
+    route.next_hops.push_back(outlet);
     places.push_back(n->mark);
     if (route.next_hops.size() > kMaxNextHops) {
       problems.error(n->mark, fmt::format("too many gateways: at most {}", kMaxNextHops));
@@ -42,30 +62,48 @@ void read_gateways(const Node& via, std::optional<std::size_t> port, const Prefi
   if (via.kind == Node::Kind::sequence && via.items.empty()) problems.error(via.mark, "no gateway at all");
 }
 
+// Where a neighbor is.
+void read_link(MapReader& map, Neighbor& neighbor, Draft& draft) {
+  std::optional<std::size_t> port;
+  const Node* by = read_outlet(map, port, neighbor.interface, draft);
+  if (!by && map.node().kind == Node::Kind::map)
+    draft.problems.error(map.node().mark, "a neighbor needs `port` or `interface`");
+  if (is_template(neighbor.interface, draft))
+    draft.problems.error(
+        by->mark, fmt::format("{} is one interface for each inner tag: which of them has a neighbor is "
+                              "learned, not said",
+                              quote(by->text)));
+  if (neighbor.interface) port = draft.config.interfaces[*neighbor.interface].port;
+  neighbor.port = port.value_or(0);
+}
+
 // Whether the destination is known.
 bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft& draft) {
   auto& problems = draft.problems;
   MapReader map(node, "a route", problems);
   const bool known = read_masked(map.require("to"), route.to, problems);
   const Node* via = map.find("via");
-  const Node* port = map.find("port");
+  NextHop outlet;
+  const Node* by = read_outlet(map, outlet.port, outlet.interface, draft);
   map.read("blackhole", route.blackhole);
   if (node.kind != Node::Kind::map) return known;
-  if (route.blackhole && (via || port)) {
-    problems.error(map.at("blackhole"), "a blackhole route leads nowhere; leave `via` and `port` out");
+  if (route.blackhole && (via || by)) {
+    problems.error(map.at("blackhole"),
+                   "a blackhole route leads nowhere; leave `via`, `port` and `interface` out");
     return known;
   }
-  if (!route.blackhole && !via && !port) {
-    problems.error(node.mark, "a route needs `via`, `port` or `blackhole: true`");
+  if (!route.blackhole && !via && !by) {
+    problems.error(node.mark, "a route needs `via`, `port`, `interface` or `blackhole: true`");
     return known;
   }
-  std::optional<std::size_t> index;
-  if (port) index = draft.ports.resolve(*port, "port", problems);
   if (via && known) {
-    read_gateways(*via, index, route.to, route, places, problems);
-  } else if (!via && index) {
-    route.next_hops.push_back({{}, index});
-    places.push_back(port->mark);
+    read_gateways(*via, outlet, route.to, route, places, problems);
+  } else if (!via && is_template(outlet.interface, draft)) {
+    problems.error(by->mark, fmt::format("{} is one interface for each inner tag: a route there needs `via`",
+                                         quote(by->text)));
+  } else if (!via && (outlet.port || outlet.interface)) {
+    route.next_hops.push_back(outlet);
+    places.push_back(by->mark);
   }
   return known;
 }
@@ -99,8 +137,7 @@ void read_neighbors(const Node& node, Draft& draft) {
     MapReader map(*n, "a neighbor", draft.problems);
     const bool known = map.required("address", neighbor.address);
     map.required("mac", neighbor.mac);
-    const Node* port = map.require("port");
-    if (port) neighbor.port = draft.ports.resolve(*port, "port", draft.problems).value_or(0);
+    read_link(map, neighbor, draft);
     if (known) {
       const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark.line);
       if (!fresh) {

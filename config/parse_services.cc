@@ -33,12 +33,23 @@ std::string what_of(const Node& node) {
   return "a service";
 }
 
+void read_objective(MapReader& map, std::optional<double>& out, Problems& problems) {
+  Probability part(0);
+  if (!map.read("objective", part)) return;
+  if (part == Probability(0)) {
+    problems.error(map.at("objective"), "an objective is more than 0 and at most 100 %");
+  } else {
+    out = part.value();
+  }
+}
+
 void read_service(const Node& node, Service& s, Places& places, Problems& problems) {
   MapReader map(node, what_of(node), problems);
   if (!read_conditioner(map, s, places, problems)) {
     map.ignore_the_rest();
     return;
   }
+  if (!std::holds_alternative<None>(s.conditioner)) read_objective(map, s.objective, problems);
   const int colours = std::visit([](const auto& c) { return c.kColours; }, s.conditioner);
   if (const Node* n = map.find("mark")) read_mark(*n, s, colours, problems);
 }

@@ -9,7 +9,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::uint64_t kMaxTopFlows = 1000;  // metrics have a ceiling on series
+constexpr std::uint64_t kMaxTopFlows = 1000, kMaxContracts = 100'000;  // metrics have a ceiling on series
 constexpr std::uint64_t kMinFlows = 64, kMaxFlows = 1 << 26;
 constexpr std::uint64_t kMaxCreations = 100'000'000;  // a second
 constexpr std::uint32_t kMaxHeld = 1 << 24;
@@ -28,6 +28,28 @@ bool is_listen(std::string_view s) {
   return port.value && host.find_first_of(":[] /") == host.npos;
 }
 
+bool is_loopback(std::string_view listen) {
+  const auto host = listen.substr(0, listen.rfind(':'));
+  return host.starts_with("127.") || host == "[::1]" || host == "localhost";
+}
+
+void read_tls(const Node& node, Metrics::Tls& tls, Draft& draft) {
+  MapReader map(node, "`tls`", draft.problems);
+  if (map.required("cert_file", tls.cert_file)) tls.cert_file = draft.file_name(tls.cert_file);
+  if (map.required("key_file", tls.key_file)) tls.key_file = draft.file_name(tls.key_file);
+}
+
+void warn_of_readers(const Metrics& m, Mark at, Problems& problems) {
+  if (m.listen.empty() || is_loopback(m.listen)) return;
+  if (m.password_file.empty())
+    problems.warning(
+        at,
+        "whoever reaches this address may read the metrics: ask for a password (`password_file`, "
+        "and `tls`), or listen on 127.0.0.1");
+  else if (!m.tls)
+    problems.warning(at, "the password crosses the network as it is: encrypt it (`tls`)");
+}
+
 }  // namespace
 
 void read_metrics(const Node& node, Draft& draft) {
@@ -44,7 +66,11 @@ void read_metrics(const Node& node, Draft& draft) {
       m.listen = off ? "" : *text;
     }
   }
+  if (const Node* n = map.find("tls")) read_tls(*n, m.tls.emplace(), draft);
+  if (map.read("password_file", m.password_file)) m.password_file = draft.file_name(m.password_file);
+  warn_of_readers(m, map.at("listen"), draft.problems);
   read_integer(map.find("top_flows"), 0, kMaxTopFlows, m.top_flows, draft.problems);
+  read_integer(map.find("contracts"), 0, kMaxContracts, m.contracts, draft.problems);
 }
 
 void read_flow_table(const Node& node, Draft& draft) {
@@ -81,11 +107,17 @@ void read_dpdk(const Node& node, Draft& draft) {
   }
 }
 
+void read_icmp(const Node& node, Draft& draft) {
+  MapReader map(node, "`icmp`", draft.problems);
+  map.read("interface_information", draft.config.icmp.interface_information);
+}
+
 void read_kernel(const Node& node, Draft& draft) {
   auto& k = draft.config.kernel;
   MapReader map(node, "`kernel`", draft.problems);
   map.read("routes", k.routes);
   map.read("addresses", k.addresses);
+  map.read("static_routes", k.static_routes);
 }
 
 }  // namespace surety::config

@@ -94,6 +94,10 @@ void MapReader::word_error(const Node& n, std::string_view key, const std::vecto
   }
 }
 
+std::string with_article(std::string_view noun) {
+  return fmt::format("{} {}", std::string_view("aeiou").find(noun.front()) == noun.npos ? "a" : "an", noun);
+}
+
 void check_names(const Node& node, std::string_view noun, Problems& problems) {
   if (node.kind != Node::Kind::map) {
     problems.error(node.mark, fmt::format("expected {}s by name: `name: ...`", noun));
@@ -101,8 +105,8 @@ void check_names(const Node& node, std::string_view noun, Problems& problems) {
   report_repeated(node, problems);
   for (const auto& [key, value] : node.entries) {
     if (key->kind == Node::Kind::scalar && !is_name(key->text)) {
-      problems.error(key->mark, fmt::format("{} cannot name a {}: up to {} letters, digits, `-`, `_` and `.`",
-                                            quote(key->text), noun, kMaxName));
+      problems.error(key->mark, fmt::format("{} cannot name {}: up to {} letters, digits, `-`, `_` and `.`",
+                                            quote(key->text), with_article(noun), kMaxName));
     }
   }
 }

@@ -78,6 +78,9 @@ class MapReader {
   bool ignore_ = false;
 };
 
+// `noun` with the article that it takes: "a port", "an interface".
+std::string with_article(std::string_view noun);
+
 void check_names(const Node& node, std::string_view noun, Problems& problems);
 
 // The entries of a map whose keys are names that the user makes up (ports, services, ...): calls each(name,

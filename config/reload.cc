@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -21,15 +22,6 @@ const Node* entry(const Node* map, std::string_view key) {
   const auto found = std::find_if(map->entries.begin(), map->entries.end(),
                                   [&](const auto& e) { return e.first->text == key; });
   return found == map->entries.end() ? nullptr : found->second;
-}
-
-// A port's classes, without their parameters: what its queues are made for.
-std::vector<std::pair<std::string_view, bool>> classes_of(const Config& c, const Port& port) {
-  std::vector<std::pair<std::string_view, bool>> classes;
-  if (port.queues)
-    for (const QueueClass& q : c.queues[*port.queues].classes)
-      classes.emplace_back(q.scheduling.name, q.scheduling.strict);
-  return classes;
 }
 
 class Comparison {
@@ -91,6 +83,13 @@ class Comparison {
     constexpr auto off = Signalling::Mode::off;
     fixed((a.mode == off) == (b.mode == off), {"signalling", "mode"});
     if (a.mode == off || b.mode == off) return;
+    const auto directory = [](const Signalling& s) {
+      return std::filesystem::path(s.key_file).parent_path();
+    };
+    if (directory(a) != directory(b))
+      problems_.error(
+          place({"signalling", "key_file"}),
+          "`signalling.key_file` cannot move to another directory while the router runs; restart it");
     fixed(a.max_age == b.max_age, {"signalling", "max_age"});
     fixed(a.queue_limit == b.queue_limit, {"signalling", "queue_limit"});
     fixed(a.source_limit == b.source_limit, {"signalling", "source_limit"});
@@ -110,7 +109,6 @@ class Comparison {
   void compare(const Port& a, const Port& b) {
     const std::string_view name = b.name;
     fixed(a.device == b.device, {"ports", name, "device"});
-    fixed(a.addresses == b.addresses, {"ports", name, "addresses"});
     fixed(a.trust == b.trust, {"ports", name, "trust"});
     fixed(a.mtu == b.mtu, {"ports", name, "mtu"});
     fixed(a.mac == b.mac, {"ports", name, "mac"});
@@ -119,12 +117,10 @@ class Comparison {
     fixed(a.rx_queues == b.rx_queues && a.rx_workers == b.rx_workers && a.dispatch == b.dispatch,
           {"ports", name, "receive"});
     fixed(a.twin == b.twin, {"ports", name, "twin"});
-    if (a.queues.has_value() == b.queues.has_value() && classes_of(running_, a) == classes_of(next_, b))
-      return;
-    problems_.error(place({"ports", name, "queues"}),
-                    fmt::format("the classes of port `{}` cannot come, go, change places or become strict "
-                                "while the router runs; restart it",
-                                name));
+    if (a.queues.has_value() == b.queues.has_value()) return;
+    problems_.error(
+        place({"ports", name, "queues"}),
+        fmt::format("port `{}` cannot get `queues` or lose them while the router runs; restart it", name));
   }
 
   const Config &running_, &next_;
@@ -147,7 +143,7 @@ ParseResult parse_reload(const Config& running, std::string_view text, const std
 
 ParseResult parse_reload_file(const Config& running, const std::string& path, std::string& hash) {
   Problems problems;
-  const auto text = read_text(path, problems);
+  const auto text = read_yaml(path, problems);
   if (!text) return {{}, problems.take({}, path)};
   hash = hash_of(*text);
   return parse_reload(running, *text, path);

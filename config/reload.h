@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Another configuration for a router that runs.
 //
-// Taken over while it runs: routes, neighbours, services, classification, aggregates, how many top
-// flows are shown, a port's `shape`, `burst` and `overhead`, the parameters of queues and classes,
-// the creation rate of flows, the signalling's `key_file` and whether it observes or acts. What
-// memory, devices and threads were made for at the start is refused, each at its place in the file:
-// it takes a restart. So are the first rules that match `dscp`.
+// Taken over while it runs: routes, neighbours, services, classification, aggregates, interfaces, groups,
+// filters, `pcp`, how many top flows and contracts are shown, a port's addresses, `shape`, `burst` and
+// `overhead`, the parameters of queues and classes, the creation rate of flows, the signalling's `key_file`
+// and whether it observes or acts, the metrics' `tls` and `password_file`. What memory, devices and threads
+// were made for at the start is refused, each at its place in the file: it takes a restart. So are the first
+// rules that match `dscp`.
 #pragma once
 
 #include <string>

@@ -11,6 +11,9 @@ namespace surety::config {
 class MapReader;
 
 inline constexpr std::size_t kMaxPorts = 32;
+// The members of templates counted; ports have the numbers that the interfaces leave.
+inline constexpr std::size_t kMaxInterfacesOfPort = 4096, kMaxInterfaces = 65'536 - 64;
+inline constexpr std::uint64_t kMaxVlan = 4094;               // 4095 is reserved (802.1Q)
 inline constexpr std::uint64_t kMinMtu = 68, kMaxMtu = 9216;  // RFC 791; what every driver can do
 inline constexpr std::uint64_t kMaxCore = 1023;
 
@@ -20,22 +23,34 @@ void read_workers(const Node& node, Draft& draft);
 void read_ports(const Node& node, Draft& draft);  // after queues
 void read_device(const Node& node, Device& device, Draft& draft);
 void read_port_workers(MapReader& port, Port& out, Draft& draft);  // after workers
-void read_twin(const Node& node, Port& port, Problems& problems);  // after the port's device
+void read_twin(const Node& node, std::optional<std::string>& twin, Problems& problems);
+void read_shaper(MapReader& map, PortShaperParams& shaper, Problems& problems);
+// `trust` and `source_check`, whose default follows from it.
+void read_trust(MapReader& map, Port::Trust& trust, Port::SourceCheck& check);
 void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, std::vector<Mark>& places,
                               Problems& problems);
-void read_routes(const Node& node, Draft& draft);     // after ports
-void read_neighbors(const Node& node, Draft& draft);  // after ports
+void read_groups(const Node& node, Draft& draft);  // after ports
+void read_filters(const Node& node, Draft& draft);
+void read_interfaces(const Node& node, Draft& draft);  // after ports, groups and filters
+void read_pcp(const Node& node, Draft& draft);
+void read_routes(const Node& node, Draft& draft);     // after ports and interfaces
+void read_neighbors(const Node& node, Draft& draft);  // after ports and interfaces
 void read_queues(const Node& node, Draft& draft);
 void read_rio(const Node& node, RioParams& rio, Problems& problems);
 void read_services(const Node& node, Draft& draft);
 // The word after `conditioner` and what belongs to it; false: not known, and reported.
 bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, Problems& problems);
-void read_classify(const Node& node, Draft& draft);    // after ports and services
+// What a rule matches, and what an entry of a filter does: as that, but for where it comes by.
+void read_rule_match(const Node& node, Match& m, Draft& draft);  // after ports and interfaces
+void read_filter_match(const Node& node, Match& m, Problems& problems);
+bool matches_all(const Match& m);
+void read_classify(const Node& node, Draft& draft);    // after ports, interfaces and services
 void read_aggregates(const Node& node, Draft& draft);  // after ports and queues
 void read_signalling(const Node& node, Draft& draft);
 void read_metrics(const Node& node, Draft& draft);
 void read_flow_table(const Node& node, Draft& draft);
 void read_dpdk(const Node& node, Draft& draft);
+void read_icmp(const Node& node, Draft& draft);
 void read_kernel(const Node& node, Draft& draft);
 
 // All sections of `map` (but `version`) in the order their references need.
@@ -44,12 +59,21 @@ void read_sections(MapReader& map, Draft& draft);
 
 // The text of a file, as far as a Document takes it; none: reported.
 std::optional<std::string> read_text(const std::string& path, Problems& problems);
+// Of a configuration: also reported, and none, where the text ends within a line. So does a file that is not
+// written to its end yet, and what is there of it may well be a configuration. JSON is whole with its last
+// brace.
+std::optional<std::string> read_yaml(const std::string& path, Problems& problems);
+// Of one that holds a secret: also reported where everybody on this machine may read or change it.
+std::optional<std::string> read_secret(const std::string& path, Problems& problems);
 
 // What only the whole file shows. Errors; and, in a file without errors, warnings.
 void validate_ports(Draft& draft);
+void validate_interfaces(Draft& draft);
 void validate_signalling(Draft& draft);
 void settle_auto_max(Draft& draft);  // of `alpha`; in a file without errors
 void validate_aggregates(Draft& draft);
+void warn_about_interfaces(Draft& draft);
+void warn_about_filters(Draft& draft);
 void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);

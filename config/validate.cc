@@ -13,6 +13,9 @@ void warn_about_unused(Draft& draft) {
   for (const auto& p : draft.config.ports) {
     if (p.queues) queues.insert(*p.queues);
   }
+  for (const auto& i : draft.config.interfaces) {
+    if (i.queues) queues.insert(*i.queues);
+  }
   for (const auto& r : draft.config.rules) services.insert(r.service);
   for (std::size_t i = 0; i < draft.config.queues.size(); ++i) {
     if (queues.contains(i)) continue;
@@ -20,7 +23,8 @@ void warn_about_unused(Draft& draft) {
                            fmt::format("no port uses queue set `{}`", draft.config.queues[i].name));
   }
   for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
-    if (services.contains(i)) continue;
+    // One without a conditioner promises nothing, so that nobody goes without it.
+    if (services.contains(i) || std::holds_alternative<None>(draft.config.services[i].conditioner)) continue;
     draft.problems.warning(draft.service_places[i].name,
                            fmt::format("no rule uses service `{}`", draft.config.services[i].name));
   }
@@ -28,11 +32,14 @@ void warn_about_unused(Draft& draft) {
 
 void validate(Draft& draft) {
   validate_ports(draft);
+  validate_interfaces(draft);
   validate_signalling(draft);
   validate_aggregates(draft);
   // Sums and warnings of things that an error has left half read would only distract.
   if (!draft.problems.any_error()) settle_auto_max(draft);
   if (draft.problems.any_error()) return;
+  warn_about_interfaces(draft);
+  warn_about_filters(draft);
   warn_about_routes(draft);
   warn_about_covered_rules(draft);
   warn_about_committed_rates(draft);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports among each other: devices, twins, addresses and MTUs.
+// Ports among each other: devices; and with their interfaces: twins, addresses and MTUs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -32,7 +33,7 @@ void check_devices(Draft& draft) {
   }
 }
 
-bool is_interface(const Device& d) {
+bool is_of_kernel(const Device& d) {
   using Kind = Device::Kind;
   return d.kind == Kind::af_xdp || d.kind == Kind::af_packet || d.kind == Kind::tap;
 }
@@ -41,38 +42,52 @@ bool is_interface(const Device& d) {
 void check_twins(Draft& draft) {
   std::map<std::string, std::string> owners;
   for (const auto& port : draft.config.ports)
-    if (is_interface(port.device)) owners.emplace(port.device.name, port.name);
-  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
-    const auto& port = draft.config.ports[i];
-    if (port.twin.value_or("").empty() || !draft.port_places[i].twin) continue;
-    const auto [it, fresh] = owners.emplace(*port.twin, port.name);
+    if (is_of_kernel(port.device)) owners.emplace(port.device.name, fmt::format("port `{}`", port.name));
+  const auto check = [&](const char* noun, const auto& x, const auto& places) {
+    if (x.twin.value_or("").empty() || !places.twin) return;
+    const auto [it, fresh] = owners.emplace(*x.twin, fmt::format("{} `{}`", noun, x.name));
     if (!fresh)
-      draft.problems.error(*draft.port_places[i].twin,
-                           fmt::format("`{}` is already a device of port `{}`", it->first, it->second));
+      draft.problems.error(*places.twin,
+                           fmt::format("`{}` is already a device of {}", it->first, it->second));
+  };
+  for (std::size_t i = 0; i < draft.config.ports.size(); ++i)
+    check("port", draft.config.ports[i], draft.port_places[i]);
+  for (std::size_t i = 0; i < draft.config.interfaces.size(); ++i)
+    check("interface", draft.config.interfaces[i], draft.interface_places[i]);
+}
+
+// Of a port or an interface.
+void check_addresses(const std::string& owner, const std::vector<Prefix>& addresses,
+                     const std::vector<Mark>& places, std::map<IpAddress, std::string>& owners,
+                     Problems& problems) {
+  for (std::size_t j = 0; j < addresses.size(); ++j) {
+    const auto& address = addresses[j].address;
+    if (is_link_local_v6(address)) continue;  // each link has its own
+    const auto [it, fresh] = owners.emplace(address, owner);
+    if (!fresh)
+      problems.error(places[j],
+                     fmt::format("`{}` is already an address of {}", to_string(address), it->second));
   }
 }
 
+void check_mtu(const std::string& owner, const std::vector<Prefix>& addresses, std::uint16_t mtu, Mark at,
+               Problems& problems) {
+  const bool v6 = std::ranges::any_of(addresses, [](const Prefix& p) { return p.address.is_v6(); });
+  if (v6 && mtu < kMinMtuV6)
+    problems.error(at, fmt::format("IPv6 needs an MTU of at least {}; {} has {}", kMinMtuV6, owner, mtu));
+}
+
 void check_addresses(Draft& draft) {
-  std::map<std::string, std::string> owners;
-  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
-    const auto& port = draft.config.ports[i];
-    const auto& places = draft.port_places[i];
-    bool v6 = false;
-    for (std::size_t j = 0; j < port.addresses.size(); ++j) {
-      const auto& address = port.addresses[j].address;
-      v6 |= address.is_v6();
-      if (is_link_local_v6(address)) continue;  // each link has its own
-      const auto [it, fresh] = owners.emplace(to_string(address), port.name);
-      if (!fresh) {
-        draft.problems.error(places.addresses[j],
-                             fmt::format("`{}` is already an address of port `{}`", it->first, it->second));
-      }
-    }
-    if (v6 && port.mtu < kMinMtuV6) {
-      draft.problems.error(places.mtu, fmt::format("IPv6 needs an MTU of at least {}; port `{}` has {}",
-                                                   kMinMtuV6, port.name, port.mtu));
-    }
-  }
+  std::map<IpAddress, std::string> owners;
+  const auto check = [&](const std::string& owner, const auto& x, const auto& places) {
+    check_addresses(owner, x.addresses, places.addresses, owners, draft.problems);
+    check_mtu(owner, x.addresses, x.mtu, places.mtu, draft.problems);
+  };
+  const auto& c = draft.config;
+  for (std::size_t i = 0; i < c.ports.size(); ++i)
+    check(fmt::format("port `{}`", c.ports[i].name), c.ports[i], draft.port_places[i]);
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+    check(fmt::format("interface `{}`", c.interfaces[i].name), c.interfaces[i], draft.interface_places[i]);
 }
 
 }  // namespace

@@ -18,12 +18,23 @@ std::string in_text(Rate r) {
   return fmt::format("{} bit/s", n);
 }
 
+// Which ports have customers, or the core, behind them or behind an interface of theirs.
+std::vector<bool> towards(Port::Trust trust, const Config& c) {
+  std::vector<bool> ports;
+  for (const Port& p : c.ports) ports.push_back(p.trust == trust);
+  for (const Interface& i : c.interfaces)
+    if (i.trust == trust) ports[i.port] = true;
+  return ports;
+}
+
 // The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of
 // IP packets of some size it is what remains beside what the wire adds to each.
-std::optional<Rate> way_out(const std::vector<Port>& ports, std::optional<Bytes> packet = {}) {
+std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet = {}) {
+  const auto core = towards(Port::Trust::core, c);
   std::optional<Rate> sum;
-  for (const auto& p : ports) {
-    if (p.trust != Port::Trust::core) continue;
+  for (std::size_t i = 0; i < c.ports.size(); ++i) {
+    const Port& p = c.ports[i];
+    if (!core[i]) continue;
     if (!p.shaper.rate) return {};
     const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(1)).count());
     const double part = packet ? static_cast<double>(length) / p.shaper.overhead.wire_bytes(length) : 1;
@@ -32,11 +43,13 @@ std::optional<Rate> way_out(const std::vector<Port>& ports, std::optional<Bytes>
   return sum;
 }
 
-std::uint16_t largest_customer_mtu(const std::vector<Port>& ports) {
+std::uint16_t largest_customer_mtu(const Config& c) {
   std::uint16_t mtu = 0;
-  for (const auto& p : ports) {
-    if (p.trust == Port::Trust::customer) mtu = std::max(mtu, p.mtu);
-  }
+  const auto look = [&](const auto& x) {
+    if (x.trust == Port::Trust::customer) mtu = std::max(mtu, x.mtu);
+  };
+  std::ranges::for_each(c.ports, look);
+  std::ranges::for_each(c.interfaces, look);
   return mtu;
 }
 
@@ -48,14 +61,57 @@ bool has_auto_max(const Service& service) {
 // What rules promise, in bit/s: to those that get no more than that, and to those that may have more.
 struct Sold {
   double policed = 0, open = 0;
-  Rate all() const {
-    return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(policed + open, 1e18)));
+  double both() const { return policed + open; }
+  Rate all() const { return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(both(), 1e18))); }
+};
+
+// The sum of what rules promise. Interfaces of a group share one line: what is promised to them all counts as
+// at most what the group is shaped to, since no more than that comes of it.
+class Promises {
+ public:
+  explicit Promises(const Config& c) : config_(c), groups_(c.groups.size()) {}
+
+  void add(const Rule& rule) {
+    const Service& service = config_.services[rule.service];
+    const double rate = rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
+    const auto group = rule.match.interface ? config_.interfaces[*rule.match.interface].group : std::nullopt;
+    Sold& part = group ? groups_[*group] : others_;
+    sum_ -= group ? at_most(*group) : 0;
+    (std::holds_alternative<Police>(service.conditioner) ? part.policed : part.open) += rate;
+    sum_ += group ? at_most(*group) : rate;
   }
+  Rate so_far() const { return Sold{.open = sum_}.all(); }
+  Sold all() const {
+    Sold sum = others_;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      sum.policed += counted(g).policed;
+      sum.open += counted(g).open;
+    }
+    return sum;
+  }
+
+ private:
+  double at_most(std::size_t group) const {
+    const auto& rate = config_.groups[group].shaper.rate;
+    const double all = groups_[group].both();
+    return rate ? std::min(all, static_cast<double>(rate->bits_per_second())) : all;
+  }
+  // Each contract of an overbooked group gets less in the same proportion.
+  Sold counted(std::size_t group) const {
+    const Sold& s = groups_[group];
+    const double part = s.both() > 0 ? at_most(group) / s.both() : 1;
+    return {s.policed * part, s.open * part};
+  }
+
+  const Config& config_;
+  Sold others_;
+  std::vector<Sold> groups_;
+  double sum_ = 0;
 };
 
 // None where a rule does not say how many contracts it sells, which is reported.
 std::optional<Sold> sold(Draft& draft) {
-  Sold sum;
+  Promises sum(draft.config);
   bool known = true;
   for (std::size_t i = 0; i < draft.config.rules.size(); ++i) {
     const auto& rule = draft.config.rules[i];
@@ -67,11 +123,9 @@ std::optional<Sold> sold(Draft& draft) {
           draft.rule_places[i],
           "`max: auto` of `alpha` follows what is sold: say how many contracts this rule sells "
           "by `contracts`");
-    const bool policed = std::holds_alternative<Police>(service.conditioner);
-    (policed ? sum.policed : sum.open) +=
-        rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
+    sum.add(rule);
   }
-  return known ? std::optional(sum) : std::nullopt;
+  return known ? std::optional(sum.all()) : std::nullopt;
 }
 
 // What is left of `capacity` after what is policed, over what the others have bought, less one.
@@ -112,6 +166,62 @@ Rate permitted_up_to(const std::vector<Aggregate>& aggregates, std::size_t last)
   return sum;
 }
 
+void warn_about_promises(Draft& draft) {
+  const auto limit = way_out(draft.config);
+  Promises promises(draft.config);
+  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
+    const auto& rule = draft.config.rules[i];
+    if (!rule.contracts) continue;
+    promises.add(rule);
+    if (promises.so_far() <= *limit) continue;
+    draft.problems.warning(
+        draft.rule_places[i],
+        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
+                    in_text(promises.so_far()), in_text(*limit)));
+    break;
+  }
+}
+
+// Of a port or an interface.
+void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperParams& shaper,
+                               std::optional<std::size_t> queues, Mark at) {
+  if (!queues || !shaper.rate) return;
+  const auto& set = draft.config.queues[*queues];
+  const Rate caps = strict_caps(set);
+  if (caps <= *shaper.rate) return;
+  draft.problems.warning(
+      at, fmt::format("strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to",
+                      set.name, in_text(caps), in_text(*shaper.rate), noun));
+}
+
+// What a group or an interface is shaped to, against what it lies on.
+void warn_about_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
+                      const std::string& on, Mark at) {
+  if (!shaper.rate || !below.rate || *shaper.rate <= *below.rate) return;
+  draft.problems.warning(at, fmt::format("{} is more than the {} that {} is shaped to", in_text(*shaper.rate),
+                                         in_text(*below.rate), on));
+}
+
+void warn_about_shapes(Draft& draft) {
+  const Config& c = draft.config;
+  const auto port = [&](std::size_t p) { return fmt::format("port `{}`", c.ports[p].name); };
+  for (std::size_t g = 0; g < c.groups.size(); ++g) {
+    const Group& group = c.groups[g];
+    warn_about_shape(draft, group.shaper, c.ports[group.port].shaper, port(group.port),
+                     draft.group_places[g].shape);
+  }
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
+    const Interface& x = c.interfaces[i];
+    const Mark at = draft.interface_places[i].shape;
+    const Group* group = x.group ? &c.groups[*x.group] : nullptr;
+    if (group && group->shaper.rate) {
+      warn_about_shape(draft, x.shaper, group->shaper, fmt::format("group `{}`", group->name), at);
+    } else {
+      warn_about_shape(draft, x.shaper, c.ports[x.port].shaper, port(x.port), at);
+    }
+  }
+}
+
 }  // namespace
 
 // What they may send IN together is to fit through what is behind them (the ARD paper, section 2.2: the sum
@@ -136,30 +246,14 @@ void validate_aggregates(Draft& draft) {
 }
 
 void warn_about_committed_rates(Draft& draft) {
-  const auto limit = way_out(draft.config.ports);
-  Rate sum;
-  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
-    const auto& rule = draft.config.rules[i];
-    if (!rule.contracts) continue;
-    sum = sum + static_cast<double>(*rule.contracts) * draft.config.services[rule.service].committed;
-    if (sum <= *limit) continue;
-    draft.problems.warning(
-        draft.rule_places[i],
-        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
-                    in_text(sum), in_text(*limit)));
-    break;
-  }
-  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
-    const auto& p = draft.config.ports[i];
-    if (!p.queues || !p.shaper.rate) continue;
-    const auto& set = draft.config.queues[*p.queues];
-    const Rate caps = strict_caps(set);
-    if (caps <= *p.shaper.rate) continue;
-    draft.problems.warning(
-        draft.port_places[i].name,
-        fmt::format("strict classes of `{}` may take {} in all, more than the {} that this port is shaped to",
-                    set.name, in_text(caps), in_text(*p.shaper.rate)));
-  }
+  const Config& c = draft.config;
+  warn_about_promises(draft);
+  for (std::size_t i = 0; i < c.ports.size(); ++i)
+    warn_about_strict_classes(draft, "port", c.ports[i].shaper, c.ports[i].queues, draft.port_places[i].name);
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+    warn_about_strict_classes(draft, "interface", c.interfaces[i].shaper, c.interfaces[i].queues,
+                              draft.interface_places[i].name);
+  warn_about_shapes(draft);
 }
 
 void settle_auto_max(Draft& draft) {
@@ -169,13 +263,13 @@ void settle_auto_max(Draft& draft) {
   for (std::size_t i = 0; all && i < services.size(); ++i) {
     if (!has_auto_max(services[i])) continue;
     const auto& place = *draft.service_places[i].auto_max;
-    settle(std::get<Csa>(services[i].conditioner).alpha, place.at, way_out(draft.config.ports, place.packet),
-           *all, draft.problems);
+    settle(std::get<Csa>(services[i].conditioner).alpha, place.at, way_out(draft.config, place.packet), *all,
+           draft.problems);
   }
 }
 
 void warn_about_services(Draft& draft) {
-  const auto mtu = largest_customer_mtu(draft.config.ports);
+  const auto mtu = largest_customer_mtu(draft.config);
   const auto held = draft.config.flow_table.held_packets;
   const auto& queues = draft.config.queues;
   const bool some_rio = std::any_of(queues.begin(), queues.end(), [](const QueueSet& q) {

@@ -22,11 +22,22 @@ bool covers(const PortRange& a, const PortRange& b) {
 
 // Everything that `b` matches, `a` matches.
 bool covers(const Match& a, const Match& b) {
-  return covers(a.port, b.port) && covers(a.vlan, b.vlan) && covers(a.inner_vlan, b.inner_vlan) &&
-         covers(a.source, b.source) && covers(a.destination, b.destination) &&
-         covers(a.protocol, b.protocol) && covers(a.source_port, b.source_port) &&
-         covers(a.destination_port, b.destination_port) && covers(a.dscp, b.dscp) &&
-         (a.family == Match::Family::any || a.family == b.family);
+  return covers(a.port, b.port) && covers(a.interface, b.interface) && covers(a.vlan, b.vlan) &&
+         covers(a.inner_vlan, b.inner_vlan) && covers(a.source, b.source) &&
+         covers(a.destination, b.destination) && covers(a.protocol, b.protocol) &&
+         covers(a.source_port, b.source_port) && covers(a.destination_port, b.destination_port) &&
+         covers(a.dscp, b.dscp) && (a.family == Match::Family::any || a.family == b.family);
+}
+
+// With what the interface says, since rules of a port, or of tags there, are for its interfaces too.
+Match spelt_out(const Match& rule, const std::vector<Interface>& interfaces) {
+  Match m = rule;
+  if (!m.interface) return m;
+  const Interface& i = interfaces[*m.interface];
+  m.port = i.port;
+  m.vlan = i.vlan;
+  if (i.first_inner != 0 && !i.is_template()) m.inner_vlan = i.first_inner;
+  return m;
 }
 
 }  // namespace
@@ -35,8 +46,9 @@ void warn_about_covered_rules(Draft& draft) {
   const auto& rules = draft.config.rules;
   if (rules.size() > kMaxCompared) return;
   for (std::size_t later = 1; later < rules.size(); ++later) {
+    const Match match = spelt_out(rules[later].match, draft.config.interfaces);
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      if (!covers(rules[earlier].match, rules[later].match)) continue;
+      if (!covers(rules[earlier].match, match)) continue;
       draft.problems.warning(draft.rule_places[later],
                              fmt::format("this rule never matches: the rule at {} takes all of its packets",
                                          line_name(draft.rule_places[earlier].line)));

@@ -63,7 +63,7 @@ EndpointsResult parse_endpoints(std::string_view text, const std::string& file_n
 
 EndpointsResult parse_endpoints_file(const std::string& path) {
   Problems problems;
-  const auto text = read_text(path, problems);
+  const auto text = read_yaml(path, problems);
   if (!text) return {{}, problems.take({}, path)};
   return parse_endpoints(*text, path);
 }

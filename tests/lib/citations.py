@@ -13,7 +13,7 @@ ENDING = r"\.(?:md|yaml|json|h|cc|c|py|conf|png)"
 PATH = re.compile(rf"(?<![\w/.$*>~=@-])((?:[\w.-]+/)*[\w-][\w.-]*{ENDING})(?![\w/(.]\w|\w)")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 # Files of Linux, DPDK, FRR and iperf3, and names in examples of what a user or a test writes.
-OTHERS = re.compile(r"^(linux|net)/\w+\.h$|^rte_\w+\.h$|^(iperf_api\.h|memif_socket\.c|dpdk-telemetry\.py|frr\.conf|report\.json|summary\.md|\w\.yaml)$|\bNAME[._]")
+OTHERS = re.compile(r"^(linux|net)/\w+\.h$|^rte_\w+\.h$|^(iperf_api\.h|dpdk-telemetry\.py|frr\.conf|report\.json|summary\.md|\w\.yaml)$|\bNAME[._]")
 
 
 def comments(path, text):

@@ -11,8 +11,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm config
-    router/process router/wire router/routes router/signals router router/observe router/linux
-    router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
+    router/process router/wire router/interfaces router/classify router/flows router/routes router/signals router router/observe router/linux
+    router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
     tests/lab/scenario tests/lab/results tests/lab/simulation tests/lab/live tests/lab""".split()
@@ -20,10 +20,14 @@ ROOMS = """conditioners aqm config
 BELOW_ENDPOINTS = ["conditioners", "config", "router/process", "router/wire"]
 ONLY = {room: BELOW_ENDPOINTS for room in ROOMS if room.startswith("endpoints/")}
 ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/dpdk/ports"]
-ONLY["router/process"] = []
+ONLY["router/process"] = ["config"]
+ONLY["router/dpdk/memif"] = ["router/process"]
 ONLY["router/wire"] = ["conditioners", "config"]
-ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/routes"]
-ONLY["router/observe"] = [room for room in ROOMS[:8]]
+ONLY["router/interfaces"] = ["conditioners", "config"]
+ONLY["router/classify"] = ["conditioners", "config", "router/wire", "router/interfaces"]
+ONLY["router/flows"] = ["conditioners", "router/wire"]
+ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
+ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
 NO_DPDK = re.compile(r"(conditioners|aqm|config|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")
 DEVICES = re.compile(r"(router|endpoints)/dpdk")
 

@@ -91,7 +91,7 @@ ScenarioResult parse_scenario(std::string_view text, const std::string& file_nam
 
 ScenarioResult parse_scenario_file(const std::string& path, std::span<const Setting> settings) {
   config::Problems problems;
-  const auto text = config::read_text(path, problems);
+  const auto text = config::read_yaml(path, problems);
   if (!text) return {{}, problems.take({}, path)};
   return parse_scenario(*text, path, settings);
 }

@@ -32,7 +32,7 @@ SourceTree* Sources::router_file(const std::string& router, const Node& config) 
   if (!file.starts_with('/') && !directory_.empty()) file = directory_ + "/" + file;
   if (const auto it = router_files_.find({router, file}); it != router_files_.end()) return &it->second;
   config::Problems problems;
-  auto text = config::read_text(file, problems);
+  auto text = config::read_yaml(file, problems);
   if (!text) {
     scenario.problems.error(
         config.mark, fmt::format("{} {}", config::quote(file), problems.take({}, file).front().message));

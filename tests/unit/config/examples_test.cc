@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "config/parse.h"
 #include "endpoints/config/endpoints.h"
@@ -32,8 +37,51 @@ TEST(Examples, GiveNoErrorAndNoWarning) {
       ++routers;
     }
   }
-  EXPECT_EQ(routers, 9);
+  EXPECT_EQ(routers, 10);
   EXPECT_EQ(endpoints, 2);
+}
+
+// What begins as the file does and ends anywhere, as long as it is being written: no part of a line passes.
+int expect_no_part_of_a_line(const fs::path& example, auto parse, auto parse_file) {
+  std::stringstream all;
+  all << std::ifstream(example).rdbuf();
+  const std::string text = all.str(), path = testing::TempDir() + "cut_" + std::to_string(getpid()) + ".yaml";
+  int accepted = 0;  // by what parses the text alone
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    const std::string part = text.substr(0, size);
+    if (part.back() == '\n' || !parse(part, path).ok()) continue;
+    ++accepted;
+    std::ofstream(path) << part;
+    const auto result = parse_file(path);
+    EXPECT_FALSE(result.ok()) << part;
+    const auto line = std::ranges::count(part, '\n') + 1;
+    EXPECT_EQ(result.diagnostics.at(0).line, line);
+    EXPECT_EQ(result.diagnostics.at(0).column, static_cast<int>(size - part.find_last_of('\n')));
+    EXPECT_EQ(result.diagnostics.at(0).message.find("the file ends within a line"), 0u);
+  }
+  fs::remove(path);
+  return accepted;
+}
+
+TEST(Examples, APartThatEndsWithinALineIsNone) {
+  for (const auto& entry : fs::directory_iterator(kExamples)) {
+    const auto name = entry.path().stem().string();
+    if (name.starts_with("lab-")) continue;
+    const int accepted = name.starts_with("endpoints")
+                             ? expect_no_part_of_a_line(entry.path(), parse_endpoints, parse_endpoints_file)
+                             : expect_no_part_of_a_line(entry.path(), parse, parse_file);
+    EXPECT_GT(accepted, 0) << name;
+  }
+}
+
+TEST(Examples, JsonIsWholeWithItsLastBrace) {
+  const std::string path = testing::TempDir() + "json_" + std::to_string(getpid()) + ".yaml";
+  const std::string text = R"({"version": 1, "ports": {"a": {"device": "null"}}})";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    std::ofstream(path) << text.substr(0, size);
+    EXPECT_EQ(parse_file(path).ok(), size == text.size()) << size;
+  }
+  fs::remove(path);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace {
 
 using namespace surety::literals;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // Parses version, one port `a` and `rest`; every diagnostic is a failure.
 Config parsed(const std::string& rest, const std::string& ports = "ports: {a: {device: null}}\n") {
@@ -401,6 +402,34 @@ TEST(ParseSystem, ListenAddresses) {
   for (const auto* text : {"'[::1]:9464'", "localhost:1", "0.0.0.0:65535"}) {
     EXPECT_NE(parsed(std::string("metrics: {listen: ") + text + "}\n").metrics.listen, Metrics{}.listen)
         << text;
+  }
+}
+
+TEST(ParseSystem, WhoMayReadTheMetrics) {
+  const auto m =
+      parsed("metrics: {tls: {cert_file: c.pem, key_file: /etc/k.pem}, password_file: p}\n").metrics;
+  ASSERT_TRUE(m.tls);
+  EXPECT_EQ(m.tls->cert_file, "dir/c.pem");
+  EXPECT_EQ(m.tls->key_file, "/etc/k.pem");
+  EXPECT_EQ(m.password_file, "dir/p");
+  EXPECT_FALSE(parsed("").metrics.tls);
+}
+
+// Beyond loopback, without a password or with one that all can see on their way.
+TEST(ParseSystem, MetricsOfALoopbackAddressNeedNoPassword) {
+  const auto warnings = [](const std::string& metrics) {
+    const auto r =
+        parse("version: 1\nports: {a: {device: null}}\nmetrics: {listen: " + metrics + "}\n", "r.yaml");
+    EXPECT_TRUE(r.ok()) << metrics;
+    return r.diagnostics.empty() ? "" : r.diagnostics.front().message;
+  };
+  for (const auto* own : {"off", "'127.0.0.1:1'", "'127.8.9.1:1'", "'[::1]:1'", "localhost:1"})
+    EXPECT_EQ(warnings(own), "") << own;
+  for (const auto* open : {"'0.0.0.0:1'", "'[::]:1'", "'192.0.2.1:1'", "router:1"}) {
+    EXPECT_THAT(warnings(open), HasSubstr("whoever reaches this address")) << open;
+    EXPECT_THAT(warnings(open + std::string(", password_file: p")), HasSubstr("encrypt it")) << open;
+    EXPECT_EQ(warnings(open + std::string(", password_file: p, tls: {cert_file: c, key_file: k}")), "")
+        << open;
   }
 }
 

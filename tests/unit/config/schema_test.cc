@@ -12,6 +12,12 @@ constexpr Place kPlaces[] = {
     {"router", "router: {Z}"},
     {"workers", "workers: {Z}"},
     {"port", "ports: {a: {Z}}"},
+    {"group", "groups: {g: {Z}}"},
+    {"interface", "interfaces: {i: {Z}}"},
+    {"interface_filter", "interfaces: {i: {filter: {Z}}}"},
+    {"filter_entry", "filters: {f: [{Z}]}"},
+    {"filter_match", "filters: {f: [{permit: {Z}}]}"},
+    {"pcp", "pcp: {Z}"},
     {"receive", "ports: {a: {receive: {Z}}}"},
     {"route", "routes: [{Z}]"},
     {"neighbor", "neighbors: [{Z}]"},
@@ -38,8 +44,10 @@ constexpr Place kPlaces[] = {
     {"signalling", "signalling: {Z}"},
     {"border", "signalling: {borders: [{Z}]}"},
     {"metrics", "metrics: {Z}"},
+    {"metrics_tls", "metrics: {tls: {Z}}"},
     {"flow_table", "flow_table: {Z}"},
     {"dpdk", "dpdk: {Z}"},
+    {"icmp", "icmp: {Z}"},
     {"kernel", "kernel: {Z}"},
 };
 

@@ -19,6 +19,7 @@ constexpr Place kPlaces[] = {
     {"udp", "senders: [{protocol: udp, Z}]"},
     {"mark", "senders: [{protocol: udp, mark: {Z}}]"},
     {"metrics", "metrics: {Z}"},
+    {"metrics_tls", "metrics: {tls: {Z}}"},
     {"dpdk", "dpdk: {Z}"},
 };
 

@@ -117,7 +117,7 @@ TEST_F(RouterFiles, NameTheirOwnLines) {
 TEST_F(RouterFiles, ThatAreNotThereOrNoYamlAreOneErrorEach) {
   EXPECT_THAT(messages_of(result("config: none.yaml")),
               ElementsAre("2:23 `" + directory_ + "/none.yaml` cannot be read: No such file or directory"));
-  write("broken.yaml", "ports: ]");
+  write("broken.yaml", "ports: ]\n");
   const auto r = result("config: broken.yaml");
   ASSERT_EQ(r.diagnostics.size(), 1u);
   EXPECT_TRUE(r.diagnostics[0].message.starts_with("not YAML: "));

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Section `filters`: access lists, by name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kMaxEntries = 65'535;  // of all filters
+
+// Which of the two it says, and of what.
+const Node* read_verdict(MapReader& map, FilterEntry& entry, Problems& problems) {
+  const Node* permit = map.find("permit");
+  const Node* deny = map.find("deny");
+  if (permit && deny) problems.error(deny->mark, "an entry permits or denies, not both");
+  if (!permit && !deny && map.node().kind == Node::Kind::map)
+    problems.error(map.node().mark,
+                   "an entry needs `permit` or `deny`, like `{permit: {source: 10.1.0.0/24}}`");
+  entry.permit = permit != nullptr;
+  return permit ? permit : deny;
+}
+
+// `lines`: of the names that the filter has already.
+void read_entry_name(MapReader& map, std::string& name, std::map<std::string, int>& lines,
+                     Problems& problems) {
+  if (!map.read("name", name)) return;
+  const Mark at = map.at("name");
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  if (!is_name(name)) {
+    problems.error(at, fmt::format("{} cannot name an entry", quote(name)));
+  } else if (std::ranges::all_of(name, is_digit)) {
+    problems.error(at, "a number is what an entry without a name is called by");
+  } else if (const auto [it, fresh] = lines.emplace(name, at.line); !fresh) {
+    problems.error(at, fmt::format("there is already an entry {} in this filter, at {}", quote(name),
+                                   line_name(it->second)));
+  }
+}
+
+void read_entry(const Node& node, Filter& filter, std::map<std::string, int>& lines, Problems& problems) {
+  auto& entry = filter.entries.emplace_back();
+  MapReader map(node, "an entry of a filter", problems);
+  if (const Node* match = read_verdict(map, entry, problems))
+    read_filter_match(*match, entry.match, problems);
+  read_entry_name(map, entry.name, lines, problems);
+}
+
+// `room`: for entries, of this filter and those that follow.
+void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, std::size_t& room,
+                 Problems& problems) {
+  std::map<std::string, int> lines;
+  for (const Node* n : sequence(node, "entries, like `- {permit: {source: 10.1.0.0/24}}`", problems)) {
+    if (room == 0) {
+      problems.error(n->mark, fmt::format("too many entries: at most {} in all filters", kMaxEntries));
+      return;
+    }
+    --room;
+    read_entry(*n, filter, lines, problems);
+    places.push_back(n->mark);
+  }
+  if (node.kind == Node::Kind::sequence && node.items.empty())
+    problems.error(node.mark, "a filter without entries denies everything; if that is meant: `[{deny: {}}]`");
+}
+
+// Entries behind one that decides about everything decide nothing.
+void warn_about_entries(const Filter& filter, const Draft::FilterPlaces& places, Problems& problems) {
+  const auto& entries = filter.entries;
+  const auto all = std::ranges::find_if(entries, [](const FilterEntry& e) { return matches_all(e.match); });
+  if (all == entries.end()) return;
+  const auto index = static_cast<std::size_t>(all - entries.begin());
+  if (all->permit && std::all_of(entries.begin(), all, [](const FilterEntry& e) { return e.permit; }))
+    problems.warning(places.name, fmt::format("filter `{}` permits everything", filter.name));
+  if (index + 1 < entries.size())
+    problems.warning(places.entries[index + 1],
+                     fmt::format("nothing comes to this entry, nor to those behind it: the one at {} decides "
+                                 "about everything",
+                                 line_name(places.entries[index].line)));
+}
+
+}  // namespace
+
+void read_filters(const Node& node, Draft& draft) {
+  std::size_t room = kMaxEntries;
+  for_each_named(node, "filter", draft.problems,
+                 [&](const std::string& name, const Node& key, const Node& value) {
+                   auto& filter = draft.config.filters.emplace_back();
+                   filter.name = name;
+                   auto& places = draft.filter_places.emplace_back(Draft::FilterPlaces{key.mark, {}});
+                   read_filter(value, filter, places.entries, room, draft.problems);
+                 });
+}
+
+void warn_about_filters(Draft& draft) {
+  std::vector<bool> used(draft.config.filters.size());
+  for (const Interface& i : draft.config.interfaces) {
+    if (i.filter_in) used[*i.filter_in] = true;
+    if (i.filter_out) used[*i.filter_out] = true;
+  }
+  for (std::size_t f = 0; f < used.size(); ++f) {
+    const Filter& filter = draft.config.filters[f];
+    if (!used[f])
+      draft.problems.warning(draft.filter_places[f].name,
+                             fmt::format("no interface uses filter `{}`", filter.name));
+    warn_about_entries(filter, draft.filter_places[f], draft.problems);
+  }
+}
+
+}  // namespace surety::config

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sections `groups`, `interfaces` and `pcp`.
+#include <fmt/format.h>
+
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+using Places = Draft::InterfacePlaces;
+
+constexpr std::uint64_t kMaxShareWeight = 1000, kMaxHosts = 64;
+
+// Whether there is such a port.
+bool read_port_of(MapReader& map, std::size_t& port, Draft& draft) {
+  const Node* n = map.require("port");
+  const auto index = n ? draft.ports.resolve(*n, "port", draft.problems) : std::nullopt;
+  port = index.value_or(0);
+  return index.has_value();
+}
+
+// `8` or `1-4000`; whether it is either.
+bool read_inner(const Node& node, Interface& i, Problems& problems) {
+  const auto* text = text_of(node, "a VLAN id or a range like `1-4000`", problems);
+  if (!text) return false;
+  const std::string_view s = *text;
+  const auto dash = s.find('-');
+  const auto first = parse_integer(s.substr(0, dash), 1, kMaxVlan).value;
+  const auto last = dash == s.npos ? first : parse_integer(s.substr(dash + 1), 1, kMaxVlan).value;
+  if (!first || !last) {
+    problems.error(node.mark, fmt::format("{} is not a VLAN id from 1 to {} or a range like `1-4000`",
+                                          quote(s), kMaxVlan));
+  } else if (*first > *last) {
+    problems.error(node.mark, fmt::format("{} ends before it starts", quote(s)));
+  } else if (dash != s.npos && *first == *last) {
+    problems.error(node.mark, fmt::format("{} is one tag only; write `{}`", quote(s), *first));
+  } else {
+    i.first_inner = static_cast<std::uint16_t>(*first);
+    i.last_inner = static_cast<std::uint16_t>(*last);
+    return true;
+  }
+  return false;
+}
+
+// Whether all of the tags are known.
+bool read_tags(MapReader& map, Interface& i, Places& places, Problems& problems) {
+  const bool outer = read_integer(map.require("vlan"), 1, kMaxVlan, i.vlan, problems);
+  const Node* inner = map.find("inner_vlan");
+  const bool known = (!inner || read_inner(*inner, i, problems)) && outer;
+  map.read_word("vlan_protocol", i.service_tag, {{"802.1q", false}, {"802.1ad", true}});
+  places.tags = map.at(inner ? "inner_vlan" : "vlan");
+  places.protocol = map.at("vlan_protocol");
+  return known;
+}
+
+// What it has of its port where it does not say otherwise.
+void read_like_port(MapReader& map, Interface& i, const Port* port, Places& places, Draft& draft) {
+  if (const Node* n = map.find("addresses"))
+    read_interface_addresses(*n, i.addresses, places.addresses, draft.problems);
+  if (port) {
+    i.mtu = port->mtu;
+    i.trust = port->trust;
+  }
+  read_trust(map, i.trust, i.source_check);
+  places.mtu = map.at("mtu");
+  if (read_integer(map.find("mtu"), kMinMtu, kMaxMtu, i.mtu, draft.problems) && port && i.mtu > port->mtu)
+    draft.problems.error(places.mtu, fmt::format("more than the {} of port `{}`", port->mtu, port->name));
+  if (const Node* n = map.find("twin")) {
+    read_twin(*n, i.twin, draft.problems);
+    places.twin = n->mark;
+  }
+}
+
+void read_customer(MapReader& map, Interface& i, Problems& problems) {
+  i.customer = i.name;
+  if (map.read("customer", i.customer) && !is_name(i.customer))
+    problems.error(map.at("customer"),
+                   fmt::format("{} cannot name a customer: up to 63 letters, digits, `-`, "
+                               "`_` and `.`",
+                               quote(i.customer)));
+}
+
+void read_filter_names(MapReader& map, Interface& i, Draft& draft) {
+  const Node* node = map.find("filter");
+  if (!node) return;
+  MapReader filter(*node, "`filter` of an interface", draft.problems);
+  const Node* in = filter.find("in");
+  const Node* out = filter.find("out");
+  if (in) i.filter_in = draft.filters.resolve(*in, "filter", draft.problems);
+  if (out) i.filter_out = draft.filters.resolve(*out, "filter", draft.problems);
+}
+
+void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problems) {
+  const Node* n = map.find("hosts");
+  read_integer(n, 1, kMaxHosts, i.hosts, problems);
+  if (n && tags_known && !i.is_template())
+    problems.error(n->mark, "`hosts` goes with a range of inner tags, where addresses are learned");
+}
+
+// How its packets leave.
+void read_sharing(MapReader& map, Interface& i, Places& places, Draft& draft) {
+  if (const Node* n = map.find("group")) {
+    i.group = draft.groups.resolve(*n, "group", draft.problems);
+    places.group = n->mark;
+  }
+  read_shaper(map, i.shaper, draft.problems);
+  places.shape = map.at("shape");
+  read_integer(map.find("weight"), 1, kMaxShareWeight, i.weight, draft.problems);
+  if (const Node* n = map.find("queues")) i.queues = draft.queues.resolve(*n, "queue set", draft.problems);
+}
+
+void read_interface(const Node& node, Interface& i, Places& places, Draft& draft) {
+  MapReader map(node, "an interface", draft.problems);
+  const bool port_known = read_port_of(map, i.port, draft);
+  const bool tags_known = read_tags(map, i, places, draft.problems);
+  places.known = port_known && tags_known;
+  read_like_port(map, i, port_known ? &draft.config.ports[i.port] : nullptr, places, draft);
+  read_customer(map, i, draft.problems);
+  read_filter_names(map, i, draft);
+  read_hosts(map, i, tags_known, draft.problems);
+  read_sharing(map, i, places, draft);
+}
+
+// `taken`: by which priority.
+void read_priority(const Node& node, std::uint8_t priority, std::array<std::optional<int>, 64>& taken,
+                   Config::Pcp& pcp, Problems& problems) {
+  for (const Node* n : list_of(node)) {
+    Dscp d = 0;
+    if (!read_dscp(*n, d, problems)) continue;
+    if (taken[d]) {
+      problems.error(n->mark, fmt::format("{} already belongs to priority {}", quote(n->text), *taken[d]));
+      continue;
+    }
+    taken[d] = priority;
+    pcp.of_dscp[d] = priority;
+    if (!pcp.to_dscp[priority]) pcp.to_dscp[priority] = d;
+  }
+}
+
+}  // namespace
+
+void read_groups(const Node& node, Draft& draft) {
+  for_each_named(node, "group", draft.problems,
+                 [&](const std::string& name, const Node& key, const Node& value) {
+                   auto& group = draft.config.groups.emplace_back();
+                   group.name = name;
+                   MapReader map(value, "a group", draft.problems);
+                   const bool known = read_port_of(map, group.port, draft);
+                   read_shaper(map, group.shaper, draft.problems);
+                   read_integer(map.find("weight"), 1, kMaxShareWeight, group.weight, draft.problems);
+                   draft.group_places.push_back({key.mark, map.at("shape"), known});
+                 });
+}
+
+void read_interfaces(const Node& node, Draft& draft) {
+  for_each_named(
+      node, "interface", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
+        auto& interface = draft.config.interfaces.emplace_back();
+        interface.name = name;
+        Places places{.name = key.mark, .tags = {}, .protocol = {}, .mtu = {}, .shape = {}, .addresses = {}};
+        read_interface(value, interface, places, draft);
+        draft.interface_places.push_back(std::move(places));
+      });
+}
+
+void read_pcp(const Node& node, Draft& draft) {
+  constexpr std::array<std::string_view, 8> kPriorities{"0", "1", "2", "3", "4", "5", "6", "7"};
+  draft.config.pcp =
+      Config::Pcp{};  // clang 14 finds no constructor for emplace(), since Config is not whole there
+  auto& pcp = *draft.config.pcp;
+  std::array<std::optional<int>, 64> taken;
+  MapReader map(node, "`pcp`", draft.problems);
+  for (std::uint8_t p = 0; p < kPriorities.size(); ++p) {
+    if (const Node* n = map.find(kPriorities[p])) read_priority(*n, p, taken, pcp, draft.problems);
+  }
+}
+
+}  // namespace surety::config

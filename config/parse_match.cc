@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a packet is asked for: `match` of a rule, `permit` and `deny` of a filter.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "config/names.h"
+#include "config/reader.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+std::optional<std::uint16_t> parse_port_number(std::string_view s) {
+  std::uint16_t n = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
+  if (s.empty() || error != std::errc() || end != s.data() + s.size()) return {};
+  return n;
+}
+
+// `5004` or `5004-5005`.
+void read_port_range(const Node* node, PortRange& out, Problems& problems) {
+  const auto* text = node ? text_of(*node, "a port or a range like `5004-5005`", problems) : nullptr;
+  if (!text) return;
+  const std::string_view s = *text;
+  const auto dash = s.find('-');
+  const auto from = parse_port_number(s.substr(0, dash));
+  const auto to = dash == s.npos ? from : parse_port_number(s.substr(dash + 1));
+  if (!from || !to) {
+    problems.error(node->mark, fmt::format("{} is not a port or a range like `5004-5005`", quote(s)));
+  } else if (*from > *to) {
+    problems.error(node->mark, fmt::format("{} ends before it starts", quote(s)));
+  } else {
+    out = {*from, *to};
+  }
+}
+
+void read_vlan(const Node* node, std::optional<std::uint16_t>& out, std::uint64_t min, Problems& problems) {
+  std::uint16_t id = 0;
+  if (read_integer(node, min, kMaxVlan, id, problems)) out = id;
+}
+
+// Addresses and ICMP fix the family; two of them must not fix it differently.
+void settle_family(MapReader& map, Match& m, Problems& problems) {
+  using Family = Match::Family;
+  const auto settle = [&](std::string_view key, bool v6) {
+    const auto family = v6 ? Family::ipv6 : Family::ipv4;
+    if (m.family != Family::any && m.family != family) {
+      problems.error(map.at(key),
+                     fmt::format("`{}` is {}, the rest of the match is {}: nothing can match both", key,
+                                 v6 ? "IPv6" : "IPv4", v6 ? "IPv4" : "IPv6"));
+    }
+    m.family = family;
+  };
+  if (m.source) settle("source", m.source->address.is_v6());
+  if (m.destination) settle("destination", m.destination->address.is_v6());
+  if (m.protocol == kIcmp) settle("protocol", false);
+  if (m.protocol == kIcmpV6) settle("protocol", true);
+}
+
+void check_ports(MapReader& map, const Match& m, Problems& problems) {
+  if (!m.protocol || has_ports(*m.protocol)) return;
+  for (const auto* key : {"source_port", "destination_port"}) {
+    if (map.find(key))
+      problems.error(map.at(key), "this protocol has no ports: tcp, udp, dccp, sctp and udp-lite have");
+  }
+}
+
+void read_prefix(const Node* node, std::optional<Prefix>& out, Problems& problems) {
+  Prefix p;
+  if (read_masked(node, p, problems)) out = p;
+}
+
+void read_tags(MapReader& map, Match& m, Problems& problems) {
+  read_vlan(map.find("vlan"), m.vlan, 0, problems);
+  read_vlan(map.find("inner_vlan"), m.inner_vlan, 1, problems);
+  if (map.find("inner_vlan") && (!map.find("vlan") || m.vlan == 0)) {
+    problems.error(map.at("inner_vlan"), "an inner VLAN needs `vlan`, the outer one");
+  }
+}
+
+// Where it comes by.
+void read_place(MapReader& map, Match& m, Draft& draft) {
+  auto& problems = draft.problems;
+  const Node* interface = map.find("interface");
+  if (const Node* n = map.find("port")) m.port = draft.ports.resolve(*n, "port", problems);
+  if (!interface) return read_tags(map, m, problems);
+  m.interface = draft.interfaces.resolve(*interface, "interface", problems);
+  for (const auto* key : {"port", "vlan", "inner_vlan"}) {
+    const Node* n = map.find(key);
+    if (n) problems.error(n->mark, fmt::format("the interface says it: leave `{}` out", key));
+  }
+}
+
+// What the packet itself says.
+void read_fields(MapReader& map, Match& m, Problems& problems) {
+  read_prefix(map.find("source"), m.source, problems);
+  read_prefix(map.find("destination"), m.destination, problems);
+  std::uint8_t number = 0;
+  const Node* protocol = map.find("protocol");
+  if (protocol && read_protocol(*protocol, number, problems)) m.protocol = number;
+  read_port_range(map.find("source_port"), m.source_port, problems);
+  read_port_range(map.find("destination_port"), m.destination_port, problems);
+  const Node* dscp = map.find("dscp");
+  if (dscp && read_dscp(*dscp, number, problems)) m.dscp = number;
+  map.read_word("family", m.family, {{"ipv4", Match::Family::ipv4}, {"ipv6", Match::Family::ipv6}});
+  settle_family(map, m, problems);
+  check_ports(map, m, problems);
+}
+
+}  // namespace
+
+void read_rule_match(const Node& node, Match& m, Draft& draft) {
+  MapReader map(node, "`match`", draft.problems);
+  read_place(map, m, draft);
+  read_fields(map, m, draft.problems);
+}
+
+void read_filter_match(const Node& node, Match& m, Problems& problems) {
+  MapReader map(node, "the match of a filter", problems);
+  for (const auto* key : {"port", "interface", "vlan", "inner_vlan"}) {
+    const Node* n = map.find(key);
+    if (n)
+      problems.error(n->mark, fmt::format("a filter is of the interfaces that name it: leave `{}` out", key));
+  }
+  read_fields(map, m, problems);
+}
+
+bool matches_all(const Match& m) {
+  const auto any = [](const PortRange& r) { return r.from == 0 && r.to == PortRange{}.to; };
+  return !m.port && !m.interface && !m.vlan && !m.inner_vlan && !m.source && !m.destination && !m.protocol &&
+         any(m.source_port) && any(m.destination_port) && !m.dscp && m.family == Match::Family::any;
+}
+
+}  // namespace surety::config
