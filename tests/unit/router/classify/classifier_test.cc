@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/classifier.h"
+#include "router/classify/classifier.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +52,7 @@ ParsedPacket packet(const Shape& s) {
   p.protocol = s.protocol;
   p.vlan = s.vlan;
   p.inner_vlan = s.inner_vlan;
+  p.interface = s.port;
   p.traffic_class = static_cast<std::uint8_t>(s.dscp << 2 | 1);
   p.fragment = s.fragment;
   const Class c = s.fragment           ? Class::fragment
@@ -171,10 +172,10 @@ TEST(Classifier, FamiliesKeepApart) {
 TEST(Classifier, RulesWithoutAPortAreForCustomers) {
   const Classifier c(with({{.protocol = kUdp}, {.port = 1, .protocol = kTcp}}));
   EXPECT_EQ(c.match(packet({.protocol = kUdp}), 0), 0);
-  EXPECT_EQ(c.match(packet({.protocol = kUdp}), 1), std::nullopt);
-  EXPECT_EQ(c.match(packet({.protocol = kUdp}), 2), 0);
+  EXPECT_EQ(c.match(packet({.protocol = kUdp, .port = 1}), 1), std::nullopt);
+  EXPECT_EQ(c.match(packet({.protocol = kUdp, .port = 2}), 2), 0);
   EXPECT_EQ(c.match(packet({}), 0), std::nullopt);
-  EXPECT_EQ(c.match(packet({}), 1), 1) << "named, so it applies whatever the trust";
+  EXPECT_EQ(c.match(packet({.port = 1}), 1), 1) << "named, so it applies whatever the trust";
   EXPECT_TRUE(c.classifies(0) && c.classifies(1) && c.classifies(2));
 }
 

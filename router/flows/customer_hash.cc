@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/customer_hash.h"
+#include "router/flows/customer_hash.h"
 
 #include "router/wire/ip_bytes.h"
 

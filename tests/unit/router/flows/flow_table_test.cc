@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/flow_table.h"
+#include "router/flows/flow_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/flow_table_bed.h"
+#include "tests/unit/router/flows/flow_table_bed.h"
 
 namespace surety {
 namespace {

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "conditioners/customer.h"
-#include "router/flow_hash.h"
+#include "router/flows/flow_hash.h"
 
 namespace surety {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/flow_hash.h"
+#include "router/flows/flow_hash.h"
 
 #include "conditioners/rng.h"
 

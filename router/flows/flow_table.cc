@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/flow_table.h"
+#include "router/flows/flow_table.h"
 
 #include <immintrin.h>
 

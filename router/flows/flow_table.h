@@ -28,9 +28,9 @@
 
 #include "conditioners/packet.h"
 #include "conditioners/units.h"
-#include "router/flow_hash.h"
-#include "router/flow_record.h"
-#include "router/huge_memory.h"
+#include "router/flows/flow_hash.h"
+#include "router/flows/flow_record.h"
+#include "router/flows/huge_memory.h"
 #include "router/wire/headers.h"
 
 namespace surety {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/flow_table_bed.h"
+#include "tests/unit/router/flows/flow_table_bed.h"
 
 namespace surety {
 namespace {

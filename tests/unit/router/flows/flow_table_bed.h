@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "router/flow_table.h"
+#include "router/flows/flow_table.h"
 
 namespace surety::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/huge_memory.h"
+#include "router/flows/huge_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // The rules of the configuration, first match wins, by rte_acl;
 // consulted when a flow is created, not for each packet.
 //
-// A rule that names a port applies there; one that does not applies to every port with `trust: customer`.
-// A rule that constrains ports matches no fragment and no protocol without ports. Needs the EAL (rte_acl
-// keeps its contexts there).
+// A rule that names a port or an interface applies there; one that does not applies to all with `trust:
+// customer`.
+// A rule that constrains ports matches no fragment and no protocol without ports. Needs the EAL (acl.h).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "router/classify/acl.h"
+#include "router/interfaces/interfaces.h"
 #include "router/wire/headers.h"
-
-struct rte_acl_ctx;
 
 namespace surety {
 
@@ -27,13 +27,15 @@ class Classifier {
   // rules. `before`: of the configuration that this one replaces; contracts of a rule that is in both, with
   // the same match, `per` and prefix lengths, keep their keys, wherever it stands. No key of a rule that is
   // gone is ever used for another.
-  explicit Classifier(const config::Config& config, const Classifier* before = nullptr);
+  // `interfaces`: as the packets name them; null: of this configuration alone.
+  explicit Classifier(const config::Config& config, const Classifier* before = nullptr,
+                      std::shared_ptr<const Interfaces> interfaces = nullptr);
 
   // Index of the first rule that matches a packet received on `port`. `packet` is as parse() made it.
   std::optional<std::uint16_t> match(const ParsedPacket& packet, std::uint8_t port) const;
   // match() for up to kMostAtOnce packets of one port, which costs a fraction of asking for each: rules[i] is
   // kNoRule where none matches.
-  static constexpr std::size_t kMostAtOnce = 64;
+  static constexpr std::size_t kMostAtOnce = Acl::kMostAtOnce;
   static constexpr std::uint16_t kNoRule = 0xffff;
   void match(std::span<const ParsedPacket* const> packets, std::uint8_t port,
              std::span<std::uint16_t> rules) const;
@@ -53,11 +55,6 @@ class Classifier {
   std::uint32_t id(std::uint16_t rule) const { return contracts_[rule].id; }
 
  private:
-  struct Free {
-    void operator()(rte_acl_ctx* context) const;
-  };
-  using Context = std::unique_ptr<rte_acl_ctx, Free>;  // null: no rules
-  static Context build(const config::Config& config, bool v6);
   void match_family(std::span<const ParsedPacket* const> packets, bool v6, std::uint8_t port,
                     std::span<std::uint16_t> rules) const;
 
@@ -67,12 +64,13 @@ class Classifier {
     std::uint32_t id;
   };
   void give_ids(const config::Config& config, const Classifier* before);
+  void find_classified(const config::Config& config);
 
-  Context v4_, v6_;
+  Acl v4_, v6_;
   std::vector<Contract> contracts_;      // by rule
   std::vector<std::string> identities_;  // by rule: what makes it the same rule after a reload
   std::uint32_t next_id_ = 0;
-  std::vector<std::uint8_t> customer_;    // by port: trust is `customer`
+  std::shared_ptr<const Interfaces> interfaces_;
   std::vector<std::uint8_t> classifies_;  // by port
   bool uses_dscp_ = false;
 };
