@@ -29,11 +29,12 @@ AggregateMarkers::Set AggregateMarkers::configured(const Snapshot& snapshot, Por
     if (a.sources.empty()) classes[a.class_index].rest = place;
   }
   for (OfClass& c : classes) set.sources.emplace_back(std::move(c.prefixes), c.rest);
+  set.whole.resize(classes.size());
   return set;
 }
 
 AggregateMarkers::AggregateMarkers(Set set, PortIndex port, PacketDisposal& disposal)
-    : set_(std::move(set)), whole_(set_.sources.size()), port_(port), disposal_(disposal) {
+    : set_(std::move(set)), port_(port), disposal_(disposal) {
   find_classes();
 }
 
@@ -56,10 +57,10 @@ void AggregateMarkers::adopt(Set& fresh, Time now) {
 
 void AggregateMarkers::find_classes() {
   by_source_ = false;
-  for (std::size_t c = 0; c < whole_.size(); ++c) {
+  for (std::size_t c = 0; c < set_.whole.size(); ++c) {
     const AggregateSources& sources = set_.sources[c];
     const bool alone = sources.empty() && sources.rest() != AggregateSources::kNone;
-    whole_[c] = alone ? &set_.aggregates[sources.rest()] : nullptr;
+    set_.whole[c] = alone ? &set_.aggregates[sources.rest()] : nullptr;
     by_source_ |= !sources.empty();
   }
   find_next();

@@ -33,6 +33,8 @@ class AggregateMarkers {
   struct Set {
     std::vector<Aggregate> aggregates;
     std::vector<AggregateSources> sources;  // by class
+    // By class: the aggregate of all of it; null: none, or several. Found when the set is put to use.
+    std::vector<Aggregate*> whole;
   };
   // The aggregates that a configuration gives a port, as new; each draws random numbers of its own.
   static Set configured(const Snapshot& snapshot, PortIndex port, Time now, std::uint64_t seed);
@@ -44,7 +46,7 @@ class AggregateMarkers {
 
   // Lets the aggregates of the run's class, if there are any, remark and drop; `run` becomes what is left.
   void mark(ClassRun& run, Time now) {
-    if (Aggregate* a = whole_[run.class_index])
+    if (Aggregate* a = set_.whole[run.class_index])
       mark(*a, run, now);
     else if (by_source_) [[unlikely]]
       mark_by_source(run, now);
@@ -69,8 +71,7 @@ class AggregateMarkers {
   void find_next();
 
   Set set_;
-  std::vector<Aggregate*> whole_;  // by class: the aggregate of all of it; null: none, or several
-  bool by_source_ = false;         // a class has aggregates by source
+  bool by_source_ = false;  // a class has aggregates by source
   Time next_ = kNever;
   PortIndex port_;
   PacketDisposal& disposal_;

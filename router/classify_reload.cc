@@ -39,7 +39,7 @@ void ClassifyStage::settle(bool empty, Time now) {
 void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
   const FlowId id = v.flow[i];
   FlowRecord& r = flows_[id];
-  const Judgement j = judge(rule, port);
+  const Judgement j = judge(rule, v.header[i].interface);
   const FlowId from = (r.flags & FlowRecord::redirect) != 0 ? r.state.shared : kNoFlow;
   FlowId to = kNoFlow;
   std::uint16_t service = j.service;

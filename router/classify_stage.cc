@@ -28,11 +28,12 @@ std::uint32_t ClassifyStage::creation_rate(const config::FlowTable& table) {
 
 ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports,
                              std::span<ServiceCounters> services, const SourceCheck& sources,
-                             PacketDisposal& disposal, std::uint64_t seed, Time now)
+                             FilterStage& filters, PacketDisposal& disposal, std::uint64_t seed, Time now)
     : snapshot_(&snapshot),
       ports_(ports),
       services_(services),
       sources_(sources),
+      filters_(filters),
       disposal_(disposal),
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
       customer_(seed),
@@ -63,30 +64,53 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
     if (v.flow[i] == kNoFlow || !meet(v, i, tick)) [[unlikely]]
       strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
   }
-  if (strangers.size == 0) [[likely]]
+  const bool filtered = filters_.asks_in(port);
+  if (strangers.size == 0 && !filtered) [[likely]]
     return;
   if (sources_.asks(port)) check_sources(v, strangers, hashes, port);
+  if (filtered) filter(v, strangers, hashes, port);
+  if (strangers.size == 0) return;
   admit(v, strangers, hashes, port, now);
 }
 
-// Who is refused leaves the vector, and what stands behind moves up.
 void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
   std::uint64_t refused = 0;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::uint8_t i = strangers.which[s];
+    if (!sources_.accepts(v.header[i])) refused |= std::uint64_t{1} << i;
+  }
+  remove(v, strangers, hashes, refused, [&](std::size_t i) {
+    disposal_.refuse(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
+  });
+}
+
+void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+  std::uint64_t asked = filters_.asked_always(v);
+  for (std::size_t s = 0; s < strangers.size; ++s) asked |= std::uint64_t{1} << strangers.which[s];
+  if (asked == 0) [[likely]]
+    return;
+  remove(v, strangers, hashes, filters_.refused(v, asked),
+         [&](std::size_t i) { filters_.refuse(v, i, port); });
+}
+
+// Who is refused, a bit each, leaves the vector, and what stands behind moves up.
+template <class Refuse>
+void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused,
+                           Refuse&& refuse) {
+  if (refused == 0) return;
   std::size_t left = 0;
   for (std::size_t s = 0; s < strangers.size; ++s) {
     const std::uint8_t i = strangers.which[s];
-    if (sources_.accepts(v.header[i], port))
-      strangers.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused));
-    else
-      refused |= std::uint64_t{1} << i;
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if ((refused & bit) == 0)
+      strangers.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
   }
   strangers.size = left;
-  if (refused == 0) return;
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
     if ((refused >> i & 1) != 0) {
-      disposal_.drop(v.mbuf[i], port, DropReason::source_check);
+      refuse(i);
       continue;
     }
     hashes[kept] = hashes[i];
@@ -123,8 +147,8 @@ void ClassifyStage::degrade(Vector& v, std::size_t i, PortIndex port, DegradeRea
   ++ports_[port].degraded[static_cast<std::size_t>(reason)];
 }
 
-ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, PortIndex port) const {
-  if (rule == Classifier::kNoRule) return {snapshot_->unmatched(port), false, false};
+ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, InterfaceIndex interface) const {
+  if (rule == Classifier::kNoRule) return {snapshot_->unmatched(interface), false, false};
   const std::uint16_t service = snapshot_->service_of_rule(rule);
   const bool needs_state = snapshot_->services[service].kind != ServiceProgram::Kind::none;
   return {service, needs_state, needs_state && snapshot_->config.rules[rule].per != config::Rule::Per::flow};
@@ -134,7 +158,7 @@ ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, PortIndex port
 ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
                                             std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
-  const Judgement j = judge(rule, port);
+  const Judgement j = judge(rule, packet.interface);
   std::uint16_t service = v.service[i] = j.service;
   if (!j.needs_state && !plenty(now)) return {};
   const Customer customer = customer_(packet.key, port);

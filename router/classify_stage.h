@@ -2,7 +2,8 @@
 // Which service a packet gets, and the flow that remembers it.
 //
 // Rules are consulted when a flow is created; the flow record keeps the answer. No packet is refused here,
-// but for those whose source is not where they come from (source_check.h). Where no record can be had for a
+// but for those whose source is not where they come from (source_check.h) and those that a filter does not
+// permit (filter_stage.h). Where no record can be had for a
 // new flow, because the table is full or because more flows are new than flow_table.creation_rate, or because
 // its customer has its part of either (fair_share.h, fair_limit.h), its packets go on nevertheless, their
 // rule looked up each time:
@@ -31,8 +32,9 @@
 #include "conditioners/fair_limit.h"
 #include "conditioners/fair_share.h"
 #include "router/counters.h"
-#include "router/customer_hash.h"
-#include "router/flow_table.h"
+#include "router/filter_stage.h"
+#include "router/flows/customer_hash.h"
+#include "router/flows/flow_table.h"
 #include "router/packet_disposal.h"
 #include "router/snapshot.h"
 #include "router/source_check.h"
@@ -43,13 +45,14 @@ namespace surety {
 class ClassifyStage {
  public:
   ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports, std::span<ServiceCounters> services,
-                const SourceCheck& sources, PacketDisposal& disposal, std::uint64_t seed, Time now);
+                const SourceCheck& sources, FilterStage& filters, PacketDisposal& disposal,
+                std::uint64_t seed, Time now);
 
   // Some rule may match what comes in by this port. If not, all of it has the service
   // Snapshot::unmatched(port).
   bool classifies(PortIndex port) const { return classified_[port] != 0; }
   // Sets flow and service of each packet of a port that is classified; those of strangers whose source is not
-  // there are dropped.
+  // there, or that must not come in, are dropped.
   void run(Vector& v, PortIndex port, Time now);
   // Forgets idle flows, a slice of the table at a time. Once per turn, before run().
   void age(Time now);
@@ -113,8 +116,11 @@ class ClassifyStage {
   bool meet(Vector& v, std::size_t i, FlowTable::Tick tick);
   void admit(Vector& v, const Strangers& strangers, const Hashes& hashes, PortIndex port, Time now);
   void check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);
+  void filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);
+  template <class Refuse>
+  static void remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused, Refuse&& refuse);
   static std::uint32_t creation_rate(const config::FlowTable& table);
-  Judgement judge(std::uint16_t rule, PortIndex port) const;
+  Judgement judge(std::uint16_t rule, InterfaceIndex interface) const;
   void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Customer customer,
@@ -144,6 +150,7 @@ class ClassifyStage {
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
   const SourceCheck& sources_;
+  FilterStage& filters_;
   PacketDisposal& disposal_;
   FlowTable flows_;
   std::vector<std::uint8_t> classified_;  // by port: some rule may match there

@@ -2,6 +2,7 @@
 #include "router/congestion_domains.h"
 
 #include <bit>
+#include <utility>
 
 namespace surety {
 
@@ -38,6 +39,14 @@ void CongestionDomains::adopt(std::vector<Controller>& fresh) {
     publish(c);
   }
   controllers_.swap(fresh);
+}
+
+void CongestionDomains::move(const ClassMoves& moves, std::vector<Contributors>& fresh) {
+  watched_ = moves.image(watched_);
+  if (contributors_.empty()) return;
+  for (std::size_t c = 0; c < contributors_.size(); ++c)
+    if (moves.to[c] != ClassMoves::kGone) std::swap(contributors_[c], fresh[moves.to[c]]);
+  contributors_.swap(fresh);
 }
 
 void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {

@@ -39,6 +39,8 @@ class CongestionDomains {
   // Replaces the controllers; a domain that is kept keeps its alpha, but for a maximum that is now lower, and
   // its timers. Does not allocate: `fresh` takes what is to be freed.
   void adopt(std::vector<Controller>& fresh);
+  // The classes have moved: who is watched moves along. `fresh`: contributors for all classes there are now.
+  void move(const ClassMoves& moves, std::vector<Contributors>& fresh);
 
   // An OUT packet `p` has arrived at the queue of its class, and was an onset of congestion or an eighth.
   void arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);

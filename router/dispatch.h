@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "router/flow_table.h"
+#include "router/flows/flow_table.h"
 
 namespace surety {
 

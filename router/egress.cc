@@ -75,7 +75,12 @@ HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const config::Q
   if (plain_) return {m, length, 0, Precedence::out, false};
   Packet p{m, kNoFlow, length};
   const ClassSplit::Arrival arrival = ClassSplit::look_up(p, classes.by_dscp);
-  return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable};
+  return {m,
+          length,
+          arrival.class_index,
+          p.precedence,
+          arrival.ecn_capable,
+          static_cast<const PortQueues&>(classes).layout};
 }
 
 void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
@@ -86,7 +91,15 @@ void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
     return enqueue_plain({frames.data(), burst.size()}, now);
   }
   counters_.enqueued += burst.size();
-  split_.begin(burst, packets_);
+  const auto knows_the_classes = [&](const HandedPacket& p) { return p.layout() == layout_; };
+  if (std::ranges::all_of(burst, knows_the_classes)) [[likely]] {
+    split_.begin(burst, packets_);
+  } else {
+    std::ranges::transform(burst, packets_.begin(), [](const HandedPacket& p) {
+      return Packet{p.mbuf(), kNoFlow, p.length()};
+    });
+    split_.begin({packets_.data(), burst.size()});
+  }
   enqueue_classes(now);
 }
 

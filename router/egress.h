@@ -34,15 +34,17 @@ class Egress {
   Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal, Time now,
          std::uint64_t seed);
 
-  // Another configuration for a port that goes on: its classes are the same (names, order, strict or not).
-  // Any thread may prepare; touches no Egress. `now` and `seed` are for what is new, as the constructor's.
+  // Another configuration for a port that goes on: `snapshot` was made from the one adopted last, or else its
+  // classes are the same (names, order, strict or not). Any thread may prepare; touches no Egress. `now` and
+  // `seed` are for what is new, as the constructor's.
   static std::unique_ptr<EgressUpdate> prepare(const Snapshot& snapshot, PortIndex port, Time now,
                                                std::uint64_t seed);
   // Takes it over between two turns, without allocation: the snapshot is not needed any more, packets queued
   // stay and leave in their order, counters go on. So do the averages of RIO, the credit of shapers, alpha
-  // and its timers of a domain that is kept, and meters and tokens of an aggregate that keeps its name. A
-  // larger limit of a queue that holds packets comes into force within the next calls of advance(), a slice
-  // of the packets each. What is left in `update` is to be freed by whoever destroys it.
+  // and its timers of a domain that is kept, and meters and tokens of an aggregate that keeps its name. What
+  // waits in a class that is gone leaves by those that have its packets now (aqm/retired_queues.h). A larger
+  // limit of a queue that holds packets comes into force within the next calls of advance(), a slice of the
+  // packets each. What is left in `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
@@ -51,9 +53,11 @@ class Egress {
   // enqueue() for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
   // What enqueue() would find in a frame of `length` bytes of IP. For the workers that do not own the port,
-  // and hand over: asks only what never changes, and the port's `classes` of the caller's own snapshot.
+  // and hand over: asks only what never changes, and the port's `classes` of the caller's own snapshot (of
+  // Snapshot::queues, always).
   HandedPacket describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const;
-  // enqueue() for what another worker has handed over.
+  // enqueue() for what another worker has handed over. Where the classes have moved for one of the two and
+  // not for the other yet, the frame is looked at again.
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
   // enqueue() for frames of which nothing is known yet.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
@@ -103,6 +107,7 @@ class Egress {
   void enqueue_control(rte_mbuf* m, Time now);
 
   PortIndex port_;
+  std::uint16_t layout_;        // of the classes
   std::uint32_t signal_limit_;  // a second, of each queue
   PortCounters& counters_;
   PacketDisposal& disposal_;
@@ -121,11 +126,14 @@ class Egress {
 
 // All of an Egress that its configuration decides, as new.
 struct EgressUpdate {
+  std::uint16_t layout;
+  ClassMoves moves;
   ClassSplit::ClassesByDscp by_dscp;
   ClassScheduler scheduler;
   PortShaper shaper;
   AggregateMarkers::Set aggregates;
   std::vector<CongestionDomains::Controller> controllers;
+  std::vector<Contributors> contributors;  // none unless classes move
 };
 
 }  // namespace surety

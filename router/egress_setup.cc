@@ -12,16 +12,26 @@ std::vector<ClassParams> scheduling(const config::QueueSet& set) {
   return classes;
 }
 
+// Those of queues that congest; whoever has none leaves them.
+std::vector<Contributors> contributors(const Snapshot& snapshot, PortIndex port) {
+  const PortQueues& queues = snapshot.queues[port];
+  if (queues.moves.none()) return {};
+  return std::vector<Contributors>(queues.classes.size(),
+                                   Contributors(snapshot.config.signalling.queue_limit));
+}
+
 }  // namespace
 
 std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortIndex port, Time now,
                                               std::uint64_t seed) {
-  const config::QueueSet& classes = snapshot.queues[port];
+  const PortQueues& queues = snapshot.queues[port];
+  const ClassMoves& moves = queues.moves;
   const PortShaperParams& shaper = snapshot.config.ports[port].shaper;
   return std::make_unique<EgressUpdate>(
-      EgressUpdate{classes.by_dscp, ClassScheduler(scheduling(classes), shaper.overhead, now, seed),
+      EgressUpdate{queues.layout, moves, queues.by_dscp,
+                   ClassScheduler(scheduling(queues), shaper.overhead, now, seed, moves.gone()),
                    PortShaper(shaper, now), AggregateMarkers::configured(snapshot, port, now, seed),
-                   CongestionDomains::configured(snapshot, port, now)});
+                   CongestionDomains::configured(snapshot, port, now), contributors(snapshot, port)});
 }
 
 Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal,
@@ -31,6 +41,7 @@ Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters,
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
                PacketDisposal& disposal)
     : port_(port),
+      layout_(start.layout),
       signal_limit_(snapshot.config.signalling.queue_limit),
       counters_(counters),
       disposal_(disposal),
@@ -43,19 +54,19 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
 }
 
 void Egress::adopt(EgressUpdate& update, Time now) {
+  layout_ = update.layout;
   split_.adopt(update.by_dscp);
-  scheduler_.adopt(update.scheduler, now);
+  scheduler_.adopt(update.scheduler, update.moves, now);
   growing_ = scheduler_.grow(0);
   shaper_.adopt(update.shaper, now);
   markers_.adopt(update.aggregates, now);
   domains_.adopt(update.controllers);
+  if (!update.moves.none()) domains_.move(update.moves, update.contributors);
 }
 
 void Egress::discard(Time now) {
   if (plain_) plain_->discard();
-  for (std::size_t c = 0; c < scheduler_.classes(); ++c)
-    while (!scheduler_.queue(c).empty())
-      rte_pktmbuf_free(static_cast<rte_mbuf*>(scheduler_.queue(c).dequeue(now).handle));
+  for (Packet p; scheduler_.take_any(p, now);) rte_pktmbuf_free(static_cast<rte_mbuf*>(p.handle));
 }
 
 }  // namespace surety

@@ -24,6 +24,7 @@ namespace surety {
   X(not_held,         up,   "lost: its next hop does not answer, or too many packets wait")                 \
   X(no_taker,         up,   "lost: the process has no means to give it to the kernel")                      \
   X(from_twin,        down, "of the kernel, given to the port")                                             \
+  X(from_kernel,      down, "sent by the kernel out of the port's own device, given to the port")             \
   X(from_responder,   down, "of the responder, given to the port: answers, requests, packets that waited")  \
   X(no_buffer,        down, "lost: no packet buffer")                                                       \
   X(ring_full,        down, "lost: the port's worker does not keep up")                                     \

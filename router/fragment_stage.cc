@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "router/egress_tags.h"
 #include "router/wire/ipv4_fragments.h"
 
 namespace surety {
@@ -12,7 +13,11 @@ namespace surety {
 FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports,
                              PacketDisposal& disposal, rte_mempool* pool)
     : ports_(ports), disposal_(disposal), pool_(pool) {
-  for (const auto& p : snapshot.config.ports) mtu_.push_back(p.mtu);
+  adopt(snapshot);
+}
+
+std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
+  return interfaces_[interface_of(m, egress)].mtu;
 }
 
 void FragmentStage::take(Vector& v) {
@@ -20,7 +25,7 @@ void FragmentStage::take(Vector& v) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    if (v.header[i].length > mtu_[v.egress[i]])
+    if (v.header[i].length > mtu(v.mbuf[i], v.egress[i]))
       taken_[count_++] = {v.mbuf[i], v.header[i].length, v.egress[i], v.precedence[i]};
     else
       v.keep(i, kept++);
@@ -48,7 +53,7 @@ bool FragmentStage::next(Vector& v) {
 
 bool FragmentStage::cut(const Whole& w, Vector& v) {
   const auto* const frame = rte_pktmbuf_mtod(w.mbuf, const std::uint8_t*);
-  const std::uint16_t mtu = mtu_[w.egress];
+  const std::uint16_t mtu = this->mtu(w.mbuf, w.egress);
   Ipv4Fragments fragments({frame + RTE_ETHER_HDR_LEN, w.length}, mtu);
   while (fragments.more()) {
     if (v.full()) return false;
@@ -59,6 +64,7 @@ bool FragmentStage::cut(const Whole& w, Vector& v) {
     m->port = w.mbuf->port;
     if (rte_pktmbuf_tailroom(m) < RTE_ETHER_HDR_LEN + mtu) return false;
     auto* const out = rte_pktmbuf_mtod(m, std::uint8_t*);
+    copy_interface(w.mbuf, m);
     std::memcpy(out, frame, RTE_ETHER_HDR_LEN);
     const std::size_t length = fragments.write_next(out + RTE_ETHER_HDR_LEN);
     m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + length);

@@ -23,6 +23,7 @@ class FragmentStage {
   FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports, PacketDisposal& disposal,
                 rte_mempool* pool);
 
+  void adopt(const Snapshot& snapshot) { interfaces_ = snapshot.interfaces->data(); }
   // Takes what is too large out of `v`, whose frames are ready to leave.
   void take(Vector& v);
   // Puts the fragments of the next one that was taken into `v`, in order, each for the same egress with the
@@ -30,6 +31,7 @@ class FragmentStage {
   bool next(Vector& v);
 
  private:
+  std::uint16_t mtu(const rte_mbuf* m, PortIndex egress) const;
   struct Whole {
     rte_mbuf* mbuf;
     std::uint16_t length;
@@ -41,7 +43,7 @@ class FragmentStage {
   std::span<PortCounters> ports_;
   PacketDisposal& disposal_;
   rte_mempool* pool_;
-  std::vector<std::uint16_t> mtu_;  // by port
+  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
   std::array<Whole, kVector> taken_;
   std::size_t count_ = 0, done_ = 0;
 };

@@ -29,17 +29,18 @@ class Handover : public SpscRing<rte_mbuf*> {
 class alignas(16) HandedPacket {  // as rings copy 16 bytes
  public:
   HandedPacket() {}  // of no packet: room is not worth initialising
-  // `length`: bytes of the IP packet.
+  // `length`: bytes of the IP packet; `layout`: of the classes that `class_index` is one of (snapshot.h).
   HandedPacket(rte_mbuf* m, std::uint16_t length, std::uint8_t class_index, Precedence precedence,
-               bool ecn_capable)
+               bool ecn_capable, std::uint16_t layout = 0)
       : mbuf_(m),
         about_(length | std::uint64_t{class_index} << 16 | std::uint64_t{ecn_capable} << 24 |
-               static_cast<std::uint64_t>(precedence) << 32) {}
+               static_cast<std::uint64_t>(precedence) << 32 | std::uint64_t{layout} << 48) {}
   rte_mbuf* mbuf() const { return mbuf_; }
   std::uint16_t length() const { return static_cast<std::uint16_t>(about_); }
   std::uint8_t class_index() const { return static_cast<std::uint8_t>(about_ >> 16); }
   bool ecn_capable() const { return (about_ >> 24 & 1) != 0; }
-  Precedence precedence() const { return static_cast<Precedence>(about_ >> 32); }
+  Precedence precedence() const { return static_cast<Precedence>(about_ >> 32 & 0xff); }
+  std::uint16_t layout() const { return static_cast<std::uint16_t>(about_ >> 48); }
 
  private:
   rte_mbuf* mbuf_;

@@ -2,6 +2,7 @@
 // One page: what a packet meets on its way into the router.
 #include "router/ingress.h"
 
+#include <rte_ether.h>
 #include <rte_prefetch.h>
 
 #include <bit>
@@ -27,12 +28,14 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       ports_(e.ports),
       macs_(e.macs),
       sources_(e.snapshot, e.fib, e.next_hops),
-      classify_(e.snapshot, e.ports, e.services, sources_, e.disposal, seed, now),
+      filters_(e.snapshot, e.next_hops, e.disposal),
+      classify_(e.snapshot, e.ports, e.services, sources_, filters_, e.disposal, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed), e.pool != nullptr),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_),
       fragment_(e.snapshot, e.ports, e.disposal, e.pool),
+      interfaces_(e.snapshot, e.interfaces),
       interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
@@ -50,15 +53,17 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     const bool classified = classify_.classifies(port);
     if (classified)
       classify_.run(v_, port, now);
-    else if (sources_.asks(port))
-      sources_.run(v_, port, disposal_);
+    else
+      check(port);
     meter_.lap(Stage::classify, v_.size);
     route_.run(v_, port);
+    if (filters_.asks_out()) [[unlikely]]
+      filters_.run_out(v_, port);
     meter_.lap(Stage::route, v_.size);
     if (classified)
       condition_.run(v_, port, now);
     else
-      condition_.run_unconditioned(v_, snapshot_->unmatched(port));
+      condition_.run_unconditioned(v_, snapshot_->unmatched(port));  // all interfaces there are trusted alike
     meter_.lap(Stage::condition, v_.size);
     rewrite_.run(v_);
     meter_.lap(Stage::rewrite, v_.size);
@@ -68,6 +73,12 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     disposal_.flush();
     burst = burst.subspan(n);
   }
+}
+
+// What the classify stage asks where there are flows.
+void Ingress::check(PortIndex port) {
+  if (sources_.asks(port)) sources_.run(v_, port, disposal_);
+  if (filters_.asks_in(port)) filters_.run_in(v_, port);
 }
 
 void Ingress::release(Time now) {
@@ -107,6 +118,7 @@ void Ingress::send_pending(Time now) {
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
   const OrdinaryParser ordinary(contexts_[port]);
+  const bool tagged = interfaces_.any_on(port);
   std::uint64_t bytes = 0;
   std::size_t kept = 0;
   icmp_ = false;
@@ -117,26 +129,43 @@ void Ingress::send_pending(Time now) {
     m->port = port;  // from here on our index, not DPDK's
     v_.mbuf[kept] = m;
     ParsedPacket& h = v_.header[kept];
-    kept += ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
+    kept += ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) ||
+            (tagged && parse_tagged(ordinary, m, port, h)) || parse_unusual(m, port, h);
   }
   v_.size = kept;
   ports_[port].rx_packets += burst.size();
   ports_[port].rx_bytes += bytes;
 }
 
+// An ordinary packet with the tags of an interface: whether it is one.
+[[gnu::noinline]] bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port,
+                                             ParsedPacket& h) {
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  if (!ordinary.tagged(frame, m->data_len, h)) return false;
+  h.interface = interfaces_.find(frame, h, port);
+  if (h.interface == kNoInterface) return false;
+  interfaces_.count(h.interface, m->pkt_len);
+  interfaces_.take_priority(frame, h);
+  return true;
+}
+
 // Whether it goes on; if not, it is gone.
 [[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
   h.l3_offset = 0;  // until an IP header is found
-  const ParseOutcome outcome =
-      surety::parse({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len}, contexts_[port], h);
-  if (outcome.drop == DropReason::none && h.vlan != 0 && !snapshot_->tags.admits(port, h.vlan, h.inner_vlan))
-    return disposal_.drop(m, port, DropReason::vlan_unknown), false;
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  const ParseOutcome outcome = surety::parse({frame, m->data_len}, contexts_[port], h);
+  if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
+    h.interface = interfaces_.find(frame, h, port);
+    if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;
+    interfaces_.count(h.interface, m->pkt_len);
+    if (outcome.forwards()) interfaces_.take_priority(frame, h);
+  }
   if (outcome.forwards()) {
     icmp_ |= is_icmp(h);
     return true;
   }
   if (outcome.punt != PuntReason::none)
-    disposal_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone);
+    disposal_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone, h.interface);
   else
     disposal_.drop(m, port, outcome.drop);
   return false;

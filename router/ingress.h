@@ -14,7 +14,9 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
+#include "router/filter_stage.h"
 #include "router/fragment_stage.h"
+#include "router/interface_finder.h"
 #include "router/outlet.h"
 #include "router/packet_disposal.h"
 #include "router/pending_packets.h"
@@ -31,6 +33,8 @@
 
 namespace surety {
 
+class OrdinaryParser;
+
 // What an Ingress works with; all of it must outlive it.
 struct IngressEnvironment {
   const Snapshot& snapshot;
@@ -45,6 +49,7 @@ struct IngressEnvironment {
   const SignalKeys* signal_keys = nullptr;  // null: signalling is off
   const WallClock* wall_clock = nullptr;    // the same
   rte_mempool* pool = nullptr;  // for fragments; null: what is too large is told so, whatever it permits
+  InterfaceCounters* interfaces = nullptr;  // null: nobody counts
 };
 
 class Ingress {
@@ -74,11 +79,13 @@ class Ingress {
   bool originate(rte_mbuf* m, Time now);
   // A reload: from now on `snapshot` holds, which follows the one before (snapshot.h) and must outlive this,
   // or the next adopt(); the one before is not looked at any more. `services`: by snapshot.services, with
-  // what has been counted. Between two turns; allocates nothing. Flows follow in the turns to come, a slice
+  // what has been counted; `filter_counts`: room for what snapshot.filters counts, zero, in exchange for what
+  // was there before. Between two turns; allocates nothing. Flows follow in the turns to come, a slice
   // of the table in each (classify_stage.h): no packet is dropped here because of it, and the packets of a
   // flow that has a record come to their egress in order; there a new mark may lead to another class, and
   // what had to be let go at once may find a full queue.
-  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
+  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services,
+             std::vector<std::uint64_t>& filter_counts, Time now);
   // That is not over: there may be flows whose next packet does not ask the new rules.
   bool adopting() const { return classify_.adopting(); }
   // Frees everything held; for the end of the process.
@@ -101,14 +108,17 @@ class Ingress {
   // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
   // obeyed. From any thread, with the latest snapshot that it knows of.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
+  std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
   SignalInterceptor& interceptor() { return interceptor_; }
   const SignalInterceptor& interceptor() const { return interceptor_; }
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);
   bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);
+  void check(PortIndex port);
   SignalResult follow(const CongestionSignal& signal, Time now);
   void flush(Time now);
   void send_revived(Time now);
@@ -128,12 +138,14 @@ class Ingress {
   std::span<const MacAddress> macs_;
   std::vector<ParseContext> contexts_;  // by port
   SourceCheck sources_;
+  FilterStage filters_;
   ClassifyStage classify_;
   RouteStage route_;
   ConditionStage condition_;
   PendingPackets pending_;
   RewriteStage rewrite_;
   FragmentStage fragment_;
+  InterfaceFinder interfaces_;
   SignalInterceptor interceptor_;
   SignalCounters signals_{};
   SignalOutbox shared_;

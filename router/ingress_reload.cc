@@ -9,11 +9,16 @@ namespace {
 constexpr std::size_t kVectorsAtOnce = 4;
 }  // namespace
 
-void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services,
+                    std::vector<std::uint64_t>& filter_counts, Time now) {
   snapshot_ = &snapshot;
   sources_.adopt(snapshot);
+  filters_.adopt(snapshot, filter_counts);
   classify_.adopt(snapshot, services, now);
   condition_.adopt(snapshot, services, now);
+  interfaces_.adopt(snapshot);
+  route_.adopt(snapshot);
+  fragment_.adopt(snapshot);
   interceptor_.adopt(snapshot);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "router/egress_tags.h"
 #include "router/ingress.h"
 #include "router/wire/bytes.h"
 #include "router/wire/ip_bytes.h"
@@ -36,7 +37,8 @@ void Ingress::take_signals(PortIndex port, Time now) {
   for (std::size_t i = 0; i < v_.size; ++i) {
     rte_mbuf* m = v_.mbuf[i];
     SignalInterceptor::Decision d;
-    if (carries_signal(m, v_.header[i])) d = interceptor_.decide(ip_of(m, v_.header[i]), port, now);
+    if (carries_signal(m, v_.header[i]))
+      d = interceptor_.decide(ip_of(m, v_.header[i]), v_.header[i].interface, now);
     if (!d.ends) {
       v_.keep(i, kept++);
       continue;
@@ -89,6 +91,7 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
   if (NextHopEntry::known(hop.state)) {
     write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.is_v6());
     m->port = hop.port;
+    if (hop.tagged) set_interface(m, hop.interface);
     if (hand_over_own(m, hop.port, now)) return true;
   }
   rte_pktmbuf_free(m);

@@ -47,15 +47,15 @@ PacketDisposal::PacketDisposal(std::span<PortCounters> ports, std::vector<Kernel
                                std::uint64_t seed)
     : ports_(ports), peers_(std::move(peers)), punts_(punts), customer_(seed) {
   if (punts == nullptr) return;
-  for (std::size_t r = 0; r < kPuntReasons; ++r) {
+  for (std::size_t r = 0; r <= kPuntReasons; ++r) {
     const std::uint32_t rate = per_second(static_cast<PuntReason>(r));
     limits_.emplace_back(rate, rate / 4, ports.size(), now_);
   }
 }
 
 void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,
-                          std::uint32_t next_hop) {
-  const KernelPeer peer = peers_[port];
+                          std::uint32_t next_hop, InterfaceIndex interface) {
+  const KernelPeer peer = interface == port ? peers_[port] : KernelPeer::twin;
   const bool any_kernel = any_kernel_will_do(reason) && l3_offset != 0 &&
                           !(peer == KernelPeer::sees_all && reason == PuntReason::local);
   const bool by_ring = any_kernel || peer == KernelPeer::twin;
@@ -64,17 +64,35 @@ void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::s
     const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
     if (!limits_[static_cast<std::size_t>(reason)].permit(customer, now_))
       return drop(m, port, DropReason::punt_limited);
-    m->vlan_tci_outer = customer;
-    m->hash.usr = next_hop | static_cast<std::uint32_t>(reason) << 24;
-    m->l2_len = l3_offset & 0x7f;
-    m->port = port;
-    if (rte_ring_enqueue(punts_, m) != 0) return drop(m, port, DropReason::punt_overflow);
+    if (!hand_up(m, port, reason, next_hop, l3_offset, customer, interface))
+      return drop(m, port, DropReason::punt_overflow);
     ++ports_[port].punted[static_cast<std::size_t>(reason)];
     return;
   }
   if (peer != KernelPeer::sees_all) return drop(m, port, without_kernel(reason));
   ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy already
   bin(m);
+}
+
+void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why,
+                            std::size_t l3_offset, InterfaceIndex interface) {
+  if (punts_ == nullptr || peers_[port] == KernelPeer::none) return drop(m, port, reason);
+  const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
+  if (!limits_[kPuntReasons].permit(customer, now_) ||
+      !hand_up(m, port, PuntReason::none, static_cast<std::uint32_t>(why), l3_offset, customer, interface))
+    return drop(m, port, reason);
+  ++ports_[port].drops[static_cast<std::size_t>(reason)];
+}
+
+// False: there is no room.
+bool PacketDisposal::hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what,
+                             std::size_t l3_offset, Customer customer, InterfaceIndex interface) {
+  m->vlan_tci = interface;
+  m->vlan_tci_outer = customer;
+  m->hash.usr = what | static_cast<std::uint32_t>(reason) << 24;
+  m->l2_len = l3_offset & 0x7f;
+  m->port = port;
+  return rte_ring_enqueue(punts_, m) == 0;
 }
 
 }  // namespace surety

@@ -12,7 +12,8 @@
 
 #include "conditioners/fair_limit.h"
 #include "router/counters.h"
-#include "router/customer_hash.h"
+#include "router/flows/customer_hash.h"
+#include "router/interfaces/interface_record.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -21,6 +22,9 @@ namespace surety {
 // device that gets what the XDP program leaves it (af_xdp); or what the control thread puts in its place for
 // a device that the kernel knows nothing of: a TAP twin, or else the built-in responder.
 enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
+
+// Why a packet is dropped of which the sender is told (RFC 1812 5.2.7.1, RFC 4443 3.1).
+enum class Refusal : std::uint8_t { no_route, unreachable, prohibited, source };
 
 class PacketDisposal {
  public:
@@ -37,13 +41,22 @@ class PacketDisposal {
     bin(m);
   }
 
+  // A drop of which the control thread tells the sender, as far as its limits go: to the law it is the drop.
+  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
+              InterfaceIndex interface);
+  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, const ParsedPacket& h) {
+    refuse(m, port, reason, why, h.l3_offset, h.interface);
+  }
+
   // Done with: a congestion signal that ends here.
   void consume(rte_mbuf* m) { bin(m); }
 
   // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. What goes to
   // the control thread is limited by kind and customer (control-plane policing, RFC 6192). `l3_offset` is
-  // where its IP header starts (0: not an IP packet), `next_hop` what it was routed to.
-  void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop);
+  // where its IP header starts (0: not an IP packet), `next_hop` what it was routed to, `interface` what it
+  // came by: behind one that is not the port itself there stands a twin.
+  void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop,
+            InterfaceIndex interface);
 
   // Frees what was dropped; once per burst.
   void flush() {
@@ -52,6 +65,8 @@ class PacketDisposal {
   }
 
  private:
+  bool hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what, std::size_t l3_offset,
+               Customer customer, InterfaceIndex interface);
   void bin(rte_mbuf* m) {
     bin_[count_++] = m;
     if (count_ == bin_.size()) flush();
@@ -61,19 +76,22 @@ class PacketDisposal {
   std::vector<KernelPeer> peers_;
   rte_ring* punts_;
   CustomerHasher customer_;
-  std::vector<FairLimit> limits_;  // by reason; none without a ring
+  std::vector<FairLimit> limits_;  // by reason, and of what is refused; none without a ring
   Time now_{};
   std::array<rte_mbuf*, kVector> bin_;
   std::size_t count_ = 0;
 };
 
-// What travels with a punted mbuf in `hash.usr`, `l2_len`, `vlan_tci_outer` (its Customer) and `port` (its
-// PortIndex): written by PacketDisposal, read by the control thread.
+// What travels with a punted mbuf in `hash.usr`, `l2_len`, `vlan_tci` (its interface), `vlan_tci_outer` (its
+// Customer) and `port` (its PortIndex): written by PacketDisposal, read by the control thread.
 inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
   return m->hash.usr & 0xffffff;
 }
 inline PuntReason punted_reason(const rte_mbuf* m) {
-  return static_cast<PuntReason>(m->hash.usr >> 24);
+  return static_cast<PuntReason>(m->hash.usr >> 24);  // none: it has been refused
+}
+inline Refusal punted_refusal(const rte_mbuf* m) {
+  return static_cast<Refusal>(punted_next_hop(m));
 }
 
 }  // namespace surety

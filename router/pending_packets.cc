@@ -8,7 +8,7 @@ namespace surety {
 using State = NextHopEntry::State;
 
 bool PendingPackets::must_wait(std::uint32_t next_hop, NextHopWord hop) const {
-  if (hop.entry().state == State::waiting) return !stopped_;
+  if (hop.state() == State::waiting) return !stopped_;
   return std::ranges::find(packets_, next_hop, &Pending::next_hop) != packets_.end();
 }
 

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "router/egress_tags.h"
+
 namespace surety {
 
 namespace {
@@ -49,6 +51,7 @@ RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAdd
   v.egress[i] = hop.port();
   const bool v6 = h.v6;
   std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop, source_type_[hop.port()][v6]);
+  if (hop.tagged()) set_interface(v.mbuf[i], next_hops_.get(v.next_hop[i]).interface);
   if (v.mark[i] != kKeepDscp)
     set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
   else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain
-// untagged frame for the next hop.
+// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the
+// next hop; that it is to have tags, and whose, stands in the mbuf (egress_tags.h).
 #pragma once
 
 #include <array>

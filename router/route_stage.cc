@@ -20,7 +20,14 @@ bool may_be_fragmented(rte_mbuf* m, const ParsedPacket& h) {
 RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                        PacketDisposal& disposal, const FlowHasher& hasher, bool fragments)
     : fib_(fib), next_hops_(next_hops), disposal_(disposal), hasher_(hasher), fragments_(fragments) {
-  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p) mtu_[p] = snapshot.config.ports[p].mtu;
+  adopt(snapshot);
+}
+
+// Of a port the least on it; divert() knows better.
+void RouteStage::adopt(const Snapshot& snapshot) {
+  interfaces_ = snapshot.interfaces->data();
+  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
+    mtu_[p] = snapshot.interfaces->least_mtu(static_cast<PortIndex>(p));
 }
 
 [[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port) {
@@ -39,7 +46,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
     v.narrowness[i] = target.narrowness;
     const NextHopWord hop = next_hops_.word(next_hop);
     if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
-      if (!divert(v, i, port, hop.entry())) continue;
+      if (!divert(v, i, port, next_hops_.get(next_hop))) continue;
     }
     v.egress[i] = hop.port();
     v.keep(i, kept++);
@@ -87,19 +94,26 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
   rte_mbuf* m = v.mbuf[i];
-  const auto punt = [&](PuntReason reason) { disposal_.punt(m, port, reason, h.l3_offset, v.next_hop[i]); };
+  const auto punt = [&](PuntReason reason) {
+    disposal_.punt(m, port, reason, h.l3_offset, v.next_hop[i], h.interface);
+  };
   if (hop.state == State::local)
     punt(PuntReason::local);
   else if (hop.state == State::no_route)
-    disposal_.drop(m, port, DropReason::no_route);
+    disposal_.refuse(m, port, DropReason::no_route, Refusal::no_route, h);
   else if (hop.state == State::blackhole)
     disposal_.drop(m, port, DropReason::blackhole);
+  else if (hop.state == State::unreachable)
+    disposal_.refuse(m, port, DropReason::blackhole, Refusal::unreachable, h);
+  else if (hop.state == State::prohibited)
+    disposal_.refuse(m, port, DropReason::blackhole, Refusal::prohibited, h);
   else if (h.ttl <= 1)
     punt(PuntReason::ttl);
-  else if (h.length > mtu_[hop.port] && !(fragments_ && may_be_fragmented(m, h)))
+  else if (const bool large = h.length > interfaces_[hop.interface].mtu;
+           large && !(fragments_ && may_be_fragmented(m, h)))
     punt(PuntReason::mtu);
   else if (NextHopEntry::known(hop.state))
-    return oversized_ |= h.length > mtu_[hop.port], true;
+    return oversized_ |= large, true;
   else if (hop.state == State::glean)
     // The kernel has the same subnet, resolves the neighbour and sends the packet on.
     punt(PuntReason::neighbor);

@@ -18,6 +18,7 @@ class RouteStage {
   RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
              PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
+  void adopt(const Snapshot& snapshot);
   // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
   void run(Vector& v, PortIndex port);
   // Whether packets have gone on that are to be fragmented: ever, for some may be held meanwhile.
@@ -33,6 +34,7 @@ class RouteStage {
   const NextHopTable& next_hops_;
   PacketDisposal& disposal_;
   FlowHasher hasher_;
+  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
   std::array<std::uint16_t, kMaxPorts> mtu_{};
   bool fragments_, oversized_ = false;
 };

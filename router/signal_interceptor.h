@@ -28,10 +28,10 @@ class SignalInterceptor {
     CongestionSignal signal;
   };
   // `ip`: a packet that parse() has passed, of which is_signal() is true.
-  Decision decide(std::span<const std::uint8_t> ip, PortIndex port, Time now);
+  Decision decide(std::span<const std::uint8_t> ip, InterfaceIndex interface, Time now);
 
-  // Another configuration, of which only the trust of the ports may differ here.
-  void adopt(const Snapshot& snapshot) { customers_ = customer_ports(snapshot.config); }
+  // Another configuration, of which only the trust of interfaces may differ here.
+  void adopt(const Snapshot& snapshot) { snapshot_ = &snapshot; }
 
   // One that another worker has believed.
   void remember(const CongestionSignal& signal, Time now) {
@@ -46,7 +46,7 @@ class SignalInterceptor {
  private:
   const Fib& fib_;
   const NextHopTable& next_hops_;
-  std::uint32_t customers_;  // ports, one bit each
+  const Snapshot* snapshot_;
   const WallClock* wall_;
   std::optional<SignalGate> gate_;
 };

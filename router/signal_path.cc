@@ -20,15 +20,12 @@ RouteTarget route_of(const Fib& fib, const IpAddress& address) {
 
 namespace {
 
-// The ports of a route, whether their neighbours are known or not.
-std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops) {
-  using State = NextHopEntry::State;
+std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops, const Interfaces& interfaces) {
   std::uint32_t ports = 0;
-  for (std::uint32_t id = target.first; id < target.first + target.count; ++id) {
-    const NextHopEntry hop = next_hops.get(id);
-    if (hop.state == State::glean || hop.state == State::unresolved || NextHopEntry::known(hop.state))
-      ports |= 1u << hop.port;
-  }
+  any_way(target, next_hops, [&](InterfaceIndex i) {
+    ports |= 1u << interfaces[i].port;
+    return false;
+  });
   return ports;
 }
 
@@ -46,27 +43,16 @@ bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t ds
   return !domain.retired && snapshot.queues[domain.port].by_dscp[dscp & 63].class_index == domain.class_index;
 }
 
-WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const IpAddress& address) {
-  const RouteTarget target = route_of(fib, address);
-  return {ports_of(target, next_hops), next_hops.get(target.first).state == NextHopEntry::State::local};
-}
-
-std::uint32_t customer_ports(const config::Config& config) {
-  std::uint32_t ports = 0;
-  for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (config.ports[p].trust == config::Port::Trust::customer) ports |= 1u << p;
-  return ports;
-}
-
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                             const CongestionSignal& signal) {
   if (snapshot.config.router.role != config::Router::Role::border)
     return SignalPath{.result = SignalResult::not_border, .path = {}};
-  const std::uint32_t source = ports_of(route_of(fib, signal.source), next_hops);
-  if ((source & customer_ports(snapshot.config)) == 0)
+  const Interfaces& interfaces = *snapshot.interfaces;
+  if (!any_way(route_of(fib, signal.source), next_hops,
+               [&](InterfaceIndex i) { return interfaces[i].customer(); }))
     return SignalPath{.result = SignalResult::not_customer, .path = {}};
   const RouteTarget target = route_of(fib, signal.destination);
-  const std::uint32_t ports = ports_of(target, next_hops);
+  const std::uint32_t ports = ports_of(target, next_hops, interfaces);
   if (ports == 0) return SignalPath{.result = SignalResult::no_path, .path = {}};
   if ((ports & domain_ports(snapshot, signal.dscp)) == 0)
     return SignalPath{.result = SignalResult::no_domain, .path = {}};

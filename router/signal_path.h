@@ -23,14 +23,19 @@ struct SignalPath {
 
 RouteTarget route_of(const Fib& fib, const IpAddress& address);
 
-// The ports that the route of an address leads to, one bit each, whether their neighbours are known or not,
-// and whether it is one of the router's own addresses.
-struct WayOut {
-  std::uint32_t ports = 0;
-  bool local = false;
-};
-WayOut way_out(const Fib& fib, const NextHopTable& next_hops, const IpAddress& address);
-std::uint32_t customer_ports(const config::Config& config);  // one bit each
+// Calls f(interface) for those that the route of an address leads to, whether their neighbours are known or
+// not, until it says true; whether it has.
+template <class F>
+bool any_way(RouteTarget target, const NextHopTable& next_hops, F&& f) {
+  using State = NextHopEntry::State;
+  for (std::uint32_t id = target.first; id < target.first + target.count; ++id) {
+    const NextHopEntry hop = next_hops.get(id);
+    const bool leads =
+        hop.state == State::glean || hop.state == State::unresolved || NextHopEntry::known(hop.state);
+    if (leads && f(hop.interface)) return true;
+  }
+  return false;
+}
 
 // Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through; never of
 // one that is retired: its flows are about to leave it.

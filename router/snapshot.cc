@@ -2,6 +2,7 @@
 #include "router/snapshot.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -58,6 +59,32 @@ void set_capacity(config::QueueSet& set, const config::Port& port) {
     if (c.scheduling.queue.rio) c.scheduling.queue.rio->capacity = *port.shaper.rate;
 }
 
+// The classes that have its packets from now on: those to which its DSCPs lead.
+std::uint64_t heirs_of(std::size_t gone, const config::QueueSet& before, const config::QueueSet& now) {
+  std::uint64_t heirs = 0;
+  for (std::size_t dscp = 0; dscp < now.by_dscp.size(); ++dscp)
+    if (before.by_dscp[dscp].class_index == gone) heirs |= std::uint64_t{1} << now.by_dscp[dscp].class_index;
+  return heirs != 0 ? heirs : std::uint64_t{1} << now.by_dscp[0].class_index;
+}
+
+// A class is who it is by its name. None: all are where they were, strict or not.
+ClassMoves moves_of(const config::QueueSet& before, const config::QueueSet& now) {
+  ClassMoves moves;
+  const auto same = [](const config::QueueClass& a, const config::QueueClass& b) {
+    return a.scheduling.name == b.scheduling.name && a.scheduling.strict == b.scheduling.strict;
+  };
+  if (std::ranges::equal(before.classes, now.classes, same)) return moves;
+  for (std::size_t c = 0; c < before.classes.size(); ++c) {
+    const auto at = std::ranges::find_if(now.classes, [&](const config::QueueClass& q) {
+      return q.scheduling.name == before.classes[c].scheduling.name;
+    });
+    const bool gone = at == now.classes.end();
+    moves.to.push_back(gone ? ClassMoves::kGone : static_cast<std::uint8_t>(at - now.classes.begin()));
+    moves.heirs.push_back(gone ? heirs_of(c, before, now) : 0);
+  }
+  return moves;
+}
+
 constexpr std::size_t kMostServices = 0xffff;
 
 // Whether flows of one may go on with the state that they have of the other.
@@ -72,15 +99,19 @@ Snapshot::Snapshot(config::Config c, const Snapshot& before) : Snapshot(std::mov
 
 Snapshot::Snapshot(config::Config c, const Snapshot* before)
     : config(std::move(c)),
-      classifier(config, before == nullptr ? nullptr : &before->classifier),
+      interfaces(
+          std::make_shared<const Interfaces>(config, before == nullptr ? nullptr : before->interfaces.get())),
+      classifier(config, before == nullptr ? nullptr : &before->classifier, interfaces),
+      filters(config, before == nullptr ? nullptr : &before->filters),
       tags(config) {
   place_services(before);
-  find_queues();
+  find_queues(before);
   if (before != nullptr) {
     domains = before->domains;
     domain_of = before->domain_of;
     domain_capacity = before->domain_capacity;
     for (auto& d : domains) d.retired = true;
+    for (std::size_t port = 0; port < queues.size(); ++port) move_domains(static_cast<PortIndex>(port));
   }
   domain_of.resize(config.ports.size() * services.size(), kNoDomain);
   for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
@@ -122,10 +153,27 @@ std::uint16_t Snapshot::place(ServiceProgram program) {
   return slot;
 }
 
-void Snapshot::find_queues() {
+void Snapshot::find_queues(const Snapshot* before) {
   for (const auto& port : config.ports) {
-    queues.push_back(port.queues ? config.queues[*port.queues] : plain_queue());
-    set_capacity(queues.back(), port);
+    PortQueues& now = queues.emplace_back(
+        PortQueues{port.queues ? config.queues[*port.queues] : plain_queue(), 0, ClassMoves{}});
+    set_capacity(now, port);
+    if (before == nullptr) continue;
+    const PortQueues& old = before->queues[queues.size() - 1];
+    now.moves = moves_of(old, now);
+    now.layout = static_cast<std::uint16_t>(old.layout + !now.moves.none());
+  }
+}
+
+// Those of a class that is gone follow the queue of an heir, for the flows that still live by them.
+void Snapshot::move_domains(PortIndex port) {
+  const ClassMoves& moves = queues[port].moves;
+  if (moves.none()) return;
+  for (CsaDomain& d : domains) {
+    if (d.port != port) continue;
+    const std::uint64_t successors = moves.successors(std::uint64_t{1} << d.class_index);
+    d.moved |= moves.to[d.class_index] == ClassMoves::kGone;
+    d.class_index = static_cast<std::size_t>(std::countr_zero(successors));
   }
 }
 
@@ -151,12 +199,17 @@ void Snapshot::find_domains(PortIndex port) {
   }
 }
 
-// Where this domain stands, which is in use from now on. One of the configuration before goes on.
+// Where this domain stands, which is in use from now on. One of the configuration before goes on; where the
+// class had none, that of one whose heir it is.
 std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
-  auto at = std::ranges::find_if(domains, [&](const CsaDomain& d) {
-    return d.port == domain.port && d.class_index == domain.class_index &&
-           (d.retired ? domain.params.continues(d.params) : domain.params == d.params);
-  });
+  const auto find = [&](bool moved) {
+    return std::ranges::find_if(domains, [&](const CsaDomain& d) {
+      return d.moved == moved && d.port == domain.port && d.class_index == domain.class_index &&
+             (d.retired ? domain.params.continues(d.params) : domain.params == d.params);
+    });
+  };
+  auto at = find(false);
+  if (at == domains.end()) at = find(true);
   if (at == domains.end())
     at = domains.insert(at, domain);
   else if (at->retired)

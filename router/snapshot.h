@@ -15,12 +15,15 @@
 #include <variant>
 #include <vector>
 
+#include "aqm/class_moves.h"
 #include "conditioners/csa_controller.h"
 #include "conditioners/enhanced_token_bucket.h"
 #include "config/config.h"
-#include "router/classifier.h"
+#include "router/classify/classifier.h"
+#include "router/classify/filters.h"
+#include "router/interfaces/interfaces.h"
+#include "router/interfaces/tag_admission.h"
 #include "router/meter.h"
-#include "router/tag_admission.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -48,6 +51,7 @@ struct CsaDomain {
   std::size_t class_index = 0;
   CsaParams params;
   bool retired = false;  // no service of the configuration has it
+  bool moved = false;    // its class is gone: it follows an heir's queue
 };
 inline constexpr std::uint16_t kNoDomain = 0xffff;
 // How many domains reloads may add to those of the start: this many, or four times as many as those.
@@ -55,31 +59,38 @@ inline constexpr std::size_t kSpareDomains = 64;
 // How many services that are no more in the configuration are kept.
 inline constexpr std::size_t kMostRetired = 4096;
 
+// What a port's queues are, and what has become of those of the snapshot before.
+struct PortQueues : config::QueueSet {
+  std::uint16_t layout = 0;  // another one whenever classes move
+  ClassMoves moves;
+};
+
 struct Snapshot {
   explicit Snapshot(config::Config c);
-  // A reload. The ports, and the classes of each one's queues, must be the same as in `before`, and rules may
-  // match the DSCP only if some did at the start (config/reload.h). A service of the same name and kind keeps
-  // its place, also one that had been retired. Throws std::runtime_error where services or domains are more
-  // than there is room for.
+  // A reload. The ports must be the same as in `before`, each with queues or without, and rules may match the
+  // DSCP only if some did at the start (config/reload.h). A service of the same name and kind keeps its
+  // place, also one that had been retired; a class of the same name is the same one. Throws
+  // std::runtime_error where services or domains are more than there is room for.
   Snapshot(config::Config c, const Snapshot& before);
 
   config::Config config;
+  std::shared_ptr<const Interfaces> interfaces;
   Classifier classifier;
+  Filters filters;
   TagAdmission tags;
   // Those of the first configuration, then two of our own for what no rule matches: "unclassified" from
   // customer ports (best effort), "trusted" from core ports (the DSCP stays as it is); then those of reloads.
   std::vector<ServiceProgram> services;
   std::vector<std::uint16_t> service_of;  // where a service of the configuration stands among them
-  std::vector<config::QueueSet> queues;   // one per port; ports without `queues` have one tail-drop class
+  std::vector<PortQueues> queues;         // one per port; ports without `queues` have one tail-drop class
   std::vector<CsaDomain> domains;
   std::size_t domain_capacity = 0;       // domains.size() never exceeds it, after any reload
   std::vector<std::uint16_t> domain_of;  // [service * ports + port]; kNoDomain for other conditioners
 
   // What a rule of the configuration gives.
   std::uint16_t service_of_rule(std::size_t rule) const { return service_of[config.rules[rule].service]; }
-  std::uint16_t unmatched(PortIndex port) const {
-    const bool customer = config.ports[port].trust == config::Port::Trust::customer;
-    return static_cast<std::uint16_t>(own_services_ + (customer ? 0 : 1));
+  std::uint16_t unmatched(InterfaceIndex interface) const {
+    return static_cast<std::uint16_t>(own_services_ + ((*interfaces)[interface].customer() ? 0 : 1));
   }
   // The service "unclassified": best effort, nothing promised and nothing kept.
   std::uint16_t best_effort() const { return own_services_; }
@@ -93,7 +104,8 @@ struct Snapshot {
   Snapshot(config::Config c, const Snapshot* before);
   void place_services(const Snapshot* before);
   std::uint16_t place(ServiceProgram program);
-  void find_queues();
+  void find_queues(const Snapshot* before);
+  void move_domains(PortIndex port);
   void find_domains(PortIndex port);
   std::uint16_t place_domain(const CsaDomain& domain);
 

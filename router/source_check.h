@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a packet comes from where its source is: ingress filtering by the FIB (RFC 2827, RFC 3704).
 //
-//   strict  a route of the source leads back by the port that the packet came by
+//   strict  a route of the source leads back by the interface that the packet came by
 //   loose   some route leads to it
 //   off     not asked
 //
@@ -24,14 +24,13 @@ class SourceCheck {
       : snapshot_(&snapshot), fib_(fib), next_hops_(next_hops) {}
 
   void adopt(const Snapshot& snapshot) { snapshot_ = &snapshot; }
-  bool asks(PortIndex port) const { return mode(port) != config::Port::SourceCheck::off; }
-  // Not where it does not ask.
-  bool accepts(const ParsedPacket& packet, PortIndex port) const;
+  bool asks(PortIndex port) const { return snapshot_->interfaces->checks_sources(port); }
+  bool accepts(const ParsedPacket& packet) const;
   // Drops what it does not accept.
   void run(Vector& v, PortIndex port, PacketDisposal& disposal) const;
 
  private:
-  config::Port::SourceCheck mode(PortIndex port) const { return snapshot_->config.ports[port].source_check; }
+  using Mode = config::Port::SourceCheck;
 
   const Snapshot* snapshot_;
   const Fib& fib_;

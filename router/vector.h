@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "conditioners/packet.h"
-#include "router/flow_table.h"
+#include "router/flows/flow_table.h"
 #include "router/wire/headers.h"
 
 namespace surety {

@@ -72,6 +72,7 @@ ParseOutcome parse_other(const Frame& f, std::uint16_t type, ParsedPacket& out) 
 ParseOutcome parse(std::span<const std::uint8_t> frame, const ParseContext& context, ParsedPacket& out) {
   if (OrdinaryParser(context)(frame.data(), frame.size(), out)) [[likely]]
     return {};
+  out.interface = context.port;
   return parse_link(frame, context, out);
 }
 

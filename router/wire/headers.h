@@ -104,6 +104,8 @@ struct ParsedPacket {
   std::uint8_t ttl = 0;            // or hop limit
   bool v6 = false;
   bool fragment = false;  // any fragment, the first included
+  // Untagged: the port. Else whoever knows the tags says it (router/interfaces/).
+  std::uint16_t interface = 0;
 };
 
 // What the ports say of themselves.

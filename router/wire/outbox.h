@@ -17,14 +17,19 @@ class Outbox {
   static constexpr std::uint32_t kFrames = 32;
 
   // Frames of up to `most` bytes.
-  explicit Outbox(std::uint32_t most) : most_(most), bytes_(std::size_t{kFrames} * most) {}
+  explicit Outbox(std::uint32_t most) : most_(most) {}
 
   // Room for the next frame, which its maker fills and then commits; null data: full.
   Slot next() {
     if (size_ == kFrames) return {};
+    if (bytes_.empty()) bytes_.resize(std::size_t{kFrames} * most_);  // most have nothing to say for long
     return {&bytes_[std::size_t{(first_ + size_) % kFrames} * most_], most_, 0};
   }
-  void commit(std::uint32_t length) { lengths_[(first_ + size_++) % kFrames] = length; }
+  void commit(std::uint32_t length, std::uint16_t interface = 0) {
+    const std::uint32_t at = (first_ + size_++) % kFrames;
+    lengths_[at] = length;
+    interfaces_[at] = interface;
+  }
 
   bool empty() const { return size_ == 0; }
 
@@ -34,6 +39,7 @@ class Outbox {
     for (; n < room.size() && size_ > 0; first_ = (first_ + 1) % kFrames, --size_) {
       if (lengths_[first_] > room[n].capacity) continue;
       std::memcpy(room[n].data, &bytes_[std::size_t{first_} * most_], lengths_[first_]);
+      room[n].interface = interfaces_[first_];
       room[n++].length = lengths_[first_];
     }
     return n;
@@ -42,6 +48,7 @@ class Outbox {
  private:
   std::uint32_t most_, first_ = 0, size_ = 0;
   std::array<std::uint32_t, kFrames> lengths_{};
+  std::array<std::uint16_t, kFrames> interfaces_{};
   std::vector<std::uint8_t> bytes_;
 };
 

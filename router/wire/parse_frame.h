@@ -55,8 +55,10 @@ enum Protocol : std::uint8_t {
 // What a port adds to the flow key, made ready once for many packets.
 struct KeyTerms {
   KeyTerms(const ParseContext& context)  // NOLINT(google-explicit-constructor): says the same
-      : port(static_cast<std::uint64_t>(context.port) << 56), dscp_mask(context.match_dscp ? 0x3f : 0) {}
-  std::uint64_t port;
+      : port(static_cast<std::uint64_t>(context.port) << 56),
+        interface(static_cast<std::uint64_t>(context.port) << 48),
+        dscp_mask(context.match_dscp ? 0x3f : 0) {}
+  std::uint64_t port, interface;
   std::uint8_t dscp_mask;
 };
 
@@ -92,13 +94,15 @@ inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6, std::size
                 offsetof(ParsedPacket, ttl) == offsetof(ParsedPacket, length) + 11 &&
                 offsetof(ParsedPacket, v6) == offsetof(ParsedPacket, length) + 12 &&
                 offsetof(ParsedPacket, fragment) == offsetof(ParsedPacket, length) + 13 &&
+                offsetof(ParsedPacket, interface) == offsetof(ParsedPacket, length) + 14 &&
                 sizeof(ParsedPacket) >= offsetof(ParsedPacket, length) + 16);
   const std::uint64_t family = v6;
   auto* const words = reinterpret_cast<std::uint8_t*>(&out.length);
   store(&out.key.dscp, key_dscp(terms, static_cast<std::uint32_t>(traffic_class)) | family << 8);
   store(words, std::uint64_t{length} | std::uint64_t{f.vlan} << 16 | std::uint64_t{f.inner_vlan} << 32 |
                    std::uint64_t{l4_offset} << 48);
-  store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32);
+  store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32 |
+                       terms.interface);
 }
 
 // Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at

@@ -26,6 +26,27 @@ class OrdinaryParser {
     return type == swap16(detail::kIpv6) && detail::ordinary_ipv6(f, terms_, out);
   }
 
+  // The same behind one tag or two (the inner one of 802.1Q), VLAN 0 among them.
+  [[gnu::always_inline]] bool tagged(const std::uint8_t* frame, std::size_t size, ParsedPacket& out) const {
+    constexpr std::size_t kTwoTags = detail::kEthernetHeader + 8;
+    constexpr std::uint16_t kCustomer = 0x8100, kService = 0x88a8, kVlanId = 0x0fff;
+    if (size < kTwoTags + 20 || load<std::uint64_t>(frame) << 16 != station_) [[unlikely]]
+      return false;
+    const std::uint16_t outer = load_be16(frame + 12);
+    if (outer != kCustomer && outer != kService) [[unlikely]]
+      return false;
+    detail::Frame f{frame, size, detail::kEthernetHeader + 4};
+    f.vlan = load_be16(frame + 14) & kVlanId;
+    std::uint16_t type = load_be16(frame + 16);
+    if (type == kCustomer) {
+      f.inner_vlan = load_be16(frame + 18) & kVlanId;
+      f.l3 = kTwoTags;
+      type = load_be16(frame + 20);
+    }
+    if (type == detail::kIpv4) return detail::ordinary_ipv4(f, terms_, out);
+    return type == detail::kIpv6 && detail::ordinary_ipv6(f, terms_, out);
+  }
+
  private:
   std::uint64_t station_;
   detail::KeyTerms terms_;

@@ -12,6 +12,7 @@ struct Slot {
   std::uint8_t* data = nullptr;
   std::uint32_t capacity = 0;
   std::uint32_t length = 0;
+  std::uint16_t interface = 0;  // that a frame is to leave by, where its maker has several
 };
 using Room = std::span<Slot>;
 

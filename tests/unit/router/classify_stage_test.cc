@@ -32,7 +32,7 @@ class Stage {
   // With this creation_rate.
   void limit(std::optional<std::uint32_t> rate) {
     plane.snapshot.config.flow_table.creation_rate = rate;
-    stage.emplace(plane.snapshot, plane.ports, plane.services, sources, plane.disposal, 1, now);
+    stage.emplace(plane.snapshot, plane.ports, plane.services, sources, filters, plane.disposal, 1, now);
   }
 
   struct Answer {
@@ -82,6 +82,7 @@ class Stage {
 
   DataPlane plane;
   SourceCheck sources{plane.snapshot, plane.fib, plane.next_hops};
+  FilterStage filters{plane.snapshot, plane.next_hops, plane.disposal};
   Time now = kStart;
   std::optional<ClassifyStage> stage;
 };

@@ -18,6 +18,7 @@
 
 #include "config/address.h"
 #include "config/parse.h"
+#include "router/egress_tags.h"
 #include "router/ingress.h"
 #include "router/routes/paths.h"
 #include "tests/unit/router/wire/frame_builder.h"
@@ -82,6 +83,10 @@ inline MacAddress neighbor_mac(std::uint8_t last) {
 }
 inline NextHopEntry ready(std::uint8_t port, std::uint8_t last = 1) {
   return {neighbor_mac(last), port, NextHopEntry::State::ready};
+}
+// By an interface with tags.
+inline NextHopEntry ready_by(std::uint8_t port, InterfaceIndex interface, std::uint8_t last = 1) {
+  return {neighbor_mac(last), port, NextHopEntry::State::ready, interface, true};
 }
 inline NextHopEntry not_ready(NextHopEntry::State state, std::uint8_t port = 0) {
   return {{}, port, state};
@@ -174,7 +179,8 @@ class DataPlane {
       const auto update = Egress::prepare(*next, static_cast<PortIndex>(p), now, p);
       egresses[p]->adopt(*update, now);
     }
-    ingress->adopt(*next, counters, now);
+    std::vector<std::uint64_t> filter_counts(next->filters.counters());
+    ingress->adopt(*next, counters, filter_counts, now);
     services.swap(counters);
     reloaded_ = std::move(next);
     current = reloaded_.get();
@@ -200,6 +206,10 @@ class DataPlane {
     burst.resize(egresses[port]->transmit(burst, now));
     std::vector<Octets> frames;
     for (rte_mbuf* m : burst) {
+      if (has_interface(m)) {  // as the transmitter does
+        EXPECT_TRUE(write_tags(m, (*current->interfaces)[m->vlan_tci],
+                               current->config.pcp ? current->config.pcp->of_dscp : Priorities{}));
+      }
       EXPECT_EQ(m->nb_segs, 1);
       EXPECT_EQ(m->pkt_len, m->data_len);
       frames.push_back(take(m));
@@ -301,7 +311,7 @@ class DataPlane {
   StageMeter meter;
   std::vector<std::unique_ptr<Egress>> egresses;
   std::vector<Outlet> outlets;
-  SignalKeys signal_keys{{{7, {1, 2, 3}}}};
+  SignalKeys signal_keys{{{7, HiddenKey({1, 2, 3})}}};
   WallClock wall_clock{UnixTime(std::chrono::hours(490'000)), kStart};
   std::unique_ptr<Ingress> ingress;
 
@@ -324,7 +334,7 @@ class DataPlane {
   }
 
   std::unique_ptr<Snapshot> reloaded_;
-  std::uint32_t next_id_ = kNextHopLocal + 1;
+  std::uint32_t next_id_ = kNextHopsFixed;
   std::vector<Prefix> prefixes_;
   unsigned free_at_start_;
 };

@@ -115,7 +115,7 @@ TEST_F(IngressSignals, OneToTheRoutersOwnAddressEndsHere) {
 }
 
 TEST_F(IngressSignals, AForgedOneHasNoEffect) {
-  const SignalKeys other{{{7, {9, 9, 9}}}};
+  const SignalKeys other{{{7, HiddenKey({9, 9, 9})}}};
   Core liar(d, other);
   d.receive({liar.signal()}, kWan);
   EXPECT_EQ(count(SignalResult::forged), 1u);

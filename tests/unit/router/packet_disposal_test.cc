@@ -20,9 +20,16 @@ class Case {
     rte_ring_free(ring_);
   }
   std::string punt(PuntReason reason, std::size_t l3_offset = kUntagged, std::uint32_t next_hop = 7) {
+    return fate([&](rte_mbuf* m) { disposal_.punt(m, 1, reason, l3_offset, next_hop, 1); });
+  }
+  std::string refuse(DropReason reason, Refusal why) {
+    return fate([&](rte_mbuf* m) { disposal_.refuse(m, 1, reason, why, kUntagged, 1); });
+  }
+  template <class Leave>
+  std::string fate(Leave&& leave) {
     const auto before = ports_;
     const unsigned free = rte_mempool_avail_count(packet_pool());
-    disposal_.punt(rte_pktmbuf_alloc(packet_pool()), 1, reason, l3_offset, next_hop);
+    leave(test::to_mbuf(test::udp_frame()));  // of one customer
     disposal_.flush();
     std::string words = rte_mempool_avail_count(packet_pool()) == free ? "freed" : "ring";
     const auto& now = ports_[1];
@@ -64,6 +71,35 @@ TEST(PacketDisposal, WithoutAnyKernelEachExceptionIsADropOfItsOwnName) {
     EXPECT_EQ(c.punt(other), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::arp, kNotIp), "freed dropped no_kernel_peer");
   EXPECT_EQ(c.punt(PuntReason::control, kNotIp), "freed dropped no_kernel_peer");
+}
+
+// To the law it is the drop; that its sender is told is beside that.
+TEST(PacketDisposal, WhatIsRefusedIsADropOfWhichTheSenderIsTold) {
+  Case c(KernelPeer::steered, 2);
+  EXPECT_EQ(c.refuse(DropReason::no_route, Refusal::no_route), "ring dropped no_route");
+  EXPECT_EQ(c.refuse(DropReason::source_check, Refusal::source), "ring dropped source_check");
+  EXPECT_EQ(c.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route") << "no room";
+  rte_mbuf* const m = c.from_ring();
+  ASSERT_NE(m, nullptr);
+  EXPECT_EQ(punted_reason(m), PuntReason::none);
+  EXPECT_EQ(punted_refusal(m), Refusal::no_route);
+  EXPECT_EQ(m->port, 1);
+  rte_pktmbuf_free(m);
+  Case nobody(KernelPeer::none, 8), alone(KernelPeer::steered, 0);
+  EXPECT_EQ(nobody.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route");
+  EXPECT_EQ(alone.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route");
+}
+
+TEST(PacketDisposal, OfAFloodThatIsRefusedFewAreTold) {
+  Case c(KernelPeer::steered, 1024);
+  std::size_t told = 0;
+  for (int i = 0; i < 5000; ++i) {
+    told += c.refuse(DropReason::no_route, Refusal::no_route).starts_with("ring");
+    c.drain();
+  }
+  EXPECT_GT(told, 100U);
+  EXPECT_LE(told, 600U) << "500 by one alone, and its part of what is kept for the modest";
+  EXPECT_EQ(c.ports()[1].drops[static_cast<std::size_t>(DropReason::no_route)], 5000U);
 }
 
 // The kernel routes as well: any port's exceptions may go to it, as long as it is not the

@@ -46,8 +46,12 @@ TEST(RouteStage, EveryStateOfANextHop) {
   d.route("10.2.3.0/24", {not_ready(State::no_route)});
   d.route_to("10.2.4.0/24", {kNextHopBlackhole, 1});
   d.route_to("10.2.5.0/24", {kNextHopLocal, 1});
+  d.route_to("10.2.7.0/24", {kNextHopUnreachable, 1});
+  d.route_to("10.2.8.0/24", {kNextHopProhibited, 1});
   EXPECT_EQ(d.fate(to(0x0a020001)), "to 1");
   EXPECT_EQ(d.fate(to(0x0a020101)), "punt neighbor");
+  EXPECT_EQ(d.fate(to(0x0a020701)), "drop blackhole") << "and its sender is told";
+  EXPECT_EQ(d.fate(to(0x0a020801)), "drop blackhole") << "and its sender is told";
   EXPECT_EQ(d.fate(to(0x0a020201)), "drop neighbor_unresolved");
   EXPECT_EQ(d.fate(to(0x0a020301)), "drop no_route");
   EXPECT_EQ(d.fate(to(0x0a020401)), "drop blackhole");

@@ -169,5 +169,44 @@ TEST(Snapshot, DomainsOfOneClassAreToldApartByTheirService) {
   EXPECT_EQ(s.domains[s.domain(0, 3)].name, "wan0/voice");
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Snapshot, ClassesAreWhoTheyAreByName) {
+  const Snapshot first(configured(kFourCsaServices));
+  const std::string other_weight = replaced(kFourCsaServices, "name: voice,", "name: voice, weight: 7,");
+  const Snapshot same(configured(other_weight), first);
+  EXPECT_TRUE(same.queues[0].moves.none());
+  EXPECT_EQ(same.queues[0].layout, first.queues[0].layout);
+  const Snapshot strict(configured(replaced(other_weight, "weight: 7", "priority: strict")), same);
+  EXPECT_THAT(strict.queues[0].moves.to, ElementsAre(0, 1));
+  EXPECT_EQ(strict.queues[0].layout, 1u);
+  const std::string split = replaced(kFourCsaServices, "name: voice, dscp: [EF, CS5]",
+                                     "name: ef, dscp: [EF]}\n    - {name: cs5, dscp: [CS5]");
+  const Snapshot next(configured(split), strict);
+  EXPECT_THAT(next.queues[0].moves.to, ElementsAre(ClassMoves::kGone, 2));
+  EXPECT_EQ(next.queues[0].moves.heirs[0], 0b011u);
+  EXPECT_EQ(next.queues[0].layout, 2u);
+}
+
+// The domain of a class that is gone follows an heir's queue, which may take it up if it has none itself.
+TEST(Snapshot, DomainsFollowTheirClasses) {
+  const Snapshot first(configured(kFourCsaServices));
+  const std::uint16_t talk = first.domain(0, 3), silver = first.domain(0, 0);
+  const std::string renamed = replaced(kFourCsaServices, "name: voice", "name: calls");
+  const Snapshot next(configured(renamed), first);
+  EXPECT_EQ(next.domain(0, 3), talk);
+  EXPECT_EQ(next.domains[talk].name, "wan0/calls");
+  EXPECT_FALSE(next.domains[talk].moved);
+  // EF and CS5 are of the rest now, which has a domain of these parameters.
+  const Snapshot merged(configured(replaced(renamed, "    - {name: calls, dscp: [EF, CS5]}\n", "")), next);
+  EXPECT_EQ(merged.domain(0, 3), silver);
+  EXPECT_EQ(merged.domain(0, 0), silver);
+  EXPECT_TRUE(merged.domains[talk].retired);
+  EXPECT_EQ(merged.domains[talk].class_index, 0u);
+  EXPECT_EQ(merged.domains.size(), first.domains.size());
+}
+
 }  // namespace
 }  // namespace surety

@@ -11,6 +11,7 @@
 #include "conditioners/rng.h"
 #include "router/wire/parse_ipv4.h"
 #include "router/wire/parse_ipv6.h"
+#include "router/wire/parse_ordinary.h"
 #include "tests/unit/router/wire/parse_verdict.h"
 
 namespace surety {
@@ -218,6 +219,15 @@ void expect_general_agrees(const Octets& frame, const std::string& fast, const P
   }
 }
 
+// What the straight line for frames with tags takes, the complete parser takes as well, and the same. Whether
+// it took it.
+bool expect_tagged_agrees(const Octets& frame, const ParseOutcome& complete, const ParsedPacket& p) {
+  ParsedPacket q;
+  if (!OrdinaryParser(our_context()).tagged(frame.data(), frame.size(), q)) return false;
+  EXPECT_TRUE(complete.forwards() && same(p, q));
+  return true;
+}
+
 void expect_within(const Octets& frame, const ParsedPacket& p) {
   ASSERT_LE(p.l3_offset, 22);
   ASSERT_LE(p.l3_offset + p.length, frame.size());
@@ -241,6 +251,7 @@ Octets mutant(Octets frame, Rng& rng) {
 TEST(HeadersProperties, MutantsOfGoldenFrames) {
   Rng rng(20261120);
   std::map<std::string, unsigned> seen;
+  unsigned tagged = 0;
   for (unsigned round = 0; round < 2000; ++round) {
     for (const Golden& g : golden()) {
       const Octets frame = mutant(g.frame, rng);
@@ -251,9 +262,11 @@ TEST(HeadersProperties, MutantsOfGoldenFrames) {
       ASSERT_TRUE(outcome.drop == DropReason::none || outcome.punt == PuntReason::none);
       if (outcome.forwards()) expect_within(frame, p);
       expect_general_agrees(frame, v, p);
+      tagged += expect_tagged_agrees(frame, outcome, p);
       if (HasFatalFailure()) return;
     }
   }
+  EXPECT_GT(tagged, 100u);
   // Mutation reaches everything that parse() can say.
   for (std::size_t r = 0; r < static_cast<std::size_t>(DropReason::no_kernel_peer); ++r)
     EXPECT_GT(seen["drop " + std::string(kDropReasonInfo[r].name)], 0u) << kDropReasonInfo[r].name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/tag_admission.h"
+#include "router/interfaces/tag_admission.h"
 
 namespace surety {
 

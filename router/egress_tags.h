@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tags of what leaves: a frame is queued without, and gets them when it goes to the device, so that whatever
+// looks at it before finds its IP header at one place.
+//
+// By which interface it leaves stands in the mbuf meanwhile: RTE_MBUF_F_TX_VLAN in `ol_flags`, and its index
+// in `vlan_tci`. Without the flag it leaves by the port itself, untagged.
+#pragma once
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "router/interfaces/interface_record.h"
+#include "router/wire/bytes.h"
+#include "router/wire/ip_bytes.h"
+
+namespace surety {
+
+inline void set_interface(rte_mbuf* m, InterfaceIndex interface) {
+  m->ol_flags |= RTE_MBUF_F_TX_VLAN;
+  m->vlan_tci = interface;
+}
+inline bool has_interface(const rte_mbuf* m) {
+  return (m->ol_flags & RTE_MBUF_F_TX_VLAN) != 0;
+}
+inline InterfaceIndex interface_of(const rte_mbuf* m, InterfaceIndex port) {
+  return has_interface(m) ? m->vlan_tci : port;
+}
+inline void copy_interface(const rte_mbuf* from, rte_mbuf* to) {
+  if (has_interface(from)) set_interface(to, from->vlan_tci);
+}
+
+// 802.1Q priorities by DSCP (`pcp:`); all 0 without.
+using Priorities = std::array<std::uint8_t, 64>;
+
+// Writes the tags of its interface into a frame that has one; false: there is no room before it.
+inline bool write_tags(rte_mbuf* m, const InterfaceRecord& interface, const Priorities& priorities) {
+  constexpr std::uint8_t kCs6 = 48;  // what is not IP
+  m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  const std::uint16_t type = load_be16(frame + 12);
+  const std::uint8_t* ip = frame + RTE_ETHER_HDR_LEN;
+  std::uint8_t dscp = kCs6;
+  if (type == RTE_ETHER_TYPE_IPV4) dscp = ip[1] >> 2;
+  if (type == RTE_ETHER_TYPE_IPV6) dscp = static_cast<std::uint8_t>(load_be16(ip) >> 6 & 63);
+  char* const start = rte_pktmbuf_prepend(m, interface.tag_bytes);
+  if (start == nullptr) return false;
+  std::memmove(start, frame, 12);
+  // The identifiers are the third and the fourth byte of each, the priority their first three bits.
+  const std::uint64_t priority = std::uint64_t{priorities[dscp]} << 5;
+  const std::uint64_t tags = interface.tags | priority << 16 | priority << 48;
+  std::memcpy(start + 12, &tags, interface.tag_bytes);
+  return true;
+}
+
+}  // namespace surety

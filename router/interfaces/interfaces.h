@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The interfaces of a configuration: ports, and what `interfaces:` puts on them by tags.
+//
+// Immutable, part of a Snapshot. Next hops, counters and packets that wait name interfaces by index, so one
+// that stays has the same index after a reload, and the places of those that go stay empty for one more.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "router/interfaces/interface_record.h"
+#include "router/interfaces/tag_table.h"
+
+namespace surety {
+
+// Its tags, as one writes them: `107`, `200.8`; of a template `200.*`.
+std::string to_string(const InterfaceRecord& r);
+
+class Interfaces {
+ public:
+  // `before`: of the configuration that this one replaces. Throws std::runtime_error where there are more
+  // than kMostInterfaces, those before among them.
+  explicit Interfaces(const config::Config& config, const Interfaces* before = nullptr);
+
+  // By the tags of a frame: the outer VLAN id is not 0, the inner one is where there is one tag.
+  // kNoInterface: none.
+  InterfaceIndex find(std::uint8_t port, std::uint16_t protocol, std::uint16_t outer,
+                      std::uint16_t inner) const {
+    const TagTable* table = tables_[port].get();
+    return table == nullptr ? kNoInterface : table->find(protocol, outer, inner);
+  }
+  const InterfaceRecord& operator[](InterfaceIndex i) const { return records_[i]; }
+  const InterfaceRecord* data() const { return records_.data(); }
+  std::size_t size() const { return records_.size(); }  // all indices are below
+
+  bool any_on(std::uint8_t port) const { return tables_[port] != nullptr; }
+  // Of the port itself and all that is on it: the least MTU, and whether some ask for sources.
+  std::uint16_t least_mtu(std::uint8_t port) const { return summaries_[port].least_mtu; }
+  bool checks_sources(std::uint8_t port) const { return summaries_[port].checks_sources; }
+  std::size_t ports() const { return tables_.size(); }
+  // Of Config::interfaces[d]; a template's members follow it.
+  InterfaceIndex of_definition(std::size_t d) const { return blocks_[d].first; }
+  std::size_t definitions() const { return blocks_.size(); }
+  std::string name(InterfaceIndex i) const;  // of a member NAME.TAG
+  bool exists(InterfaceIndex i) const { return i < records_.size() && records_[i].live; }
+  // The customer of its contracts (`customer:`).
+  const std::string& customer(InterfaceIndex i) const;
+  std::size_t bytes() const;
+
+ private:
+  // The indices of a definition.
+  struct Block {
+    std::string name;
+    std::string customer;
+    std::size_t port;
+    std::uint16_t first_inner;
+    InterfaceIndex first = 0;
+    std::size_t count = 0;
+  };
+  static Block block_of(const config::Interface& i);
+  void place_ports(const config::Config& config);
+  void place(const config::Config& config, const Interfaces* before);
+  InterfaceIndex find_room(std::size_t count, std::vector<bool>& taken) const;
+  void fill(const config::Interface& i, const Block& block, std::size_t definition);
+  void build_tables();
+
+  struct Summary {
+    std::uint16_t least_mtu = 0xffff;
+    bool checks_sources = false;
+  };
+  void summarize();
+
+  std::vector<InterfaceRecord> records_;
+  std::vector<Summary> summaries_;  // by port
+  std::vector<Block> blocks_;       // by definition
+  std::vector<Block> retired_;      // of the configuration before, and not of this one
+  std::vector<std::string> ports_;
+  std::vector<std::shared_ptr<const TagTable>> tables_;  // by port; null: it has no interfaces
+};
+
+}  // namespace surety
