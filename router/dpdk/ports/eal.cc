@@ -71,6 +71,14 @@ bool has_pci(const config::Config& c) {
                      [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
 }
 
+// Of the filters of this configuration and of the next one at once: acl.h says what an entry takes.
+std::uint64_t filter_bytes(const config::Config& c) {
+  constexpr std::uint64_t kPerEntry = 2048;
+  std::uint64_t entries = 0;
+  for (const auto& f : c.filters) entries += f.entries.size();
+  return 2 * entries * kPerEntry;
+}
+
 bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string& note) {
   const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
   const bool enough = free >= needed;
@@ -104,7 +112,11 @@ std::string file_prefix(const std::string& router_name) {
   return "surety-" + router_name;
 }
 
-std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
+namespace {
+
+constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
+
+std::uint32_t needed_buffers(const config::Config& c, std::size_t workers) {
   std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
   for (const auto& p : c.ports) {
     n += kPerPort + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
@@ -114,7 +126,18 @@ std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
     }
     for (const auto& q : c.queues[*p.queues].classes) n += q.scheduling.queue.limit;
   }
-  return std::max(n, c.dpdk.mbufs);
+  return n;
+}
+
+}  // namespace
+
+std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
+  return std::max(needed_buffers(c, workers), c.dpdk.mbufs);
+}
+
+std::uint32_t pool_size(const config::Config& c, std::size_t workers) {
+  const std::uint32_t needed = needed_buffers(c, workers);
+  return std::max(needed + std::clamp(needed / 4, kLeastHeadroom, kMostHeadroom), c.dpdk.mbufs);
 }
 
 std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
@@ -124,8 +147,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   if (paged_buffers(c)) share = kPagedBuffer;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
-  const std::uint64_t buffers = (mbuf_count(c, workers) + page / buffer) * share;
-  return fib + buffers + fabric_bytes(workers, c.ports.size()) + 64 * kMega;
+  const std::uint64_t buffers = (pool_size(c, workers) + page / buffer) * share;
+  return fib + buffers + fabric_bytes(workers, c.ports.size()) + filter_bytes(c) + 64 * kMega;
 }
 
 EalPlan plan_eal(const config::Config& c) {
@@ -148,14 +171,18 @@ EalPlan plan_eal(const config::Config& c) {
                     "--log-level",
                     "4",
                     "--force-max-simd-bitwidth",
-                    "512"};  // FIB lookups in AVX-512 where the CPU has it
+                    "512",              // FIB lookups in AVX-512 where the CPU has it
+                    "--no-telemetry"};  // router/observe/telemetry_server.h is ours
   if (plan.hugepages) {
     plan.arguments.emplace_back("--in-memory");
   } else {
     for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
     plan.arguments.push_back(std::to_string((memory(kPage) + kMega - 1) / kMega));
   }
-  if (!has_pci(c)) plan.arguments.emplace_back("--no-pci");
+  // Without a device that reaches into memory nobody needs its place in the machine's, nor the privilege to
+  // look it up.
+  if (!has_pci(c))
+    for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
   return plan;
 }

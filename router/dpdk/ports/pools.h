@@ -32,6 +32,7 @@ class Pools {
   rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
   rte_mempool* on(int node) const;  // null: no port is there
   std::size_t size() const { return pools_.size(); }
+  std::uint32_t size_of_each() const { return pools_.begin()->second->size; }
   // All together.
   std::uint64_t available() const;
   std::uint64_t buffers() const;

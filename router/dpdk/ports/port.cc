@@ -12,9 +12,10 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 
+#include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/ports/interface.h"
-#include "router/dpdk/ports/memif_link.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/port_rss.h"
 
@@ -44,7 +45,12 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
     : config_(config), pool_(pool), interface_(interface(config.device)) {
   check_device(config_);
   if (!interface_.empty()) claim_interface();
-  probe(index, xdp_program);
+  if (config_.device.kind != Kind::memif) {
+    probe(index, xdp_program);
+  } else {
+    ability_.max_rx_queues = BurstGate::kLanes - 1;
+    mac_ = config_.mac.value_or(derived_mac({}, config_.name));
+  }
 }
 
 DpdkPort::~DpdkPort() {
@@ -69,8 +75,7 @@ void DpdkPort::claim_interface() {
 }
 
 void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
-  const std::size_t buffer = rte_pktmbuf_data_room_size(pool_) - RTE_PKTMBUF_HEADROOM;
-  const std::string arguments = device_arguments(config_, index, buffer, xdp_program);
+  const std::string arguments = device_arguments(config_, index, xdp_program);
   device_name_ = arguments.substr(0, arguments.find(','));
   SocketWatch sockets(socket_family(config_.device.kind));
   if (const int r = rte_dev_probe(arguments.c_str()); r != 0)
@@ -102,7 +107,7 @@ void DpdkPort::look_at_device() {
 }
 
 int DpdkPort::socket() const {
-  const int node = rte_eth_dev_socket_id(id_);
+  const int node = id_ == RTE_MAX_ETHPORTS ? -1 : rte_eth_dev_socket_id(id_);
   return node < 0 ? static_cast<int>(rte_socket_id()) : node;
 }
 
@@ -116,14 +121,9 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
     throw std::runtime_error(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
                                          ability_.max_rx_queues, rx_queues));
   rx_queues_ = rx_queues;
+  if (config_.device.kind == Kind::memif) return start_memif();
   started_ = true;
-  if (config_.device.kind == Kind::memif) {
-    configure(spread, false);
-    gate_ = std::make_unique<BurstGate>();
-    memif_ = std::make_unique<MemifLink>(id_, config_.device, *gate_);
-  } else {
-    start_device(spread);
-  }
+  start_device(spread);
   if (!config_.promiscuous) return;
   // A virtual device that knows nothing of it gives us every frame anyway.
   if (const int r = rte_eth_promiscuous_enable(id_); r != -ENOTSUP) must(r, "make it promiscuous");
@@ -137,6 +137,19 @@ void DpdkPort::start_device(Spread spread) {
   }
   configure(spread, false);
   must(rte_eth_dev_start(id_), "start it");
+}
+
+void DpdkPort::start_memif() {
+  const auto buffer = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_)) - RTE_PKTMBUF_HEADROOM;
+  const memif::Terms terms{.interface = config_.name, .receive_queues = rx_queues_, .buffer_size = buffer};
+  try {
+    memif_ = std::make_unique<memif::Port>(terms, config_.device.name, config_.device.server, *pool_);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(fmt::format("port {}: cannot serve {}: {}; does another port use this socket?",
+                                         config_.name, config_.device.name, e.code().message()));
+  }
+  for (std::uint16_t q = 0; q < rx_queues_; ++q)
+    if (const int fd = memif_->wake_fd(q); fd >= 0) wakes_.add(q, fd);
 }
 
 void DpdkPort::configure(Spread spread, bool interrupts) {
@@ -217,28 +230,16 @@ void DpdkPort::close() noexcept {
 }
 
 bool DpdkPort::link_up() const {
+  if (memif_) return memif_->connected();
   if (!interface_.empty()) return interface_up(interface_);
   rte_eth_link link{};
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
 std::uint64_t DpdkPort::rx_missed() const {
+  if (memif_) return memif_->missed();
   rte_eth_stats stats{};
   return rte_eth_stats_get(id_, &stats) == 0 ? stats.imissed + stats.rx_nombuf : 0;
-}
-
-std::size_t DpdkPort::receive_gated(std::uint16_t queue, std::span<rte_mbuf*> room) {
-  if (!gate_->enter(queue)) return 0;
-  const std::size_t n = rte_eth_rx_burst(id_, queue, room.data(), static_cast<std::uint16_t>(room.size()));
-  gate_->leave(queue);
-  return n;
-}
-
-std::size_t DpdkPort::transmit_gated(std::span<rte_mbuf*> burst) {
-  if (!gate_->enter(BurstGate::kLanes - 1)) return 0;
-  const std::size_t n = rte_eth_tx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(burst.size()));
-  gate_->leave(BurstGate::kLanes - 1);
-  return n;
 }
 
 }  // namespace surety

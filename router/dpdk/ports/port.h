@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A DPDK port made from one `device:` line: probed, then configured and started, and given back.
+// A port made from one `device:` line: probed, then configured and started, and given back. All are DPDK's
+// devices, but for memif (router/dpdk/memif), whose peers DPDK's driver would trust.
 //
 // The constructor opens the device, so that one knows what it can do; start() makes queues and lets packets
 // in. Errors are one sentence with the fix, thrown as std::runtime_error by these two; nothing throws
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "router/dpdk/ports/burst_gate.h"
+#include "router/dpdk/memif/port.h"
 #include "router/dpdk/ports/port_device.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/wake_fds.h"
@@ -29,8 +30,6 @@ namespace surety {
 
 // A `null` device of this name receives without end (benchmarks fill in what); the others only swallow.
 inline constexpr const char* kFeedDevice = "feed";
-
-class MemifLink;
 
 class DpdkPort {
  public:
@@ -62,27 +61,30 @@ class DpdkPort {
 
   // Each queue has one thread, and so has transmit().
   std::size_t receive(std::uint16_t queue, std::span<rte_mbuf*> room) {
-    if (gate_ == nullptr) [[likely]]
+    if (memif_ == nullptr) [[likely]]
       return rte_eth_rx_burst(id_, queue, room.data(), static_cast<std::uint16_t>(room.size()));
-    return receive_gated(queue, room);
+    return memif_->receive(queue, room);
   }
   std::size_t receive(std::span<rte_mbuf*> room) { return receive(0, room); }
   // Takes the first n of the burst over and returns n; the others stay the caller's.
   std::size_t transmit(std::span<rte_mbuf*> burst) {
-    if (gate_ == nullptr) [[likely]]
+    if (memif_ == nullptr) [[likely]]
       return rte_eth_tx_burst(id_, 0, burst.data(), static_cast<std::uint16_t>(burst.size()));
-    return transmit_gated(burst);
+    return memif_->transmit(burst);
   }
 
   // What becomes readable when something can be received in `queue`. Empty: this device has nothing of the
   // kind, somebody must look.
   std::span<const int> wake_fds(std::uint16_t queue) const { return wakes_.of(queue); }
-  // A sleeping worker's announcement to the device, and its taking back: PCI devices interrupt only then.
+  // A sleeping worker's announcement to the device, and its taking back: PCI devices and memif peers
+  // interrupt only then.
   void arm(std::uint16_t queue) {
     if (interrupts_) rte_eth_dev_rx_intr_enable(id_, queue);
+    if (memif_ != nullptr) memif_->arm(queue);
   }
   void disarm(std::uint16_t queue) {
     if (interrupts_) take_interrupt(queue);
+    if (memif_ != nullptr) memif_->disarm(queue);
   }
 
  private:
@@ -93,12 +95,11 @@ class DpdkPort {
   void set_up_queues();
   void set_up_mtu();
   void start_device(Spread spread);
+  void start_memif();
   void find_interrupts();
   void take_interrupt(std::uint16_t queue);
   void close() noexcept;
   void must(int result, const std::string& what) const;
-  std::size_t receive_gated(std::uint16_t queue, std::span<rte_mbuf*> room);
-  std::size_t transmit_gated(std::span<rte_mbuf*> burst);
 
   config::Port config_;
   rte_mempool* pool_;
@@ -112,8 +113,7 @@ class DpdkPort {
   MacAddress mac_{};
   WakeFds wakes_;
   bool interrupts_ = false;
-  std::unique_ptr<BurstGate> gate_;   // of a device that comes and goes while workers run
-  std::unique_ptr<MemifLink> memif_;  // what makes it come back
+  std::unique_ptr<memif::Port> memif_;  // in place of a device of DPDK's
 };
 
 }  // namespace surety

@@ -21,8 +21,6 @@ namespace {
 
 using Kind = config::Device::Kind;
 
-constexpr unsigned kMemifRing = 11;  // 2^11 packets each way
-
 std::string mac_argument(const config::Port& port) {
   return port.mac ? ",mac=" + to_string(*port.mac) : std::string();
 }
@@ -100,8 +98,7 @@ void check_socket(const config::Port& port) {
 
 }  // namespace
 
-std::string device_arguments(const config::Port& port, std::size_t index, std::size_t buffer,
-                             const std::string& xdp_program) {
+std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program) {
   const config::Device& d = port.device;
   const unsigned queues = port.rx_queues.value_or(1);
   switch (d.kind) {
@@ -114,10 +111,6 @@ std::string device_arguments(const config::Port& port, std::size_t index, std::s
       return fmt::format("net_af_packet{},iface={},qpairs={},qdisc_bypass=1", index, d.name, queues);
     case Kind::tap:
       return fmt::format("net_tap{},iface={}", index, d.name);
-    case Kind::memif:
-      // One buffer takes a whole frame, and is as large as ours: then the driver copies in whole bursts.
-      return fmt::format("net_memif{},role={},socket={},socket-abstract=no,bsize={},rsize={}{}", index,
-                         d.server ? "server" : "client", d.name, buffer, kMemifRing, mac_argument(port));
     case Kind::virtio_user:
       return fmt::format("net_virtio_user{},path={},queues={}{}", index, d.name, queues, mac_argument(port));
     case Kind::vhost:
@@ -130,6 +123,7 @@ std::string device_arguments(const config::Port& port, std::size_t index, std::s
       if (!d.tx_file.empty()) s += ",tx_pcap=" + d.tx_file;
       return s;
     }
+    case Kind::memif:  // no device of DPDK's
     case Kind::ring:
     case Kind::none:
       break;
@@ -153,8 +147,6 @@ std::string open_hint(const config::Device& device) {
       return "does another program hold it? `ip -details link show` shows an attached XDP program";
     case Kind::tap:
       return "is there such an interface already? is /dev/net/tun there? `ip link` shows the interfaces";
-    case Kind::memif:
-      return "does another port use this socket? each link has its own";
     case Kind::vhost:
     case Kind::virtio_user:
       return "these need hugepages, or memory that can be shared";

@@ -9,10 +9,8 @@
 
 namespace surety {
 
-// The device arguments DPDK probes, "name,key=value...". `buffer`: bytes of a frame that one packet buffer
-// holds. std::runtime_error for a kind that is not supported.
-std::string device_arguments(const config::Port& port, std::size_t index, std::size_t buffer,
-                             const std::string& xdp_program);
+// The device arguments DPDK probes, "name,key=value...". std::runtime_error for a kind that is not supported.
+std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program);
 
 // std::runtime_error, one sentence with the fix, where an interface, a file or a socket is not as it must be.
 // Takes away the socket file that a server of this port's socket has left behind when it died.

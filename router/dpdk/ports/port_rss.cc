@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "router/dpdk/ports/burst_gate.h"
+#include "router/dpdk/memif/burst_gate.h"
 
 namespace surety {
 

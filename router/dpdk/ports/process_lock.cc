@@ -15,9 +15,9 @@ namespace surety {
 
 ProcessLock::ProcessLock(const std::string& what) {
   const bool root = geteuid() == 0;
-  if (root) mkdir("/run/surety", 0755);
-  path_ = root ? fmt::format("/run/surety/{}.lock", what)
-               : fmt::format("/tmp/surety-{}-{}.lock", geteuid(), what);
+  if (root) mkdir(directory().c_str(), 0755);
+  path_ = root ? fmt::format("{}/{}.lock", directory(), what)
+               : fmt::format("{}/surety-{}-{}.lock", directory(), geteuid(), what);
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot write " + path_);
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
@@ -29,6 +29,10 @@ ProcessLock::ProcessLock(const std::string& what) {
   const std::string pid = std::to_string(getpid());
   if (ftruncate(fd_, 0) != 0 || write(fd_, pid.data(), pid.size()) < 0)
     throw std::system_error(errno, std::generic_category(), "cannot write " + path_);
+}
+
+std::string ProcessLock::directory() {
+  return geteuid() == 0 ? "/run/surety" : "/tmp";
 }
 
 ProcessLock::~ProcessLock() {

@@ -17,6 +17,8 @@ class ProcessLock {
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
 
+  static std::string directory();
+
   // The process that has it; none: it is ours.
   const std::optional<std::string>& holder() const { return holder_; }
 

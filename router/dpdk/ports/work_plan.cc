@@ -32,21 +32,27 @@ bool keeps_state(const config::Service& s) {
   return !std::holds_alternative<config::None>(s.conditioner);
 }
 
-bool is_customer(const config::Port& port) {
-  return port.trust == config::Port::Trust::customer;
+bool has_customers(const config::Config& config, std::size_t port) {
+  constexpr auto customer = config::Port::Trust::customer;
+  return config.ports[port].trust == customer ||
+         std::ranges::any_of(config.interfaces, [&](const config::Interface& i) {
+           return i.port == port && i.trust == customer;
+         });
 }
 
 // As the classifier has it (classifier.h).
 bool applies(const config::Rule& rule, const config::Config& config, std::size_t port) {
-  return rule.match.port ? *rule.match.port == port : is_customer(config.ports[port]);
+  if (rule.match.interface) return config.interfaces[*rule.match.interface].port == port;
+  if (rule.match.port) return *rule.match.port == port;
+  return has_customers(config, port);
 }
 
-// The port is part of what a flow is, and of `per: vlan`; other contracts are met through every port that
-// their rule applies to.
+// The port is part of what a flow is, and of `per: vlan` and `per: interface`; other contracts are met
+// through every port that their rule applies to.
 bool spans_ports(const config::Rule& rule, const config::Config& config) {
   using Per = config::Rule::Per;
-  return !rule.match.port && rule.per != Per::flow && rule.per != Per::vlan &&
-         keeps_state(config.services[rule.service]);
+  return !rule.match.port && !rule.match.interface && rule.per != Per::flow && rule.per != Per::vlan &&
+         rule.per != Per::interface && keeps_state(config.services[rule.service]);
 }
 
 // Flows may be spread by whatever a contract covers; two different things have nothing in common.
@@ -173,7 +179,7 @@ std::optional<std::size_t> named_reader(const WorkPlan& plan, const config::Conf
 std::vector<std::size_t> joint_ports(const config::Config& config) {
   std::vector<std::size_t> ports;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (is_customer(config.ports[p])) ports.push_back(p);
+    if (has_customers(config, p)) ports.push_back(p);
   const bool spans = std::any_of(config.rules.begin(), config.rules.end(),
                                  [&](const config::Rule& r) { return spans_ports(r, config); });
   return spans && ports.size() > 1 ? ports : std::vector<std::size_t>{};

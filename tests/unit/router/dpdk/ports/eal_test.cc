@@ -23,6 +23,27 @@ TEST(Eal, TheRingsBetweenWorkersHaveTheirBuffers) {
   EXPECT_GE(mbuf_count(c, 8) - mbuf_count(c, 1), 7 * 4 * 2 * (kHandoverSize - 1));
 }
 
+// A pool cannot grow: what a reload may add to the queues is there from the start.
+TEST(Eal, APoolHasRoomForLargerQueues) {
+  config::Config c = ports(1);
+  c.ports[0].queues = 0;
+  c.queues.resize(1);
+  c.queues[0].classes.resize(1);
+  std::uint32_t& limit = c.queues[0].classes[0].scheduling.queue.limit;
+  limit = 64;
+  const std::uint32_t small = pool_size(c), needed = mbuf_count(c);
+  EXPECT_GE(small, needed + 16384);
+  limit = 65;
+  EXPECT_LE(mbuf_count(c), small);
+  limit = 500'000;
+  EXPECT_GT(mbuf_count(c), small);
+  EXPECT_EQ(pool_size(c) - mbuf_count(c), (mbuf_count(c)) / 4) << "a quarter";
+  limit = 10'000'000;
+  EXPECT_EQ(pool_size(c) - mbuf_count(c), 1u << 18) << "at most";
+  c.dpdk.mbufs = 40'000'000;
+  EXPECT_EQ(pool_size(c), 40'000'000u) << "what it has been given is enough";
+}
+
 // Each worker has a ring of signals to each other one.
 TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
   const config::Config c = ports(8);

@@ -26,7 +26,7 @@ config::Port port_of(Kind kind, const std::string& name) {
 }
 
 std::string arguments(const config::Port& p) {
-  return device_arguments(p, 3, 2048, "steer.o");
+  return device_arguments(p, 3, "steer.o");
 }
 
 std::string refusal(const config::Port& p) {
@@ -47,16 +47,6 @@ TEST(DeviceArguments, AreWhatDpdkProbes) {
   EXPECT_EQ(arguments(port_of(Kind::vhost, "/run/v")), "net_vhost3,iface=/run/v,queues=1");
   EXPECT_EQ(arguments(port_of(Kind::null, "")), "net_null3,size=64,copy=0,no-rx=1");
   EXPECT_EQ(arguments(port_of(Kind::null, kFeedDevice)), "net_null3,size=64,copy=0,no-rx=0");
-}
-
-TEST(DeviceArguments, OfMemifNameRoleSocketAndAddress) {
-  auto p = port_of(Kind::memif, "/run/a.sock");
-  EXPECT_EQ(arguments(p), "net_memif3,role=client,socket=/run/a.sock,socket-abstract=no,bsize=2048,rsize=11");
-  p.device.server = true;
-  p.mac = MacAddress{{2, 0, 0, 0, 0, 0xa}};
-  EXPECT_EQ(arguments(p),
-            "net_memif3,role=server,socket=/run/a.sock,socket-abstract=no,bsize=2048,rsize=11,"
-            "mac=02:00:00:00:00:0a");
 }
 
 TEST(DeviceArguments, OfVirtioUserCarryTheAddress) {
@@ -86,6 +76,7 @@ TEST(DeviceArguments, OfPcapNameTheFilesThereAre) {
 TEST(DeviceArguments, OfWhatIsNotSupportedAreRefused) {
   EXPECT_THROW(arguments(port_of(Kind::ring, "r")), std::runtime_error);
   EXPECT_THROW(arguments(port_of(Kind::none, "")), std::runtime_error);
+  EXPECT_THROW(arguments(port_of(Kind::memif, "/run/a.sock")), std::runtime_error) << "no device of DPDK's";
 }
 
 class CheckDevice : public testing::Test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/dpdk/ports/burst_gate.h"
+#include "router/dpdk/memif/burst_gate.h"
 
 #include <gtest/gtest.h>
 
