@@ -46,6 +46,28 @@ void ports(Families& out, const Reading& r) {
          [](P p) { return p.up ? 1.0 : 0.0; });
 }
 
+// A template's members have series of their own beside it: who adds them up leaves out those of one (`of`).
+void interfaces(Families& out, const Reading& r) {
+  using I = const InterfaceReading&;
+  const auto family = [&](const char* name, const char* help, std::uint64_t InterfaceCount::*member) {
+    each(
+        out, MetricType::Counter, name, help, r.interfaces,
+        [](I i) {
+          return Labels{{"interface", i.name}, {"port", i.port}, {"customer", i.customer}, {"of", i.of}};
+        },
+        [&](I i) { return i.counters.*member; });
+  };
+  using C = InterfaceCount;
+  family("surety_interface_rx_packets_total", "Frames received with the tags of an interface.",
+         &C::rx_packets);
+  family("surety_interface_rx_bytes_total", "Bytes of these frames, tags and all, without FCS.",
+         &C::rx_bytes);
+  family("surety_interface_tx_packets_total", "Frames transmitted with the tags of an interface.",
+         &C::tx_packets);
+  family("surety_interface_tx_bytes_total", "Bytes of these frames, tags and all, without FCS.",
+         &C::tx_bytes);
+}
+
 // Series for every reason of every port.
 template <class Infos, class Counts>
 void by_reason(Families& out, const char* name, const char* help, const Reading& r, const Infos& reasons,
@@ -82,6 +104,10 @@ void refusals(Families& out, const Reading& r) {
 void exceptions(Families& out, const Reading& r) {
   Family frames(MetricType::Counter, "surety_exception_frames_total",
                 "Frames between a port and the kernel or the responder behind it, by what became of them.");
+  Family kernel(
+      MetricType::Counter, "surety_kernel_frames_total",
+      "Frames that came to the kernel's device of a port, by class and what became of them: passed to "
+      "the kernel, limited (dropped), the data plane's.");
   Family responder(MetricType::Counter, "surety_responder_frames_total",
                    "Frames that the built-in responder took, by what it did.");
   for (const PortReading& p : r.ports) {
@@ -90,10 +116,14 @@ void exceptions(Families& out, const Reading& r) {
       frames.add({{"port", p.name}, {"way", std::string(info.way)}, {"result", std::string(info.name)}},
                  p.exceptions[i]);
     }
+    for (const KernelCount& k : p.kernel)
+      kernel.add({{"port", p.name}, {"class", std::string(k.frame_class)}, {"result", std::string(k.result)}},
+                 k.frames);
     for (const NamedCount& n : p.responder)
       responder.add({{"port", p.name}, {"result", std::string(n.name)}}, n.count);
   }
   frames.move_to(out);
+  kernel.move_to(out);
   responder.move_to(out);
   each(
       out, MetricType::Counter, "surety_icmp_errors_total",
@@ -187,6 +217,19 @@ void services(Families& out, const Reading& r) {
   counters(order.rest());
 }
 
+void filters(Families& out, const Reading& r) {
+  each(
+      out, MetricType::Counter, "surety_filter_packets_total",
+      "Packets about which an entry of a filter has decided, or its end (default): of a flow with a record "
+      "the "
+      "first, and the first after a reload; each one of all others.",
+      r.filters,
+      [](const FilterReading& f) {
+        return Labels{{"filter", f.filter}, {"entry", f.entry}, {"action", f.action()}};
+      },
+      [](const FilterReading& f) { return f.packets; });
+}
+
 void workers(Families& out, const Reading& r) {
   Family cycles(MetricType::Counter, "surety_worker_cycles_total",
                 "TSC cycles, by whether a turn found packets.");
@@ -255,10 +298,12 @@ std::vector<MetricFamily> render(const Reading& reading) {
   Families out;
   router(out, reading);
   ports(out, reading);
+  interfaces(out, reading);
   refusals(out, reading);
   exceptions(out, reading);
   queues(out, reading);
   services(out, reading);
+  filters(out, reading);
   metrics::congestion(out, reading);
   workers(out, reading);
   top_flows(out, reading);

@@ -15,6 +15,7 @@
 #include "aqm/active_queue.h"
 #include "router/counters.h"
 #include "router/exception_counters.h"
+#include "router/interfaces/interface_counters.h"
 #include "router/signals/congestion_signal.h"
 
 namespace surety {
@@ -22,6 +23,11 @@ namespace surety {
 struct NamedCount {  // of a list of results; both texts live forever
   std::string_view name, help;
   std::uint64_t count = 0;
+};
+
+struct KernelCount {  // of frames that came to the kernel's device of a port; the texts live forever
+  std::string_view frame_class, result, help;
+  std::uint64_t frames = 0;
 };
 
 struct PortReading {
@@ -37,8 +43,17 @@ struct PortReading {
   ExceptionCounters exceptions{};  // what the control thread did with frames of this port
   // What the built-in responder did with those it took; none: no responder.
   std::vector<NamedCount> responder;
+  std::vector<KernelCount> kernel;  // what its XDP program or guard did; none: has neither
   std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
                               // readings are not of one moment, it may be below 0
+};
+
+struct InterfaceReading {  // with tags, of a port
+  std::string name, port, customer, tags;
+  std::string of;           // the template that it is a member of; empty: of none
+  std::size_t members = 0;  // of a template, which has their sum
+  std::uint16_t mtu = 0;
+  InterfaceCount counters;
 };
 
 struct QueueReading {
@@ -59,6 +74,13 @@ struct ServiceReading {
   double achieved_bytes_per_second = 0;   // IN and OUT let go, over the last seconds
   double achieved_in_bytes_per_second = 0;
   std::optional<double> respect_ratio;  // RoS: IN let go / committed, at most 1; none without a commitment
+};
+
+struct FilterReading {  // an entry of a filter, or its end
+  std::string filter, entry;
+  bool permit = false;
+  std::uint64_t packets = 0;
+  const char* action() const { return permit ? "permit" : "deny"; }
 };
 
 struct DomainReading {  // of CSA
@@ -118,8 +140,10 @@ struct Reading {
   std::string router_name, version, config_hash;
   double uptime_seconds = 0;
   std::vector<PortReading> ports;
+  std::vector<InterfaceReading> interfaces;
   std::vector<QueueReading> queues;
   std::vector<ServiceReading> services;
+  std::vector<FilterReading> filters;
   std::vector<DomainReading> domains;
   std::vector<AggregateReading> aggregates;
   std::vector<FlowReading> top_flows;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/observe/reading_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -71,6 +73,21 @@ Json port_row(const PortReading& p) {
   return row;
 }
 
+Json interface_row(const InterfaceReading& i) {
+  Json row = {{"name", i.name},
+              {"port", i.port},
+              {"customer", i.customer},
+              {"vlan", i.tags},
+              {"mtu", i.mtu},
+              {"rx_packets", i.counters.rx_packets},
+              {"rx_bytes", i.counters.rx_bytes},
+              {"tx_packets", i.counters.tx_packets},
+              {"tx_bytes", i.counters.tx_bytes}};
+  if (i.members > 0) row["members"] = i.members;
+  if (!i.of.empty()) row["of"] = i.of;
+  return row;
+}
+
 Json queue_row(const QueueReading& q) {
   Json row = {{"port", q.port}, {"name", q.name}, {"rio", q.has_rio}, {"congested", q.congested}};
   if (q.has_rio) {
@@ -131,7 +148,8 @@ Json drop_rows(const Reading& r) {
   return rows;
 }
 
-// `way`: up (to a kernel or the responder), down (from them), responder (what it did), icmp (errors to say).
+// `way`: up (to a kernel or the responder), down (from them), kernel (what its device brings), responder
+// (what it did), icmp (errors to say).
 Json exception_row(const std::string& port, std::string_view way, std::string_view result,
                    std::uint64_t frames, std::string_view help) {
   return {{"port", port}, {"way", way}, {"result", result}, {"frames", frames}, {"help", help}};
@@ -144,6 +162,9 @@ Json exception_rows(const Reading& r) {
       const ExceptionResultInfo& info = kExceptionResultInfo[i];
       rows.push_back(exception_row(p.name, info.way, info.name, p.exceptions[i], info.help));
     }
+    for (const KernelCount& k : p.kernel)
+      rows.push_back(
+          exception_row(p.name, "kernel", fmt::format("{} {}", k.frame_class, k.result), k.frames, k.help));
     for (const NamedCount& n : p.responder)
       rows.push_back(exception_row(p.name, "responder", n.name, n.count, n.help));
   }
@@ -162,6 +183,10 @@ Json aggregate_row(const AggregateReading& a) {
               {"tokens_bytes", a.tokens_bytes}};
   put(row, a.counters, AggregateCounters::table());
   return row;
+}
+
+Json filter_row(const FilterReading& f) {
+  return {{"filter", f.filter}, {"entry", f.entry}, {"action", f.action()}, {"packets", f.packets}};
 }
 
 Json domain_row(const DomainReading& d) {
@@ -262,8 +287,10 @@ std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double
 Json table(const Reading& r, std::string_view name) {
   if (name == "router") return Json::array({router_row(r)});
   if (name == "ports") return rows_of(r.ports, port_row);
+  if (name == "interfaces") return rows_of(r.interfaces, interface_row);
   if (name == "queues") return rows_of(r.queues, queue_row);
   if (name == "services") return rows_of(r.services, service_row);
+  if (name == "filters") return rows_of(r.filters, filter_row);
   if (name == "flows") return rows_of(r.top_flows, flow_row);
   if (name == "drops") return drop_rows(r);
   if (name == "exceptions") return exception_rows(r);

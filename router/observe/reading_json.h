@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reading as tables: what `surety show --json`, DPDK telemetry and the console hand out.
+// A reading as tables: what `surety show --json`, telemetry and the console hand out.
 //
 // Guarantees: every table of kTables is an array of rows, in the order of the reading; a row is an object of
 // strings, unsigned numbers, reals, booleans and, one level down, objects or arrays of unsigned numbers.
@@ -20,9 +20,9 @@ namespace surety {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
 
-inline constexpr std::array<std::string_view, 12> kTables{
-    "router",     "ports",      "queues",  "services",   "flows",   "drops",
-    "exceptions", "aggregates", "domains", "signalling", "workers", "stages",
+inline constexpr std::array<std::string_view, 14> kTables{
+    "router", "ports",      "interfaces", "queues",  "services",   "filters", "flows",
+    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers", "stages",
 };
 
 // One table; null where there is none of that name.

@@ -66,6 +66,10 @@ void add(ServiceReading& into, const ServiceReading& part) {
     into.respect_ratio = std::min(1.0, into.achieved_in_bytes_per_second / into.committed_bytes_per_second);
 }
 
+void add(FilterReading& into, const FilterReading& part) {
+  into.packets += part.packets;
+}
+
 void add(DomainReading& into, const DomainReading& part) {
   into.alpha += part.alpha;
 }
@@ -128,6 +132,7 @@ void merge(Reading& into, const Reading& part) {
     p.handover = static_cast<std::int64_t>(p.counters.handed_over - p.counters.taken_over);
   add_rows(into.queues, part.queues);
   add_rows(into.services, part.services);
+  add_rows(into.filters, part.filters);
   add_rows(into.domains, part.domains);
   add_rows(into.aggregates, part.aggregates);
   merge(into.top_flows, part.top_flows);

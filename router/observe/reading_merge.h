@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The readings of several workers as one of the router.
 //
-// Pure. Rows of ports, queues, services, domains and aggregates stand at the same places in all readings of
-// one snapshot, and what only one worker has (queues, domains and aggregates: the owner of their port's
-// egress) is zero in the others' (worker_reading.h), so that sums are right whoever owns what.
+// Pure. Rows of ports, queues, services, filters, domains and aggregates stand at the same places in all
+// readings of one snapshot, and what only one worker has (queues, domains and aggregates: the owner of their
+// port's egress) is zero in the others' (worker_reading.h), so that sums are right whoever owns what.
 #pragma once
 
 #include "router/observe/reading.h"
@@ -11,7 +11,7 @@
 namespace surety {
 
 // Adds a worker's reading to those of others. A default Reading is neutral: it becomes `part`.
-//   ports, queues, services, flows, stages: sums (the respect ratio: of the sums)
+//   ports, queues, services, filters, flows, stages: sums (the respect ratio: of the sums)
 //   handover: what was given less what was taken
 //   workers: appended; top flows: of both, most bytes first
 //   signalling: sums by result and by queue; the age of what was heard last; of a path that several workers

@@ -49,6 +49,19 @@ Columns port_columns() {
   return columns;
 }
 
+Columns interface_columns() {
+  return {text("INTERFACE", "name"),
+          text("PORT", "port"),
+          text("VLAN", "vlan"),
+          text("CUSTOMER", "customer"),
+          count("MEMBERS", "members"),
+          count("MTU", "mtu"),
+          count("RX", "rx_packets"),
+          count("TX", "tx_packets"),
+          number("RX BYTES", "rx_bytes", human::bytes),
+          number("TX BYTES", "tx_bytes", human::bytes)};
+}
+
 Columns queue_columns() {
   Columns columns{text("PORT", "port"), text("QUEUE", "name"), text("PRECEDENCE", "precedence"),
                   count("DEPTH", "counters.depth"), number("AVERAGE", "average", plain)};
@@ -118,8 +131,12 @@ Columns columns_of(std::string_view what) {
             count("RELOADS", "reloads"),
             count("SIGNALS SENT", "signals_sent")};
   if (what == "ports") return port_columns();
+  if (what == "interfaces") return interface_columns();
   if (what == "queues") return queue_columns();
   if (what == "services") return service_columns();
+  if (what == "filters")
+    return {text("FILTER", "filter"), text("ENTRY", "entry"), text("ACTION", "action"),
+            count("PACKETS", "packets")};
   if (what == "flows")
     return {text("SOURCE", "source"),
             text("DESTINATION", "destination"),

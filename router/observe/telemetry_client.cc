@@ -15,7 +15,6 @@
 #include <system_error>
 #include <utility>
 
-#include "router/observe/telemetry_wire.h"
 #include "router/process/fd.h"
 #include "router/process/human.h"
 
@@ -70,13 +69,11 @@ std::vector<fs::path> list(const fs::path& directory, std::optional<fs::path>& f
 
 void find_in(const fs::path& directory, std::chrono::milliseconds patience, Found& found) {
   const std::string name = directory.filename().string().substr(kFilePrefix.size());
-  for (const fs::path& path : list(directory, found.forbidden)) {
-    if (!path.filename().string().starts_with("dpdk_telemetry.v2")) continue;
-    Fd socket;
-    const int error = connect_to(socket, path, patience);
-    if (error == 0) found.routers.push_back({name, path, std::move(socket)});
-    if (error == EACCES || error == EPERM) found.forbidden = path;
-  }
+  const fs::path path = directory / kTelemetrySocket;
+  Fd socket;
+  const int error = connect_to(socket, path, patience);
+  if (error == 0) found.routers.push_back({name, path, std::move(socket)});
+  if (error == EACCES || error == EPERM) found.forbidden = directory;
 }
 
 // Routers that take connections: all, or those of one name.
@@ -123,7 +120,7 @@ constexpr std::string_view kStrange = "gave an answer that makes no sense: is it
 
 std::string receive(const Router& router) {
   std::string text(1 << 16,
-                   '\0');  // a datagram is cut off at the end of the buffer; DPDK answers with at most 16 KiB
+                   '\0');  // a datagram is cut off at the end of the buffer; pages are smaller
   const ssize_t n = uninterrupted([&] { return recv(router.socket.get(), text.data(), text.size(), 0); });
   if (n <= 0) fail(router, kSilent);  // hangs up or takes too long
   text.resize(static_cast<std::size_t>(n));
@@ -150,10 +147,10 @@ Json read_table(const Router& router, std::string_view table) {
       fail(router, fmt::format("does not know {}: try again if it has just started, else it is another "
                                "version of surety",
                                command));
-    if (!page.is_object() || !page.contains("rows") || !page["rows"].is_object()) fail(router, kStrange);
+    if (!page.is_object() || !page.contains("rows") || !page["rows"].is_array()) fail(router, kStrange);
     for (const Json& row : page["rows"]) {
       if (!row.is_object()) fail(router, kStrange);
-      rows.push_back(from_wire(row));
+      rows.push_back(row);
     }
     if (!page.contains("next")) return rows;
     const Json& next = page["next"];

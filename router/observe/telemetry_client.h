@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks a running router for its tables, over the Unix socket of DPDK's telemetry.
+// Asks a running router for its tables, over its telemetry socket (telemetry_server.h).
 //
 // A router called edge1 has the EAL file prefix surety-edge1; its socket is
-// DIR/dpdk/surety-edge1/dpdk_telemetry.v2, where DIR is $RUNTIME_DIRECTORY, else /var/run for root, else
-// $XDG_RUNTIME_DIR, else /tmp. Further routers of the same name append :1, :2 ... A socket without listener
-// is left over from a router that died, and does not count.
+// DIR/dpdk/surety-edge1/dpdk_telemetry.v2, where dpdk-telemetry.py looks for it; DIR is $RUNTIME_DIRECTORY,
+// else /var/run for root, else $XDG_RUNTIME_DIR, else /tmp. A socket without listener is left over from a
+// router that died, and does not count.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ namespace surety {
 // Where routers may have their sockets: DIR of the environment, then the usual ones.
 std::vector<std::filesystem::path> runtime_directories();
 
-// What a socket is named for: the router.
-inline constexpr std::string_view kFilePrefix = "surety-";
+// The directory of a router's socket is named for the router.
+inline constexpr std::string_view kFilePrefix = "surety-", kTelemetrySocket = "dpdk_telemetry.v2";
 
 class TelemetryClient {
  public:

@@ -1,167 +1,161 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/process/metrics_server.h"
 
-#include <fmt/format.h>
-#include <netdb.h>
+#include <microhttpd.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
+#include <sodium.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <charconv>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
-#include <thread>
+#include <string_view>
 #include <utility>
+
+#include "router/process/connection_parts.h"
+#include "router/process/listener.h"
 
 namespace surety {
 namespace {
 
-class Source : public prometheus::Collectable {
- public:
-  explicit Source(MetricsServer::Collect collect) : collect_(std::move(collect)) {}
-  std::vector<prometheus::MetricFamily> Collect() const override {
-    const std::lock_guard lock(mutex_);
-    return collect_();
+constexpr unsigned kIdleSeconds = 5;
+constexpr std::size_t kConnectionMemory = 8192;  // a request with its headers, and what is being written
+constexpr const char* kTlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
+// What counts as one client: of IPv6 the network, whose addresses are all his.
+std::string bytes_of(const sockaddr* address) {
+  if (address->sa_family == AF_INET6)
+    return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr), 8};
+  return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr), 4};
+}
+
+// `text` outlives the call only as a copy.
+MHD_Response* response_of(std::string_view text) {
+  return MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
+}
+
+MHD_Result answer(MHD_Connection* to, unsigned status, std::string_view text) {
+  MHD_Response* const response = response_of(text);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
+  const MHD_Result result = MHD_queue_response(to, status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+MHD_Result ask_for_login(MHD_Connection* to) {
+  MHD_Response* const response = response_of("This needs a user and a password.\n");
+  const MHD_Result result = MHD_queue_basic_auth_fail_response(to, "surety", response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+// What MHD hands out is its to free.
+std::string take(char* text) {
+  std::string taken = text ? text : "";
+  MHD_free(text);
+  return taken;
+}
+
+bool knows(MHD_Connection* connection, const MetricsAccess::Digest& login) {
+  char* password = nullptr;
+  const std::string user = take(MHD_basic_auth_get_username_password(connection, &password));
+  const auto digest = MetricsAccess::digest_of(user + ":" + take(password));
+  return sodium_memcmp(digest.data(), login.data(), login.size()) == 0;
+}
+
+struct Scrapes {
+  MetricsServer::Collect collect;
+  std::mutex one_at_a_time;  // while one access takes over from another
+
+  std::string text() {
+    const std::lock_guard lock(one_at_a_time);
+    return prometheus::TextSerializer().Serialize(collect());
   }
+};
+
+// Serves with one access, on a thread of its own, until it ends.
+class Server {
+ public:
+  Server(int listener, MetricsAccess access, Scrapes& scrapes)
+      : access_(std::move(access)), scrapes_(scrapes), daemon_(start(listener)) {
+    if (!daemon_) throw std::runtime_error("metrics: the HTTP server does not start");
+  }
+  Server(const Server&) = delete;
+  ~Server() {
+    MHD_quiesce_daemon(daemon_);  // the listener is not its to close
+    MHD_stop_daemon(daemon_);
+  }
+  const MetricsAccess& access() const { return access_; }
 
  private:
-  MetricsServer::Collect collect_;
-  mutable std::mutex mutex_;
-};
-
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-};
-
-// "host:port" or "[v6]:port"; none when it is neither.
-std::optional<Address> resolve(const std::string& listen) {
-  const std::size_t colon = listen.rfind(':');
-  if (colon == std::string::npos) return std::nullopt;
-  std::string host = listen.substr(0, colon);
-  const std::string port = listen.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (host.empty() || port.empty() || error != std::errc{} || end != port.data() + port.size())
-    return std::nullopt;
-  addrinfo hints{};
-  hints.ai_family = host.find(':') == std::string::npos ? AF_INET : AF_INET6;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return std::nullopt;
-  Address address;
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  address.size = found->ai_addrlen;
-  freeaddrinfo(found);
-  return address;
-}
-
-// Why the address cannot be bound, as errno; 0 when it can. The HTTP server only says that it failed.
-int bind_error(const Address& address) {
-  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return errno;
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const int error = bind(fd, address.get(), address.size) == 0 && listen(fd, 1) == 0 ? 0 : errno;
-  close(fd);
-  return error;
-}
-
-// A connection that comes to nothing.
-void knock(Address address, int port) {
-  const in_port_t network_order = htons(static_cast<std::uint16_t>(port));
-  if (address.storage.ss_family == AF_INET6)
-    reinterpret_cast<sockaddr_in6&>(address.storage).sin6_port = network_order;
-  else
-    reinterpret_cast<sockaddr_in&>(address.storage).sin_port = network_order;
-  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return;
-  if (connect(fd, address.get(), address.size) != 0 && errno == EINPROGRESS) {
-    pollfd connected{fd, POLLOUT, 0};
-    poll(&connected, 1, 10);
+  MHD_Daemon* start(int listener) {
+    const bool tls = !access_.certificate.empty();
+    std::vector<MHD_OptionItem> options{
+        {MHD_OPTION_LISTEN_SOCKET, listener, nullptr},
+        {MHD_OPTION_CONNECTION_LIMIT, 2 * MetricsServer::kConnections, nullptr},
+        {MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, nullptr},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, nullptr},
+        {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&Server::notify), this}};
+    if (tls) {
+      options.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, access_.certificate.data()});
+      options.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, access_.key.data()});
+      options.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(kTlsVersions)});
+    }
+    options.push_back({MHD_OPTION_END, 0, nullptr});
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | (tls ? MHD_USE_TLS : 0), 0, nullptr,
+                            nullptr, &Server::handle, this, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
   }
-  close(fd);
-}
 
-std::string explain(const std::string& listen, const char* why) {
-  return fmt::format(
-      "metrics: cannot listen on {} ({}): choose another address under `metrics: {{listen: ...}}`", listen,
-      why);
-}
-
-std::string explain(const std::string& listen, int error) {
-  switch (error) {
-    case EADDRINUSE:
-      return fmt::format(
-          "metrics: {} is taken by another program: choose another port under `metrics: {{listen: ...}}`",
-          listen);
-    case EADDRNOTAVAIL:
-      return fmt::format(
-          "metrics: no interface has the address of {}: listen on 127.0.0.1 or on an address of this machine",
-          listen);
-    case EACCES:
-      return fmt::format("metrics: {} needs a privilege for ports below 1024: choose a port from 1024 on",
-                         listen);
-    default:
-      return explain(listen, std::strerror(error));
+  static void notify(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
+    auto& parts = static_cast<Server*>(self)->parts_;
+    const int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) return parts.closed(fd);
+    const sockaddr* const from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    if (const auto victim = parts.opened(fd, bytes_of(from))) shutdown(*victim, SHUT_RDWR);
   }
-}
 
-// Two threads: a scraper that keeps its connection open does not keep a second one out.
-std::unique_ptr<prometheus::Exposer> expose(const std::string& listen) try {
-  return std::make_unique<prometheus::Exposer>(listen, 2);
-} catch (const std::exception& e) {
-  if (!listen.starts_with('[')) throw std::runtime_error(explain(listen, e.what()));
-  throw std::runtime_error(  // Debian builds libcivetweb without IPv6
-      fmt::format("metrics: {} cannot be used because libcivetweb was built without IPv6: listen on an IPv4 "
-                  "address such as 127.0.0.1:9464",
-                  listen));
-}
+  static MHD_Result handle(void* self, MHD_Connection* connection, const char* path, const char* method,
+                           const char*, const char*, std::size_t*, void**) {
+    const auto& server = *static_cast<Server*>(self);
+    if (server.access_.login && !knows(connection, *server.access_.login)) return ask_for_login(connection);
+    if (std::string_view(path) != "/metrics")
+      return answer(connection, MHD_HTTP_NOT_FOUND, "See /metrics.\n");
+    if (std::string_view(method) != MHD_HTTP_METHOD_GET)
+      return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
+    return answer(connection, MHD_HTTP_OK, server.scrapes_.text());
+  }
+
+  MetricsAccess access_;
+  Scrapes& scrapes_;
+  ConnectionParts parts_{MetricsServer::kConnections};
+  MHD_Daemon* daemon_;
+};
 
 }  // namespace
 
 struct MetricsServer::State {
-  Address address;
-  std::shared_ptr<Source> source;
-  std::unique_ptr<prometheus::Exposer> exposer;
+  Fd listener;
+  Scrapes scrapes;
+  std::unique_ptr<Server> server;
 };
 
-MetricsServer::MetricsServer(const std::string& listen, Collect collect) {
-  const std::optional<Address> address = resolve(listen);
-  if (!address)
-    throw std::runtime_error(fmt::format(
-        "metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`", listen));
-  if (const int error = bind_error(*address); error != 0) throw std::runtime_error(explain(listen, error));
-  state_.reset(new State{*address, std::make_shared<Source>(std::move(collect)), expose(listen)});
-  state_->exposer->RegisterCollectable(state_->source);
+MetricsServer::MetricsServer(const std::string& listen, MetricsAccess access, Collect collect)
+    : state_(new State{listen_at(listen), {std::move(collect), {}}, nullptr}) {
+  admit(std::move(access));
 }
 
-// civetweb looks at its stop flag when a connection comes, or every 2 s:
-// too long for the restart of a router.
-MetricsServer::~MetricsServer() {
-  std::atomic<bool> stopped = false;
-  std::thread waker([&, address = state_->address, port = port()] {
-    for (; !stopped; std::this_thread::sleep_for(std::chrono::milliseconds(1))) knock(address, port);
-  });
-  state_->exposer.reset();
-  stopped = true;
-  waker.join();
+MetricsServer::~MetricsServer() = default;
+
+void MetricsServer::admit(MetricsAccess access) {
+  State& s = *state_;
+  if (s.server && access == s.server->access()) return;
+  s.server = std::make_unique<Server>(s.listener.get(), std::move(access), s.scrapes);
 }
 
 int MetricsServer::port() const {
-  return state_->exposer->GetListeningPorts().at(0);
+  return port_of(state_->listener);
 }
 
 }  // namespace surety

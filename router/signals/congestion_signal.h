@@ -76,7 +76,7 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   X(malformed,    "truncated, oversized, or its parts contradict one another")               \
   X(checksum,     "wrong ICMP checksum")                                                     \
   X(version,      "of a version of the format that is not known here")                       \
-  X(unknown_key,  "signed with a key that is not in the key file")                           \
+  X(unknown_key,  "signed with a key that is not that router's in the key file")             \
   X(forged,       "its MAC is not what the key gives")                                       \
   X(reflected,    "this router's own, come back")                                            \
   X(stale,        "older, or newer, than max_age: the routers' clocks must agree to it")     \

@@ -14,7 +14,7 @@ SignalResult SignalGate::judge(std::span<const std::uint8_t> ip, Time now, UnixT
   SignalMessage m;
   if (const auto result = read_signal(ip, m); result != SignalResult::applied) return result;
   if (id_ != 0 && m.router == id_) return SignalResult::reflected;
-  const SignalKey* const key = keys_->find(m.key_id);
+  const SignalKey* const key = keys_->find(m.router, m.key_id);
   if (!key) return SignalResult::unknown_key;
   if (!is_authentic(ip, m, *key)) return SignalResult::forged;
   if (m.sent < wall - max_age_ || m.sent > wall + max_age_) return SignalResult::stale;

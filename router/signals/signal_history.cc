@@ -39,7 +39,8 @@ SignalResult SignalHistory::take(const SignalNumber& n, Time now, Place& place) 
 
 SignalResult SignalHistory::add(const SignalNumber& n, Time now, Place& place) {
   if (n.sent <= forgotten_) return SignalResult::stale;
-  if (senders_.size() == kMax) return SignalResult::senders;
+  if (senders_.size() == kMax || queues_[n.router] == kMaxOfRouter) return SignalResult::senders;
+  ++queues_[n.router];
   senders_.push_back(
       {n.router, n.port, n.queue, 0, now, n.sent, ReplayWindow(n.sequence), {}, dense_.size()});
   place = std::prev(senders_.end());
@@ -54,6 +55,7 @@ void SignalHistory::forget_silent(Time now) {
     const Sender& s = senders_.front();
     forgotten_ = std::max(forgotten_, s.sent);
     places_.erase(id_of(s.router, s.port, s.queue));
+    if (--queues_[s.router] == 0) queues_.erase(s.router);
     dense_.back()->place = s.place;
     dense_[s.place] = dense_.back();
     dense_.pop_back();

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // No message quotes the file, and the lines that they point at are masked: a mistyped key is a secret too.
+// The keys are taken out of the text before it is read as YAML, which would leave them in memory that it has
+// freed.
 #include "router/signals/signal_keys.h"
 
 #include <fmt/format.h>
 #include <sodium.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <string_view>
 
+#include "config/address.h"
 #include "config/document.h"
 #include "config/problems.h"
 #include "config/sections.h"
@@ -22,15 +24,18 @@ namespace {
 using config::Document;
 using config::Node;
 using config::Problems;
-using Key = std::array<std::uint8_t, 16>;
 
 constexpr std::size_t kMaxKeys = 2;
-constexpr std::array<std::string_view, 3> kVocabulary{"keys", "id", "key"};
+constexpr std::array<std::string_view, 4> kVocabulary{"keys", "routers", "id", "key"};
+constexpr std::size_t kDigits = 32;
 constexpr std::string_view kFileForm = "expected `keys: [{id: NUMBER, key: 32 HEXADECIMAL DIGITS}, ...]`";
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0;
+}
 
 // Words of the vocabulary and punctuation stay, so that a caret below still shows the place.
 std::string masked(std::string line) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0; };
   for (auto word = line.begin(); word != line.end();) {
     word = std::find_if(word, line.end(), is_word);
     const auto end = std::find_if_not(word, line.end(), is_word);
@@ -42,15 +47,15 @@ std::string masked(std::string line) {
   return line;
 }
 
-// The value of a key that the map must have, once; null: reported.
-const Node* member(const Node& map, std::string_view name, Problems& problems) {
+// The value of a key that the map has once at most; null where a needed one is missing: reported.
+const Node* member(const Node& map, std::string_view name, Problems& problems, bool needed = true) {
   const Node* found = nullptr;
   for (const auto& [key, value] : map.entries) {
     if (key->text != name) continue;
     if (found) problems.error(key->mark, fmt::format("`{}` is already there", name));
     if (!found) found = value;
   }
-  if (!found) problems.error(map.mark, fmt::format("`{}` is missing", name));
+  if (!found && needed) problems.error(map.mark, fmt::format("`{}` is missing", name));
   return found;
 }
 
@@ -63,46 +68,110 @@ void refuse_others(const Node& map, std::initializer_list<std::string_view> name
 bool read_id(const Node& node, std::uint8_t& id, Problems& problems) {
   const char* const end = node.text.data() + node.text.size();
   const auto [stop, error] = std::from_chars(node.text.data(), end, id);
-  if (error == std::errc() && stop == end) return true;
+  // No longer: a number that stands for a key (Redacted) is none.
+  if (error == std::errc() && stop == end && node.text.size() <= 3) return true;
   problems.error(node.mark, "an id is a whole number from 0 to 255");
   return false;
 }
 
-bool read_bytes(const Node& node, Key& key, Problems& problems) {
-  const std::string& text = node.text;
-  if (text.size() != 2 * key.size() ||
-      sodium_hex2bin(key.data(), key.size(), text.data(), text.size(), nullptr, nullptr, nullptr) != 0) {
+// A text without its keys: where one was stands its number among them.
+struct Redacted {
+  explicit Redacted(std::string_view from);
+  std::string text;
+  std::vector<HiddenKey> keys;
+};
+
+Redacted::Redacted(std::string_view from) {
+  text.reserve(from.size());
+  for (auto at = from.begin(); at != from.end();) {
+    const auto begin = std::find_if(at, from.end(), is_word),
+               end = std::find_if_not(begin, from.end(), is_word);
+    text.append(at, begin);
+    HiddenKey::Plain key;
+    if (end - begin == kDigits &&
+        sodium_hex2bin(key.data(), key.size(), &*begin, kDigits, nullptr, nullptr, nullptr) == 0) {
+      text += fmt::format("{:0{}}", keys.size(), kDigits);
+      keys.emplace_back(key);
+    } else {
+      text.append(begin, end);
+    }
+    sodium_memzero(key.data(), key.size());
+    at = end;
+  }
+}
+
+bool read_secret(const Node& node, const std::vector<HiddenKey>& keys, HiddenKey& key, Problems& problems) {
+  const char* const end = node.text.data() + node.text.size();
+  std::size_t number = 0;
+  const auto [stop, error] = std::from_chars(node.text.data(), end, number);
+  if (node.text.size() != kDigits || stop != end || error != std::errc() || number >= keys.size()) {
     problems.error(node.mark, "a key is exactly 32 hexadecimal digits; `openssl rand -hex 16` makes one");
     return false;
   }
-  if (key == Key{})
-    problems.error(node.mark, "a key of zeros is no secret; `openssl rand -hex 16` makes one");
+  key = keys[number];
+  if (key.zero()) problems.error(node.mark, "a key of zeros is no secret; `openssl rand -hex 16` makes one");
   return true;
 }
 
-void read_key(const Node& node, SignalKeys& out, Problems& problems) {
+class KeyFile {
+ public:
+  KeyFile(const std::vector<HiddenKey>& secrets, Problems& problems)
+      : secrets_(secrets), problems_(problems) {}
+  void read(const Node& root, SignalKeys& out) const;
+
+ private:
+  void read_routers(const Node& node, SignalKeys& out) const;
+  void read_keys(const Node& node, std::vector<SignalKey>& out) const;
+  void read_key(const Node& node, std::vector<SignalKey>& out) const;
+
+  const std::vector<HiddenKey>& secrets_;
+  Problems& problems_;
+};
+
+void KeyFile::read_key(const Node& node, std::vector<SignalKey>& out) const {
   SignalKey key;
-  const Node* id = member(node, "id", problems);
-  const Node* bytes = member(node, "key", problems);
-  refuse_others(node, {"id", "key"}, "only `id` and `key` can stand here", problems);
-  const bool has_id = id && read_id(*id, key.id, problems);
-  const bool has_bytes = bytes && read_bytes(*bytes, key.bytes, problems);
-  for (const SignalKey& other : out.keys) {
-    if (has_id && key.id == other.id) problems.error(id->mark, "the other key has this id");
-    if (has_bytes && key.bytes == other.bytes) problems.error(bytes->mark, "the other key is the same");
+  const Node* id = member(node, "id", problems_);
+  const Node* secret = member(node, "key", problems_);
+  refuse_others(node, {"id", "key"}, "only `id` and `key` can stand here", problems_);
+  const bool has_id = id && read_id(*id, key.id, problems_);
+  const bool has_secret = secret && read_secret(*secret, secrets_, key.secret, problems_);
+  for (const SignalKey& other : out) {
+    if (has_id && key.id == other.id) problems_.error(id->mark, "the other key has this id");
+    if (has_secret && key.secret == other.secret) problems_.error(secret->mark, "the other key is the same");
   }
-  if (has_id && has_bytes) out.keys.push_back(key);
+  if (has_id && has_secret) out.push_back(key);
 }
 
-void read_keys(const Node& root, SignalKeys& out, Problems& problems) {
-  const Node* keys = member(root, "keys", problems);
-  refuse_others(root, {"keys"}, "only `keys` can stand here", problems);
-  if (!keys) return;
-  if (keys->items.empty() || keys->items.size() > kMaxKeys) {
-    problems.error(keys->mark, fmt::format("a list of one key or two is needed; {}", kFileForm));
+void KeyFile::read_keys(const Node& node, std::vector<SignalKey>& out) const {
+  if (node.items.empty() || node.items.size() > kMaxKeys) {
+    problems_.error(node.mark, fmt::format("a list of one key or two is needed; {}", kFileForm));
     return;
   }
-  for (const Node* n : keys->items) read_key(*n, out, problems);
+  for (const Node* n : node.items) read_key(*n, out);
+}
+
+void KeyFile::read_routers(const Node& node, SignalKeys& out) const {
+  if (node.entries.empty() || node.entries.size() > SignalKeys::kMaxRouters)
+    problems_.error(node.mark,
+                    fmt::format("expected `ROUTER_ID: [{{id: NUMBER, key: ...}}]`, of at most {} routers",
+                                SignalKeys::kMaxRouters));
+  for (const auto& [id, keys] : node.entries) {
+    const auto router = surety::parse_address(id->text);
+    if (!router || router->is_v6() || router->v4_host_order() == 0)
+      problems_.error(id->mark, "the id of a router is an IPv4 address, as in its `router: {id: ...}`");
+    else if (const auto [it, fresh] = out.routers.try_emplace(router->v4_host_order()); !fresh)
+      problems_.error(id->mark, "this router has its keys already");
+    else
+      read_keys(*keys, it->second);
+  }
+}
+
+void KeyFile::read(const Node& root, SignalKeys& out) const {
+  const Node* routers = member(root, "routers", problems_, false);
+  const Node* keys = member(root, "keys", problems_, !routers);
+  refuse_others(root, {"keys", "routers"}, "only `keys` and `routers` can stand here", problems_);
+  if (keys) read_keys(*keys, out.keys);
+  if (routers) read_routers(*routers, out);
 }
 
 SignalKeysResult finish(SignalKeys keys, Problems& problems, std::string_view text, const std::string& file) {
@@ -120,25 +189,27 @@ SignalKeysResult finish(SignalKeys keys, Problems& problems, std::string_view te
 
 SignalKeysResult parse(const std::string& text, const std::string& file, Problems& problems) {
   SignalKeys keys;
-  const Document document(text);
+  const Redacted redacted(text);
+  const Document document(redacted.text);
   // What the YAML parser says may quote the text.
   if (document.root())
-    read_keys(*document.root(), keys, problems);
+    KeyFile(redacted.keys, problems).read(*document.root(), keys);
   else
     problems.error(document.error_mark(), fmt::format("not YAML; {}", kFileForm));
-  return finish(std::move(keys), problems, text, file);
-}
-
-bool open_to_others(const std::string& file) {
-  struct stat status {};
-  return stat(file.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0;
+  return finish(std::move(keys), problems, redacted.text, file);
 }
 
 }  // namespace
 
-const SignalKey* SignalKeys::find(std::uint8_t id) const {
-  const auto it = std::find_if(keys.begin(), keys.end(), [&](const SignalKey& k) { return k.id == id; });
-  return it == keys.end() ? nullptr : &*it;
+const std::vector<SignalKey>& SignalKeys::of(std::uint32_t router) const {
+  const auto own = routers.find(router);
+  return own == routers.end() ? keys : own->second;
+}
+
+const SignalKey* SignalKeys::find(std::uint32_t router, std::uint8_t id) const {
+  const auto& own = of(router);
+  const auto it = std::ranges::find(own, id, &SignalKey::id);
+  return it == own.end() ? nullptr : &*it;
 }
 
 SignalKeysResult parse_signal_keys(const std::string& text, const std::string& file) {
@@ -148,12 +219,11 @@ SignalKeysResult parse_signal_keys(const std::string& text, const std::string& f
 
 SignalKeysResult load_signal_keys(const std::string& file) {
   Problems problems;
-  const auto text = config::read_text(file, problems);
+  auto text = config::read_secret(file, problems);
   if (!text) return finish({}, problems, {}, file);
-  if (open_to_others(file))
-    problems.error({},
-                   "everybody on this machine may read or change the keys; `chmod o-rwx` keeps them secret");
-  return parse(*text, file, problems);
+  SignalKeysResult result = parse(*text, file, problems);
+  sodium_memzero(text->data(), text->size());
+  return result;
 }
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys that congestion signals are signed with: at most two, so that a key can be
-// changed while routers run.
+// The keys that congestion signals are signed with: at most two of each router, so that a key can be changed
+// while routers run.
 //
 // A key file is YAML and should be readable by its owner only:
 //
@@ -10,24 +10,41 @@
 //
 // To change it: add the new key as the second one on every router; put it first on every router; remove the
 // old one. A running router reads its file again upon SIGHUP.
+//
+// `keys` speak for every router that has none of its own, so whoever takes the file of one router speaks for
+// all. A router under `routers` has its own, and only they speak for it:
+//
+//   routers:
+//     192.0.2.1: [{id: 1, key: 8899aabbccddeeff0011223344556677}]
+//     192.0.2.2: [{id: 1, key: 00112233445566778899aabbccddeeff}]
+//
+// Its file needs no other key than that; the borders' files have those of all routers that signal. On the way
+// there the common key stands second in each list.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
+
+#include "router/signals/hidden_key.h"
 
 namespace surety {
 
 struct SignalKey {
   std::uint8_t id = 0;
-  std::array<std::uint8_t, 16> bytes{};
+  HiddenKey secret;
   friend bool operator==(const SignalKey&, const SignalKey&) = default;
 };
 
 struct SignalKeys {
-  std::vector<SignalKey> keys;  // one or two; the first one signs
-  const SignalKey* find(std::uint8_t id) const;
+  static constexpr std::size_t kMaxRouters = 4096;
+  std::vector<SignalKey>
+      keys;  // of routers that have none of their own: none, one or two; the first one signs
+  std::map<std::uint32_t, std::vector<SignalKey>> routers{};  // by id, one or two each
+
+  const std::vector<SignalKey>& of(std::uint32_t router) const;
+  const SignalKey* find(std::uint32_t router, std::uint8_t id) const;
   friend bool operator==(const SignalKeys&, const SignalKeys&) = default;
 };
 

@@ -20,9 +20,11 @@ SignalMac signal_layout::mac_of(std::span<const std::uint8_t> ip, bool v6, const
   store(icmp + kChecksum, std::uint16_t{0});
   store(icmp + kExtensionChecksum, std::uint16_t{0});
   SignalMac mac;
+  HiddenKey::Plain secret = key.secret.reveal();
   static_assert(sizeof mac == crypto_shorthash_siphashx24_BYTES &&
-                sizeof key.bytes == crypto_shorthash_siphashx24_KEYBYTES);
-  crypto_shorthash_siphashx24(mac.data(), input.data(), addresses + kMac, key.bytes.data());
+                sizeof secret == crypto_shorthash_siphashx24_KEYBYTES);
+  crypto_shorthash_siphashx24(mac.data(), input.data(), addresses + kMac, secret.data());
+  sodium_memzero(secret.data(), secret.size());
   return mac;
 }
 

@@ -28,10 +28,6 @@ std::optional<IpAddress> own_address(const config::Config& config, bool v6) {
   return {};
 }
 
-std::size_t queues_of(const config::Config& config, const config::Port& port) {
-  return port.queues ? config.queues[*port.queues].classes.size() : 1;
-}
-
 }  // namespace
 
 SignalSender::SignalSender(const config::Config& config, const SignalKeys& keys, Time now, UnixTime wall)
@@ -42,9 +38,7 @@ SignalSender::SignalSender(const config::Config& config, const SignalKeys& keys,
       limit_(config.signalling.queue_limit) {
   std::stable_sort(borders_.begin(), borders_.end(),
                    [](const auto& a, const auto& b) { return a.source.length > b.source.length; });
-  first_queue_.push_back(0);
-  for (const auto& port : config.ports) first_queue_.push_back(first_queue_.back() + queues_of(config, port));
-  queues_.resize(first_queue_.back());
+  queues_.resize(config.ports.size() * kQueues);
   for (Queue& q : queues_) {
     q.next = first_sequence(wall);
     limit_.reset(q.bucket, now);
@@ -55,7 +49,8 @@ std::size_t SignalSender::write(const CongestionSignal& signal, Time now, UnixTi
                                 std::span<std::uint8_t> room) {
   Queue& queue = queue_of(signal);
   const auto& from = from_[signal.source.is_v6()];
-  if (!from || keys_->keys.empty()) {
+  const std::vector<SignalKey>& keys = keys_->of(id_);
+  if (!from || keys.empty()) {
     ++queue.counters.lost;
     return 0;
   }
@@ -77,7 +72,7 @@ std::size_t SignalSender::write(const CongestionSignal& signal, Time now, UnixTi
   m.dscp = signal.dscp;
   m.kind = signal.kind;
   m.quote = signal.quote;
-  return write_signal(m, keys_->keys.front(), room);
+  return write_signal(m, keys.front(), room);
 }
 
 void SignalSender::lost(const CongestionSignal& signal) {
@@ -87,9 +82,22 @@ void SignalSender::lost(const CongestionSignal& signal) {
 }
 
 SignalSender::QueueCounters SignalSender::counters(std::uint8_t port, std::uint8_t class_index) const {
-  const std::size_t first = first_queue_[port];
-  return first + class_index < first_queue_[port + 1] ? queues_[first + class_index].counters
-                                                      : QueueCounters{};
+  return queues_[port * kQueues + class_index].counters;
+}
+
+void SignalSender::move(std::uint8_t port, const ClassMoves& moves, Time now) {
+  const std::span<Queue, kQueues> queues(queues_.data() + port * kQueues, kQueues);
+  std::array<Queue, kQueues> before;
+  std::ranges::copy(queues, before.begin());
+  for (Queue& q : queues) {
+    q.counters = {};
+    limit_.reset(q.bucket, now);
+  }
+  for (std::size_t c = 0; c < moves.to.size(); ++c) {
+    if (moves.to[c] == ClassMoves::kGone) continue;
+    queues[moves.to[c]].counters = before[c].counters;
+    queues[moves.to[c]].bucket = before[c].bucket;
+  }
 }
 
 const IpAddress& SignalSender::destination_of(const IpAddress& source) const {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The signalling side: makes packets of the signals that congested queues ask for.
 //
-// One per worker that owns ports; no I/O. Each queue has its own sequence, which starts at the
-// time of day (seconds in the upper 32 bits, their fraction in the lower 32), so it goes on rising
-// over restarts; and its own limit, a token bucket of `queue_limit` signals a second with a depth
-// of a tenth of a second (at least 8). Signals come from an address of the router, one per family:
-// the first of its core ports, else of any (no link-local one); they go to the source of the
-// congested packet, or to its border where `borders` has one.
+// One per worker that owns ports; no I/O. Each queue of a port has, by its number, its own sequence, which
+// starts at the time of day (seconds in the upper 32 bits, their fraction in the lower 32), so it goes on
+// rising over restarts; and its own limit, a token bucket of `queue_limit` signals a second with a depth of a
+// tenth of a second (at least 8). Signals come from an address of the router, one per family: the first of
+// its core ports, else of any (no link-local one); they go to the source of the congested packet, or to its
+// border where `borders` has one.
 #pragma once
 
 #include <array>
@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "aqm/class_moves.h"
+#include "aqm/class_scheduler.h"
 #include "config/config.h"
 #include "router/signals/congestion_signal.h"
 #include "router/signals/signal_limit.h"
@@ -40,6 +42,9 @@ class SignalSender {
   // The counters of a class's queue at a port; zeros where nothing was signalled yet.
   QueueCounters counters(std::uint8_t port, std::uint8_t class_index) const;
 
+  // The classes of a port have moved, and their counters and limits with them; sequences stay with the
+  // numbers, as those who hear them know no names.
+  void move(std::uint8_t port, const ClassMoves& moves, Time now);
   // Keys changed; they must outlive this.
   void set_keys(const SignalKeys& keys) { keys_ = &keys; }
 
@@ -49,7 +54,9 @@ class SignalSender {
     TokenBucket bucket;
     QueueCounters counters;
   };
-  Queue& queue_of(const CongestionSignal& s) { return queues_[first_queue_[s.port] + s.class_index]; }
+  // Of each port as many as it may ever have.
+  static constexpr std::size_t kQueues = ClassScheduler::kMaxClasses;
+  Queue& queue_of(const CongestionSignal& s) { return queues_[s.port * kQueues + s.class_index]; }
   const IpAddress& destination_of(const IpAddress& source) const;
 
   const SignalKeys* keys_;
@@ -57,7 +64,6 @@ class SignalSender {
   std::array<std::optional<IpAddress>, 2> from_;     // IPv4, IPv6
   std::vector<config::Signalling::Border> borders_;  // longest prefix first
   SignalLimit limit_;
-  std::vector<std::size_t> first_queue_;  // by port, and one behind
   std::vector<Queue> queues_;
 };
 

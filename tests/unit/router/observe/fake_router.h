@@ -38,13 +38,12 @@ class RuntimeDirectory {
 };
 
 // A socket bound where a router of that name has it; nobody listens yet.
-inline int bind_router(const RuntimeDirectory& directory, const std::string& name,
-                       const std::string& suffix = "") {
+inline int bind_router(const RuntimeDirectory& directory, const std::string& name) {
   const auto folder = directory.path() / "dpdk" / ("surety-" + name);
   std::filesystem::create_directories(folder);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = folder / ("dpdk_telemetry.v2" + suffix);
+  const std::string path = folder / "dpdk_telemetry.v2";
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
   if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
@@ -56,9 +55,8 @@ inline int bind_router(const RuntimeDirectory& directory, const std::string& nam
 class FakeRouter {
  public:
   using Answer = std::function<std::string(const std::string&)>;
-  FakeRouter(const RuntimeDirectory& directory, const std::string& name, Answer answer,
-             const std::string& suffix = "")
-      : answer_(std::move(answer)), listener_(bind_router(directory, name, suffix)) {
+  FakeRouter(const RuntimeDirectory& directory, const std::string& name, Answer answer)
+      : answer_(std::move(answer)), listener_(bind_router(directory, name)) {
     listen(listener_, 8);
     thread_ = std::thread([this] { serve(); });
   }
@@ -75,7 +73,7 @@ class FakeRouter {
     for (int fd; (fd = accept(listener_, nullptr, nullptr)) >= 0; close(fd)) converse(fd);
   }
   void converse(int fd) {
-    const std::string greeting = R"({"version":"DPDK 22.11.3","pid":1,"max_output_len":16384})";
+    const std::string greeting = R"({"version":"surety 0.1.0","pid":1,"max_output_len":16384})";
     if (send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return;
     std::string request(1024, '\0');
     for (ssize_t n; (n = recv(fd, request.data(), request.size(), 0)) > 0;) {

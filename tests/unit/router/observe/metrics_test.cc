@@ -67,6 +67,13 @@ TEST(Metrics, PortsByName) {
   both("surety_port_up", "gauge", "1", "0");
 }
 
+TEST(Metrics, FiltersByEntry) {
+  EXPECT_EQ(family("surety_filter_packets_total"),
+            "# TYPE surety_filter_packets_total counter\n"
+            "surety_filter_packets_total{filter=\"from-acme\",entry=\"1\",action=\"permit\"} 70\n"
+            "surety_filter_packets_total{filter=\"from-acme\",entry=\"default\",action=\"deny\"} 8\n");
+}
+
 TEST(Metrics, EveryDropReasonOfEveryPortHasASeries) {
   const std::string lines = family("surety_drops_total");
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2 * static_cast<int>(kDropReasons));
@@ -111,6 +118,13 @@ TEST(Metrics, ExceptionsByWayAndResult) {
   EXPECT_THAT(
       lines,
       HasSubstr("\nsurety_exception_frames_total{port=\"wan0\",way=\"down\",result=\"ring_full\"} 0\n"));
+}
+
+TEST(Metrics, WhatThePortsDeviceBringsByClass) {
+  EXPECT_EQ(family("surety_kernel_frames_total"),
+            "# TYPE surety_kernel_frames_total counter\n"
+            "surety_kernel_frames_total{port=\"lan0\",class=\"arp\",result=\"passed\"} 8\n"
+            "surety_kernel_frames_total{port=\"lan0\",class=\"arp\",result=\"limited\"} 0\n");
 }
 
 TEST(Metrics, TheResponderHasSeriesWhereThereIsOne) {

@@ -114,14 +114,22 @@ TEST(ReadingJson, DropsNameEveryReasonOfEveryPort) {
 
 TEST(ReadingJson, ExceptionsByPortAndTheirWay) {
   const Json rows = sample("exceptions");
-  ASSERT_EQ(rows.size(), 2 * kExceptionResults + 2 + 1);
+  ASSERT_EQ(rows.size(), 2 * kExceptionResults + 2 + 2 + 1);
   EXPECT_EQ(rows[0], Json::parse(R"({"port": "lan0", "way": "up", "result": "to_twin", "frames": 2,
     "help": "given to the kernel by the port's TAP twin"})"));
   EXPECT_EQ(rows[kExceptionResults], Json::parse(R"({
+    "port": "lan0", "way": "kernel", "result": "arp passed", "frames": 8, "help": "ARP"})"));
+  EXPECT_EQ(rows[kExceptionResults + 2], Json::parse(R"({
     "port": "lan0", "way": "responder", "result": "arp_reply", "frames": 3, "help": "answered"})"));
-  EXPECT_EQ(rows[kExceptionResults + 2]["port"], "wan0");
+  EXPECT_EQ(rows[kExceptionResults + 4]["port"], "wan0");
   EXPECT_EQ(rows.back(), Json::parse(R"({
     "port": "all", "way": "icmp", "result": "time_exceeded", "frames": 4, "help": "said so"})"));
+}
+
+TEST(ReadingJson, FiltersByEntry) {
+  EXPECT_EQ(sample("filters"), Json::parse(R"([
+    {"filter": "from-acme", "entry": "1", "action": "permit", "packets": 70},
+    {"filter": "from-acme", "entry": "default", "action": "deny", "packets": 8}])"));
 }
 
 TEST(ReadingJson, FlowsAggregatesDomainsWorkersStages) {

@@ -33,6 +33,8 @@ Reading idle(unsigned core) {
     r.services.emplace_back().name = s.name;
     r.services.back().conditioner = s.conditioner;
   }
+  for (const FilterReading& f : test::sample_reading().filters)
+    r.filters.push_back({f.filter, f.entry, f.permit, 0});
   r.domains = {{.name = "wan0/assured", .alpha = 0}};
   AggregateReading& uplink = r.aggregates.emplace_back();
   uplink.name = "uplink-tcp";
@@ -46,19 +48,28 @@ TEST(ReadingMerge, TheFirstPartIsTakenAsItIs) {
   const Reading part = test::sample_reading();
   Reading all;
   merge(all, part);
-  for (const char* name : {"ports", "queues", "services", "domains", "aggregates", "workers", "stages",
-                           "flows", "drops", "signalling"})
+  for (const char* name : {"ports", "queues", "services", "filters", "domains", "aggregates", "workers",
+                           "stages", "flows", "drops", "signalling"})
     EXPECT_EQ(table(all, name), table(part, name)) << name;
   EXPECT_EQ(all.router_name, "edge1");
   EXPECT_EQ(all.flows, part.flows);
   EXPECT_EQ(all.flow_capacity, part.flow_capacity);
 }
 
+TEST(ReadingMerge, FiltersAddUp) {
+  const Reading r = twice();
+  ASSERT_EQ(r.filters.size(), 2u);
+  EXPECT_EQ(r.filters[0].packets, 140u);
+  EXPECT_EQ(r.filters[1].packets, 16u);
+  EXPECT_EQ(r.filters[1].entry, "default");
+}
+
 TEST(ReadingMerge, AWorkerThatOwnsNothingChangesNothing) {
   for (const bool first : {true, false}) {
     const Reading sample = test::sample_reading();
     const Reading all = first ? merged(idle(2), sample) : merged(sample, idle(2));
-    for (const char* name : {"queues", "services", "domains", "aggregates", "stages", "drops", "signalling"})
+    for (const char* name :
+         {"queues", "services", "filters", "domains", "aggregates", "stages", "drops", "signalling"})
       EXPECT_EQ(table(all, name), table(sample, name)) << name << ' ' << first;
     EXPECT_EQ(all.workers.size(), 3u);
   }

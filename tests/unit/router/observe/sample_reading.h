@@ -25,6 +25,8 @@ inline std::vector<PortReading> sample_ports() {
   lan.counters.degraded[static_cast<std::size_t>(DegradeReason::creation_limited)] = 5;
   lan.rx_missed = 7;
   lan.exceptions[static_cast<std::size_t>(ExceptionResult::to_twin)] = 2;
+  lan.kernel = {{.frame_class = "arp", .result = "passed", .help = "ARP", .frames = 8},
+                {.frame_class = "arp", .result = "limited", .help = "ARP", .frames = 0}};
   lan.responder = {{.name = "arp_reply", .help = "answered", .count = 3},
                    {.name = "malformed", .help = "cannot be", .count = 0}};
   lan.owner_core = 1;
@@ -127,6 +129,8 @@ inline Reading sample_reading() {
   r.ports = sample_ports();
   r.queues = sample_queues();
   r.services = sample_services();
+  r.filters = {{.filter = "from-acme", .entry = "1", .permit = true, .packets = 70},
+               {.filter = "from-acme", .entry = "default", .permit = false, .packets = 8}};
   r.domains = {{.name = "wan0/assured", .alpha = 0.38}};
   r.aggregates = {{.name = "uplink-tcp",
                    .port = "wan0",

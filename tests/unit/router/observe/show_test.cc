@@ -84,9 +84,17 @@ TEST(RenderTable, ExceptionsThatHappened) {
   EXPECT_EQ(sample("exceptions"),
             "PORT  WAY        RESULT         FRAMES  MEANING\n"
             "lan0  up         to_twin             2  given to the kernel by the port's TAP twin\n"
+            "lan0  kernel     arp passed          8  ARP\n"
             "lan0  responder  arp_reply           3  answered\n"
             "all   icmp       time_exceeded       4  said so\n");
   EXPECT_THAT(sample("exceptions", true), HasSubstr("\nwan0  down       ring_full"));
+}
+
+TEST(RenderTable, Filters) {
+  EXPECT_EQ(sample("filters"),
+            "FILTER     ENTRY    ACTION  PACKETS\n"
+            "from-acme  1        permit       70\n"
+            "from-acme  default  deny          8\n");
 }
 
 TEST(RenderTable, Aggregates) {
@@ -140,7 +148,7 @@ class Show : public testing::Test {
 };
 
 std::string domains(const std::string&) {
-  return R"({"/surety/domains":{"total":1,"offset":0,"rows":{"0":{"name":"wan0/assured","alpha_ratio":"0.38"}}}})";
+  return R"({"/surety/domains":{"total":1,"offset":0,"rows":[{"name":"wan0/assured","alpha_ratio":0.38}]}})";
 }
 
 TEST_F(Show, PrintsATable) {
@@ -163,11 +171,12 @@ TEST_F(Show, FailsWithoutARouter) {
 }
 
 TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
-  EXPECT_EQ(run({.what = "interfaces"}), 2);
+  EXPECT_EQ(run({.what = "prefixes"}), 2);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_EQ(err_.str(),
-            "surety show: nothing is called interfaces: choose one of router, ports, queues, services, "
-            "flows, drops, exceptions, aggregates, domains, signalling, workers, stages\n");
+  EXPECT_EQ(
+      err_.str(),
+      "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
+      "services, filters, flows, drops, exceptions, aggregates, domains, signalling, workers, stages\n");
 }
 
 }  // namespace

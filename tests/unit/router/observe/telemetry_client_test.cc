@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "router/observe/telemetry_wire.h"
+#include "router/observe/telemetry_server.h"
 #include "tests/unit/router/observe/fake_router.h"
 #include "tests/unit/router/observe/sample_reading.h"
 
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::FakeRouter;
 
-// "/surety/drops,40" answered as router/dpdk/telemetry does, with pages of `bytes`.
+// "/surety/drops,40" answered as telemetry_server.h says, with pages of `bytes`.
 std::string answer(const std::string& request, const Reading& reading, std::size_t bytes) {
   const std::size_t comma = request.find(',');
   const std::string command = request.substr(0, comma);
@@ -51,8 +51,8 @@ class TelemetryClientTest : public testing::Test {
     }
     return "no error";
   }
-  std::string path(const std::string& name, const std::string& suffix = "") {
-    return directory_.path() / "dpdk" / ("surety-" + name) / ("dpdk_telemetry.v2" + suffix);
+  std::string path(const std::string& name) {
+    return directory_.path() / "dpdk" / ("surety-" + name) / kTelemetrySocket;
   }
 
   test::RuntimeDirectory directory_;
@@ -101,16 +101,17 @@ TEST_F(TelemetryClientTest, TellsRoutersApartByName) {
   EXPECT_EQ(error(), "2 routers are running: choose one of edge1, edge2 with --name");
 }
 
-TEST_F(TelemetryClientTest, FindsTheSocketOfASecondProcess) {
-  const FakeRouter router(directory_, "edge1", honest(), ":1");
-  EXPECT_NO_THROW(ask("domains"));
-}
-
 TEST_F(TelemetryClientTest, NamesTheSocketsOfRoutersWithOneName) {
+  const test::RuntimeDirectory other;
   const FakeRouter one(directory_, "edge1", honest());
-  const FakeRouter two(directory_, "edge1", honest(), ":1");
-  EXPECT_EQ(error("edge1"),
-            "2 routers have that name: stop all but one of " + path("edge1") + ", " + path("edge1", ":1"));
+  const FakeRouter two(other, "edge1", honest());
+  const auto in_other = other.path() / "dpdk" / "surety-edge1" / kTelemetrySocket;
+  EXPECT_THAT(
+      [&] {
+        TelemetryClient({directory_.path(), other.path()}).table("router", "edge1");
+      },
+      testing::ThrowsMessage<std::runtime_error>("2 routers have that name: stop all but one of " +
+                                                 path("edge1") + ", " + in_other.string()));
 }
 
 TEST_F(TelemetryClientTest, LooksIntoADirectoryOnceWhateverItIsCalled) {
@@ -171,8 +172,8 @@ TEST_F(TelemetryClientTest, RefusesAnswersThatMakeNoSense) {
       "router edge1 gave an answer that makes no sense: is it another version of surety?";
   for (const char* text :
        {R"(not json)", R"([])", R"({"/other":{}})", R"({"/surety/router":7})", R"({"/surety/router":{}})",
-        R"({"/surety/router":{"rows":[1]}})", R"({"/surety/router":{"rows":{"0":1}}})",
-        R"({"/surety/router":{"rows":{},"next":0}})", R"({"/surety/router":{"rows":{},"next":"x"}})"}) {
+        R"({"/surety/router":{"rows":{}}})", R"({"/surety/router":{"rows":[1]}})",
+        R"({"/surety/router":{"rows":[],"next":0}})", R"({"/surety/router":{"rows":[],"next":"x"}})"}) {
     const FakeRouter router(directory_, "edge1", always(text));
     EXPECT_EQ(error(), strange) << text;
     std::filesystem::remove(path("edge1"));

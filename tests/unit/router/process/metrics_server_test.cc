@@ -29,16 +29,16 @@ metrics::Families some() {
   return routes(7);
 }
 
-std::string scrape(int port) {
+std::string scrape(int port, const std::string& headers = "", const std::string& path = "/metrics") {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  const std::string request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  const std::string request =
+      "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers + "\r\n";
   EXPECT_EQ(send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
-  shutdown(fd, SHUT_WR);  // the server would wait for more
   std::string reply, part(65536, '\0');
   for (ssize_t n; (n = recv(fd, part.data(), part.size(), 0)) > 0;)
     reply.append(part, 0, static_cast<std::size_t>(n));
@@ -47,12 +47,12 @@ std::string scrape(int port) {
 }
 
 void expect_refused(const std::string& listen, const std::string& why) {
-  EXPECT_THAT([&] { MetricsServer(listen, some); }, ThrowsMessage<std::runtime_error>(why));
+  EXPECT_THAT([&] { MetricsServer(listen, {}, some); }, ThrowsMessage<std::runtime_error>(why));
 }
 
 TEST(MetricsServer, TakesOneReadingPerScrape) {
   std::atomic<int> readings = 0;
-  const MetricsServer server("127.0.0.1:0", [&] { return routes(++readings); });
+  const MetricsServer server("127.0.0.1:0", {}, [&] { return routes(++readings); });
   const std::string first = scrape(server.port());
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK"));
   EXPECT_THAT(first, HasSubstr("\nsurety_routes 1\n"));
@@ -60,18 +60,41 @@ TEST(MetricsServer, TakesOneReadingPerScrape) {
   EXPECT_EQ(readings, 2);
 }
 
-TEST(MetricsServer, ListensOnIpv6OrSaysWhyNot) {
-  try {
-    MetricsServer("[::1]:0", some);
-  } catch (const std::runtime_error& e) {
-    EXPECT_STREQ(e.what(),
-                 "metrics: [::1]:0 cannot be used because libcivetweb was built without IPv6: listen on an "
-                 "IPv4 address such as 127.0.0.1:9464");
+TEST(MetricsServer, ListensOnIpv6) {
+  EXPECT_GT(MetricsServer("[::1]:0", {}, some).port(), 0);
+}
+
+TEST(MetricsServer, HasNothingElse) {
+  const MetricsServer server("127.0.0.1:0", {}, some);
+  EXPECT_THAT(scrape(server.port(), "", "/"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(scrape(server.port(), "", "/metrics/../etc/passwd"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST(MetricsServer, AsksForTheLogin) {
+  std::atomic<int> readings = 0;
+  MetricsServer server("127.0.0.1:0", {.login = MetricsAccess::digest_of("prometheus:s3cret")},
+                       [&] { return routes(++readings); });
+  const auto with = [&](const std::string& headers) { return scrape(server.port(), headers); };
+  const std::string right = "Authorization: Basic cHJvbWV0aGV1czpzM2NyZXQ=\r\n";
+  for (const std::string wrong :
+       {"", "Authorization: Basic cHJvbWV0aGV1czpzM2NyZXR0\r\n", "Authorization: Basic !\r\n",
+        "Authorization: Basic cHJvbWV0aGV1cw==\r\n", "Authorization: Bearer s3cret\r\n"}) {
+    const std::string reply = with(wrong);
+    EXPECT_THAT(reply, StartsWith("HTTP/1.1 401 Unauthorized")) << wrong;
+    EXPECT_THAT(reply, HasSubstr("WWW-Authenticate: Basic realm=\"surety\"")) << wrong;
   }
+  EXPECT_THAT(scrape(server.port(), "", "/nothing"), StartsWith("HTTP/1.1 401 "));
+  EXPECT_EQ(readings, 0);
+  EXPECT_THAT(with(right), HasSubstr("\nsurety_routes 1\n"));
+
+  server.admit({.login = MetricsAccess::digest_of("prometheus:other")});
+  EXPECT_THAT(with(right), StartsWith("HTTP/1.1 401 "));
+  server.admit({});
+  EXPECT_THAT(with(""), HasSubstr("\nsurety_routes 2\n"));
 }
 
 TEST(MetricsServer, NamesATakenAddressAndTheFix) {
-  const MetricsServer server("127.0.0.1:0", some);
+  const MetricsServer server("127.0.0.1:0", MetricsAccess{}, some);
   const std::string taken = "127.0.0.1:" + std::to_string(server.port());
   expect_refused(taken,
                  "metrics: " + taken +
@@ -79,10 +102,10 @@ TEST(MetricsServer, NamesATakenAddressAndTheFix) {
 }
 
 TEST(MetricsServer, FreesItsAddress) {
-  std::optional<MetricsServer> server(std::in_place, "127.0.0.1:0", some);
+  std::optional<MetricsServer> server(std::in_place, "127.0.0.1:0", MetricsAccess{}, some);
   const std::string address = "127.0.0.1:" + std::to_string(server->port());
   server.reset();
-  server.emplace(address, some);
+  server.emplace(address, MetricsAccess{}, some);
   EXPECT_EQ("127.0.0.1:" + std::to_string(server->port()), address);
 }
 

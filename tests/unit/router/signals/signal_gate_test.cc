@@ -160,6 +160,24 @@ TEST_F(SignalGateTest, KeysChangeWithoutAGap) {
   EXPECT_EQ(judge(packet(m_, key(3, 200))), Result::applied);
 }
 
+TEST_F(SignalGateTest, ARouterWithAKeyOfItsOwnSpeaksForItselfOnly) {
+  const std::uint32_t kA = 1001, kB = 1002, kOther = 1003;
+  const SignalKeys keys{{key(1)}, {{kA, {key(5, 50)}}, {kB, {key(5, 80), key(1)}}}};
+  gate_.set_keys(keys);
+  const auto says = [&](std::uint32_t router, const SignalKey& k) {
+    m_.router = router;
+    ++m_.sequence;
+    return judge(packet(m_, k));
+  };
+  EXPECT_EQ(says(kA, key(5, 50)), Result::applied);
+  EXPECT_EQ(says(kB, key(5, 50)), Result::forged) << "A's key, B's name";
+  EXPECT_EQ(says(kOther, key(5, 50)), Result::unknown_key);
+  EXPECT_EQ(says(kA, key(1)), Result::unknown_key) << "the common key is not A's any more";
+  EXPECT_EQ(says(kB, key(5, 80)), Result::applied);
+  EXPECT_EQ(says(kB, key(1)), Result::applied) << "on the way to its own, B has both";
+  EXPECT_EQ(says(kOther, key(1)), Result::applied);
+}
+
 TEST_F(SignalGateTest, UnknownKeys) {
   EXPECT_EQ(judge(packet(m_, key(3))), Result::unknown_key);
   const SignalKeys none;

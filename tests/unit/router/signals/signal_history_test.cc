@@ -92,6 +92,18 @@ TEST_F(SignalHistoryTest, IsBounded) {
   EXPECT_EQ(history_.all().size(), 2u);
 }
 
+TEST_F(SignalHistoryTest, ARouterHasAPartOfTheRoom) {
+  const auto hear_queue = [&](std::uint32_t router, std::size_t n, Duration at) {
+    const auto sent = kWall + std::chrono::duration_cast<std::chrono::milliseconds>(at);
+    return history_.accept(
+        {router, static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n), 100, sent}, Time{} + at);
+  };
+  for (std::size_t n = 0; n < 65536; ++n)
+    ASSERT_EQ(hear_queue(1, n, 0s), n < SignalHistory::kMaxOfRouter ? Result::applied : Result::senders);
+  EXPECT_EQ(hear_queue(2, 0, 0s), Result::applied);
+  EXPECT_EQ(hear_queue(1, 65535, 20s + 1ns), Result::applied) << "the silent ones are gone";
+}
+
 TEST_F(SignalHistoryTest, AWallClockThatStepsBackBringsNothingBack) {
   hear(1, 100, 0s);
   hear(2, 200, 30s);  // 1 is forgotten

@@ -36,11 +36,41 @@ TEST(SignalKeys, OneOrTwoTheFirstSigns) {
   EXPECT_THAT(r.warnings, IsEmpty());
   ASSERT_EQ(r.keys.keys.size(), 2u);
   EXPECT_EQ(r.keys.keys[0].id, 255);
-  EXPECT_THAT(r.keys.keys[0].bytes, ElementsAre(0x5f, 0x0b, 0x6a, 0x4c, 0x9d, 0x3e, 0x21, 0x78, 0, 0x11, 0x22,
-                                                0x33, 0x44, 0x55, 0x66, 0x77));
-  EXPECT_EQ(r.keys.find(255), &r.keys.keys[0]);
-  EXPECT_EQ(r.keys.find(0), &r.keys.keys[1]);
-  EXPECT_EQ(r.keys.find(1), nullptr);
+  EXPECT_THAT(r.keys.keys[0].secret.reveal(), ElementsAre(0x5f, 0x0b, 0x6a, 0x4c, 0x9d, 0x3e, 0x21, 0x78, 0,
+                                                          0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77));
+  EXPECT_EQ(r.keys.find(77, 255), &r.keys.keys[0]);
+  EXPECT_EQ(r.keys.find(78, 0), &r.keys.keys[1]);
+  EXPECT_EQ(r.keys.find(77, 1), nullptr);
+}
+
+constexpr std::uint32_t kRouter = 192u << 24 | 2 << 8 | 1;  // 192.0.2.1
+
+TEST(SignalKeys, OfRouters) {
+  const std::string other = "00112233445566778899001122334455";
+  const auto r =
+      parse("keys: [{id: 1, key: " + other + "}]\nrouters:\n  192.0.2.1: [{id: 1, key: " + kSecret +
+            "}, {id: 2, key: " + other + "}]\n");
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r.keys.of(kRouter).size(), 2u);
+  EXPECT_EQ(r.keys.find(kRouter, 1)->secret.reveal()[0], 0x5f);
+  EXPECT_EQ(r.keys.find(kRouter + 1, 1)->secret.reveal()[0], 0);
+  EXPECT_EQ(r.keys.find(kRouter + 1, 2), nullptr);
+
+  const auto alone = parse(std::string("routers: {192.0.2.1: [{id: 1, key: ") + kSecret + "}]}");
+  ASSERT_TRUE(alone.ok()) << "a core router needs no other key";
+  EXPECT_TRUE(alone.keys.of(kRouter + 1).empty());
+}
+
+TEST(SignalKeys, RoutersAreIdsWithTheirKeys) {
+  const std::string keys = std::string(": [{id: 1, key: ") + kSecret + "}]";
+  for (const char* id : {"0.0.0.0", "'2001:db8::1'", "core-1", "1"})
+    EXPECT_THAT(only_error(std::string("routers: {") + id + keys + "}"), HasSubstr("is an IPv4 address"))
+        << id;
+  EXPECT_THAT(only_error("routers:\n  192.0.2.1" + keys + "\n  192.0.2.1" + keys),
+              HasSubstr("3:3: error: this router has its keys already"));
+  EXPECT_THAT(only_error("routers: {192.0.2.1: []}"), HasSubstr("one key or two"));
+  EXPECT_THAT(only_error("routers: []"), HasSubstr("expected `ROUTER_ID: "));
+  EXPECT_THAT(only_error("routers: {192.0.2.1: [{id: 1, key: 12}]}"), HasSubstr("32 hexadecimal digits"));
 }
 
 TEST(SignalKeys, ErrorsSayWhereButNotWhat) {
@@ -88,7 +118,7 @@ TEST(SignalKeys, OneOrTwo) {
 TEST(SignalKeys, OnlyWhatBelongsThere) {
   const std::string one = std::string("{id: 1, key: ") + kSecret + "}";
   EXPECT_THAT(only_error("keys: [" + one + "]\nversion: 1"),
-              HasSubstr("2:1: error: only `keys` can stand here"));
+              HasSubstr("2:1: error: only `keys` and `routers` can stand here"));
   EXPECT_THAT(only_error(std::string("keys: [{id: 1, key: ") + kSecret + ", name: a}]"),
               HasSubstr("only `id` and `key`"));
   EXPECT_THAT(only_error(std::string("keys: [{id: 1, id: 1, key: ") + kSecret + "}]"),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,9 @@ using frames::operator+;
 inline constexpr UnixTime kWall(std::chrono::milliseconds(1'700'000'000'123));
 
 inline SignalKey key(std::uint8_t id, std::uint8_t first = 0) {
-  SignalKey k;
-  k.id = id;
-  for (std::uint8_t i = 0; i < k.bytes.size(); ++i) k.bytes[i] = static_cast<std::uint8_t>(first + i);
-  return k;
+  HiddenKey::Plain secret;
+  std::iota(secret.begin(), secret.end(), first);
+  return {id, HiddenKey(secret)};
 }
 
 inline IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {

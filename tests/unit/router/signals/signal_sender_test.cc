@@ -117,6 +117,21 @@ TEST_F(SignalSenderTest, EachQueueHasItsLimit) {
   expect_counters(sender_->counters(1, 2), 11, 11, 0);
 }
 
+// Who hears them knows a queue by its number, and takes no sequence that goes back.
+TEST_F(SignalSenderTest, QueuesThatMoveTakeCountersAndLimitAlongAndLeaveSequences) {
+  for (int i = 0; i < 20; ++i) send(signal(1, 2));
+  const std::uint64_t last = send(signal(1, 0)).sequence;
+  sender_->move(1, {{3, ClassMoves::kGone, 0}, {0, 1, 0}}, Time{});
+  expect_counters(sender_->counters(1, 0), 10, 10, 0);
+  expect_counters(sender_->counters(1, 1), 0, 0, 0);
+  expect_counters(sender_->counters(1, 2), 0, 0, 0);
+  expect_counters(sender_->counters(1, 3), 1, 0, 0);
+  EXPECT_EQ(send(signal(1, 0)).router, 0u) << "beyond its limit";
+  EXPECT_EQ(send(signal(1, 0), Time{} + 10ms).sequence, last + 1);
+  EXPECT_EQ(send(signal(1, 2)).sequence, last + 10);
+  EXPECT_EQ(send(signal(1, 3)).sequence, last) << "a number that has not been used";
+}
+
 TEST_F(SignalSenderTest, EightAtOnceWhateverTheLimit) {
   config_.signalling.queue_limit = 1;
   restart();
@@ -181,6 +196,17 @@ TEST_F(SignalSenderTest, SignsWithTheFirstOfNewKeys) {
   ASSERT_EQ(read_signal(ip, m), SignalResult::applied);
   EXPECT_EQ(m.key_id, 9);
   EXPECT_TRUE(is_authentic(ip, m, key(9, 7)));
+}
+
+TEST_F(SignalSenderTest, SignsWithItsOwnKeyWhereItHasOne) {
+  const SignalKeys own{{key(9, 7)},
+                       {{config_.router.id + 1, {key(5, 70)}}, {config_.router.id, {key(5, 50)}}}};
+  sender_->set_keys(own);
+  std::array<std::uint8_t, kMaxSignalBytes> room;
+  const auto ip = std::span<const std::uint8_t>(room).first(sender_->write(signal(), Time{}, kWall, room));
+  SignalMessage m;
+  ASSERT_EQ(read_signal(ip, m), SignalResult::applied);
+  EXPECT_TRUE(is_authentic(ip, m, key(5, 50)));
 }
 
 TEST_F(SignalSenderTest, NothingIsKnownOfOtherQueues) {

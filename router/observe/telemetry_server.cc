@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/telemetry_server.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "router/process/version.h"
+
+namespace surety {
+namespace {
+
+constexpr std::string_view kRoot = "/surety/";
+
+// In ASCII, whatever names there are: never longer than it seems, and never refused.
+std::string text(const Json& value) {
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+Fd listen_at(const std::filesystem::path& path) {
+  const auto fail = [&] {
+    throw std::system_error(errno, std::generic_category(), "cannot listen at " + path.string());
+  };
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = path.string();
+  if (name.size() >= sizeof address.sun_path) errno = ENAMETOOLONG, fail();
+  name.copy(address.sun_path, name.size());
+  ::unlink(name.c_str());
+  Fd s(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!s || ::bind(s.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(name.c_str(), 0600) != 0 || ::listen(s.get(), TelemetryServer::kMaxClients) != 0)
+    fail();
+  return s;
+}
+
+bool is_of(const Fd& s, uid_t user) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(s.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         (peer.uid == 0 || peer.uid == user);
+}
+
+// False: there is no room; who asks does not read.
+bool tell(const Fd& s, const Json& what) {
+  const std::string message = text(what);
+  return ::send(s.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(message.size());
+}
+
+std::optional<std::size_t> offset_of(std::string_view parameter) {
+  std::size_t offset = 0;
+  const char* const end = parameter.data() + parameter.size();
+  const auto [stop, error] = std::from_chars(parameter.data(), end, offset);
+  return error == std::errc() && stop == end ? std::optional(offset) : std::nullopt;
+}
+
+Json commands() {
+  Json names = Json::array({"/"});
+  for (const std::string_view name : kTables) names.push_back(std::string(kRoot) + std::string(name));
+  return names;
+}
+
+}  // namespace
+
+Json page(const Json& rows, std::size_t offset, std::size_t bytes) {
+  Json result = {{"total", rows.size()}, {"offset", offset}};
+  Json chosen = Json::array();
+  std::size_t i = offset;
+  for (std::size_t used = 0; i < rows.size(); ++i) {
+    used += text(rows[i]).size() + 1;
+    if (used > bytes && i > offset) break;
+    chosen.push_back(rows[i]);
+  }
+  if (i < rows.size()) result["next"] = i;
+  result["rows"] = std::move(chosen);
+  return result;
+}
+
+TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read)
+    : path_(std::move(socket)),
+      read_(std::move(read)),
+      stop_(::eventfd(0, EFD_CLOEXEC)),
+      listener_(listen_at(path_)),
+      thread_([this] { serve(); }) {}
+
+TelemetryServer::~TelemetryServer() {
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+  ::unlink(path_.c_str());
+}
+
+void TelemetryServer::serve() {
+  for (std::vector<pollfd> waits;; ++wakeups_) {
+    waits = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    for (const Client& c : clients_) waits.push_back({c.socket.get(), POLLIN, 0});
+    if (::poll(waits.data(), waits.size(), -1) <= 0) continue;
+    if (waits[0].revents != 0) return;
+    std::size_t i = 2;
+    std::erase_if(clients_, [&](Client& c) { return waits[i++].revents != 0 && !converse(c); });
+    if (waits[1].revents != 0) let_in();
+  }
+}
+
+void TelemetryServer::let_in() {
+  Fd s(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!s) {  // gone already; or no descriptors are left, and he goes on waiting
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return;
+  }
+  if (!is_of(s, user_) ||
+      !tell(s,
+            {{"version", std::string("surety ") + kVersion}, {"pid", ::getpid()}, {"max_output_len", 16384}}))
+    return;
+  if (clients_.size() == kMaxClients)
+    clients_.erase(std::ranges::min_element(clients_, {}, &Client::last_heard));
+  clients_.push_back({std::move(s), wakeups_});
+}
+
+// False: he has gone, or should.
+bool TelemetryServer::converse(Client& client) try {
+  std::array<char, kMaxRequest> request;
+  const ssize_t n = ::recv(client.socket.get(), request.data(), request.size(), MSG_DONTWAIT | MSG_TRUNC);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (n <= 0 || static_cast<std::size_t>(n) > request.size()) return false;
+  client.last_heard = wakeups_;
+  return tell(client.socket, answer(client, {request.data(), static_cast<std::size_t>(n)}));
+} catch (const std::exception&) {
+  return false;  // no memory
+}
+
+Json TelemetryServer::answer(Client& client, std::string_view request) {
+  const std::size_t comma = request.find(',');
+  const std::string command(request.substr(0, comma));
+  if (command == "/") return {{command, commands()}};
+  const auto offset = comma == request.npos ? 0 : offset_of(request.substr(comma + 1));
+  const std::string_view name = std::string_view(command).substr(std::min(command.size(), kRoot.size()));
+  if (!command.starts_with(kRoot) || std::ranges::find(kTables, name) == kTables.end() || !offset)
+    return {{command, nullptr}};
+  if (*offset == 0 || client.command != command) {
+    client.rows = table(read_(), name);
+    client.command = command;
+  }
+  return {{command, page(client.rows, *offset)}};
+}
+
+}  // namespace surety

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hands out the reading's tables over a Unix socket: to `surety show`, to dpdk-telemetry.py and to whoever
+// speaks that protocol. It greets who connects, {"version": ..., "pid": ..., "max_output_len": ...}, and
+// answers each message with one. "/" lists the commands; whatever is no command of ours answers null.
+//
+// "/surety/drops" or "/surety/drops,0" takes a new reading, and comes in pages:
+//   {"/surety/drops": {"total": 70, "offset": 0, "next": 40, "rows": [{...}, ...]}}
+// `next` is there while rows are left; "/surety/drops,40" goes on with the same reading.
+//
+// DPDK's own telemetry is off, since its commands end the process (`/eal/memzone_info,99999` in 22.11).
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "router/observe/reading_json.h"
+#include "router/process/fd.h"
+
+namespace surety {
+
+// The page that starts at row `offset`: rows of `bytes` in all, at least one if there is one; an empty page
+// beyond the end.
+inline constexpr std::size_t kPageBytes = 14'000;
+Json page(const Json& rows, std::size_t offset, std::size_t bytes = kPageBytes);
+
+class TelemetryServer {
+ public:
+  static constexpr std::size_t kMaxClients = 8;
+  static constexpr std::size_t kMaxRequest = 256;  // bytes; who sends more is hung up on
+
+  // From construction to destruction. Only root and the router's own user are heard. Nobody holds up others:
+  // who does not take an answer is hung up on, and where there are too many, who has been silent for longest.
+  // `read` is called on a thread of the server, never twice at the same time. A socket that is there already
+  // is taken for a dead router's. Throws std::system_error.
+  TelemetryServer(std::filesystem::path socket, std::function<Reading()> read);
+  ~TelemetryServer();
+  TelemetryServer(const TelemetryServer&) = delete;
+  TelemetryServer& operator=(const TelemetryServer&) = delete;
+
+ private:
+  struct Client {
+    Fd socket;
+    std::uint64_t last_heard = 0;  // in wake-ups of the server
+    std::string command = {};      // of the table that it reads, and ...
+    Json rows = {};                // ... the table
+  };
+  void serve();
+  void let_in();
+  bool converse(Client& client);
+  Json answer(Client& client, std::string_view request);
+
+  const std::filesystem::path path_;
+  const std::function<Reading()> read_;
+  const uid_t user_ = ::geteuid();  // who may ask, beside root
+  Fd stop_, listener_;
+  std::vector<Client> clients_;
+  std::uint64_t wakeups_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace surety

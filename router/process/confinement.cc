@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/process/confinement.h"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "router/process/landlock.h"
+#include "router/process/system_calls.h"
+
+namespace surety {
+namespace {
+
+using CapabilityMask = std::uint64_t;
+
+CapabilityMask mask_of(const std::set<int>& capabilities) {
+  CapabilityMask mask = 0;
+  for (const int c : capabilities) mask |= CapabilityMask{1} << c;
+  return mask;
+}
+
+// Keeps of the calling thread's capabilities those.
+bool keep_capabilities(CapabilityMask mask) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2];
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto kept = static_cast<std::uint32_t>(mask >> (32 * i)) & data[i].permitted;
+    data[i] = {kept, kept, 0};
+  }
+  return ::syscall(SYS_capset, &header, data) == 0;
+}
+
+// What the kernel knows of a thread, not of a process: each has to give it up itself, those that libraries
+// have made, too. They are told by a signal, as by the C library when it changes the process's user.
+struct Order {
+  int landlock = -1;
+  Fd done;  // an eventfd
+  std::atomic<bool> failed{false};
+};
+Order* order = nullptr;  // of the moment
+
+bool confine_thread(int landlock, CapabilityMask capabilities) {
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && (landlock < 0 || landlock::enforce(landlock)) &&
+         keep_capabilities(capabilities);
+}
+
+void follow_order(int) {
+  const int error = errno;
+  if (!confine_thread(order->landlock, 0)) order->failed = true;
+  ::eventfd_write(order->done.get(), 1);
+  errno = error;
+}
+
+std::set<pid_t> threads() {
+  std::set<pid_t> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string name = entry.path().filename();
+    pid_t id = 0;
+    std::from_chars(name.data(), name.data() + name.size(), id);
+    all.insert(id);
+  }
+  return all;
+}
+
+[[noreturn]] void fail(int error, const char* what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+constexpr int kPatience = 5000;  // ms
+
+// False: it has ended.
+bool order_thread(pid_t id) {
+  if (::syscall(SYS_tgkill, ::getpid(), id, Confinement::signal()) != 0) return false;
+  pollfd done{order->done.get(), POLLIN, 0};
+  int ready = 0;
+  while ((ready = ::poll(&done, 1, kPatience)) < 0 && errno == EINTR) {
+  }
+  eventfd_t one = 0;
+  if (ready > 0 && ::eventfd_read(done.fd, &one) == 0) return true;
+  if (threads().contains(id)) fail(ETIMEDOUT, "a thread does not let itself be confined");
+  return false;
+}
+
+// Each new round finds what the one before has made meanwhile; who is confined makes only the like.
+void confine_others(int landlock) {
+  Order here{landlock, Fd(::eventfd(0, EFD_CLOEXEC))};
+  if (!here.done) fail(errno, "no eventfd");
+  order = &here;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = follow_order;
+  action.sa_flags = SA_RESTART;
+  sigaction(Confinement::signal(), &action, &before);
+  std::set<pid_t> done{static_cast<pid_t>(::syscall(SYS_gettid))};
+  for (bool fresh = true; fresh;) {
+    fresh = false;
+    for (const pid_t id : threads())
+      if (done.insert(id).second) fresh |= order_thread(id);
+  }
+  sigaction(Confinement::signal(), &before, nullptr);
+  if (here.failed) fail(EPERM, "a thread cannot be confined");
+}
+
+}  // namespace
+
+int Confinement::signal() {
+  return SIGRTMAX;
+}
+
+Confinement::Confinement(const Needs& needs) {
+  const Fd ruleset = landlock::ruleset(needs, pins_);
+  confine_others(ruleset.get());
+  if (!confine_thread(ruleset.get(), mask_of(needs.capabilities)))
+    fail(errno, "this process cannot be confined");
+  const bool filtered = system_calls::filter();
+  summary_ = fmt::format("confined: {} of {} capabilities, no new privileges, {}, {}",
+                         needs.capabilities.size(), CAP_LAST_CAP + 1,
+                         filtered ? "the system calls of a router" : "all system calls (no seccomp here)",
+                         ruleset ? "files and TCP by Landlock" : "all files (no Landlock here)");
+}
+
+}  // namespace surety

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A TCP socket that listens at an address of the configuration.
+#pragma once
+
+#include <string>
+
+#include "router/process/fd.h"
+
+namespace surety {
+
+// `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
+// sentence that says why and what to do.
+Fd listen_at(const std::string& listen);
+int port_of(const Fd& listener);
+
+}  // namespace surety

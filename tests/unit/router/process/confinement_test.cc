@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each test in a process of its own, since there is no way back.
+#include "router/process/confinement.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+namespace surety {
+namespace {
+
+constexpr int kAllowed = 0;
+
+// What a call of the confined process says; `of_another`: of a thread that was there before it was confined.
+int error_of(const Needs& needs, const std::function<long()>& call, bool of_another = false) {
+  std::atomic<bool> confined = false;
+  std::atomic<int> error = -1;
+  const auto make = [&] { error = call() < 0 ? errno : kAllowed; };
+  std::thread other([&] {
+    while (!confined) std::this_thread::yield();
+    if (of_another) make();
+  });
+  const Confinement confinement(needs);
+  confined = true;
+  other.join();
+  if (!of_another) make();
+  return error;
+}
+
+#define EXPECT_SAYS(needs, call, error)                                         \
+  EXPECT_EXIT(::_exit(error_of(needs, [] { return static_cast<long>(call); })), \
+              testing::ExitedWithCode(error), "")
+#define EXPECT_SAYS_OF_ANOTHER(needs, call, error)                       \
+  EXPECT_EXIT(::_exit(error_of(                                          \
+                  needs, [] { return static_cast<long>(call); }, true)), \
+              testing::ExitedWithCode(error), "")
+
+TEST(ConfinementDeathTest, HasNoProcessesBesideItAndNoCode) {
+  EXPECT_SAYS({}, ::syscall(SYS_fork), EPERM);
+  EXPECT_SAYS_OF_ANOTHER({}, ::syscall(SYS_fork), EPERM);
+  EXPECT_SAYS({}, ::execl("/bin/true", "true", nullptr), EPERM);
+  EXPECT_SAYS(
+      {},
+      ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0,
+      EPERM);
+  EXPECT_SAYS({}, ::syscall(SYS_ptrace, 0, 0, 0, 0), EPERM);
+}
+
+TEST(ConfinementDeathTest, SaysOnceWhichCallItRefuses) {
+  const auto twice = [] { return ::syscall(SYS_ptrace, 0, 0, 0, 0) + ::syscall(SYS_ptrace, 0, 0, 0, 0); };
+  EXPECT_EXIT(::_exit(error_of({}, twice)), testing::ExitedWithCode(EPERM),
+              "^surety: error: system call 101 is none that a router makes: refused\n$");
+}
+
+TEST(ConfinementDeathTest, OpensNoSocketsOfOtherKinds) {
+  EXPECT_SAYS({}, ::socket(AF_UNIX, SOCK_STREAM, 0), kAllowed);
+  EXPECT_SAYS({}, ::socket(AF_PACKET, SOCK_RAW, 0), EPERM);
+}
+
+TEST(ConfinementDeathTest, OpensWhatItNeeds) {
+  const std::string directory = testing::TempDir() + "confinement_test";
+  ::mkdir(directory.c_str(), 0755);
+  static const std::string file = directory + "/file";
+  std::ofstream(file) << "there\n";
+  Needs reads, changes;
+  reads.read = {directory};
+  changes.change = {directory};
+  EXPECT_SAYS({}, ::open(file.c_str(), O_RDONLY), EACCES);
+  EXPECT_SAYS_OF_ANOTHER({}, ::open(file.c_str(), O_RDONLY), EACCES);
+  EXPECT_SAYS(reads, ::open(file.c_str(), O_RDONLY), kAllowed);
+  EXPECT_SAYS(reads, ::open(file.c_str(), O_WRONLY), EACCES);
+  EXPECT_SAYS(changes, ::open(file.c_str(), O_WRONLY), kAllowed);
+  EXPECT_SAYS(changes, ::unlink(file.c_str()), kAllowed);
+}
+
+TEST(ConfinementDeathTest, KeepsTheCapabilitiesItNeedsOnItsOwnThreadOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  Needs one;
+  one.capabilities = {CAP_SYS_NICE};
+  const auto effective = [](int capability) {
+    std::ifstream status("/proc/thread-self/status");
+    for (std::string word; status >> word;)
+      if (word == "CapEff:") {
+        status >> word;
+        return (std::stoull(word, nullptr, 16) >> capability & 1) != 0;
+      }
+    return false;
+  };
+  one.read = {"/proc"};
+  const auto has = [&](int capability) { return effective(capability) ? 0 : (errno = EPERM, -1); };
+  EXPECT_EXIT(::_exit(error_of(one, [&] { return has(CAP_SYS_NICE); })), testing::ExitedWithCode(kAllowed),
+              "");
+  EXPECT_EXIT(::_exit(error_of(one, [&] { return has(CAP_SYS_ADMIN); })), testing::ExitedWithCode(EPERM), "");
+  EXPECT_EXIT(::_exit(error_of(
+                  one, [&] { return has(CAP_SYS_NICE); }, true)),
+              testing::ExitedWithCode(EPERM), "");
+}
+
+}  // namespace
+}  // namespace surety
