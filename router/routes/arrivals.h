@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "router/interfaces/interface_record.h"
 #include "router/routes/route_events.h"
 
 namespace surety {
 
 using NeighborKey =
-    std::pair<IpAddress, std::uint8_t>;  // on a port; address first: host routes are found by range
+    std::pair<IpAddress, InterfaceIndex>;  // on an interface; address first: host routes are found by range
 
 class NeighborArrivals {
  public:

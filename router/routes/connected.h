@@ -7,15 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "router/interfaces/interface_record.h"
 #include "router/routes/prefixes.h"
 
 namespace surety {
 
-// An address and where it is. None for the port: an interface that is not ours to forward
-// through (the loopback, say).
+// An address and where it is. None: a device that is not ours to forward through (the loopback, say).
 struct OwnAddress {
   Prefix address;  // with host bits
-  std::optional<std::uint8_t> port;
+  std::optional<InterfaceIndex> interface;
 };
 
 struct ConnectedRoute {
@@ -25,18 +25,18 @@ struct ConnectedRoute {
             // a /127, RFC 6164)
     blackhole,  // first and last address of an IPv4 subnet up to /30: directed broadcasts are not forwarded
                 // (RFC 2644)
-    subnet,     // hosts on the port's link
+    subnet,     // hosts on the interface's link
   };
   Kind kind = Kind::subnet;
-  std::uint8_t port = 0;  // of a subnet
+  InterfaceIndex interface = 0;  // of a subnet
   friend bool operator==(const ConnectedRoute&, const ConnectedRoute&) = default;
 };
 using ConnectedRoutes = std::map<Prefix, ConnectedRoute>;
 
-// Where one subnet is on several ports, the lowest has it. Link-local addresses give no routes.
+// Where one subnet is on several interfaces, the lowest has it. Link-local addresses give no routes.
 ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses);
 
-// The port of the longest subnet that contains an address.
-std::optional<std::uint8_t> connected_port(const ConnectedRoutes& routes, const IpAddress& address);
+// That of the longest subnet that contains an address.
+std::optional<InterfaceIndex> connected_interface(const ConnectedRoutes& routes, const IpAddress& address);
 
 }  // namespace surety

@@ -11,11 +11,11 @@ namespace surety {
 namespace {
 
 auto order_of(const RouteHop& h) {
-  return std::tie(h.ifindex, h.port, h.weight, h.via);
+  return std::tie(h.ifindex, h.interface, h.weight, h.via);
 }
 
 RouteHop hop_of(const RouteNextHop& h) {
-  return {.via = h.via, .port = {}, .ifindex = h.ifindex, .weight = h.weight};
+  return {.via = h.via, .interface = {}, .ifindex = h.ifindex, .weight = h.weight};
 }
 
 }  // namespace

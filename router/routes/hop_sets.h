@@ -19,10 +19,10 @@
 
 namespace surety {
 
-// A next hop as its source gives it: exactly one of port and ifindex, or `via` alone.
+// A next hop as its source gives it: exactly one of interface and ifindex, or `via` alone.
 struct RouteHop {
   std::optional<IpAddress> via{};  // none: on link
-  std::optional<std::uint8_t> port{};
+  std::optional<InterfaceIndex> interface {};
   int ifindex = 0;
   std::uint16_t weight = 1;
 };
@@ -34,7 +34,7 @@ class HopSets {
 
   // What a route says of where it leads: one of these.
   struct Key {
-    std::uint32_t special = kNextHopNone;  // kNextHopBlackhole or kNextHopLocal
+    std::uint32_t special = kNextHopNone;  // one of the fixed
     std::uint32_t object = 0;              // a next hop object of the kernel
     std::vector<RouteHop> hops{};
   };

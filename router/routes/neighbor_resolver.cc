@@ -9,8 +9,7 @@ namespace {
 // Until the next try, after so many of them.
 Duration pause_after(unsigned tries) {
   if (tries < NeighborResolver::kTries) return NeighborResolver::kRetry;
-  const unsigned doublings = std::min(tries - NeighborResolver::kTries + 1, 5U);
-  return std::min<Duration>(NeighborResolver::kRetry * (1 << doublings), NeighborResolver::kSlowest);
+  return tries == NeighborResolver::kTries ? 2 * NeighborResolver::kRetry : NeighborResolver::kSlowest;
 }
 
 bool is_group(const MacAddress& mac) {
@@ -25,81 +24,125 @@ void NeighborResolver::set_due(const IpAddress& address, Entry& e, Time due) {
   schedule_.emplace(due, address);
 }
 
-void NeighborResolver::forget(Entries::iterator it) {
+// To be asked now, but not within kRetry after it was asked, or has answered, for the last time.
+void NeighborResolver::hasten(const IpAddress& address, Entry& e, Time now) {
+  if (e.mac && e.tries > 0) return;
+  if (!e.mac) e.tries = std::min(e.tries, 1U);  // it is there
+  const Time soon = std::max(now, e.last + kRetry);
+  if (soon < e.due) set_due(address, e, soon);
+}
+
+void NeighborResolver::begin_asking(const IpAddress& address, Entry& e) {
+  e.mac.reset();
+  e.turn = ++turns_;
+  asking_.emplace(e.turn, address);
+}
+
+void NeighborResolver::remove(Entries::iterator it) {
   const Entry& e = it->second;
   if (e.mac || e.tries <= kTries)
     changes_.push_back({.address = it->first, .mac = {}, .unreachable = !e.mac});
+  if (!e.mac) asking_.erase(e.turn);
   schedule_.erase({e.due, it->first});
   entries_.erase(it);
 }
 
-// Of those that will be asked next: who has not been heard of for the longest time.
-bool NeighborResolver::make_room() {
-  constexpr int kLooks = 32;
-  auto next = schedule_.begin();
-  for (int i = 0; i < kLooks && next != schedule_.end(); ++i, ++next) {
-    const auto it = entries_.find(next->second);
-    if (it->second.wanted) continue;
-    forget(it);
-    return true;
+NeighborResolver::Entry* NeighborResolver::add(const IpAddress& address, Time now) {
+  if (entries_.size() >= capacity_ || asking_.size() >= most_asking_) {
+    if (asking_.empty()) return nullptr;
+    remove(entries_.find(asking_.begin()->second));
   }
-  return false;
-}
-
-NeighborResolver::Entry* NeighborResolver::add(const IpAddress& address, bool wanted, Time now) {
-  if (entries_.size() >= capacity_ && !(wanted && make_room())) return nullptr;
   Entry& e = entries_[address];
   set_due(address, e, now);
+  begin_asking(address, e);
   return &e;
 }
 
 bool NeighborResolver::want(const IpAddress& address, Time now) {
   const auto it = entries_.find(address);
-  Entry* const e = it != entries_.end() ? &it->second : add(address, true, now);
+  Entry* const e = it != entries_.end() ? &it->second : add(address, now);
   if (e != nullptr) e->wanted = true;
   return e != nullptr;
 }
 
-bool NeighborResolver::learn(const IpAddress& address, const MacAddress& mac, bool override_known,
-                             bool confirms, Time now) {
+NeighborResolver::Learned NeighborResolver::learn(const IpAddress& address, const MacAddress& mac,
+                                                  bool answer, Time now) {
   const auto it = entries_.find(address);
-  if (it == entries_.end() || is_group(mac)) return false;
+  if (it == entries_.end() || is_group(mac)) return Learned::unasked;
   Entry& e = it->second;
-  const bool changed = e.mac != mac;
-  if (changed && e.mac && !override_known) return false;
-  e.mac = mac;
-  if (changed) changes_.push_back({.address = address, .mac = mac});
-  if (!changed && !confirms) return true;
+  const bool known = e.mac.has_value();
+  const bool asked = answer && e.tries > 0;
+  if (known && e.mac == mac && !asked) return Learned::learned;
+  if (!asked || (known && e.mac != mac)) {
+    hasten(address, e, now);
+    return known ? Learned::contested : Learned::unasked;
+  }
+  this->known(address, e, mac, now);
+  return Learned::learned;
+}
+
+void NeighborResolver::known(const IpAddress& address, Entry& e, const MacAddress& mac, Time now) {
+  if (!e.mac) {
+    asking_.erase(e.turn);
+    e.mac = mac;
+    changes_.push_back({.address = address, .mac = mac});
+  }
   e.tries = 0;
+  e.last = now;
   set_due(address, e, now + kReachable);
+}
+
+bool NeighborResolver::believe(const IpAddress& address, const MacAddress& mac, Time now) {
+  if (is_group(mac) || !meet(address, mac, now)) return false;
+  const auto it = entries_.find(address);
+  if (!it->second.mac) known(address, it->second, mac, now);
   return true;
 }
 
 bool NeighborResolver::meet(const IpAddress& address, const MacAddress& mac, Time now) {
-  if (!entries_.contains(address) && (is_group(mac) || add(address, false, now) == nullptr)) return false;
-  return learn(address, mac, true, true, now);
+  if (!contains(address)) return !is_group(mac) && add(address, now) != nullptr;
+  learn(address, mac, false, now);
+  return true;
+}
+
+void NeighborResolver::doubt(const IpAddress& address, Time now) {
+  const auto it = entries_.find(address);
+  if (it != entries_.end() && it->second.mac) hasten(address, it->second, now);
+}
+
+void NeighborResolver::forget(const IpAddress& address, Time now) {
+  const auto it = entries_.find(address);
+  if (it == entries_.end() || !it->second.mac) return;
+  restart(address, it->second, now + kForgotten);
+  it->second.last = now;
 }
 
 void NeighborResolver::restart(Time now) {
-  for (auto& [address, e] : entries_) {
-    if (e.mac) changes_.push_back({.address = address, .mac = {}});
-    e.mac.reset();
-    e.tries = 0;
-    set_due(address, e, now);
+  for (auto& [address, e] : entries_) restart(address, e, now);
+}
+
+void NeighborResolver::restart(const IpAddress& address, Entry& e, Time due) {
+  if (e.mac) {
+    changes_.push_back({.address = address, .mac = {}});
+    begin_asking(address, e);
   }
+  e.tries = 0;
+  set_due(address, e, due);
 }
 
 // Asked often enough without an answer. True: it is to be asked all the same.
 bool NeighborResolver::give_up(Entries::iterator it) {
   Entry& e = it->second;
   if (!e.wanted) {
-    forget(it);
+    remove(it);
     return false;
   }
   if (e.mac || e.tries == kTries)
     changes_.push_back({.address = it->first, .mac = {}, .unreachable = !e.mac});
-  if (e.mac) e.tries = 0;  // it was there: maybe another station has its address now
-  e.mac.reset();
+  if (e.mac) {
+    e.tries = 0;  // it was there: maybe another station has its address now
+    begin_asking(it->first, e);
+  }
   return true;
 }
 
@@ -109,6 +152,7 @@ std::optional<NeighborResolver::Request> NeighborResolver::next_request(Time now
     Entry& e = it->second;
     if (e.tries >= kTries && !give_up(it)) continue;
     ++e.tries;
+    e.last = now;
     // From here on it has to be wanted anew, or it is asked for in vain.
     if (e.tries >= kTries && !e.mac) e.wanted = false;
     set_due(it->first, e, now + (e.mac ? kRetry : pause_after(e.tries)));

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which station has which address on a port's link, kept by the router itself where no kernel does: who is to
-// be asked and when, and what follows of the answers (RFC 826; RFC 4861 7.3 in outline).
+// Which station has which address on a port's link, kept by the router itself: who is to be asked and when,
+// and what follows of the answers (RFC 826; RFC 4861 7.3 in outline; RFC 6583 for who asks for too much).
 //
-// Somebody wants an address: it is asked for kTries times, kRetry apart, then ever more seldom (up to
-// kSlowest), and forgotten when nobody wants it any more. What answered is asked again, that station alone,
-// after kReachable; when it is silent kTries times, it is dead. Stations that ask for us are remembered too,
-// as far as there is room: in a full table they give way to addresses that are wanted.
+// Known is only what has answered us. Somebody wants an address: it is asked for kTries times, kRetry apart,
+// then ever more seldom (up to kSlowest), and forgotten when nobody wants it any more. What answered is asked
+// again, that station alone, after kReachable, whether packets go to it or not; when it is silent kTries
+// times, it is dead. What a station says of itself unasked, or another says of its address, moves nothing: it
+// is a reason to ask now, the known station first.
 //
-// Time is an argument; bounded: `capacity` addresses, and at most one request for each of them per kRetry.
+// Time is an argument; bounded: `capacity` addresses, `asking` of them not known, and at most one request for
+// each per kRetry. An address that never answered gives way to the next, the oldest first; one that is known
+// to nobody.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +29,31 @@ namespace surety {
 class NeighborResolver {
  public:
   static constexpr Duration kRetry = std::chrono::seconds(1), kReachable = std::chrono::seconds(30),
-                            kSlowest = std::chrono::seconds(32);
+                            kSlowest = std::chrono::seconds(4), kForgotten = std::chrono::milliseconds(20);
   static constexpr unsigned kTries = 3;
 
-  explicit NeighborResolver(std::size_t capacity = 4096) : capacity_(capacity) {}
+  explicit NeighborResolver(std::size_t capacity = 4096, std::size_t asking = 1024)
+      : capacity_(capacity), most_asking_(asking) {}
 
-  // Its packets wait, or routes lead by it. False: the table is full of others that are wanted.
+  // Its packets wait, or routes lead by it. False: the table is full of stations that are known.
   bool want(const IpAddress& address, Time now);
-  // An answer, an announcement or a request says who has `address`; ignored unless it is in the table.
-  // `override_known`: even if another station is known (RFC 4861 7.2.5; always with ARP); `confirms`: it
-  // answers us. False: ignored.
-  bool learn(const IpAddress& address, const MacAddress& mac, bool override_known, bool confirms, Time now);
-  // A station that asks for us, and so is about to send to us: enters its address where it is not in the
-  // table, then learns it. False: no room.
+
+  enum class Learned : std::uint8_t {
+    learned,
+    unasked,    // nobody here has asked
+    contested,  // another station is known, and asked first
+  };
+  // A message says that `mac` has `address`; `answer`: it is to us, and in answer to a question.
+  Learned learn(const IpAddress& address, const MacAddress& mac, bool answer, Time now);
+  // A station that asks for us, and so is about to send to us: asked for, if it is not known. False: no room.
   bool meet(const IpAddress& address, const MacAddress& mac, Time now);
+  // meet(), of a station whose word is enough: nobody else can be where it is. It is known at once.
+  bool believe(const IpAddress& address, const MacAddress& mac, Time now);
+  // Somebody has reason to think that what is known of it is wrong: it is asked.
+  void doubt(const IpAddress& address, Time now);
+  // Somebody says that what is known of it is to be forgotten: everybody is asked, after kForgotten, in which
+  // who empties a table sees that it is empty.
+  void forget(const IpAddress& address, Time now);
   // The link is up again, maybe to others than before: nothing is known any more,
   // everything is asked for now.
   void restart(Time now);
@@ -70,26 +84,35 @@ class NeighborResolver {
     for (const auto& [address, e] : entries_)
       if (e.mac) f(address, *e.mac);
   }
+  bool contains(const IpAddress& address) const { return entries_.contains(address); }
   std::size_t size() const { return entries_.size(); }
+  std::size_t asking() const { return asking_.size(); }
+  std::size_t capacity() const { return capacity_; }
 
  private:
   struct Entry {
     std::optional<MacAddress> mac;
     bool wanted = false;
     unsigned tries = 0;
-    Time due{};
+    Time due{}, last{};      // to be asked; asked, heard of or forgotten
+    std::uint64_t turn = 0;  // among those not known
   };
   using Entries = std::map<IpAddress, Entry>;
 
-  Entry* add(const IpAddress& address, bool wanted, Time now);
-  bool make_room();
+  Entry* add(const IpAddress& address, Time now);
+  void known(const IpAddress& address, Entry& e, const MacAddress& mac, Time now);
   void set_due(const IpAddress& address, Entry& e, Time due);
-  void forget(Entries::iterator it);
+  void hasten(const IpAddress& address, Entry& e, Time now);
+  void begin_asking(const IpAddress& address, Entry& e);
+  void restart(const IpAddress& address, Entry& e, Time due);
+  void remove(Entries::iterator it);
   bool give_up(Entries::iterator it);
 
-  std::size_t capacity_;
+  std::size_t capacity_, most_asking_;
   Entries entries_;
   std::set<std::pair<Time, IpAddress>> schedule_;  // every entry, by `due`
+  std::map<std::uint64_t, IpAddress> asking_;      // those not known, by `turn`
+  std::uint64_t turns_ = 0;
   std::deque<Change> changes_;
 };
 

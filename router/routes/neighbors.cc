@@ -6,16 +6,17 @@
 namespace surety {
 namespace {
 
-constexpr std::uint32_t kFirstId = kNextHopLocal + 1;
+constexpr std::uint32_t kFirstId = kNextHopsFixed;
 
 }  // namespace
 
 NextHopTable::NextHopTable(std::uint32_t capacity)
-    : capacity_(std::max(capacity, kFirstId)),
-      entries_(std::make_unique<std::atomic<std::uint64_t>[]>(capacity_)) {
-  set(kNextHopNone, {{}, 0, NextHopEntry::State::no_route});
-  set(kNextHopBlackhole, {{}, 0, NextHopEntry::State::blackhole});
-  set(kNextHopLocal, {{}, 0, NextHopEntry::State::local});
+    : capacity_(std::max(capacity, kFirstId)), entries_(std::make_unique<Slot[]>(capacity_)) {
+  set(kNextHopNone, {.state = NextHopEntry::State::no_route});
+  set(kNextHopBlackhole, {.state = NextHopEntry::State::blackhole});
+  set(kNextHopLocal, {.state = NextHopEntry::State::local});
+  set(kNextHopUnreachable, {.state = NextHopEntry::State::unreachable});
+  set(kNextHopProhibited, {.state = NextHopEntry::State::prohibited});
 }
 
 NextHopIds::NextHopIds(std::uint32_t capacity) : taken_(std::max(capacity, kFirstId)), cursor_(kFirstId) {}

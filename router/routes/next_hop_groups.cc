@@ -2,7 +2,6 @@
 #include "router/routes/next_hop_groups.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace surety {
@@ -12,10 +11,6 @@ int rank(const NextHopEntry& e) {
   if (e.state == NextHopEntry::State::ready) return 3;
   if (NextHopEntry::known(e.state)) return 2;  // soon
   return e.state == NextHopEntry::State::no_route ? 0 : 1;
-}
-
-bool same(const NextHopEntry& a, const NextHopEntry& b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 }  // namespace
@@ -108,7 +103,7 @@ void NextHopGroups::program(std::uint32_t first, Group& group) {
   group.entries.resize(now.size());
   for (std::uint32_t i = 0; i < now.size(); ++i) {
     const NextHopEntry& entry = now[chosen[i]];
-    if (!first_time && same(entry, group.entries[i])) continue;
+    if (!first_time && entry == group.entries[i]) continue;
     group.entries[i] = entry;
     sink_.set_next_hop(first + i, entry);
   }

@@ -14,15 +14,16 @@
 #include <set>
 #include <vector>
 
+#include "router/interfaces/interface_record.h"
 #include "router/routes/neighbors.h"
 #include "router/routes/prefixes.h"
 #include "router/routes/route_events.h"
 
 namespace surety {
 
-// A way out: through a gateway on a port, or straight to the destination on the port's subnet.
+// A way out: through a gateway on an interface, or straight to the destination on its subnet.
 struct NextHopMember {
-  std::uint8_t port = 0;
+  InterfaceIndex interface = 0;
   std::optional<IpAddress> gateway;
   friend auto operator<=>(const NextHopMember&, const NextHopMember&) = default;
 };
@@ -52,6 +53,7 @@ class NextHopGroups {
 
   // The member that stands behind an id now.
   std::optional<NextHopMember> member(std::uint32_t id) const;
+  bool uses(const NextHopMember& member) const { return uses_.contains(member); }
   // Gateways in use whose MAC is not known.
   std::vector<NextHopMember> unresolved() const;
   std::uint32_t ids_used() const { return ids_.used(); }

@@ -2,6 +2,7 @@
 // A port's own addresses and subnets, and those of the whole router, for what answers in their name.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,9 +12,16 @@ namespace surety {
 
 class PortAddresses {
  public:
-  // `port`: with host bits. `router`: those of all ports. With an IPv6 address comes the link-local one of
-  // `mac` (RFC 2464 5).
-  PortAddresses(std::vector<Prefix> port, std::vector<Prefix> router, const MacAddress& mac);
+  // `port`: with host bits. `router`: those of all ports and interfaces. With an IPv6 address comes the
+  // link-local one of `mac` (RFC 2464 5).
+  using Shared = std::shared_ptr<const std::vector<Prefix>>;
+  PortAddresses(std::vector<Prefix> port, const MacAddress& mac, Shared router);
+  PortAddresses(std::vector<Prefix> port, std::vector<Prefix> router, const MacAddress& mac)
+      : PortAddresses(std::move(port), mac, std::make_shared<const std::vector<Prefix>>(std::move(router))) {}
+
+  void share(Shared router) { router_ = std::move(router); }
+  void add(const Prefix& address);
+  void remove(const Prefix& address) { std::erase(port_, address); }
 
   bool of_port(const IpAddress& a) const;
   bool of_router(const IpAddress& a) const;
@@ -25,7 +33,11 @@ class PortAddresses {
   const std::vector<Prefix>& list() const { return port_; }
 
  private:
-  std::vector<Prefix> port_, router_;
+  void add_link_local();
+
+  std::vector<Prefix> port_;
+  Shared router_;  // one for all
+  IpAddress link_local_;
 };
 
 }  // namespace surety

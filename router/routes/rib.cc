@@ -15,7 +15,7 @@ Prefix shortened(const IpAddress& address, int length) {
 }
 
 bool same_way(const RouteHop& a, const RouteHop& b) {
-  return a.ifindex == b.ifindex && a.port == b.port && a.via == b.via;
+  return a.ifindex == b.ifindex && a.interface == b.interface && a.via == b.via;
 }
 
 }  // namespace
@@ -213,9 +213,9 @@ HopSets::Id Rib::covering(const IpAddress& address) const {
   return HopSets::kNone;
 }
 
-bool Rib::is_on_link(const IpAddress& address, std::uint8_t port) const {
+bool Rib::is_on_link(const IpAddress& address, InterfaceIndex interface) const {
   const HopSets::Id set = covering(address);
-  return set != HopSets::kNone && sets_.has(set, {port, {}});
+  return set != HopSets::kNone && sets_.has(set, {interface, {}});
 }
 
 bool Rib::is_under_subnet(const Prefix& prefix) const {

@@ -66,8 +66,8 @@ class Rib {
   void limit_work(std::size_t steps) { steps_ = steps; }
   bool work();
 
-  // Whether packets to an address go straight to it through the port, neighbours' host routes aside.
-  bool is_on_link(const IpAddress& address, std::uint8_t port) const;
+  // Whether packets to an address go straight to it through the interface, neighbours' host routes aside.
+  bool is_on_link(const IpAddress& address, InterfaceIndex interface) const;
 
   std::size_t programmed() const { return programmed_; }
   std::size_t rejected() const { return rejected_; }

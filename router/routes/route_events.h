@@ -26,6 +26,7 @@ struct RouteEvent {
   std::uint32_t metric = 0;
   std::uint8_t protocol = 0;  // RTPROT_*
   bool blackhole = false;
+  std::uint32_t refusal = 1;  // of those: kNextHopBlackhole, kNextHopUnreachable or kNextHopProhibited
   std::uint32_t next_hop_id =
       0;  // of the next hop object that the route refers to; then next_hops may be empty
 };
@@ -47,11 +48,14 @@ struct NeighborEvent {
   int ifindex = 0;
   IpAddress address;
   MacAddress mac{};
+  bool fixed = true;      // somebody has said so, or it is deleted; else the kernel has found out by itself
+  bool confirmed = true;  // it has answered, or is fixed; else it has only spoken
 };
 struct AddressEvent {
   EventAction action = EventAction::add;
   int ifindex = 0;
-  Prefix address;  // with host bits
+  Prefix address;             // with host bits
+  std::uint8_t protocol = 0;  // who has given it, where the kernel knows (IFA_PROTO)
 };
 struct LinkEvent {
   int ifindex = 0;
@@ -76,12 +80,14 @@ struct RouteTarget {
   friend bool operator==(const RouteTarget&, const RouteTarget&) = default;
 };
 
-// One next hop as the data plane sees it: 8 bytes, so that the control thread can replace it under a running
-// worker with one atomic store. The source MAC is the egress port's.
+// One next hop as the data plane sees it. The source MAC is the egress port's, the tags are the interface's,
+// which is always the same for an id in use.
 struct NextHopEntry {
   enum class State : std::uint8_t {
     no_route,
-    blackhole,
+    blackhole,    // says nothing
+    unreachable,  // says so (RFC 1812 5.2.7.1)
+    prohibited,
     local,       // one of the router's own addresses
     glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's
                  // destination
@@ -96,13 +102,18 @@ struct NextHopEntry {
   MacAddress destination{};  // valid when known
   std::uint8_t port = 0;
   State state = State::no_route;
+  std::uint16_t interface = 0;  // it leaves by: the port itself, or one on it (router/interfaces/)
+  bool tagged = false;          // the latter
+  friend bool operator==(const NextHopEntry&, const NextHopEntry&) = default;
 };
-static_assert(sizeof(NextHopEntry) == 8);
 
 // Entries every NextHopTable starts with.
 inline constexpr std::uint32_t kNextHopNone = 0;  // no_route: the FIB's default
 inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
+inline constexpr std::uint32_t kNextHopUnreachable = 3;
+inline constexpr std::uint32_t kNextHopProhibited = 4;
+inline constexpr std::uint32_t kNextHopsFixed = 5;
 
 // Where routes and next hops are programmed. A next hop is set before the first
 // route that uses it. After the last one it stays as it is until its id comes again,

@@ -10,19 +10,26 @@
 // - A next hop on an interface that is not a port: where a route has no other, its packets go to the kernel
 // (kNextHopLocal),
 //   which forwards them; they do not fall to a shorter prefix.
+// - Several sources of a neighbour: YAML, then what somebody has told the kernel, then what was learned of
+// the stations themselves. What the kernel finds out by itself is for its own packets.
 // - A neighbour gets a host route while the routes say of its address: on link, on the neighbour's port.
-// - A port that is down: its next hops are no_route, except in a group with a better one (see NextHopGroups).
+// - An interface that is down, or whose port is: its next hops are no_route, except in a group with a better
+//   one (see NextHopGroups).
+// - A template has the subnet, its members the neighbours on it.
 // Which routes are lost when the sink has no room does depend on the order.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
+#include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "config/config.h"
+#include "router/interfaces/interfaces.h"
 #include "router/routes/arrivals.h"
 #include "router/routes/connected.h"
 #include "router/routes/next_hop_groups.h"
@@ -38,11 +45,20 @@ class Routes {
   Routes(const Routes&) = delete;  // parts of it refer to it
   Routes& operator=(const Routes&) = delete;
 
-  // Addresses, routes and neighbours of YAML; again after a reload with the same ports:
-  // only differences are programmed.
-  void configure(const config::Config& config);
-  // The kernel's interface that stands for a port; 0: none. Events may come before or after.
-  void bind_port(std::size_t port, int ifindex);
+  // Addresses, routes and neighbours of YAML; again after a reload with the same ports: only differences are
+  // programmed, and what was known of interfaces that are gone is forgotten. `interfaces`: as the data plane
+  // has them; null: of a configuration on its own.
+  void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
+  // The kernel's device that stands for a port or another link; 0: none. Events may come before or after.
+  struct Binding {
+    InterfaceIndex link = 0;
+    int ifindex = 0;
+  };
+  void bind(std::span<const Binding> bindings);
+  void bind_port(std::size_t port, int ifindex) {
+    const Binding b{static_cast<InterfaceIndex>(port), ifindex};
+    bind({&b, 1});
+  }
   // The device's own link state, for ports that the kernel does not see.
   // A port is up when neither says it is down.
   void set_port_up(std::size_t port, bool up);
@@ -50,6 +66,12 @@ class Routes {
   void on(const RouteEvent& event);
   void on(const NextHopEvent& event);  // before the routes that name it
   void on(const NeighborEvent& event);
+  // A station has answered, or none any more does.
+  void learn(InterfaceIndex interface, const IpAddress& address, const std::optional<MacAddress>& mac);
+  // Whether somebody has told the kernel its MAC.
+  bool fixed(int ifindex, const IpAddress& neighbor) const {
+    return kernel_neighbors_.contains({ifindex, neighbor});
+  }
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
   // Routes, neighbours and addresses that the kernel had before begin and does not repeat
@@ -72,8 +94,8 @@ class Routes {
 
   struct Resolution {
     IpAddress address;
-    std::uint8_t port = 0;
-    int ifindex = 0;  // 0: the port has no interface in the kernel
+    InterfaceIndex interface = 0;
+    int ifindex = 0;  // 0: it has no device in the kernel
     friend bool operator==(const Resolution&, const Resolution&) = default;
   };
   // The gateway behind a next hop id. None for on-link ones, where it is the packet's destination, and for
@@ -90,7 +112,8 @@ class Routes {
   std::size_t rejected() const { return rib_.rejected(); }
 
  private:
-  struct Port {
+  // A port, an interface or a template.
+  struct Link {
     int ifindex = 0;
     bool up = true;
     std::vector<Prefix> addresses;  // of YAML
@@ -109,30 +132,37 @@ class Routes {
   };
   using Neighbors = std::map<NeighborKey, MacAddress>;
 
-  std::optional<std::uint8_t> port_of(int ifindex) const;
-  bool is_up(std::size_t port) const;
+  const InterfaceRecord& record(InterfaceIndex i) const { return (*interfaces_)[i]; }
+  std::optional<InterfaceIndex> link_of(int ifindex) const;
+  bool is_up(InterfaceIndex link) const;
+  bool is_own(const KernelAddress& address) const;
+  void configure_links(const config::Config& config);
+  void forget_gone();
   Rib::Resolved resolve(const RouteHop& hop) const;
+  std::optional<InterfaceIndex> member_with(const IpAddress& address, InterfaceIndex link) const;
   NextHopEntry entry(const NextHopMember& member) const;
   Resolution resolution(const NextHopMember& member) const;
-  void configure_routes(const std::vector<config::Route>& routes);
+  void configure_routes(const config::Config& config, const Interfaces& interfaces);
   void configure_neighbors(const std::vector<config::Neighbor>& neighbors);
   void refresh_connected();
-  void refresh_neighbor(const IpAddress& address, std::uint8_t port);
-  void refresh_neighbors(int ifindex, std::uint8_t port);
+  void refresh_neighbor(const IpAddress& address, InterfaceIndex interface);
+  void refresh_neighbors(int ifindex, InterfaceIndex link);
   void refresh_host_route(const IpAddress& address);
   void refresh_host_routes(const Prefix& prefix);
 
   NextHopGroups groups_;
   Rib rib_;
-  std::vector<Port> ports_;
-  std::map<int, bool> links_;  // of the kernel: up
+  std::shared_ptr<const Interfaces> interfaces_;
+  std::map<InterfaceIndex, Link> links_;
+  std::unordered_map<int, InterfaceIndex> bound_;  // links, by device
+  std::map<int, bool> devices_;                    // of the kernel: up
   std::vector<KernelAddress> kernel_addresses_;
   ConnectedRoutes connected_;
-  Neighbors yaml_neighbors_;
+  Neighbors yaml_neighbors_, learned_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
-  Neighbors neighbors_;                            // on ports: YAML's, else the kernel's
-  NeighborArrivals arrivals_;                      // of those
-  std::map<IpAddress, std::uint8_t> host_routes_;  // neighbours that have one
+  Neighbors neighbors_;                              // the best of each
+  NeighborArrivals arrivals_;                        // of those
+  std::map<IpAddress, InterfaceIndex> host_routes_;  // neighbours that have one
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };
 

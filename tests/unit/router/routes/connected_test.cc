@@ -15,7 +15,7 @@ Lines lines(const std::vector<OwnAddress>& addresses) {
   for (const auto& [p, route] : connected_routes(addresses)) {
     const char* const kinds[] = {"local", "blackhole", "subnet"};
     out.push_back(to_string(p) + " " + kinds[static_cast<int>(route.kind)]);
-    if (route.kind == ConnectedRoute::Kind::subnet) out.back() += " " + std::to_string(route.port);
+    if (route.kind == ConnectedRoute::Kind::subnet) out.back() += " " + std::to_string(route.interface);
   }
   return out;
 }
@@ -64,12 +64,12 @@ TEST(Connected, LocalBeatsBlackholeBeatsSubnetBeatsHigherPort) {
 TEST(Connected, PortOfTheLongestSubnet) {
   const auto routes = connected_routes(
       {{prefix("10.0.0.1/8"), 0}, {prefix("10.1.0.1/16"), 1}, {prefix("2001:db8::1/64"), 2}});
-  EXPECT_EQ(connected_port(routes, address("10.1.0.9")), 1);
-  EXPECT_EQ(connected_port(routes, address("10.1.0.1")), 1) << "an own address has no port of its own";
-  EXPECT_EQ(connected_port(routes, address("10.2.0.9")), 0);
-  EXPECT_EQ(connected_port(routes, address("11.0.0.1")), std::nullopt);
-  EXPECT_EQ(connected_port(routes, address("2001:db8::9")), 2);
-  EXPECT_EQ(connected_port(routes, address("fe80::1")), std::nullopt);
+  EXPECT_EQ(connected_interface(routes, address("10.1.0.9")), 1);
+  EXPECT_EQ(connected_interface(routes, address("10.1.0.1")), 1) << "an own address has no port of its own";
+  EXPECT_EQ(connected_interface(routes, address("10.2.0.9")), 0);
+  EXPECT_EQ(connected_interface(routes, address("11.0.0.1")), std::nullopt);
+  EXPECT_EQ(connected_interface(routes, address("2001:db8::9")), 2);
+  EXPECT_EQ(connected_interface(routes, address("fe80::1")), std::nullopt);
 }
 
 }  // namespace

@@ -29,11 +29,12 @@ class HopSetsTest : public testing::Test {
 
   std::optional<std::uint8_t> connected;
   TableSink sink;
-  NextHopGroups groups{
-      sink, 64, [](const NextHopMember& m) {
-        return NextHopEntry{
-            {}, m.port, m.gateway ? NextHopEntry::State::unresolved : NextHopEntry::State::glean};
-      }};
+  NextHopGroups groups{sink, kNextHopsFixed + 61, [](const NextHopMember& m) {
+                         return NextHopEntry{
+                             {},
+                             static_cast<std::uint8_t>(m.interface),
+                             m.gateway ? NextHopEntry::State::unresolved : NextHopEntry::State::glean};
+                       }};
   HopSets sets{groups, [this](const RouteHop& h) { return resolve(h); }};
 };
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include <array>
 
 namespace surety {
@@ -16,7 +19,9 @@ TEST(NextHopTable, StartsWithTheFixedEntries) {
   EXPECT_EQ(table.get(kNextHopNone).state, State::no_route);
   EXPECT_EQ(table.get(kNextHopBlackhole).state, State::blackhole);
   EXPECT_EQ(table.get(kNextHopLocal).state, State::local);
-  for (std::uint32_t id = kNextHopLocal + 1; id < 16; ++id) EXPECT_EQ(table.get(id).state, State::no_route);
+  EXPECT_EQ(table.get(kNextHopUnreachable).state, State::unreachable);
+  EXPECT_EQ(table.get(kNextHopProhibited).state, State::prohibited);
+  for (std::uint32_t id = kNextHopsFixed; id < 16; ++id) EXPECT_EQ(table.get(id).state, State::no_route);
 }
 
 TEST(NextHopTable, GivesBackWhatWasSet) {
@@ -36,13 +41,43 @@ TEST(NextHopTable, AWordIsTheWholeEntry) {
   EXPECT_TRUE(word.ready());
   EXPECT_EQ(word.port(), 31);
   EXPECT_EQ(word.bits() & 0xffffffffffff, 0x070605040302U);
-  EXPECT_EQ(word.entry().destination, table.get(15).destination);
+  EXPECT_EQ(word.entry(0).destination, table.get(15).destination);
   for (const State state : {State::no_route, State::blackhole, State::local, State::glean, State::unresolved,
                             State::waiting, State::opening}) {
     table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, state});
     EXPECT_FALSE(table.word(15).ready());
-    EXPECT_EQ(table.word(15).entry().state, state);
+    EXPECT_EQ(table.word(15).state(), state);
   }
+}
+
+// A reader must never see the one's station with the other's tags.
+TEST(NextHopTable, AnEntryIsReplacedWithItsInterfaceInOnePiece) {
+  NextHopTable table(16);
+  const NextHopEntry one{{{2, 0, 0, 0, 0, 1}}, 3, State::ready, 1001, true},
+      other{{{2, 0, 0, 0, 0, 2}}, 4, State::ready, 2002, true};
+  table.set(15, one);
+  std::atomic<bool> stop{false};
+  std::jthread writer([&] {
+    while (!stop)
+      for (const auto& e : {other, one}) table.set(15, e);
+  });
+  for (int n = 0; n < 200'000; ++n) {
+    const NextHopEntry e = table.get(15);
+    ASSERT_TRUE(e == one || e == other) << e.interface << " " << int{e.destination[5]};
+  }
+  stop = true;
+}
+
+TEST(NextHopTable, AnInterfaceIsAPortUnlessItHasTags) {
+  NextHopTable table(16);
+  table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready});
+  EXPECT_EQ(table.get(15).interface, 31);
+  EXPECT_FALSE(table.word(15).tagged());
+  table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready, 65000, true});
+  EXPECT_EQ(table.get(15).interface, 65000);
+  EXPECT_TRUE(table.word(15).tagged());
+  EXPECT_TRUE(table.word(15).ready());
+  EXPECT_EQ(table.word(15).port(), 31);
 }
 
 TEST(NextHopTable, SelectSharesTheHashesEvenly) {
@@ -57,44 +92,46 @@ TEST(NextHopTable, SelectSharesTheHashesEvenly) {
   EXPECT_EQ(times[2], 100);
 }
 
+constexpr std::uint32_t kFirst = kNextHopsFixed;
+
 TEST(NextHopIds, AreConsecutiveAndBehindTheFixedOnes) {
-  NextHopIds ids(16);
-  EXPECT_EQ(ids.allocate(1), 3U);
-  EXPECT_EQ(ids.allocate(4), 4U);
-  EXPECT_EQ(ids.allocate(2), 8U);
+  NextHopIds ids(kFirst + 13);
+  EXPECT_EQ(ids.allocate(1), kFirst);
+  EXPECT_EQ(ids.allocate(4), kFirst + 1);
+  EXPECT_EQ(ids.allocate(2), kFirst + 5);
   EXPECT_EQ(ids.used(), 7U);
 }
 
 TEST(NextHopIds, AReleasedOneComesAgainLast) {
-  NextHopIds ids(8);  // 3 to 7
-  EXPECT_EQ(ids.allocate(1), 3U);
-  ids.release(3, 1);
-  for (const std::uint32_t expected : {4U, 5U, 6U, 7U, 3U}) EXPECT_EQ(ids.allocate(1), expected);
+  NextHopIds ids(kFirst + 5);
+  EXPECT_EQ(ids.allocate(1), kFirst);
+  ids.release(kFirst, 1);
+  for (const std::uint32_t expected : {1U, 2U, 3U, 4U, 0U}) EXPECT_EQ(ids.allocate(1), kFirst + expected);
   EXPECT_EQ(ids.allocate(1), std::nullopt);
 }
 
 TEST(NextHopIds, FindsABlockAcrossTheCursor) {
-  NextHopIds ids(10);  // 3 to 9
-  EXPECT_EQ(ids.allocate(3), 3U);
-  EXPECT_EQ(ids.allocate(2), 6U);
-  EXPECT_EQ(ids.allocate(2), 8U);
-  ids.release(6, 2);
-  EXPECT_EQ(ids.allocate(1), 6U);
-  ids.release(6, 1);
-  ids.release(8, 2);
-  EXPECT_EQ(ids.allocate(4), 6U);  // begins before the cursor, which stands at 7
+  NextHopIds ids(kFirst + 7);
+  EXPECT_EQ(ids.allocate(3), kFirst);
+  EXPECT_EQ(ids.allocate(2), kFirst + 3);
+  EXPECT_EQ(ids.allocate(2), kFirst + 5);
+  ids.release(kFirst + 3, 2);
+  EXPECT_EQ(ids.allocate(1), kFirst + 3);
+  ids.release(kFirst + 3, 1);
+  ids.release(kFirst + 5, 2);
+  EXPECT_EQ(ids.allocate(4), kFirst + 3);  // begins before the cursor, which stands behind it
 }
 
 TEST(NextHopIds, RefusesWhatDoesNotFit) {
-  NextHopIds ids(8);
+  NextHopIds ids(kFirst + 5);
   EXPECT_EQ(ids.allocate(0), std::nullopt);
   EXPECT_EQ(ids.allocate(6), std::nullopt);
   for (int i = 0; i < 5; ++i) ids.allocate(1);
-  ids.release(3, 1);
-  ids.release(5, 1);
+  ids.release(kFirst, 1);
+  ids.release(kFirst + 2, 1);
   EXPECT_EQ(ids.allocate(2), std::nullopt) << "two are free, not side by side";
   EXPECT_EQ(ids.used(), 3U);
-  EXPECT_EQ(ids.allocate(1), 3U);
+  EXPECT_EQ(ids.allocate(1), kFirst);
 }
 
 TEST(NextHopIds, NoneIsHandedOutTwice) {

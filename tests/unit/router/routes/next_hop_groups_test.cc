@@ -17,16 +17,17 @@ class NextHopGroupsTest : public testing::Test {
     return {port, IpAddress::v4(10, 0, port, n)};
   }
   NextHopEntry entry(const NextHopMember& m) const {
-    if (down.contains(m.port)) return {};
-    if (!m.gateway) return {{}, m.port, NextHopEntry::State::glean};
-    if (!known.contains(m)) return {{}, m.port, NextHopEntry::State::unresolved};
-    return {mac(m.gateway->data()[3]), m.port, NextHopEntry::State::ready};
+    if (down.contains(static_cast<std::uint8_t>(m.interface))) return {};
+    if (!m.gateway) return {{}, static_cast<std::uint8_t>(m.interface), NextHopEntry::State::glean};
+    if (!known.contains(m))
+      return {{}, static_cast<std::uint8_t>(m.interface), NextHopEntry::State::unresolved};
+    return {mac(m.gateway->data()[3]), static_cast<std::uint8_t>(m.interface), NextHopEntry::State::ready};
   }
 
   std::set<NextHopMember> known;
   std::set<std::uint8_t> down;
   TableSink sink;
-  NextHopGroups groups{sink, 64, [this](const NextHopMember& m) { return entry(m); }};
+  NextHopGroups groups{sink, kNextHopsFixed + 61, [this](const NextHopMember& m) { return entry(m); }};
 };
 
 TEST_F(NextHopGroupsTest, TheSameSetSharesABlockUntilItsLastRelease) {

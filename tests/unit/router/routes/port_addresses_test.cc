@@ -46,6 +46,17 @@ TEST_F(PortAddressesTest, SpeaksFromTheSubnetOfItsPeer) {
   EXPECT_EQ(source_towards("fe80::99"), "fe80::ff:fe00:1");
 }
 
+TEST_F(PortAddressesTest, FurtherAddressesComeAndGo) {
+  PortAddresses more({prefix("10.1.0.254/24")}, {}, kOurs);
+  more.add(prefix("2001:db8:5::fe/64"));
+  more.add(prefix("2001:db8:5::fe/64"));
+  EXPECT_EQ(more.list().size(), 3U) << "with the link-local one";
+  EXPECT_TRUE(more.on_link(address("2001:db8:5::1")));
+  EXPECT_EQ(to_string(*more.source_towards(address("fe80::99"))), "fe80::ff:fe00:1");
+  more.remove(prefix("2001:db8:5::fe/64"));
+  EXPECT_FALSE(more.on_link(address("2001:db8:5::1")));
+}
+
 TEST_F(PortAddressesTest, WithoutIpv6ThereIsNoLinkLocalAddress) {
   const PortAddresses v4({prefix("10.1.0.254/24")}, {prefix("2001:db8::1/128")}, kOurs);
   EXPECT_EQ(v4.list().size(), 1U);

@@ -14,19 +14,21 @@ using Lines = std::vector<std::string>;
 // Interfaces 10 to 19 are ports 0 to 9; `via` without either is found while `connected`.
 class RibTest : public testing::Test {
  protected:
-  static RouteHop on_port(std::uint8_t port) { return {.port = port}; }
+  static RouteHop on_port(std::uint8_t port) { return {.interface = port}; }
   static RouteHop via(const std::string& gateway, int ifindex) {
     return {.via = address(gateway), .ifindex = ifindex};
   }
   Rib::Resolved resolve(const RouteHop& hop) const {
-    if (hop.port) return {.member = NextHopMember{*hop.port, hop.via}};
+    if (hop.interface) return {.member = NextHopMember{*hop.interface, hop.via}};
     if (hop.ifindex >= 10 && hop.ifindex < 20)
       return {.member = NextHopMember{static_cast<std::uint8_t>(hop.ifindex - 10), hop.via}};
     if (hop.ifindex == 0 && connected) return {.member = NextHopMember{*connected, hop.via}};
     return {.foreign = hop.ifindex != 0};
   }
   static NextHopEntry entry(const NextHopMember& m) {
-    return {{}, m.port, m.gateway ? NextHopEntry::State::unresolved : NextHopEntry::State::glean};
+    return {{},
+            static_cast<std::uint8_t>(m.interface),
+            m.gateway ? NextHopEntry::State::unresolved : NextHopEntry::State::glean};
   }
   void set(const std::string& to, Source source, std::vector<RouteHop> hops, std::uint32_t metric = 0,
            std::uint32_t generation = 0) {
@@ -37,7 +39,7 @@ class RibTest : public testing::Test {
   std::optional<std::uint8_t> connected;
   Lines changed;
   TableSink sink;
-  NextHopGroups groups{sink, 64, entry};
+  NextHopGroups groups{sink, kNextHopsFixed + 61, entry};
   Rib rib{sink, groups, [this](const RouteHop& h) { return resolve(h); },
           [this](const Prefix& p) { changed.push_back(to_string(p)); }};
 };

@@ -76,6 +76,32 @@ TEST_F(RoutesTest, ANeighbourOnASubnetHasAHostRoute) {
   EXPECT_EQ(routes.neighbors(), 1U);
 }
 
+TEST_F(RoutesTest, WhatSomebodyHasFixedComesBeforeWhatWasLearnedAndWhatTheKernelFindsOutDoesNotMatter) {
+  start();
+  const IpAddress station = address("10.0.0.5");
+  const auto found_out = [&](std::uint8_t m) {
+    routes.on(NeighborEvent{EventAction::add, 10, station, mac(m), false});
+  };
+  found_out(9);
+  EXPECT_EQ(forward("10.0.0.5"), "glean 0");
+  routes.learn(0, station, mac(5));
+  found_out(9);
+  no_neighbor(10, "10.0.0.5");
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:05");
+  EXPECT_FALSE(routes.fixed(10, station));
+  neighbor(10, "10.0.0.5", 7);
+  EXPECT_TRUE(routes.fixed(10, station));
+  routes.learn(0, station, mac(6));
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:07");
+  found_out(9);  // the kernel has it by itself now
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:06");
+  routes.begin_kernel_sync();
+  routes.end_kernel_sync();
+  EXPECT_EQ(forward("10.0.0.5"), "ready 0 02:00:00:00:00:06");
+  routes.learn(0, station, {});
+  EXPECT_EQ(forward("10.0.0.5"), "glean 0");
+}
+
 TEST_F(RoutesTest, ANeighbourThatBecomesKnownIsReadyWhenItsBatchIsThrough) {
   start();
   neighbor(10, "10.0.0.4", 4);

@@ -25,6 +25,10 @@ inline MacAddress mac(std::uint8_t last) {
   return {{2, 0, 0, 0, 0, last}};
 }
 
+// The port, or the interface on it: "1", "1/5".
+inline std::string way(const NextHopEntry& e) {
+  return std::to_string(e.port) + (e.tagged ? "/" + std::to_string(e.interface) : "");
+}
 inline std::string describe(const NextHopEntry& e) {
   using State = NextHopEntry::State;
   switch (e.state) {
@@ -32,18 +36,22 @@ inline std::string describe(const NextHopEntry& e) {
       return "none";
     case State::blackhole:
       return "blackhole";
+    case State::unreachable:
+      return "unreachable";
+    case State::prohibited:
+      return "prohibited";
     case State::local:
       return "local";
     case State::glean:
-      return "glean " + std::to_string(e.port);
+      return "glean " + way(e);
     case State::unresolved:
-      return "unresolved " + std::to_string(e.port);
+      return "unresolved " + way(e);
     case State::waiting:
-      return "waiting " + std::to_string(e.port) + " " + to_string(e.destination);
+      return "waiting " + way(e) + " " + to_string(e.destination);
     case State::opening:
-      return "opening " + std::to_string(e.port) + " " + to_string(e.destination);
+      return "opening " + way(e) + " " + to_string(e.destination);
     case State::ready:
-      return "ready " + std::to_string(e.port) + " " + to_string(e.destination);
+      return "ready " + way(e) + " " + to_string(e.destination);
   }
   return "?";
 }
