@@ -8,12 +8,13 @@
 
 SEC("tc")
 int surety_guard(struct __sk_buff* frame) {
-  // Headers may lie in a page of their own. Ethernet, two tags, IPv6 and the type of an ICMP message: 63
-  // bytes.
-  bpf_skb_pull_data(frame, frame->len < 64 ? frame->len : 64);
-  enum steer_decision decision = decide((const void*)(long)frame->data, (const void*)(long)frame->data_end);
-  count(decision);
-  return decision == STEER_TRANSIT ? TC_ACT_SHOT : TC_ACT_OK;
+  // Headers may lie in a page of their own. Ethernet, a tag, IPv4 with options, ports: 82 bytes.
+  bpf_skb_pull_data(frame, frame->len < 82 ? frame->len : 82);
+  __u32 tag = frame->vlan_present ? frame->vlan_tci : 0;
+  struct steering s = decide((const void*)(long)frame->data, (const void*)(long)frame->data_end, tag);
+  if (s.class != STEER_CLASSES) return pass(&s) ? TC_ACT_OK : TC_ACT_SHOT;
+  count(STEER_TRANSIT);
+  return TC_ACT_SHOT;
 }
 
 char _license[] SEC("license") = "BSD-3-Clause";

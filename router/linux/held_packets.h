@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that wait for their next hop's MAC address: the newest for each (RFC 1122 2.3.2.2,
-// RFC 1812 3.3.2), kFew in all.
+// Packets that wait for their next hop's MAC address: the newest few for each (RFC 1122 2.3.2.2,
+// RFC 1812 3.3.2), and the newest in all, so that those for stations that never answer give way.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,49 +16,39 @@ namespace surety {
 
 class HeldPackets {
  public:
-  static constexpr std::size_t kFew = 64;
+  static constexpr std::size_t kInAll = 256, kForEach = 8;
 
   // Of up to `most` bytes each.
   explicit HeldPackets(std::size_t most) : most_(most) {}
 
-  // False: larger than that, or too many wait already.
+  // False: larger than that.
   bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> packet) {
     if (packet.size() > most_) return false;
-    Slot* slot = find(next_hop);
-    if (slot == nullptr) slot = free_slot();
-    if (slot == nullptr) return false;
-    slot->busy = true;
-    slot->next_hop = next_hop;
-    slot->bytes.assign(packet.begin(), packet.end());
+    const auto same = [&](const Held& h) { return h.next_hop == next_hop; };
+    if (static_cast<std::size_t>(std::ranges::count_if(held_, same)) == kForEach)
+      held_.erase(std::ranges::find_if(held_, same));
+    else if (held_.size() == kInAll)
+      held_.pop_front();
+    held_.push_back({next_hop, {packet.begin(), packet.end()}});
     return true;
   }
-  // The packet for it, which waits no more; empty: there is none. Good until the next call of hold().
-  std::span<std::uint8_t> take(const IpAddress& next_hop) {
-    Slot* const slot = find(next_hop);
-    if (slot == nullptr) return {};
-    slot->busy = false;
-    return slot->bytes;
+  // The oldest packet for it, which waits no more; none: there is none.
+  std::optional<std::vector<std::uint8_t>> take(const IpAddress& next_hop) {
+    const auto it = std::ranges::find(held_, next_hop, &Held::next_hop);
+    if (it == held_.end()) return {};
+    std::vector<std::uint8_t> bytes = std::move(it->bytes);
+    held_.erase(it);
+    return bytes;
   }
 
  private:
-  struct Slot {
+  struct Held {
     IpAddress next_hop;
-    bool busy = false;
     std::vector<std::uint8_t> bytes;
   };
-  Slot* find(const IpAddress& next_hop) {
-    const auto it =
-        std::ranges::find_if(slots_, [&](const Slot& s) { return s.busy && s.next_hop == next_hop; });
-    return it == slots_.end() ? nullptr : &*it;
-  }
-  Slot* free_slot() {
-    const auto it = std::ranges::find_if(slots_, [](const Slot& s) { return !s.busy; });
-    if (it != slots_.end()) return &*it;
-    return slots_.size() < kFew ? &slots_.emplace_back() : nullptr;
-  }
 
   std::size_t most_;
-  std::vector<Slot> slots_;
+  std::deque<Held> held_;  // the oldest first
 };
 
 }  // namespace surety

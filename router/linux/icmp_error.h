@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,13 +20,25 @@
 
 namespace surety {
 
-enum class IcmpProblem : std::uint8_t { time_exceeded, too_big, unreachable };
+enum class IcmpProblem : std::uint8_t {
+  time_exceeded,
+  too_big,
+  host_unreachable,
+  net_unreachable,
+  prohibited,  // by an administrator (RFC 1812 5.2.7.1)
+  source_refused,
+  port_unreachable,  // of the router's own addresses, where no kernel says so
+};
 
 // clang-format off
 #define SURETY_ICMP_ERROR_RESULTS(X)                                                               \
   X(time_exceeded, "TTL or hop limit used up: said so")                                            \
   X(too_big,       "larger than the way out: said so, with its MTU")                               \
-  X(unreachable,   "its next hop does not answer: said so")                                        \
+  X(host_unreachable, "its next hop does not answer, or a route says that nobody is there: said so") \
+  X(net_unreachable,  "no route leads there: said so")                                             \
+  X(prohibited,       "a route or a filter says that nobody may go there: said so")                \
+  X(source_refused,   "its source does not belong where it came from: said so")                    \
+  X(port_unreachable, "nobody listens at the router's own port: said so")                          \
   X(fragmentable,  "IPv4, larger than the way out, may be fragmented: nobody here does")           \
   X(not_answered,  "about an ICMP error, a fragment other than the first, or a group's frame")     \
   X(no_address,    "the router has no address of its family to speak from")                        \
@@ -47,27 +60,39 @@ inline constexpr std::array<IcmpErrorResultInfo, kIcmpErrorResults> kIcmpErrorRe
 #undef X
 }};
 
+// Of the port that a packet came by, for its sender (RFC 5837).
+struct InterfaceInformation {
+  std::string_view name;  // 63 bytes at most
+  std::uint32_t mtu = 0;
+};
+
 class IcmpErrors {
  public:
   static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
   static constexpr std::size_t kLargest = 14 + 1280;  // frame
 
-  IcmpErrors(std::size_t ports, Time now) : limit_(kPerSecond, kAtOnce, ports, now) {}
+  // `id`: the router's, from which it speaks where it has no address (RFC 1812 4.3.2.4).
+  IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
+      : limit_(kPerSecond, kAtOnce, ports, now), id_(id) {}
 
   // `frame` has passed parse(); its IP header is at `l3_offset`; it is `customer`'s. `mtu`: of the way out,
-  // for too_big. `slot` has room for kLargest; its length is 0 unless a frame is to be sent.
+  // for too_big. `told`: what else is said, in an extension (RFC 4884); null: nothing. `slot` has room for
+  // kLargest; its length is 0 unless a frame is to be sent.
   IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
                          std::size_t l3_offset, Customer customer, const MacAddress& mac,
-                         const PortAddresses& addresses, Slot& slot, Time now);
+                         const PortAddresses& addresses, Slot& slot, Time now,
+                         const InterfaceInformation* told = nullptr);
 
   const std::array<std::uint64_t, kIcmpErrorResults>& results() const { return results_; }
 
  private:
   IcmpErrorResult judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
                         std::size_t l3_offset, Customer customer, const MacAddress& mac,
-                        const PortAddresses& addresses, Slot& slot, Time now);
+                        const PortAddresses& addresses, Slot& slot, Time now,
+                        const InterfaceInformation* told);
 
   FairLimit limit_;
+  std::optional<IpAddress> id_;
   std::array<std::uint64_t, kIcmpErrorResults> results_{};
 };
 

@@ -30,16 +30,43 @@ class Request {
     return *static_cast<T*>(mnl_nlmsg_put_extra_header(header_, sizeof(T)));
   }
   void put(std::uint16_t type, const IpAddress& a) { mnl_attr_put(header_, type, a.size(), a.data()); }
+  void put(std::uint16_t type, const MacAddress& mac) { mnl_attr_put(header_, type, mac.size(), mac.data()); }
+  void put(std::uint16_t type, std::uint32_t value) { mnl_attr_put_u32(header_, type, value); }
+  void put_byte(std::uint16_t type, std::uint8_t value) { mnl_attr_put_u8(header_, type, value); }
+  nlattr* nest(std::uint16_t type) { return mnl_attr_nest_start(header_, type); }
+  void end(nlattr* nest) { mnl_attr_nest_end(header_, nest); }
+  // One entry of RTA_MULTIPATH: its attributes go into it until end_hop().
+  rtnexthop* hop(const RouteNextHop& next) {
+    auto* const h = static_cast<rtnexthop*>(mnl_nlmsg_put_extra_header(header_, sizeof(rtnexthop)));
+    h->rtnh_ifindex = next.ifindex;
+    h->rtnh_hops = static_cast<unsigned char>(next.weight - 1);
+    return h;
+  }
+  void end_hop(rtnexthop* h) {
+    h->rtnh_len = static_cast<unsigned short>(static_cast<char*>(mnl_nlmsg_get_payload_tail(header_)) -
+                                              reinterpret_cast<char*>(h));
+  }
   void put(std::uint16_t type, const std::string& text) { mnl_attr_put_strz(header_, type, text.c_str()); }
   nlmsghdr& header() { return *header_; }
 
  private:
-  alignas(nlmsghdr) std::array<char, 256> bytes_{};
+  alignas(nlmsghdr) std::array<char, 4096> bytes_{};  // of 64 next hops
   nlmsghdr* header_;
 };
 
 unsigned char family(const IpAddress& a) {
   return a.is_v6() ? AF_INET6 : AF_INET;
+}
+
+rtmsg& begin_route(Request& request, const Prefix& to, std::uint32_t metric) {
+  auto& m = request.fixed<rtmsg>();
+  m.rtm_family = family(to.address);
+  m.rtm_dst_len = to.length;
+  m.rtm_table = RT_TABLE_MAIN;
+  m.rtm_protocol = kProtocol;
+  if (to.length > 0) request.put(RTA_DST, to.address);
+  request.put(RTA_PRIORITY, metric);
+  return m;
 }
 
 std::string explanation(const nlmsghdr& message, const nlmsgerr& error) {
@@ -75,6 +102,16 @@ NetlinkCommands::NetlinkCommands() : socket_(mnl_socket_open2(NETLINK_ROUTE, SOC
 }
 
 NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request) {
+  std::optional<LinkEvent> link;
+  Answer answer = ask(request, [&](const NetlinkEvent& event) {
+    if (const auto* found = std::get_if<LinkEvent>(&event)) link = *found;
+  });
+  answer.link = link;
+  return answer;
+}
+
+template <class Each>
+NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request, Each&& each) {
   request.nlmsg_seq = ++sequence_;
   if (mnl_socket_sendto(socket_.get(), &request, request.nlmsg_len) < 0) return {errno, {}, {}};
   Answer answer;
@@ -93,8 +130,8 @@ NetlinkCommands::Answer NetlinkCommands::ask(nlmsghdr& request) {
         answer.text = explanation(*m, error);
         return answer;
       }
-      const NetlinkEvent event = parse_message({reinterpret_cast<const std::uint8_t*>(m), m->nlmsg_len});
-      if (const auto* link = std::get_if<LinkEvent>(&event)) answer.link = *link;
+      if (m->nlmsg_type == NLMSG_DONE) return answer;
+      each(parse_message({reinterpret_cast<const std::uint8_t*>(m), m->nlmsg_len}));
     }
   }
 }
@@ -108,6 +145,7 @@ NetlinkCommands::Answer NetlinkCommands::change_address(std::uint16_t type, std:
   m.ifa_index = static_cast<unsigned>(ifindex);
   request.put(IFA_LOCAL, address.address);
   request.put(IFA_ADDRESS, address.address);
+  if (type == RTM_NEWADDR) request.put_byte(IFA_PROTO, kProtocol);
   return ask(request.header());
 }
 
@@ -122,14 +160,72 @@ void NetlinkCommands::remove_address(int ifindex, const Prefix& address) {
   change_address(RTM_DELADDR, 0, ifindex, address).must("cannot remove an address");
 }
 
-void NetlinkCommands::resolve(int ifindex, const IpAddress& neighbor) {
-  Request request(RTM_NEWNEIGH, NLM_F_CREATE);
+void NetlinkCommands::keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac) {
+  Request request(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
   auto& m = request.fixed<ndmsg>();
   m.ndm_family = family(neighbor);
   m.ndm_ifindex = ifindex;
-  m.ndm_flags = NTF_USE;
+  m.ndm_state = NUD_REACHABLE;
+  m.ndm_flags = NTF_EXT_LEARNED;  // its garbage collector leaves it
   request.put(NDA_DST, neighbor);
-  ask(request.header()).must("cannot resolve a neighbour");
+  request.put(NDA_LLADDR, mac);
+  ask(request.header()).must("cannot enter a neighbour");
+}
+
+void NetlinkCommands::remove_neighbor(int ifindex, const IpAddress& neighbor) {
+  Request request(RTM_DELNEIGH, 0);
+  auto& m = request.fixed<ndmsg>();
+  m.ndm_family = family(neighbor);
+  m.ndm_ifindex = ifindex;
+  request.put(NDA_DST, neighbor);
+  ask(request.header()).must("cannot remove a neighbour");
+}
+
+void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route) {
+  Request request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+  auto& m = begin_route(request, to, metric);
+  m.rtm_type = route.blackhole ? RTN_BLACKHOLE : RTN_UNICAST;
+  const auto& hops = route.next_hops;
+  const bool on_link = !hops.empty() && !hops[0].via;
+  m.rtm_scope = on_link && !to.address.is_v6() ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+  if (hops.size() == 1) {
+    if (hops[0].via) request.put(RTA_GATEWAY, *hops[0].via);
+    if (hops[0].ifindex != 0) request.put(RTA_OIF, static_cast<std::uint32_t>(hops[0].ifindex));
+  } else if (hops.size() > 1) {
+    nlattr* const all = request.nest(RTA_MULTIPATH);
+    for (const RouteNextHop& next : hops) {
+      rtnexthop* const h = request.hop(next);
+      if (next.via) request.put(RTA_GATEWAY, *next.via);
+      request.end_hop(h);
+    }
+    request.end(all);
+  }
+  ask(request.header()).must("the kernel does not take the route");
+}
+
+void NetlinkCommands::remove_route(const Prefix& to, std::uint32_t metric) {
+  Request request(RTM_DELROUTE, 0);
+  begin_route(request, to, metric).rtm_scope = RT_SCOPE_NOWHERE;  // whatever it is
+  ask(request.header()).must("cannot remove a route");
+}
+
+std::set<int> NetlinkCommands::devices_of_others() {
+  Request request(RTM_GETROUTE, NLM_F_DUMP);
+  request.fixed<rtmsg>();
+  std::set<int> found;
+  ask(request.header(), [&](const NetlinkEvent& event) {
+    const auto* const route = std::get_if<RouteEvent>(&event);
+    if (route == nullptr || route->protocol == RTPROT_KERNEL || route->protocol == kProtocol) return;
+    for (const RouteNextHop& hop : route->next_hops) found.insert(hop.ifindex);
+  }).must("cannot read the kernel's routes");
+  return found;
+}
+
+void NetlinkCommands::set_mtu(int ifindex, std::uint32_t mtu) {
+  Request request(RTM_NEWLINK, 0);
+  request.fixed<ifinfomsg>().ifi_index = ifindex;
+  request.put(IFLA_MTU, mtu);
+  ask(request.header()).must("cannot set an interface's MTU");
 }
 
 void NetlinkCommands::set_up(int ifindex) {

@@ -3,7 +3,7 @@
 //
 // A socket apart from NetlinkMonitor's, so that answers and events do not mix. What fails
 // throws std::runtime_error in the kernel's own words. The calls take some microseconds of system time and do
-// not wait for the network: `resolve` only starts the resolution.
+// not wait for the network.
 #pragma once
 
 #include <libmnl/libmnl.h>
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "router/routes/route_events.h"
@@ -19,15 +20,28 @@ namespace surety {
 
 enum class Added : std::uint8_t { now, already_there };
 
+// Whose an address or a route is, as RTPROT_ZEBRA: `ip route show proto surety` (deploy/iproute2).
+inline constexpr std::uint8_t kProtocol = 83;
+
 class NetlinkCommands {
  public:
   NetlinkCommands();  // in the calling thread's network namespace
 
+  // As ours: the kernel (since 5.18) keeps the protocol with it.
   Added add_address(int ifindex, const Prefix& address);  // with host bits
   void remove_address(int ifindex, const Prefix& address);
-  // Has the kernel find the neighbour's MAC, as if it had a packet for it; the answer is a NeighborEvent.
-  void resolve(int ifindex, const IpAddress& neighbor);
+  // A route of ours, in place of any other of that prefix and metric. Next hops: a gateway, found through the
+  // addresses where the device is 0, or a device alone; none with `blackhole`.
+  void replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
+  void remove_route(const Prefix& to, std::uint32_t metric);  // of ours
+  // The devices that somebody else's routes lead through: not the kernel's own, nor ours. Reads all routes.
+  std::set<int> devices_of_others();
+  // The kernel is to send to that MAC, until it finds that nobody answers there, and to keep the entry even
+  // where its table is full.
+  void keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac);
+  void remove_neighbor(int ifindex, const IpAddress& neighbor);
   void set_up(int ifindex);
+  void set_mtu(int ifindex, std::uint32_t mtu);
   // None: no such interface.
   std::optional<LinkEvent> link_by_name(const std::string& name);
 
@@ -43,6 +57,8 @@ class NetlinkCommands {
   };
 
   Answer ask(nlmsghdr& request);
+  template <class Each>
+  Answer ask(nlmsghdr& request, Each&& each);  // each: of the messages before the last
   Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);
 
   std::unique_ptr<mnl_socket, Close> socket_;

@@ -102,6 +102,8 @@ NetlinkEvent parse_route(EventAction action, Span body) {
   event.action = action;
   event.protocol = m->rtm_protocol;
   event.blackhole = m->rtm_type != RTN_UNICAST;
+  if (m->rtm_type == RTN_UNREACHABLE) event.refusal = kNextHopUnreachable;
+  if (m->rtm_type == RTN_PROHIBIT) event.refusal = kNextHopProhibited;
   event.to.address = IpAddress::unspecified(m->rtm_family == AF_INET6);
   event.to.length = m->rtm_dst_len;
   std::uint32_t table = m->rtm_table;
@@ -170,7 +172,8 @@ NetlinkEvent parse_next_hop(EventAction action, Span body) {
 }
 
 NetlinkEvent parse_neighbor(bool deleted, Span body) {
-  constexpr unsigned kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP;
+  constexpr unsigned kFixed = NUD_PERMANENT | NUD_NOARP, kConfirmed = kFixed | NUD_REACHABLE,
+                     kUsable = kConfirmed | NUD_STALE | NUD_DELAY | NUD_PROBE;
   const auto m = read<ndmsg>(body);
   if (!m || (m->ndm_flags & NTF_PROXY) != 0) return {};
   std::optional<IpAddress> address;
@@ -181,8 +184,12 @@ NetlinkEvent parse_neighbor(bool deleted, Span body) {
   });
   if (!address || is_multicast(*address)) return {};
   const bool usable = !deleted && (m->ndm_state & kUsable) != 0 && mac;
-  return NeighborEvent{usable ? EventAction::add : EventAction::remove, m->ndm_ifindex, *address,
-                       usable ? *mac : MacAddress{}};
+  return NeighborEvent{usable ? EventAction::add : EventAction::remove,
+                       m->ndm_ifindex,
+                       *address,
+                       usable ? *mac : MacAddress{},
+                       usable ? (m->ndm_state & kFixed) != 0 : deleted,
+                       !usable || (m->ndm_state & kConfirmed) != 0};
 }
 
 NetlinkEvent parse_address(EventAction action, Span body) {
@@ -190,13 +197,15 @@ NetlinkEvent parse_address(EventAction action, Span body) {
   if (!m || m->ifa_prefixlen > (m->ifa_family == AF_INET6 ? 128 : 32)) return {};
   // IFA_ADDRESS is the peer's address on a point-to-point link, and IFA_LOCAL then ours.
   std::optional<IpAddress> address, local;
+  std::uint8_t protocol = 0;
   for_each_attribute(behind(body, sizeof(ifaddrmsg)), [&](int type, Span payload) {
     if (type == IFA_ADDRESS) address = read_address(payload, m->ifa_family);
     if (type == IFA_LOCAL) local = read_address(payload, m->ifa_family);
+    if (type == IFA_PROTO) protocol = read<std::uint8_t>(payload).value_or(0);
   });
   if (local) address = local;
   if (!address || is_link_local_v6(*address)) return {};
-  return AddressEvent{action, static_cast<int>(m->ifa_index), {*address, m->ifa_prefixlen}};
+  return AddressEvent{action, static_cast<int>(m->ifa_index), {*address, m->ifa_prefixlen}, protocol};
 }
 
 NetlinkEvent parse_link(bool deleted, Span body) {

@@ -23,8 +23,9 @@ using NetlinkEvent =
 // or a source prefix only, those to multicast or IPv6 link-local destinations (the data plane punts these),
 // and in an addition dead next hops; an addition without a living next hop says nothing, unless it names a
 // next hop object. Next hop objects: those of bridges are left out; a resilient group is taken as any group.
-// Neighbours: a state in which the kernel itself would send to the MAC is an addition, any other a removal.
-// Addresses: IPv6 link-local ones are left out. A removed link is one that is not up.
+// Neighbours: a state in which the kernel itself would send to the MAC is an addition, fixed where it does
+// not depend on answers; any other is a removal. Addresses: IPv6 link-local ones are left out. A removed link
+// is one that is not up.
 NetlinkEvent parse_message(std::span<const std::uint8_t> message);
 
 }  // namespace surety

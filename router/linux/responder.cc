@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "router/wire/echo.h"
+#include "router/wire/ip_bytes.h"
 #include "router/wire/neighbor_discovery.h"
 #include "router/wire/rewrite.h"
 
@@ -22,20 +23,29 @@ Ethertype type_of(const std::uint8_t* ip) {
   return ip[0] >> 4 == 6 ? kIpv6Type : kIpv4Type;
 }
 
+Result named(NeighborResolver::Learned learned) {
+  using Learned = NeighborResolver::Learned;
+  if (learned == Learned::learned) return Result::learned;
+  return learned == Learned::contested ? Result::contested : Result::unasked;
+}
+
 }  // namespace
 
 Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
-                     std::size_t neighbors)
+                     Answers answers, std::size_t neighbors)
     : mac_(mac),
+      answers_(answers),
       addresses_(std::move(addresses)),
       neighbors_(neighbors),
       held_(frame_room(mtu) - kEthernetHeader),
       outbox_(frame_room(mtu)),
-      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now) {
+      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now),
+      meeting_limit_(RequestParts::kShared, RequestParts::kAtOnce, now) {
   announce();
 }
 
 void Responder::announce() {
+  if (answers_ == Answers::none || bindings_) return;  // to thousands, nobody says it
   for (const auto& own : addresses_.list()) {
     const Slot slot = outbox_.next();
     if (slot.data == nullptr) return;
@@ -44,10 +54,10 @@ void Responder::announce() {
       const std::uint8_t flags = nd::kRouterFlag | nd::kOverrideFlag;
       nd::write(slot.data, nd::multicast_mac(nd::all_nodes()), mac_, a, nd::all_nodes(),
                 {.solicitation = false, .flags = flags, .target = a, .link_layer = mac_});
-      outbox_.commit(nd::kFrame);
+      outbox_.commit(nd::kFrame, interface_);
     } else {
       arp::write(slot.data, kBroadcastMac, {arp::Operation::request, mac_, {}, a, a});
-      outbox_.commit(arp::kFrame);
+      outbox_.commit(arp::kFrame, interface_);
     }
   }
 }
@@ -57,7 +67,9 @@ void Responder::link_up(Time now) {
   neighbors_.restart(now);
 }
 
-Result Responder::receive(std::span<const std::uint8_t> frame, Time now) {
+Result Responder::receive(std::span<const std::uint8_t> frame, Time now,
+                          std::optional<InterfaceIndex> interface) {
+  came_by_ = interface.value_or(interface_);
   const Result r = judge(frame, now);
   ++results_[static_cast<std::size_t>(r)];
   return r;
@@ -67,19 +79,44 @@ Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
   ParsedPacket p;
   const ParseOutcome outcome = parse(frame, {.mac = mac_}, p);
   if (outcome.drop != DropReason::none) return Result::malformed;
-  if (p.l3_offset != kEthernetHeader) return Result::tagged;
+  if (p.l3_offset != kEthernetHeader) return Result::unhandled;
   if (outcome.punt == PuntReason::arp) return on_arp(frame.subspan(p.l3_offset), now);
   if (outcome.punt == PuntReason::control || outcome.punt == PuntReason::multicast) return Result::unhandled;
   if (p.fragment) return Result::fragment;
   const IpPacket packet = ip_packet(frame, p);
   if (outcome.punt == PuntReason::neighbor_discovery) return on_discovery(frame, packet, now);
-  return on_echo(frame, packet, now);
+  return answers_ == Answers::none ? Result::unhandled : on_echo(frame, packet, now);
+}
+
+// It is behind another tag, as far as is known: the station there is asked, and keeps it if it answers.
+bool Responder::contested(const IpAddress& sender, Time now) {
+  const auto owner = bindings_ ? bindings_->find(sender) : std::nullopt;
+  if (!owner || *owner == came_by_) return false;
+  neighbors_.doubt(sender, now);
+  return true;
+}
+
+bool Responder::suspect(const IpAddress& source, InterfaceIndex interface, Time now) {
+  came_by_ = interface;
+  return bindings_ && !contested(source, now) &&
+         meet(source, {}, Result::unhandled, now) == Result::unhandled;
+}
+
+std::optional<InterfaceIndex> Responder::interface_towards(const IpAddress& next_hop) const {
+  return bindings_ ? bindings_->find(next_hop) : std::optional(interface_);
 }
 
 // Of a station that asks for us, and has its answer.
 Result Responder::meet(const IpAddress& sender, const MacAddress& mac, Result answered, Time now) {
   if (!addresses_.on_link(sender)) return Result::off_link;
-  return neighbors_.meet(sender, {mac}, now) ? answered : Result::table_full;
+  if (!neighbors_.contains(sender) && !meeting_limit_.permit(now)) return Result::table_full;
+  if (bindings_ && !bindings_->bind(sender, came_by_)) return Result::table_full;
+  // Nobody else is behind its tag, and it may send right behind its question.
+  const bool met = bindings_ && mac != MacAddress{} ? neighbors_.believe(sender, mac, now)
+                                                    : neighbors_.meet(sender, mac, now);
+  if (met) return answered;
+  if (bindings_) bindings_->release(sender);
+  return Result::table_full;
 }
 
 Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
@@ -87,16 +124,18 @@ Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
   if (!m) return Result::malformed;
   const IpAddress sender = m->sender, target = m->target;
   if (addresses_.of_port(sender)) return Result::conflict;
-  const bool for_us = addresses_.of_port(target);
-  if (!for_us || m->operation == arp::Operation::reply) {
-    const bool known = neighbors_.learn(sender, {m->sender_mac}, true, for_us, now);
-    if (m->operation == arp::Operation::request && !for_us) return Result::not_ours;
-    return known ? Result::learned : Result::unasked;
+  if (contested(sender, now)) return Result::contested;
+  const bool for_us = addresses_.of_port(target), answer = m->operation == arp::Operation::reply;
+  if (!for_us || answer) {
+    if (bindings_ && !answer && sender == target) return meet(sender, m->sender_mac, Result::unasked, now);
+    const auto learned = neighbors_.learn(sender, m->sender_mac, answer && for_us, now);
+    return answer || learned == NeighborResolver::Learned::contested ? named(learned) : Result::not_ours;
   }
+  if (answers_ == Answers::none) return meet(sender, m->sender_mac, Result::unhandled, now);
   const Slot slot = outbox_.next();
   if (slot.data == nullptr) return Result::limited;
   arp::write(slot.data, m->sender_mac, {arp::Operation::reply, mac_, m->sender_mac, m->target, m->sender});
-  outbox_.commit(arp::kFrame);
+  say(arp::kFrame);
   return meet(sender, m->sender_mac, Result::arp_reply, now);
 }
 
@@ -110,25 +149,26 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
     if (addresses_.of_port(target)) return Result::conflict;
     const MacAddress* const known = neighbors_.find(target);
     if (!m->link_layer && known == nullptr) return Result::unasked;
-    const MacAddress mac = m->link_layer ? *m->link_layer : *known;
-    const bool learned = neighbors_.learn(target, mac, (m->flags & nd::kOverrideFlag) != 0,
-                                          (m->flags & nd::kSolicitedFlag) != 0, now);
-    return learned ? Result::learned : Result::unasked;
+    if (contested(target, now)) return Result::contested;
+    const bool answer = (m->flags & nd::kSolicitedFlag) != 0 && addresses_.of_port(packet.destination);
+    return named(neighbors_.learn(target, m->link_layer ? *m->link_layer : *known, answer, now));
   }
   if (addresses_.of_port(source)) return Result::conflict;
+  if (contested(source, now)) return Result::contested;
   if (!addresses_.of_port(target)) return Result::not_ours;
   const bool probe =
       packet.source == IpAddress::unspecified(true);  // duplicate address detection: everybody is to know
   const IpAddress to = probe ? nd::all_nodes() : packet.source;
   const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
   if (!probe && (mac[0] & 1) != 0) return Result::malformed;
+  if (answers_ == Answers::none) return probe ? Result::unhandled : meet(source, mac, Result::unhandled, now);
   const Slot slot = outbox_.next();
   if (slot.data == nullptr) return Result::limited;
   const auto flags =
       static_cast<std::uint8_t>(nd::kRouterFlag | nd::kOverrideFlag | (probe ? 0 : nd::kSolicitedFlag));
   nd::write(slot.data, mac, mac_, m->target, to,
             {.solicitation = false, .flags = flags, .target = m->target, .link_layer = mac_});
-  outbox_.commit(nd::kFrame);
+  say(nd::kFrame);
   if (probe) return Result::advertisement;
   return meet(source, mac, Result::advertisement, now);
 }
@@ -144,45 +184,62 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
   Slot inner{slot.data + kEthernetHeader, slot.capacity - static_cast<std::uint32_t>(kEthernetHeader), 0};
   if (!echo::reply(packet, inner)) return Result::malformed;
   write_ethernet(slot.data, from, mac_, type_of(inner.data));
-  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader) + inner.length);
+  say(static_cast<std::uint32_t>(kEthernetHeader) + inner.length);
   return Result::echo_reply;
 }
 
-bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, Time now) {
-  if (!want(next_hop, now)) return false;
+// Who is asked for already is asked for in any case.
+bool Responder::admit(const IpAddress& next_hop, const IpAddress& source, std::size_t from, Time now) {
+  const bool admitted = interface_towards(next_hop) &&
+                        (neighbors_.contains(next_hop) || parts_.permit(from, source, now)) &&
+                        want(next_hop, now);
+  if (!admitted) ++refused_;
+  return admitted;
+}
+
+bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from,
+                     Time now) {
+  if (!admit(next_hop, source_of(ip_packet.data()), from, now)) return false;
   const MacAddress* const known = neighbors_.find(next_hop);
   if (known == nullptr) return !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
   release(next_hop, known);
-  return forward(*known, ip_packet);
+  return forward(next_hop, *known, ip_packet);
 }
 
-std::optional<NeighborResolver::Change> Responder::next_change() {
+std::optional<Responder::Change> Responder::next_change() {
   const auto change = neighbors_.next_change();
-  if (change) release(change->address, change->mac ? &*change->mac : nullptr);
-  return change;
+  if (!change) return {};
+  const Change c{*change, interface_towards(change->address).value_or(interface_)};
+  release(change->address, change->mac ? &*change->mac : nullptr);
+  if (bindings_ && !change->mac) bindings_->release(change->address);
+  return c;
 }
 
 // What waits for a station goes to it, or, where it does not answer, nowhere.
 void Responder::release(const IpAddress& next_hop, const MacAddress* mac) {
-  const std::span<const std::uint8_t> packet = held_.take(next_hop);
-  if (!packet.empty() && mac != nullptr) forward(*mac, packet);
+  while (const auto packet = held_.take(next_hop))
+    if (mac != nullptr) forward(next_hop, *mac, *packet);
 }
 
-bool Responder::forward(const MacAddress& to, std::span<const std::uint8_t> ip_packet) {
+bool Responder::forward(const IpAddress& next_hop, const MacAddress& to,
+                        std::span<const std::uint8_t> ip_packet) {
+  const auto interface = interface_towards(next_hop);
   const Slot slot = outbox_.next();
-  if (slot.data == nullptr || kEthernetHeader + ip_packet.size() > slot.capacity) return false;
+  if (!interface || slot.data == nullptr || kEthernetHeader + ip_packet.size() > slot.capacity) return false;
   const Ethertype type = type_of(ip_packet.data());
   std::uint8_t* const ip = write_ethernet(slot.data, to, mac_, type);
   std::ranges::copy(ip_packet, ip);
   decrement_ttl(ip, type == kIpv6Type);
-  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + ip_packet.size()));
+  outbox_.commit(static_cast<std::uint32_t>(kEthernetHeader + ip_packet.size()), *interface);
   return true;
 }
 
 // False: there is no address of ours to ask from.
 bool Responder::ask(const NeighborResolver::Request& r, Slot& slot) const {
   const auto source = addresses_.source_towards(r.address);
-  if (!source) return false;
+  const auto interface = interface_towards(r.address);
+  if (!source || !interface) return false;
+  slot.interface = *interface;
   const IpAddress target = r.address, from = *source;
   if (r.address.is_v6()) {
     const IpAddress to = r.mac ? target : nd::solicited_node(target);

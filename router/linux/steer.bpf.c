@@ -14,14 +14,10 @@ struct {
 
 SEC("xdp")
 int surety_steer(struct xdp_md* context) {
-  enum steer_decision decision =
-      decide((const void*)(long)context->data, (const void*)(long)context->data_end);
-  int action = XDP_PASS;
-  if (decision == STEER_TRANSIT) {
-    action = (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_DROP);
-    if (action != XDP_REDIRECT) decision = STEER_NO_SOCKET;
-  }
-  count(decision);
+  struct steering s = decide((const void*)(long)context->data, (const void*)(long)context->data_end, 0);
+  if (s.class != STEER_CLASSES) return pass(&s) ? XDP_PASS : XDP_DROP;
+  int action = (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_DROP);
+  count(action == XDP_REDIRECT ? STEER_TRANSIT : STEER_NO_SOCKET);
   return action;
 }
 

@@ -7,12 +7,13 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "router/process/bpf_object_path.h"
 
 namespace surety {
 namespace {
@@ -69,6 +70,8 @@ Steer::Maps Steer::open_maps(std::uint32_t program_id) {
       maps.local_v4 = std::move(map);
     } else if (name == "local_v6" && info.key_size == 16) {
       maps.local_v6 = std::move(map);
+    } else if (name == "neighbors" && info.key_size == 8) {
+      maps.neighbors = std::move(map);
     } else if (name == "steer_stats" && info.max_entries == STEER_DECISIONS) {
       maps.stats = std::move(map);
     }
@@ -96,62 +99,12 @@ Steer::Steer(int ifindex) {
                            ") is not surety's, or maps of it cannot be opened");
 }
 
-namespace {
-
-// One handle for all routers: what one that was killed has left is replaced.
-constexpr std::uint32_t kGuardHandle = 0x5375, kGuardPriority = 1;
-
-bpf_tc_hook ingress_of(int ifindex) {
-  bpf_tc_hook hook{};
-  hook.sz = sizeof(hook);
-  hook.ifindex = ifindex;
-  hook.attach_point = BPF_TC_INGRESS;
-  return hook;
-}
-
-bpf_tc_opts guard_options() {
-  bpf_tc_opts options{};
-  options.sz = sizeof(options);
-  options.handle = kGuardHandle;
-  options.priority = kGuardPriority;
-  return options;
-}
-
-struct CloseObject {
-  void operator()(bpf_object* o) const { bpf_object__close(o); }
-};
-
-[[noreturn]] void refuse_guard(int error, const std::string& what) {
-  throw std::system_error(error, std::generic_category(), what);
-}
-
-}  // namespace
-
 Steer Steer::guard(int ifindex) {
-  const std::string path = guard_object_path();
-  if (path.empty()) throw std::runtime_error("guard.bpf.o is not beside the program nor in ../lib/surety");
-  const std::unique_ptr<bpf_object, CloseObject> object(bpf_object__open_file(path.c_str(), nullptr));
-  if (!object || bpf_object__load(object.get()) != 0) refuse_guard(errno, "cannot load " + path);
-  bpf_tc_hook hook = ingress_of(ifindex);
-  if (const int error = bpf_tc_hook_create(&hook); error != 0 && error != -EEXIST)
-    refuse_guard(-error, "cannot make a queueing discipline `clsact`");
-  bpf_tc_opts options = guard_options();
-  options.flags = BPF_TC_F_REPLACE;
-  options.prog_fd = bpf_program__fd(bpf_object__next_program(object.get(), nullptr));
-  if (const int error = bpf_tc_attach(&hook, &options); error != 0)
-    refuse_guard(-error, "cannot attach " + path);
   Steer steer;
-  steer.guarded_.reset(new int(ifindex));
-  steer.maps_ = open_maps(options.prog_id);
-  if (!steer.maps_.complete()) throw std::runtime_error("cannot open the maps of " + path);
+  steer.guard_.emplace("guard.bpf.o");
+  steer.maps_ = open_maps(steer.guard_->attach(ifindex, BPF_TC_INGRESS));
+  if (!steer.maps_.complete()) throw std::runtime_error("cannot open the maps of guard.bpf.o");
   return steer;
-}
-
-void Steer::Detach::operator()(const int* ifindex) const {
-  bpf_tc_hook hook = ingress_of(*ifindex);
-  const bpf_tc_opts options = guard_options();
-  bpf_tc_detach(&hook, &options);
-  delete ifindex;
 }
 
 void Steer::detach_leftover(int ifindex) {
@@ -175,6 +128,14 @@ void Steer::remove_local(const IpAddress& address) {
     throw std::system_error(-error, std::generic_category(), "cannot take an address from the kernel");
 }
 
+void Steer::add_neighbor(const MacAddress& mac) {
+  const std::uint64_t key =
+      std::accumulate(mac.begin(), mac.end(), std::uint64_t{0}, [](auto k, auto b) { return k << 8 | b; });
+  const std::uint8_t present = 1;
+  if (const int error = bpf_map_update_elem(maps_.neighbors.get(), &key, &present, BPF_ANY); error != 0)
+    throw std::system_error(-error, std::generic_category(), "cannot keep room for a neighbour");
+}
+
 SteerStats Steer::stats() const {
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) throw std::system_error(-cpus, std::generic_category(), "cannot count the CPUs");
@@ -188,24 +149,11 @@ SteerStats Steer::stats() const {
   return sums;
 }
 
-std::string xdp_object_path(std::string_view file) {
-  std::error_code error;
-  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto directory = executable.parent_path();
-  for (const auto& candidate : {directory / file, directory / ".." / "lib" / "surety" / file})
-    if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
-  return {};
-}
-
-std::string guard_object_path() {
-  return xdp_object_path("guard.bpf.o");
-}
-
 std::string steer_object_path() {
   // getenv races only with setenv, which this program does not call.
   if (const char* given = std::getenv("SURETY_STEER_OBJECT"); given != nullptr && *given != '\0')
     return given;
-  return xdp_object_path("steer.bpf.o");
+  return bpf_object_path("steer.bpf.o");
 }
 
 }  // namespace surety

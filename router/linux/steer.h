@@ -8,18 +8,30 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "config/config.h"
 #include "router/linux/steer_decision.h"
+#include "router/linux/tc_program.h"
 #include "router/process/fd.h"
 
 namespace surety {
 
-inline constexpr std::array<std::string_view, STEER_DECISIONS> kSteerDecisionNames{
-    "transit", "no_socket", "non_ip", "arp", "multicast", "local", "link_local"};
+struct SteerDecisionInfo {  // as metrics and `surety show exceptions` say it
+  std::string_view frame_class, result, help;
+};
+inline constexpr std::array<SteerDecisionInfo, STEER_DECISIONS> kSteerDecisionInfo{
+    {{"transit", "data_plane", "for the data plane"},
+     {"transit", "no_socket", "lost: the data plane does not listen on that receive queue"},
+#define X(NAME, name, rate, help) {#name, "passed", help},
+     STEER_CLASS_TABLE(X)
+#undef X
+#define X(NAME, name, rate, help) {#name, "limited", help},
+         STEER_CLASS_TABLE(X)
+#undef X
+    }};
 
 using SteerStats = std::array<std::uint64_t, STEER_DECISIONS>;  // frames since the program was loaded
 
@@ -44,28 +56,26 @@ class Steer {
   void add_local(const IpAddress& address);
   void remove_local(const IpAddress& address);
 
+  // Who is known there; the last 4096 of which anything was heard. What comes from them meets limits of its
+  // own.
+  void add_neighbor(const MacAddress& mac);
+
   SteerStats stats() const;
 
  private:
   struct Maps {
-    Fd local_v4, local_v6, stats;
-    bool complete() const { return local_v4 && local_v6 && stats; }
-  };
-  struct Detach {
-    void operator()(const int* ifindex) const;
+    Fd local_v4, local_v6, neighbors, stats;
+    bool complete() const { return local_v4 && local_v6 && neighbors && stats; }
   };
   Steer() = default;
   static Maps open_maps(std::uint32_t program_id);
 
   Maps maps_;
-  std::unique_ptr<const int, Detach> guarded_;  // the interface whose guard is ours
+  std::optional<TcProgram> guard_;
 };
 
-// Where a compiled XDP program is, for `xdp_prog=`: beside the running executable, else in ../lib/surety/
-// from there. Empty: nowhere.
-std::string xdp_object_path(std::string_view file);
-// Where steer.bpf.o is: what the environment's SURETY_STEER_OBJECT names, else as xdp_object_path() finds it.
+// Where steer.bpf.o is, for `xdp_prog=`: what the environment's SURETY_STEER_OBJECT names, else as
+// bpf_object_path() finds it.
 std::string steer_object_path();
-std::string guard_object_path();  // the same of guard.bpf.o
 
 }  // namespace surety

@@ -2,8 +2,11 @@
 // Which frames are for the kernel, and which are transit: what the XDP program of af_xdp ports (steer.bpf.c)
 // and the guard of af_packet ports (guard.bpf.c) have in common. Steer fills the address maps.
 //
-// What cannot be parsed is transit, and so is TTL 0 or 1: the data plane counts it under its reason. So is
-// neighbour discovery for others: what is not for a group, link-local or one of our addresses is not for us.
+// What is for the kernel has a class (steer_decision.h), and is limited (police.bpf.h).
+//
+// What cannot be parsed is transit, and so is what has a VLAN tag, and TTL 0 or 1: the data plane counts it
+// under its reason. So is neighbour discovery for others: what is not for a group, link-local or one of our
+// addresses is not for us.
 #pragma once
 
 #include <linux/bpf.h>
@@ -15,6 +18,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "police.bpf.h"
 #include "steer_decision.h"
 
 struct {
@@ -43,6 +47,12 @@ struct vlan_tag {
   __be16 protocol;
 };
 
+// A frame for the kernel: its class, and whose it is.
+struct steering {
+  enum steer_class class;  // STEER_CLASSES: it is transit
+  __u64 mac, sender;
+};
+
 static __always_inline int is_vlan(__be16 protocol) {
   return protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD);
 }
@@ -59,42 +69,121 @@ static __always_inline int may_be_signal(const struct iphdr* ip, const void* end
          *icmp_type == 253;
 }
 
-static __always_inline enum steer_decision decide_ipv4(const struct iphdr* ip, const void* end) {
-  if ((const void*)(ip + 1) > end || may_be_signal(ip, end)) return STEER_TRANSIT;
+// By the first bytes of what the IP packet carries; not `whole`: of what it carries these are others.
+static __always_inline enum steer_class class_of(__u8 protocol, int whole, const __u8* data,
+                                                 const void* end) {
+  if (protocol == 89) return STEER_ROUTING;  // OSPF
+  if (protocol == IPPROTO_ICMP) return STEER_ICMP;
+  if (!whole || (const void*)(data + 4) > end) return protocol == IPPROTO_ICMPV6 ? STEER_ICMP : STEER_LOCAL;
+  if (protocol == IPPROTO_ICMPV6) return data[0] >= 133 && data[0] <= 137 ? STEER_ND : STEER_ICMP;
+  __u16 from = data[0] << 8 | data[1], to = data[2] << 8 | data[3];
+  if (protocol == IPPROTO_TCP && (from == 179 || to == 179)) return STEER_ROUTING;                // BGP
+  if (protocol == IPPROTO_UDP && (to == 3784 || to == 3785 || to == 4784)) return STEER_ROUTING;  // BFD
+  return STEER_LOCAL;
+}
+
+static __always_inline enum steer_class class_of_ipv4(const struct iphdr* ip, const void* end) {
+  int first = (ip->frag_off & bpf_htons(0x1fff)) == 0;
+  return class_of(ip->protocol, first, (const __u8*)ip + ip->ihl * 4, end);
+}
+
+// Of a group the protocols that routers live by, and all else alike.
+static __always_inline enum steer_class to_group(enum steer_class class) {
+  return class == STEER_ROUTING || class == STEER_ND ? class : STEER_GROUP;
+}
+
+// Of whom an IP packet for one of our addresses is: of a network. What comes through a routing peer has other
+// parts than the peer, and peers on one link have parts of their own.
+static __always_inline void set_sender(struct steering* s, __u64 network) {
+  if (s->class == STEER_ICMP || s->class == STEER_LOCAL) s->sender = network;
+  if (s->class == STEER_ROUTING) s->sender ^= network << 8;
+}
+
+static __always_inline void decide_ipv4(struct steering* s, int group, const struct iphdr* ip,
+                                        const void* end) {
+  if ((const void*)(ip + 1) > end) {
+    if (group) s->class = STEER_GROUP;
+    return;
+  }
   __be32 destination = ip->daddr;
-  return bpf_map_lookup_elem(&local_v4, &destination) ? STEER_LOCAL : STEER_TRANSIT;
+  if (group) {
+    s->class = to_group(class_of_ipv4(ip, end));
+  } else if (!may_be_signal(ip, end) && bpf_map_lookup_elem(&local_v4, &destination)) {
+    s->class = class_of_ipv4(ip, end);
+    set_sender(s, bpf_ntohl(ip->saddr) >> 8);
+  }
 }
 
-static __always_inline enum steer_decision decide_ipv6(const struct ipv6hdr* ip, const void* end) {
-  if ((const void*)(ip + 1) > end) return STEER_TRANSIT;
-  const __u8* icmp_type = (const __u8*)(ip + 1);
-  if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(icmp_type + 1) <= end && *icmp_type == 100)
-    return STEER_TRANSIT;  // a congestion signal
-  if (is_link_local(&ip->saddr) || is_link_local(&ip->daddr)) return STEER_LINK_LOCAL;
+static __always_inline void decide_ipv6(struct steering* s, int group, const struct ipv6hdr* ip,
+                                        const void* end) {
+  if ((const void*)(ip + 1) > end) {
+    if (group) s->class = STEER_GROUP;
+    return;
+  }
+  const __u8* data = (const __u8*)(ip + 1);
+  enum steer_class class = class_of(ip->nexthdr, 1, data, end);
+  if (group) {
+    s->class = to_group(class);
+    return;
+  }
+  if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(data + 1) <= end && *data == 100)
+    return;  // a congestion signal
   struct in6_addr destination = ip->daddr;
-  return bpf_map_lookup_elem(&local_v6, &destination) ? STEER_LOCAL : STEER_TRANSIT;
+  if (is_link_local(&ip->saddr) || is_link_local(&ip->daddr)) {
+    s->class = class;
+  } else if (bpf_map_lookup_elem(&local_v6, &destination)) {
+    s->class = class;
+    set_sender(s, ((__u64)bpf_ntohl(ip->saddr.s6_addr32[0]) << 32 | bpf_ntohl(ip->saddr.s6_addr32[1])) >> 8);
+  }
 }
 
-static __always_inline enum steer_decision decide(const void* frame, const void* end) {
+// `tag`: its outermost VLAN tag, where the device has taken it away; else 0.
+static __always_inline struct steering decide(const void* frame, const void* end, __u32 tag) {
+  struct steering s = {STEER_CLASSES, 0, 0};
   const struct ethhdr* ethernet = frame;
-  if ((const void*)(ethernet + 1) > end) return STEER_NON_IP;
-  if (ethernet->h_dest[0] & 1) return STEER_MULTICAST;
+  if ((const void*)(ethernet + 1) > end) {
+    s.class = STEER_OTHER;
+    return s;
+  }
+  for (int i = 0; i < ETH_ALEN; ++i) s.mac = s.mac << 8 | ethernet->h_source[i];
+  s.sender = s.mac;
+  int group = ethernet->h_dest[0] & 1;
   __be16 protocol = ethernet->h_proto;
   const void* payload = ethernet + 1;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    const struct vlan_tag* tag = payload;
+    const struct vlan_tag* next = payload;
     if (!is_vlan(protocol)) break;
-    if ((const void*)(tag + 1) > end) return STEER_NON_IP;
-    protocol = tag->protocol;
-    payload = tag + 1;
+    if ((const void*)(next + 1) > end) {
+      protocol = 0;
+      break;
+    }
+    tag |= bpf_ntohs(next->control);
+    protocol = next->protocol;
+    payload = next + 1;
   }
-  if (protocol == bpf_htons(ETH_P_IP)) return decide_ipv4(payload, end);
-  if (protocol == bpf_htons(ETH_P_IPV6)) return decide_ipv6(payload, end);
-  return protocol == bpf_htons(ETH_P_ARP) ? STEER_ARP : STEER_NON_IP;
+  if (tag & 0xfff) return s;  // whose it is, the data plane knows; VLAN 0 says a priority only
+  if (protocol == bpf_htons(ETH_P_IP)) {
+    decide_ipv4(&s, group, payload, end);
+  } else if (protocol == bpf_htons(ETH_P_IPV6)) {
+    decide_ipv6(&s, group, payload, end);
+  } else {
+    const __u8* llc = payload;
+    int is_is = bpf_ntohs(protocol) <= ETH_DATA_LEN && (const void*)(llc + 2) <= end && llc[0] == 0xfe &&
+                llc[1] == 0xfe;
+    s.class = protocol == bpf_htons(ETH_P_ARP) ? STEER_ARP : is_is ? STEER_ROUTING : STEER_OTHER;
+  }
+  return s;
 }
 
 static __always_inline void count(__u32 decision) {
   __u64* counter = bpf_map_lookup_elem(&steer_stats, &decision);
   if (counter) ++*counter;
+}
+
+// Whether the kernel gets it.
+static __always_inline int pass(const struct steering* s) {
+  int admitted = admit(s->class, s->mac, s->sender);
+  count((admitted ? STEER_PASSED : STEER_LIMITED) + s->class);
+  return admitted;
 }

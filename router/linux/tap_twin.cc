@@ -61,8 +61,7 @@ bool TapTwin::write(std::span<const std::uint8_t> frame) {
 }
 
 std::span<const std::uint8_t> TapTwin::read(std::span<std::uint8_t> room) {
-  const ssize_t n = ::read(fd_.get(), room.data(), room.size());
-  return room.first(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return tun::read(fd_, room);
 }
 
 void TapTwin::set_carrier(bool up) {

@@ -5,6 +5,7 @@
 #include <linux/if_tun.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -38,6 +39,11 @@ Fd make(const std::string& name, short flags) {
   if (::ioctl(fd.get(), TUNSETIFF, &request) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot make the " + kind + " device " + name);
   return fd;
+}
+
+std::span<const std::uint8_t> read(const Fd& fd, std::span<std::uint8_t> room) {
+  const ssize_t n = ::read(fd.get(), room.data(), room.size());
+  return room.first(n > 0 ? static_cast<std::size_t>(n) : 0);
 }
 
 void configure(unsigned long command, ifreq& request, const std::string& what) {

@@ -7,6 +7,8 @@
 
 #include <net/if.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "router/process/fd.h"
@@ -19,6 +21,10 @@ bool valid_name(const std::string& name);
 // A non-blocking descriptor of a new device, which goes with it. `flags`: IFF_TUN or IFF_TAP and more.
 // Throws if a device of that name exists.
 Fd make(const std::string& name, short flags);
+
+// The next packet or frame that the kernel sends by it, at the start of `room`; empty: there is none now. One
+// that is larger than the room is cut: it fills the room.
+std::span<const std::uint8_t> read(const Fd& fd, std::span<std::uint8_t> room);
 
 ifreq request_for(const std::string& name);
 // An ioctl on an interface; `what` as in "cannot `what`".

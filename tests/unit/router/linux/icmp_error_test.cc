@@ -21,9 +21,9 @@ struct IcmpErrorTest : testing::Test {
 
   // What came of it; the frame in `sent`, empty if none.
   Result report(IcmpProblem problem, const Octets& frame, std::uint16_t mtu = 1400, Time now = kNow,
-                Customer customer = 0) {
+                Customer customer = 0, const InterfaceInformation* told = nullptr) {
     Slot slot{room.data(), static_cast<std::uint32_t>(room.size()), 99};
-    const Result r = errors.report(problem, mtu, frame, 14, customer, kOurs, addresses, slot, now);
+    const Result r = errors.report(problem, mtu, frame, 14, customer, kOurs, addresses, slot, now, told);
     sent = slot.length == 0 ? Octets{} : without_flow_label(Octets(room.begin(), room.begin() + slot.length));
     return r;
   }
@@ -83,10 +83,67 @@ TEST_F(IcmpErrorTest, TooBigTellsTheMtuOfTheWayOut) {
 
 TEST_F(IcmpErrorTest, UnreachableIsAboutTheHost) {
   const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
-  EXPECT_EQ(report(IcmpProblem::unreachable, frame), Result::unreachable);
+  EXPECT_EQ(report(IcmpProblem::host_unreachable, frame), Result::host_unreachable);
   EXPECT_EQ(sent, error4(3, 1, 0, frame, 38));
-  EXPECT_EQ(report(IcmpProblem::unreachable, packet6(10)), Result::unreachable);
+  EXPECT_EQ(report(IcmpProblem::host_unreachable, packet6(10)), Result::host_unreachable);
   EXPECT_EQ(sent, error6(1, 3, 0, packet6(10), 58));
+}
+
+struct Said {
+  IcmpProblem problem;
+  Result result;
+  std::uint8_t type4, code4, type6, code6;
+};
+
+// RFC 792, RFC 1812 5.2.7.1; RFC 4443 3.1.
+TEST_F(IcmpErrorTest, SaysWhyNobodyGetsThere) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  for (const Said& s : {Said{IcmpProblem::net_unreachable, Result::net_unreachable, 3, 0, 1, 0},
+                        {IcmpProblem::prohibited, Result::prohibited, 3, 13, 1, 1},
+                        {IcmpProblem::source_refused, Result::source_refused, 3, 13, 1, 5},
+                        {IcmpProblem::port_unreachable, Result::port_unreachable, 3, 3, 1, 4}}) {
+    EXPECT_EQ(report(s.problem, frame), s.result);
+    EXPECT_EQ(sent, error4(s.type4, s.code4, 0, frame, 38));
+    EXPECT_EQ(report(s.problem, packet6(10)), s.result);
+    EXPECT_EQ(sent, error6(s.type6, s.code6, 0, packet6(10), 58));
+  }
+}
+
+// RFC 5837 4, in an extension (RFC 4884); tests/functional/test_icmp_errors.py has tshark read it.
+TEST_F(IcmpErrorTest, NamesThePortForWhoMayKnow) {
+  const InterfaceInformation lan{"access0.107", 9000};
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, frame, 0, kNow, 0, &lan), Result::time_exceeded);
+  const Octets extension = {0x20, 0,   0,   0,   0,   28,  2,   7,   0,   1,   0,   0,   10, 1, 0,    254,
+                            12,   'a', 'c', 'c', 'e', 's', 's', '0', '.', '1', '0', '7', 0,  0, 0x23, 0x28};
+  ASSERT_EQ(sent.size(), 14 + 20 + 8 + 128 + extension.size());
+  EXPECT_EQ(sent[14 + 20 + 5], 128 / 4) << "words before the extension";
+  Octets told(sent.end() - static_cast<std::ptrdiff_t>(extension.size()), sent.end());
+  EXPECT_EQ(frames::checksum(told.data(), told.size()), 0);
+  told[2] = told[3] = 0;
+  EXPECT_EQ(told, extension);
+  EXPECT_EQ(frames::checksum(&sent[14 + 20], sent.size() - 34), 0);
+  EXPECT_EQ(Octets(sent.begin() + 42, sent.begin() + 42 + 38),
+            Octets(frame.begin() + 14, frame.begin() + 52));
+
+  EXPECT_EQ(report(IcmpProblem::host_unreachable, packet6(1400), 0, kNow, 0, &lan), Result::host_unreachable);
+  EXPECT_LE(sent.size(), IcmpErrors::kLargest);
+  EXPECT_EQ(sent[14 + 40 + 4] * 8U + 8 + 44, sent.size() - 54) << "words before it, header and extension";
+  const std::string longest(100, 'x');
+  const InterfaceInformation too_long{longest, 1500};
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, packet6(1400), 0, kNow, 0, &too_long), Result::time_exceeded);
+  EXPECT_LE(sent.size(), IcmpErrors::kLargest);
+  EXPECT_EQ(report(IcmpProblem::too_big, packet6(1400), 1300, kNow, 0, &lan), Result::too_big);
+  EXPECT_EQ(sent, error6(2, 0, 1300, packet6(1400), 1280 - 48)) << "has no room for a length";
+}
+
+// RFC 1812 4.3.2.4.
+TEST_F(IcmpErrorTest, SpeaksByItsIdWhereItHasNoAddress) {
+  addresses = PortAddresses({}, {}, kOurs);
+  errors = IcmpErrors(2, kNow, IpAddress::v4(192, 0, 2, 4));
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, udp(kPeer, "10.1.0.1", "10.2.0.1")), Result::time_exceeded);
+  EXPECT_EQ(Octets(sent.begin() + 26, sent.begin() + 30), (Octets{192, 0, 2, 4}));
+  EXPECT_EQ(report(IcmpProblem::time_exceeded, packet6(10)), Result::no_address);
 }
 
 TEST_F(IcmpErrorTest, PaddingIsNotQuoted) {

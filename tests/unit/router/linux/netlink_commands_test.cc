@@ -68,12 +68,18 @@ TEST_F(NetlinkCommandsTest, ErrorsCarryTheKernelsExplanation) {
           "cannot add an address: Invalid argument (ipv4: Invalid prefix length)"));
 }
 
-TEST_F(NetlinkCommandsTest, ResolveStartsAResolution) {
+TEST_F(NetlinkCommandsTest, NeighboursAreKeptUntilTheyAreRemoved) {
+  constexpr MacAddress kMac{2, 0, 0, 0, 0, 0x77}, kMoved{2, 0, 0, 0, 0, 0x78};
   for (const char* text : {"10.9.1.77", "2001:db8:1::77"}) {
-    commands_->resolve(a0_, address(text));
-    EXPECT_TRUE(shows("neigh show dev a0 nud incomplete", text));
+    commands_->keep_neighbor(a0_, address(text), kMac);
+    commands_->keep_neighbor(a0_, address(text), kMoved);
+    EXPECT_TRUE(shows("neigh show dev a0 nud reachable",
+                      text + std::string(" lladdr 02:00:00:00:00:78 extern_learn")));
+    commands_->remove_neighbor(a0_, address(text));
+    EXPECT_FALSE(shows("neigh show dev a0", text));
   }
-  EXPECT_THROW(commands_->resolve(9999, address("10.9.1.77")), std::runtime_error);
+  EXPECT_THROW(commands_->keep_neighbor(9999, address("10.9.1.77"), kMac), std::runtime_error);
+  EXPECT_THROW(commands_->remove_neighbor(a0_, address("10.9.1.77")), std::runtime_error);
 }
 
 TEST_F(NetlinkCommandsTest, SetUp) {

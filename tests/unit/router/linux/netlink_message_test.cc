@@ -195,9 +195,12 @@ TEST(NetlinkMessage, RouteWithoutALivingNextHopSaysNothing) {
 }
 
 TEST(NetlinkMessage, RefusingRoutes) {
-  for (const unsigned char type : {RTN_BLACKHOLE, RTN_UNREACHABLE, RTN_PROHIBIT})
-    EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, type), {kTen, attribute(RTA_OIF, 1)})),
-              "add 10.0.0.0/8 blackhole");
+  for (const auto& [type, words] :
+       {std::pair{RTN_BLACKHOLE, "blackhole"}, std::pair{RTN_UNREACHABLE, "unreachable"},
+        std::pair{RTN_PROHIBIT, "prohibited"}})
+    EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, static_cast<unsigned char>(type)),
+                             {kTen, attribute(RTA_OIF, 1)})),
+              std::string("add 10.0.0.0/8 ") + words);
   for (const unsigned char type : {RTN_LOCAL, RTN_BROADCAST, RTN_ANYCAST, RTN_MULTICAST, RTN_THROW, RTN_NAT})
     EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv4_route(8, type), {kTen, kDev3})), "nothing") << int{type};
 }
@@ -230,11 +233,15 @@ TEST(NetlinkMessage, MulticastAndLinkLocalDestinations) {
   EXPECT_EQ(parsed(message(RTM_NEWROUTE, ipv6_route(10), {to("fec0::"), kDev3})), "add fec0::/10 dev 3");
 }
 
-std::string neighbor(unsigned type, int state, std::initializer_list<Octets> attributes, unsigned flags = 0) {
+ndmsg neighbor_in(int state) {
   ndmsg m{};
   m.ndm_family = AF_INET;
   m.ndm_ifindex = 3;
   m.ndm_state = static_cast<std::uint16_t>(state);
+  return m;
+}
+std::string neighbor(unsigned type, int state, std::initializer_list<Octets> attributes, unsigned flags = 0) {
+  ndmsg m = neighbor_in(state);
   m.ndm_flags = static_cast<std::uint8_t>(flags);
   return parsed(message(type, m, attributes));
 }
@@ -242,12 +249,25 @@ const Octets kNeighbor = attribute(NDA_DST, address("192.0.2.1"));
 const Octets kMac = attribute(NDA_LLADDR, MacAddress{{2, 0, 0, 0, 0, 0x1f}});
 
 TEST(NetlinkMessage, NeighborIsThereInTheStatesInWhichItsMacIsUsed) {
-  for (const int state : {NUD_REACHABLE, NUD_STALE, NUD_DELAY, NUD_PROBE, NUD_PERMANENT, NUD_NOARP})
+  for (const int state : {NUD_REACHABLE, NUD_STALE, NUD_DELAY, NUD_PROBE})
     EXPECT_EQ(neighbor(RTM_NEWNEIGH, state, {kNeighbor, kMac}),
               "add 192.0.2.1 dev 3 lladdr 02:00:00:00:00:1f");
+  for (const int state : {NUD_PERMANENT, NUD_NOARP})
+    EXPECT_EQ(neighbor(RTM_NEWNEIGH, state, {kNeighbor, kMac}),
+              "add 192.0.2.1 dev 3 lladdr 02:00:00:00:00:1f fixed");
   for (const int state : {NUD_FAILED, NUD_INCOMPLETE, NUD_NONE})
     EXPECT_EQ(neighbor(RTM_NEWNEIGH, state, {kNeighbor, kMac}), "remove 192.0.2.1 dev 3");
-  EXPECT_EQ(neighbor(RTM_DELNEIGH, NUD_REACHABLE, {kNeighbor, kMac}), "remove 192.0.2.1 dev 3");
+  EXPECT_EQ(neighbor(RTM_DELNEIGH, NUD_REACHABLE, {kNeighbor, kMac}), "remove 192.0.2.1 dev 3 fixed");
+}
+
+// Who asks us something is in the kernel's table without having answered anything.
+TEST(NetlinkMessage, NeighborThatHasAnsweredIsConfirmed) {
+  const auto confirmed = [](int state) {
+    const Octets m = message(RTM_NEWNEIGH, neighbor_in(state), {kNeighbor, kMac});
+    return std::get<NeighborEvent>(parse_message(m)).confirmed;
+  };
+  for (const int state : {NUD_REACHABLE, NUD_PERMANENT, NUD_NOARP}) EXPECT_TRUE(confirmed(state)) << state;
+  for (const int state : {NUD_STALE, NUD_DELAY, NUD_PROBE}) EXPECT_FALSE(confirmed(state)) << state;
 }
 
 TEST(NetlinkMessage, NeighborWithoutAUsableMac) {

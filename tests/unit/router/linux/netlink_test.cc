@@ -121,7 +121,7 @@ TEST_F(NetlinkMonitorTest, FollowsRoutes) {
   follow();
   expect_route("10.77.0.0/16 metric 5", "add 10.77.0.0/16 via 10.9.1.1" + dev + " metric 5");
   expect_route("10.78.0.0/16 metric 0", "add 10.78.0.0/16 blackhole");
-  expect_route("10.79.0.0/16 metric 0", "add 10.79.0.0/16 blackhole");
+  expect_route("10.79.0.0/16 metric 0", "add 10.79.0.0/16 unreachable");
   expect_route("10.80.0.0/16 metric 0", "add 10.80.0.0/16 via 10.9.1.1" + dev + " via 10.9.1.2" + dev);
   expect_route("10.81.0.0/16 metric 0", "add 10.81.0.0/16 via 2001:db8:1::1" + dev);
   run("ip route replace 10.77.0.0/16 via 10.9.1.9 metric 5 && ip route del 10.80.0.0/16");
@@ -155,8 +155,8 @@ TEST_F(NetlinkMonitorTest, FollowsNeighborsAndAddresses) {
   run("ip neigh add 10.9.1.1 lladdr 02:00:00:00:00:77 nud permanent dev a0 && ip addr add 10.5.0.1/24 dev "
       "a0");
   follow();
-  EXPECT_THAT(mirror_.now,
-              Contains(Pair("neighbor 10.9.1.1" + dev, "add 10.9.1.1" + dev + " lladdr 02:00:00:00:00:77")));
+  EXPECT_THAT(mirror_.now, Contains(Pair("neighbor 10.9.1.1" + dev,
+                                         "add 10.9.1.1" + dev + " lladdr 02:00:00:00:00:77 fixed")));
   EXPECT_THAT(mirror_.now, Contains(Pair("address 10.5.0.1/24" + dev, ::testing::_)));
   run("ip neigh del 10.9.1.1 dev a0 && ip addr del 10.5.0.1/24 dev a0");
   follow();

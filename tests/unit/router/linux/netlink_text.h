@@ -19,7 +19,8 @@ inline Prefix prefix(const std::string& text) {
 
 inline std::string text_of(const RouteEvent& r) {
   std::string out = (r.action == EventAction::add ? "add " : "remove ") + to_string(r.to);
-  if (r.blackhole) out += " blackhole";
+  constexpr const char* kRefusals[] = {"?", " blackhole", "?", " unreachable", " prohibited"};
+  if (r.blackhole) out += kRefusals[r.refusal];
   for (const auto& hop : r.next_hops)
     out += (hop.via ? " via " + to_string(*hop.via) : "") +
            (hop.ifindex != 0 ? " dev " + std::to_string(hop.ifindex) : "") +
@@ -38,7 +39,9 @@ inline std::string text_of(const NextHopEvent& n) {
 }
 inline std::string text_of(const NeighborEvent& n) {
   const std::string what = to_string(n.address) + " dev " + std::to_string(n.ifindex);
-  return n.action == EventAction::add ? "add " + what + " lladdr " + to_string(n.mac) : "remove " + what;
+  const std::string fixed = n.fixed ? " fixed" : "";
+  if (n.action == EventAction::remove) return "remove " + what + fixed;
+  return "add " + what + " lladdr " + to_string(n.mac) + fixed;
 }
 inline std::string text_of(const AddressEvent& a) {
   return (a.action == EventAction::add ? "add " : "remove ") + to_string(a.address) + " dev " +

@@ -23,12 +23,22 @@ constexpr Time at(Duration d) {
 
 struct ResponderTest : testing::Test {
   static constexpr std::uint16_t kMtu = 1500;
+  static constexpr std::size_t kFrom = 3;  // the port that packets come by
   PortAddresses addresses{{prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64")},
                           {prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64"), prefix("10.2.0.254/24")},
                           kOurs};
-  Responder responder{kOurs, addresses, kMtu, at(0s), 4};
+  Responder responder{kOurs, addresses, kMtu, at(0s), Responder::Answers::all, 4};
 
   ResponderTest() { sent(); }
+  static Octets who_has(const char* target) {
+    return arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody, target);
+  }
+  // It is asked for, and answers as kPeer.
+  void learn(const char* station) {
+    responder.want(address(station), at(0s));
+    sent();
+    receive(arp_frame(Operation::reply, kOurs, kPeer, station, kOurs, "10.1.0.254"));
+  }
   // What it sends now.
   std::vector<Octets> sent(Time now = at(0s)) {
     endpoints::Slots room(64);
@@ -76,9 +86,61 @@ TEST_F(ResponderTest, AnnouncesItsAddressesAtTheStartAndWhenTheLinkComesUp) {
 TEST_F(ResponderTest, AnswersArpForItsAddressAndRemembersWhoAsks) {
   EXPECT_EQ(receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254")),
             Result::arp_reply);
-  EXPECT_THAT(sent(),
-              ElementsAre(arp_frame(Operation::reply, kPeer, kOurs, "10.1.0.254", kPeer, "10.1.0.1")));
+  EXPECT_THAT(sent(), ElementsAre(arp_frame(Operation::reply, kPeer, kOurs, "10.1.0.254", kPeer, "10.1.0.1"),
+                                  who_has("10.1.0.1")));
+  EXPECT_THAT(facts(), IsEmpty()) << "whoever says so";
+  receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
+}
+
+TEST_F(ResponderTest, WithAKernelBehindThePortItAsksAndLeavesTheAnswersToIt) {
+  Responder silent(kOurs, addresses, kMtu, at(0s), Responder::Answers::none);
+  endpoints::Slots room(8);
+  EXPECT_EQ(silent.poll(room.slots, at(0s)), 0U) << "no announcements";
+  EXPECT_EQ(silent.receive(
+                arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254"), at(0s)),
+            Result::unhandled);
+  EXPECT_EQ(silent.receive(solicitation(kPeer, "2001:db8:1::1", "ff02::1:ff00:fe", "2001:db8:1::fe"), at(0s)),
+            Result::unhandled);
+  EXPECT_EQ(silent.receive(probe(kPeer, "2001:db8:1::fe"), at(0s)), Result::unhandled);
+  EXPECT_EQ(silent.receive(ping(kPeer, "10.1.0.1", "10.1.0.254"), at(0s)), Result::unhandled);
+  ASSERT_EQ(silent.poll(room.slots, at(0s)), 2U);
+  EXPECT_EQ(frame(room, 0), who_has("10.1.0.1"));
+  EXPECT_EQ(frame(room, 1), solicitation(kOurs, "2001:db8:1::fe", "ff02::1:ff00:1", "2001:db8:1::1"));
+  silent.receive(advertisement(kOurs, "2001:db8:1::1", "2001:db8:1::fe", 0x60, "2001:db8:1::1", kPeer),
+                 at(0s));
+  EXPECT_NE(silent.neighbors().find(address("2001:db8:1::1")), nullptr);
+}
+
+TEST_F(ResponderTest, AKernelsAddressesAreThePortsToo) {
+  Responder silent(kOurs, addresses, kMtu, at(0s), Responder::Answers::none);
+  const Octets ask = arp_frame(Operation::request, kBroadcast, kPeer, "10.9.0.1", kNobody, "10.9.0.254");
+  EXPECT_EQ(silent.receive(ask, at(0s)), Result::not_ours);
+  silent.add_address(prefix("10.9.0.254/24"));
+  silent.receive(ask, at(0s));
+  endpoints::Slots room(8);
+  ASSERT_EQ(silent.poll(room.slots, at(0s)), 1U);
+  EXPECT_EQ(frame(room, 0),
+            arp_frame(Operation::request, kBroadcast, kOurs, "10.9.0.254", kNobody, "10.9.0.1"));
+  silent.remove_address(prefix("10.9.0.254/24"));
+  EXPECT_EQ(silent.receive(ask, at(0s)), Result::not_ours);
+}
+
+TEST_F(ResponderTest, AForgedAnnouncementDoesNotTakeAKnownStation) {
+  learn("10.1.0.1");
+  facts();
+  for (const auto& forged :
+       {arp_frame(Operation::request, kBroadcast, kOther, "10.1.0.1", kNobody, "10.1.0.1"),
+        arp_frame(Operation::reply, kBroadcast, kOther, "10.1.0.1", kBroadcast, "10.1.0.1"),
+        arp_frame(Operation::reply, kOurs, kOther, "10.1.0.1", kOurs, "10.1.0.254")})
+    EXPECT_EQ(receive(forged, at(5s)), Result::contested);
+  EXPECT_EQ(
+      receive(arp_frame(Operation::request, kBroadcast, kOther, "10.1.0.1", kNobody, "10.1.0.254"), at(5s)),
+      Result::arp_reply);
+  EXPECT_THAT(facts(), IsEmpty());
+  EXPECT_THAT(sent(at(5s)), testing::Contains(arp_frame(Operation::request, kPeer, kOurs, "10.1.0.254",
+                                                        kNobody, "10.1.0.1")))
+      << "the known station is asked";
 }
 
 TEST_F(ResponderTest, AnswersArpForNobodyElse) {
@@ -113,8 +175,10 @@ TEST_F(ResponderTest, RepliesCountOnlyWhereItAsked) {
   EXPECT_EQ(receive(reply), Result::unasked);
   EXPECT_EQ(responder.neighbors().size(), 0U);
   ASSERT_TRUE(responder.want(address("10.1.0.1"), at(0s)));
-  EXPECT_THAT(sent(), ElementsAre(arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody,
-                                            "10.1.0.1")));
+  EXPECT_THAT(sent(), ElementsAre(who_has("10.1.0.1")));
+  EXPECT_EQ(receive(arp_frame(Operation::reply, kBroadcast, kOther, "10.1.0.1", kOther, "10.1.0.1")),
+            Result::unasked)
+      << "not to us";
   EXPECT_EQ(receive(reply), Result::learned);
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
 }
@@ -123,10 +187,10 @@ TEST_F(ResponderTest, AFloodOfArpFillsTheTableAndNoMore) {
   for (int i = 1; i <= 200; ++i) {
     const auto r = receive(arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0." + std::to_string(i),
                                      kNobody, "10.1.0.254"));
-    EXPECT_EQ(r, i <= 4 ? Result::arp_reply : i <= 32 ? Result::table_full : Result::limited) << i;
+    EXPECT_EQ(r, i <= 32 ? Result::arp_reply : Result::limited) << i;
   }
   EXPECT_EQ(responder.neighbors().size(), 4U);
-  EXPECT_EQ(sent().size(), 32U) << "no more at once";
+  EXPECT_EQ(sent().size(), 32U + 4U) << "no more at once";
 }
 
 TEST_F(ResponderTest, TruncatedArpIsMalformed) {
@@ -140,10 +204,11 @@ TEST_F(ResponderTest, TruncatedArpIsMalformed) {
   EXPECT_THAT(sent(), IsEmpty());
 }
 
-TEST_F(ResponderTest, TagsAreRefusedByName) {
+// Whoever hands frames over has taken them away.
+TEST_F(ResponderTest, KnowsNoTags) {
   Octets tagged = arp_frame(Operation::request, kBroadcast, kPeer, "10.1.0.1", kNobody, "10.1.0.254");
   for (const std::uint8_t byte : Octets{7, 0, 0, 0x81}) tagged.insert(tagged.begin() + 12, byte);
-  EXPECT_EQ(receive(tagged), Result::tagged);
+  EXPECT_EQ(receive(tagged), Result::unhandled);
 }
 
 // --- neighbour discovery ---
@@ -152,14 +217,17 @@ TEST_F(ResponderTest, AnswersSolicitationsForItsAddressesAsARouter) {
   const Octets ask = solicitation(kPeer, "2001:db8:1::1", "ff02::1:ff00:fe", "2001:db8:1::fe");
   EXPECT_EQ(receive(ask), Result::advertisement);
   EXPECT_THAT(sent(), ElementsAre(advertisement(kPeer, "2001:db8:1::fe", "2001:db8:1::1", 0xe0,
-                                                "2001:db8:1::fe", kOurs)));
+                                                "2001:db8:1::fe", kOurs),
+                                  solicitation(kOurs, "2001:db8:1::fe", "ff02::1:ff00:1", "2001:db8:1::1")));
+  receive(advertisement(kOurs, "2001:db8:1::1", "2001:db8:1::fe", 0x60, "2001:db8:1::1", kPeer));
   EXPECT_THAT(facts(), ElementsAre("2001:db8:1::1 at 02:00:00:00:00:99"));
 }
 
 TEST_F(ResponderTest, ItsLinkLocalAddressIsItsOwnToo) {
   EXPECT_EQ(receive(solicitation(kPeer, "fe80::99", "ff02::1:ff00:1", "fe80::ff:fe00:1")),
             Result::advertisement);
-  EXPECT_THAT(facts(), ElementsAre("fe80::99 at 02:00:00:00:00:99"));
+  EXPECT_THAT(sent(),
+              testing::Contains(solicitation(kOurs, "fe80::ff:fe00:1", "ff02::1:ff00:99", "fe80::99")));
 }
 
 TEST_F(ResponderTest, DuplicateAddressDetectionIsAnsweredToEverybody) {
@@ -175,18 +243,20 @@ TEST_F(ResponderTest, SolicitationsForOthersAreNotAnswered) {
   EXPECT_THAT(sent(), IsEmpty());
 }
 
-TEST_F(ResponderTest, AdvertisementsFollowTheOverrideFlag) {
-  const auto from = [](std::uint8_t flags, const MacAddress& mac) {
-    return advertisement(kOurs, "2001:db8:1::1", "2001:db8:1::fe", flags, "2001:db8:1::1", mac);
+TEST_F(ResponderTest, AdvertisementsCountWhereTheyAnswer) {
+  const auto from = [](std::uint8_t flags, const MacAddress& mac, const char* to = "2001:db8:1::fe") {
+    return advertisement(kOurs, "2001:db8:1::1", to, flags, "2001:db8:1::1", mac);
   };
   EXPECT_EQ(receive(from(0x60, kPeer)), Result::unasked);
   responder.want(address("2001:db8:1::1"), at(0s));
   EXPECT_THAT(sent(), ElementsAre(solicitation(kOurs, "2001:db8:1::fe", "ff02::1:ff00:1", "2001:db8:1::1")));
+  EXPECT_EQ(receive(from(0x20, kOther)), Result::unasked) << "unsolicited";
+  EXPECT_EQ(receive(from(0x60, kOther, "ff02::1")), Result::malformed);
+  EXPECT_EQ(receive(from(0x60, kOther, "2001:db8:1::7")), Result::unasked) << "not to us";
   EXPECT_EQ(receive(from(0x60, kPeer)), Result::learned);
-  EXPECT_EQ(receive(from(0x40, kOther)), Result::unasked) << "no override: another station is known";
-  EXPECT_EQ(receive(from(0x20, kOther)), Result::learned);
-  EXPECT_THAT(facts(),
-              ElementsAre("2001:db8:1::1 at 02:00:00:00:00:99", "2001:db8:1::1 at 02:00:00:00:00:77"));
+  for (const std::uint8_t flags : Octets{0x20, 0x40, 0x60})
+    EXPECT_EQ(receive(from(flags, kOther)), Result::contested) << "another station is known";
+  EXPECT_THAT(facts(), ElementsAre("2001:db8:1::1 at 02:00:00:00:00:99"));
 }
 
 TEST_F(ResponderTest, DiscoveryWithAWrongChecksumIsMalformed) {
@@ -238,7 +308,7 @@ TEST_F(ResponderTest, PingsBeyondTheRateAreNotAnswered) {
 TEST_F(ResponderTest, APacketWaitsForItsNextHopAndGoesOnWithItsTtlOneLess) {
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
   const Octets packet(frame.begin() + 14, frame.end());
-  ASSERT_TRUE(responder.hold(address("10.1.0.1"), packet, at(0s)));
+  ASSERT_TRUE(responder.hold(address("10.1.0.1"), packet, kFrom, at(0s)));
   EXPECT_THAT(sent(), ElementsAre(arp_frame(Operation::request, kBroadcast, kOurs, "10.1.0.254", kNobody,
                                             "10.1.0.1")));
   receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
@@ -247,15 +317,17 @@ TEST_F(ResponderTest, APacketWaitsForItsNextHopAndGoesOnWithItsTtlOneLess) {
   EXPECT_THAT(sent(at(1s)), IsEmpty()) << "once";
 }
 
-TEST_F(ResponderTest, TheNewestPacketWaits) {
+TEST_F(ResponderTest, PacketsThatWaitKeepTheirOrder) {
   const Octets first = udp(kOther, "192.0.2.1", "10.1.0.1"), second = udp(kOther, "192.0.2.2", "10.1.0.1");
-  responder.hold(address("10.1.0.1"), std::span(first).subspan(14), at(0s));
-  responder.hold(address("10.1.0.1"), std::span(second).subspan(14), at(0s));
+  responder.hold(address("10.1.0.1"), std::span(first).subspan(14), kFrom, at(0s));
+  responder.hold(address("10.1.0.1"), std::span(second).subspan(14), kFrom, at(0s));
   sent();
   receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
   facts();
-  EXPECT_THAT(sent(), ElementsAre(ethernet(kPeer, kOurs, 0x0800) +
-                                  one_hop_on(Octets(second.begin() + 14, second.end()))));
+  const auto on = [](const Octets& frame) {
+    return ethernet(kPeer, kOurs, 0x0800) + one_hop_on(Octets(frame.begin() + 14, frame.end()));
+  };
+  EXPECT_THAT(sent(), ElementsAre(on(first), on(second)));
 }
 
 // They were on their way here when the station answered.
@@ -267,7 +339,7 @@ TEST_F(ResponderTest, PacketsForAStationThatIsKnownGoAtOnceBehindWhatWaits) {
                        one_hop_on(Octets(frames.back().begin() + 14, frames.back().end())));
   }
   const auto hold = [&](std::size_t i) {
-    return responder.hold(address("10.1.0.1"), std::span(frames[i]).subspan(14), at(0s));
+    return responder.hold(address("10.1.0.1"), std::span(frames[i]).subspan(14), kFrom, at(0s));
   };
   EXPECT_TRUE(hold(0));
   sent();
@@ -278,12 +350,14 @@ TEST_F(ResponderTest, PacketsForAStationThatIsKnownGoAtOnceBehindWhatWaits) {
   EXPECT_THAT(sent(), ElementsAre(expected[0], expected[1], expected[2]));
   EXPECT_TRUE(hold(3));
   EXPECT_THAT(sent(), ElementsAre(expected[3]));
-  EXPECT_FALSE(responder.hold(address("10.1.0.1"), Octets(kMtu + 1), at(0s))) << "larger than a frame";
+  EXPECT_FALSE(responder.hold(address("10.1.0.1"), Octets(kMtu + 1), kFrom, at(0s))) << "larger than a frame";
 }
 
 TEST_F(ResponderTest, NotMoreThanTheOutboxHolds) {
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
-  const auto hold = [&] { return responder.hold(address("10.1.0.1"), std::span(frame).subspan(14), at(0s)); };
+  const auto hold = [&] {
+    return responder.hold(address("10.1.0.1"), std::span(frame).subspan(14), kFrom, at(0s));
+  };
   hold();
   sent();
   receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"));
@@ -297,24 +371,31 @@ TEST_F(ResponderTest, NotMoreThanTheOutboxHolds) {
 TEST_F(ResponderTest, WhoDoesNotAnswerKeepsNothingWaiting) {
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
   const auto packet = std::span(frame).subspan(14);
-  EXPECT_TRUE(responder.hold(address("10.1.0.1"), packet, at(0s)));
+  EXPECT_TRUE(responder.hold(address("10.1.0.1"), packet, kFrom, at(0s)));
   for (const Duration t : {0s, 1s, 2s}) EXPECT_EQ(sent(at(t)).size(), 1U);
   responder.want(address("10.1.0.1"), at(3s));
   EXPECT_EQ(sent(at(4s)).size(), 1U);
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 gone"));
-  EXPECT_FALSE(responder.hold(address("10.1.0.1"), packet, at(5s)));
+  EXPECT_FALSE(responder.hold(address("10.1.0.1"), packet, kFrom, at(5s)));
   receive(arp_frame(Operation::reply, kOurs, kPeer, "10.1.0.1", kOurs, "10.1.0.254"), at(6s));
   EXPECT_THAT(facts(), ElementsAre("10.1.0.1 at 02:00:00:00:00:99"));
   EXPECT_THAT(sent(at(6s)), IsEmpty());
 }
 
-TEST_F(ResponderTest, OnlySoManyWait) {
-  Responder large(kOurs, addresses, kMtu, at(0s), 1000);
+TEST_F(ResponderTest, AScanOfOnePortLeavesTheQuestionsOfOthers) {
+  Responder large(kOurs, addresses, kMtu, at(0s));
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
-  for (std::size_t i = 0; i < HeldPackets::kFew; ++i)
-    EXPECT_TRUE(large.hold(address("10.1.0." + std::to_string(i + 1)), std::span(frame).subspan(14), at(0s)));
-  EXPECT_FALSE(large.hold(address("10.1.0.200"), std::span(frame).subspan(14), at(0s)));
-  EXPECT_FALSE(large.hold(address("10.1.0.1"), Octets(kMtu + 1), at(0s)));
+  const auto ask = [&](std::uint32_t host, std::size_t from) {
+    return large.hold(
+        IpAddress::v4(10, 1, static_cast<std::uint8_t>(host >> 8), static_cast<std::uint8_t>(host)),
+        std::span(frame).subspan(14), from, at(0s));
+  };
+  std::uint32_t asked = 0;
+  while (ask(asked, kFrom)) ++asked;
+  EXPECT_EQ(asked, 2 * RequestParts::kAtOnce);
+  EXPECT_TRUE(ask(0, kFrom)) << "is asked for already";
+  EXPECT_TRUE(ask(60'000, kFrom + 1));
+  EXPECT_EQ(large.refused(), 1U);
 }
 
 TEST_F(ResponderTest, WakesWhenThereIsSomethingToSend) {

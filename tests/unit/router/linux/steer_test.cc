@@ -10,8 +10,10 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -55,6 +57,15 @@ Octets ipv6(const char* destination) {
   return ipv6("2001:db8::1", destination);
 }
 
+// An IPv4 packet as ipv4() makes it, of another protocol, and the ports that begin it.
+Octets carrying(Octets packet, std::uint8_t protocol, std::uint16_t from = 1000, std::uint16_t to = 1000) {
+  packet[2 + 9] = protocol;
+  const Octets port_numbers{static_cast<std::uint8_t>(from >> 8), static_cast<std::uint8_t>(from),
+                            static_cast<std::uint8_t>(to >> 8), static_cast<std::uint8_t>(to)};
+  std::ranges::copy(port_numbers, packet.begin() + 2 + (packet[2] & 15) * 4);
+  return packet;
+}
+
 struct CloseObject {
   void operator()(bpf_object* o) const { bpf_object__close(o); }
 };
@@ -93,11 +104,37 @@ class SteerTest : public InNetworkNamespace {
     const SteerStats after = steer_->stats();
     std::string counted;
     for (std::size_t i = 0; i < after.size(); ++i)
-      for (auto n = before[i]; n < after[i]; ++n) counted += kSteerDecisionNames[i];
-    EXPECT_EQ(run.retval, static_cast<unsigned>(counted == "transit"     ? XDP_REDIRECT
-                                                : counted == "no_socket" ? XDP_DROP
-                                                                         : XDP_PASS));
+      for (auto n = before[i]; n < after[i]; ++n) counted += words(i);
+    EXPECT_EQ(run.retval, static_cast<unsigned>(counted == "transit"                     ? XDP_REDIRECT
+                                                : counted.find(' ') == std::string::npos ? XDP_PASS
+                                                                                         : XDP_DROP));
     return counted;
+  }
+  // "transit", and the class of what is passed to the kernel; of what is dropped, why.
+  static std::string words(std::size_t decision) {
+    const SteerDecisionInfo& info = kSteerDecisionInfo[decision];
+    const std::string name(info.frame_class);
+    return decision == STEER_TRANSIT || info.result == "passed" ? name
+                                                                : name + " " + std::string(info.result);
+  }
+  // How many of so many go to the kernel, one after the other at once.
+  std::uint64_t passed(const Octets& f, int count) {
+    const auto sum = [](const SteerStats& s) {
+      return std::accumulate(s.begin() + STEER_PASSED, s.begin() + STEER_LIMITED, std::uint64_t{0});
+    };
+    const auto all = [](const SteerStats& s) {
+      return std::accumulate(s.begin(), s.end(), std::uint64_t{0});
+    };
+    const SteerStats before = steer_->stats();
+    bpf_test_run_opts run{};
+    run.sz = sizeof(run);
+    run.data_in = f.data();
+    run.data_size_in = static_cast<std::uint32_t>(f.size());
+    run.repeat = count;
+    EXPECT_EQ(bpf_prog_test_run_opts(program_, &run), 0);
+    const SteerStats after = steer_->stats();
+    EXPECT_EQ(all(after) - all(before), static_cast<std::uint64_t>(count)) << "each is counted once";
+    return sum(after) - sum(before);
   }
 
   std::unique_ptr<bpf_object, CloseObject> object_;
@@ -125,14 +162,36 @@ TEST_F(SteerTest, OwnAddressesAreTheKernels) {
   EXPECT_EQ(decision(frame(ipv6("2001:db8::fe"))), "local");
 }
 
+TEST_F(SteerTest, RoutingProtocolsAreAClassOfTheirOwn) {
+  const Octets to_us = ipv4("10.1.0.254");
+  constexpr std::uint8_t tcp = 6, udp = 17;
+  for (const Octets& packet :
+       {carrying(to_us, 89), carrying(to_us, tcp, 179), carrying(to_us, tcp, 9000, 179),
+        carrying(to_us, udp, 9000, 3784), carrying(to_us, udp, 9000, 4784)})
+    EXPECT_EQ(decision(frame(packet)), "routing");
+  for (const Octets& packet : {carrying(to_us, tcp, 9000, 22), carrying(to_us, udp, 9000, 179)})
+    EXPECT_EQ(decision(frame(packet)), "local");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "fe80::2", 89))), "routing");
+  EXPECT_EQ(decision(frame(carrying(ipv4("10.2.0.1"), tcp, 179))), "transit");
+  // Not where other bytes stand in the place of ports.
+  Octets fragment = carrying(to_us, tcp, 179, 179);
+  fragment[2 + 7] = 1;
+  EXPECT_EQ(decision(frame(fragment)), "local");
+  Octets options = to_us;
+  options[2] = 0x47;
+  options.insert(options.end(), 8, 0);
+  EXPECT_EQ(decision(frame(carrying(options, tcp, 179))), "routing");
+  EXPECT_EQ(decision(frame(options)), "local");
+}
+
 // The data plane judges congestion signals, for whomever they are; other ICMP to us is the kernel's.
 TEST_F(SteerTest, CongestionSignalsAreNotTheKernels) {
   Octets signal = ipv4("10.1.0.254");
   signal[2 + 9] = 1;  // ICMP
-  EXPECT_EQ(decision(frame(signal)), "local");
+  EXPECT_EQ(decision(frame(signal)), "icmp");
   signal[2 + 20] = 253;
   EXPECT_EQ(decision(frame(signal)), "transit");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, 128))), "local");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, 128))), "icmp");
   EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, 100))), "transit");
 }
 
@@ -160,21 +219,29 @@ TEST_F(SteerTest, AddressesHaveARoomAndItsEndIsToldNotFatal) {
 
 TEST_F(SteerTest, ArpAndOtherEtherTypes) {
   EXPECT_EQ(decision(frame({0x08, 0x06})), "arp");
-  EXPECT_EQ(decision(frame({0x88, 0xcc})), "non_ip");  // LLDP
-  EXPECT_EQ(decision(frame({0x00, 0x26})), "non_ip");  // an IEEE 802.3 length: IS-IS, spanning tree
+  EXPECT_EQ(decision(frame({0x88, 0xcc})), "other");                   // LLDP
+  EXPECT_EQ(decision(frame({0x00, 0x26, 0x42, 0x42, 3})), "other");    // IEEE 802.3: spanning tree
+  EXPECT_EQ(decision(frame({0x00, 0x26, 0xfe, 0xfe, 3})), "routing");  // IS-IS
 }
 
 TEST_F(SteerTest, MulticastAndBroadcastMacs) {
   const Octets broadcast(6, 0xff), ospf{0x01, 0x00, 0x5e, 0, 0, 5};
-  EXPECT_EQ(decision(frame({0x08, 0x06}, broadcast)), "multicast");
-  EXPECT_EQ(decision(frame(ipv4("224.0.0.5"), ospf)), "multicast");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1"), {0x33, 0x33, 0, 0, 0, 1})), "multicast");
+  EXPECT_EQ(decision(frame({0x08, 0x06}, broadcast)), "arp");
+  EXPECT_EQ(decision(frame(ipv4("224.0.0.5"), ospf)), "group");
+  EXPECT_EQ(decision(frame(ipv4("10.2.0.1"), ospf)), "group");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1"), {0x33, 0x33, 0, 0, 0, 1})), "group");
+  EXPECT_EQ(decision(frame(carrying(ipv4("224.0.0.5"), 89), ospf)), "routing");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 135), {0x33, 0x33, 0, 0, 0, 1})), "nd");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 128), {0x33, 0x33, 0, 0, 0, 1})), "group");
+  Octets cut = frame(ipv6("fe80::1", "ff02::1"), {0x33, 0x33, 0, 0, 0, 1});
+  cut.resize(14 + 39);
+  EXPECT_EQ(decision(cut), "group");
 }
 
 TEST_F(SteerTest, Ipv6LinkLocalScope) {
-  EXPECT_EQ(decision(frame(ipv6("fe80::1", "2001:db8:1::1"))), "link_local");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fe80::1"))), "link_local");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "febf::1"))), "link_local");  // fe80::/10
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "2001:db8:1::1"))), "local");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fe80::1"))), "local");
+  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "febf::1"))), "local");  // fe80::/10
   EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fec0::1"))), "transit");
 }
 
@@ -182,27 +249,129 @@ TEST_F(SteerTest, Ipv6LinkLocalScope) {
 TEST_F(SteerTest, NeighborDiscoveryOfOthersIsTransit) {
   for (const auto type : std::initializer_list<std::uint8_t>{133, 134, 135, 136, 137}) {
     EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8:1::1", 58, type))), "transit") << int{type};
-    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, type))), "local") << int{type};
-    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "fe80::1", 58, type))), "link_local") << int{type};
+    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, type))), "nd") << int{type};
+    EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "fe80::1", 58, type))), "nd") << int{type};
   }
 }
 
-TEST_F(SteerTest, BehindOneOrTwoTags) {
-  for (const Octets& tags : {kTag, kServiceTag, kServiceTag + kTag, kTag + kTag}) {
-    EXPECT_EQ(decision(frame(tags + ipv4("10.2.0.1"))), "transit");
-    EXPECT_EQ(decision(frame(tags + ipv4("10.1.0.254"))), "local");
-    EXPECT_EQ(decision(frame(tags + ipv6("2001:db8:1::1"))), "transit");
-    EXPECT_EQ(decision(frame(tags + ipv6("2001:db8::fe"))), "local");
-    EXPECT_EQ(decision(frame(tags + Octets{0x08, 0x06})), "arp");
+// --- limits ---
+
+constexpr int kArp = 2000, kIcmp = 1000, kRouting = 10'000;  // a second
+
+Octets arp_of(std::uint8_t sender) {
+  Octets f = frame({0x08, 0x06}, Octets(6, 0xff));
+  f[11] = sender;
+  return f;
+}
+
+class SteerLimitTest : public SteerTest {
+ protected:
+  using Clock = std::chrono::steady_clock;
+  void SetUp() override {
+    SteerTest::SetUp();
+    if (IsSkipped()) return;
+    const std::uint32_t only = 0, secret = 1;  // the same parts in every run
+    ASSERT_EQ(bpf_map_update_elem(bpf_object__find_map_fd_by_name(object_.get(), ".bss"), &only, &secret, 0),
+              0);
   }
-  EXPECT_EQ(decision(frame(kTag + kTag + kTag + ipv4("10.2.0.1"))), "non_ip");
+  void exhaust(const Octets& f) {
+    exhausted_ = Clock::now();
+    passed(f, 20'000);
+  }
+  // What has come back since.
+  double more(int rate) const {
+    return rate * std::chrono::duration<double>(Clock::now() - exhausted_).count() + 1;
+  }
+  Clock::time_point exhausted_;
+};
+
+TEST_F(SteerLimitTest, WhoIsAloneMayUseHalfABucketAtOnceAndThenTheRate) {
+  exhausted_ = Clock::now();
+  const auto n = static_cast<double>(passed(arp_of(1), 20'000));
+  EXPECT_GE(n, kArp / 8);
+  EXPECT_LE(n, kArp / 8 + more(kArp));
+}
+
+TEST_F(SteerLimitTest, WhoAsksForLittleGetsItBesideWhoAsksForAll) {
+  exhaust(arp_of(1));
+  for (std::uint8_t sender = 2; sender < 6; ++sender) {
+    EXPECT_EQ(passed(arp_of(sender), 20), 20u) << int{sender};
+    EXPECT_LE(static_cast<double>(passed(arp_of(1), 100)), more(kArp));
+  }
+}
+
+TEST_F(SteerLimitTest, EachClassHasItsOwn) {
+  exhaust(arp_of(1));
+  EXPECT_EQ(passed(frame(carrying(ipv4("10.1.0.254"), 89)), 1000), 1000u);
+  EXPECT_EQ(passed(frame(carrying(ipv4("10.1.0.254"), 1)), 100), 100u);
+  EXPECT_EQ(passed(frame(ipv4("10.1.0.254")), 2000), 2000u);
+}
+
+// Whoever has a thousand addresses has all the parts; but not those of neighbours that are known.
+TEST_F(SteerLimitTest, NeighborsThatAreKnownHaveRoom) {
+  steer_->add_neighbor({2, 0, 0, 0, 0, 77});
+  exhausted_ = Clock::now();
+  std::uint64_t others = 0;
+  for (int i = 0; i < 1500; ++i) {
+    Octets f = arp_of(1);
+    f[9] = static_cast<std::uint8_t>(i >> 8), f[10] = static_cast<std::uint8_t>(i);
+    others += passed(f, 1);
+  }
+  EXPECT_GE(others, kArp / 4u);
+  EXPECT_LE(static_cast<double>(others), kArp / 4 + more(kArp));
+  EXPECT_EQ(passed(arp_of(77), 100), 100u);
+}
+
+TEST_F(SteerLimitTest, APartIsANetworkOfSenders) {
+  const Octets echo = frame(carrying(ipv4("10.1.0.254"), 1));
+  Octets beside = echo, elsewhere = echo;
+  beside[29] ^= 1, elsewhere[28] ^= 1;  // of the same /24 and of another
+  exhaust(echo);
+  EXPECT_LE(static_cast<double>(passed(beside, 100)), more(kIcmp));
+  EXPECT_EQ(passed(elsewhere, 12), 12u);
+}
+
+TEST_F(SteerLimitTest, APartIsANetworkOfSendersIpv6) {
+  const Octets echo = frame(ipv6("2001:db8:1:100::1", "2001:db8::fe", 58, 128));
+  Octets beside = echo, elsewhere = echo;
+  beside[14 + 8 + 7] ^= 1, elsewhere[14 + 8 + 6] ^= 1;  // of the same /56 and of another
+  exhaust(echo);
+  EXPECT_LE(static_cast<double>(passed(beside, 100)), more(kIcmp));
+  EXPECT_EQ(passed(elsewhere, 12), 12u);
+}
+
+// Which stations of the Internet send BGP to us comes with the MAC address of a peer.
+TEST_F(SteerLimitTest, WhatComesThroughARoutingPeerIsNotThePeers) {
+  const Octets four = frame(carrying(ipv4("10.1.0.254"), 6, 9000, 179));
+  Octets six = frame(ipv6("2001:db8:1:100::1", "2001:db8::fe", 6));
+  six[14 + 40 + 3] = 179;
+  for (const auto& [peer, network] : {std::pair{four, 14 + 12 + 2}, std::pair{six, 14 + 8 + 6}}) {
+    Octets beyond = peer, beside = peer;
+    beyond[static_cast<std::size_t>(network)] ^= 1, beside[11] ^= 1;
+    exhaust(beyond);
+    EXPECT_LE(static_cast<double>(passed(beyond, 1000)), more(kRouting));
+    EXPECT_EQ(passed(peer, 100), 100u);
+    EXPECT_EQ(passed(beside, 100), 100u);
+  }
+}
+
+// Interfaces are the data plane's, whatever comes by them; VLAN 0 is a priority and no tag.
+TEST_F(SteerTest, BehindTagsAllIsTransit) {
+  const Octets priority{0x81, 0x00, 0xa0, 0x00};
+  for (const Octets& tags : {kTag, kServiceTag, kServiceTag + kTag, kTag + kTag, priority + kTag})
+    for (const Octets& rest :
+         {ipv4("10.2.0.1"), ipv4("10.1.0.254"), ipv6("2001:db8::fe"), Octets{0x08, 0x06}})
+      EXPECT_EQ(decision(frame(tags + rest)), "transit");
+  EXPECT_EQ(decision(frame(kTag + kTag + kTag + ipv4("10.2.0.1"))), "transit");
+  EXPECT_EQ(decision(frame(priority + ipv4("10.1.0.254"))), "local");
+  EXPECT_EQ(decision(frame(priority + Octets{0x08, 0x06})), "arp");
 }
 
 TEST_F(SteerTest, EveryLengthOfAFrameIsDecided) {
-  const Octets whole = frame(kServiceTag + kTag + ipv6("2001:db8::1", "2001:db8::fe", 58, 135));
+  const Octets whole = frame(Octets{0x81, 0x00, 0xa0, 0x00} + ipv6("2001:db8::1", "2001:db8::fe", 58, 135));
   for (std::size_t n = ETH_HLEN; n < whole.size();
        ++n) {  // the kernel runs no program on less than an Ethernet header
-    const std::string expected = n < 22 ? "non_ip" : n < 22 + 40 ? "transit" : "local";
+    const std::string expected = n < 18 ? "other" : n < 18 + 40 ? "transit" : n < 18 + 40 + 4 ? "icmp" : "nd";
     EXPECT_EQ(decision({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}), expected) << n;
   }
 }
@@ -211,7 +380,7 @@ TEST_F(SteerTest, EveryLengthOfAFrameIsDecided) {
 TEST_F(SteerTest, WithoutASocketTransitIsDropped) {
   const std::uint32_t queue = 0;
   ASSERT_EQ(bpf_map_delete_elem(bpf_object__find_map_fd_by_name(object_.get(), "xsks_map"), &queue), 0);
-  EXPECT_EQ(decision(frame(ipv4("10.2.0.1"))), "no_socket");
+  EXPECT_EQ(decision(frame(ipv4("10.2.0.1"))), "transit no_socket");
   EXPECT_EQ(decision(frame(ipv4("10.1.0.254"))), "local");
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/linux/kernel_routes.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace surety {
+
+namespace {
+
+constexpr int kChangesPerRound = 256;  // some microseconds each
+
+// Whether they lead to the same places; the kernel adds devices to gateways, and an order of its own.
+bool same_way(const RouteEvent& a, const RouteEvent& b) {
+  const auto gateways = [](const RouteEvent& r) {
+    std::vector<IpAddress> all;
+    for (const auto& hop : r.next_hops)
+      if (hop.via) all.push_back(*hop.via);
+    std::ranges::sort(all);
+    return all;
+  };
+  const auto device = [](const RouteEvent& r) {
+    return r.next_hops.size() == 1 && !r.next_hops[0].via ? r.next_hops[0].ifindex : 0;
+  };
+  return a.blackhole == b.blackhole && gateways(a) == gateways(b) && device(a) == device(b);
+}
+
+}  // namespace
+
+KernelRoutes::KernelRoutes(NetlinkCommands& commands, Refused refused)
+    : commands_(commands), refused_(std::move(refused)) {}
+
+KernelRoutes::~KernelRoutes() {
+  for (const Prefix& to : given_) {
+    try {
+      commands_.remove_route(to, kMetric);
+    } catch (const std::runtime_error&) {
+      // The kernel has taken it away already, with a device or its address.
+    }
+  }
+}
+
+void KernelRoutes::want(const std::vector<RouteEvent>& routes) {
+  for (const auto& [to, route] : wanted_) to_settle_.insert(to);
+  wanted_.clear();
+  told_.clear();
+  for (const RouteEvent& route : routes) {
+    wanted_[route.to] = route;
+    to_settle_.insert(route.to);
+  }
+}
+
+void KernelRoutes::on(const RouteEvent& event) {
+  if (event.action == EventAction::add) {
+    there_[event.to] = event;
+    seen_.insert(event.to);
+  } else {
+    there_.erase(event.to);
+  }
+  to_settle_.insert(event.to);
+}
+
+// What it did not repeat is gone: with a device that went down, without a word.
+void KernelRoutes::end_sync() {
+  synced_ = true;
+  std::erase_if(there_, [&](const auto& route) { return !seen_.contains(route.first); });
+  for (const auto& [to, route] : wanted_)
+    if (!there_.contains(to)) to_settle_.insert(to);
+}
+
+bool KernelRoutes::work() {
+  if (!synced_) return false;
+  for (int i = 0; i < kChangesPerRound && !to_settle_.empty(); ++i)
+    settle(to_settle_.extract(to_settle_.begin()).value());
+  return !to_settle_.empty();
+}
+
+void KernelRoutes::settle(const Prefix& to) {
+  const auto wanted = wanted_.find(to);
+  const auto there = there_.find(to);
+  try {
+    if (wanted == wanted_.end()) {
+      if (there != there_.end()) commands_.remove_route(to, kMetric);
+      given_.erase(to);
+    } else if (there == there_.end() || !same_way(wanted->second, there->second)) {
+      commands_.replace_route(to, kMetric, wanted->second);
+      given_.insert(to);
+    } else {
+      given_.insert(to);  // of an earlier run
+    }
+  } catch (const std::runtime_error& e) {
+    if (told_.insert(to).second && refused_) refused_(to_string(to) + ": " + e.what());
+  }
+}
+
+}  // namespace surety

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much of each class may go to the kernel, and that one sender does not use up what others need
+// (CONTRIBUTING.md rule 14). A class is a token bucket, and has parts, each a bucket of a sixteenth of its
+// rate; which part a frame is of, its tag or its sender says. A frame passes while more than half of the
+// class's tokens are there, or, while there are any, if its part has one: who is alone may use all, and who
+// asks for less than his part gets it. What comes from neighbours that are known has buckets of its own, so
+// that not even a sender with very many addresses is in their way.
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "steer_decision.h"
+
+#define SECOND 1000000000ull
+#define DEPTH (SECOND / 4)  // of every bucket: what comes in that time at its rate
+#define PARTS 256
+#define SHARE 16
+
+struct bucket {
+  struct bpf_spin_lock lock;
+  __u64 full_at;  // when it is full again, if nothing is taken meanwhile
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 2 * STEER_CLASSES);
+  __type(key, __u32);
+  __type(value, struct bucket);
+} police_classes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 2 * STEER_CLASSES * PARTS);
+  __type(key, __u32);
+  __type(value, struct bucket);
+} police_parts SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);  // whom nobody hears of goes first
+  __uint(max_entries, 4096);
+  __type(key, __u64);  // MAC address
+  __type(value, __u8);
+} neighbors SEC(".maps");
+
+// Between tokens, in nanoseconds.
+static __always_inline __u64 interval(enum steer_class class) {
+  switch (class) {
+#define X(NAME, name, rate, help) \
+  case STEER_##NAME:              \
+    return SECOND / rate;
+    STEER_CLASS_TABLE(X)
+#undef X
+    default:
+      return SECOND;
+  }
+}
+
+// Nobody outside knows which senders share a part.
+static __u32 part_secret;
+
+static __always_inline __u32 part_of(__u64 sender) {
+  if (!part_secret) part_secret = bpf_get_prandom_u32() | 1;
+  sender = (sender ^ part_secret) * 0x9e3779b97f4a7c15ull;
+  sender = (sender ^ (sender >> 32) ^ part_secret) * 0x9e3779b97f4a7c15ull;
+  return sender >> 56;
+}
+
+// Takes what a frame costs, if afterwards no more than `most` is missing.
+static __always_inline int take(struct bucket* b, __u64 now, __u64 cost, __u64 most) {
+  bpf_spin_lock(&b->lock);
+  __u64 full_at = (b->full_at > now ? b->full_at : now) + cost;
+  int has = full_at <= now + most;
+  if (has) b->full_at = full_at;
+  bpf_spin_unlock(&b->lock);
+  return has;
+}
+
+static __always_inline int admit(enum steer_class class, __u64 mac, __u64 sender) {
+  __u32 row = bpf_map_lookup_elem(&neighbors, &mac) ? STEER_CLASSES + class : class;
+  __u32 place = row * PARTS + part_of(sender);
+  struct bucket* all = bpf_map_lookup_elem(&police_classes, &row);
+  struct bucket* own = bpf_map_lookup_elem(&police_parts, &place);
+  if (!all || !own) return 1;
+  __u64 now = bpf_ktime_get_ns(), cost = interval(class);
+  int has_own = take(own, now, cost * SHARE, DEPTH);
+  return take(all, now, cost, has_own ? DEPTH : DEPTH / 2);
+}

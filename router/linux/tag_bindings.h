@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Behind which tag of a template an address is: who has it keeps it for as long as he answers, so that nobody
+// behind another tag can take it, and nobody has more than his part.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "config/address.h"
+#include "router/interfaces/interface_record.h"
+
+namespace surety {
+
+class TagBindings {
+ public:
+  // A host has one IPv4 address and several of IPv6 (link-local, and those of RFC 8981).
+  static constexpr std::uint32_t kV6PerHost = 4;
+
+  explicit TagBindings(std::uint32_t hosts) : most_{hosts, hosts * kV6PerHost} {}
+
+  // false: it is behind another one, or that one has as many as it may.
+  bool bind(const IpAddress& address, InterfaceIndex interface) {
+    if (const auto owner = find(address)) return *owner == interface;
+    std::uint32_t& count = counts_[key(interface, address)];
+    if (count >= most_[address.is_v6()]) return false;
+    ++count;
+    owners_.emplace(address, interface);
+    return true;
+  }
+  void release(const IpAddress& address) {
+    const auto at = owners_.find(address);
+    if (at == owners_.end()) return;
+    const auto count = counts_.find(key(at->second, address));
+    if (--count->second == 0) counts_.erase(count);
+    owners_.erase(at);
+  }
+  std::optional<InterfaceIndex> find(const IpAddress& address) const {
+    const auto at = owners_.find(address);
+    return at == owners_.end() ? std::nullopt : std::optional(at->second);
+  }
+  std::size_t size() const { return owners_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const IpAddress& a) const {
+      return (a.high * 0x9e3779b97f4a7c15u) ^ (a.low * 0xc2b2ae3d27d4eb4fu);
+    }
+  };
+  static std::uint32_t key(InterfaceIndex interface, const IpAddress& address) {
+    return std::uint32_t{interface} << 1 | address.is_v6();
+  }
+
+  std::uint32_t most_[2];
+  std::unordered_map<IpAddress, InterfaceIndex, Hash> owners_;
+  std::unordered_map<std::uint32_t, std::uint32_t> counts_;
+};
+
+}  // namespace surety

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/linux/tc_program.h"
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "router/process/bpf_object_path.h"
+
+namespace surety {
+namespace {
+
+// One handle for all routers: what one that was killed has left is replaced.
+bpf_tc_opts ours() {
+  bpf_tc_opts options{};
+  options.sz = sizeof(options);
+  options.handle = 0x5375;
+  options.priority = 1;
+  return options;
+}
+
+[[noreturn]] void refuse(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), "cannot " + what);
+}
+
+}  // namespace
+
+TcProgram::TcProgram(std::string_view file) : file_(file) {
+  const std::string path = bpf_object_path(file);
+  if (path.empty())
+    throw std::runtime_error(std::string(file) + " is not beside the program nor in ../lib/surety");
+  object_.reset(bpf_object__open_file(path.c_str(), nullptr));
+  if (!object_ || bpf_object__load(object_.get()) != 0) refuse(errno, "load " + path);
+}
+
+std::uint32_t TcProgram::attach(int ifindex, bpf_tc_attach_point point) {
+  auto hook = std::make_unique<bpf_tc_hook>();
+  hook->sz = sizeof(*hook);
+  hook->ifindex = ifindex;
+  hook->attach_point = point;
+  if (const int error = bpf_tc_hook_create(hook.get()); error != 0 && error != -EEXIST)
+    refuse(-error, "make a queueing discipline `clsact`");
+  bpf_tc_opts options = ours();
+  options.flags = BPF_TC_F_REPLACE;
+  options.prog_fd = bpf_program__fd(bpf_object__next_program(object_.get(), nullptr));
+  if (const int error = bpf_tc_attach(hook.get(), &options); error != 0)
+    refuse(-error, "attach " + std::string(file_));
+  attached_.reset(hook.release());
+  return options.prog_id;
+}
+
+int TcProgram::map(const char* name) const {
+  const int fd = bpf_object__find_map_fd_by_name(object_.get(), name);
+  if (fd < 0) throw std::runtime_error(std::string(file_) + " has no map " + name);
+  return fd;
+}
+
+void TcProgram::Detach::operator()(const bpf_tc_hook* hook) const {
+  const bpf_tc_opts options = ours();
+  bpf_tc_detach(hook, &options);
+  delete hook;
+}
+
+}  // namespace surety

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A BPF program of ours where the kernel's traffic control (`clsact`) sees the frames of an interface.
+//
+// It stays where the process is killed: the next router replaces it. Whatever it says must be right without
+// us.
+#pragma once
+
+#include <bpf/libbpf.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "router/process/fd.h"
+
+namespace surety {
+
+class TcProgram {
+ public:
+  // Loads the only program of `file` (bpf_object_path()), and attaches nothing yet. Needs CAP_BPF. Throws
+  // std::runtime_error, as all here.
+  explicit TcProgram(std::string_view file);
+
+  // Frames that come in (BPF_TC_INGRESS) or go out (BPF_TC_EGRESS) by it meet the program, as long as this
+  // object lives. In place of one of ours that is there. Returns the program's id. Needs CAP_NET_ADMIN.
+  std::uint32_t attach(int ifindex, bpf_tc_attach_point point);
+
+  int map(const char* name) const;  // its descriptor, which goes with this object
+
+ private:
+  struct Close {
+    void operator()(bpf_object* o) const { bpf_object__close(o); }
+  };
+  struct Detach {
+    void operator()(const bpf_tc_hook* hook) const;
+  };
+  std::string_view file_;
+  std::unique_ptr<bpf_object, Close> object_;
+  std::unique_ptr<const bpf_tc_hook, Detach> attached_;
+};
+
+}  // namespace surety
