@@ -19,6 +19,7 @@
 #include "endpoints/dpdk/plan.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/packet_pool.h"
+#include "router/process/bpf_object_path.h"
 
 namespace surety::endpoints {
 
@@ -77,7 +78,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
       options_(options),
       pool_(make_packet_pool("endpoint", ports, mbuf_count(ports), static_cast<int>(rte_socket_id()))) {
   prepare_interfaces(ports);
-  const std::string xdp = xdp_object_path("take_all.bpf.o");
+  const std::string xdp = bpf_object_path("take_all.bpf.o");
   std::vector<MacAddress> macs;
   for (std::size_t p = 0; p < ports.ports.size(); ++p) {
     if (xdp.empty() && ports.ports[p].device.kind == config::Device::Kind::af_xdp)
@@ -106,8 +107,9 @@ Session::~Session() {
 void Session::start_metrics() {
   const std::string& listen = options_.metrics ? *options_.metrics : config_.metrics.listen;
   if (listen.empty() || listen == "off") return;
-  metrics_ = std::make_unique<MetricsServer>(listen, [this] { return render(observer_->reading()); });
-  spdlog::info("metrics: http://{}/metrics", listen);
+  metrics_ = std::make_unique<MetricsServer>(listen, load_metrics_access(config_.metrics),
+                                             [this] { return render(observer_->reading()); });
+  spdlog::info("metrics: {}://{}/metrics", config_.metrics.tls ? "https" : "http", listen);
 }
 
 void Session::run(const std::atomic<bool>& stop) {

@@ -6,17 +6,23 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace surety {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Duration kAskAgain = 20ms, kAskEvery = 250ms, kLookEvery = 100ms;
+constexpr Duration kAskEvery = 250ms, kLookEvery = 100ms;
 // While frames go up and down, somebody waits for answers to them: then rounds are short.
 constexpr Duration kStayAwake = 20ms, kNap = 100us;
 constexpr std::size_t kRouteSteps = 20'000;  // a round's, some milliseconds
 constexpr std::size_t kLargestFrame = 65535 + 14 + 8;
+
+std::optional<IpAddress> router_id(const config::Config& config) {
+  if (config.router.id == 0) return {};
+  return IpAddress::v4(__builtin_bswap32(config.router.id));
+}
 
 timespec to_timespec(Duration d) {
   return {static_cast<time_t>(d / 1s), static_cast<long>((d % 1s).count())};
@@ -24,9 +30,11 @@ timespec to_timespec(Duration d) {
 
 }  // namespace
 
-Control::Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject, Backlog backlog)
-    : config_(config),
+Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports,
+                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject, Backlog backlog,
+                 std::shared_ptr<const Interfaces> interfaces)
+    : config_(std::move(config)),
+      interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config_)),
       ports_(ports),
       forwarding_(forwarding),
       punts_(punts),
@@ -34,10 +42,13 @@ Control::Control(const config::Config& config, std::span<const std::unique_ptr<D
       inject_(std::move(inject)),
       routes_(forwarding),
       gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
-      icmp_errors_(ports.size(), clock_.now()),
+      icmp_errors_(ports.size(), clock_.now(), router_id(config_)),
+      name_interfaces_(config_.icmp.interface_information),
       frame_(kLargestFrame) {
-  routes_.configure(config);
+  routes_.configure(config_, interfaces_);
+  share_addresses();
   open_ports();
+  open_interfaces();
   // From here on, what concerns all routes goes on beside what else there is to do, and packets may be on
   // their way to neighbours that are not known yet.
   routes_.limit_work(kRouteSteps);
@@ -46,13 +57,13 @@ Control::Control(const config::Config& config, std::span<const std::unique_ptr<D
 }
 
 Control::~Control() {
-  for (const auto& [ifindex, address] : given_) {
-    try {
-      commands_->remove_address(ifindex, address);
-    } catch (const std::runtime_error& e) {
-      spdlog::warn("{}", e.what());
-    }
-  }
+  for_each_link([&](const ControlPort& c) {
+    if (c.tap)
+      c.responder->neighbors().for_each_known(
+          [&](const IpAddress& address, const MacAddress&) { tell_kernel(c, address, {}); });
+  });
+  kernel_routes_.reset();
+  take_addresses_back();
 }
 
 std::vector<InterfaceSettings> Control::prepare_interfaces(const config::Config& config) {
@@ -78,9 +89,9 @@ void Control::round(std::chrono::milliseconds patience) {
   wait(more_routes_ ? Duration{0} : Duration(patience));
   if (monitor_) monitor_->poll(*this);
   more_routes_ = routes_.work();
+  if (kernel_routes_) more_routes_ |= kernel_routes_->work();
   const Time now = clock_.now();
   if (now >= next_ask_) {
-    asked_.clear();
     next_ask_ = now + kAskEvery;
     resolve_gateways();
   }
@@ -94,71 +105,115 @@ void Control::round(std::chrono::milliseconds patience) {
 }
 
 void Control::wait(Duration patience) {
-  std::array<pollfd, kMaxPorts + 1> fds;
-  std::size_t n = 0;
-  if (monitor_) fds[n++] = {monitor_->fd(), POLLIN, 0};
-  const std::size_t twins = n;
+  std::vector<pollfd>& fds = descriptors_;
+  fds.clear();
+  if (monitor_) fds.push_back({monitor_->fd(), POLLIN, 0});
+  const std::size_t devices = fds.size();
+  for_each_link([&](const ControlPort& c) {
+    if (c.twin || c.divert) fds.push_back({c.twin ? c.twin->fd() : c.divert->fd(), POLLIN, 0});
+  });
+  const std::size_t taps = fds.size();
   for (const ControlPort& c : control_ports_)
-    if (c.twin) fds[n++] = {c.twin->fd(), POLLIN, 0};
+    if (c.tap)
+      for (const Fd& fd : c.tap->fds()) fds.push_back({fd.get(), POLLIN, 0});
   const timespec timeout = to_timespec(clock_.now() < busy_until_ ? std::min(patience, kNap) : patience);
-  if (::ppoll(fds.data(), n, &timeout, nullptr) <= 0) return;
-  for (std::size_t i = twins; i < n; ++i)
-    if ((fds[i].revents & (POLLERR | POLLNVAL)) != 0) lose_twin(fds[i].fd);
+  if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) <= 0) return;
+  for (std::size_t i = devices; i < taps; ++i)
+    if ((fds[i].revents & (POLLERR | POLLNVAL)) != 0) lose_device(fds[i].fd);
 }
 
 void Control::on(const RouteEvent& event) {
-  if (config_.kernel.routes) routes_.on(event);
+  if (event.protocol == kProtocol)
+    kernel_routes_->on(event);
+  else if (config_.kernel.routes)
+    routes_.on(event);
+}
+
+void Control::on_resync_begin() {
+  routes_.begin_kernel_sync();
+  kernel_routes_->begin_sync();
+}
+
+void Control::on_resync_end() {
+  routes_.end_kernel_sync();
+  kernel_routes_->end_sync();
 }
 
 void Control::on(const NextHopEvent& event) {
   if (config_.kernel.routes) routes_.on(event);
 }
 
+// What the kernel believes of a station is for its own packets: they go where the data plane's go. What it
+// misses is asked again; what somebody takes away (`ip neigh flush`) is forgotten, and begins anew.
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
-  // A gateway among them is missed soon; but not at once, or `ip neigh flush` would
-  // never see the table empty.
-  if (event.action == EventAction::remove) next_ask_ = std::min(next_ask_, clock_.now() + kAskAgain);
+  ControlPort* const c = link_with(event.ifindex);
+  if (c == nullptr || !c->responder) return;
+  // Who has only asked us something may have any number of addresses.
+  if (event.action == EventAction::add && event.confirmed) keep_room_for(*c, event.mac);
+  const Time now = clock_.now();
+  if (event.action == EventAction::remove)
+    return event.fixed ? c->responder->forget(event.address, now) : c->responder->doubt(event.address, now);
+  const MacAddress* const known = c->responder->neighbors().find(event.address);
+  if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known);
+}
+
+void Control::on(const LinkEvent& event) {
+  routes_.on(event);
+  ControlPort* const c = link_with(event.ifindex);
+  if (c == nullptr) return;
+  const bool was_down = std::exchange(c->kernel_up, event.up) == false;
+  if (event.up && was_down) restore(*c, event);
+  if (!c->tap) return;
+  if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
+  c->link_up = event.up;
+}
+
+void Control::keep_room_for(ControlPort& c, const MacAddress& neighbor) {
+  if (!c.steer) return;
+  try {
+    c.steer->add_neighbor(neighbor);
+  } catch (const std::runtime_error& e) {
+    spdlog::debug("{}", e.what());
+  }
 }
 
 void Control::on(const AddressEvent& event) {
   routes_.on(event);
   const auto& address = event.address.address;
-  for (auto& steer : steers_) {
+  const bool add = event.action == EventAction::add;
+  const ControlPort* const port = link_with(event.ifindex);
+  if (!add || event.protocol != kProtocol)
+    given_.erase({event.ifindex, event.address});
+  else if (port != nullptr && !port->twin)
+    given_.insert({event.ifindex, event.address});
+  if (port != nullptr && port->responder && !port->addresses->of_port(address))
+    add ? port->responder->add_address(event.address) : port->responder->remove_address(event.address);
+  for (auto& c : control_ports_) {
+    if (!c.steer) continue;
     try {
-      event.action == EventAction::add ? steer.add_local(address) : steer.remove_local(address);
+      add ? c.steer->add_local(address) : c.steer->remove_local(address);
     } catch (const std::runtime_error& e) {
       spdlog::warn("{}", e.what());
     }
   }
 }
 
-// What the responders know is told again, too: at the end of a resynchronisation all that was not is gone.
-void Control::on_resync_begin() {
-  routes_.begin_kernel_sync();
-  for (std::size_t p = 0; p < control_ports_.size(); ++p)
-    if (control_ports_[p].responder) tell_neighbors(p);
-}
-void Control::on_resync_end() {
-  routes_.end_kernel_sync();
-}
-
 // Gateways are resolved before traffic needs them.
 void Control::resolve_gateways() {
   const Time now = clock_.now();
-  for (const auto& r : routes_.unresolved()) {
-    const ControlPort& c = control_ports_[r.port];
-    if (c.responder)
-      c.responder->want(r.address, now);
-    else if (c.in_kernel())
-      resolve(c.interface, r.address);
-  }
+  for (const auto& r : routes_.unresolved())
+    if (const ControlPort* c = link(r.interface); c != nullptr && c->responder)
+      c->responder->want(r.address, now);
 }
 
-void Control::resolve(int ifindex, const IpAddress& address) {
-  if (!asked_.emplace(ifindex, to_string(address)).second) return;
+// Its own sessions need the same stations, and others fill its table.
+void Control::tell_kernel(const ControlPort& c, const IpAddress& address,
+                          const std::optional<MacAddress>& mac) {
+  if (!c.in_kernel() || routes_.fixed(c.interface, address)) return;
   try {
-    commands_->resolve(ifindex, address);
+    mac ? commands_->keep_neighbor(c.interface, address, *mac)
+        : commands_->remove_neighbor(c.interface, address);
   } catch (const std::runtime_error& e) {
     spdlog::debug("{}", e.what());
   }

@@ -5,18 +5,22 @@
 //
 // What stands behind a port (router/linux/README.md): the kernel's own device (af_xdp, af_packet); else a TAP
 // twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
-// responder. Devices without another side (null, pcap) have nothing.
+// responder. Devices without another side (null, pcap) have nothing. Stations are found by the router itself
+// on all ports that have something, so that no packet depends on the kernel's table of neighbours.
 #pragma once
 
+#include <poll.h>
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "router/dpdk/control_port.h"
@@ -26,6 +30,7 @@
 #include "router/dpdk/workers/forwarding.h"
 #include "router/linux/icmp_error.h"
 #include "router/linux/interface_settings.h"
+#include "router/linux/kernel_routes.h"
 #include "router/linux/netlink.h"
 #include "router/linux/netlink_commands.h"
 #include "router/linux/punt.h"
@@ -45,20 +50,23 @@ class Control : public NetlinkMonitor::Handler {
   // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
   // can be. Throws std::runtime_error where the kernel cannot be followed, and where a twin that the
   // configuration names cannot be made; round() goes on, with a warning, whatever the kernel refuses.
-  Control(const config::Config& config, std::span<const std::unique_ptr<DpdkPort>> ports,
-          Forwarding& forwarding, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
-          Backlog backlog = {});
+  // `interfaces`: as the workers have them; null: of this configuration.
+  Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
+          rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {}, Backlog backlog = {},
+          std::shared_ptr<const Interfaces> interfaces = nullptr);
   ~Control() override;  // takes back the addresses it has given
 
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
   void round(std::chrono::milliseconds patience);
 
-  // Routes and neighbours of another configuration with the same ports; the rest of it is as it was.
-  void configure(const config::Config& config) { routes_.configure(config); }
+  // Another configuration with the same ports: addresses, interfaces, routes and neighbours of it. The
+  // workers have its interfaces already: next hops name them.
+  void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
 
   const Routes& routes() const { return routes_; }
   // For the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }
+  const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // those with tags
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
 
   // Brings the interfaces of ports up, deaf to whoever would tell them where to send packets, before DPDK
@@ -69,42 +77,84 @@ class Control : public NetlinkMonitor::Handler {
   void on(const RouteEvent& event) override;
   void on(const NeighborEvent& event) override;
   void on(const AddressEvent& event) override;
-  void on(const LinkEvent& event) override { routes_.on(event); }
+  void on(const LinkEvent& event) override;
   void on(const NextHopEvent& event) override;
   void on_resync_begin() override;
   void on_resync_end() override;
 
   // control_ports.cc
   void open_ports();
-  void open_twin(std::size_t port);
+  void open_twin(ControlPort& c, const std::optional<std::string>& twin);
   void open_kernel();
   void open_steering();
   void guard(std::size_t port);
-  void give_addresses();
   void watch_links();
-  void tell_neighbors(std::size_t port);
-  void lose_twin(int fd);
+  void follow_port(ControlPort& c, bool up);
+  void divert(std::size_t port);
+  void keep_diverting(std::size_t port);
+  void open_tap(std::size_t port);
+  void lose_device(int fd);
 
+  // control_kernel.cc
+  void give_addresses(const ControlPort& port);
+  void change_addresses(const config::Config& before);
+  void take_address_back(ControlPort& c, const Prefix& address);
+  void restore(const ControlPort& port, const LinkEvent& link);
+  std::vector<RouteEvent> kernel_routes_of(const config::Config& config) const;
+  void take_addresses_back();
+
+  void keep_room_for(ControlPort& port, const MacAddress& neighbor);
   void wait(Duration patience);
   void resolve_gateways();
-  void resolve(int ifindex, const IpAddress& address);
+  void tell_kernel(const ControlPort& port, const IpAddress& address, const std::optional<MacAddress>& mac);
+
+  // control_interfaces.cc
+  void share_addresses();
+  void open_interfaces();
+  void open_interface(std::size_t definition);
+  void close_interfaces(const config::Config& next_config, const Interfaces& next);
+  void close(ControlPort& c);
+  ControlPort* link(InterfaceIndex interface);
+  ControlPort* link_with(int ifindex);
+  template <class F>
+  void for_each_link(F&& f) {
+    for (ControlPort& c : control_ports_) f(c);
+    for (auto& [index, c] : links_) f(c);
+  }
+  std::string name_of(const ControlPort& c) const { return interfaces_->name(c.index); }
+  std::size_t port_of(const ControlPort& c) const { return (*interfaces_)[c.index].port; }
+  std::uint16_t mtu_of(const ControlPort& c) const { return (*interfaces_)[c.index].mtu; }
+  const std::vector<Prefix>& addresses_of(const ControlPort& c) const;
 
   // control_exceptions.cc
+  // A frame that came up, without its tags.
+  struct Punted {
+    std::span<std::uint8_t> frame;
+    std::size_t l3 = 0;  // its IP header; 0: none
+    Customer customer = 0;
+    InterfaceIndex interface = 0;  // it came by
+    ControlPort* link = nullptr;   // null: that is gone
+  };
   bool deliver_punts();
-  ExceptionResult deliver(rte_mbuf* m);
-  ExceptionResult deliver_by_port(std::size_t port, std::span<const std::uint8_t> frame,
-                                  std::size_t l3_offset);
-  ExceptionResult deliver_unresolved(Customer customer, const NextHopEntry& hop,
-                                     std::span<std::uint8_t> frame, std::size_t l3_offset);
+  void tell_refused(rte_mbuf* m, const Punted& p);
+  Punted take(rte_mbuf* m);
+  ExceptionResult deliver(rte_mbuf* m, const Punted& p);
+  ExceptionResult deliver_by_port(const Punted& p);
+  ExceptionResult deliver_unresolved(const Punted& p, const NextHopEntry& hop);
   ExceptionResult to_kernel(std::span<const std::uint8_t> ip_packet);
-  ExceptionResult to_sender(IcmpProblem problem, std::uint16_t mtu, Customer customer,
-                            std::span<const std::uint8_t> frame, std::size_t l3_offset);
+  ExceptionResult to_sender(IcmpProblem problem, std::uint16_t mtu, const Punted& p);
+  IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, const Punted& p);
   bool collect();
-  bool collect_twin(std::size_t port);
-  bool collect_responder(std::size_t port);
-  void send(std::size_t port, std::span<const std::uint8_t> frame, ExceptionResult sent);
+  template <class Device>
+  bool collect_from(Device& device, ControlPort& c, ExceptionResult sent);
+  bool collect_tap(ControlPort& c);
+  bool collect_responder(ControlPort& c);
+  int send_responder(ControlPort& c, Time now);
+  std::optional<InterfaceIndex> way_of(const ControlPort& c, std::span<const std::uint8_t> frame) const;
+  void send(InterfaceIndex interface, std::span<const std::uint8_t> frame, ExceptionResult sent);
 
-  const config::Config& config_;
+  config::Config config_;
+  std::shared_ptr<const Interfaces> interfaces_;
   std::span<const std::unique_ptr<DpdkPort>> ports_;
   Forwarding& forwarding_;
   rte_ring* punts_;
@@ -113,17 +163,21 @@ class Control : public NetlinkMonitor::Handler {
   TscClock clock_;
   Routes routes_;
   NeighborGate gate_;
-  std::vector<ControlPort> control_ports_;  // by port
+  std::vector<ControlPort> control_ports_;       // by port
+  std::map<InterfaceIndex, ControlPort> links_;  // interfaces with tags, and templates
+  std::unordered_map<int, InterfaceIndex> by_device_;
+  PortAddresses::Shared all_addresses_;
   IcmpErrors icmp_errors_;
+  bool name_interfaces_;
   std::optional<NetlinkMonitor> monitor_;
   std::optional<NetlinkCommands> commands_;
   std::optional<PuntDevice> punt_device_;
-  std::vector<Steer> steers_;                    // and guards
-  std::vector<std::pair<int, Prefix>> given_;    // addresses to take back
-  std::set<std::pair<int, std::string>> asked_;  // resolutions of this moment: once each is enough
-  std::vector<std::uint8_t> frame_;              // room for one
-  bool more_routes_ = false;                     // there is work left at once
-  bool collected_all_ = false;                   // in this round, of what there was
+  std::optional<KernelRoutes> kernel_routes_;
+  std::set<std::pair<int, Prefix>> given_;  // addresses to take back
+  std::vector<pollfd> descriptors_;         // what wait() looks at
+  std::vector<std::uint8_t> frame_;         // room for one
+  bool more_routes_ = false;                // there is work left at once
+  bool collected_all_ = false;              // in this round, of what there was
   Time next_look_{}, next_ask_{}, busy_until_{};
 };
 

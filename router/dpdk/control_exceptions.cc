@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames that the data plane does not forward, up to whoever stands behind the port, and theirs down to it.
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 
 #include "router/dpdk/control.h"
+#include "router/egress_tags.h"
 #include "router/wire/headers.h"
 #include "router/wire/ip_bytes.h"
 
@@ -22,6 +24,12 @@ std::span<Byte> ip_packet_of(std::span<Byte> frame, std::size_t l3_offset) {
   return ip.first(std::min(length, ip.size()));
 }
 
+// UDP or TCP, and no extension headers before it.
+bool has_ports(std::span<const std::uint8_t> ip) {
+  const std::uint8_t protocol = is_v6(ip.data()) ? ip[6] : ip[9];
+  return protocol == 17 || protocol == 6;
+}
+
 }  // namespace
 
 // --- up ---
@@ -32,80 +40,123 @@ bool Control::deliver_punts() {
   const unsigned n = rte_ring_sc_dequeue_burst(punts_, burst.data(), kPuntsPerRound, nullptr);
   for (unsigned i = 0; i < n; ++i) {
     auto* m = static_cast<rte_mbuf*>(burst[i]);
-    ++control_ports_[m->port].counters[static_cast<std::size_t>(deliver(m))];
+    const Punted p = take(m);
+    if (punted_reason(m) == PuntReason::none)
+      tell_refused(m, p);
+    else
+      ++control_ports_[m->port].counters[static_cast<std::size_t>(deliver(m, p))];
     rte_pktmbuf_free(m);
   }
   gate_.delivered(n);
   return n > 0;
 }
 
+// What parse() has found is in the first segment; others could only be padding.
+Control::Punted Control::take(rte_mbuf* m) {
+  std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
+  const std::size_t l3 = m->l2_len, tags = l3 > kEthernetHeader ? l3 - kEthernetHeader : 0;
+  std::memmove(frame.data() + tags, frame.data(), 12);
+  return {.frame = frame.subspan(tags),
+          .l3 = l3 - tags,
+          .customer = m->vlan_tci_outer,
+          .interface = m->vlan_tci,
+          .link = interfaces_->exists(m->vlan_tci) ? link(m->vlan_tci) : nullptr};
+}
+
 // Packets that cannot go on are answered here and not by the kernel, which may have no way back (it does not
 // know the routes of YAML) and answers for IPv6 only where it forwards for all.
-ExceptionResult Control::deliver(rte_mbuf* m) {
-  // What parse() has found is in the first segment; others could only be padding.
-  const std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
-  const std::size_t port = m->port, l3 = m->l2_len;
+ExceptionResult Control::deliver(rte_mbuf* m, const Punted& p) {
   const NextHopEntry hop = forwarding_.next_hops().get(punted_next_hop(m));
+  if (p.link == nullptr) return ExceptionResult::no_taker;
   switch (punted_reason(m)) {
     case PuntReason::neighbor:
-      return deliver_unresolved(m->vlan_tci_outer, hop, frame, l3);
+      return deliver_unresolved(p, hop);
     case PuntReason::ttl:
-      return to_sender(IcmpProblem::time_exceeded, 0, m->vlan_tci_outer, frame, l3);
+      return to_sender(IcmpProblem::time_exceeded, 0, p);
     case PuntReason::mtu:
-      return to_sender(IcmpProblem::too_big, config_.ports[hop.port].mtu, m->vlan_tci_outer, frame, l3);
+      return to_sender(IcmpProblem::too_big, (*interfaces_)[hop.interface].mtu, p);
+    case PuntReason::arp:
+    case PuntReason::neighbor_discovery: {
+      const ExceptionResult result = deliver_by_port(p);
+      if (p.link->twin) p.link->responder->receive(p.frame, clock_.now(), p.interface);
+      return result;
+    }
     default:
-      return deliver_by_port(port, frame, l3);
+      return deliver_by_port(p);
   }
 }
 
-ExceptionResult Control::deliver_by_port(std::size_t port, std::span<const std::uint8_t> frame,
-                                         std::size_t l3) {
-  ControlPort& c = control_ports_[port];
-  if (c.twin) return c.twin->write(frame) ? ExceptionResult::to_twin : ExceptionResult::twin_refused;
-  if (c.responder) {
-    c.responder->receive(frame, clock_.now());
+// It is counted as the drop that it is. A source not known behind a template's tag may be there all the same:
+// since this router started, nobody has asked for it.
+void Control::tell_refused(rte_mbuf* m, const Punted& p) {
+  constexpr std::array kProblems{IcmpProblem::net_unreachable, IcmpProblem::host_unreachable,
+                                 IcmpProblem::prohibited, IcmpProblem::source_refused};
+  if (p.link == nullptr) return;
+  if (punted_refusal(m) == Refusal::source && p.link->responder && p.interface != p.link->index &&
+      p.link->responder->suspect(source_of(p.frame.data() + p.l3), p.interface, clock_.now()))
+    return;
+  report(kProblems[static_cast<std::size_t>(punted_refusal(m))], 0, p);
+}
+
+ExceptionResult Control::deliver_by_port(const Punted& p) {
+  ControlPort& c = *p.link;
+  // A link that has come up since it was last looked at: what begins anew with it does so before its first
+  // frame, whose sender would be forgotten.
+  if (c.link_up == false) watch_links();
+  if (c.twin) return c.twin->write(p.frame) ? ExceptionResult::to_twin : ExceptionResult::twin_refused;
+  if (c.responder && !c.in_kernel()) {
+    const ResponderResult result = c.responder->receive(p.frame, clock_.now(), p.interface);
+    if (result == ResponderResult::unhandled && p.l3 != 0 && has_ports(p.frame.subspan(p.l3)))
+      report(IcmpProblem::port_unreachable, 0, p);
     return ExceptionResult::to_responder;
   }
-  return l3 != 0 && c.in_kernel() ? to_kernel(frame.subspan(l3)) : ExceptionResult::no_taker;
+  return p.l3 != 0 && c.in_kernel() ? to_kernel(p.frame.subspan(p.l3)) : ExceptionResult::no_taker;
 }
 
-ExceptionResult Control::deliver_unresolved(Customer customer, const NextHopEntry& hop,
-                                            std::span<std::uint8_t> frame, std::size_t l3) {
-  const auto packet = ip_packet_of(frame, l3);
+ExceptionResult Control::deliver_unresolved(const Punted& p, const NextHopEntry& hop) {
+  const auto packet = ip_packet_of(p.frame, p.l3);
   const IpAddress to = destination_of(packet.data());
-  ControlPort& egress = control_ports_[hop.port];
+  ControlPort* const egress = interfaces_->exists(hop.interface) ? link(hop.interface) : nullptr;
   // It goes on past the conditioners: nothing but best effort gets through that way.
-  if (config_.ports[port_of(customer)].trust == config::Port::Trust::customer)
-    set_dscp(packet.data(), is_v6(packet.data()), 0);
-  if (egress.responder) {
-    if (egress.responder->hold(to, packet, clock_.now())) {
-      // Its outbox is small; what need not wait makes room for what follows.
-      if (egress.responder->neighbors().find(to) != nullptr) collect_responder(hop.port);
-      return ExceptionResult::held;
-    }
-    if (!egress.responder->neighbors().unreachable(to)) return ExceptionResult::not_held;
-    return to_sender(IcmpProblem::unreachable, 0, customer, frame, l3);
+  if ((*interfaces_)[p.interface].customer()) set_dscp(packet.data(), is_v6(packet.data()), 0);
+  if (egress == nullptr || !egress->responder) return ExceptionResult::no_taker;
+  Responder& responder = *egress->responder;
+  if (responder.hold(to, packet, port_of(*p.link), clock_.now())) {
+    // Its outbox is small; what need not wait makes room for what follows.
+    if (responder.neighbors().find(to) != nullptr) collect_responder(*egress);
+    return ExceptionResult::held;
   }
-  if (egress.in_kernel()) resolve(egress.interface, to);
-  return to_kernel(packet);
+  if (!responder.neighbors().unreachable(to) && responder.interface_towards(to))
+    return ExceptionResult::not_held;
+  return to_sender(IcmpProblem::host_unreachable, 0, p);
 }
 
-// The kernel queues it until the neighbour answers, answers it itself, or takes it as its own.
+// The kernel answers it, takes it as its own, or sends it on by an interface that is none of our ports.
 ExceptionResult Control::to_kernel(std::span<const std::uint8_t> ip_packet) {
   if (!punt_device_) return ExceptionResult::no_taker;
   return punt_device_->write(ip_packet) ? ExceptionResult::to_kernel : ExceptionResult::kernel_refused;
 }
 
-ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, Customer customer,
-                                   std::span<const std::uint8_t> frame, std::size_t l3) {
-  const std::size_t port = port_of(customer);
-  Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
-  const auto result = icmp_errors_.report(problem, mtu, frame, l3, customer, {ports_[port]->mac()},
-                                          *control_ports_[port].addresses, slot, clock_.now());
-  // Addresses that only the kernel has are the kernel's to speak from.
-  if (result == IcmpErrorResult::no_address && punt_device_) return to_kernel(ip_packet_of(frame, l3));
-  if (slot.length > 0) send(port, {frame_.data(), slot.length}, ExceptionResult::from_responder);
+ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, const Punted& p) {
+  const IcmpErrorResult result = report(problem, mtu, p);
+  // Addresses that only the kernel has are the kernel's to speak from; but a packet to a station that does
+  // not answer it would hold itself.
+  if (result == IcmpErrorResult::no_address && punt_device_ && problem != IcmpProblem::host_unreachable)
+    return to_kernel(ip_packet_of(p.frame, p.l3));
   return ExceptionResult::icmp_error;
+}
+
+IcmpErrorResult Control::report(IcmpProblem problem, std::uint16_t mtu, const Punted& p) {
+  Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
+  const ControlPort& c = *p.link;
+  const std::string name = interfaces_->name(p.interface);
+  const InterfaceInformation told{name, mtu_of(c)};
+  const auto result =
+      icmp_errors_.report(problem, mtu, p.frame, p.l3, p.customer, {ports_[port_of(c)]->mac()},
+                          c.responder ? c.responder->addresses() : *c.addresses, slot, clock_.now(),
+                          name_interfaces_ ? &told : nullptr);
+  if (slot.length > 0) send(p.interface, {frame_.data(), slot.length}, ExceptionResult::from_responder);
+  return result;
 }
 
 // --- down ---
@@ -113,41 +164,82 @@ ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, Custo
 bool Control::collect() {
   bool any = false;
   collected_all_ = true;
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    if (control_ports_[p].twin) any |= collect_twin(p);
-    if (control_ports_[p].responder) any |= collect_responder(p);
-  }
+  for_each_link([&](ControlPort& c) {
+    if (c.twin) any |= collect_from(*c.twin, c, ExceptionResult::from_twin);
+    if (c.divert) any |= collect_from(*c.divert, c, ExceptionResult::from_kernel);
+    if (c.tap) any |= collect_tap(c);
+    if (c.responder) any |= collect_responder(c);
+  });
   return any;
 }
 
-bool Control::collect_twin(std::size_t p) {
+// By its link; of a template, by the tag that its destination is behind. None: that is not known, or it is
+// for all, which are too many.
+std::optional<InterfaceIndex> Control::way_of(const ControlPort& c,
+                                              std::span<const std::uint8_t> frame) const {
+  if (!(*interfaces_)[c.index].is_template) return c.index;
+  if (!c.responder || frame.size() < kEthernetHeader + 20) return {};
+  const std::uint16_t type = load_be16(&frame[12]);
+  const auto ip = frame.subspan(kEthernetHeader);
+  if (type == RTE_ETHER_TYPE_ARP && frame.size() >= kEthernetHeader + 28)
+    return c.responder->interface_towards(IpAddress::load(&ip[24], false));
+  if (type == RTE_ETHER_TYPE_IPV4 || (type == RTE_ETHER_TYPE_IPV6 && ip.size() >= 40))
+    return c.responder->interface_towards(destination_of(ip.data()));
+  return {};
+}
+
+template <class Device>
+bool Control::collect_from(Device& device, ControlPort& c, ExceptionResult sent) {
   int n = 0;
   for (; n < kFramesPerRound; ++n) {
-    const auto frame = control_ports_[p].twin->read(frame_);
+    const auto frame = device.read(frame_);
     if (frame.empty()) break;
-    send(p, frame, ExceptionResult::from_twin);
+    if (const auto interface = way_of(c, frame))
+      send(*interface, frame, sent);
+    else
+      ++control_ports_[port_of(c)].counters[static_cast<std::size_t>(ExceptionResult::no_taker)];
   }
   collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
 }
 
-bool Control::collect_responder(std::size_t p) {
-  ControlPort& c = control_ports_[p];
-  while (const auto change = c.responder->next_change()) {
-    const auto action = change->mac ? EventAction::add : EventAction::remove;
-    on(NeighborEvent{action, c.interface, change->address, change->mac.value_or(MacAddress{})});
-  }
+bool Control::collect_tap(ControlPort& c) {
   int n = 0;
-  for (const Time now = clock_.now(); n < kFramesPerRound && c.responder->next_wakeup() <= now; ++n) {
-    Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
-    if (c.responder->poll({&slot, 1}, now) == 0) break;
-    send(p, {frame_.data(), slot.length}, ExceptionResult::from_responder);
+  for (; n < kFramesPerRound; ++n) {
+    const auto frame = c.tap->read(frame_);
+    if (frame.empty()) break;
+    c.responder->receive(frame, clock_.now());
+  }
+  return n > 0;
+}
+
+bool Control::collect_responder(ControlPort& c) {
+  const Time now = clock_.now();
+  int n = send_responder(c, now);
+  while (n < kFramesPerRound) {
+    const auto change = c.responder->next_change();
+    if (!change) break;
+    routes_.learn(change->interface, change->address, change->mac);
+    if (change->mac || !change->unreachable) tell_kernel(c, change->address, change->mac);
+    n += 1 + send_responder(c, now);
   }
   collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
 }
 
-void Control::send(std::size_t p, std::span<const std::uint8_t> frame, ExceptionResult sent) {
+int Control::send_responder(ControlPort& c, Time now) {
+  Responder& responder = *c.responder;
+  int n = 0;
+  for (; n < kFramesPerRound && responder.next_wakeup() <= now; ++n) {
+    Slot slot{frame_.data(), static_cast<std::uint32_t>(frame_.size()), 0};
+    if (responder.poll({&slot, 1}, now) == 0) break;
+    send(slot.interface, {frame_.data(), slot.length}, ExceptionResult::from_responder);
+  }
+  return n;
+}
+
+void Control::send(InterfaceIndex interface, std::span<const std::uint8_t> frame, ExceptionResult sent) {
+  const InterfaceRecord& r = (*interfaces_)[interface];
   const auto try_to = [&] {
     if (pool_ == nullptr || !inject_) return ExceptionResult::no_buffer;
     rte_mbuf* m = rte_pktmbuf_alloc(pool_);
@@ -157,15 +249,16 @@ void Control::send(std::size_t p, std::span<const std::uint8_t> frame, Exception
                            : nullptr;
     if (room != nullptr) {
       std::memcpy(room, frame.data(), frame.size());
-      if (inject_(static_cast<PortIndex>(p), m)) {
-        gate_.sent(static_cast<PortIndex>(p));
+      if (r.tag_bytes != 0) set_interface(m, interface);
+      if (inject_(r.port, m)) {
+        gate_.sent(r.port);
         return sent;
       }
     }
     rte_pktmbuf_free(m);
     return room == nullptr ? ExceptionResult::oversized : ExceptionResult::ring_full;
   };
-  ++control_ports_[p].counters[static_cast<std::size_t>(try_to())];
+  ++control_ports_[r.port].counters[static_cast<std::size_t>(try_to())];
 }
 
 }  // namespace surety

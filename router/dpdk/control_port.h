@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind one port at the control thread.
+// What stands behind a port, or an interface or a template on one, at the control thread.
 #pragma once
 
 #include <memory>
@@ -7,20 +7,28 @@
 #include <vector>
 
 #include "router/exception_counters.h"
+#include "router/linux/divert.h"
+#include "router/linux/neighbor_tap.h"
 #include "router/linux/responder.h"
+#include "router/linux/steer.h"
 #include "router/linux/tap_twin.h"
 #include "router/routes/port_addresses.h"
 
 namespace surety {
 
 struct ControlPort {
+  InterfaceIndex index = 0;
   // As Routes knows it: of the kernel's own device or of the twin; below 0 where the responder speaks for the
   // port; 0: nobody does.
   int interface = 0;
   std::optional<TapTwin> twin;
-  std::unique_ptr<Responder> responder;
+  std::optional<Steer> steer;            // or guard, of the kernel's own device
+  std::optional<Divert> divert;          // of the kernel's own device
+  std::unique_ptr<Responder> responder;  // null: there are no stations on this port
+  std::optional<NeighborTap> tap;        // of the kernel's own device
   std::optional<PortAddresses> addresses;
-  std::optional<bool> link_up;  // none: not looked at yet
+  std::optional<bool> link_up;    // none: not looked at yet
+  std::optional<bool> kernel_up;  // as the kernel has told it
   ExceptionCounters counters{};
 
   bool in_kernel() const { return interface > 0; }

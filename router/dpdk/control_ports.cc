@@ -9,82 +9,101 @@
 
 #include "router/dpdk/control.h"
 #include "router/linux/tun.h"
+#include "router/wire/neighbor_discovery.h"
 
 namespace surety {
 
 namespace {
+
+using namespace std::chrono_literals;
+// A router that says nothing for so long stands still, and this host is to be reached all the same.
+constexpr Duration kSilence = 5s;
 
 // Interface names have at most 15 characters.
 std::string punt_name(const std::string& router) {
   return ("punt-" + router).substr(0, 15);
 }
 
-std::vector<Prefix> all_addresses(const config::Config& config) {
-  std::vector<Prefix> all;
-  for (const auto& p : config.ports) all.insert(all.end(), p.addresses.begin(), p.addresses.end());
-  return all;
-}
-
 }  // namespace
 
 void Control::open_ports() {
-  const auto all = all_addresses(config_);
   control_ports_.resize(ports_.size());
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ControlPort& c = control_ports_[p];
+    c.index = static_cast<InterfaceIndex>(p);
     const auto& device = config_.ports[p].device;
     const MacAddress& mac = ports_[p]->mac();
-    c.addresses.emplace(config_.ports[p].addresses, all, mac);
+    c.addresses.emplace(config_.ports[p].addresses, mac, all_addresses_);
     const std::string name = DpdkPort::interface(device);
     if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
-    if (DpdkPort::peer(device) == KernelPeer::twin) open_twin(p);
-    if (c.interface != 0) routes_.bind_port(p, c.interface);
+    if (DpdkPort::peer(device) == KernelPeer::twin) open_twin(c, config_.ports[p].twin);
+    if (c.interface == 0) continue;
+    routes_.bind_port(p, c.interface);
+    by_device_[c.interface] = c.index;
+    if (!name.empty()) open_tap(p);
+    c.responder =
+        std::make_unique<Responder>(mac, *c.addresses, config_.ports[p].mtu, clock_.now(),
+                                    c.in_kernel() ? Responder::Answers::none : Responder::Answers::all);
+    if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
+    c.responder->speak_for(c.index, nullptr);
   }
 }
 
-void Control::open_twin(std::size_t p) {
-  const auto& port = config_.ports[p];
-  ControlPort& c = control_ports_[p];
-  const MacAddress& mac = ports_[p]->mac();
-  if (port.twin != "") {
+void Control::open_twin(ControlPort& c, const std::optional<std::string>& twin) {
+  const std::string name = name_of(c);
+  const std::string what = (c.index < control_ports_.size() ? "port " : "interface ") + name;
+  if (twin != "") {
     try {
-      c.twin.emplace(TapTwinSettings{port.twin.value_or(port.name), mac, port.mtu});
+      c.twin.emplace(TapTwinSettings{twin.value_or(name), ports_[port_of(c)]->mac(), mtu_of(c)});
       c.interface = c.twin->ifindex();
       return;
     } catch (const std::runtime_error& e) {
-      if (port.twin)
+      if (twin)
         throw std::runtime_error(
-            fmt::format("port {}: {}; name another TAP device, or say `twin: off`", port.name, e.what()));
-      spdlog::info("port {}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself",
-                   port.name, e.what());
+            fmt::format("{}: {}; name another TAP device, or say `twin: off`", what, e.what()));
+      spdlog::info("{}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself", what,
+                   e.what());
     }
   }
-  c.interface = -static_cast<int>(p) - 1;
-  c.responder = std::make_unique<Responder>(mac, *c.addresses, port.mtu, clock_.now());
+  c.interface = -static_cast<int>(c.index) - 1;
+}
+
+void Control::open_tap(std::size_t p) {
+  try {
+    control_ports_[p].tap.emplace(control_ports_[p].interface);
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("port {}: {}; only stations that `neighbors:` or `ip neigh` name are reached",
+                 config_.ports[p].name, e.what());
+  }
 }
 
 // Only where a port is there in the kernel: who cannot reach any of them knows
 // nothing of this router's routes.
 void Control::open_kernel() {
-  if (std::ranges::none_of(control_ports_, &ControlPort::in_kernel)) return;
+  bool any = false;
+  for_each_link([&](const ControlPort& c) { any |= c.in_kernel(); });
+  if (!any) return;
   commands_.emplace();
   monitor_.emplace();
   open_steering();
-  if (config_.kernel.addresses) give_addresses();
+  for_each_link([&](const ControlPort& c) { give_addresses(c); });
+  kernel_routes_.emplace(*commands_, [](const std::string& refused) { spdlog::info("route {}", refused); });
+  kernel_routes_->want(kernel_routes_of(config_));
   try {
     punt_device_.emplace(punt_name(config_.router.name));
   } catch (const std::runtime_error& e) {
-    spdlog::warn("{}; what needs the kernel's help is lost (new neighbours)", e.what());
+    spdlog::warn("{}; what is for the kernel and comes by the data plane is lost", e.what());
   }
 }
 
 void Control::open_steering() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     const KernelPeer peer = DpdkPort::peer(config_.ports[p].device);
+    if (peer == KernelPeer::sees_all || peer == KernelPeer::steered) divert(p);
     if (peer == KernelPeer::sees_all) guard(p);
     if (peer != KernelPeer::steered) continue;
     try {
-      steers_.emplace_back(control_ports_[p].interface);
+      control_ports_[p].steer.emplace(control_ports_[p].interface);
     } catch (const std::runtime_error& e) {
       spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
                    config_.ports[p].name, e.what());
@@ -96,7 +115,7 @@ void Control::open_steering() {
 void Control::guard(std::size_t p) {
   const std::string interface = DpdkPort::interface(config_.ports[p].device), &port = config_.ports[p].name;
   try {
-    steers_.push_back(Steer::guard(control_ports_[p].interface));
+    control_ports_[p].steer = Steer::guard(control_ports_[p].interface);
   } catch (const std::runtime_error& e) {
     for (const auto& [family, device] : {std::pair{"ipv4", interface}, std::pair{"ipv6", std::string("all")}})
       if (tun::read_setting(tun::setting_path(family, device, "forwarding")) > 0)
@@ -108,26 +127,27 @@ void Control::guard(std::size_t p) {
   }
 }
 
-void Control::give_addresses() {
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    const ControlPort& c = control_ports_[p];
-    if (!c.in_kernel()) continue;
-    for (const auto& address : config_.ports[p].addresses) {
-      try {
-        const Added added = commands_->add_address(c.interface, address);
-        if (added == Added::now && !c.twin)  // a twin takes its own along
-          given_.emplace_back(c.interface, address);
-      } catch (const std::runtime_error& e) {
-        spdlog::warn("port {}: {}", config_.ports[p].name, e.what());
-      }
-    }
+// What the kernel sends there meets the port's queues and shaper, and not only the wire.
+void Control::divert(std::size_t p) {
+  if (pool_ == nullptr || !inject_) return;
+  try {
+    control_ports_[p].divert.emplace(control_ports_[p].interface);
+    keep_diverting(p);
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("port {}: {}; what the kernel itself sends there leaves past the port's queues and shaper",
+                 config_.ports[p].name, e.what());
   }
+}
+
+void Control::keep_diverting(std::size_t p) {
+  control_ports_[p].divert->keep(std::chrono::steady_clock::now() + kSilence);
 }
 
 // Links that the kernel does not see by itself.
 void Control::watch_links() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ControlPort& c = control_ports_[p];
+    if (c.divert) keep_diverting(p);
     if (c.in_kernel() && !c.twin) continue;
     const bool up = ports_[p]->link_up();
     if (c.link_up == up) continue;
@@ -142,20 +162,35 @@ void Control::watch_links() {
     }
     if (c.responder && up) c.responder->link_up(clock_.now());
   }
+  if (links_.empty()) return;
+  // Each port is asked once, however many are on it: a device of the kernel takes two system calls.
+  std::vector<bool> up;
+  for (const auto& port : ports_) up.push_back(port->link_up());
+  for (auto& [index, c] : links_) follow_port(c, up[port_of(c)]);
 }
 
-// Somebody has removed it (`ip link del`): its routes are gone with it, and nobody stands behind the port.
-void Control::lose_twin(int fd) {
-  const auto c = std::ranges::find_if(control_ports_,
-                                      [fd](const ControlPort& p) { return p.twin && p.twin->fd() == fd; });
-  spdlog::warn("the TAP twin {} is gone; start the router again to make it anew", c->twin->name());
-  c->twin.reset();
+void Control::follow_port(ControlPort& c, bool up) {
+  if (c.link_up == up) return;
+  c.link_up = up;
+  try {
+    if (c.twin) c.twin->set_carrier(up);
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("{}: {}", name_of(c), e.what());
+  }
+  if (c.responder && up) c.responder->link_up(clock_.now());
 }
 
-void Control::tell_neighbors(std::size_t p) {
-  const ControlPort& c = control_ports_[p];
-  c.responder->neighbors().for_each_known([&](const IpAddress& address, const MacAddress& mac) {
-    routes_.on(NeighborEvent{EventAction::add, c.interface, address, mac});
+// Somebody has removed it (`ip link del`). With a twin its routes are gone, and nobody stands behind the
+// port.
+void Control::lose_device(int fd) {
+  for_each_link([&](ControlPort& c) {
+    if (c.twin && c.twin->fd() == fd) {
+      spdlog::warn("the TAP twin {} is gone; start the router again to make it anew", c.twin->name());
+      c.twin.reset();
+    } else if (c.divert && c.divert->fd() == fd) {
+      c.divert.reset();
+      divert(c.index);
+    }
   });
 }
 

@@ -13,6 +13,16 @@ std::vector<NamedCount> named(const Infos& infos, const Counts& counts) {
   return rows;
 }
 
+std::vector<KernelCount> kernel_counts(const Steer& steer) {
+  std::vector<KernelCount> rows;
+  const SteerStats stats = steer.stats();
+  for (std::size_t i = 0; i < stats.size(); ++i) {
+    const SteerDecisionInfo& info = kSteerDecisionInfo[i];
+    rows.push_back({info.frame_class, info.result, info.help, stats[i]});
+  }
+  return rows;
+}
+
 }  // namespace
 
 void ControlReading::take(const Control& control) {
@@ -20,6 +30,7 @@ void ControlReading::take(const Control& control) {
   for (const ControlPort& p : control.ports()) {
     Port& port = ports_.emplace_back();
     port.exceptions = p.counters;
+    if (p.steer) port.kernel = kernel_counts(*p.steer);
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
   }
   icmp_errors_ = named(kIcmpErrorResultInfo, control.icmp_errors().results());
@@ -33,6 +44,7 @@ void ControlReading::apply(Reading& reading) const {
   for (std::size_t p = 0; p < std::min(ports_.size(), reading.ports.size()); ++p) {
     reading.ports[p].exceptions = ports_[p].exceptions;
     reading.ports[p].responder = ports_[p].responder;
+    reading.ports[p].kernel = ports_[p].kernel;
   }
   reading.icmp_errors = icmp_errors_;
   reading.routes = routes_;

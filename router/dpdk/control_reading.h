@@ -21,6 +21,7 @@ class ControlReading {
   struct Port {
     ExceptionCounters exceptions{};
     std::vector<NamedCount> responder;
+    std::vector<KernelCount> kernel;
   };
   std::vector<Port> ports_;
   std::vector<NamedCount> icmp_errors_;

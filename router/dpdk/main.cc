@@ -41,9 +41,10 @@ int main(int argc, char** argv) {
   surety::ShowRequest request;
   std::string router;
   auto* show = app.add_subcommand("show", "Tables of a running router");
-  show->add_option("what", request.what,
-                   "ports, queues, services, flows, drops, exceptions, aggregates, domains, signalling, "
-                   "workers, router or stages")
+  show->add_option(
+          "what", request.what,
+          "ports, interfaces, queues, services, filters, flows, drops, exceptions, aggregates, domains, "
+          "signalling, workers, router or stages")
       ->required();
   show->add_option("--name", router, "the router's name; default: the only one that runs");
   show->add_flag("--json", request.json, "for programs");
@@ -55,7 +56,10 @@ int main(int argc, char** argv) {
   bench->add_option("--flows", options.flows, "numbers of flows")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(true));
-  bench->add_option("--paths", options.paths, "feed, anchor, forward, csa, everything, core")->delimiter(',');
+  bench
+      ->add_option("--paths", options.paths,
+                   "feed, anchor, forward, csa, everything, core, access-up, access-down")
+      ->delimiter(',');
   bench->add_option("--families", options.families, "4, 6")->delimiter(',');
   bench->add_option("--repetitions", options.repetitions, "medians are of this many runs")
       ->check(CLI::Range(1, 99));

@@ -4,16 +4,23 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_random.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "router/dpdk/router_needs.h"
+#include "router/observe/interface_rows.h"
 #include "router/observe/reading_merge.h"
+#include "router/observe/telemetry_client.h"
 #include "router/process/version.h"
 
 namespace surety {
@@ -25,6 +32,9 @@ using namespace std::chrono_literals;
 constexpr unsigned kPuntRing = 1024;
 constexpr std::size_t kPlacesPerRound = 16384;  // of a flow table: 4 million in a second or two
 constexpr Duration kDrain = 2s;
+// A worker turns every 10 ms at least; a reload, of millions of routes too, is one round of the control
+// thread.
+constexpr Duration kWorkerStands = 1s, kControlStands = 30s;
 
 bool any_kernel_peer(const config::Config& c) {
   return std::any_of(c.ports.begin(), c.ports.end(),
@@ -52,18 +62,19 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       snapshot_(std::make_unique<Snapshot>(with_macs(written_))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
-      pools_("surety", written_, mbuf_count(written_, plan.worker_cores.size())),
+      pools_("surety", written_, pool_size(written_, plan.worker_cores.size())),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
       wall_clock_(time_of_day(), clock_.now()),
       rates_(committed(*snapshot_)) {
-  load_keys(written_.signalling);
+  shown_interfaces_ = snapshot_->interfaces;
+  load_keys(written_);
   open_ports();
   make_workers();
   control_ = std::make_unique<Control>(
       written_, ports_, forwarding_, punts_.get(), pools_.of(0),
       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
-      [this](PortIndex port) { return fabric_->injected(port)->size(); });
+      [this](PortIndex port) { return fabric_->injected(port)->size(); }, snapshot_->interfaces);
 }
 
 Router::~Router() {
@@ -126,12 +137,17 @@ void Router::make_workers() {
 }
 
 void Router::start_observers() {
-  telemetry_ = std::make_unique<Telemetry>([this] { return read(); });
-  if (!telemetry_->ok()) spdlog::warn("`surety show` will not work: DPDK takes no telemetry commands");
-  const std::string& listen = snapshot_->config.metrics.listen;
-  if (listen.empty()) return;
-  metrics_ = std::make_unique<MetricsServer>(listen, [this] { return render(read()); });
-  spdlog::info("metrics: http://{}/metrics", listen);
+  try {
+    telemetry_ = std::make_unique<TelemetryServer>(
+        std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); });
+  } catch (const std::system_error& e) {
+    spdlog::warn("`surety show` will not work: {}", e.what());
+  }
+  const config::Metrics& m = snapshot_->config.metrics;
+  if (m.listen.empty()) return;
+  metrics_ =
+      std::make_unique<MetricsServer>(m.listen, load_metrics_access(m), [this] { return render(read()); });
+  spdlog::info("metrics: {}://{}/metrics", m.tls ? "https" : "http", m.listen);
 }
 
 void Router::launch() {
@@ -141,11 +157,9 @@ void Router::launch() {
       return 0;
     };
     const int launched = rte_eal_remote_launch(run, workers_[w].get(), static_cast<unsigned>(w + 1));
-    if (launched != 0) {
-      stop_workers();
+    if (launched != 0)
       throw std::runtime_error(
           fmt::format("cannot start on core {}: {}", work_.cores[w], rte_strerror(-launched)));
-    }
   }
 }
 
@@ -154,15 +168,35 @@ void Router::stop_workers() {
   rte_eal_mp_wait_lcore();
 }
 
+std::vector<Watchdog::Watched> Router::watched() {
+  std::vector<Watchdog::Watched> all{{"the control thread", kControlStands,
+                                      [this] { return rounds_.load(std::memory_order_relaxed); }, ::getpid}};
+  for (std::size_t w = 0; w < workers_.size(); ++w)
+    all.push_back({fmt::format("worker {} on core {}", w, work_.cores[w]), kWorkerStands,
+                   [worker = workers_[w].get()] { return worker->last_turn(); },
+                   [worker = workers_[w].get()] { return worker->thread_id(); }});
+  return all;
+}
+
+// Now that everything is open and every thread is there, and before the first packet is read.
+void Router::confine() {
+  confinement_.emplace(needs_of(written_, file_));
+  spdlog::info("{}", confinement_->summary());
+}
+
 void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
-  launch();
+  start_observers();
+  const Watchdog watchdog(watched());
+  confine();
   try {
-    start_observers();
+    launch();
     spdlog::info("{} forwards between {} ports on core{} {}", snapshot_->config.router.name, ports_.size(),
                  work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
+      rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(5ms);
       // One that comes before the last one is through waits for it.
+      if (updated()) settle();
       if (updated() && reload.exchange(false, std::memory_order_relaxed)) this->reload();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
@@ -211,6 +245,9 @@ Reading Router::read() {
   if (fresh) last_ = std::move(*fresh);
   Reading r = last_;
   const Time now = clock_.now();
+  std::vector<const InterfaceCounters*> counters;
+  for (const auto& w : workers_) counters.push_back(&w->interfaces());
+  r.interfaces = interface_rows(*shown_interfaces_, counters);
   r.version = kVersion;
   r.config_hash = config_hash_;
   r.reloads = reloads_;

@@ -17,12 +17,14 @@
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
 #include "router/dpdk/ports/port.h"
-#include "router/dpdk/telemetry.h"
+#include "router/dpdk/watchdog.h"
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
 #include "router/observe/service_rates.h"
+#include "router/observe/telemetry_server.h"
 #include "router/observe/top_flows.h"
+#include "router/process/confinement.h"
 #include "router/process/metrics_server.h"
 #include "router/snapshot.h"
 
@@ -50,17 +52,21 @@ class Router {
   static config::Config with_macs(config::Config c);
   static std::vector<Rate> committed(const Snapshot& s);
   // router_reload.cc
-  void load_keys(const config::Signalling& signalling);
+  void load_keys(const config::Config& config);
   void reload();
   bool take_over();
   std::unique_ptr<Snapshot> next_snapshot(const config::Config& config) const;
   void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates);
   bool updated() const;
+  void settle();
+  void forget_counts() const;
   void open_ports();
   void make_workers();
   void launch();
   void stop_workers();
   void start_observers();
+  std::vector<Watchdog::Watched> watched();
+  void confine();
   void tick();
   std::optional<Reading> read_workers();
 
@@ -84,11 +90,14 @@ class Router {
   std::vector<TopFlows> top_;                           // by worker
   std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
-  std::unique_ptr<Telemetry> telemetry_;
+  std::atomic<std::uint64_t> rounds_{0};  // of the control thread
+  std::unique_ptr<TelemetryServer> telemetry_;
   std::unique_ptr<MetricsServer> metrics_;
+  std::optional<Confinement> confinement_;
 
   std::mutex shown_mutex_;  // of what follows: written once a second, read by observers
   ServiceRates rates_;
+  std::shared_ptr<const Interfaces> shown_interfaces_;
   std::vector<FlowReading> top_flows_;
   ControlReading control_reading_;
   std::uint64_t reloads_ = 0;

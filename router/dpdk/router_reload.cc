@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A router that runs goes on by another configuration.
 //
-// First everything that can fail, which changes nothing; then routes to come are known, workers take the
-// snapshot over between two of their turns, and what they have left behind is freed.
+// First everything that can fail, which changes nothing; then workers take the snapshot over between two of
+// their turns; then addresses, interfaces and routes follow, and what they have left behind is freed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rte_cycles.h>
@@ -46,11 +46,16 @@ std::vector<Rate> Router::committed(const Snapshot& s) {
   return v;
 }
 
-void Router::load_keys(const config::Signalling& signalling) {
-  if (signalling.mode == config::Signalling::Mode::off) return;
-  SignalKeysResult result = load_signal_keys(signalling.key_file);
+void Router::load_keys(const config::Config& c) {
+  if (c.signalling.mode == config::Signalling::Mode::off) return;
+  SignalKeysResult result = load_signal_keys(c.signalling.key_file);
   for (const auto& w : result.warnings) spdlog::warn("{}", w);
   if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
+  if (c.router.role == config::Router::Role::core && result.keys.of(c.router.id).empty())
+    throw std::runtime_error(
+        fmt::format("{}: it has no key that this router's signals could be signed with: neither `keys` nor "
+                    "one of its own under `routers`",
+                    c.signalling.key_file));
   if (signal_keys_.empty() || result.keys != signal_keys_.back())
     signal_keys_.push_back(std::move(result.keys));
 }
@@ -76,16 +81,18 @@ bool Router::take_over() {
   auto next = next_snapshot(*parsed.config);
   std::vector<std::unique_ptr<WorkerUpdate>> updates;
   for (auto& w : workers_) updates.push_back(w->prepare(*next));
-  load_keys(next->config.signalling);
+  load_keys(next->config);
+  if (metrics_) metrics_->admit(load_metrics_access(next->config.metrics));
 
   for (auto& w : workers_)
     if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
-  control_->configure(next->config);
   publish(std::move(next), std::move(updates));
+  if (updated()) settle();
   const config::Config& c = snapshot_->config;
+  const auto keys = signal_keys_.empty() ? std::vector<SignalKey>() : signal_keys_.back().of(c.router.id);
   spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash,
                c.services.size(), c.rules.size(), c.routes.size(),
-               signal_keys_.empty() ? "-" : std::to_string(signal_keys_.back().keys.front().id));
+               keys.empty() ? "-" : std::to_string(keys.front().id));
   const std::scoped_lock lock(shown_mutex_);
   config_hash_ = hash;
   return true;
@@ -93,11 +100,12 @@ bool Router::take_over() {
 
 // What no line of the file is to blame for.
 std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) const {
-  if (mbuf_count(config, work_.cores.size()) > mbuf_count(written_, work_.cores.size()))
+  const std::uint32_t wanted = mbuf_count(config, work_.cores.size());
+  if (wanted > pools_.size_of_each())
     throw std::runtime_error(
-        fmt::format("its queues want {} packet buffers, and there are {}: give `dpdk: {{mbufs: ...}}` room "
-                    "to grow, and restart the router",
-                    mbuf_count(config, work_.cores.size()), mbuf_count(written_, work_.cores.size())));
+        fmt::format("its queues want {} packet buffers, and there are {}: restart the router, with `dpdk: "
+                    "{{mbufs: ...}}` for more than that",
+                    wanted, pools_.size_of_each()));
   if (!serves(work_, config))
     throw std::runtime_error(
         "its rules want packets spread over the workers in another way (contracts that cover more than a "
@@ -111,6 +119,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   before_ = std::move(snapshot_);
   snapshot_ = std::move(next);
   updates_ = std::move(updates);
+  forget_counts();
   for (auto& t : top_) t.follow(*snapshot_, snapshot_->config.metrics.top_flows);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
   const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -118,6 +127,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   {
     const std::scoped_lock shown(shown_mutex_);
     rates_.set_committed(committed(*snapshot_));
+    shown_interfaces_ = snapshot_->interfaces;
   }
   if (!updated())
     return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");
@@ -126,8 +136,21 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   spdlog::info("taken over by {} worker{}, in {:.1f} us at most", workers_.size(),
                workers_.size() > 1 ? "s" : "",
                static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
+}
+
+// Once all workers have it: next hops name its interfaces. What they have left behind is freed.
+void Router::settle() {
+  if (!before_) return;
+  control_->configure(snapshot_->config, snapshot_->interfaces);
   updates_.clear();
   before_.reset();
+}
+
+// Of the interfaces that had the places of new ones.
+void Router::forget_counts() const {
+  for (std::size_t i = before_->config.ports.size(); i < snapshot_->interfaces->size(); ++i)
+    if (const auto index = static_cast<InterfaceIndex>(i); !before_->interfaces->exists(index))
+      for (const auto& w : workers_) w->interfaces().forget(index);
 }
 
 bool Router::updated() const {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "router/dpdk/bench/bench_report.h"
 #include "router/dpdk/bench/bench_subject.h"
@@ -35,14 +36,23 @@ StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& 
 
 // The feeds of one family and number of flows: paths of an edge have one in common.
 struct Feeds {
-  std::unique_ptr<BenchFeed> edge, core;
-  BenchFeed& of(const std::string& path) const { return path == "core" ? *core : *edge; }
+  std::map<std::string, std::unique_ptr<BenchFeed>> made;
+  static std::string kind(const std::string& path) {
+    return path == "core" || path == "access-up" ? path : "edge";
+  }
+  BenchFeed& of(const std::string& path) const { return *made.at(kind(path)); }
 };
+
+// Tags and IPv6 do not fit into the feed's 64 bytes.
+bool measurable(const std::string& path, bool v6) {
+  return !v6 || !is_access(path);
+}
 
 Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traffic traffic) {
   Feeds feeds;
   for (const auto& path : o.paths) {
-    auto& feed = path == "core" ? feeds.core : feeds.edge;
+    if (!measurable(path, traffic.v6)) continue;
+    auto& feed = feeds.made[Feeds::kind(path)];
     if (!feed) feed = bed.make_feed(path, traffic.flows, traffic.v6);
   }
   return feeds;
@@ -56,6 +66,7 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   std::vector<BenchRow> rows;
   std::vector<std::unique_ptr<BenchSubject>> subjects;
   for (const auto& path : o.paths) {
+    if (!measurable(path, traffic.v6)) continue;
     rows.push_back({path, flows, family, {}, {}});
     subjects.push_back(std::make_unique<BenchSubject>(bed, feeds.of(path), path, traffic, false));
   }

@@ -16,7 +16,8 @@ namespace surety {
 
 struct BenchOptions {
   std::vector<std::uint64_t> flows{1000, 65536, 1'000'000, 4'000'000};
-  std::vector<std::string> paths{"feed", "anchor", "forward", "csa", "everything", "core"};
+  std::vector<std::string> paths{"feed",       "anchor", "forward",   "csa",
+                                 "everything", "core",   "access-up", "access-down"};
   std::vector<int> families{4, 6};
   int repetitions = 9;
   int core = -1;  // the last one this process may use

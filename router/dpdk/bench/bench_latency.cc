@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "router/dpdk/bench/bench_subject.h"
-#include "router/huge_memory.h"
+#include "router/flows/huge_memory.h"
 
 namespace surety {
 

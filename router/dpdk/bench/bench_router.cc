@@ -14,7 +14,7 @@ namespace {
 using namespace literals;
 
 constexpr unsigned kMbufs = 8191;
-constexpr std::uint32_t kFirstHop = kNextHopLocal + 1, kHops = 16;
+constexpr std::uint32_t kFirstHop = kNextHopsFixed, kHops = 16;
 
 // Of flows in a core: mostly assured, a third of it out of profile, some voice.
 std::vector<config::Dscp> core_dscps() {
@@ -81,6 +81,8 @@ config::Port null_port(std::size_t pair, bool fed) {
   p.device.kind = config::Device::Kind::null;
   if (fed) p.device.name = kFeedDevice;
   p.trust = config::Port::Trust::core;
+  // Nothing leads back to the feed's sources; a flow is asked when it is new, which is not what is measured.
+  p.source_check = config::Port::SourceCheck::off;
   return p;
 }
 
@@ -98,7 +100,37 @@ void add_queues(config::Port& port) {
   port.shaper.burst = 1_MB;
 }
 
+void add_interfaces(config::Config& c, std::size_t port, std::uint32_t interfaces) {
+  for (std::uint32_t first = 0; first < interfaces; first += kInterfacesPerTag) {
+    config::Interface i;
+    i.name = "t" + std::to_string(bench_outer(first));
+    i.port = port;
+    i.vlan = static_cast<std::uint16_t>(bench_outer(first));
+    i.first_inner = 1;
+    i.last_inner = static_cast<std::uint16_t>(std::min(interfaces - first, kInterfacesPerTag));
+    i.trust = c.ports[port].trust;
+    i.source_check = config::Port::SourceCheck::off;
+    c.interfaces.push_back(i);
+  }
+}
+
 }  // namespace
+
+std::unique_ptr<Forwarding> BenchBed::by_interfaces(const Snapshot& snapshot, std::uint32_t interfaces) {
+  auto forwarding = std::make_unique<Forwarding>(max_routes(false), 1);
+  for (std::uint32_t i = 0; i < interfaces; ++i) {
+    const InterfaceIndex whole = snapshot.interfaces->of_definition(i / kInterfacesPerTag);
+    NextHopEntry entry{.port = 1, .state = NextHopEntry::State::ready, .tagged = true};
+    entry.destination = {{2, 0, 0, 0, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i)}};
+    entry.interface = static_cast<InterfaceIndex>(whole + bench_inner(i));
+    forwarding->set_next_hop(kFirstHop + i, entry);
+  }
+  const auto routes = edge_routes(false);
+  for (std::uint32_t r = 0; r < routes.size(); ++r)
+    if (!forwarding->set_route(routes[r], RouteTarget{kFirstHop + r % interfaces, 1}))
+      throw std::runtime_error("no room for the benchmark's routes");
+  return forwarding;
+}
 
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs) {
   config::Config c;
@@ -109,14 +141,16 @@ config::Config bench_config(const std::string& path, std::uint32_t flows, std::s
   // nothing be roomier than a user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
   c.flow_table.idle_timeout = std::chrono::hours(1);
-  const bool core = path == "core", queues = core || path == "everything";
-  if (path == "csa" || path == "everything") c.services.push_back(csa_service());
+  const bool everything = path == "everything" || is_access(path);
+  const bool core = path == "core", queues = core || everything;
+  if (path == "csa" || everything) c.services.push_back(csa_service());
   if (queues) c.queues.push_back(uplink(core));
   for (std::size_t k = 0; k < pairs; ++k) {
     if (!c.services.empty()) add_flows(c, 2 * k);
     if (queues) add_queues(c.ports[2 * k + 1]);
-    if (path == "everything") c.aggregates.push_back(ard(2 * k + 1));
+    if (everything) c.aggregates.push_back(ard(2 * k + 1));
   }
+  if (is_access(path)) add_interfaces(c, path == "access-up" ? 0 : 1, bench_interfaces(flows));
   return c;
 }
 
@@ -165,7 +199,8 @@ std::unique_ptr<BenchFeed> BenchBed::make_feed(const std::string& path, std::uin
   const bool core = path == "core";
   const auto routes = core ? core_routes(v6) : edge_routes(v6);
   const std::vector<config::Dscp> dscps = core ? core_dscps() : std::vector<config::Dscp>{};
-  return std::make_unique<BenchFeed>(BenchTraffic{flows, v6, ports_[0]->mac(), routes, dscps});
+  const std::uint32_t interfaces = path == "access-up" ? bench_interfaces(flows) : 0;
+  return std::make_unique<BenchFeed>(BenchTraffic{flows, v6, ports_[0]->mac(), routes, dscps, 0, interfaces});
 }
 
 std::uint16_t BenchBed::receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,

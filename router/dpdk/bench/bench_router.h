@@ -4,6 +4,7 @@
 
 #include <rte_mempool.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,12 +13,21 @@
 #include "router/dpdk/bench/bench_traffic.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
+#include "router/snapshot.h"
 
 namespace surety {
 
 // A configuration of pairs of null ports, the one fed and the other not, for one of the paths "forward",
-// "csa", "everything", "core".
+// "csa", "everything", "core"; or "access-up" and "access-down": "everything" with an interface of two tags
+// for each flow, as far as there can be, where packets come in or where they leave.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1);
+
+inline bool is_access(const std::string& path) {
+  return path.starts_with("access");
+}
+constexpr std::uint32_t bench_interfaces(std::uint32_t flows) {
+  return std::min<std::uint32_t>(flows, 16 * kInterfacesPerTag);
+}
 
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
@@ -30,6 +40,8 @@ class BenchBed {
 
   std::span<const std::unique_ptr<DpdkPort>> ports() const { return ports_; }
   const Forwarding& forwarding() const { return forwarding_; }
+  // Routes as the edge has, but their next hops leave by so many interfaces of two tags.
+  static std::unique_ptr<Forwarding> by_interfaces(const Snapshot& snapshot, std::uint32_t interfaces);
   // The traffic of a path: one destination and DSCP per flow.
   std::unique_ptr<BenchFeed> make_feed(const std::string& path, std::uint32_t flows, bool v6) const;
   // What port 0 receives from now on; it must outlive that.

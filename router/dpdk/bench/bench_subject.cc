@@ -21,9 +21,11 @@ BenchSubject::BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& pa
     snapshot_ = std::make_unique<Snapshot>(bench_config(path, traffic.flows));
     WorkerOptions options;
     options.measure_stages = measure_stages;
+    if (path == "access-down")
+      forwarding_ = BenchBed::by_interfaces(*snapshot_, bench_interfaces(traffic.flows));
+    const Forwarding& forwarding = forwarding_ ? *forwarding_ : bed.forwarding();
     worker_ = std::make_unique<Worker>(
-        WorkerEnvironment{*snapshot_, bed.ports(), bed.forwarding().fib(), bed.forwarding().next_hops()},
-        options);
+        WorkerEnvironment{*snapshot_, bed.ports(), forwarding.fib(), forwarding.next_hops()}, options);
     turn_ = [this] { return worker_->turn(); };
   }
   attach();

@@ -40,19 +40,28 @@ void put_udp(std::uint8_t* udp, std::uint32_t flow, std::uint16_t length) {
   put16(udp + 4, length);
 }
 
-void make4(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
-  std::uint8_t* ip = frame + 14;
-  put16(frame + 12, 0x0800);
+// `l3`: where the IP header stands; before it is what is there already.
+void make4(std::uint8_t* frame, std::uint16_t l3, std::uint32_t flow, const Prefix& route, config::Dscp dscp,
+           Rng& rng) {
+  std::uint8_t* ip = frame + l3;
+  put16(ip - 2, 0x0800);
   ip[0] = 0x45;
   ip[1] = static_cast<std::uint8_t>(dscp << 2);
-  put16(ip + 2, kFrame4 - 14);
+  put16(ip + 2, kFrame4 - std::uint32_t{l3});
   ip[8] = 64;
   ip[9] = 17;
   put32(ip + 12, 10u << 24 | (flow & 0xffffff));
   const std::uint64_t hosts = 0xffffffffu >> route.length;
   put32(ip + 16, load_be32(route.address.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
   put16(ip + 10, checksum(ip));
-  put_udp(ip + 20, flow, kFrame4 - 14 - 20);
+  put_udp(ip + 20, flow, static_cast<std::uint16_t>(kFrame4 - l3 - 20));
+}
+
+void put_tags(std::uint8_t* frame, std::uint32_t interface) {
+  put16(frame + 12, 0x8100);
+  put16(frame + 14, bench_outer(interface));
+  put16(frame + 16, 0x8100);
+  put16(frame + 18, bench_inner(interface));
 }
 
 void make6(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
@@ -92,7 +101,9 @@ BenchFeed::BenchFeed(const BenchTraffic& t)
     frame[6] = 2;
     const Prefix& route = t.routes[rng.next() % t.routes.size()];
     const config::Dscp dscp = t.dscps.empty() ? config::Dscp{0} : t.dscps[rng.next() % t.dscps.size()];
-    t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, t.first + i, route, dscp, rng);
+    const std::uint16_t l3 = t.interfaces > 0 ? 22 : 14;
+    if (t.interfaces > 0) put_tags(frame, i % t.interfaces);
+    t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, l3, t.first + i, route, dscp, rng);
   }
 }
 

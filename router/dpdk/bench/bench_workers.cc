@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kPairs = 2;
 constexpr std::uint64_t kDispatchSeed = 1;
-constexpr std::uint32_t kHop = kNextHopLocal + 1;  // by pair
+constexpr std::uint32_t kHop = kNextHopsFixed;  // by pair
 
 struct Case {
   const char* what;

@@ -2,7 +2,7 @@
 // When a worker without work goes to sleep, and for how long at most.
 //
 // A worker whose every source of packets has a descriptor is woken by the first packet: it sleeps until the
-// next timer. Where one source has none (memif, vhost, pcap), or a device takes no packets for now (a full
+// next timer. Where one source has none (vhost, pcap), or a device takes no packets for now (a full
 // ring, a link that is down), nothing wakes it: it must look often enough.
 #pragma once
 
@@ -17,7 +17,7 @@ struct IdleParams {
   std::uint32_t turns = 64;                        // turns without a packet before the first sleep, and ...
   Duration after = std::chrono::microseconds(20);  // ... no packet for so long: a sleep costs about 5 us
   // Between looks, where a source has no descriptor. By tests/bench/idle_latency.py,
-  // two routers joined by memif: looks of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a
+  // two routers joined by the memif of DPDK: looks of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a
   // core, and the first packet took 74, 91, 118, 140 us (median) and 181, 206 to 467,
   // 260, 344 (p99); 10 us cost 50 % and a thread slept no less than at 25.
   Duration look = std::chrono::microseconds(25);

@@ -55,8 +55,10 @@ const Reading& ReadingServer::named() {
   return reading_;
 }
 
-void ReadingServer::adopt(Reading& blank, const Snapshot& snapshot) {
+void ReadingServer::adopt(Reading& blank, std::vector<SignallingNumbers::Queue>& queues,
+                          const Snapshot& snapshot) {
   std::swap(reading_, blank);
+  signalling_.adopt(queues);
   snapshot_ = &snapshot;
 }
 

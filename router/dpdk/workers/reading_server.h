@@ -44,8 +44,9 @@ class ReadingServer {
   }
   // Where somebody waits, between two turns.
   void answer(Time now);
-  // A reload. `blank`: of `snapshot`; becomes the one before. Nobody asks meanwhile.
-  void adopt(Reading& blank, const Snapshot& snapshot);
+  // A reload. `blank` and `queues` (that may signal): of `snapshot`; become those before. Nobody asks
+  // meanwhile.
+  void adopt(Reading& blank, std::vector<SignallingNumbers::Queue>& queues, const Snapshot& snapshot);
 
  private:
   const Reading& named();

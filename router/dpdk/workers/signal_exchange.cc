@@ -12,10 +12,18 @@ namespace surety {
 SignalExchange::SignalExchange(const config::Config& config, const SignalKeys* keys,
                                const WallClock* wall_clock, rte_mempool* pool, Time now)
     : wall_clock_(wall_clock), pool_(pool) {
-  adopt(config);
+  follow(config);
   if (keys != nullptr && config.router.role == config::Router::Role::core &&
       config.signalling.mode != config::Signalling::Mode::off)
     sender_.emplace(config, *keys, now, wall_clock->at(now));
+}
+
+void SignalExchange::adopt(const Snapshot& snapshot, Time now) {
+  follow(snapshot.config);
+  if (!sender_) return;
+  for (std::size_t port = 0; port < snapshot.queues.size(); ++port)
+    if (const ClassMoves& moves = snapshot.queues[port].moves; !moves.none())
+      sender_->move(static_cast<std::uint8_t>(port), moves, now);
 }
 
 void SignalExchange::change_keys(const SignalKeys& keys, Ingress& ingress) {

@@ -39,7 +39,8 @@ class SignalExchange {
     if (keys_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       change_keys(*keys_.exchange(nullptr, std::memory_order_acquire), ingress);
   }
-  void adopt(const config::Config& config) { act_ = config.signalling.mode == config::Signalling::Mode::act; }
+  // A reload.
+  void adopt(const Snapshot& snapshot, Time now);
 
   // Once per turn: sends what the queues ask for, by `ingress`, which knows the routes. `egresses`: null
   // stands for another worker's.
@@ -53,6 +54,9 @@ class SignalExchange {
   struct Peer {
     SignalRing *to, *from;
   };
+  void follow(const config::Config& config) {
+    act_ = config.signalling.mode == config::Signalling::Mode::act;
+  }
   void change_keys(const SignalKeys& keys, Ingress& ingress);
   void send(const CongestionSignal& signal, Ingress& ingress, Time now);
 

@@ -12,6 +12,11 @@ SignallingCopy::SignallingCopy(const Source& source, std::vector<SignallingNumbe
   numbers_.paths.reserve(source_.clocks.remote_capacity());
 }
 
+void SignallingCopy::adopt(std::vector<SignallingNumbers::Queue>& queues) {
+  numbers_.queues.swap(queues);
+  start();
+}
+
 void SignallingCopy::start() {
   numbers_.sources.clear();
   numbers_.paths.clear();

@@ -44,6 +44,8 @@ class SignallingCopy {
   // `queues`: that may signal, their counters zero.
   SignallingCopy(const Source& source, std::vector<SignallingNumbers::Queue> queues);
 
+  // A reload: these are the queues now; `queues` takes those before. Whoever copies begins again.
+  void adopt(std::vector<SignallingNumbers::Queue>& queues);
   // For the worker: from the beginning.
   void start();
   // Copies some more. true: all of it is there.

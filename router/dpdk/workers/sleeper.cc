@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <system_error>
@@ -45,6 +46,14 @@ void Sleeper::unwatch(int fd) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
+// An error that nobody takes would end every sleep at once: of a device that is gone or down. A socket has
+// said it then and is as good as before; of what goes on about it nothing more is to be expected.
+void Sleeper::calm(int fd) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error == 0) unwatch(fd);
+}
+
 void Sleeper::prepare() {
   asleep_.store(true, std::memory_order_relaxed);
   rte_atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -54,7 +63,8 @@ void Sleeper::sleep(Duration at_most) {
   epoll_event event;
   if (at_most.count() > 0) {
     const timespec limit = to_timespec(at_most);
-    epoll_pwait2(epoll_.get(), &event, 1, &limit, nullptr);
+    const int woken = epoll_pwait2(epoll_.get(), &event, 1, &limit, nullptr);
+    if (woken == 1 && (event.events & (EPOLLERR | EPOLLHUP)) != 0) calm(event.data.fd);
   }
   asleep_.store(false, std::memory_order_relaxed);
   // Whoever woke it after this store leaves the eventfd readable: the next sleep is a short one, no harm.

@@ -36,6 +36,8 @@ class Sleeper {
   void wake();
 
  private:
+  void calm(int fd);
+
   Fd epoll_, event_;
   std::atomic<bool> asleep_{false};
 };

@@ -34,6 +34,7 @@ Transmitter::Transmitter(const WorkerContext& context, const Snapshot& snapshot,
     for (std::size_t w = 0; w < context.plan.cores.size(); ++w)
       if (w != context.index) port.handed.push_back(fabric->to_owner(w, p));
   }
+  use(snapshot);
 }
 
 void Transmitter::advance(Time now) {
@@ -82,6 +83,7 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
     port.begin = 0;
     port.end = port.egress->transmit(port.mbufs, now);
     if (port.end == 0) return 0;
+    if (port.interfaces) tag(port);
     context_.meter.lap(Stage::dequeue, port.end);
   }
   std::uint64_t bytes = 0;
@@ -96,6 +98,23 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   c.tx_bytes += bytes;
   context_.meter.lap(Stage::tx, sent);
   return sent;
+}
+
+// Frames without room before them are none that this router has made.
+void Transmitter::tag(Port& port) {
+  for (std::size_t i = port.begin; i < port.end; ++i) {
+    rte_mbuf* const m = port.mbufs[i];
+    if (!has_interface(m)) continue;
+    const InterfaceIndex interface = m->vlan_tci;
+    if (write_tags(m, interfaces_[interface], priorities_)) context_.interfaces.sent(interface, m->pkt_len);
+  }
+}
+
+// What waits for a port may have tags of an interface that is gone: who has had some is asked for ever.
+void Transmitter::use(const Snapshot& snapshot) {
+  interfaces_ = snapshot.interfaces->data();
+  priorities_ = snapshot.config.pcp ? snapshot.config.pcp->of_dscp : Priorities{};
+  for (Port& port : ports_) port.interfaces |= snapshot.interfaces->any_on(port.index);
 }
 
 Time Transmitter::next_event(Time now) const {
@@ -132,7 +151,9 @@ std::vector<std::unique_ptr<EgressUpdate>> Transmitter::prepare(const Snapshot& 
   return updates;
 }
 
-void Transmitter::adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, Time now) {
+void Transmitter::adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, const Snapshot& snapshot,
+                        Time now) {
+  use(snapshot);
   for (const Port& port : ports_) port.egress->adopt(*updates[port.index], now);
 }
 

@@ -12,6 +12,7 @@
 
 #include "router/dpdk/workers/worker_context.h"
 #include "router/egress.h"
+#include "router/egress_tags.h"
 #include "router/observe/reading.h"
 #include "router/snapshot.h"
 
@@ -44,7 +45,7 @@ class Transmitter {
 
   // A snapshot with the same ports: prepare() on any thread, adopt() between two turns.
   std::vector<std::unique_ptr<EgressUpdate>> prepare(const Snapshot& snapshot, Time now) const;
-  void adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, Time now);
+  void adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, const Snapshot& snapshot, Time now);
 
   // The rows of these ports but for their counters; allocates nothing.
   void fill(Reading& r, const Snapshot& snapshot) const;
@@ -59,16 +60,21 @@ class Transmitter {
     Handover* injected;                      // by the control thread; null: there is none
     std::array<rte_mbuf*, kVector> mbufs{};  // taken from the egress, and not accepted by the device yet:
     std::size_t begin = 0, end = 0;          // these of them
+    bool interfaces = false;                 // there have been some on it
 
     bool blocked() const { return begin != end; }
   };
   std::size_t transmit(Port& port, Time now);
+  void use(const Snapshot& snapshot);
+  void tag(Port& port);
   static bool handed_empty(const Port& port);
 
   const WorkerContext context_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Egress>> egresses_;
   std::vector<Port> ports_;
+  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
+  Priorities priorities_{};
 };
 
 }  // namespace surety

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/workers/worker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -51,7 +53,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       service_counters_(e.snapshot.services.size()),
       meter_(options.measure_stages ? &rte_rdtsc : nullptr),
       disposal_(port_counters_, kernel_peers(e.snapshot.config), e.punts, options.seed),
-      context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_},
+      context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_, interface_counters_},
       macs_(macs(e.ports)),
       outlets_(plan.ports.size()),
       receiver_(context_, options.dispatch_seed),
@@ -59,7 +61,8 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       transmitter_(context_, e.snapshot, signals_.sender() != nullptr, options.seed, start(options)),
       ingress_(std::make_unique<Ingress>(
           IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
-                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool},
+                             service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
+                             &interface_counters_},
           options.seed, start(options))),
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
                 [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
@@ -96,6 +99,7 @@ void Worker::report_to(rte_rcu_qsbr* rcu) {
 void Worker::run(Duration drain) {
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
   readings_.start();
+  thread_id_.store(::gettid(), std::memory_order_relaxed);
   if (options_.sleep) Sleeper::tighten_timer();
   while (!stop_.load(std::memory_order_relaxed)) poll();
   stop_receiving();
@@ -104,6 +108,7 @@ void Worker::run(Duration drain) {
   while (!drained() && options_.clock.now() < until);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
   readings_.stop();
+  thread_id_.store(0, std::memory_order_relaxed);
 }
 
 void Worker::stop() {
@@ -162,8 +167,8 @@ void Worker::wake_others(bool all) {
 // The time since the last turn began belongs to what that turn turned out to be.
 void Worker::count(std::uint64_t tsc, bool worked) {
   ++counters_.turns;
-  (worked_ ? counters_.busy_cycles : counters_.idle_cycles) += tsc - last_tsc_;
-  last_tsc_ = tsc;
+  (worked_ ? counters_.busy_cycles : counters_.idle_cycles) += tsc - last_turn();
+  last_tsc_.store(tsc, std::memory_order_relaxed);
   worked_ = worked;
 }
 
@@ -206,8 +211,10 @@ std::unique_ptr<WorkerUpdate> Worker::prepare(const Snapshot& snapshot) const {
   return std::make_unique<WorkerUpdate>(
       WorkerUpdate{.snapshot = snapshot,
                    .services = std::vector<ServiceCounters>(snapshot.services.size()),
+                   .filters = std::vector<std::uint64_t>(snapshot.filters.counters()),
                    .egresses = transmitter_.prepare(snapshot, options_.clock.now()),
-                   .reading = blank_reading(snapshot, options_.core)});
+                   .reading = blank_reading(snapshot, options_.core),
+                   .queues = signal_queues(snapshot)});
 }
 
 void Worker::update(WorkerUpdate& update) {
@@ -220,10 +227,10 @@ void Worker::adopt(Time now) {
   const std::uint64_t began = rte_rdtsc();
   std::copy(service_counters_.begin(), service_counters_.end(), update.services.begin());
   service_counters_.swap(update.services);
-  transmitter_.adopt(update.egresses, now);
-  ingress_->adopt(update.snapshot, service_counters_, now);
-  signals_.adopt(update.snapshot.config);
-  readings_.adopt(update.reading, update.snapshot);
+  transmitter_.adopt(update.egresses, update.snapshot, now);
+  ingress_->adopt(update.snapshot, service_counters_, update.filters, now);
+  signals_.adopt(update.snapshot, now);
+  readings_.adopt(update.reading, update.queues, update.snapshot);
   update.cycles = rte_rdtsc() - began;
   update_.store(nullptr, std::memory_order_release);
 }
@@ -231,6 +238,8 @@ void Worker::adopt(Time now) {
 void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
   for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
+  const auto filtered = ingress_->filter_counts();
+  for (std::size_t f = 0; f < filtered.size(); ++f) r.filters[f].packets = filtered[f];
   transmitter_.fill(r, snapshot);
   r.flows = ingress_->flows().size();
   r.workers[0].counters = counters_;
@@ -238,14 +247,18 @@ void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   r.stages = meter_.counters();
 }
 
-SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
+std::vector<SignallingNumbers::Queue> Worker::signal_queues(const Snapshot& snapshot) const {
   std::vector<SignallingNumbers::Queue> queues;
   for (std::size_t p = 0; p < plan_.ports.size(); ++p)
     for (std::size_t c = 0; plan_.ports[p].owner == context_.index && c < snapshot.queues[p].classes.size();
          ++c)
       queues.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c), {}});
+  return queues;
+}
+
+SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
   return {{signals_.sender(), ingress_->interceptor().gate(), ingress_->clocks(), ingress_->signals()},
-          std::move(queues)};
+          signal_queues(snapshot)};
 }
 
 std::uint64_t Worker::drops(DropReason reason) const {

@@ -106,7 +106,14 @@ class Worker {
 
   // For the control thread, which reads them relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
+  // The same, and it may forget() there.
+  InterfaceCounters& interfaces() { return interface_counters_; }
+  const InterfaceCounters& interfaces() const { return interface_counters_; }
   Time now() const { return options_.clock.now(); }
+  // Another number in each turn, of which there is one every IdleParams::longest at least. From any thread.
+  std::uint64_t last_turn() const { return last_tsc_.load(std::memory_order_relaxed); }
+  // That it runs on; 0: on none.
+  pid_t thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
 
  private:
   std::size_t turn(Time now, std::uint64_t tsc);
@@ -119,12 +126,14 @@ class Worker {
   unsigned thread() const { return static_cast<unsigned>(context_.index); }
   void adopt(Time now);
   void fill(Reading& r, const Snapshot& snapshot) const;
+  std::vector<SignallingNumbers::Queue> signal_queues(const Snapshot& snapshot) const;
   SignallingCopy signalling_copy(const Snapshot& snapshot) const;
 
   const WorkPlan plan_;
   const WorkerOptions options_;
   std::vector<PortCounters> port_counters_;
   std::vector<ServiceCounters> service_counters_;
+  InterfaceCounters interface_counters_;
   WorkerCounters counters_;
   StageMeter meter_;
   PacketDisposal disposal_;
@@ -141,8 +150,9 @@ class Worker {
   Drain drain_;
   Sleeper sleeper_;
   IdlePolicy idle_;
-  std::uint64_t last_tsc_;  // when the last turn began, and ...
-  bool worked_ = false;     // ... whether it moved packets
+  std::atomic<pid_t> thread_id_{0};
+  std::atomic<std::uint64_t> last_tsc_;  // when the last turn began, and ...
+  bool worked_ = false;                  // ... whether it moved packets
   std::atomic<bool> stop_{false};
   std::atomic<WorkerUpdate*> update_{nullptr};  // not adopted yet
 };

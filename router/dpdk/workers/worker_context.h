@@ -8,6 +8,7 @@
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/work_plan.h"
 #include "router/dpdk/workers/fabric.h"
+#include "router/interfaces/interface_counters.h"
 #include "router/packet_disposal.h"
 #include "router/stage_meter.h"
 
@@ -22,6 +23,7 @@ struct WorkerContext {
   std::span<PortCounters> counters;  // by port
   PacketDisposal& disposal;
   StageMeter& meter;
+  InterfaceCounters& interfaces;
 };
 
 }  // namespace surety

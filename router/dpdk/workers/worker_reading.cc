@@ -41,6 +41,9 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     r.services.push_back(std::move(service));
   }
   place(r.services, snapshot);
+  for (std::size_t f = 0; f < snapshot.filters.size(); ++f)
+    for (const auto& counter : snapshot.filters[f].counters())
+      r.filters.push_back({snapshot.filters[f].config().name, counter.name, counter.permit, 0});
   for (const auto& d : snapshot.domains) r.domains.push_back({d.name, 0, d.retired});
   for (const auto& a : c.aggregates) {
     AggregateReading aggregate;

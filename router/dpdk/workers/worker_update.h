@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "router/counters.h"
+#include "router/dpdk/workers/signalling_copy.h"
 #include "router/egress.h"
 #include "router/observe/reading.h"
 #include "router/snapshot.h"
@@ -18,8 +19,10 @@ namespace surety {
 struct WorkerUpdate {
   const Snapshot& snapshot;
   std::vector<ServiceCounters> services;
+  std::vector<std::uint64_t> filters;                   // by the order of Snapshot::filters
   std::vector<std::unique_ptr<EgressUpdate>> egresses;  // by port; null: another worker owns it
   Reading reading;                                      // blank
+  std::vector<SignallingNumbers::Queue> queues;         // that may signal
   std::uint64_t cycles = 0;                             // of the TSC: what taking it over has cost the worker
 };
 

@@ -81,7 +81,8 @@ TEST_F(ReadingServerTest, EachQuestionIsAnsweredOnce) {
 TEST_F(ReadingServerTest, HasTheRowsOfTheSnapshotThatItGoesBy) {
   const Snapshot next(configured(yaml("gold")), d.snapshot);
   Reading blank = blank_reading(next, 0);
-  server.adopt(blank, next);
+  std::vector<SignallingNumbers::Queue> none;
+  server.adopt(blank, none, next);
   EXPECT_EQ(blank.services[0].name, "silver") << "the one before, to be freed by who made this";
   const Reading& r = server.read_here(clock.now());
   ASSERT_EQ(r.services.size(), next.services.size());

@@ -93,7 +93,7 @@ TEST_F(ObservingExchange, CountsWhatItWouldSend) {
   exchange.send(d.egresses, *d.ingress, d.now);
   EXPECT_GT(exchange.sender()->counters(kWan, 0).sent, 0u);
   EXPECT_EQ(d.egresses[kLan]->depth(), 0u);
-  exchange.adopt(configured(yaml("core", "act")));
+  exchange.adopt(Snapshot(configured(yaml("core", "act")), d.snapshot), d.now);
   d.turn(d.now + Contributors::kPace);  // within it nobody is told twice
   congest();
   exchange.send(d.egresses, *d.ingress, d.now);

@@ -118,6 +118,13 @@ TEST_F(SignallingCopyTest, TheQueuesOfASender) {
   EXPECT_EQ(of_sender.numbers().queues[0].counters.lost, 0u);
   EXPECT_EQ(of_sender.numbers().queues[1].counters.lost, 3u);
   EXPECT_TRUE(of_sender.numbers().sources.empty());
+  std::vector<SignallingNumbers::Queue> fewer{{1, 0, {}}};
+  of_sender.adopt(fewer);
+  EXPECT_EQ(fewer.size(), 2u) << "to be freed";
+  while (!of_sender.step(kStart)) {
+  }
+  ASSERT_EQ(of_sender.numbers().queues.size(), 1u);
+  EXPECT_EQ(of_sender.numbers().queues[0].counters.lost, 3u);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/workers/sleeper.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -50,6 +54,42 @@ TEST(Sleeper, NoLongerHeedsWhatItDoesNotWatch) {
   s.unwatch(source.get());
   s.prepare();
   EXPECT_TRUE(slept_out(s, 1us));
+}
+
+// As an af_packet port whose interface goes down says it once, and stays a port.
+TEST(Sleeper, IsWokenByAnErrorOnce) {
+  Sleeper s;
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in nobody{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof nobody;
+  {
+    const Fd gone(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(gone.get(), reinterpret_cast<const sockaddr*>(&nobody), size), 0);
+    ASSERT_EQ(::getsockname(gone.get(), reinterpret_cast<sockaddr*>(&nobody), &size), 0);
+  }
+  ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&nobody), size), 0);
+  s.watch(socket.get());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(::send(socket.get(), "", 1, 0), 1);
+    s.prepare();
+    EXPECT_FALSE(slept_out(s)) << "refused";
+    s.prepare();
+    EXPECT_TRUE(slept_out(s, 1ms)) << "told before";
+  }
+}
+
+TEST(Sleeper, NoLongerHeedsAnErrorThatStays) {
+  Sleeper s;
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Fd reads(ends[0]);
+  s.watch(reads.get());
+  ::close(ends[1]);
+  s.prepare();
+  EXPECT_FALSE(slept_out(s));
+  s.prepare();
+  EXPECT_TRUE(slept_out(s, 1ms));
 }
 
 TEST(Sleeper, IsWokenByAWakeBetweenPrepareAndSleep) {

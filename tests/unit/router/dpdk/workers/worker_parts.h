@@ -22,13 +22,14 @@ ports:
   static constexpr std::size_t kLan = 0, kUp = 1, kDown = 2;
 
   WorkerContext context(std::size_t worker) {
-    return {ports, plan, worker, &fabric, d.ports, d.disposal, d.meter};
+    return {ports, plan, worker, &fabric, d.ports, d.disposal, d.meter, interfaces};
   }
 
   DataPlane d{kYaml};
   std::vector<std::unique_ptr<DpdkPort>> ports = make_null_ports(d.snapshot.config, kMaxPorts);
   WorkPlan plan = plan_work(d.snapshot.config, {0, 1}, std::vector<PortAbility>(ports.size()));
   Fabric fabric{"parts", plan};
+  InterfaceCounters interfaces;
 };
 
 }  // namespace surety::test

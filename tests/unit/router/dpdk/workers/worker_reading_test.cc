@@ -28,6 +28,7 @@ classify: [{match: {port: lan0}, service: silver}]
 aggregates:
   up0: {port: wan0, queue: assured, rate: 8 Mbit/s}
   up1: {port: wan1, queue: assured, rate: 4 Mbit/s}
+filters: {edge: [{permit: {protocol: udp}, name: udp}, {deny: {protocol: tcp}}]}
 flow_table: {capacity: 1024}
 )";
 
@@ -69,6 +70,9 @@ TEST_F(WorkerReading, ABlankOneHasAllNames) {
   ASSERT_EQ(r.aggregates.size(), 2u);
   EXPECT_EQ(r.aggregates[1].port, "wan1");
   EXPECT_EQ(r.aggregates[1].queue, "assured");
+  std::string filters;
+  for (const FilterReading& f : r.filters) filters += f.filter + '/' + f.entry + ' ' + f.action() + ' ';
+  EXPECT_EQ(filters, "edge/udp permit edge/2 deny edge/default deny ");
   EXPECT_EQ(r.flow_capacity, 1024u);
   ASSERT_EQ(r.workers.size(), 1u);
   EXPECT_EQ(r.workers[0].core, 3u);
