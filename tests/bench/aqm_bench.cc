@@ -176,7 +176,7 @@ void Adopt(benchmark::State& state) {
   for (auto _ : state) {
     for (std::size_t i = 0; i < others.size(); i += 64) ++others[i];
     cycles.start();
-    for (std::size_t p = 0; p < kPorts; ++p) ports[p].adopt(fresh[p], kStart);
+    for (std::size_t p = 0; p < kPorts; ++p) ports[p].adopt(fresh[p], {}, kStart);
     cycles.stop(kPorts * classes.size());
   }
   cycles.report(state, "cycles/class");

@@ -35,7 +35,7 @@ struct Options {
 
 constexpr const char* kEdge =
     "version: 1\n"
-    "ports: {lan0: {addresses: [10.1.0.254/16]}}\n"
+    "ports: {lan0: {addresses: [10.1.0.254/16], source_check: off}}\n"
     "services: {assured: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: "
     "AF12}}}\n"
     "classify: [{match: {port: lan0}, service: assured, per: flow}]\n";
@@ -145,7 +145,8 @@ class Flood {
   void make() {
     const std::uint64_t start = rte_rdtsc();
     snapshot_.config.flow_table.creation_rate = 0;
-    stage_ = std::make_unique<ClassifyStage>(snapshot_, counters_, services_, 1, now_);
+    stage_ = std::make_unique<ClassifyStage>(snapshot_, counters_, services_, sources_, filters_, disposal_,
+                                             1, now_);
     const double ms = static_cast<double>(rte_rdtsc() - start) * 1e3 / static_cast<double>(rte_get_tsc_hz());
     std::printf("table of %u flows: made in %.1f ms, %.1f bytes a flow\n", options_.flows, ms,
                 static_cast<double>(stage_->flows().memory_bytes()) / options_.flows);
@@ -218,7 +219,8 @@ class Flood {
     Row& row = table_("at the creation rate's limit");
     snapshot_.config.flow_table.creation_rate = 1;
     stage_.reset();
-    stage_ = std::make_unique<ClassifyStage>(snapshot_, counters_, services_, 1, now_);
+    stage_ = std::make_unique<ClassifyStage>(snapshot_, counters_, services_, sources_, filters_, disposal_,
+                                             1, now_);
     std::uint32_t next = 0;
     while (stage_->flows().size() < options_.flows) {
       fill([&] { return next++; });
@@ -237,6 +239,11 @@ class Flood {
   Snapshot snapshot_;
   std::vector<PortCounters> counters_;
   std::vector<ServiceCounters> services_;
+  Fib fib_{"flood", 1024};
+  NextHopTable next_hops_{1024};
+  SourceCheck sources_{snapshot_, fib_, next_hops_};
+  PacketDisposal disposal_{counters_, {KernelPeer::none}, nullptr};
+  FilterStage filters_{snapshot_, next_hops_, disposal_};
   std::unique_ptr<ClassifyStage> stage_;
   Vector v_;
   Rng rng_{1};

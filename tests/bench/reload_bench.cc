@@ -55,7 +55,8 @@ class Edge {
   // To and fro: what each has the other one has, too.
   void adopt() {
     next_ = next_ == &first_ ? &second_ : &first_;
-    plane_.ingress->adopt(*next_, plane_.services, plane_.now);
+    std::vector<std::uint64_t> filter_counts;
+    plane_.ingress->adopt(*next_, plane_.services, filter_counts, plane_.now);
   }
   void turn() {
     plane_.now += Duration(1000);

@@ -79,9 +79,9 @@ class Storm {
   Octets forged() {
     SignalMessage m = recorded_;
     m.sequence += rng_.next();
-    SignalKey wrong = key_;
-    wrong.bytes[rng_.next() % 16] ^= static_cast<std::uint8_t>(1 + rng_.next() % 255);
-    return packet(m, wrong);
+    HiddenKey::Plain wrong = key_.secret.reveal();
+    wrong[rng_.next() % wrong.size()] ^= static_cast<std::uint8_t>(1 + rng_.next() % 255);
+    return packet(m, {key_.id, HiddenKey(wrong)});
   }
   Octets flipped() {
     Octets ip = recording_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <numeric>
 #include <span>
 
 #include "router/signals/signal_sender.h"
@@ -51,10 +52,9 @@ config::Config configuration() {
 }
 
 SignalKeys keys() {
-  SignalKey key;
-  key.id = 7;
-  for (std::uint8_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = i;
-  return {{key}};
+  HiddenKey::Plain secret;
+  std::iota(secret.begin(), secret.end(), std::uint8_t{0});
+  return {{{.id = 7, .secret = HiddenKey(secret)}}};
 }
 
 }  // namespace

@@ -48,6 +48,14 @@ def test_wrong_command_lines_are_refused(arguments):
     assert done.returncode != 0 and done.stderr
 
 
+def test_every_path_of_the_bench_is_measured():
+    """None waits for packets that its own router drops."""
+    rows = surety("bench", "--flows", "1k", "--repetitions", "1", "--json").stdout.splitlines()
+    measured = [(row["path"], row["family"]) for row in map(json.loads, rows)]
+    both = [(path, family) for path in ("feed", "anchor", "forward", "csa", "everything", "core") for family in (4, 6)]
+    assert sorted(measured) == sorted(both + [("access-up", 4), ("access-down", 4)])
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_are_right(example):
     done = surety("check", example)
@@ -168,8 +176,8 @@ def test_a_router_that_was_killed_can_be_started_again(lab):
     with Router(lab.router, ports()):
         lab.meet()
     for port, addresses in (("lan0", LAN), ("wan0", WAN)):
-        for address in addresses:  # the second router found them there, so they were not its to take back
-            lab.router.ip("address", "del", address, "dev", port)
+        shown = lab.router.ip("address", "show", "dev", port).stdout
+        assert not any(address in shown for address in addresses), "the second router knows them as a router's, and takes them back"
     assert interfaces(lab.router) == BARE
 
 
@@ -194,7 +202,8 @@ def test_interfaces_are_as_before_after_the_end(lab, device):
         for port, addresses in (("lan0", LAN), ("wan0", WAN)):
             assert [f"{a}/{length}" for a, length in given[port][0]] == addresses
             assert given[port][1] == (device == "af_xdp")
-        assert set(given) == {"lo", "lan0", "wan0", f"punt-{router.name}"[:15]}
+        taps = {f"surety-out{json.loads(lab.router.ip('-json', 'link', 'show', port).stdout)[0]['ifindex']}" for port in ("lan0", "wan0")}
+        assert set(given) == {"lo", "lan0", "wan0", f"punt-{router.name}"[:15], *taps}
     assert interfaces(lab.router) == BARE
 
 

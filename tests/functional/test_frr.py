@@ -8,7 +8,7 @@ import pytest
 from scapy.layers.inet import UDP
 from scapy.layers.l2 import Ether
 
-from frr import Frr, installed
+from frr import Frr, installed, ospf
 from harness import ROOT, Router, UdpSource, Wire, sh, udp_to, wait_for
 from pair import Pair, ports
 
@@ -16,19 +16,6 @@ pytestmark = pytest.mark.skipif(not installed(), reason="needs frr")
 
 CONVERGE = 60  # seconds for sessions to come up and routes to spread
 EXAMPLES = ROOT / "deploy/frr"
-# Without them an announcement waits for up to 5 s, and a computation of routes for 10.
-AREA = ("router ospf\n ospf router-id {id}\n timers throttle lsa all 0\n timers lsa min-arrival 0\n timers throttle spf 0 50 50\n"
-        "{networks}")
-FAST = ("interface {interface}\n ip ospf network point-to-point\n ip ospf hello-interval 1\n"
-        " ip ospf dead-interval 4\n!\n")
-
-
-def ospf(router_id, interfaces, more=""):
-    """`interfaces`: their subnets by name."""
-    networks = "".join(f" network {net} area 0\n" for net in interfaces.values())
-    return "".join(FAST.format(interface=i) for i in interfaces) + AREA.format(id=router_id, networks=networks) + more
-
-
 class Triangle(Pair):
     """Hosts b (wan0) and c (wan1) are routers of others, who speak to the one in the middle."""
 

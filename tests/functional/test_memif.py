@@ -202,7 +202,7 @@ def test_whoever_connects_and_leaves_at_once_does_no_harm(messages):
             visit(chain.socket, *messages)
             time.sleep(i % 10 / 1000)
         assert edge.process.poll() is None, edge.stderr()
-        wait_for(lambda: open_files(edge) == before)
+        wait_for(lambda: open_files(edge) <= before)  # a scrape may have been open
         core = chain.start("core")
         wait_for(lambda: core.metrics().value("surety_port_up", port="in0") == 1, BACK)
         for _ in range(100):

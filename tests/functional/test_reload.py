@@ -13,14 +13,15 @@ from pair import MBIT, Pair, ports
 POLICED, LIMITED = "10.1.0.11", "10.1.0.12"
 
 
-def configuration(police="2 Mbit/s", csa="4 Mbit/s", limit=400, more="", shape="60 Mbit/s", rules=None):
+def configuration(police="2 Mbit/s", csa="4 Mbit/s", limit=400, more="", shape="60 Mbit/s", rules=None, burst="60 kB", classes=None):
     rules = rules or [f"{{match: {{port: lan0, source: {POLICED}/32}}, service: police}}",
                       f"{{match: {{port: lan0, source: {LIMITED}/32}}, service: csa, per: source}}"]
-    return ports(wan=f"shape: {shape}, burst: 60 kB, queues: uplink") + f"""
+    classes = classes or ["name: voice, dscp: [EF], priority: strict",
+                          f"name: assured, dscp: {{in: [AF11], out: [AF13, BE]}}, limit: {limit} packets"]
+    return ports(wan=f"shape: {shape}, burst: {burst}, queues: uplink") + f"""
 queues:
   uplink:
-    - {{name: voice, dscp: [EF], priority: strict}}
-    - {{name: assured, dscp: {{in: [AF11], out: [AF13, BE]}}, limit: {limit} packets}}
+""" + "".join(f"    - {{{c}}}\n" for c in classes) + f"""
 services:
   police: {{conditioner: police, rate: {police}, bucket: 20 kB, mark: {{in: EF}}}}
   csa: {{conditioner: csa, rate: {csa}, in_bucket: 10 packets, out_bucket: 2 packets, mark: {{in: AF11, out: BE}}, alpha: {{min: 0.1, max: 0.1}}}}
@@ -99,7 +100,7 @@ def test_a_contract_is_enlarged_while_it_is_used(lab, router):
 
 def test_no_packet_is_lost_and_none_overtakes(lab, router):
     """Reload upon reload beside traffic: other rates, rules, queues, services that come and go."""
-    texts = [configuration(police="3 Mbit/s", limit=100), configuration(rules=["{match: {port: lan0, protocol: tcp}, service: csa, per: flow}"]),
+    texts = [configuration(police="3 Mbit/s", limit=100), configuration(limit=401), configuration(limit=16000), configuration(rules=["{match: {port: lan0, protocol: tcp}, service: csa, per: flow}"]),
              configuration(shape="50 Mbit/s", more="routes:\n  - {to: 198.51.100.0/24, via: 10.2.0.1}\n"),
              configuration(rules=["{match: {port: lan0}, service: csa, per: source}"], csa="40 Mbit/s"), configuration()]
     stop = threading.Event()
@@ -123,6 +124,44 @@ def test_no_packet_is_lost_and_none_overtakes(lab, router):
     assert m.drops() == {}
 
 
+def test_queues_come_and_go(lab, router):
+    """600 of 600 pings, and datagrams of which always some wait: classes of other names, places, numbers and kinds."""
+    one = "name: voice, dscp: [EF], priority: strict"
+    assured = "name: assured, dscp: {in: [AF11], out: [AF13, BE]}, limit: 401 packets"
+    sets = [[one, assured], [assured, "name: voice, dscp: [EF], weight: 3"], ["name: rest, dscp: [BE], limit: 300 packets"],
+            ["name: more, dscp: [CS1]", one, "name: all, dscp: {in: [AF11], out: [BE]}, rio: {in: {min: 200, max: 400, pmax: 0.01}, out: {min: 200, max: 300, pmax: 0.01}}"],
+            [f"name: c{i}, dscp: [{i}], limit: 100 packets" for i in range(64)]]
+    texts = [configuration(classes=classes, shape="16 Mbit/s", burst="3 kB") for classes in sets]
+    stop = threading.Event()
+
+    def reload_on():
+        while not stop.is_set():
+            for text in texts:
+                router.reload(text + router.tail)
+    router.reload(texts[-1] + router.tail)
+    reloads = router.metrics().value("surety_config_reloads_total")
+    changes = threading.Thread(target=reload_on)
+    said = []
+    pings = threading.Thread(target=lambda: said.append(lab.a.namespace.run("ping", "-n", "-q", "-c", "600", "-i", "0.01", "-w", "60", "10.2.0.1").stdout))
+    changes.start()
+    pings.start()
+    try:
+        while pings.is_alive():
+            sent, received = udp_in_order(lab.a, lab.b, 4, packets=500)
+            assert received == sent
+    finally:
+        pings.join(60)
+        stop.set()
+        changes.join(60)
+    assert "600 packets transmitted, 600 received" in said[0]
+    m = router.settle()
+    assert m.value("surety_config_reloads_total") - reloads >= 2 * len(texts)
+    assert m.drops() == {}
+    router.reload(texts[2] + router.tail)
+    assert {labels["queue"] for labels, _ in router.metrics().select("surety_queue_arrivals_total", port="wan0")} == {"rest"}
+    router.reload(configuration() + router.tail)
+
+
 def test_what_is_wrong_changes_nothing(lab, router):
     m = router.metrics()
     fingerprint = m.select("surety_build_info")[0][0]["config_hash"]
@@ -130,6 +169,8 @@ def test_what_is_wrong_changes_nothing(lab, router):
     router.refuse(configuration().replace("lan0, addresses", "lan0, mtu: 1400, addresses", 1) + router.tail,
                   "`ports.lan0.mtu` cannot change while the router runs; restart it")
     router.refuse(configuration(limit=1_000_000) + router.tail, "its queues want 1", "packet buffers")
+    router.refuse(configuration().replace(", queues: uplink", "") + router.tail,
+                  "port `wan0` cannot get `queues` or lose them while the router runs; restart it")
     pathlib.Path(router.path).rename(router.path.with_suffix(".away"))
     try:
         router.refuse(None, "cannot be read")

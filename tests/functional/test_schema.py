@@ -55,6 +55,7 @@ MISTAKES = [
     (["signalling", "borders"], [{"source": "10.1.0.0/16"}]),
     (["signalling", "borders"], {"source": "10.1.0.0/16", "border": "192.0.2.1"}),
     (["metrics", "top_flows"], -1),
+    (["metrics", "tls"], {"cert_file": "cert.pem"}),
     (["workers"], [1, 1]),
     (["workers"], {"cores": []}),
     (["workers"], {"cores": [1], "idle": "sleep"}),

@@ -2,6 +2,8 @@
 """Congestion signals on the wire: a core router's queue is congested, the border of the flows holds their OUT packets back."""
 import contextlib
 import json
+import pathlib
+import resource
 import signal
 import time
 import types
@@ -107,11 +109,22 @@ def test_observe_shows_it_and_changes_nothing(lab, core):
         border.settle()
 
 
-class Injector:
-    """Puts packets onto the wire between the core and the border, or onto a customer's."""
+def calm(core):
+    """The congestion before sends no more signals."""
+    def quiet():
+        """no more signals of the congestion before"""
+        first = sent(core.metrics())
+        time.sleep(0.2)
+        return sent(core.metrics()) == first
+    wait_for(quiet)
 
-    def __init__(self, lab, border):
-        self._lab, self._border, self._expected = lab, border, {}
+
+class Injector:
+    """Puts packets onto the wire between the core and the border, or onto a customer's, when no others come there."""
+
+    def __init__(self, lab, core, border):
+        calm(core)
+        self._lab, self._border, self._expected = lab, border, received(border.metrics())
         self._inside = Wire(types.SimpleNamespace(namespace=lab.core_namespace), "downlink")
         self._outside = Wire(lab.af1)
         namespaces = (lab.core_namespace, "downlink"), (lab.border_namespace, "uplink"), (lab.border_namespace, "af1")
@@ -127,6 +140,7 @@ class Injector:
 
         def came():
             m = self._border.metrics()
+            assert sum(received(m).values()) <= sum(self._expected.values()), received(m)
             return m if sum(received(m).values()) == sum(self._expected.values()) else None
         m = wait_for(came)
         assert received(m) == self._expected
@@ -147,7 +161,7 @@ def flipped(message, at):
 
 
 def test_a_liar_without_the_key_has_no_effect(lab, core):
-    with lab.border("act") as border, Injector(lab, border) as wire, Wire(lab.af1) as customer, Wire(lab.sink) as sink:
+    with lab.border("act") as border, Injector(lab, core, border) as wire, Wire(lab.af1) as customer, Wire(lab.sink) as sink:
         lab.meet()
 
         def signal(**fields):
@@ -184,7 +198,7 @@ def test_a_liar_without_the_key_has_no_effect(lab, core):
 
 def test_a_path_is_where_the_packet_goes(lab, core):
     """All routes of this border are one, by way of the core; what is signalled for the sink is for its network and no other."""
-    with lab.border("act") as border, Injector(lab, border) as wire:
+    with lab.border("act") as border, Injector(lab, core, border) as wire:
         lab.meet()
         for destination in (SINK, "10.2.0.77", BE):
             m = wire.expect("applied", Signal(bytes.fromhex(KEY), KEY_ID, AF1, destination, DSCP_OUT).packet())
@@ -194,7 +208,7 @@ def test_a_path_is_where_the_packet_goes(lab, core):
 
 def test_a_signal_may_be_addressed_to_the_border_itself(lab, core):
     """As the `borders` of a core router have it."""
-    with lab.border("act") as border, Injector(lab, border) as wire:
+    with lab.border("act") as border, Injector(lab, core, border) as wire:
         lab.meet()
         assert held_back(wire.expect("applied", Signal(bytes.fromhex(KEY), KEY_ID, AF1, SINK, DSCP_OUT, to=BORDER_ID).packet()))
 
@@ -224,12 +238,7 @@ def reload(router, successful=True):
 
 def hear(lab, core, border, result):
     """Congestion once more, by contracts that do not fit whatever alpha is: all the signals of it end at the border as `result`."""
-    def quiet():
-        """no more signals of the congestion before"""
-        first = sent(core.metrics())
-        time.sleep(0.2)
-        return sent(core.metrics()) == first
-    wait_for(quiet)
+    calm(core)
     known, before = received(border.metrics()), sent(core.metrics())
     with congestion(lab, 2 * FLOWS):
         border.until(lambda m: received(m).get(result, 0) > known.get(result, 0))
@@ -259,6 +268,69 @@ def test_keys_change_while_routers_run(lab, core):
             hear(lab, core, border, "applied")
             assert set(received(border.metrics())) == {"unknown_key", "applied"}
             border.settle()
+    finally:
+        lab.key_file.write_text(original)
+        reload(core)
+
+
+OTHER_ID, OTHER_KEY = "10.9.0.9", "99" * 16
+
+
+def test_a_stolen_key_speaks_for_its_router_only(lab, core):
+    """Each core router has a key of its own; of the one at OTHER_ID it has got into the wrong hands."""
+    original = lab.key_file.read_text()
+    try:
+        lab.key_file.write_text(f"routers:\n  {CORE_ID}: [{{id: 1, key: {KEY}}}]\n  {OTHER_ID}: [{{id: 1, key: {OTHER_KEY}}}]\n")
+        reload(core)
+        with lab.border("act") as border:
+            lab.meet()
+            with Injector(lab, core, border) as wire:
+                for router, result in ((CORE_ID, "forged"), ("10.9.0.77", "unknown_key"), (OTHER_ID, "applied")):
+                    wire.expect(result, Signal(bytes.fromhex(OTHER_KEY), 1, AF1, SINK, DSCP_OUT, router=router).packet())
+            hear(lab, core, border, "applied")
+            border.settle()
+    finally:
+        lab.key_file.write_text(original)
+        reload(core)
+
+
+@contextlib.contextmanager
+def dumped(process, directory):
+    """the core of a process that is made to crash, by way of a pipe, as it goes to systemd-coredump or apport"""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern")
+    before, file = pattern.read_text(), directory / "core"
+    resource.prlimit(process.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    pattern.write_text(f"|/usr/bin/dd of={file} status=none")
+    try:
+        process.send_signal(signal.SIGABRT)
+        assert process.wait(60) == -signal.SIGABRT
+    finally:
+        pattern.write_text(before)
+    size = -1
+    while size != (size := file.stat().st_size if file.exists() else 0) or not size:  # it may still be read from the pipe
+        time.sleep(0.5)
+    yield file.read_bytes()
+    file.unlink()
+
+
+def test_a_core_dump_has_no_key(lab, core, tmp_path):
+    """Neither the ones in use nor those of before, as bytes or as digits."""
+    original, old = lab.key_file.read_text(), "0123456789abcdef" * 2
+    try:
+        lab.key_file.write_text(f"keys: [{{id: 1, key: {KEY}}}, {{id: 3, key: {old}}}]\n")
+        reload(core)
+        with lab.border("act") as border:
+            lab.meet()
+            hear(lab, core, border, "applied")
+            lab.key_file.write_text(original)
+            reload(border)
+            hear(lab, core, border, "applied")
+            with dumped(border.process, tmp_path) as dump:
+                assert border.name.encode() in dump
+                for secret in (KEY, old):
+                    for form in (bytes.fromhex(secret), secret.encode()):
+                        assert dump.find(form) < 0, form
+            border.stop = lambda: None  # it has
     finally:
         lab.key_file.write_text(original)
         reload(core)

@@ -229,7 +229,6 @@ ports:
   left: {{device: {left} server, addresses: [10.1.0.254/24]}}
   right: {{device: {right} server, addresses: [10.2.0.254/24], trust: core}}
 """, directory=directory))
-                alone = router.metrics().value("surety_routes")
                 sink = running.enter_context(Endpoint(namespace, f"""
 ports:
   p0: {{device: {right} client, addresses: [10.2.0.1/24], gateway: 10.2.0.254}}
@@ -237,7 +236,7 @@ sinks:
   - {{port: p0, listen: [udp 5001]}}
 """))
                 # A port's routes follow its link: until then packets would drop as `no_route`.
-                router.until(lambda m: m.value("surety_routes") > alone)
+                router.until(lambda m: m.value("surety_port_up", port="right") == 1)
                 # Nor does a source have a way back until its own link is seen to be up.
                 source = running.enter_context(Endpoint(namespace, f"""
 ports:

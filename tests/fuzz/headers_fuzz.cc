@@ -8,6 +8,7 @@
 #include "router/wire/headers.h"
 #include "router/wire/parse_ipv4.h"
 #include "router/wire/parse_ipv6.h"
+#include "router/wire/parse_ordinary.h"
 
 namespace {
 
@@ -77,6 +78,16 @@ void check_general(const std::uint8_t* frame, std::size_t size, const ParseConte
           (q.key == p.key && q.length == p.length && q.l4_offset == p.l4_offset));
 }
 
+// So must the one for frames with tags, of what it takes.
+void check_tagged(const std::uint8_t* frame, std::size_t size, const ParseContext& context,
+                  ParseOutcome complete, const ParsedPacket& p) {
+  ParsedPacket q;
+  if (!OrdinaryParser(context).tagged(frame, size, q)) return;
+  require(complete.forwards() && q.key == p.key && q.length == p.length && q.l4_offset == p.l4_offset);
+  require(q.vlan == p.vlan && q.inner_vlan == p.inner_vlan && q.l3_offset == p.l3_offset);
+  require(q.protocol == p.protocol && q.traffic_class == p.traffic_class && q.ttl == p.ttl && q.v6 == p.v6);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -92,6 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(outcome.drop == DropReason::none || outcome.punt == PuntReason::none);
   require(outcome.drop == DropReason::none || info(outcome.drop).stage == "parse");
   check_general(frame.get(), size, context, outcome, p);
+  check_tagged(frame.get(), size, context, outcome, p);
   const bool ip = outcome.drop == DropReason::none && outcome.punt != PuntReason::arp &&
                   outcome.punt != PuntReason::control;
   if (!ip) return 0;

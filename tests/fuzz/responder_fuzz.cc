@@ -75,7 +75,7 @@ void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
 struct Bed {
   PortAddresses addresses{
       {parse_prefix("10.0.0.254/24").value(), parse_prefix("2001:db8::fe/64").value()}, {}, kMac};
-  Responder responder{kMac, addresses, 1500, Time{}, kNeighbors};
+  Responder responder{kMac, addresses, 1500, Time{}, Responder::Answers::all, kNeighbors};
   IcmpErrors errors{1, Time{}};
   std::vector<std::uint8_t> room = std::vector<std::uint8_t>(kFrame);
   Time now{};
@@ -90,9 +90,10 @@ struct Bed {
         outcome.punt == PuntReason::control)
       return;
     const IpAddress to = ip_packet(frame, p).destination;
-    if (p.ttl > 1 && addresses.on_link(to)) responder.hold(to, frame.subspan(p.l3_offset, p.length), now);
+    if (p.ttl > 1 && addresses.on_link(to)) responder.hold(to, frame.subspan(p.l3_offset, p.length), 0, now);
     Slot out = slot();
-    for (const auto problem : {IcmpProblem::time_exceeded, IcmpProblem::too_big, IcmpProblem::unreachable}) {
+    for (const auto problem : {IcmpProblem::time_exceeded, IcmpProblem::too_big,
+                               IcmpProblem::host_unreachable, IcmpProblem::source_refused}) {
       errors.report(problem, 1280, frame, p.l3_offset, 0, kMac, addresses, out, now);
       require(out.length == 0 || (out.length >= 14 + 28 && out.length <= IcmpErrors::kLargest));
     }

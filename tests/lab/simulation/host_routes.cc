@@ -15,8 +15,7 @@ std::vector<std::uint32_t> HostRoutes::ids(std::span<const IpAddress> addresses)
   const std::scoped_lock lock(mutex_);
   std::vector<std::uint32_t> out;
   for (const auto& a : addresses) {
-    const auto [place, added] =
-        ids_.try_emplace(a, static_cast<std::uint32_t>(kNextHopLocal + 1 + ids_.size()));
+    const auto [place, added] = ids_.try_emplace(a, static_cast<std::uint32_t>(kNextHopsFixed + ids_.size()));
     const Prefix host{a, a.bits()};
     if (added && !fib_.add(host, target_of(host, {place->second, 1}).encode())) {
       ids_.erase(place);

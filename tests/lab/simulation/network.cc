@@ -2,6 +2,7 @@
 #include "tests/lab/simulation/network.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tests/lab/simulation/delivered.h"
 #include "tests/lab/simulation/scenario_error.h"
@@ -34,9 +35,9 @@ std::vector<Time> starts(const Plan& plan, const Stations& stations) {
 constexpr UnixTime kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
 SignalKeys lab_keys() {
-  SignalKey key{.id = 1};
-  for (std::size_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = static_cast<std::uint8_t>(i);
-  return {{key}};
+  HiddenKey::Plain secret;
+  std::iota(secret.begin(), secret.end(), std::uint8_t{0});
+  return {{{.id = 1, .secret = HiddenKey(secret)}}};
 }
 
 // From hosts, and by customer ports of routers that other routers are behind.

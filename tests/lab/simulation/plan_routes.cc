@@ -64,7 +64,7 @@ void Plan::plan_routes() {
 // The next hops of a router. `own`: the ids of the routers' own addresses.
 void Plan::plan_ways(std::size_t r, const std::vector<std::uint32_t>& own) {
   PlannedRouter& router = routers_[r];
-  router.ids = kNextHopLocal + 1;
+  router.ids = kNextHopsFixed;
   const auto add = [&](std::uint32_t id, const NextHopEntry& entry) {
     router.next_hops.emplace_back(id, entry);
     router.ids = std::max(router.ids, id + 1);
