@@ -46,11 +46,22 @@ class Namespace:
         self.ip("link", "set", "lo", "up")
         self.run("sysctl", "-q", *QUIET)
 
+    @classmethod
+    def called(cls, name):
+        """One that another process has made."""
+        found = cls.__new__(cls)
+        found.name = name
+        return found
+
     def command(self, *arguments):
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
     def run(self, *command, **options):
         return sh(*self.command(*command), **options)
+
+    def popen(self, *command):
+        """A process that goes on; its output is a pipe."""
+        return subprocess.Popen(self.command(*command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def ip(self, *arguments, **options):
         return sh("ip", "-n", self.name, *arguments, **options)

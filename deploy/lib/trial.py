@@ -36,9 +36,12 @@ class Trial:
             host(c.name, c.name, c.address, f"{c.subnet}.1")
         host("far", "wan", customers.FAR, "10.20.0.1")
 
+    def yaml(self):
+        return customers.router_yaml(self.prefix, self.qos)
+
     def start_router(self):
         file = self.directory / "router.yaml"
-        file.write_text(customers.router_yaml(self.prefix, self.qos))
+        file.write_text(self.yaml())
         self.router = self._start("router", [str(self.binary), "run", str(file)])
         namespaces.prefer(self.router)  # at once: the threads it starts inherit that
         deadline = time.monotonic() + READY_WITHIN

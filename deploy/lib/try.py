@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 
+import access_trial
 import customers
 import hugepages
 import table
@@ -31,11 +32,15 @@ def arguments():
         f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
         f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through and RoS at least {verdict.KEPT_ROS:.0%})."))
     p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
+    p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, three of whom misbehave, "
+                   "and one more who comes and goes by SIGHUP")
     p.add_argument("--no-qos", action="store_true", help="without contracts, through a FIFO: shows what they are for")
     p.add_argument("--keep", action="store_true", help="leave it running")
     p.add_argument("--clean", metavar="PREFIX", help="remove what --keep left")
     p.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/bin/surety", help="the router's program")
     a = p.parse_args()
+    if a.access and (a.keep or a.no_qos):
+        p.error("--access goes with neither --keep nor --no-qos")
     if a.seconds <= WARM_UP:
         p.error(f"--seconds: more than the {WARM_UP} s that TCP's start takes")
     return a
@@ -136,13 +141,14 @@ def main():
         return clean(a.clean)
     on_signals(lambda *_: sys.exit("deploy/try: interrupted; cleaning up"))
     prefix = f"st-{os.getpid()}"
-    t = trial.Trial(prefix, pathlib.Path(tempfile.mkdtemp(prefix="surety-try-")), a.binary.resolve(), not a.no_qos)
+    kind = access_trial.AccessTrial if a.access else trial.Trial
+    t = kind(prefix, pathlib.Path(tempfile.mkdtemp(prefix="surety-try-")), a.binary.resolve(), not a.no_qos)
     pages = hugepages.reserve()
     remember(prefix, t.directory, pages)
     say(f"huge pages: {hugepages.describe(pages)}")
     keep, stopped = False, True
     try:
-        shown = run(t, a.seconds)
+        shown = access_trial.run(t, a.seconds, say) if a.access else run(t, a.seconds)
         keep = a.keep
     finally:
         if not keep:
