@@ -77,6 +77,7 @@ class SteerTest : public InNetworkNamespace {
     InNetworkNamespace::SetUp();
     if (IsSkipped()) return;
     make_wire();
+    run("ip link set b0 down");  // the kernel at its other end would speak of groups and routers
     a0_ = static_cast<int>(::if_nametoindex("a0"));
     object_.reset(bpf_object__open_file(steer_object_path().c_str(), nullptr));
     ASSERT_NE(object_, nullptr) << "no object at \"" << steer_object_path() << "\"";
