@@ -103,6 +103,13 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
 // Frames without room before them are none that this router has made.
 void Transmitter::tag(Port& port) {
   for (std::size_t i = port.begin; i < port.end; ++i) {
+    const rte_mbuf* const m = port.mbufs[i];
+    if (!has_interface(m)) continue;
+    rte_prefetch0(rte_pktmbuf_mtod(m, const void*));
+    rte_prefetch0(&interfaces_[m->vlan_tci]);
+    context_.interfaces.expect_sent(m->vlan_tci);
+  }
+  for (std::size_t i = port.begin; i < port.end; ++i) {
     rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
     const InterfaceIndex interface = m->vlan_tci;
