@@ -111,14 +111,21 @@ void Ingress::send_pending(Time now) {
   }
 }
 
+void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
+  if (interfaces_.any_on(port))
+    parse_burst<true>(burst, port);
+  else
+    parse_burst<false>(burst, port);
+}
+
 // Not inlined, as the stages are not: in one large function the compiler runs out of
-// registers in each of them.
-[[gnu::noinline]] void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
+// registers in each of them. `kTags`: there are interfaces on that port.
+template <bool kTags>
+void Ingress::parse_burst(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
     rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
   const OrdinaryParser ordinary(contexts_[port]);
-  const bool tagged = interfaces_.any_on(port);
   std::uint64_t bytes = 0;
   std::size_t kept = 0;
   icmp_ = false;
@@ -129,22 +136,24 @@ void Ingress::send_pending(Time now) {
     m->port = port;  // from here on our index, not DPDK's
     v_.mbuf[kept] = m;
     ParsedPacket& h = v_.header[kept];
-    kept += ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) ||
-            (tagged && parse_tagged(ordinary, m, port, h)) || parse_unusual(m, port, h);
+    kept += (kTags && parse_tagged(ordinary, m, port, h)) ||
+            ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
   }
   v_.size = kept;
+  if (kTags) interfaces_.count();
   ports_[port].rx_packets += burst.size();
   ports_[port].rx_bytes += bytes;
 }
 
 // An ordinary packet with the tags of an interface: whether it is one.
-[[gnu::noinline]] bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port,
-                                             ParsedPacket& h) {
+[[gnu::always_inline]] inline bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
+                                                         PortIndex port, ParsedPacket& h) {
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  if (!ordinary.tagged(frame, m->data_len, h)) return false;
-  h.interface = interfaces_.find(frame, h, port);
-  if (h.interface == kNoInterface) return false;
-  interfaces_.count(h.interface, m->pkt_len);
+  const auto whose = [&](std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner) {
+    return interfaces_.find(port, protocol, outer, inner);
+  };
+  if (!ordinary.tagged(frame, m->data_len, h, whose)) return false;
+  interfaces_.note(h.interface, m->pkt_len);
   interfaces_.take_priority(frame, h);
   return true;
 }
@@ -157,7 +166,7 @@ void Ingress::send_pending(Time now) {
   if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
     h.interface = interfaces_.find(frame, h, port);
     if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;
-    interfaces_.count(h.interface, m->pkt_len);
+    interfaces_.note(h.interface, m->pkt_len);
     if (outcome.forwards()) interfaces_.take_priority(frame, h);
   }
   if (outcome.forwards()) {

@@ -115,6 +115,8 @@ class Ingress {
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  template <bool kTags>
+  [[gnu::noinline]] void parse_burst(std::span<rte_mbuf* const> burst, PortIndex port);
   bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);
   bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);

@@ -23,16 +23,14 @@ void InterfaceFinder::adopt(const Snapshot& snapshot) {
 InterfaceIndex InterfaceFinder::find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const {
   if (h.vlan == 0) return h.inner_vlan == 0 ? port : kNoInterface;
   if (h.inner_vlan == 0 || h.l3_offset != kTwoTags || load_be16(frame + kInnerProtocol) == kCustomerTag) {
-    InterfaceIndex found = interfaces_->find(port, load_be16(frame + kProtocol), h.vlan, h.inner_vlan);
-    if (found == kNoInterface && any_protocol_[port] != 0)
-      found = interfaces_->find(port, kServiceTag, h.vlan, h.inner_vlan);
+    const InterfaceIndex found = find(port, load_be16(frame + kProtocol), h.vlan, h.inner_vlan);
     if (found != kNoInterface) return found;
   }
   return snapshot_->tags.admits(port, h.vlan, h.inner_vlan) ? port : kNoInterface;
 }
 
-void InterfaceFinder::take_priority(std::uint8_t* frame, ParsedPacket& h) const {
-  if (pcp_ == nullptr || (*interfaces_)[h.interface].customer()) return;
+void InterfaceFinder::take_priority_by_map(std::uint8_t* frame, ParsedPacket& h) const {
+  if ((*interfaces_)[h.interface].customer()) return;
   const auto dscp = static_cast<std::uint8_t>(h.traffic_class >> 2);
   const unsigned priority = frame[kControl] >> 5;
   if (pcp_->of_dscp[dscp] == priority || !pcp_->to_dscp[priority]) return;

@@ -63,7 +63,8 @@ struct KeyTerms {
 };
 
 // `low` is both ports as loaded, or the protocol number.
-inline std::uint64_t key_rest(FlowKey::Class c, const KeyTerms& terms, const Frame& f, std::uint32_t low) {
+[[gnu::always_inline]] inline std::uint64_t key_rest(FlowKey::Class c, const KeyTerms& terms, const Frame& f,
+                                                     std::uint32_t low) {
   return static_cast<std::uint64_t>(c) << 61 | terms.port | static_cast<std::uint64_t>(f.vlan) << 44 |
          static_cast<std::uint64_t>(f.inner_vlan) << 32 | low;
 }
@@ -80,9 +81,10 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
 
 // All of `out` but the rest and addresses of the key, of a packet with ports:
 // in three stores instead of fifteen.
-inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6, std::size_t length,
-                       std::size_t l4_offset, std::uint64_t protocol, std::uint64_t traffic_class,
-                       std::uint64_t ttl, ParsedPacket& out) {
+[[gnu::always_inline]] inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6,
+                                              std::size_t length, std::size_t l4_offset,
+                                              std::uint64_t protocol, std::uint64_t traffic_class,
+                                              std::uint64_t ttl, ParsedPacket& out) {
   static_assert(offsetof(FlowKey, v6) == offsetof(FlowKey, dscp) + 1 &&
                 sizeof(FlowKey) >= offsetof(FlowKey, dscp) + 8);
   static_assert(offsetof(ParsedPacket, vlan) == offsetof(ParsedPacket, length) + 2 &&

@@ -82,7 +82,8 @@ void check_general(const std::uint8_t* frame, std::size_t size, const ParseConte
 void check_tagged(const std::uint8_t* frame, std::size_t size, const ParseContext& context,
                   ParseOutcome complete, const ParsedPacket& p) {
   ParsedPacket q;
-  if (!OrdinaryParser(context).tagged(frame, size, q)) return;
+  const auto ours = [&](auto...) { return context.port; };
+  if (!OrdinaryParser(context).tagged(frame, size, q, ours)) return;
   require(complete.forwards() && q.key == p.key && q.length == p.length && q.l4_offset == p.l4_offset);
   require(q.vlan == p.vlan && q.inner_vlan == p.inner_vlan && q.l3_offset == p.l3_offset);
   require(q.protocol == p.protocol && q.traffic_class == p.traffic_class && q.ttl == p.ttl && q.v6 == p.v6);

@@ -200,8 +200,13 @@ TEST(InterfacesInThePipeline, AreCountedOnTheirWayIn) {
   Bed d;
   InterfaceCounters counters;
   InterfaceFinder finder(d.snapshot, &counters);
-  finder.count(d.index(0), 100);
-  finder.count(0, 100);
+  finder.note(d.index(0), 60);
+  finder.note(0, 100);
+  finder.note(d.index(0), 40);
+  EXPECT_EQ(counters[d.index(0)].rx_bytes, 0u) << "not yet";
+  finder.count();
+  finder.count();
+  EXPECT_EQ(counters[d.index(0)].rx_packets, 2u);
   EXPECT_EQ(counters[d.index(0)].rx_bytes, 100u);
   EXPECT_EQ(counters[0].rx_bytes, 0u) << "the port has counters of its own";
 }
