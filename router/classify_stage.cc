@@ -85,7 +85,7 @@ void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashe
 }
 
 void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
-  std::uint64_t asked = filters_.asked_always(v);
+  std::uint64_t asked = filters_.asked_always(v, port);
   for (std::size_t s = 0; s < strangers.size; ++s) asked |= std::uint64_t{1} << strangers.which[s];
   if (asked == 0) [[likely]]
     return;

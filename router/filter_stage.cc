@@ -18,7 +18,7 @@ std::uint64_t all_of(const Vector& v) {
 
 FilterStage::FilterStage(const Snapshot& snapshot, const NextHopTable& next_hops, PacketDisposal& disposal)
     : snapshot_(&snapshot), next_hops_(next_hops), disposal_(disposal), counts_(snapshot.filters.counters()) {
-  asks_in_.resize(snapshot.config.ports.size());
+  asked_.resize(snapshot.config.ports.size());
   find_asked();
 }
 
@@ -30,15 +30,21 @@ void FilterStage::adopt(const Snapshot& snapshot, std::vector<std::uint64_t>& co
 }
 
 void FilterStage::find_asked() {
-  std::ranges::fill(asks_in_, std::uint8_t{0});
+  std::ranges::fill(asked_, Asked{});
   asks_out_ = false;
   for (const config::Interface& i : snapshot_->config.interfaces) {
-    asks_in_[i.port] |= static_cast<std::uint8_t>(i.filter_in.has_value());
+    Asked& port = asked_[i.port];
+    port.in |= i.filter_in.has_value();
+    port.each_packet |= i.filter_in && snapshot_->filters[*i.filter_in].each_packet();
     asks_out_ |= i.filter_out.has_value();
   }
 }
 
-std::uint64_t FilterStage::asked_always(const Vector& v) const {
+std::uint64_t FilterStage::asked_always(const Vector& v, PortIndex port) const {
+  bool some = asked_[port].each_packet;
+  for (std::size_t i = 0; i < v.size; ++i) some |= v.header[i].fragment;
+  if (!some) [[likely]]
+    return 0;
   std::uint64_t asked = 0;
   for (std::size_t i = 0; i < v.size; ++i) {
     const std::uint16_t filter = arrived_by(v, i).filter_in;

@@ -31,10 +31,10 @@ class FilterStage {
   std::span<const std::uint64_t> counts() const { return counts_; }
 
   // Some interface of that port has a filter for what comes in; and any one for what leaves.
-  bool asks_in(PortIndex port) const { return asks_in_[port] != 0; }
+  bool asks_in(PortIndex port) const { return asked_[port].in; }
   bool asks_out() const { return asks_out_; }
   // Of the packets whose flow is known, those that are to be asked all the same, a bit each.
-  std::uint64_t asked_always(const Vector& v) const;
+  std::uint64_t asked_always(const Vector& v, PortIndex port) const;
   // Which of the packets `asked` must not come in.
   std::uint64_t refused(const Vector& v, std::uint64_t asked);
   // How a packet that is refused goes.
@@ -60,7 +60,10 @@ class FilterStage {
   const NextHopTable& next_hops_;
   PacketDisposal& disposal_;
   std::vector<std::uint64_t> counts_;
-  std::vector<std::uint8_t> asks_in_;  // by port
+  struct Asked {
+    bool in = false, each_packet = false;  // something has a filter; one that looks at each packet
+  };
+  std::vector<Asked> asked_;  // by port
   bool asks_out_ = false;
 };
 

@@ -101,6 +101,10 @@ void add_queues(config::Port& port) {
 }
 
 void add_interfaces(config::Config& c, std::size_t port, std::uint32_t interfaces) {
+  constexpr std::uint8_t kUdp = 17;
+  config::FilterEntry permit{.permit = true, .match = {}, .name = "udp"};
+  permit.match.protocol = kUdp;
+  c.filters.push_back({"from-customers", {permit}});
   for (std::uint32_t first = 0; first < interfaces; first += kInterfacesPerTag) {
     config::Interface i;
     i.name = "t" + std::to_string(bench_outer(first));
@@ -110,6 +114,7 @@ void add_interfaces(config::Config& c, std::size_t port, std::uint32_t interface
     i.last_inner = static_cast<std::uint16_t>(std::min(interfaces - first, kInterfacesPerTag));
     i.trust = c.ports[port].trust;
     i.source_check = config::Port::SourceCheck::off;
+    i.filter_in = 0;
     c.interfaces.push_back(i);
   }
 }
