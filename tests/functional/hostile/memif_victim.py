@@ -95,6 +95,7 @@ neighbors: [{{address: 10.3.0.2, mac: "{PEER}", port: m0}}]
 
         def comes():
             """the payload comes, behind what waited for another peer, once the router routes through the port again"""
+            assert not readable(client.socket), f"the link of an honest peer has ended: {self.router.stderr()}"
             self.to_peer(payload)
             return (client.receive(0.1) or b"").endswith(payload)
         wait_for(comes, 10)
