@@ -41,10 +41,10 @@ std::size_t anchor_turn(const BenchBed& bed, bool v6) {
   else
     bed.forwarding().fib().lookup4(v4_to.data(), targets.data(), static_cast<unsigned>(n));
   for (std::size_t i = 0; i < n; ++i) {
-    const NextHopEntry hop = bed.forwarding().next_hops().get(static_cast<std::uint32_t>(targets[i]));
+    const NextHopWord hop = bed.forwarding().next_hops().word(static_cast<std::uint32_t>(targets[i]));
     std::uint8_t* frame = ip_header(burst[i], 0);
     decrement_ttl(frame + 14, v6);
-    std::memcpy(frame, hop.destination.data(), 6);
+    store(frame, hop.bits());  // its last two bytes are overwritten
     std::memcpy(frame + 6, bed.ports()[1]->mac().data(), 6);
   }
   return bed.ports()[1]->transmit({burst.data(), n});
