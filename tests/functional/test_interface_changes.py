@@ -66,6 +66,7 @@ def later(lab):
 LATER = "  later: {port: acc0, vlan: 500, addresses: [10.150.0.254/24]}\n"
 
 
+@pytest.mark.paced("no ping may be late")
 def test_others_notice_no_change(lab, router):
     """600 pings each of three customers, and a TCP connection of a fourth, while interfaces come, go and change their addresses."""
     more = later(lab)
@@ -317,6 +318,7 @@ def test_ospf_over_a_tagged_interface(lab):
         router.settle()
 
 
+@pytest.mark.paced("measures rates, and no ping may be late")
 def test_deploy_try_access():
     """Twenty customers with contracts, three of whom misbehave; one more comes and goes."""
     done = sh(ROOT / "deploy/try", "--access", "--seconds", 8, "--binary", SURETY, check=False, timeout=120)
