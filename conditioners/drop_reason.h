@@ -39,7 +39,7 @@
   X(no_route,              forward,   error,  "no route to the destination")                                     \
   X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
   X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \
-  X(mtu_exceeded,          forward,   error,  "larger than the egress MTU and no kernel peer to answer")         \
+  X(mtu_exceeded,          forward,   error,  "larger than the egress MTU, and nobody to tell its sender")         \
   X(no_fragment_buffer,    forward,   error,  "larger than the egress MTU, and no packet buffers for its fragments") \
   X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
   X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \

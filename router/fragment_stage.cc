@@ -10,6 +10,15 @@
 
 namespace surety {
 
+namespace {
+// A frame ready to leave.
+bool may_be_cut(rte_mbuf* m) {
+  constexpr std::uint8_t kDontFragment = 0x40;
+  const std::uint8_t* const ip = ip_header(m, RTE_ETHER_HDR_LEN);
+  return ip[0] >> 4 == 4 && (ip[6] & kDontFragment) == 0;
+}
+}  // namespace
+
 FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports,
                              PacketDisposal& disposal, rte_mempool* pool)
     : ports_(ports), disposal_(disposal), pool_(pool) {
@@ -20,15 +29,23 @@ std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
   return interfaces_[interface_of(m, egress)].mtu;
 }
 
+// The route stage has sent on nothing else that is too large; but what waited since may have another way out
+// now, and nobody can be told of it any more.
 void FragmentStage::take(Vector& v) {
   count_ = done_ = 0;
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    if (v.header[i].length > mtu(v.mbuf[i], v.egress[i]))
-      taken_[count_++] = {v.mbuf[i], v.header[i].length, v.egress[i], v.precedence[i]};
-    else
+    rte_mbuf* const m = v.mbuf[i];
+    if (v.header[i].length <= mtu(m, v.egress[i])) {
       v.keep(i, kept++);
+    } else if (may_be_cut(m)) {
+      taken_[count_++] = {m, v.header[i].length, v.egress[i], v.precedence[i]};
+    } else {
+      const auto from = static_cast<PortIndex>(m->port);
+      --ports_[from].forwarded;
+      disposal_.drop(m, from, DropReason::mtu_exceeded);
+    }
   }
   v.size = kept;
 }

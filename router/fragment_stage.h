@@ -24,7 +24,8 @@ class FragmentStage {
                 rte_mempool* pool);
 
   void adopt(const Snapshot& snapshot) { interfaces_ = snapshot.interfaces->data(); }
-  // Takes what is too large out of `v`, whose frames are ready to leave.
+  // Takes what is too large out of `v`, whose frames are ready to leave; what of it must not be cut is a drop
+  // `mtu_exceeded`.
   void take(Vector& v);
   // Puts the fragments of the next one that was taken into `v`, in order, each for the same egress with the
   // same precedence. False: there is none. Without buffers for all: drop `no_fragment_buffer`.

@@ -19,9 +19,11 @@ std::size_t header_length(const std::uint8_t* ip) {
 // The options of `ip` that every fragment carries, from `out` on, padded; how many bytes.
 std::size_t copy_options(const std::uint8_t* ip, std::uint8_t* out) {
   constexpr std::uint8_t kEnd = 0, kNop = 1, kCopied = 0x80;
+  const std::size_t end = header_length(ip);
   std::size_t n = 0;
-  for (std::size_t i = 20; i < header_length(ip) && ip[i] != kEnd;) {
-    const std::size_t length = ip[i] == kNop ? 1 : ip[i + 1];
+  for (std::size_t i = 20; i < end && ip[i] != kEnd;) {
+    const std::size_t length = ip[i] == kNop ? 1 : i + 1 < end ? ip[i + 1] : 0;
+    if (length == 0 || i + length > end) break;  // parse() passes none
     if ((ip[i] & kCopied) != 0) n = static_cast<std::size_t>(std::copy_n(ip + i, length, out + n) - out);
     i += length;
   }
