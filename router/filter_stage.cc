@@ -66,9 +66,15 @@ void FilterStage::run_in(Vector& v, PortIndex port) {
 
 void FilterStage::run_out(Vector& v, PortIndex port) {
   Choice filters;
-  for (std::size_t i = 0; i < v.size; ++i)
-    filters[i] = (*snapshot_->interfaces)[next_hops_.get(v.next_hop[i]).interface].filter_out;
+  for (std::size_t i = 0; i < v.size; ++i) filters[i] = filter_out(v, i);
   drop(v, judge(v, filters, all_of(v)), port);
+}
+
+bool FilterStage::refuses_out(const Vector& v, std::size_t i) {
+  Choice filters;
+  filters[i] = filter_out(v, i);
+  std::uint64_t asked = bit(i);
+  return filters[i] != kNoFilter && judge_same(v, filters, asked) != 0;
 }
 
 // Those of one filter together, which costs a fraction of asking for each.

@@ -45,9 +45,14 @@ class FilterStage {
   // Drops what must not come in, of a port without flow records; what must not leave, once it is routed.
   void run_in(Vector& v, PortIndex port);
   void run_out(Vector& v, PortIndex port);
+  // Whether what is routed must not leave, of one that does not come to run_out().
+  bool refuses_out(const Vector& v, std::size_t i);
 
  private:
   using Choice = std::array<std::uint16_t, kVector>;  // of a filter, or kNoFilter
+  std::uint16_t filter_out(const Vector& v, std::size_t i) const {
+    return (*snapshot_->interfaces)[next_hops_.get(v.next_hop[i]).interface].filter_out;
+  }
   const InterfaceRecord& arrived_by(const Vector& v, std::size_t i) const {
     return (*snapshot_->interfaces)[v.header[i].interface];
   }

@@ -30,7 +30,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       sources_(e.snapshot, e.fib, e.next_hops),
       filters_(e.snapshot, e.next_hops, e.disposal),
       classify_(e.snapshot, e.ports, e.services, sources_, filters_, e.disposal, seed, now),
-      route_(e.snapshot, e.fib, e.next_hops, e.disposal, FlowHasher(seed), e.pool != nullptr),
+      route_(e.snapshot, e.fib, e.next_hops, filters_, e.disposal, FlowHasher(seed), e.pool != nullptr),
       condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now),
       pending_(e.next_hops, e.ports, e.disposal),
       rewrite_(e.next_hops, e.macs, e.disposal, pending_),

@@ -18,8 +18,14 @@ bool may_be_fragmented(rte_mbuf* m, const ParsedPacket& h) {
 }  // namespace
 
 RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-                       PacketDisposal& disposal, const FlowHasher& hasher, bool fragments)
-    : fib_(fib), next_hops_(next_hops), disposal_(disposal), hasher_(hasher), fragments_(fragments) {
+                       FilterStage& filters, PacketDisposal& disposal, const FlowHasher& hasher,
+                       bool fragments)
+    : fib_(fib),
+      next_hops_(next_hops),
+      filters_(filters),
+      disposal_(disposal),
+      hasher_(hasher),
+      fragments_(fragments) {
   adopt(snapshot);
 }
 
@@ -114,8 +120,10 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
     punt(PuntReason::mtu);
   else if (NextHopEntry::known(hop.state))
     return oversized_ |= large, true;
+  else if (hop.state == State::glean && filters_.asks_out() && filters_.refuses_out(v, i))
+    filters_.refuse(v, i, port);
   else if (hop.state == State::glean)
-    // The kernel has the same subnet, resolves the neighbour and sends the packet on.
+    // The control thread finds the station, and sends the packet to its queues.
     punt(PuntReason::neighbor);
   else
     // Being resolved; the kernel may not have this route.

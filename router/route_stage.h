@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "router/filter_stage.h"
 #include "router/packet_disposal.h"
 #include "router/routes/fib.h"
 #include "router/routes/neighbors.h"
@@ -16,7 +17,7 @@ namespace surety {
 class RouteStage {
  public:
   RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-             PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
+             FilterStage& filters, PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
   void adopt(const Snapshot& snapshot);
   // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
@@ -32,6 +33,7 @@ class RouteStage {
 
   const Fib& fib_;
   const NextHopTable& next_hops_;
+  FilterStage& filters_;  // of what leaves by way of the control thread
   PacketDisposal& disposal_;
   FlowHasher hasher_;
   const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot

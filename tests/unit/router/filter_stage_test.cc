@@ -166,6 +166,24 @@ TEST(FilterStage, WhatLeavesIsAskedByWhereItLeaves) {
   edge.expect_law();
 }
 
+// They leave by way of the control thread, once it has found the station.
+TEST(FilterStage, WhatIsForAStationNotKnownYetIsAskedToo) {
+  Edge edge(kClassified, kFilters, {{KernelPeer::twin, KernelPeer::twin}, 8});
+  NextHopEntry glean = Edge::via(kAccess, edge.interface(0));
+  glean.state = NextHopEntry::State::glean;
+  edge.route("10.1.7.0/24", {glean});
+  glean.interface = edge.interface(1);
+  edge.route("10.3.7.0/24", {glean});
+  const auto send = [&](std::uint32_t source, std::uint32_t to) {
+    return edge.fate(udp_frame({.source = source, .destination = to, .port = kWan}), kWan);
+  };
+  EXPECT_EQ(send(0x0a090001, 0x0a010701), "punt neighbor");
+  EXPECT_EQ(send(0x0a080001, 0x0a010701), "drop filtered");
+  EXPECT_EQ(send(0x0a080001, 0x0a030701), "punt neighbor") << "globex has no filter";
+  EXPECT_EQ(edge.counts(), (Counts{{"to/known", 1}, {"to/default", 1}}));
+  edge.expect_law();
+}
+
 TEST(FilterStage, WhatLeavesInABurstIsNotMixedUp) {
   Edge edge;
   std::vector<Octets> frames;

@@ -126,7 +126,9 @@ TEST(RouteStage, PuntedPacketsTellTheirNextHop) {
 class Alone {
  public:
   explicit Alone(DataPlane& d)
-      : d_(d), stage_(d.snapshot, d.fib, d.next_hops, d.disposal, FlowHasher(1), true) {}
+      : d_(d),
+        filters_(d.snapshot, d.next_hops, d.disposal),
+        stage_(d.snapshot, d.fib, d.next_hops, filters_, d.disposal, FlowHasher(1), true) {}
   // Next hops of the packets that go on, in order.
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
     Vector v = d_.parsed(frames);
@@ -141,6 +143,7 @@ class Alone {
 
  private:
   DataPlane& d_;
+  FilterStage filters_;
   RouteStage stage_;
 };
 
