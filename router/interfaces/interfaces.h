@@ -31,6 +31,10 @@ class Interfaces {
     const TagTable* table = tables_[port].get();
     return table == nullptr ? kNoInterface : table->find(protocol, outer, inner);
   }
+  // Whether an interface has these tags, in frames of another protocol.
+  bool has(std::uint8_t port, std::uint16_t outer, std::uint16_t inner) const {
+    return tables_[port] != nullptr && tables_[port]->has(outer, inner);
+  }
   const InterfaceRecord& operator[](InterfaceIndex i) const { return records_[i]; }
   const InterfaceRecord* data() const { return records_.data(); }
   std::size_t size() const { return records_.size(); }  // all indices are below

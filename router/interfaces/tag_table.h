@@ -23,6 +23,11 @@ class TagTable {
     const std::size_t at = inner - std::size_t{o.first};  // what is below wraps around
     return at < o.count && protocol == o.two_protocol ? inner_[o.begin + at] : kNoInterface;
   }
+  // Whether some interface has these tags, whatever their protocol.
+  bool has(std::uint16_t outer, std::uint16_t inner) const {
+    const Outer& o = outer_[outer];
+    return find(inner == 0 ? o.one_protocol : o.two_protocol, outer, inner) != kNoInterface;
+  }
   std::size_t bytes() const { return sizeof(*this) + inner_.capacity() * sizeof(InterfaceIndex); }
 
  private:

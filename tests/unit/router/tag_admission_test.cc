@@ -39,6 +39,31 @@ TEST(TagAdmission, AContractPerTagTakesAll) {
   EXPECT_FALSE(tags.admits(2, 4000, 7));
 }
 
+TEST(TagAdmission, TagsOfAnInterfaceAreNotThePorts) {
+  const std::string interfaces =
+      "interfaces:\n  acme: {port: lan0, vlan: 107, source_check: off}\n"
+      "  globex: {port: lan0, vlan: 100, inner_vlan: 8, source_check: off}\n";
+  test::DataPlane d(kPorts +
+                    "  - {match: {interface: acme}, service: plain, per: vlan}\n"
+                    "  - {match: {port: lan0, vlan: 107}, service: plain}\n"
+                    "  - {match: {port: lan0, vlan: 100}, service: plain}\n" +
+                    interfaces);
+  d.route("10.1.0.0/16", {test::ready(0)});
+  d.route("10.2.0.0/16", {test::ready(1)});
+  const Octets ip = ip4(17, udp(1000, 5001, 8), {0x0a010001, 0x0a020001, 0, 0, 64, {}});
+  const auto fate = [&](std::uint16_t protocol, const Octets& tags, PortIndex port = 0) {
+    return d.fate(ethernet(protocol, test::port_mac(port)) + tags + ip, port);
+  };
+  EXPECT_EQ(fate(0x8100, vlan(107, kIpv4)), "to 1");
+  EXPECT_EQ(fate(0x88a8, vlan(107, kIpv4)), "drop vlan_unknown") << "acme's, of another protocol";
+  EXPECT_EQ(fate(0x9100, vlan(107, kIpv4)), "drop vlan_unknown");
+  EXPECT_EQ(fate(0x88a8, vlan(100, 0x8100) + vlan(8, kIpv4)), "drop vlan_unknown") << "globex's";
+  EXPECT_EQ(fate(0x88a8, vlan(100, 0x8100) + vlan(9, kIpv4)), "to 1") << "the port's, by its rule";
+  EXPECT_EQ(fate(0x8100, vlan(999, kIpv4)), "drop vlan_unknown") << "`per: vlan` of acme names no tags";
+  EXPECT_EQ(fate(0x8100, vlan(999, kIpv4), 2), "drop vlan_unknown");
+  d.expect_law();
+}
+
 TEST(TagAdmission, OtherTagsAreANamedDrop) {
   test::DataPlane d(kPorts + "  - {match: {port: lan0, vlan: 20}, service: plain}\n");
   d.route("10.2.0.0/16", {test::ready(1)});
