@@ -68,7 +68,7 @@ std::span<const std::string_view> protocol_names() {
 }
 
 bool has_ports(std::uint8_t protocol) {
-  return protocol == 6 || protocol == 17 || protocol == 33 || protocol == 132 || protocol == 136;
+  return protocol == 6 || protocol == 17 || protocol == 33 || protocol == 132;
 }
 
 }  // namespace surety::config

@@ -86,7 +86,8 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 std::optional<std::string> read_yaml(const std::string& path, Problems& problems) {
   auto text = read_text(path, problems);
   const auto begin = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
-  if (begin == std::string::npos || text->back() == '\n' || (*text)[begin] == '{') return text;
+  const bool whole = begin == std::string::npos || text->back() == '\n' || (*text)[begin] == '{';
+  if (whole || text->size() > Document::kMaxBytes) return text;
   const auto lines = static_cast<int>(std::ranges::count(*text, '\n'));
   const auto column = static_cast<int>(text->size() - text->find_last_of('\n'));
   problems.error({lines + 1, column},

@@ -62,7 +62,7 @@ void check_ports(MapReader& map, const Match& m, Problems& problems) {
   if (!m.protocol || has_ports(*m.protocol)) return;
   for (const auto* key : {"source_port", "destination_port"}) {
     if (map.find(key))
-      problems.error(map.at(key), "this protocol has no ports: tcp, udp, dccp, sctp and udp-lite have");
+      problems.error(map.at(key), "this protocol has no ports: tcp, udp, dccp and sctp have");
   }
 }
 

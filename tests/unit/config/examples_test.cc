@@ -63,6 +63,15 @@ int expect_no_part_of_a_line(const fs::path& example, auto parse, auto parse_fil
   return accepted;
 }
 
+TEST(Examples, AFileThatIsTooLargeIsNotSaidToEndWithinALine) {
+  const std::string path = testing::TempDir() + "large_" + std::to_string(getpid()) + ".yaml";
+  std::ofstream(path) << "version: 1\n" << std::string(5 << 20, '#') << '\n';
+  const auto result = parse_file(path);
+  fs::remove(path);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.diagnostics.at(0).message, "larger than 4 MiB, which no configuration is");
+}
+
 TEST(Examples, APartThatEndsWithinALineIsNone) {
   for (const auto& entry : fs::directory_iterator(kExamples)) {
     const auto name = entry.path().stem().string();
