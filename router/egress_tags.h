@@ -2,8 +2,9 @@
 // Tags of what leaves: a frame is queued without, and gets them when it goes to the device, so that whatever
 // looks at it before finds its IP header at one place.
 //
-// By which interface it leaves stands in the mbuf meanwhile: RTE_MBUF_F_TX_VLAN in `ol_flags`, and its index
-// in `vlan_tci`. Without the flag it leaves by the port itself, untagged.
+// By which interface it leaves stands in the mbuf meanwhile, tags and all, since by the time it leaves the
+// interface may be gone: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in `hash.usr`.
+// Without the flag it leaves by the port itself, untagged.
 #pragma once
 
 #include <rte_ether.h>
@@ -19,9 +20,10 @@
 
 namespace surety {
 
-inline void set_interface(rte_mbuf* m, InterfaceIndex interface) {
+inline void set_interface(rte_mbuf* m, InterfaceIndex interface, VlanTags tags) {
   m->ol_flags |= RTE_MBUF_F_TX_VLAN;
   m->vlan_tci = interface;
+  m->hash.usr = tags.word();
 }
 inline bool has_interface(const rte_mbuf* m) {
   return (m->ol_flags & RTE_MBUF_F_TX_VLAN) != 0;
@@ -30,7 +32,7 @@ inline InterfaceIndex interface_of(const rte_mbuf* m, InterfaceIndex port) {
   return has_interface(m) ? m->vlan_tci : port;
 }
 inline void copy_interface(const rte_mbuf* from, rte_mbuf* to) {
-  if (has_interface(from)) set_interface(to, from->vlan_tci);
+  if (has_interface(from)) set_interface(to, from->vlan_tci, VlanTags::of_word(from->hash.usr));
 }
 
 // 802.1Q priorities by DSCP (`pcp:`); all 0 without.
@@ -46,19 +48,18 @@ inline std::uint8_t dscp_of(std::uint32_t type_and_ip) {
 }
 
 // Writes the tags of its interface into a frame that has one; false: there is no room before it.
-inline bool write_tags(rte_mbuf* m, const InterfaceRecord& interface, const Priorities& priorities) {
+inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
   m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  // In whole words, by no number of bytes that only the record knows.
+  const auto tags = VlanTags::of_word(m->hash.usr);
+  // In whole words, however many bytes they are.
   const auto destination = load<std::uint64_t>(frame);  // and the first two bytes of the source
   const auto source = load<std::uint32_t>(frame + 8), behind = load<std::uint32_t>(frame + 12);
-  auto* const start = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, interface.tag_bytes));
+  auto* const start = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, tags.bytes()));
   if (start == nullptr) return false;
-  // The identifiers are the third and the fourth byte of each, the priority their first three bits.
-  const std::uint64_t priority = std::uint64_t{priorities[dscp_of(behind)]} << 5;
   store(start, destination);
   store(start + 8, source);
-  store(start + 12, interface.tags | priority << 16 | priority << 48);
+  store(start + 12, tags.in_frame(priorities[dscp_of(behind)]));
   store(frame + 12, behind);  // where one tag was written as two
   return true;
 }

@@ -25,8 +25,10 @@ FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> p
   adopt(snapshot);
 }
 
+// Of an interface that is gone, its port's.
 std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
-  return interfaces_[interface_of(m, egress)].mtu;
+  const InterfaceRecord& r = interfaces_[interface_of(m, egress)];
+  return r.mtu != 0 ? r.mtu : interfaces_[egress].mtu;
 }
 
 // The route stage has sent on nothing else that is too large; but what waited since may have another way out

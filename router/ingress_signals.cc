@@ -91,7 +91,7 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
   if (NextHopEntry::known(hop.state)) {
     write_ethernet(rte_pktmbuf_mtod(m, std::uint8_t*), hop, macs_[hop.port], destination.is_v6());
     m->port = hop.port;
-    if (hop.tagged) set_interface(m, hop.interface);
+    if (hop.tags.any()) set_interface(m, hop.interface, hop.tags);
     if (hand_over_own(m, hop.port, now)) return true;
   }
   rte_pktmbuf_free(m);

@@ -46,12 +46,13 @@ RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAdd
     }
 }
 
-[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i, NextHopWord hop) const {
+[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i,
+                                                         const NextHopTable::Whole& hop) const {
   const ParsedPacket& h = v.header[i];
-  v.egress[i] = hop.port();
+  v.egress[i] = hop.word.port();
   const bool v6 = h.v6;
-  std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop, source_type_[hop.port()][v6]);
-  if (hop.tagged()) set_interface(v.mbuf[i], next_hops_.get(v.next_hop[i]).interface);
+  std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop.word, source_type_[hop.word.port()][v6]);
+  if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
   if (v.mark[i] != kKeepDscp)
     set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
   else
@@ -62,8 +63,9 @@ void RewriteStage::run(Vector& v) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const NextHopWord hop = next_hops_.word(v.next_hop[i]);
-    if (!hop.ready()) [[unlikely]] {
+    NextHopTable::Whole hop{next_hops_.word(v.next_hop[i]), 0, {}};
+    if (hop.word.tagged()) hop = next_hops_.whole(v.next_hop[i]);  // MAC, interface and tags of one moment
+    if (!hop.word.ready()) [[unlikely]] {
       if (delay(v, i, hop)) continue;
     }
     rewrite(v, i, hop);
@@ -73,13 +75,13 @@ void RewriteStage::run(Vector& v) {
 }
 
 // Of a packet whose next hop is not ready. False: it goes on.
-[[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, NextHopWord hop) {
+[[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop) {
   rte_mbuf* const m = v.mbuf[i];
-  if (!hop.known()) {
+  if (!hop.word.known()) {
     disposal_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
     return true;
   }
-  if (!pending_.must_wait(v.next_hop[i], hop)) return false;
+  if (!pending_.must_wait(v.next_hop[i], hop.word)) return false;
   rewrite(v, i, hop);
   pending_.hold(v, i);
   return true;

@@ -26,8 +26,8 @@ class RewriteStage {
   void run(Vector& v);
 
  private:
-  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;
-  bool delay(Vector& v, std::size_t i, NextHopWord hop);
+  void rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const;
+  bool delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop);
 
   const NextHopTable& next_hops_;
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family

@@ -249,7 +249,7 @@ void Control::send(InterfaceIndex interface, std::span<const std::uint8_t> frame
                            : nullptr;
     if (room != nullptr) {
       std::memcpy(room, frame.data(), frame.size());
-      if (r.tag_bytes != 0) set_interface(m, interface);
+      if (r.tags.any()) set_interface(m, interface, r.tags);
       if (inject_(r.port, m)) {
         gate_.sent(r.port);
         return sent;

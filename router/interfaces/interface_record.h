@@ -18,9 +18,43 @@ inline constexpr std::uint16_t kNoFilter = 0xffff;
 // VLAN tag protocol identifiers, IEEE 802.1Q.
 inline constexpr std::uint16_t kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 
+// The tags of an interface in one word, which packets and next hops carry, so that they mean the same after
+// any reload.
+class VlanTags {
+ public:
+  constexpr VlanTags() = default;  // none
+  // `outer` is not 0; `inner` is where there is one. `protocol`: of the outer one; the other's is 802.1Q.
+  constexpr VlanTags(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner)
+      : word_(std::uint32_t{outer} | std::uint32_t{inner} << 12 |
+              std::uint32_t{protocol == kServiceTag} << 24) {}
+  static constexpr VlanTags of_word(std::uint32_t word) {
+    VlanTags t;
+    t.word_ = word;
+    return t;
+  }
+  constexpr std::uint32_t word() const { return word_; }
+
+  constexpr bool any() const { return word_ != 0; }
+  constexpr std::uint16_t outer() const { return word_ & 0xfff; }
+  constexpr std::uint16_t inner() const { return word_ >> 12 & 0xfff; }
+  constexpr std::uint16_t protocol() const { return word_ >> 24 != 0 ? kServiceTag : kCustomerTag; }
+  constexpr std::uint8_t bytes() const { return !any() ? 0 : inner() == 0 ? 4 : 8; }
+  // As they stand in a frame, read as a little-endian word; of one tag, or none, the rest means nothing.
+  constexpr std::uint64_t in_frame(std::uint8_t priority) const {
+    const auto tag = [priority](std::uint16_t protocol, std::uint16_t id) {
+      return std::uint64_t{
+          __builtin_bswap32(std::uint32_t{protocol} << 16 | std::uint32_t{priority} << 13 | id)};
+    };
+    return tag(protocol(), outer()) | tag(kCustomerTag, inner()) << 32;
+  }
+  friend constexpr bool operator==(const VlanTags&, const VlanTags&) = default;
+
+ private:
+  std::uint32_t word_ = 0;
+};
+
 struct InterfaceRecord {
-  std::uint64_t tags = 0;      // as they stand in a frame, priority 0
-  std::uint8_t tag_bytes = 0;  // of these: 0, 4 or 8
+  VlanTags tags;
   std::uint8_t port = 0;
   std::uint16_t mtu = 0;         // of the IP packet
   InterfaceIndex link = 0;       // whose addresses and device it has: a member's template, else its own

@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <stdexcept>
 
 namespace surety {
 
 namespace {
-
-std::uint64_t tag(std::uint16_t protocol, std::uint16_t id) {
-  const std::uint32_t word = std::uint32_t{protocol} << 16 | id;
-  return std::endian::native == std::endian::little ? __builtin_bswap32(word) : word;
-}
 
 std::uint16_t filter(const std::optional<std::size_t>& f) {
   return f ? static_cast<std::uint16_t>(*f) : kNoFilter;
@@ -24,11 +18,9 @@ std::uint16_t filter(const std::optional<std::size_t>& f) {
 }  // namespace
 
 std::string to_string(const InterfaceRecord& r) {
-  const auto id = [&](unsigned at) {
-    return __builtin_bswap32(static_cast<std::uint32_t>(r.tags >> at)) & 0xfff;
-  };
-  if (r.tag_bytes == 4) return fmt::format("{}", id(0));
-  return r.is_template ? fmt::format("{}.*", id(0)) : fmt::format("{}.{}", id(0), id(32));
+  if (r.tags.inner() == 0) return fmt::format("{}", r.tags.outer());
+  return r.is_template ? fmt::format("{}.*", r.tags.outer())
+                       : fmt::format("{}.{}", r.tags.outer(), r.tags.inner());
 }
 
 Interfaces::Interfaces(const config::Config& config, const Interfaces* before)
@@ -124,7 +116,7 @@ InterfaceIndex Interfaces::find_room(std::size_t count, std::vector<bool>& taken
 
 void Interfaces::fill(const config::Interface& i, const Block& block, std::size_t definition) {
   InterfaceRecord r;
-  const std::uint64_t outer = tag(i.service_tag ? kServiceTag : kCustomerTag, i.vlan);
+  const std::uint16_t protocol = i.service_tag ? kServiceTag : kCustomerTag;
   r.port = static_cast<std::uint8_t>(i.port);
   r.mtu = i.mtu;
   r.link = block.first;
@@ -134,17 +126,12 @@ void Interfaces::fill(const config::Interface& i, const Block& block, std::size_
   r.trust = i.trust;
   r.source_check = i.source_check;
   r.live = true;
-  r.tags = outer;
-  r.tag_bytes = 4;
-  if (i.first_inner != 0) {
-    r.tags |= tag(kCustomerTag, i.first_inner) << 32;
-    r.tag_bytes = 8;
-  }
+  r.tags = VlanTags(protocol, i.vlan, i.first_inner);
   r.is_template = i.is_template();
   records_[block.first] = r;
   r.is_template = false;
   for (std::size_t m = 0; m < i.members(); ++m) {
-    r.tags = outer | tag(kCustomerTag, static_cast<std::uint16_t>(i.first_inner + m)) << 32;
+    r.tags = VlanTags(protocol, i.vlan, static_cast<std::uint16_t>(i.first_inner + m));
     records_[block.first + 1 + m] = r;
   }
 }
@@ -152,25 +139,23 @@ void Interfaces::fill(const config::Interface& i, const Block& block, std::size_
 // By outer and inner tag, as TagTable wants them.
 void Interfaces::build_tables() {
   struct Entry {
-    std::uint16_t outer, inner, protocol;
+    VlanTags tags;
     InterfaceIndex interface;
   };
   std::vector<std::vector<Entry>> entries(tables_.size());
   for (std::size_t i = ports_.size(); i < records_.size(); ++i) {
     const InterfaceRecord& r = records_[i];
     if (!r.live || r.is_template) continue;
-    const auto outer = __builtin_bswap32(static_cast<std::uint32_t>(r.tags));
-    const auto inner = __builtin_bswap32(static_cast<std::uint32_t>(r.tags >> 32));
-    entries[r.port].push_back({static_cast<std::uint16_t>(outer), static_cast<std::uint16_t>(inner),
-                               static_cast<std::uint16_t>(outer >> 16), static_cast<InterfaceIndex>(i)});
+    entries[r.port].push_back({r.tags, static_cast<InterfaceIndex>(i)});
   }
   for (std::size_t p = 0; p < tables_.size(); ++p) {
     if (entries[p].empty()) continue;
     std::ranges::sort(entries[p], [](const Entry& a, const Entry& b) {
-      return std::pair(a.outer, a.inner) < std::pair(b.outer, b.inner);
+      return std::pair(a.tags.outer(), a.tags.inner()) < std::pair(b.tags.outer(), b.tags.inner());
     });
     auto table = std::make_shared<TagTable>();
-    for (const Entry& e : entries[p]) table->add(e.protocol, e.outer, e.inner, e.interface);
+    for (const Entry& e : entries[p])
+      table->add(e.tags.protocol(), e.tags.outer(), e.tags.inner(), e.interface);
     tables_[p] = std::move(table);
   }
 }

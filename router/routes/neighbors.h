@@ -18,12 +18,12 @@
 
 namespace surety {
 
-// A NextHopEntry in a register, but for its interface.
+// A NextHopEntry in a register, but for its interface and tags.
 class NextHopWord {
  public:
   explicit NextHopWord(std::uint64_t bits) : bits_(bits) {}
   explicit NextHopWord(const NextHopEntry& e)
-      : bits_(static_cast<std::uint64_t>(e.state) << 56 | std::uint64_t{e.tagged} << 55 |
+      : bits_(static_cast<std::uint64_t>(e.state) << 56 | std::uint64_t{e.tags.any()} << 55 |
               std::uint64_t{e.port} << 48) {
     std::memcpy(&bits_, e.destination.data(), e.destination.size());
   }
@@ -33,9 +33,9 @@ class NextHopWord {
   NextHopEntry::State state() const { return static_cast<NextHopEntry::State>(bits_ >> 56); }
   bool ready() const { return bits_ >> 56 == static_cast<std::uint64_t>(NextHopEntry::State::ready); }
   bool known() const { return NextHopEntry::known(state()); }
-  NextHopEntry entry(std::uint16_t interface) const {
-    NextHopEntry e{.port = port(), .state = state(), .interface = port(), .tagged = tagged()};
-    if (e.tagged) e.interface = interface;
+  NextHopEntry entry(std::uint16_t interface, VlanTags tags) const {
+    NextHopEntry e{.port = port(), .state = state(), .interface = port()};
+    if (tagged()) e.interface = interface, e.tags = tags;
     std::memcpy(e.destination.data(), &bits_, e.destination.size());
     return e;
   }
@@ -55,15 +55,27 @@ class NextHopTable {
   explicit NextHopTable(std::uint32_t capacity = kDefaultCapacity);
 
   NextHopEntry get(std::uint32_t id) const {
+    const Whole s = whole(id);
+    return s.word.entry(s.interface, s.tags);
+  }
+  // get() in registers.
+  struct Whole {
+    NextHopWord word;
+    InterfaceIndex interface;  // means nothing unless it is tagged()
+    VlanTags tags;
+  };
+  Whole whole(std::uint32_t id) const {
     const Slot s = slot(id);
-    return NextHopWord(s.word).entry(static_cast<InterfaceIndex>(s.interface));
+    return {NextHopWord(s.word), static_cast<InterfaceIndex>(s.way),
+            VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32))};
   }
   // get() as one word, for loops: an entry that is taken apart goes through memory.
   NextHopWord word(std::uint32_t id) const {
     return NextHopWord(std::atomic_ref(entries_[id].word).load(std::memory_order_relaxed));
   }
   void set(std::uint32_t id, const NextHopEntry& entry) {
-    store({NextHopWord(entry).bits(), entry.interface}, &entries_[id]);
+    store({NextHopWord(entry).bits(), entry.interface | std::uint64_t{entry.tags.word()} << 32},
+          &entries_[id]);
   }
   std::uint32_t capacity() const { return capacity_; }
 
@@ -79,7 +91,7 @@ class NextHopTable {
 
  private:
   struct alignas(16) Slot {
-    std::uint64_t word = 0, interface = 0;
+    std::uint64_t word = 0, way = 0;  // the latter: interface and tags
   };
   // The thread sanitizer knows of no such access.
   __attribute__((no_sanitize("thread"))) Slot slot(std::uint32_t id) const {

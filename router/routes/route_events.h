@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "router/interfaces/interface_record.h"
 
 namespace surety {
 
@@ -103,7 +104,7 @@ struct NextHopEntry {
   std::uint8_t port = 0;
   State state = State::no_route;
   std::uint16_t interface = 0;  // it leaves by: the port itself, or one on it (router/interfaces/)
-  bool tagged = false;          // the latter
+  VlanTags tags{};              // of the latter
   friend bool operator==(const NextHopEntry&, const NextHopEntry&) = default;
 };
 

@@ -240,8 +240,7 @@ NextHopEntry Routes::entry(const NextHopMember& member) const {
   using State = NextHopEntry::State;
   const InterfaceRecord& r = record(member.interface);
   if (!r.live || !is_up(r.link)) return {};
-  NextHopEntry e{
-      .port = r.port, .state = State::glean, .interface = member.interface, .tagged = r.tag_bytes != 0};
+  NextHopEntry e{.port = r.port, .state = State::glean, .interface = member.interface, .tags = r.tags};
   if (!member.gateway) return e;
   const auto known = neighbors_.find({*member.gateway, member.interface});
   e.state = known == neighbors_.end() ? State::unresolved : arrivals_.state(known->first);

@@ -125,9 +125,10 @@ std::unique_ptr<Forwarding> BenchBed::by_interfaces(const Snapshot& snapshot, st
   auto forwarding = std::make_unique<Forwarding>(max_routes(false), 1);
   for (std::uint32_t i = 0; i < interfaces; ++i) {
     const InterfaceIndex whole = snapshot.interfaces->of_definition(i / kInterfacesPerTag);
-    NextHopEntry entry{.port = 1, .state = NextHopEntry::State::ready, .tagged = true};
+    NextHopEntry entry{.port = 1, .state = NextHopEntry::State::ready};
     entry.destination = {{2, 0, 0, 0, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i)}};
     entry.interface = static_cast<InterfaceIndex>(whole + bench_inner(i));
+    entry.tags = (*snapshot.interfaces)[entry.interface].tags;
     forwarding->set_next_hop(kFirstHop + i, entry);
   }
   const auto routes = edge_routes(false);

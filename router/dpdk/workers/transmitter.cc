@@ -100,26 +100,25 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   return sent;
 }
 
-// Frames without room before them are none that this router has made.
+// Frames without room before them are none that this router has made. An interface that is gone may be
+// counted as the one that has its place now.
 void Transmitter::tag(Port& port) {
   for (std::size_t i = port.begin; i < port.end; ++i) {
     const rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
     rte_prefetch0(rte_pktmbuf_mtod(m, const void*));
-    rte_prefetch0(&interfaces_[m->vlan_tci]);
     context_.interfaces.expect_sent(m->vlan_tci);
   }
   for (std::size_t i = port.begin; i < port.end; ++i) {
     rte_mbuf* const m = port.mbufs[i];
     if (!has_interface(m)) continue;
     const InterfaceIndex interface = m->vlan_tci;
-    if (write_tags(m, interfaces_[interface], priorities_)) context_.interfaces.sent(interface, m->pkt_len);
+    if (write_tags(m, priorities_)) context_.interfaces.sent(interface, m->pkt_len);
   }
 }
 
 // What waits for a port may have tags of an interface that is gone: who has had some is asked for ever.
 void Transmitter::use(const Snapshot& snapshot) {
-  interfaces_ = snapshot.interfaces->data();
   priorities_ = snapshot.config.pcp ? snapshot.config.pcp->of_dscp : Priorities{};
   for (Port& port : ports_) port.interfaces |= snapshot.interfaces->any_on(port.index);
 }

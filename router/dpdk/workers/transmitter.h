@@ -73,7 +73,6 @@ class Transmitter {
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Egress>> egresses_;
   std::vector<Port> ports_;
-  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
   Priorities priorities_{};
 };
 

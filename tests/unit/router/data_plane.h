@@ -85,8 +85,9 @@ inline NextHopEntry ready(std::uint8_t port, std::uint8_t last = 1) {
   return {neighbor_mac(last), port, NextHopEntry::State::ready};
 }
 // By an interface with tags.
-inline NextHopEntry ready_by(std::uint8_t port, InterfaceIndex interface, std::uint8_t last = 1) {
-  return {neighbor_mac(last), port, NextHopEntry::State::ready, interface, true};
+inline NextHopEntry ready_by(std::uint8_t port, const Interfaces& interfaces, InterfaceIndex interface,
+                             std::uint8_t last = 1) {
+  return {neighbor_mac(last), port, NextHopEntry::State::ready, interface, interfaces[interface].tags};
 }
 inline NextHopEntry not_ready(NextHopEntry::State state, std::uint8_t port = 0) {
   return {{}, port, state};
@@ -207,8 +208,7 @@ class DataPlane {
     std::vector<Octets> frames;
     for (rte_mbuf* m : burst) {
       if (has_interface(m)) {  // as the transmitter does
-        EXPECT_TRUE(write_tags(m, (*current->interfaces)[m->vlan_tci],
-                               current->config.pcp ? current->config.pcp->of_dscp : Priorities{}));
+        EXPECT_TRUE(write_tags(m, current->config.pcp ? current->config.pcp->of_dscp : Priorities{}));
       }
       EXPECT_EQ(m->nb_segs, 1);
       EXPECT_EQ(m->pkt_len, m->data_len);

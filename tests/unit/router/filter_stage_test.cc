@@ -50,10 +50,10 @@ struct Edge : DataPlane {
     route("10.1.0.0/16", {via(kAccess, interface(0))});
     route("10.3.0.0/16", {via(kAccess, interface(1))});
   }
-  static NextHopEntry via(PortIndex port, InterfaceIndex interface) {
+  NextHopEntry via(PortIndex port, InterfaceIndex interface) const {
     NextHopEntry hop = test::ready(port);
     hop.interface = interface;
-    hop.tagged = interface > kWan;
+    hop.tags = (*current->interfaces)[interface].tags;
     return hop;
   }
   InterfaceIndex interface(std::size_t definition) const {
@@ -169,7 +169,7 @@ TEST(FilterStage, WhatLeavesIsAskedByWhereItLeaves) {
 // They leave by way of the control thread, once it has found the station.
 TEST(FilterStage, WhatIsForAStationNotKnownYetIsAskedToo) {
   Edge edge(kClassified, kFilters, {{KernelPeer::twin, KernelPeer::twin}, 8});
-  NextHopEntry glean = Edge::via(kAccess, edge.interface(0));
+  NextHopEntry glean = edge.via(kAccess, edge.interface(0));
   glean.state = NextHopEntry::State::glean;
   edge.route("10.1.7.0/24", {glean});
   glean.interface = edge.interface(1);

@@ -88,9 +88,9 @@ TEST(InterfacesInThePipeline, OtherTagsAreNobodys) {
 
 TEST(InterfacesInThePipeline, WhatLeavesHasTheTagsOfItsInterface) {
   Bed d;
-  d.route("10.7.0.0/24", {test::ready_by(0, d.index(0))});
-  d.route("10.8.0.5/32", {test::ready_by(0, d.index(2, 7))});
-  d.route("10.9.0.0/16", {test::ready_by(0, d.index(1))});
+  d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
+  d.route("10.8.0.5/32", {test::ready_by(0, *d.current->interfaces, d.index(2, 7))});
+  d.route("10.9.0.0/16", {test::ready_by(0, *d.current->interfaces, d.index(1))});
   const auto leaves = [&](std::uint32_t to, std::uint8_t tos) {
     EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, to, tos), 1), "to 0");
     const Octets frame = d.transmit(0).at(0);
@@ -107,8 +107,8 @@ TEST(InterfacesInThePipeline, WhatLeavesHasTheTagsOfItsInterface) {
 
 TEST(InterfacesInThePipeline, AnInterfaceHasAnMtuOfItsOwn) {
   Bed d(yaml(), {.peers = {KernelPeer::twin, KernelPeer::twin}, .ring = 64});
-  d.route("10.7.0.0/24", {test::ready_by(0, d.index(0))});
-  d.route("10.9.0.0/16", {test::ready_by(0, d.index(1))});
+  d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
+  d.route("10.9.0.0/16", {test::ready_by(0, *d.current->interfaces, d.index(1))});
   const auto fate = [&](std::uint32_t to, std::size_t ip_length, std::uint8_t flags = 0x40) {
     return d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, to, 0, ip_length - 28, flags), 1);
   };
@@ -123,7 +123,7 @@ TEST(InterfacesInThePipeline, AnInterfaceHasAnMtuOfItsOwn) {
 
 TEST(InterfacesInThePipeline, FragmentsLeaveWithTagsToo) {
   Bed d;
-  d.route("10.7.0.0/24", {test::ready_by(0, d.index(0))});
+  d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
   d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, kAcme, 0, 1400), 1);
   const auto frames = d.transmit(0);
   ASSERT_EQ(frames.size(), 2u);
@@ -151,9 +151,10 @@ TEST(InterfacesInThePipeline, RulesAndContractsNameThem) {
 TEST(InterfacesInThePipeline, SourcesAreCheckedByInterface) {
   Bed d(yaml("strict"));
   d.route("10.2.0.0/16", {test::ready(1)});
-  d.route("10.7.0.0/24", {test::ready_by(0, d.index(0))});
-  d.route("10.8.0.5/32", {test::ready_by(0, d.index(2, 7))});
-  d.route("10.8.0.0/24", {{{}, 0, NextHopEntry::State::glean, d.index(2), true}});
+  d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
+  d.route("10.8.0.5/32", {test::ready_by(0, *d.current->interfaces, d.index(2, 7))});
+  d.route("10.8.0.0/24",
+          {{{}, 0, NextHopEntry::State::glean, d.index(2), (*d.current->interfaces)[d.index(2)].tags}});
   const auto home = [](unsigned inner) { return tag(0x8100, 200) + tag(0x8100, inner); };
   EXPECT_EQ(d.fate(tagged(tag(0x8100, 107), packet(kAcme))), "to 1");
   EXPECT_EQ(d.fate(tagged(home(1), packet(kAcme))), "drop source_check") << "another's, of the same port";
@@ -214,7 +215,7 @@ TEST(InterfacesInThePipeline, AreCountedOnTheirWayIn) {
 TEST(InterfacesInThePipeline, ComeAndGoWithoutHarmToOthers) {
   Bed d;
   d.route("10.2.0.0/16", {test::ready(1)});
-  d.route("10.7.0.0/24", {test::ready_by(0, d.index(0))});
+  d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
   EXPECT_EQ(d.fate(tagged(tag(0x8100, 107), packet(kAcme))), "to 1");
   EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, kAcme), 1), "to 0");
   std::string without = yaml();
@@ -230,6 +231,30 @@ TEST(InterfacesInThePipeline, ComeAndGoWithoutHarmToOthers) {
   d.reload(yaml());
   EXPECT_EQ(d.fate(tagged(tag(0x8100, 107), packet(kAcme))), "to 1");
   d.expect_law();
+}
+
+// However many reloads come before it leaves, and whoever has its place by then.
+TEST(InterfacesInThePipeline, WhatWaitsKeepsItsTags) {
+  const std::string ports =
+      "version: 1\nports: {lan0: {addresses: 10.1.0.254/16, source_check: off}, wan0: {trust: core, "
+      "addresses: 10.2.0.254/16}}\n";
+  const std::string acme = ports + "interfaces:\n  acme: {port: lan0, vlan: 107, mtu: 1000}\n";
+  const std::string globex = ports + "interfaces:\n  globex: {port: lan0, vlan: 666, mtu: 1000}\n";
+  for (const auto& [texts, after] : {std::pair{std::vector{ports, globex}, "another has its place"},
+                                     {{ports, ports, ports}, "its place is none"}}) {
+    Bed d(acme);
+    d.route("10.7.0.0/24", {test::ready_by(0, *d.current->interfaces, d.index(0))});
+    EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, kAcme), 1), "to 0");
+    EXPECT_EQ(d.fate(ethernet(kIpv4, test::port_mac(1)) + packet(kOut, kAcme, 0, 1200), 1), "to 0")
+        << "in pieces, which arms the stage that looks at each MTU";
+    for (const std::string& text : texts) d.reload(text);
+    for (const Octets& frame : d.transmit(0)) {
+      EXPECT_EQ(Octets(frame.begin() + 12, frame.begin() + 16), tag(0x8100, 107)) << after;
+      EXPECT_TRUE(test::checksum_right(Octets(frame.begin(), frame.begin() + 12) +
+                                       Octets(frame.begin() + 16, frame.end())));
+    }
+    d.expect_law();
+  }
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ const std::string kHomes =
 TEST(Interfaces, PortsComeFirstAndAreThemselves) {
   const Interfaces i(configured(kAcme));
   EXPECT_EQ(i.name(0), "a");
-  EXPECT_EQ(i[0].tag_bytes, 0);
+  EXPECT_FALSE(i[0].tags.any());
   EXPECT_EQ(i[1].mtu, 2000);
   EXPECT_FALSE(i[1].customer());
   EXPECT_EQ(i[1].definition, kNoInterface);
@@ -75,8 +75,8 @@ TEST(Interfaces, TagsStandAsInAFrame) {
   const Interfaces i(configured(kAcme + kGlobex));
   const auto bytes = [&](std::size_t d) {
     const InterfaceRecord& r = i[i.of_definition(d)];
-    std::vector<int> b(r.tag_bytes);
-    for (std::size_t n = 0; n < b.size(); ++n) b[n] = static_cast<int>(r.tags >> 8 * n & 0xff);
+    std::vector<int> b(r.tags.bytes());
+    for (std::size_t n = 0; n < b.size(); ++n) b[n] = static_cast<int>(r.tags.in_frame(0) >> 8 * n & 0xff);
     return b;
   };
   EXPECT_EQ(bytes(0), (std::vector<int>{0x81, 0x00, 0, 107}));

@@ -41,7 +41,7 @@ TEST(NextHopTable, AWordIsTheWholeEntry) {
   EXPECT_TRUE(word.ready());
   EXPECT_EQ(word.port(), 31);
   EXPECT_EQ(word.bits() & 0xffffffffffff, 0x070605040302U);
-  EXPECT_EQ(word.entry(0).destination, table.get(15).destination);
+  EXPECT_EQ(word.entry(0, {}).destination, table.get(15).destination);
   for (const State state : {State::no_route, State::blackhole, State::local, State::glean, State::unresolved,
                             State::waiting, State::opening}) {
     table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, state});
@@ -53,8 +53,8 @@ TEST(NextHopTable, AWordIsTheWholeEntry) {
 // A reader must never see the one's station with the other's tags.
 TEST(NextHopTable, AnEntryIsReplacedWithItsInterfaceInOnePiece) {
   NextHopTable table(16);
-  const NextHopEntry one{{{2, 0, 0, 0, 0, 1}}, 3, State::ready, 1001, true},
-      other{{{2, 0, 0, 0, 0, 2}}, 4, State::ready, 2002, true};
+  const NextHopEntry one{{{2, 0, 0, 0, 0, 1}}, 3, State::ready, 1001, VlanTags(kCustomerTag, 1, 1)},
+      other{{{2, 0, 0, 0, 0, 2}}, 4, State::ready, 2002, VlanTags(kServiceTag, 2, 0)};
   table.set(15, one);
   std::atomic<bool> stop{false};
   std::jthread writer([&] {
@@ -73,8 +73,9 @@ TEST(NextHopTable, AnInterfaceIsAPortUnlessItHasTags) {
   table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready});
   EXPECT_EQ(table.get(15).interface, 31);
   EXPECT_FALSE(table.word(15).tagged());
-  table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready, 65000, true});
+  table.set(15, {{{2, 3, 4, 5, 6, 7}}, 31, State::ready, 65000, VlanTags(kServiceTag, 4094, 4000)});
   EXPECT_EQ(table.get(15).interface, 65000);
+  EXPECT_EQ(table.get(15).tags, VlanTags(kServiceTag, 4094, 4000));
   EXPECT_TRUE(table.word(15).tagged());
   EXPECT_TRUE(table.word(15).ready());
   EXPECT_EQ(table.word(15).port(), 31);
