@@ -56,9 +56,12 @@ void read_sections(MapReader& map, Draft& draft) {
 }
 
 ParseResult parse(std::string_view text, const std::string& file_name) {
+  return parse_document(Document(text), text, file_name);
+}
+
+ParseResult parse_document(const Document& document, std::string_view text, const std::string& file_name) {
   Problems problems;
   Draft draft(problems, std::filesystem::path(file_name).parent_path().string());
-  const Document document(text);
   if (document.root()) {
     MapReader map(*document.root(), "the configuration", problems);
     read_version(map, problems);

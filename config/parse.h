@@ -21,6 +21,9 @@ struct ParseResult {
 };
 
 ParseResult parse(std::string_view text, const std::string& file_name);
+// `document`: of that text, where somebody has it already.
+class Document;
+ParseResult parse_document(const Document& document, std::string_view text, const std::string& file_name);
 ParseResult parse_file(const std::string& path);
 
 }  // namespace surety::config
