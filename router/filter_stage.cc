@@ -29,14 +29,17 @@ void FilterStage::adopt(const Snapshot& snapshot, std::vector<std::uint64_t>& co
   find_asked();
 }
 
+// In a turn of the worker: as long as there are ports and filters, however many interfaces.
 void FilterStage::find_asked() {
-  std::ranges::fill(asked_, Asked{});
   asks_out_ = false;
-  for (const config::Interface& i : snapshot_->config.interfaces) {
-    Asked& port = asked_[i.port];
-    port.in |= i.filter_in.has_value();
-    port.each_packet |= i.filter_in && snapshot_->filters[*i.filter_in].each_packet();
-    asks_out_ |= i.filter_out.has_value();
+  bool each_packet = false;
+  for (std::size_t f = 0; f < snapshot_->filters.size(); ++f)
+    each_packet |= snapshot_->filters[f].each_packet();
+  for (std::size_t p = 0; p < asked_.size(); ++p) {
+    const auto port = static_cast<PortIndex>(p);
+    const bool in = snapshot_->interfaces->filters_in(port);
+    asked_[p] = {in, in && each_packet};
+    asks_out_ |= snapshot_->interfaces->filters_out(port);
   }
 }
 

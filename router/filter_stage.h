@@ -66,7 +66,7 @@ class FilterStage {
   PacketDisposal& disposal_;
   std::vector<std::uint64_t> counts_;
   struct Asked {
-    bool in = false, each_packet = false;  // something has a filter; one that looks at each packet
+    bool in = false, each_packet = false;  // something has a filter; there are some that look at each packet
   };
   std::vector<Asked> asked_;  // by port
   bool asks_out_ = false;

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
+#include <string_view>
+#include <unordered_map>
 
 namespace surety {
 
@@ -39,6 +40,8 @@ void Interfaces::summarize() {
     Summary& s = summaries_[r.port];
     s.least_mtu = std::min(s.least_mtu, r.mtu);
     s.checks_sources |= r.source_check != config::Port::SourceCheck::off;
+    s.filters_in |= r.filter_in != kNoFilter;
+    s.filters_out |= r.filter_out != kNoFilter;
   }
 }
 
@@ -72,7 +75,7 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
     if (taken.size() < b.first + b.count) taken.resize(b.first + b.count);
     std::fill_n(taken.begin() + b.first, b.count, true);
   };
-  std::map<std::string_view, const Block*> known;
+  std::unordered_map<std::string_view, const Block*> known;
   if (before != nullptr)
     for (const Block& b : before->blocks_) known.emplace(b.name, &b);
   for (const auto& i : config.interfaces) {
