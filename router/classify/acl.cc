@@ -131,8 +131,7 @@ AclRule compile(const AclEntry& e, std::size_t priority, bool v6) {
   set8(field(dscp), m.dscp);
   set16(field(vlan), m.vlan);
   set16(field(inner_vlan), m.inner_vlan);
-  set16(field(interface),
-        m.interface ? std::optional(static_cast<std::uint16_t>(*m.interface + 1)) : std::nullopt);
+  set16(field(interface), e.interface);
   return r;
 }
 

@@ -30,7 +30,7 @@ struct AclInput {
   std::uint8_t unused[3];
   std::uint8_t port, customer, ports, dscp;
   std::uint16_t vlan, inner_vlan;
-  std::uint16_t interface, zero;  // of the configuration, plus one; 0: a port itself
+  std::uint16_t interface, zero;  // whose addresses it has (InterfaceRecord::link)
   std::uint16_t source_port, destination_port;
   std::uint32_t source[4], destination[4];  // IPv4: the first of each
 };
@@ -45,6 +45,7 @@ struct AclEntry {
   std::uint32_t number;                    // what is found
   std::optional<std::uint8_t> customer{};  // AclInput::customer
   std::optional<AclInput::Ports> ports{};
+  std::optional<std::uint16_t> interface {};    // AclInput::interface; not as the Match names it
   bool any_port = false, any_protocol = false;  // whatever the Match says of them
 };
 

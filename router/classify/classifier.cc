@@ -50,39 +50,48 @@ std::string identity(const config::Rule& r, const config::Config& config) {
   return s;
 }
 
-Acl build(const config::Config& config, bool v6) {
-  std::vector<AclEntry> entries;
-  for (std::size_t i = 0; i < config.rules.size(); ++i) {
-    const Match& m = config.rules[i].match;
-    entries.push_back({.match = &m, .number = static_cast<std::uint32_t>(i)});
-    if (!m.port && !m.interface) entries.back().customer = std::uint8_t{1};
-    if (constrains_ports(m)) entries.back().ports = AclInput::known;
-  }
-  return Acl(entries, v6, "classification rules");
-}
-
 }  // namespace
 
 Classifier::Classifier(const config::Config& config, const Classifier* before,
                        std::shared_ptr<const Interfaces> interfaces)
-    : v4_(build(config, false)),
-      v6_(build(config, true)),
-      interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config)),
+    : interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config)),
       classifies_(config.ports.size(), false) {
   for (const auto& rule : config.rules) {
     contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, 0});
     identities_.push_back(identity(rule, config));
+    const auto& named = rule.match.interface;
+    named_.push_back(named ? interfaces_->of_definition(*named) : kNoInterface);
     uses_dscp_ |= rule.match.dscp.has_value();
   }
+  build(config, before);
   find_classified(config);
   give_ids(config, before);
+}
+
+// Thousands of rules take a second, and a reload that leaves them as they are none of it.
+void Classifier::build(const config::Config& config, const Classifier* before) {
+  if (before != nullptr && before->identities_ == identities_ && before->named_ == named_) {
+    v4_ = before->v4_;
+    v6_ = before->v6_;
+    return;
+  }
+  std::vector<AclEntry> entries;
+  for (std::size_t i = 0; i < config.rules.size(); ++i) {
+    const Match& m = config.rules[i].match;
+    AclEntry& e = entries.emplace_back(AclEntry{.match = &m, .number = static_cast<std::uint32_t>(i)});
+    if (!m.port && !m.interface) e.customer = std::uint8_t{1};
+    if (constrains_ports(m)) e.ports = AclInput::known;
+    if (m.interface) e.interface = named_[i];
+  }
+  v4_ = std::make_shared<const Acl>(entries, false, "classification rules");
+  v6_ = std::make_shared<const Acl>(entries, true, "classification rules");
 }
 
 // Where interfaces of one port are not trusted alike, what no rule matches depends on the interface, too.
 void Classifier::find_classified(const config::Config& config) {
   for (std::size_t i = 0; i < interfaces_->size(); ++i) {
     const InterfaceRecord& r = (*interfaces_)[static_cast<InterfaceIndex>(i)];
-    if (!r.live) continue;
+    if (!r.live || classifies_[r.port] != 0) continue;
     classifies_[r.port] |= static_cast<std::uint8_t>(r.trust != config.ports[r.port].trust);
     for (const auto& rule : config.rules) {
       const Match& m = rule.match;
@@ -132,7 +141,7 @@ void Classifier::match(std::span<const ParsedPacket* const> packets, std::uint8_
 
 void Classifier::match_family(std::span<const ParsedPacket* const> packets, bool v6, std::uint8_t port,
                               std::span<std::uint16_t> rules) const {
-  const Acl& acl = v6 ? v6_ : v4_;
+  const Acl& acl = v6 ? *v6_ : *v4_;
   if (acl.empty()) return;
   std::array<AclInput, kMostAtOnce> inputs;
   std::array<std::uint32_t, kMostAtOnce> found;
@@ -144,7 +153,7 @@ void Classifier::match_family(std::span<const ParsedPacket* const> packets, bool
     inputs[n] = acl_input(*packets[i]);
     inputs[n].port = port;
     inputs[n].customer = interface.customer();
-    inputs[n].interface = __builtin_bswap16(static_cast<std::uint16_t>(interface.definition + 1));
+    inputs[n].interface = __builtin_bswap16(interface.link);
     from[n++] = static_cast<std::uint8_t>(i);
   }
   if (n == 0) return;

@@ -65,10 +65,12 @@ class Classifier {
   };
   void give_ids(const config::Config& config, const Classifier* before);
   void find_classified(const config::Config& config);
+  void build(const config::Config& config, const Classifier* before);
 
-  Acl v4_, v6_;
+  std::shared_ptr<const Acl> v4_, v6_;   // of the classifier before, where the rules are the same
   std::vector<Contract> contracts_;      // by rule
   std::vector<std::string> identities_;  // by rule: what makes it the same rule after a reload
+  std::vector<InterfaceIndex> named_;    // by rule: the interface that it names; kNoInterface: none
   std::uint32_t next_id_ = 0;
   std::shared_ptr<const Interfaces> interfaces_;
   std::vector<std::uint8_t> classifies_;  // by port
