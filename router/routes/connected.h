@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "router/interfaces/interface_record.h"
@@ -29,9 +29,9 @@ struct ConnectedRoute {
   };
   Kind kind = Kind::subnet;
   InterfaceIndex interface = 0;  // of a subnet
-  friend bool operator==(const ConnectedRoute&, const ConnectedRoute&) = default;
+  friend auto operator<=>(const ConnectedRoute&, const ConnectedRoute&) = default;
 };
-using ConnectedRoutes = std::map<Prefix, ConnectedRoute>;
+using ConnectedRoutes = std::vector<std::pair<Prefix, ConnectedRoute>>;  // by prefix, one of each
 
 // Where one subnet is on several interfaces, the lowest has it. Link-local addresses give no routes.
 ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses);

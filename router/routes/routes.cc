@@ -2,7 +2,7 @@
 #include "router/routes/routes.h"
 
 #include <algorithm>
-#include <tuple>
+#include <iterator>
 
 namespace surety {
 namespace {
@@ -255,9 +255,12 @@ void Routes::refresh_connected() {
   for (const auto& a : kernel_addresses_) own.push_back({a.address, link_of(a.ifindex)});
   const ConnectedRoutes before = std::exchange(connected_, connected_routes(own));
   if (connected_ == before) return;
-  for (const auto& [prefix, route] : before)
-    if (!connected_.contains(prefix)) rib_.remove(prefix, Source::connected, 0);
-  for (const auto& [prefix, route] : connected_) rib_.set(prefix, connected_candidate(route));
+  constexpr auto kPrefix = &ConnectedRoutes::value_type::first;
+  ConnectedRoutes gone, changed;
+  std::ranges::set_difference(before, connected_, std::back_inserter(gone), {}, kPrefix, kPrefix);
+  std::ranges::set_difference(connected_, before, std::back_inserter(changed));
+  for (const auto& [prefix, route] : gone) rib_.remove(prefix, Source::connected, 0);
+  for (const auto& [prefix, route] : changed) rib_.set(prefix, connected_candidate(route));
   rib_.program_all();  // gateways without a port are found through connected subnets
 }
 
