@@ -9,7 +9,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
+#include <utility>
 
 #include "config/reload.h"
 #include "router/dpdk/ports/derived_mac.h"
@@ -24,6 +26,18 @@ using namespace std::chrono_literals;
 // A worker takes a snapshot over within its turn; this one has been away,
 // as the machine's scheduler wanted it.
 constexpr auto kPatience = 1s;
+
+// Milliseconds since the last lap.
+class Laps {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 void tell(const std::vector<config::Diagnostic>& diagnostics) {
   for (const auto& d : diagnostics) {
@@ -74,20 +88,27 @@ void Router::reload() {
 }
 
 bool Router::take_over() {
+  Laps laps;
   std::string hash;
   auto parsed = config::parse_reload_file(written_, file_, hash);
   tell(parsed.diagnostics);
   if (!parsed.ok()) return false;
+  const double read = laps.lap();
   auto next = next_snapshot(*parsed.config);
   std::vector<std::unique_ptr<WorkerUpdate>> updates;
   for (auto& w : workers_) updates.push_back(w->prepare(*next));
   load_keys(next->config);
   if (metrics_) metrics_->admit(load_metrics_access(next->config.metrics));
+  const double prepared = laps.lap();
 
   for (auto& w : workers_)
     if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
   publish(std::move(next), std::move(updates));
+  const double published = laps.lap();
   if (updated()) settle();
+  spdlog::info(
+      "read in {:.1f} ms, prepared in {:.1f} ms, with the workers after {:.1f} ms, routed after {:.1f} ms",
+      read, prepared, published, laps.lap());
   const config::Config& c = snapshot_->config;
   const auto keys = signal_keys_.empty() ? std::vector<SignalKey>() : signal_keys_.back().of(c.router.id);
   spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash,
