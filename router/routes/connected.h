@@ -16,6 +16,7 @@ namespace surety {
 struct OwnAddress {
   Prefix address;  // with host bits
   std::optional<InterfaceIndex> interface;
+  friend bool operator==(const OwnAddress&, const OwnAddress&) = default;
 };
 
 struct ConnectedRoute {

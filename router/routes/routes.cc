@@ -110,6 +110,8 @@ void Routes::bind(std::span<const Binding> bindings) {
     if (b.ifindex != 0) bound_[b.ifindex] = b.link;
     link.ifindex = b.ifindex;
   }
+  // What is not there in the kernel, no event and no route of it names.
+  std::erase_if(changed, [](const auto& c) { return c.first <= 0; });
   if (changed.empty()) return;
   refresh_connected();
   rib_.program_all();
@@ -253,7 +255,9 @@ void Routes::refresh_connected() {
   for (const auto& [index, link] : links_)
     for (const auto& a : link.addresses) own.push_back({a, index});
   for (const auto& a : kernel_addresses_) own.push_back({a.address, link_of(a.ifindex)});
-  const ConnectedRoutes before = std::exchange(connected_, connected_routes(own));
+  if (own == own_addresses_) return;
+  own_addresses_ = std::move(own);
+  const ConnectedRoutes before = std::exchange(connected_, connected_routes(own_addresses_));
   if (connected_ == before) return;
   constexpr auto kPrefix = &ConnectedRoutes::value_type::first;
   ConnectedRoutes gone, changed;

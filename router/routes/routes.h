@@ -157,7 +157,8 @@ class Routes {
   std::unordered_map<int, InterfaceIndex> bound_;  // links, by device
   std::map<int, bool> devices_;                    // of the kernel: up
   std::vector<KernelAddress> kernel_addresses_;
-  ConnectedRoutes connected_;
+  std::vector<OwnAddress> own_addresses_;  // of all links, and others of the kernel's
+  ConnectedRoutes connected_;              // of those
   Neighbors yaml_neighbors_, learned_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
   Neighbors neighbors_;                              // the best of each
