@@ -103,6 +103,12 @@ std::vector<std::string> live_refusals(const Plan& plan) {
       out.push_back(fmt::format(
           "host {}: addresses of 100.64.0.0/10 are those of live links; give it another", h.name));
   }
+  for (const Link& l : s.links)
+    if (l.a.interface || l.b.interface) {
+      out.push_back(
+          fmt::format("link {}: live hosts send frames without tags; link it to the port itself", l.name));
+      break;
+    }
   for (const auto& sender : s.senders)
     if (const auto* dccp = std::get_if<endpoints::DccpParams>(&sender.sender.params);
         dccp != nullptr && dccp->udp)

@@ -49,6 +49,22 @@ struct Ends {
   bool known() const { return a && b; }
 };
 
+// A template as a whole has an interface for each of the hosts at the other end.
+bool fit(const LinkEnd& end, const LinkEnd& peer, config::Problems& problems) {
+  if (end.members == 0 || peer.port.router) return true;
+  if (!peer.replicas)
+    problems.error(end.at,
+                   fmt::format("`{0}` stands for {1} interfaces: link hosts that have `times`, or say "
+                               "which, by its tag, like `{0}.7`",
+                               end.name, end.members));
+  else if (peer.count > end.members)
+    problems.error(end.at, fmt::format("{} `{}` and {} interfaces `{}`: each host has one of its own",
+                                       peer.count, peer.name, end.members, end.name));
+  else
+    return true;
+  return false;
+}
+
 Ends read_ends(const Node* node, ScenarioDraft& draft) {
   if (!node) return {};
   if (node->kind != Node::Kind::sequence || node->items.size() != 2) {
@@ -61,6 +77,8 @@ Ends read_ends(const Node* node, ScenarioDraft& draft) {
                                                  ends.a->count, ends.a->name, ends.b->count, ends.b->name));
     return {};
   }
+  if (ends.known() && !(fit(*ends.a, *ends.b, draft.problems) && fit(*ends.b, *ends.a, draft.problems)))
+    return {};
   return ends;
 }
 

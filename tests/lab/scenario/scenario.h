@@ -38,6 +38,13 @@ struct NodePort {
   bool router = false;
   std::size_t node = 0;  // index into Scenario::routers or ::hosts
   std::size_t port = 0;  // of a router: index into its ports
+  // Of a router, the interface on that port whose tags frames have: index into its interfaces, and which
+  // member of a template, from 0. None: the port itself.
+  struct Tagged {
+    std::size_t definition = 0, member = 0;
+    friend bool operator==(const Tagged&, const Tagged&) = default;
+  };
+  std::optional<Tagged> interface {};
   friend bool operator==(const NodePort&, const NodePort&) = default;
 };
 

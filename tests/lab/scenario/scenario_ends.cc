@@ -13,6 +13,7 @@ using config::quote;
 std::vector<std::string> ports_of(const RouterNode& router) {
   std::vector<std::string> names;
   for (const auto& port : router.config.ports) names.push_back(router.name + "." + port.name);
+  for (const auto& i : router.config.interfaces) names.push_back(router.name + "." + i.name);
   return names;
 }
 
@@ -25,17 +26,37 @@ std::vector<std::string> all_ends(const ScenarioDraft& draft) {
   return names;
 }
 
+// `17` of `homes.17`: the member of a template that has this inner tag.
+std::optional<std::size_t> member_of(const config::Interface& i, std::string_view name) {
+  if (!i.is_template() || !name.starts_with(i.name + ".")) return {};
+  const auto tag = config::parse_integer(name.substr(i.name.size() + 1), i.first_inner, i.last_inner).value;
+  return tag ? std::optional<std::size_t>(*tag - i.first_inner) : std::nullopt;
+}
+
+// A port of the router, an interface, a template as a whole or one of its members.
+std::optional<LinkEnd> find_on(std::size_t node, std::string_view name, const config::Config& c) {
+  for (std::size_t p = 0; p < c.ports.size(); ++p)
+    if (c.ports[p].name == name) return LinkEnd{.name = {}, .port = {true, node, p}, .at = {}};
+  for (std::size_t d = 0; d < c.interfaces.size(); ++d) {
+    const config::Interface& i = c.interfaces[d];
+    const auto member = i.name == name ? std::optional<std::size_t>(0) : member_of(i, name);
+    if (!member) continue;
+    return LinkEnd{.name = {},
+                   .port = {true, node, i.port, NodePort::Tagged{d, *member}},
+                   .at = {},
+                   .members = i.name == name ? i.members() : 0};
+  }
+  return {};
+}
+
 // Both names may have dots. Where the port alone is wrong, `router` says whose it would be.
-std::optional<NodePort> find_port(std::string_view text, const ScenarioDraft& draft,
-                                  std::optional<std::size_t>& router) {
+std::optional<LinkEnd> find_port(std::string_view text, const ScenarioDraft& draft,
+                                 std::optional<std::size_t>& router) {
   for (auto dot = text.find('.'); dot != text.npos; dot = text.find('.', dot + 1)) {
     const auto node = draft.find_router(text.substr(0, dot));
     if (!node) continue;
     router = node;
-    const auto& ports = draft.scenario.routers[*node].config.ports;
-    const auto it = std::find_if(ports.begin(), ports.end(),
-                                 [&](const config::Port& p) { return p.name == text.substr(dot + 1); });
-    if (it != ports.end()) return NodePort{true, *node, static_cast<std::size_t>(it - ports.begin())};
+    if (auto end = find_on(*node, text.substr(dot + 1), draft.scenario.routers[*node].config)) return end;
   }
   return {};
 }
@@ -58,6 +79,8 @@ bool attach_host(const LinkEnd& host, const LinkEnd& peer, ScenarioDraft& draft)
 }
 
 bool attach_port(const LinkEnd& port, const LinkEnd& peer, ScenarioDraft& draft) {
+  if (port.port.interface && peer.port.router)
+    return refuse(port, fmt::format("`{}` has tags: only hosts are behind it", port.name), draft);
   auto& place = draft.router_places[port.port.node].ports[port.port.port];
   if (!place.peer.empty() && (place.peer_routes || peer.port.router))
     return refuse(port,
@@ -84,6 +107,13 @@ void mark_linked(const LinkEnd& end, ScenarioDraft& draft) {
 
 LinkEnd LinkEnd::replica(std::size_t k, const Scenario& scenario) const {
   LinkEnd one = *this;
+  if (members > 0) {
+    one.port.interface->member += k;
+    const config::Interface& i =
+        scenario.routers[one.port.node].config.interfaces[one.port.interface->definition];
+    one.name += fmt::format(".{}", i.first_inner + one.port.interface->member);
+    one.members = 0;
+  }
   if (!replicas) return one;
   one.port.node += k;
   one.name = scenario.hosts[one.port.node].name;
@@ -98,8 +128,9 @@ std::optional<LinkEnd> resolve_end(const Node& node, ScenarioDraft& draft) {
   std::optional<std::size_t> router;
   if (const auto hosts = draft.find_hosts(*text)) {
     end = LinkEnd{*text, {false, hosts->first, 0}, hosts->count, hosts->replicas, node.mark};
-  } else if (const auto port = find_port(*text, draft, router)) {
-    end = LinkEnd{*text, *port, 1, false, node.mark};
+  } else if ((end = find_port(*text, draft, router))) {
+    end->name = *text;
+    end->at = node.mark;
   }
   if (end) {
     mark_linked(*end, draft);

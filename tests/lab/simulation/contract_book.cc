@@ -5,27 +5,26 @@
 
 namespace surety::lab {
 
-bool ContractBook::enter(std::uint32_t flow, std::size_t router, std::size_t port,
-                         std::span<const std::uint8_t> frame) {
+bool ContractBook::enter(std::uint32_t flow, const NodePort& router, std::span<const std::uint8_t> frame) {
   Entry& e = entries_[flow];
   std::size_t i = 0;
-  while (i < e.places.size() && e.places[i].router != router) ++i;
-  if (i == e.places.size()) e.places.push_back(learn(router, port, frame));
+  while (i < e.places.size() && e.places[i].router != router.node) ++i;
+  if (i == e.places.size()) e.places.push_back(learn(router, frame));
   if (e.places[i].committed == Rate{}) return false;
   e.now = i;
   return true;
 }
 
-ContractBook::Place ContractBook::learn(std::size_t router, std::size_t port,
-                                        std::span<const std::uint8_t> frame) const {
+ContractBook::Place ContractBook::learn(const NodePort& router, std::span<const std::uint8_t> frame) const {
   Place place;
-  place.router = router;
-  const PlannedRouter& r = plan_.routers()[router];
+  place.router = router.node;
+  const PlannedRouter& r = plan_.routers()[router.node];
   const Snapshot& snapshot = *r.snapshot;
-  const auto index = static_cast<std::uint8_t>(port);
+  const auto index = static_cast<std::uint8_t>(router.port);
   ParsedPacket p;
-  if (!parse(frame, {r.macs[port], index, snapshot.classifier.uses_dscp(), false}, p).forwards())
+  if (!parse(frame, {r.macs[router.port], index, snapshot.classifier.uses_dscp(), false}, p).forwards())
     return place;
+  p.interface = plan_.interface_of(router);
   place.key = p.key;
   if (const auto rule = snapshot.classifier.match(p, index))
     place.committed = snapshot.services[snapshot.service_of_rule(*rule)].committed;
@@ -52,14 +51,16 @@ void ContractBook::update(Place& p, const FlowTable& table, Time now) {
 std::optional<ContractBook::Contract> ContractBook::contract(std::uint32_t flow) const {
   const Entry& e = entries_[flow];
   if (e.places.empty() || e.places[e.now].id == kNoFlow) return std::nullopt;
-  const Place& here = e.places[e.now];
-  const auto shares = [&](const Entry& o) {
-    return !o.places.empty() && o.places[o.now].id == here.id && o.places[o.now].router == here.router;
-  };
-  Contract c{here.committed,
-             static_cast<std::uint32_t>(std::count_if(entries_.begin(), entries_.end(), shares)), 0};
+  Contract c{e.places[e.now].committed, 0};
   for (const Place& p : e.places) c.in_bytes += p.in_bytes;
   return c;
+}
+
+std::uint32_t ContractBook::sharers(std::uint32_t flow) const {
+  const Place& here = entries_[flow].places[entries_[flow].now];
+  return static_cast<std::uint32_t>(std::count_if(entries_.begin(), entries_.end(), [&](const Entry& o) {
+    return !o.places.empty() && o.places[o.now].id == here.id && o.places[o.now].router == here.router;
+  }));
 }
 
 }  // namespace surety::lab

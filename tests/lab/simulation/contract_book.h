@@ -23,18 +23,19 @@ class ContractBook {
 
   // A packet of the flow's sender, as a router gets it that it may enter by.
   // true: that one has a contract for it.
-  bool enter(std::uint32_t flow, std::size_t router, std::size_t port, std::span<const std::uint8_t> frame);
+  bool enter(std::uint32_t flow, const NodePort& router, std::span<const std::uint8_t> frame);
   // Once per sample at least.
   void update(std::span<const std::unique_ptr<RouterDriver>> routers, Time now);
 
   struct Contract {
     Rate committed;          // of the whole contract, where the flow enters now
-    std::uint32_t flows;     // that share it now
     std::uint64_t in_bytes;  // that left conditioners as IN, all flows of the contract together, wherever it
                              // has been
   };
   // None: no committed rate.
   std::optional<Contract> contract(std::uint32_t flow) const;
+  // How many flows share it now: looks at all of them.
+  std::uint32_t sharers(std::uint32_t flow) const;
 
  private:
   struct Place {
@@ -48,7 +49,7 @@ class ContractBook {
     std::vector<Place> places;
     std::size_t now = 0;  // where it entered last with a contract
   };
-  Place learn(std::size_t router, std::size_t port, std::span<const std::uint8_t> frame) const;
+  Place learn(const NodePort& router, std::span<const std::uint8_t> frame) const;
   static void update(Place& place, const FlowTable& table, Time now);
 
   const Plan& plan_;

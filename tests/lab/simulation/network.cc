@@ -5,13 +5,12 @@
 #include <numeric>
 
 #include "tests/lab/simulation/delivered.h"
+#include "tests/lab/simulation/lab_frame.h"
 #include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
 
 namespace {
-
-constexpr std::size_t kEthernet = 14;
 
 std::uint64_t draw64(Rng& rng) {
   const std::uint64_t high = rng.next();
@@ -137,8 +136,8 @@ void Network::enter(LineNumber n, rte_mbuf* m) {
   PacketNote& note = note_of(m);
   const NodePort& to = plan_.lines()[n].to;
   if (note.data && !note.contracted)
-    note.contracted = contracts_.enter(note.flow, to.node, to.port,
-                                       {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
+    note.contracted =
+        contracts_.enter(note.flow, to, {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
 }
 
 rte_mbuf* Network::signal_buffer() {
@@ -169,7 +168,7 @@ void Network::send(LineNumber n, rte_mbuf* m, Time now) {
   note_of(m).router = 0;
   Line& line = lines_[n];
   const bool was_empty = line.in_flight() == 0;
-  if (!line.send(m, m->pkt_len - static_cast<std::uint32_t>(kEthernet), now)) return rte_pktmbuf_free(m);
+  if (!line.send(m, ip_length(m), now)) return rte_pktmbuf_free(m);
   if (was_empty) tree_.set(n, line.next_arrival());
 }
 

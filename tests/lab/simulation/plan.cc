@@ -54,6 +54,7 @@ Plan::Plan(Scenario scenario) : scenario_(std::move(scenario)) {
   plan_hosts();
   add_addresses();
   plan_routers();
+  tag_hosts();
   plan_routes();
   plan_changes();
   plan_flows();
@@ -102,6 +103,23 @@ void Plan::plan_routers() {
   }
   for (LineNumber n = 0; n < lines_.size(); ++n)
     if (const NodePort& from = lines_[n].from; from.router) routers_[from.node].lines[from.port].push_back(n);
+}
+
+InterfaceIndex Plan::interface_of(const NodePort& n) const {
+  if (!n.interface) return static_cast<InterfaceIndex>(n.port);
+  const Interfaces& all = *routers_[n.node].snapshot->interfaces;
+  const InterfaceIndex first = all.of_definition(n.interface->definition);
+  return static_cast<InterfaceIndex>(all[first].is_template ? first + 1 + n.interface->member : first);
+}
+
+void Plan::tag_hosts() {
+  for (PlannedHost& h : hosts_) {
+    if (h.out == kNoLine || !lines_[h.out].to.interface) continue;
+    const NodePort& to = lines_[h.out].to;
+    const InterfaceRecord& r = (*routers_[to.node].snapshot->interfaces)[interface_of(to)];
+    h.tags = r.tags;
+    h.tag_bytes = r.tag_bytes;
+  }
 }
 
 // Ports that senders ask for are left to them: a router's rules may look at them.

@@ -36,6 +36,8 @@ struct PlannedHost {
   IpAddress address;
   MacAddress mac{}, peer_mac{};  // its own; what stands at the other end of its link
   LineNumber out = kNoLine, in = kNoLine;
+  std::uint64_t tags = 0;      // of the frames that it sends, as they stand there
+  std::uint8_t tag_bytes = 0;  // of these: 0, 4 or 8
 };
 
 struct PlannedRouter {
@@ -83,6 +85,8 @@ class Plan {
   const Fib& fib() const;
   // The host of a path: each has a route of its own. `others`: of a path of length 0.
   std::string host_of(const Path& path) const;
+  // By which frames come in and leave at a router's end of a link.
+  InterfaceIndex interface_of(const NodePort& router) const;
   const std::vector<PlannedLine>& lines() const { return lines_; }
   const std::vector<PlannedHost>& hosts() const { return hosts_; }
   const std::vector<PlannedRouter>& routers() const { return routers_; }
@@ -94,6 +98,7 @@ class Plan {
   void lay_lines();
   void plan_hosts();
   void plan_routers();
+  void tag_hosts();
   void plan_routes();
   void plan_ways(std::size_t router, const std::vector<std::uint32_t>& ids);
   void plan_changes();

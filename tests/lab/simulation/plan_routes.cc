@@ -84,6 +84,8 @@ NextHopEntry Plan::hop_by(LineNumber way) const {
   NextHopEntry entry;
   entry.destination = mac_of(lines_[way].to);
   entry.port = static_cast<std::uint8_t>(lines_[way].from.port);
+  entry.interface = interface_of(lines_[way].from);
+  entry.tagged = lines_[way].from.interface.has_value();
   entry.state = NextHopEntry::State::ready;
   return entry;
 }

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/lab/simulation/lab_frame.h"
+
 namespace surety::lab {
 
 namespace {
-constexpr std::size_t kEthernet = 14;
 
 std::uint8_t dscp_of(const std::uint8_t* ip) {
   const auto traffic_class = ip[0] >> 4 == 6 ? static_cast<std::uint8_t>(ip[0] << 4 | ip[1] >> 4) : ip[1];
@@ -37,7 +38,7 @@ Recorder::Recorder(const Plan& plan, std::vector<Time> starts, Delivered deliver
 Precedence Recorder::precedence(const PacketNote& note, const rte_mbuf* m) const {
   if (!note.data) return Precedence::out;
   const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
-  const bool in = (flows_[note.flow].in_dscps >> dscp_of(frame + kEthernet) & 1) != 0;
+  const bool in = (flows_[note.flow].in_dscps >> dscp_of(frame + ip_offset(frame)) & 1) != 0;
   return in ? Precedence::in : Precedence::out;
 }
 
@@ -57,7 +58,7 @@ void Recorder::on_arrival(const PacketNote& note, const rte_mbuf* m, Time now) {
   if (note.flow >= flows_.size()) return;
   Flow& f = flows_[note.flow];
   if (!note.data) return;
-  const std::uint64_t length = m->pkt_len - kEthernet;
+  const std::uint64_t length = ip_length(m);
   const bool in = precedence(note, m) == Precedence::in;
   if (now >= f.bin_end) close_bins(f, now);
   if (!f.in_order) f.bin_bytes += static_cast<double>(length);

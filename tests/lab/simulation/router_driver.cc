@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+
+#include "router/egress_tags.h"
+#include "tests/lab/simulation/lab_frame.h"
 
 namespace surety::lab {
 
 namespace {
-constexpr std::size_t kEthernet = 14;
 
 // A border's own queues drive the alpha of its flows directly.
 bool signals(const config::Config& c) {
@@ -102,6 +105,12 @@ void RouterDriver::serve(Time now) {
   next_ = std::min({ingress_->next_event(), departure, timer});
 }
 
+void RouterDriver::tag(rte_mbuf* m) {
+  const auto& pcp = snapshot_.config.pcp;
+  if (!write_tags(m, (*snapshot_.interfaces)[m->vlan_tci], pcp ? pcp->of_dscp : Priorities{}))
+    throw std::logic_error("no room before a packet of the lab for its tags");
+}
+
 Time RouterDriver::next_departure(std::size_t p, Time now) const {
   const Time free = out_[p].held_back ? std::max(now, wire_.free_at(out_[p].line)) : now;
   return std::max(free, egresses_[p]->next_departure(free));
@@ -116,6 +125,7 @@ void RouterDriver::transmit(std::size_t p, Time now) {
     ports_[p].tx_packets += n;
     transmitted_ += n;
     for (std::size_t i = 0; i < n; ++i) {
+      if (has_interface(burst[i])) tag(burst[i]);
       ports_[p].tx_bytes += burst[i]->pkt_len;
       wire_.send(port.line != kNoLine ? port.line : wire_.line_to(burst[i]), burst[i], now);
     }

@@ -81,6 +81,7 @@ class RouterDriver {
   void send(const CongestionSignal& signal, Time now);
   void serve(Time now);
   void transmit(std::size_t port, Time now);
+  void tag(rte_mbuf* m);
   Time next_departure(std::size_t port, Time now) const;
 
   const Snapshot& snapshot_;

@@ -12,7 +12,7 @@
 
 namespace surety::lab {
 
-// Sees every frame offered to a link, in order: Ethernet header, IP packet. `direction` 0: forth; `now`
+// Sees every frame offered to a link, in order: Ethernet header, tags, IP packet. `direction` 0: forth; `now`
 // counts from the start of the run.
 struct LinkTap {
   virtual ~LinkTap() = default;

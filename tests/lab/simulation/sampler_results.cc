@@ -61,9 +61,10 @@ void Sampler::flow_results(RunResult& result) {
     if (const auto c = network_.contracts().contract(i)) {
       const double committed = static_cast<double>(c->committed.bits_per_second());
       r.contract_in_bytes = w.contract_end - w.contract_begin;
-      r.committed_bps = committed / c->flows;
+      const std::uint32_t sharers = network_.contracts().sharers(i);
+      r.committed_bps = committed / sharers;
       // A flow that has a contract for itself cannot fill more of it than it offers.
-      const double due = r.offered_bps > 0 && c->flows == 1 ? std::min(committed, r.offered_bps) : committed;
+      const double due = r.offered_bps > 0 && sharers == 1 ? std::min(committed, r.offered_bps) : committed;
       r.ros = std::min(1.0, 8 * static_cast<double>(r.contract_in_bytes) / measured / due);
     }
     r.time_to_target_s = network_.recorder().time_to_target(i);

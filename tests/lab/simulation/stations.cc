@@ -11,6 +11,7 @@
 #include "endpoints/udp/udp_sink.h"
 #include "router/wire/ip_bytes.h"
 #include "tests/lab/simulation/flow_of.h"
+#include "tests/lab/simulation/lab_frame.h"
 #include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {
@@ -18,8 +19,6 @@ namespace surety::lab {
 using namespace endpoints;
 
 namespace {
-
-constexpr std::size_t kEthernet = 14;
 
 std::uint64_t draw64(Rng& rng) {
   const std::uint64_t high = rng.next();
@@ -134,7 +133,7 @@ void Stations::add_senders(Rng& rng, Time zero) {
 
 void Stations::receive(rte_mbuf* m, Time now) {
   const std::span<const std::uint8_t> frame(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len);
-  host_.receive(packet_of(frame.subspan(kEthernet)), now);
+  host_.receive(packet_of(frame.subspan(ip_offset(frame.data()))), now);
   note_of(m).on_the_way = false;
   rte_pktmbuf_free(m);
 }
@@ -161,15 +160,19 @@ Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
   const auto bytes = static_cast<std::uint16_t>(kEthernet + length);
   m->data_len = bytes;
   m->pkt_len = bytes;
-  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  auto* frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const FlowOf who = flow_of({frame + kEthernet, length}, kDccpUdpPort);
   const LabSender& sender = plan_.scenario().senders[plan_.flows()[who.flow].sender];
   const PlannedHost& from = plan_.hosts()[who.from_sender ? sender.host : sender.to];
-  std::memcpy(frame, from.peer_mac.data(), 6);
-  std::memcpy(frame + 6, from.mac.data(), 6);
   const bool v6 = frame[kEthernet] >> 4 == 6;
   frame[12] = v6 ? 0x86 : 0x08;
   frame[13] = v6 ? 0xdd : 0x00;
+  if (from.tag_bytes > 0) {
+    frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, from.tag_bytes));
+    std::memcpy(frame + 12, &from.tags, from.tag_bytes);
+  }
+  std::memcpy(frame, from.peer_mac.data(), 6);
+  std::memcpy(frame + 6, from.mac.data(), 6);
   note_of(m) = {.flow = who.flow, .data = who.data, .on_the_way = true, .sent = now};
   if (who.data) note_of(m).number = ++sent_packets_[who.flow];
   return {m, from.out, length};

@@ -140,5 +140,14 @@ TEST(LabLiveLimits, BordersByAddressAreRefused) {
   EXPECT_THAT(refusals(text), IsEmpty()) << "nobody reads them";
 }
 
+TEST(LabLiveLimits, HostsBehindTagsAreOfTheLabOnly) {
+  ScenarioText text = udp();
+  text.routers = "routers: {r: {ports: {a: {}, b: {}}, interfaces: {acme: {port: a, vlan: 107}}}}";
+  text.links = "links: [{between: [h, r.acme], rate: 10 Mbit/s}, {between: [r.b, s]}]";
+  EXPECT_THAT(refusals(text),
+              ElementsAre("link h r.acme: live hosts send frames without tags; link it to the "
+                          "port itself"));
+}
+
 }  // namespace
 }  // namespace surety::lab

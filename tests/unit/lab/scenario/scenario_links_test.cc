@@ -95,6 +95,47 @@ TEST(LabLinks, HostsShareAPortButRoutersDoNot) {
               ElementsAre("4:41 `r.a` has a link already, to `h` at line 4; only hosts share a port"));
 }
 
+const std::string kTagged =
+    "routers: {r: {ports: {a: {}, b: {}}, interfaces: {acme: {port: a, vlan: 107}, homes: {port: a, vlan: "
+    "200, "
+    "inner_vlan: 5-7, addresses: [100.64.0.1/24]}}}}";
+
+TEST(LabLinks, EndAtInterfacesWithTags) {
+  const auto s = clean({.routers = kTagged,
+                        .hosts = "hosts: [h, {name: m, times: 2}, n, s]",
+                        .links = "links: [{between: [h, r.acme]}, {between: [m, r.homes], delay_step: 1 ms}, "
+                                 "{between: [r.homes.7, n]}, {between: [r.b, s]}]",
+                        .senders = "senders: []"});
+  ASSERT_EQ(s.links.size(), 5u);
+  EXPECT_EQ(s.links[0].b, (NodePort{true, 0, 0, NodePort::Tagged{0, 0}}));
+  EXPECT_EQ(s.links[1].name, "m#1 r.homes.5");
+  EXPECT_EQ(s.links[1].b, (NodePort{true, 0, 0, NodePort::Tagged{1, 0}}));
+  EXPECT_EQ(s.links[2].name, "m#2 r.homes.6");
+  EXPECT_EQ(s.links[2].b, (NodePort{true, 0, 0, NodePort::Tagged{1, 1}}));
+  EXPECT_EQ(s.links[3].name, "r.homes.7 n");
+  EXPECT_EQ(s.links[3].a, (NodePort{true, 0, 0, NodePort::Tagged{1, 2}}));
+  EXPECT_EQ(s.links[4].a, (NodePort{true, 0, 1}));
+}
+
+TEST(LabLinks, AtInterfacesWithTagsAreHosts) {
+  const auto with = [](const std::string& links, const std::string& hosts = "h, s") {
+    return messages({.routers = kTagged.substr(0, kTagged.size() - 1) + ", q: {ports: {a: {}}}}",
+                     .hosts = "hosts: [" + hosts + "]",
+                     .links = "links: [" + links + "]",
+                     .senders = "senders: []"});
+  };
+  EXPECT_THAT(with("{between: [r.acme, q.a]}, {between: [h, r.b]}, {between: [s, r.b]}"),
+              ElementsAre("4:20 `r.acme` has tags: only hosts are behind it"));
+  EXPECT_THAT(
+      with("{between: [h, r.homes]}, {between: [s, r.b]}"),
+      ElementsAre("4:23 `r.homes` stands for 3 interfaces: link hosts that have `times`, or say which, "
+                  "by its tag, like `r.homes.7`"));
+  EXPECT_THAT(with("{between: [h, r.homes]}, {between: [s, r.b]}", "{name: h, times: 4}, s"),
+              ElementsAre("4:23 4 `h` and 3 interfaces `r.homes`: each host has one of its own"));
+  EXPECT_THAT(with("{between: [h, r.homes.8]}, {between: [s, r.b]}"),
+              ElementsAre("4:23 there is no port `r.homes.8`; did you mean `r.homes`?"));
+}
+
 TEST(LabLinks, AHostHasExactlyOne) {
   EXPECT_THAT(wrong("{between: [h, r.a]}, {between: [r.b, s]}, {between: [s, r.a]}"),
               ElementsAre("4:62 a host has one link, and `s` has its at line 4"));
