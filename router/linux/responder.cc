@@ -102,6 +102,25 @@ bool Responder::suspect(const IpAddress& source, InterfaceIndex interface, Time 
          meet(source, {}, Result::unhandled, now) == Result::unhandled;
 }
 
+bool Responder::want(const IpAddress& next_hop, Time now) {
+  if (bindings_ && is_link_local_v6(next_hop) && !bindings_->find(next_hop))
+    if (const auto tag = tag_of_maker(next_hop)) bindings_->bind(next_hop, *tag);
+  return neighbors_.want(next_hop, now);
+}
+
+// None where there are such stations behind several tags: one of them has taken another's MAC.
+std::optional<InterfaceIndex> Responder::tag_of_maker(const IpAddress& link_local) const {
+  std::optional<InterfaceIndex> found;
+  bool several = false;
+  neighbors_.for_each_known([&](const IpAddress& address, const MacAddress& mac) {
+    if (nd::link_local(mac) != link_local) return;
+    const auto tag = bindings_->find(address);
+    several |= tag && found && *tag != *found;
+    if (tag) found = tag;
+  });
+  return several ? std::nullopt : found;
+}
+
 std::optional<InterfaceIndex> Responder::interface_towards(const IpAddress& next_hop) const {
   return bindings_ ? bindings_->find(next_hop) : std::optional(interface_);
 }

@@ -87,8 +87,10 @@ class Responder {
   // A frame that came in by the port and is not to be forwarded.
   ResponderResult receive(std::span<const std::uint8_t> frame, Time now,
                           std::optional<InterfaceIndex> interface = {});
-  // A station that routes lead by: asked for as long as this is called. False: no room.
-  bool want(const IpAddress& next_hop, Time now) { return neighbors_.want(next_hop, now); }
+  // A station that routes lead by: asked for as long as this is called. False: no room. Routing protocols
+  // lead by link-local addresses, by which hosts behind a template may not have spoken: one that is made of a
+  // station's MAC is asked behind that one's tag (RFC 4291 A).
+  bool want(const IpAddress& next_hop, Time now);
   // What is known of a station may be wrong: it is asked.
   void doubt(const IpAddress& next_hop, Time now) { neighbors_.doubt(next_hop, now); }
   // What is known of a station is to be forgotten: its packets wait until it has answered again.
@@ -127,6 +129,7 @@ class Responder {
   ResponderResult on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);
   ResponderResult meet(const IpAddress& sender, const MacAddress& mac, ResponderResult answered, Time now);
   bool contested(const IpAddress& sender, Time now);
+  std::optional<InterfaceIndex> tag_of_maker(const IpAddress& link_local) const;
   void say(std::uint32_t length) { outbox_.commit(length, came_by_); }
   bool admit(const IpAddress& next_hop, const IpAddress& source, std::size_t from, Time now);
   bool ask(const NeighborResolver::Request& request, Slot& slot) const;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "router/linux/responder.h"
+#include "router/wire/neighbor_discovery.h"
 #include "tests/unit/endpoints/fake_engine.h"
 #include "tests/unit/router/linux/responder_frames.h"
 
@@ -131,6 +132,35 @@ TEST_F(ResponderTemplateTest, WhoSendsAnothersAddressGetsNothingByIt) {
   EXPECT_EQ(responder.interface_towards(address("10.1.0.1")), kFirst);
   responder.suspect(address("203.0.113.1"), kSecond, at(2s));
   EXPECT_FALSE(responder.interface_towards(address("203.0.113.1"))) << "not on the subnet";
+}
+
+// Its router's routes lead by it, and it has never spoken by it.
+TEST_F(ResponderTemplateTest, ALinkLocalGatewayIsAskedBehindTheTagOfTheStationThatItIsMadeOf) {
+  const IpAddress gateway = nd::link_local(kPeer);
+  responder.want(gateway, at(0s));
+  EXPECT_THAT(sent(), IsEmpty()) << "nobody is asked behind all tags";
+  come("10.1.0.1", kFirst, at(1s), kOther);
+  come("10.1.0.2", kSecond, at(1s), kPeer);
+  for (Time t = at(1s); t < at(5s); t += 1s) {
+    sent(t);
+    facts();
+  }
+  responder.want(gateway, at(5s));
+  const auto frames = sent(at(5s));
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].first, kSecond);
+  EXPECT_EQ(responder.interface_towards(gateway), kSecond);
+  const std::string theirs = to_string(gateway), ours = to_string(nd::link_local(kOurs));
+  responder.receive(advertisement(kOurs, theirs, ours, 0x60, theirs, kPeer), at(5s), kSecond);
+  EXPECT_THAT(facts(), ElementsAre(to_string(gateway) + " behind 102"));
+}
+
+TEST_F(ResponderTemplateTest, ALinkLocalGatewayIsNobodysWhereTwoHaveItsMac) {
+  come("10.1.0.1", kFirst);
+  come("10.1.0.2", kSecond);
+  responder.want(nd::link_local(kPeer), at(0s));
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_FALSE(responder.interface_towards(nd::link_local(kPeer)));
 }
 
 TEST_F(ResponderTemplateTest, AnnouncesNothingToThousands) {
