@@ -116,9 +116,7 @@ void Plan::tag_hosts() {
   for (PlannedHost& h : hosts_) {
     if (h.out == kNoLine || !lines_[h.out].to.interface) continue;
     const NodePort& to = lines_[h.out].to;
-    const InterfaceRecord& r = (*routers_[to.node].snapshot->interfaces)[interface_of(to)];
-    h.tags = r.tags;
-    h.tag_bytes = r.tag_bytes;
+    h.tags = (*routers_[to.node].snapshot->interfaces)[interface_of(to)].tags;
   }
 }
 

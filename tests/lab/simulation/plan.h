@@ -36,8 +36,7 @@ struct PlannedHost {
   IpAddress address;
   MacAddress mac{}, peer_mac{};  // its own; what stands at the other end of its link
   LineNumber out = kNoLine, in = kNoLine;
-  std::uint64_t tags = 0;      // of the frames that it sends, as they stand there
-  std::uint8_t tag_bytes = 0;  // of these: 0, 4 or 8
+  VlanTags tags;  // of the frames that it sends
 };
 
 struct PlannedRouter {

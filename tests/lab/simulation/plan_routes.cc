@@ -85,7 +85,8 @@ NextHopEntry Plan::hop_by(LineNumber way) const {
   entry.destination = mac_of(lines_[way].to);
   entry.port = static_cast<std::uint8_t>(lines_[way].from.port);
   entry.interface = interface_of(lines_[way].from);
-  entry.tagged = lines_[way].from.interface.has_value();
+  const NodePort& from = lines_[way].from;
+  if (from.interface) entry.tags = (*routers_[from.node].snapshot->interfaces)[entry.interface].tags;
   entry.state = NextHopEntry::State::ready;
   return entry;
 }

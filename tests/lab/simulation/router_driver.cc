@@ -107,7 +107,7 @@ void RouterDriver::serve(Time now) {
 
 void RouterDriver::tag(rte_mbuf* m) {
   const auto& pcp = snapshot_.config.pcp;
-  if (!write_tags(m, (*snapshot_.interfaces)[m->vlan_tci], pcp ? pcp->of_dscp : Priorities{}))
+  if (!write_tags(m, pcp ? pcp->of_dscp : Priorities{}))
     throw std::logic_error("no room before a packet of the lab for its tags");
 }
 

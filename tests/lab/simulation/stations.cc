@@ -167,9 +167,10 @@ Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
   const bool v6 = frame[kEthernet] >> 4 == 6;
   frame[12] = v6 ? 0x86 : 0x08;
   frame[13] = v6 ? 0xdd : 0x00;
-  if (from.tag_bytes > 0) {
-    frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, from.tag_bytes));
-    std::memcpy(frame + 12, &from.tags, from.tag_bytes);
+  if (from.tags.any()) {
+    frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, from.tags.bytes()));
+    const std::uint64_t tags = from.tags.in_frame(0);
+    std::memcpy(frame + 12, &tags, from.tags.bytes());
   }
   std::memcpy(frame, from.peer_mac.data(), 6);
   std::memcpy(frame + 6, from.mac.data(), 6);
