@@ -172,7 +172,9 @@ void Routes::learn(InterfaceIndex interface, const IpAddress& address, const std
   refresh_neighbor(address, key.second);
 }
 
+// A link-local address gives no routes, and each of thousands of twins has one.
 void Routes::on(const AddressEvent& event) {
+  if (!is_forwardable(host_prefix(event.address.address))) return;
   std::erase_if(kernel_addresses_,
                 [&](const auto& a) { return a.ifindex == event.ifindex && a.address == event.address; });
   const KernelAddress address{event.ifindex, event.address, kernel_generation_};
