@@ -5,6 +5,7 @@
 // Parameters stand beside their algorithms; this only gathers them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,8 @@
 
 namespace surety::config {
 
+inline constexpr std::size_t kMaxPorts = 32;
+
 using Dscp = std::uint8_t;  // 0..63
 
 std::string dscp_name(Dscp d);  // "AF11", "EF", "CS6", "BE" or the number
@@ -29,6 +32,7 @@ struct Router {
   std::string name = "surety";
   std::uint32_t id = 0;  // an IPv4 address, host order; 0: not given
   Role role = Role::border;
+  bool new_ports = true;  // a reload may open devices: the control thread keeps what that takes
   friend bool operator==(const Router&, const Router&) = default;
 };
 
@@ -75,6 +79,8 @@ struct Port {
   // `twin: NAME | off`: the kernel's TAP device for a port whose own device has none; empty: off; no value:
   // one called as the port, where the process may make it.
   std::optional<std::string> twin;
+
+  bool exists() const { return !name.empty(); }  // false: a place without a port (port_places.h)
 };
 
 // A shaper between a port and interfaces of it.
@@ -286,6 +292,10 @@ struct Config {
   Dpdk dpdk;
   Icmp icmp;
   Kernel kernel;
+
+  std::size_t port_count() const {  // without places that have none
+    return static_cast<std::size_t>(std::ranges::count_if(ports, &Port::exists));
+  }
 };
 
 }  // namespace surety::config

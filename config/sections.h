@@ -10,7 +10,6 @@ namespace surety::config {
 
 class MapReader;
 
-inline constexpr std::size_t kMaxPorts = 32;
 // The members of templates counted; ports have the numbers that the interfaces leave.
 inline constexpr std::size_t kMaxInterfacesOfPort = 4096, kMaxInterfaces = 65'536 - 64;
 inline constexpr std::uint64_t kMaxVlan = 4094;               // 4095 is reserved (802.1Q)
