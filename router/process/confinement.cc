@@ -47,10 +47,12 @@ bool keep_capabilities(CapabilityMask mask) {
 // have made, too. They are told by a signal, as by the C library when it changes the process's user.
 struct Order {
   int landlock = -1;
+  bool packet_sockets = true;
   Fd done;  // an eventfd
   std::atomic<bool> failed{false};
 };
 Order* order = nullptr;  // of the moment
+std::atomic<bool> all_confined{false};
 
 bool confine_thread(int landlock, CapabilityMask capabilities) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && (landlock < 0 || landlock::enforce(landlock)) &&
@@ -59,7 +61,9 @@ bool confine_thread(int landlock, CapabilityMask capabilities) {
 
 void follow_order(int) {
   const int error = errno;
-  if (!confine_thread(order->landlock, 0)) order->failed = true;
+  const bool done =
+      order->packet_sockets ? confine_thread(order->landlock, 0) : system_calls::forbid_packet_sockets();
+  if (!done) order->failed = true;
   ::eventfd_write(order->done.get(), 1);
   errno = error;
 }
@@ -95,8 +99,8 @@ bool order_thread(pid_t id) {
 }
 
 // Each new round finds what the one before has made meanwhile; who is confined makes only the like.
-void confine_others(int landlock) {
-  Order here{landlock, Fd(::eventfd(0, EFD_CLOEXEC))};
+void tell_others(int landlock, bool packet_sockets) {
+  Order here{landlock, packet_sockets, Fd(::eventfd(0, EFD_CLOEXEC))};
   if (!here.done) fail(errno, "no eventfd");
   order = &here;
   struct sigaction action {
@@ -120,12 +124,21 @@ int Confinement::signal() {
   return SIGRTMAX;
 }
 
+void Confinement::join_others() {
+  if (!all_confined) return;
+  if (!keep_capabilities(0) || !system_calls::forbid_packet_sockets())
+    fail(errno, "a thread cannot be confined");
+}
+
 Confinement::Confinement(const Needs& needs) {
   const Fd ruleset = landlock::ruleset(needs, pins_);
-  confine_others(ruleset.get());
+  tell_others(ruleset.get(), true);
   if (!confine_thread(ruleset.get(), mask_of(needs.capabilities)))
     fail(errno, "this process cannot be confined");
-  const bool filtered = system_calls::filter();
+  const bool filtered = system_calls::filter(needs.packet_sockets);
+  // One filter for all threads comes first: those that have others cannot be given it.
+  if (filtered && needs.packet_sockets) tell_others(-1, false);
+  all_confined = filtered;
   summary_ = fmt::format("confined: {} of {} capabilities, no new privileges, {}, {}",
                          needs.capabilities.size(), CAP_LAST_CAP + 1,
                          filtered ? "the system calls of a router" : "all system calls (no seccomp here)",

@@ -17,6 +17,9 @@ struct Needs {
   std::set<int> capabilities;       // of the calling thread (CAP_...); all others are left with none
   std::vector<std::string> read;    // files, and directories with all that is in them
   std::vector<std::string> change;  // the same; sockets may be made in such directories, files removed
+  std::vector<std::string> make;    // the same, and files made
+  bool packet_sockets =
+      false;  // AF_PACKET and AF_XDP, by the calling thread; all others, found in /proc, are without
 };
 
 class Confinement {
@@ -28,6 +31,10 @@ class Confinement {
   // error, but does not end the process: one that a library has been found to make in rare cases would then
   // stop everybody's packets, and to whoever has taken over the process it is as useless.
   explicit Confinement(const Needs& needs);
+
+  // For a thread that is made later by the one that may do more: it may do what all others do. Before there
+  // is a confinement, nothing: then the thread is told like the others.
+  static void join_others();
 
   // By which every thread is told; who blocks signals leaves it.
   static int signal();

@@ -26,6 +26,7 @@ constexpr std::uint64_t kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_F
 constexpr std::uint64_t kChange = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
                                   LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_SOCK |
                                   kDeviceIoctl;
+constexpr std::uint64_t kMake = kChange | LANDLOCK_ACCESS_FS_MAKE_REG;
 constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
                                    kDeviceIoctl;  // the others are of directories
 
@@ -57,6 +58,7 @@ Fd ruleset(const Needs& needs, std::vector<Fd>& pins) {
   if (!made) return made;
   for (const std::string& path : needs.read) allow(made, path, kRead & handled.files, pins);
   for (const std::string& path : needs.change) allow(made, path, kChange & handled.files, pins);
+  for (const std::string& path : needs.make) allow(made, path, kMake & handled.files, pins);
   return made;
 }
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/process/system_calls.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -151,12 +157,13 @@ constexpr int kAllowed[] = {
 };
 
 constexpr int kFamilies[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+constexpr int kPacketFamilies[] = {AF_PACKET, AF_XDP};
 
 scmp_arg_cmp equal(unsigned argument, std::int64_t value) {
   return {argument, SCMP_CMP_EQ, static_cast<scmp_datum_t>(value), 0};
 }
 
-bool allow(scmp_filter_ctx filter) {
+bool allow(scmp_filter_ctx filter, bool packet_sockets) {
   int failed = 0;
   for (const int call : kAllowed) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
   // No memory that can be executed.
@@ -165,6 +172,12 @@ bool allow(scmp_filter_ctx filter) {
                                SCMP_A2(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(PROT_EXEC), 0));
   for (const int family : kFamilies)
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
+  for (const int family : kPacketFamilies)
+    if (packet_sockets)
+      failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
+  // A socket's mode, before others see it; and that a new thread gives up what it has been given.
+  for (const int call : {SCMP_SYS(fchmod), SCMP_SYS(capget), SCMP_SYS(capset)})
+    if (packet_sockets) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
   // Threads, but no processes; of clone3() the filter cannot see which, and the C library knows what to do.
   failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
@@ -203,14 +216,30 @@ struct Release {
 
 }  // namespace
 
-bool filter() {
+bool filter(bool packet_sockets) {
   struct sigaction action {};
   action.sa_sigaction = refuse;
   action.sa_flags = SA_SIGINFO;
   const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_TRAP));
-  return filter && sigaction(SIGSYS, &action, nullptr) == 0 && allow(filter.get()) &&
+  return filter && sigaction(SIGSYS, &action, nullptr) == 0 && allow(filter.get(), packet_sockets) &&
          seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
          seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2) == 0 && seccomp_load(filter.get()) == 0;
+}
+
+bool forbid_packet_sockets() {
+  constexpr auto kFamily =
+      static_cast<std::uint32_t>(offsetof(seccomp_data, args));  // the first argument's low half
+  static sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFamily),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_PACKET, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_XDP, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  static const sock_fprog whole{std::size(program), program};
+  return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole) == 0;
 }
 
 }  // namespace surety::system_calls

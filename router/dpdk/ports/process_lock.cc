@@ -15,7 +15,7 @@ namespace surety {
 
 ProcessLock::ProcessLock(const std::string& what) {
   const bool root = geteuid() == 0;
-  if (root) mkdir(directory().c_str(), 0755);
+  if (root && access(directory().c_str(), F_OK) != 0) mkdir(directory().c_str(), 0755);
   path_ = root ? fmt::format("{}/{}.lock", directory(), what)
                : fmt::format("{}/surety-{}-{}.lock", directory(), geteuid(), what);
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);

@@ -68,6 +68,42 @@ TEST(ConfinementDeathTest, OpensNoSocketsOfOtherKinds) {
   EXPECT_SAYS({}, ::socket(AF_PACKET, SOCK_RAW, 0), EPERM);
 }
 
+// Whether that thread may or may not: EACCES and EPERM of the kernel are of who has no right to.
+TEST(ConfinementDeathTest, OpensPacketSocketsOnItsOwnThreadOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  Needs packets;
+  packets.packet_sockets = true;
+  packets.read = {"/proc"};
+  packets.capabilities = {CAP_NET_RAW};
+  EXPECT_SAYS(packets, ::socket(AF_PACKET, SOCK_RAW, 0), kAllowed);
+  EXPECT_SAYS_OF_ANOTHER(packets, ::socket(AF_PACKET, SOCK_RAW, 0), EPERM);
+  EXPECT_SAYS_OF_ANOTHER(packets, ::socket(AF_XDP, SOCK_RAW, 0), EPERM);
+  EXPECT_SAYS_OF_ANOTHER(packets, ::socket(AF_UNIX, SOCK_STREAM, 0), kAllowed);
+  const auto of_one_made_later = [] {
+    int error = kAllowed;
+    std::thread([&] {
+      Confinement::join_others();
+      if (::socket(AF_PACKET, SOCK_RAW, 0) < 0) error = errno;
+      if (::socket(AF_UNIX, SOCK_STREAM, 0) < 0) error = -1;
+    }).join();
+    errno = error;
+    return error == kAllowed ? 0L : -1L;
+  };
+  EXPECT_EXIT(::_exit(error_of(packets, of_one_made_later)), testing::ExitedWithCode(EPERM), "");
+}
+
+TEST(ConfinementDeathTest, MakesFilesWhereItNeedsTo) {
+  const std::string directory = testing::TempDir() + "confinement_make";
+  ::mkdir(directory.c_str(), 0755);
+  static const std::string file = directory + "/file";
+  ::unlink(file.c_str());
+  Needs changes, makes;
+  changes.change = {directory};
+  makes.make = {directory};
+  EXPECT_SAYS(changes, ::open(file.c_str(), O_RDWR | O_CREAT, 0644), EACCES);
+  EXPECT_SAYS(makes, ::open(file.c_str(), O_RDWR | O_CREAT, 0644), kAllowed);
+}
+
 TEST(ConfinementDeathTest, OpensWhatItNeeds) {
   const std::string directory = testing::TempDir() + "confinement_test";
   ::mkdir(directory.c_str(), 0755);
