@@ -75,6 +75,9 @@ class IcmpErrors {
   IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
       : limit_(kPerSecond, kAtOnce, ports, now), id_(id) {}
 
+  // So many of the ports are there to share what is sent in a second.
+  void share_among(std::size_t ports) { limit_.share_among(std::max<std::size_t>(1, ports)); }
+
   // `frame` has passed parse(); its IP header is at `l3_offset`; it is `customer`'s. `mtu`: of the way out,
   // for too_big. `told`: what else is said, in an extension (RFC 4884); null: nothing. `slot` has room for
   // kLargest; its length is 0 unless a frame is to be sent.

@@ -45,6 +45,8 @@ class NetlinkMonitor {
   // routes the kernel does not announce (a link goes up or down, an address is removed), everything is
   // resynchronised. With a next hop object the kernel removes the routes that name it, without saying so.
   void poll(Handler& handler);
+  // Everything is to be told again: somebody is new, and has not heard it.
+  void tell_again() { stale_ = true; }
 
  private:
   struct Close {

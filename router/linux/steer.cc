@@ -13,13 +13,24 @@
 #include <utility>
 #include <vector>
 
+#include "router/linux/bpf_descriptors.h"
 #include "router/process/bpf_object_path.h"
 
 namespace surety {
 namespace {
 
+// Whoever's it is, or else our own.
+Fd open_program(std::uint32_t id) {
+  Fd program(bpf_prog_get_fd_by_id(id));
+  return program ? std::move(program) : our_own(BpfDescriptor::Kind::program, id);
+}
+Fd open_map(std::uint32_t id) {
+  Fd map(bpf_map_get_fd_by_id(id));
+  return map ? std::move(map) : our_own(BpfDescriptor::Kind::map, id);
+}
+
 std::string program_name(std::uint32_t id) {
-  const Fd program(bpf_prog_get_fd_by_id(id));
+  const Fd program = open_program(id);
   bpf_prog_info info{};
   std::uint32_t size = sizeof(info);
   if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0) return {};
@@ -58,10 +69,10 @@ std::vector<std::uint32_t> programs_behind(std::uint32_t dispatcher) {
 
 Steer::Maps Steer::open_maps(std::uint32_t program_id) {
   Maps maps;
-  const Fd program(bpf_prog_get_fd_by_id(program_id));
+  const Fd program = open_program(program_id);
   if (!program) return maps;
   for (const std::uint32_t id : map_ids(program)) {
-    Fd map(bpf_map_get_fd_by_id(id));
+    Fd map = open_map(id);
     bpf_map_info info{};
     std::uint32_t size = sizeof(info);
     if (!map || bpf_obj_get_info_by_fd(map.get(), &info, &size) != 0) continue;
