@@ -51,7 +51,8 @@
   X(ard,                   aggregate, policy, "ARD marker's fair early drop (P_drop)")                           \
   X(early,                 queue,     policy, "RIO: between min and max")                                        \
   X(forced,                queue,     policy, "RIO: average above max")                                          \
-  X(overflow,              queue,     policy, "queue full")
+  X(overflow,              queue,     policy, "queue full")                                                      \
+  X(port_gone,             queue,     policy, "a reload has taken the port away that it was to leave by")
 // clang-format on
 
 namespace surety {

@@ -13,14 +13,21 @@ bool half_full(const TokenBucket& bucket, const TokenBucketParams& params) {
 }  // namespace
 
 FairLimit::FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now)
-    : ports_(ports), customers_(ports * kParts) {
+    : sharing_(ports), ports_(ports), customers_(ports * kParts) {
   adjust(per_second, at_once);
   all_.reset(of_all_, now);
   for (TokenBucket& b : ports_) b.reset(of_port_, now);
   for (TokenBucket& b : customers_) b.reset(of_customer_, now);
 }
 
+void FairLimit::share_among(std::size_t ports) {
+  sharing_ = ports;
+  adjust(per_second_, at_once_);
+}
+
 void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
+  per_second_ = per_second;
+  at_once_ = at_once;
   const auto params = [&](std::size_t of) -> TokenBucketParams {
     const auto part = [&](std::uint32_t all, std::uint32_t least) {
       return std::max(least, all / static_cast<std::uint32_t>(of));
@@ -29,8 +36,8 @@ void FairLimit::adjust(std::uint32_t per_second, std::uint32_t at_once) {
             Depth::bytes(part(2 * at_once, of == 1 ? 1 : kLeastAtOnce))};
   };
   of_all_ = params(1);
-  of_port_ = params(ports_.size());
-  of_customer_ = params(ports_.size() * kOfPort);
+  of_port_ = params(sharing_);
+  of_customer_ = params(sharing_ * kOfPort);
 }
 
 bool FairLimit::permit(Customer customer, Time now) {

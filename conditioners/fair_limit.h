@@ -23,6 +23,9 @@ class FairLimit {
   // that.
   FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
 
+  // So many of the ports are there to share it, at least 1.
+  void share_among(std::size_t ports);
+
   // Another rate; the buckets keep what they have, as far as they can hold it.
   void adjust(std::uint32_t per_second, std::uint32_t at_once);
 
@@ -34,6 +37,8 @@ class FairLimit {
   }
 
  private:
+  std::uint32_t per_second_ = 0, at_once_ = 0;
+  std::size_t sharing_;                               // ports
   TokenBucketParams of_all_, of_port_, of_customer_;  // an event is a byte
   TokenBucket all_;
   std::vector<TokenBucket> ports_, customers_;

@@ -12,6 +12,7 @@ void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> s
   services_ = services;
   const config::FlowTable& table = snapshot.config.flow_table;
   creations_.adjust(creation_rate(table), table.capacity);
+  creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
   limited_ = table.creation_rate != 0u;
   // A port that no rule speaks of any more goes on being classified until what its flows hold has gone: who
   // is not classified would overtake it.

@@ -45,6 +45,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       per_record_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 /
                                                 std::max(1u, snapshot.config.flow_table.capacity))),
       swept_(now) {
+  creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
   requests_.reserve(kMostRequests);
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
     classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));

@@ -48,6 +48,25 @@ struct PortCounters {
   std::array<std::uint64_t, kDegradeReasons> degraded{};  // went on as best effort
 };
 
+// Another port has the place of one that has gone, whose counts `gone` takes over: but for packets that came
+// by that one and still wait, which are the new one's from now on.
+inline void start_anew(PortCounters& c, PortCounters& gone) {
+  PortCounters fresh;
+  fresh.rx_packets = fresh.held = c.held;
+  c.rx_packets -= c.held;
+  c.held = 0;
+  for (const auto& info : PortCounters::table()) gone.*info.member += c.*info.member;
+  gone.handed_over += c.handed_over;
+  gone.taken_over += c.taken_over;
+  const auto add = [](auto& to, const auto& of) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += of[i];
+  };
+  add(gone.drops, c.drops);
+  add(gone.punted, c.punted);
+  add(gone.degraded, c.degraded);
+  c = fresh;
+}
+
 // What became of a service's packets in their conditioners.
 // clang-format off
 #define SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)                                                               \

@@ -68,19 +68,14 @@ Time Egress::next_timer() const {
 void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   counters_.enqueued += burst.size();
   const std::size_t admitted = plain_->enqueue(burst, now);
-  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.drop(m, port_, DropReason::overflow);
+  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.drop(m, port_, refusal_);
 }
 
-HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const {
-  if (plain_) return {m, length, 0, Precedence::out, false};
+HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
+  if (classes.plain) return {m, length, 0, Precedence::out, false, classes.layout};
   Packet p{m, kNoFlow, length};
   const ClassSplit::Arrival arrival = ClassSplit::look_up(p, classes.by_dscp);
-  return {m,
-          length,
-          arrival.class_index,
-          p.precedence,
-          arrival.ecn_capable,
-          static_cast<const PortQueues&>(classes).layout};
+  return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable, classes.layout};
 }
 
 void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {

@@ -34,9 +34,10 @@ class Egress {
   Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal, Time now,
          std::uint64_t seed);
 
-  // Another configuration for a port that goes on: `snapshot` was made from the one adopted last, or else its
-  // classes are the same (names, order, strict or not). Any thread may prepare; touches no Egress. `now` and
-  // `seed` are for what is new, as the constructor's.
+  // Another configuration for a port that goes on, or of which the snapshot knows nothing any more:
+  // `snapshot` was made from the one adopted last, or else its classes are the same (names, order, strict or
+  // not) and it has `queues`, or none, as before. Any thread may prepare; touches no Egress. `now` and `seed`
+  // are for what is new, as the constructor's.
   static std::unique_ptr<EgressUpdate> prepare(const Snapshot& snapshot, PortIndex port, Time now,
                                                std::uint64_t seed);
   // Takes it over between two turns, without allocation: the snapshot is not needed any more, packets queued
@@ -44,7 +45,9 @@ class Egress {
   // and its timers of a domain that is kept, and meters and tokens of an aggregate that keeps its name. What
   // waits in a class that is gone leaves by those that have its packets now (aqm/retired_queues.h). A larger
   // limit of a queue that holds packets comes into force within the next calls of advance(), a slice of the
-  // packets each. What is left in `update` is to be freed by whoever destroys it.
+  // packets each. Where the port gets `queues`, or loses them, what is queued comes to the new ones as if it
+  // came then. Where it has gone, that is dropped as `port_gone`, and so is whatever comes. What is left in
+  // `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
@@ -53,9 +56,8 @@ class Egress {
   // enqueue() for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
   // What enqueue() would find in a frame of `length` bytes of IP. For the workers that do not own the port,
-  // and hand over: asks only what never changes, and the port's `classes` of the caller's own snapshot (of
-  // Snapshot::queues, always).
-  HandedPacket describe(rte_mbuf* m, std::uint16_t length, const config::QueueSet& classes) const;
+  // and hand over: asks only the port's `classes` of the caller's own snapshot.
+  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes);
   // enqueue() for what another worker has handed over. Where the classes have moved for one of the two and
   // not for the other yet, the frame is looked at again.
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
@@ -102,6 +104,7 @@ class Egress {
   static constexpr std::uint32_t kSlice = 512;
   Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
          PacketDisposal& disposal);
+  void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
   void enqueue_control(rte_mbuf* m, Time now);
@@ -113,9 +116,10 @@ class Egress {
   PacketDisposal& disposal_;
   // What a port without `queues` needs stands together, before what holds whole bursts.
   PortShaper shaper_;
-  std::optional<PlainQueue> plain_;  // the port has no `queues`
-  bool growing_ = false;             // a queue has packets to copy to a larger ring
-  ClassScheduler scheduler_;         // with the classes' queues
+  std::optional<PlainQueue> plain_;            // the port has no `queues`, or has gone
+  DropReason refusal_ = DropReason::overflow;  // of plain_
+  bool growing_ = false;                       // a queue has packets to copy to a larger ring
+  ClassScheduler scheduler_;                   // with the classes' queues
   ClassSplit split_;
   AggregateMarkers markers_;
   CongestionDomains domains_;
@@ -134,6 +138,8 @@ struct EgressUpdate {
   AggregateMarkers::Set aggregates;
   std::vector<CongestionDomains::Controller> controllers;
   std::vector<Contributors> contributors;  // none unless classes move
+  std::optional<PlainQueue> plain;         // the port has no `queues`
+  bool gone;                               // nor is it there
 };
 
 }  // namespace surety

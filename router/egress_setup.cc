@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an Egress is made from the configuration, changed at run time, and emptied at the end.
+// How an Egress is made from the configuration, changed at run time, and emptied, with its port or at the
+// end.
 #include "router/egress.h"
 
 namespace surety {
@@ -27,11 +28,15 @@ std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortInde
   const PortQueues& queues = snapshot.queues[port];
   const ClassMoves& moves = queues.moves;
   const PortShaperParams& shaper = snapshot.config.ports[port].shaper;
+  const bool gone = !snapshot.config.ports[port].exists();
+  std::optional<PlainQueue> plain;
+  if (queues.plain) plain.emplace(gone ? 0 : ActiveQueueParams{}.limit);
   return std::make_unique<EgressUpdate>(
       EgressUpdate{queues.layout, moves, queues.by_dscp,
                    ClassScheduler(scheduling(queues), shaper.overhead, now, seed, moves.gone()),
                    PortShaper(shaper, now), AggregateMarkers::configured(snapshot, port, now, seed),
-                   CongestionDomains::configured(snapshot, port, now), contributors(snapshot, port)});
+                   CongestionDomains::configured(snapshot, port, now), contributors(snapshot, port),
+                   std::move(plain), gone});
 }
 
 Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal,
@@ -46,22 +51,47 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       counters_(counters),
       disposal_(disposal),
       shaper_(start.shaper),
+      plain_(std::move(start.plain)),
+      refusal_(start.gone ? DropReason::port_gone : DropReason::overflow),
       scheduler_(std::move(start.scheduler)),
       split_(start.by_dscp),
       markers_(std::move(start.aggregates), port, disposal),
-      domains_(std::move(start.controllers), snapshot.domain_capacity, port) {
-  if (!snapshot.config.ports[port].queues) plain_.emplace(ActiveQueueParams{}.limit);
-}
+      domains_(std::move(start.controllers), snapshot.domain_capacity, port) {}
 
 void Egress::adopt(EgressUpdate& update, Time now) {
   layout_ = update.layout;
   split_.adopt(update.by_dscp);
-  scheduler_.adopt(update.scheduler, update.moves, now);
+  const bool other_queues = update.gone || plain_.has_value() != update.plain.has_value();
+  if (other_queues) {
+    std::swap(scheduler_, update.scheduler);
+    plain_.swap(update.plain);
+    refusal_ = update.gone ? DropReason::port_gone : DropReason::overflow;
+  } else {
+    scheduler_.adopt(update.scheduler, update.moves, now);
+  }
   growing_ = scheduler_.grow(0);
   shaper_.adopt(update.shaper, now);
   markers_.adopt(update.aggregates, now);
   domains_.adopt(update.controllers);
   if (!update.moves.none()) domains_.move(update.moves, update.contributors);
+  if (other_queues) requeue(update, now);
+}
+
+// To the law these packets have been taken over once.
+void Egress::requeue(EgressUpdate& before, Time now) {
+  std::array<rte_mbuf*, kVector> burst;
+  const auto take = [&]() -> std::size_t {
+    if (before.plain) return before.plain->take(burst, now);
+    std::size_t n = 0;
+    for (Packet p; n < burst.size() && before.scheduler.take_any(p, now);)
+      burst[n++] = static_cast<rte_mbuf*>(p.handle);
+    return n;
+  };
+  for (std::size_t n = 0; (n = take()) > 0;) {
+    counters_.enqueued -= n;
+    enqueue_frames({burst.data(), n}, now);
+    disposal_.flush();
+  }
 }
 
 void Egress::discard(Time now) {

@@ -217,11 +217,11 @@ void Ingress::hand_over_vector(Time now) {
 }
 
 void Ingress::hand_over(const Outlet& outlet, PortIndex port) {
-  const config::QueueSet& classes = snapshot_->queues[port];
+  const PortQueues& classes = snapshot_->queues[port];
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)
-    if (v_.egress[i] == port) burst[n++] = outlet.egress->describe(v_.mbuf[i], v_.header[i].length, classes);
+    if (v_.egress[i] == port) burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, classes);
   const std::size_t given = outlet.owner->enqueue({burst.data(), n});
   handed_ |= 1u << port;
   ports_[port].handed_over += given;

@@ -40,7 +40,7 @@ struct IngressEnvironment {
   const Snapshot& snapshot;
   const Fib& fib;
   const NextHopTable& next_hops;
-  std::span<const Outlet> outlets;   // by port
+  std::span<const Outlet> outlets;   // by port; these two may change where there is none
   std::span<const MacAddress> macs;  // by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;

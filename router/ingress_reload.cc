@@ -12,6 +12,11 @@ constexpr std::size_t kVectorsAtOnce = 4;
 void Ingress::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services,
                     std::vector<std::uint64_t>& filter_counts, Time now) {
   snapshot_ = &snapshot;
+  for (ParseContext& c : contexts_) {
+    c.mac = macs_[c.port];
+    c.promiscuous = snapshot.config.ports[c.port].promiscuous;
+  }
+  rewrite_.adopt(macs_);
   sources_.adopt(snapshot);
   filters_.adopt(snapshot, filter_counts);
   classify_.adopt(snapshot, services, now);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/packet_disposal.h"
 
+#include <algorithm>
+
 namespace surety {
 
 namespace {
@@ -45,12 +47,19 @@ std::uint32_t per_second(PuntReason reason) {
 
 PacketDisposal::PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
                                std::uint64_t seed)
-    : ports_(ports), peers_(std::move(peers)), punts_(punts), customer_(seed) {
+    : ports_(ports), peers_(std::move(peers)), ring_(punts), punts_(punts), customer_(seed) {
   if (punts == nullptr) return;
   for (std::size_t r = 0; r <= kPuntReasons; ++r) {
     const std::uint32_t rate = per_second(static_cast<PuntReason>(r));
     limits_.emplace_back(rate, rate / 4, ports.size(), now_);
   }
+}
+
+void PacketDisposal::adopt(const std::vector<KernelPeer>& peers, std::size_t ports) {
+  std::ranges::copy(peers, peers_.begin());
+  const bool any = std::ranges::any_of(peers, [](KernelPeer p) { return p != KernelPeer::none; });
+  punts_ = any ? ring_ : nullptr;
+  for (FairLimit& limit : limits_) limit.share_among(std::max<std::size_t>(1, ports));
 }
 
 void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset,

@@ -33,6 +33,10 @@ class PacketDisposal {
   PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
                  std::uint64_t seed = 1);
 
+  // A reload: what stands behind the ports now, of which so many are there. With nothing behind any, nobody
+  // takes exceptions over.
+  void adopt(const std::vector<KernelPeer>& peers, std::size_t ports);
+
   // What time it is, for punt(); once per burst.
   void at(Time now) { now_ = now; }
 
@@ -74,7 +78,8 @@ class PacketDisposal {
 
   std::span<PortCounters> ports_;
   std::vector<KernelPeer> peers_;
-  rte_ring* punts_;
+  rte_ring* const ring_;
+  rte_ring* punts_;  // that, or null
   CustomerHasher customer_;
   std::vector<FairLimit> limits_;  // by reason, and of what is refused; none without a ring
   Time now_{};

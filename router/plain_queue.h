@@ -26,6 +26,9 @@ class PlainQueue {
   // Fills `room` with packets that may leave while `shaper` lets them (advanced to `now`; it is charged).
   std::size_t dequeue(std::span<rte_mbuf*> room, PortShaper& shaper, Time now);
 
+  // Takes packets out, whatever a shaper would say: `room` is filled while there are some.
+  std::size_t take(std::span<rte_mbuf*> room, Time now);
+
   void discard();  // frees everything; for the end of the process
 
   std::uint32_t depth() const { return tail_ - head_; }

@@ -38,6 +38,10 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
 RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs,
                            PacketDisposal& disposal, PendingPackets& pending)
     : next_hops_(next_hops), disposal_(disposal), pending_(pending) {
+  adopt(macs);
+}
+
+void RewriteStage::adopt(std::span<const MacAddress> macs) {
   for (std::size_t port = 0; port < macs.size(); ++port)
     for (const bool v6 : {false, true}) {
       const std::uint16_t type = rte_cpu_to_be_16(v6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);

@@ -21,6 +21,8 @@ class RewriteStage {
   RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, PacketDisposal& disposal,
                PendingPackets& pending);
 
+  void adopt(std::span<const MacAddress> macs);
+
   // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
   // `neighbor_unresolved`, on the ingress port that stands in the mbuf.
   void run(Vector& v);

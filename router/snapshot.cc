@@ -106,15 +106,14 @@ Snapshot::Snapshot(config::Config c, const Snapshot* before)
       tags(config) {
   place_services(before);
   find_queues(before);
-  if (before != nullptr) {
-    domains = before->domains;
-    domain_of = before->domain_of;
-    domain_capacity = before->domain_capacity;
-    for (auto& d : domains) d.retired = true;
-    for (std::size_t port = 0; port < queues.size(); ++port) move_domains(static_cast<PortIndex>(port));
-  }
-  domain_of.resize(config.ports.size() * services.size(), kNoDomain);
-  for (std::size_t port = 0; port < config.ports.size(); ++port) find_domains(static_cast<PortIndex>(port));
+  // Kept close together: every burst of csa packets looks there.
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (config.ports[p].exists()) ports = p + 1;
+  if (before != nullptr) ports = std::max(ports, before->ports);
+  domain_of.resize(ports * services.size(), kNoDomain);
+  if (before != nullptr) take_domains(*before);
+  for (std::size_t port = 0; port < ports; ++port)
+    if (config.ports[port].exists()) find_domains(static_cast<PortIndex>(port));
   if (before == nullptr) domain_capacity = domains.size() + std::max(kSpareDomains, 4 * domains.size());
   if (domains.size() > domain_capacity)
     throw std::runtime_error("this needs " + std::to_string(domains.size() - domain_capacity) +
@@ -156,13 +155,23 @@ std::uint16_t Snapshot::place(ServiceProgram program) {
 void Snapshot::find_queues(const Snapshot* before) {
   for (const auto& port : config.ports) {
     PortQueues& now = queues.emplace_back(
-        PortQueues{port.queues ? config.queues[*port.queues] : plain_queue(), 0, ClassMoves{}});
+        PortQueues{port.queues ? config.queues[*port.queues] : plain_queue(), !port.queues, 0, ClassMoves{}});
     set_capacity(now, port);
     if (before == nullptr) continue;
     const PortQueues& old = before->queues[queues.size() - 1];
     now.moves = moves_of(old, now);
-    now.layout = static_cast<std::uint16_t>(old.layout + !now.moves.none());
+    now.layout = static_cast<std::uint16_t>(old.layout + (!now.moves.none() || now.plain != old.plain));
   }
+}
+
+void Snapshot::take_domains(const Snapshot& before) {
+  domains = before.domains;
+  domain_capacity = before.domain_capacity;
+  for (std::size_t s = 0; s < before.services.size(); ++s)
+    std::copy_n(before.domains_of(static_cast<std::uint16_t>(s)), before.ports,
+                domain_of.begin() + static_cast<std::ptrdiff_t>(s * ports));
+  for (auto& d : domains) d.retired = true;
+  for (std::size_t port = 0; port < queues.size(); ++port) move_domains(static_cast<PortIndex>(port));
 }
 
 // Those of a class that is gone follow the queue of an heir, for the flows that still live by them.
@@ -182,7 +191,7 @@ void Snapshot::find_domains(PortIndex port) {
   std::vector<std::pair<std::uint16_t, const std::string*>> found;  // with the first service of each
   for (std::size_t i = 0; i < config.services.size(); ++i) {
     const config::Service& service = config.services[i];
-    std::uint16_t& d = domain_of[service_of[i] * config.ports.size() + port];
+    std::uint16_t& d = domain_of[service_of[i] * ports + port];
     d = kNoDomain;
     const auto* csa = std::get_if<config::Csa>(&service.conditioner);
     if (csa == nullptr) continue;

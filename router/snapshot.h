@@ -61,14 +61,16 @@ inline constexpr std::size_t kMostRetired = 4096;
 
 // What a port's queues are, and what has become of those of the snapshot before.
 struct PortQueues : config::QueueSet {
+  bool plain = true;         // the port has no `queues`
   std::uint16_t layout = 0;  // another one whenever classes move
   ClassMoves moves;
 };
 
 struct Snapshot {
   explicit Snapshot(config::Config c);
-  // A reload. The ports must be the same as in `before`, each with queues or without, and rules may match the
-  // DSCP only if some did at the start (config/reload.h). A service of the same name and kind keeps its
+  // A reload. There must be as many places for ports as in `before`, with the same port at each, or none in
+  // one of the two (config/port_places.h), and rules may match the DSCP only if some did at the start
+  // (config/reload.h). A service of the same name and kind keeps its
   // place, also one that had been retired; a class of the same name is the same one. Throws
   // std::runtime_error where services or domains are more than there is room for.
   Snapshot(config::Config c, const Snapshot& before);
@@ -83,9 +85,11 @@ struct Snapshot {
   std::vector<ServiceProgram> services;
   std::vector<std::uint16_t> service_of;  // where a service of the configuration stands among them
   std::vector<PortQueues> queues;         // one per port; ports without `queues` have one tail-drop class
+  std::size_t ports = 0;                  // all that there are, or that domains are of, have numbers below
   std::vector<CsaDomain> domains;
-  std::size_t domain_capacity = 0;       // domains.size() never exceeds it, after any reload
-  std::vector<std::uint16_t> domain_of;  // [service * ports + port]; kNoDomain for other conditioners
+  std::size_t domain_capacity = 0;  // domains.size() never exceeds it, after any reload
+  std::vector<std::uint16_t>
+      domain_of;  // [service * ports + port]; kNoDomain for other conditioners, or ports
 
   // What a rule of the configuration gives.
   std::uint16_t service_of_rule(std::size_t rule) const { return service_of[config.rules[rule].service]; }
@@ -95,9 +99,7 @@ struct Snapshot {
   // The service "unclassified": best effort, nothing promised and nothing kept.
   std::uint16_t best_effort() const { return own_services_; }
   // The domains of a service's flows, by egress port.
-  const std::uint16_t* domains_of(std::uint16_t service) const {
-    return domain_of.data() + service * config.ports.size();
-  }
+  const std::uint16_t* domains_of(std::uint16_t service) const { return domain_of.data() + service * ports; }
   std::uint16_t domain(PortIndex port, std::uint16_t service) const { return domains_of(service)[port]; }
 
  private:
@@ -105,6 +107,7 @@ struct Snapshot {
   void place_services(const Snapshot* before);
   std::uint16_t place(ServiceProgram program);
   void find_queues(const Snapshot* before);
+  void take_domains(const Snapshot& before);
   void move_domains(PortIndex port);
   void find_domains(PortIndex port);
   std::uint16_t place_domain(const CsaDomain& domain);

@@ -56,7 +56,8 @@ void Interfaces::place_ports(const config::Config& config) {
     r.trust = port.trust;
     r.source_check = port.source_check;
     r.definition = kNoInterface;
-    r.live = true;
+    r.live = port.exists();
+    if (!r.live) r.trust = config::Port::Trust::customer;  // what a port that has gone left behind
   }
 }
 
@@ -164,8 +165,8 @@ void Interfaces::build_tables() {
 }
 
 std::string Interfaces::name(InterfaceIndex i) const {
-  if (i < ports_.size()) return ports_[i];
   if (!exists(i)) return "?";
+  if (i < ports_.size()) return ports_[i];
   const Block& block = blocks_[records_[i].definition];
   if (i == block.first) return block.name;
   return fmt::format("{}.{}", block.name, block.first_inner + (i - block.first) - 1);
@@ -173,6 +174,7 @@ std::string Interfaces::name(InterfaceIndex i) const {
 
 const std::string& Interfaces::customer(InterfaceIndex i) const {
   static const std::string kNobody = "?";
+  if (!exists(i)) return kNobody;
   if (i < ports_.size()) return ports_[i];
   const std::uint16_t definition = records_[i].definition;
   return definition == kNoInterface ? kNobody : blocks_[definition].customer;

@@ -3,6 +3,7 @@
 //
 // Immutable, part of a Snapshot. Next hops, counters and packets that wait name interfaces by index, so one
 // that stays has the same index after a reload, and the places of those that go stay empty for one more.
+// Ports have the lowest ones, their own numbers (config/port_places.h).
 #pragma once
 
 #include <memory>

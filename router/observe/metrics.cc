@@ -42,8 +42,10 @@ void ports(Families& out, const Reading& r) {
   counters(order.rest());
   family(MetricType::Gauge, "surety_port_queued_packets", "Packets that wait for transmission here.",
          [](P p) { return p.queued; });
-  family(MetricType::Gauge, "surety_port_up", "Whether the link is up.",
-         [](P p) { return p.up ? 1.0 : 0.0; });
+  Family up(MetricType::Gauge, "surety_port_up", "Whether the link is up.");
+  for (P p : r.ports)
+    if (p.name != kGonePorts) up.add({{"port", p.name}}, p.up ? 1.0 : 0.0);
+  up.move_to(out);
 }
 
 // A template's members have series of their own beside it: who adds them up leaves out those of one (`of`).

@@ -31,7 +31,7 @@ struct KernelCount {  // of frames that came to the kernel's device of a port; t
 };
 
 struct PortReading {
-  std::string name, device;
+  std::string name, device;  // no name: a place without a port (settle_gone())
   bool up = true;
   PortCounters counters;
   std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
@@ -47,6 +47,9 @@ struct PortReading {
   std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
                               // readings are not of one moment, it may be below 0
 };
+
+// All ports that reloads have taken away: what they counted is part of the law.
+inline constexpr const char* kGonePorts = "(gone)";
 
 struct InterfaceReading {  // with tags, of a port
   std::string name, port, customer, tags;
@@ -140,6 +143,7 @@ struct Reading {
   std::string router_name, version, config_hash;
   double uptime_seconds = 0;
   std::vector<PortReading> ports;
+  PortCounters gone{};  // of ports whose places others have now
   std::vector<InterfaceReading> interfaces;
   std::vector<QueueReading> queues;
   std::vector<ServiceReading> services;

@@ -128,6 +128,7 @@ void merge(SignallingReading& into, const SignallingReading& part) {
 void merge(Reading& into, const Reading& part) {
   if (into.router_name.empty()) into.router_name = part.router_name;
   add_rows(into.ports, part.ports);
+  add(into.gone, part.gone);
   for (PortReading& p : into.ports)
     p.handover = static_cast<std::int64_t>(p.counters.handed_over - p.counters.taken_over);
   add_rows(into.queues, part.queues);
@@ -141,6 +142,22 @@ void merge(Reading& into, const Reading& part) {
   into.workers.insert(into.workers.end(), part.workers.begin(), part.workers.end());
   add(into.stages, part.stages);
   merge(into.signalling, part.signalling);
+}
+
+void settle_gone(Reading& reading) {
+  PortReading gone;
+  gone.name = kGonePorts;
+  gone.up = false;
+  gone.counters = reading.gone;
+  for (const PortReading& p : reading.ports) {
+    if (!p.name.empty()) continue;
+    add(gone, p);
+    for (std::size_t i = 0; i < gone.exceptions.size(); ++i) gone.exceptions[i] += p.exceptions[i];
+  }
+  std::erase_if(reading.ports, [](const PortReading& p) { return p.name.empty(); });
+  const PortCounters& c = gone.counters;
+  gone.handover = static_cast<std::int64_t>(c.handed_over - c.taken_over);
+  if (c.rx_packets + c.fragments + c.enqueued + c.handed_over > 0) reading.ports.push_back(std::move(gone));
 }
 
 void settle_retired(Reading& reading) {

@@ -19,6 +19,10 @@ namespace surety {
 //   what the router fills in for itself (version, uptime, routes, buffers, ...): stays as it is
 void merge(Reading& into, const Reading& part);
 
+// Places without a port, and ports whose places others have now, as observers should see them: one row
+// (kGonePorts), which is there if they have counted something.
+void settle_gone(Reading& reading);
+
 // What earlier configurations have left behind (snapshot.h), as observers should see it: a retired service
 // counts for the one that has its name now, and is not shown where there is none, unless it still has flows;
 // retired domains are not shown. The others in the order of the configuration.

@@ -20,6 +20,22 @@ std::uint32_t permitted(FairLimit& limit, Customer who, std::uint32_t n, Time fr
   return count;
 }
 
+TEST(FairLimit, ThePortsThatAreThereShareIt) {
+  // One wants all that it gets; what is another port's share is the rate over the ports that are there.
+  const auto of_the_other = [](std::size_t sharing) {
+    FairLimit limit(1000, 100, 32, kStart);
+    limit.share_among(sharing);
+    permitted(limit, of(0, 1), 1000, kStart, kStart + 1s);
+    std::uint32_t count = 0;
+    for (Time t = kStart + 1s; t < kStart + 3s; t += 1ms) {
+      for (int i = 0; i < 100; ++i) limit.permit(of(0, 1), t);
+      for (int i = 0; i < 100; ++i) count += limit.permit(of(1, 1), t);
+    }
+    return count;
+  };
+  EXPECT_GT(of_the_other(2), 2 * of_the_other(32));
+}
+
 TEST(FairLimit, OneAloneHasTheWholeRate) {
   FairLimit limit(1000, 100, 4, kStart);
   const std::uint32_t at_once = permitted(limit, of(2, 7), 1000, kStart, kStart + 1ms);

@@ -83,7 +83,7 @@ TEST(EgressMoves, TheTokensOfAnAggregateAndTheCapOfAClassGoAlong) {
 TEST(EgressMoves, HandedPacketsOfOtherClassesAreLookedAtAgain) {
   Port p(kUplink, queues({kOne, kTwo}));
   Egress& egress = *p.d.egresses[1];
-  const auto hand = [&](const config::QueueSet& classes) {
+  const auto hand = [&](const PortQueues& classes) {
     rte_mbuf* m = to_mbuf(udp_frame({.tos = kAf11 << 2}));
     const HandedPacket packet = egress.describe(m, 100, classes);
     egress.enqueue_handed({&packet, 1}, p.d.now);

@@ -311,6 +311,36 @@ TEST(SettleRetired, TheOrderIsTheConfigurations) {
   EXPECT_EQ(names, "a b c unclassified trusted ");
 }
 
+TEST(SettleGone, WhatPortsCountedThatAreGoneIsOneRow) {
+  Reading r;
+  r.ports.resize(3);
+  r.ports[0].name = "lan";
+  r.ports[0].counters.rx_packets = 9;
+  r.ports[1].counters.rx_packets = 5;
+  r.ports[1].counters.handed_over = 3;
+  r.ports[1].counters.taken_over = 2;
+  r.ports[1].exceptions[0] = 4;
+  r.gone.rx_packets = 2;
+  r.gone.enqueued = 1;
+  settle_gone(r);
+  ASSERT_EQ(r.ports.size(), 2u);
+  EXPECT_EQ(r.ports[0].name, "lan");
+  EXPECT_EQ(r.ports[1].name, kGonePorts);
+  EXPECT_FALSE(r.ports[1].up);
+  EXPECT_EQ(r.ports[1].counters.rx_packets, 7u);
+  EXPECT_EQ(r.ports[1].counters.enqueued, 1u);
+  EXPECT_EQ(r.ports[1].handover, 1);
+  EXPECT_EQ(r.ports[1].exceptions[0], 4u);
+}
+
+TEST(SettleGone, WhereNoneHasCountedThereIsNoRow) {
+  Reading r;
+  r.ports.resize(2);
+  r.ports[0].name = "lan";
+  settle_gone(r);
+  EXPECT_EQ(r.ports.size(), 1u);
+}
+
 TEST(SettleRetired, RetiredDomainsAreNotShown) {
   Reading r;
   r.domains = {{"wan/af", 0.5, true}, {"wan/af", 0.25, false}};
