@@ -116,10 +116,31 @@ namespace {
 
 constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
 
-std::uint32_t needed_buffers(const config::Config& c, std::size_t workers) {
+// Of these drivers some copy frames, and keep no buffers.
+std::uint32_t held_by(const config::Device& device) {
+  using Kind = config::Device::Kind;
+  switch (device.kind) {
+    case Kind::af_packet:
+    case Kind::memif:
+    case Kind::null:
+    case Kind::pcap:
+      return 256;
+    case Kind::af_xdp:  // its fill ring, received ones, sent ones, and sent ones that are to be taken back
+      return 4096 + 3 * 2048;
+    default:
+      return kPerPort;
+  }
+}
+
+std::uint32_t any_device(const config::Device&) {
+  return kPerPort;
+}
+
+std::uint32_t needed_buffers(const config::Config& c, std::size_t workers,
+                             std::uint32_t (*of_device)(const config::Device&) = any_device) {
   std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
   for (const auto& p : c.ports) {
-    n += kPerPort + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
+    n += of_device(p.device) + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
     if (!p.queues) {
       n += ActiveQueueParams{}.limit;
       continue;
@@ -133,6 +154,10 @@ std::uint32_t needed_buffers(const config::Config& c, std::size_t workers) {
 
 std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
   return std::max(needed_buffers(c, workers), c.dpdk.mbufs);
+}
+
+std::uint32_t least_buffers(const config::Config& c, std::size_t workers) {
+  return needed_buffers(c, workers, held_by);
 }
 
 std::uint32_t pool_size(const config::Config& c, std::size_t workers) {

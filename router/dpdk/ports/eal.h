@@ -25,6 +25,8 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
 // Packet buffers: what the configuration asks for, or enough for devices, queues, input buffers and the rings
 // between workers together.
 std::uint32_t mbuf_count(const config::Config& c, std::size_t workers = 1);
+// As many as its queues and devices can really hold: what a reload needs of the pool that there is.
+std::uint32_t least_buffers(const config::Config& c, std::size_t workers = 1);
 // Packet buffers of a pool that is made for it: more than that, since a pool cannot grow and a reload may
 // enlarge queues. The rest is what `dpdk: {mbufs: ...}` has been given beyond what is needed, or a quarter
 // more, within bounds that every machine has and nobody misses.

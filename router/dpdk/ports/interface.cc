@@ -29,6 +29,11 @@ bool interface_up(const std::string& interface) {
          (request.ifr_flags & IFF_RUNNING) != 0;
 }
 
+unsigned mtu_of(const std::string& interface) {
+  ifreq request{};
+  return ask(interface, SIOCGIFMTU, request) ? static_cast<unsigned>(request.ifr_mtu) : 0;
+}
+
 bool bring_up(const std::string& interface) {
   ifreq request{};
   if (!ask(interface, SIOCGIFFLAGS, request)) return false;

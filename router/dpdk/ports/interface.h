@@ -16,6 +16,9 @@ struct Channels {
 };
 Channels channels_of(const std::string& interface);
 
+// Its MTU; 0: there is none of that name.
+unsigned mtu_of(const std::string& interface);
+
 // Sets it up where it is not. false, with errno: the kernel refuses; ENODEV: there is none of that name.
 bool bring_up(const std::string& interface);
 

@@ -18,7 +18,6 @@ namespace surety {
 namespace {
 
 constexpr unsigned kCache = 256;
-constexpr std::uint32_t kFraming = 64;  // Ethernet header, VLAN tags
 constexpr std::uint16_t kPagedRoom =
     kPagedBuffer - RTE_CACHE_LINE_ROUNDUP(sizeof(rte_mempool_objhdr)) - sizeof(rte_mbuf);
 // Without DPDK's spreading over memory channels, which would make them larger than a page.

@@ -16,6 +16,7 @@
 
 namespace surety {
 
+inline constexpr std::uint32_t kFraming = 64;        // Ethernet header, VLAN tags
 inline constexpr std::uint16_t kPagedBuffer = 4096;  // all of it, DPDK's headers too
 
 // Whether buffers are kPagedBuffer bytes large: a port is af_xdp.

@@ -46,6 +46,11 @@ Pools::Pools(const std::string& name, const config::Config& config, std::uint32_
   }
 }
 
+rte_mempool* Pools::near(const config::Device& device) const {
+  rte_mempool* const there = on(node_of(device, static_cast<int>(rte_socket_id())));
+  return there != nullptr ? there : pools_.begin()->second.get();
+}
+
 rte_mempool* Pools::on(int node) const {
   const auto at = pools_.find(node);
   return at == pools_.end() ? nullptr : at->second.get();

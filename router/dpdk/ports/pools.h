@@ -30,6 +30,8 @@ class Pools {
   Pools(const std::string& name, const config::Config& config, std::uint32_t buffers);
 
   rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
+  // The nearest that there is.
+  rte_mempool* near(const config::Device& device) const;
   rte_mempool* on(int node) const;  // null: no port is there
   std::size_t size() const { return pools_.size(); }
   std::uint32_t size_of_each() const { return pools_.begin()->second->size; }

@@ -10,14 +10,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/ports/interface.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/port_rss.h"
+#include "router/dpdk/ports/umem_rings.h"
 
 namespace surety {
 
@@ -32,6 +35,11 @@ int socket_family(Kind kind) {
   if (kind == Kind::af_xdp) return AF_XDP;
   return kind == Kind::af_packet ? AF_PACKET : -1;
 }
+
+// The kernel takes a queue back from an AF_XDP socket some time after that is closed, and says to nobody
+// when; until then it has none for the next one, and the driver forgets buffers when it is refused.
+constexpr auto kUntilFree = std::chrono::milliseconds(100);
+std::chrono::steady_clock::time_point last_xdp_closed{};  // of the thread that opens and closes
 
 // Drivers that want as many transmit queues as receive queues.
 bool paired(Kind kind) {
@@ -123,10 +131,34 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
   rx_queues_ = rx_queues;
   if (config_.device.kind == Kind::memif) return start_memif();
   started_ = true;
+  const BpfWatch programs;
   start_device(spread);
-  if (!config_.promiscuous) return;
-  // A virtual device that knows nothing of it gives us every frame anyway.
-  if (const int r = rte_eth_promiscuous_enable(id_); r != -ENOTSUP) must(r, "make it promiscuous");
+  if (config_.device.kind == Kind::af_xdp) programs_ = programs.appeared();
+  if (config_.promiscuous) set_promiscuous(true);
+}
+
+// A virtual device that knows nothing of it gives us every frame anyway.
+void DpdkPort::set_promiscuous(bool on) {
+  if (config_.device.kind == Kind::memif) return;
+  const int r = on ? rte_eth_promiscuous_enable(id_) : rte_eth_promiscuous_disable(id_);
+  if (r != -ENOTSUP) must(r, on ? "make it promiscuous" : "make it promiscuous no more");
+}
+
+void DpdkPort::change(const config::Port& next) {
+  const auto room = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_));
+  const std::uint32_t most = room - RTE_PKTMBUF_HEADROOM - kFraming;
+  if (next.mtu > most)
+    throw std::runtime_error(
+        fmt::format("port {}: its packet buffers are for an mtu of {} at most; restart the router for {}",
+                    next.name, most, next.mtu));
+  if (next.mtu != config_.mtu) set_mtu(next.mtu);
+  try {
+    if (next.promiscuous != config_.promiscuous) set_promiscuous(next.promiscuous);
+  } catch (...) {
+    set_mtu(config_.mtu);
+    throw;
+  }
+  config_ = next;
 }
 
 void DpdkPort::start_device(Spread spread) {
@@ -145,8 +177,11 @@ void DpdkPort::start_memif() {
   try {
     memif_ = std::make_unique<memif::Port>(terms, config_.device.name, config_.device.server, *pool_);
   } catch (const std::system_error& e) {
-    throw std::runtime_error(fmt::format("port {}: cannot serve {}: {}; does another port use this socket?",
-                                         config_.name, config_.device.name, e.code().message()));
+    throw std::runtime_error(
+        fmt::format("port {}: cannot serve {}: {}; {}", config_.name, config_.device.name, e.code().message(),
+                    e.code() == std::errc::permission_denied
+                        ? "a router that runs makes sockets in /run/surety, or where it had some at its start"
+                        : "does another port use this socket?"));
   }
   for (std::uint16_t q = 0; q < rx_queues_; ++q)
     if (const int fd = memif_->wake_fd(q); fd >= 0) wakes_.add(q, fd);
@@ -184,8 +219,11 @@ void DpdkPort::set_up_queues() {
   const auto node = static_cast<unsigned>(socket());
   const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
   if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
-    throw std::runtime_error(fmt::format(
-        "port {}: its packet buffers reach beyond what DPDK's net_af_xdp gives the kernel", config_.name));
+    throw std::runtime_error(
+        fmt::format("port {}: its packet buffers are not those of af_xdp, which a router has that begins "
+                    "with such a port; restart it",
+                    config_.name));
+  if (config_.device.kind == Kind::af_xdp) std::this_thread::sleep_until(last_xdp_closed + kUntilFree);
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
     must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");
@@ -196,9 +234,14 @@ void DpdkPort::set_up_queues() {
 }
 
 void DpdkPort::set_up_mtu() {
-  if (config_.mtu == 1500) return;
-  // Virtual devices may not know MTUs; their frames are as large as their buffers.
-  if (const int r = rte_eth_dev_set_mtu(id_, config_.mtu); r != -ENOTSUP) must(r, "set its MTU");
+  if (config_.mtu != 1500) set_mtu(config_.mtu);
+}
+
+// Virtual devices may not know MTUs; their frames are as large as their buffers.
+void DpdkPort::set_mtu(std::uint16_t mtu) {
+  if (config_.device.kind == Kind::memif) return;
+  if (mtu_found_ == 0 && !interface_.empty()) mtu_found_ = mtu_of(interface_);
+  if (const int r = rte_eth_dev_set_mtu(id_, mtu); r != -ENOTSUP) must(r, "set its MTU");
 }
 
 void DpdkPort::find_interrupts() {
@@ -218,7 +261,13 @@ void DpdkPort::take_interrupt(std::uint16_t queue) {
 
 void DpdkPort::close() noexcept {
   memif_.reset();
+  std::vector<int> sockets;
+  for (std::uint16_t q = 0; config_.device.kind == Kind::af_xdp && q < rx_queues_; ++q)
+    for (const int fd : wakes_.of(q))
+      if (std::ranges::find(sockets, fd) == sockets.end()) sockets.push_back(fd);
+  UmemRings rings(sockets, *pool_);
   if (id_ != RTE_MAX_ETHPORTS) {
+    if (mtu_found_ != 0) rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(std::min(mtu_found_, 65535u)));
     if (started_) rte_eth_dev_stop(id_);
     rte_eth_dev_info info{};
     if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {
@@ -227,6 +276,9 @@ void DpdkPort::close() noexcept {
     }
   }
   id_ = RTE_MAX_ETHPORTS;
+  rings.give_back();
+  if (!sockets.empty()) last_xdp_closed = std::chrono::steady_clock::now();
+  close_bpf(programs_);
 }
 
 bool DpdkPort::link_up() const {

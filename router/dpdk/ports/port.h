@@ -23,6 +23,7 @@
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/wake_fds.h"
 #include "router/dpdk/ports/work_plan.h"
+#include "router/linux/bpf_descriptors.h"
 #include "router/linux/steer.h"
 #include "router/packet_disposal.h"
 
@@ -47,6 +48,10 @@ class DpdkPort {
   // Receives in `rx_queues` queues over which the device spreads packets by `spread` (none: as it likes), and
   // transmits in one. std::runtime_error where the device cannot. Once.
   void start(std::uint16_t rx_queues = 1, Spread spread = Spread::none);
+
+  // Another configuration of the same device: MTU, promiscuous. std::runtime_error where the device cannot;
+  // then it is as it was.
+  void change(const config::Port& next);
 
   // What stands behind a device of this kind in the kernel, and which interface (empty: none).
   static KernelPeer peer(const config::Device& device);
@@ -94,6 +99,8 @@ class DpdkPort {
   void configure(Spread spread, bool interrupts);
   void set_up_queues();
   void set_up_mtu();
+  void set_mtu(std::uint16_t mtu);
+  void set_promiscuous(bool on);
   void start_device(Spread spread);
   void start_memif();
   void find_interrupts();
@@ -109,11 +116,13 @@ class DpdkPort {
   std::uint16_t id_ = RTE_MAX_ETHPORTS;
   std::uint16_t rx_queues_ = 0;
   bool started_ = false;
+  unsigned mtu_found_ = 0;  // of the kernel's interface, where we have given it another; else 0
   PortAbility ability_;
   MacAddress mac_{};
   WakeFds wakes_;
   bool interrupts_ = false;
-  std::unique_ptr<memif::Port> memif_;  // in place of a device of DPDK's
+  std::vector<BpfDescriptor> programs_;  // that the driver does not close
+  std::unique_ptr<memif::Port> memif_;   // in place of a device of DPDK's
 };
 
 }  // namespace surety
