@@ -11,6 +11,7 @@
 
 #include "config/document.h"
 #include "config/hash.h"
+#include "config/port_places.h"
 #include "config/problems.h"
 #include "config/sections.h"
 
@@ -97,30 +98,54 @@ class Comparison {
   }
 
   void compare_ports() {
-    const auto same_name = [](const Port& a, const Port& b) { return a.name == b.name; };
-    if (!std::ranges::equal(running_.ports, next_.ports, same_name)) {
-      problems_.error(place({"ports"}),
-                      "ports cannot come, go or change places while the router runs; restart it");
-      return;
-    }
-    for (std::size_t p = 0; p < next_.ports.size(); ++p) compare(running_.ports[p], next_.ports[p]);
+    for (const Port& port : running_.ports)
+      if (const Port* now = find(next_, port.name); now == nullptr || !goes_on(port, *now)) closes(port);
+    for (const Port& port : next_.ports)
+      if (const Port* before = find(running_, port.name); before == nullptr || !goes_on(*before, port))
+        opens(port);
   }
 
-  void compare(const Port& a, const Port& b) {
-    const std::string_view name = b.name;
-    fixed(a.device == b.device, {"ports", name, "device"});
-    fixed(a.trust == b.trust, {"ports", name, "trust"});
-    fixed(a.mtu == b.mtu, {"ports", name, "mtu"});
-    fixed(a.mac == b.mac, {"ports", name, "mac"});
-    fixed(a.promiscuous == b.promiscuous, {"ports", name, "promiscuous"});
-    fixed(a.owner == b.owner, {"ports", name, "worker"});
-    fixed(a.rx_queues == b.rx_queues && a.rx_workers == b.rx_workers && a.dispatch == b.dispatch,
-          {"ports", name, "receive"});
-    fixed(a.twin == b.twin, {"ports", name, "twin"});
-    if (a.queues.has_value() == b.queues.has_value()) return;
-    problems_.error(
-        place({"ports", name, "queues"}),
-        fmt::format("port `{}` cannot get `queues` or lose them while the router runs; restart it", name));
+  static const Port* find(const Config& config, std::string_view name) {
+    const auto at = std::ranges::find(config.ports, name, &Port::name);
+    return at == config.ports.end() ? nullptr : &*at;
+  }
+
+  // What DPDK does with these takes more of the machine than a router keeps.
+  static const char* at_start_only(const Device& device) {
+    switch (device.kind) {
+      case Device::Kind::pci:
+        return "pci";
+      case Device::Kind::vhost:
+        return "vhost";
+      case Device::Kind::virtio_user:
+        return "virtio-user";
+      default:
+        return nullptr;
+    }
+  }
+
+  void closes(const Port& port) {
+    if (const char* kind = at_start_only(port.device))
+      problems_.error(
+          place({"ports", port.name, "device"}),
+          fmt::format("port `{}` cannot go or change its device, a {} one, while the router runs; "
+                      "restart it",
+                      port.name, kind));
+  }
+
+  void opens(const Port& port) {
+    const char* kind = at_start_only(port.device);
+    if (!port.device.tx_file.empty()) kind = "writing pcap";
+    if (kind != nullptr)
+      problems_.error(
+          place({"ports", port.name, "device"}),
+          fmt::format("port `{}` cannot get a {} device while the router runs; restart it", port.name, kind));
+    else if (!running_.router.new_ports)
+      problems_.error(
+          place({"ports", port.name}),
+          fmt::format("the device of port `{}` would have to be opened, and `router: {{new_ports: "
+                      "off}}` lets none be; restart the router",
+                      port.name));
   }
 
   const Config &running_, &next_;
@@ -147,6 +172,15 @@ ParseResult parse_reload_file(const Config& running, const std::string& path, st
   if (!text) return {{}, problems.take({}, path)};
   hash = hash_of(*text);
   return parse_reload(running, *text, path);
+}
+
+std::vector<Diagnostic> port_error(const std::string& path, std::string_view port, std::string_view message) {
+  Problems problems;
+  const std::string text = read_yaml(path, problems).value_or("");
+  const Document document(text);
+  const Node* const device = entry(entry(entry(document.root(), "ports"), port), "device");
+  problems.error(device != nullptr ? device->mark : Mark{}, std::string(message));
+  return problems.take(text, path);
 }
 
 }  // namespace surety::config

@@ -2,15 +2,17 @@
 // Another configuration for a router that runs.
 //
 // Taken over while it runs: routes, neighbours, services, classification, aggregates, interfaces, groups,
-// filters, `pcp`, how many top flows and contracts are shown, a port's addresses, `shape`, `burst` and
-// `overhead`, the parameters of queues and classes, the creation rate of flows, the signalling's `key_file`
-// and whether it observes or acts, the metrics' `tls` and `password_file`. What memory, devices and threads
-// were made for at the start is refused, each at its place in the file: it takes a restart. So are the first
-// rules that match `dscp`.
+// filters, `pcp`, how many top flows and contracts are shown, ports (what a device is opened with makes it
+// another port: port_places.h), the parameters of queues and classes, the creation rate of flows, the
+// signalling's `key_file` and whether it observes or acts, the metrics' `tls` and `password_file`. What
+// memory and threads were made for at the start is refused, each at its place in the file: it takes a
+// restart. So are the first rules that match `dscp`; devices of kinds that DPDK opens with more than a router
+// keeps; and with `router: {new_ports: off}` all devices that would have to be opened.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/config.h"
 #include "config/parse.h"
@@ -21,5 +23,8 @@ namespace surety::config {
 ParseResult parse_reload(const Config& running, std::string_view text, const std::string& file_name);
 // `hash`: the text's fingerprint (hash.h), where it could be read.
 ParseResult parse_reload_file(const Config& running, const std::string& path, std::string& hash);
+
+// What the device of a port says against it, at its place in the file.
+std::vector<Diagnostic> port_error(const std::string& path, std::string_view port, std::string_view message);
 
 }  // namespace surety::config

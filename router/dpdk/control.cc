@@ -45,6 +45,9 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
       icmp_errors_(ports.size(), clock_.now(), router_id(config_)),
       name_interfaces_(config_.icmp.interface_information),
       frame_(kLargestFrame) {
+  control_ports_.resize(ports_.size());
+  for (std::size_t p = 0; p < ports_.size(); ++p) control_ports_[p].index = static_cast<InterfaceIndex>(p);
+  icmp_errors_.share_among(config_.port_count());
   routes_.configure(config_, interfaces_);
   share_addresses();
   open_ports();
@@ -54,34 +57,27 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
   routes_.limit_work(kRouteSteps);
   routes_.gate_neighbors();
   open_kernel();
+  starting_ = false;
 }
 
 Control::~Control() {
-  for_each_link([&](const ControlPort& c) {
-    if (c.tap)
-      c.responder->neighbors().for_each_known(
-          [&](const IpAddress& address, const MacAddress&) { tell_kernel(c, address, {}); });
-  });
+  for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
   kernel_routes_.reset();
   take_addresses_back();
 }
 
-std::vector<InterfaceSettings> Control::prepare_interfaces(const config::Config& config) {
-  std::vector<InterfaceSettings> settings;
+std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& port) {
+  const std::string name = DpdkPort::interface(port.device);
+  if (name.empty()) return {};
   NetlinkCommands commands;
-  for (const auto& port : config.ports) {
-    const std::string name = DpdkPort::interface(port.device);
-    if (name.empty()) continue;
-    // Of one that is not there DpdkPort says so, with the fix.
-    const auto link = commands.link_by_name(name);
-    if (!link) continue;
-    settings.emplace_back(name);
-    for (const std::string& path : settings.back().refused())
-      spdlog::warn(
-          "port {}: cannot set {} to 0: who is on that link may tell this host where to send packets",
-          port.name, path);
-    commands.set_up(link->ifindex);
-  }
+  // Of one that is not there DpdkPort says so, with the fix.
+  const auto link = commands.link_by_name(name);
+  if (!link) return {};
+  InterfaceSettings settings(name);
+  for (const std::string& path : settings.refused())
+    spdlog::warn("port {}: cannot set {} to 0: who is on that link may tell this host where to send packets",
+                 port.name, path);
+  commands.set_up(link->ifindex);
   return settings;
 }
 

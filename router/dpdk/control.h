@@ -59,9 +59,13 @@ class Control : public NetlinkMonitor::Handler {
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
   void round(std::chrono::milliseconds patience);
 
-  // Another configuration with the same ports: addresses, interfaces, routes and neighbours of it. The
-  // workers have its interfaces already: next hops name them.
+  // Another configuration, with the same port at each place or none in one of the two: ports, addresses,
+  // interfaces, routes and neighbours of it. The workers have its interfaces already: next hops name them.
+  // The devices of ports that come are open, or that port waits for the next call; those of ports that go are
+  // not touched any more afterwards.
   void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
+  // A port will go: routes take other ways, where there are some.
+  void withdraw(std::size_t port) { routes_.set_port_up(port, false); }
 
   const Routes& routes() const { return routes_; }
   // For the thread that calls round().
@@ -69,9 +73,9 @@ class Control : public NetlinkMonitor::Handler {
   const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // those with tags
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
 
-  // Brings the interfaces of ports up, deaf to whoever would tell them where to send packets, before DPDK
-  // opens them. They are so as long as what it returns is there. Throws std::runtime_error.
-  static std::vector<InterfaceSettings> prepare_interfaces(const config::Config& config);
+  // Brings the interface of a port up, deaf to whoever would tell it where to send packets, before DPDK opens
+  // it. It is so as long as what it returns is there; none: it has no interface. Throws std::runtime_error.
+  static std::optional<InterfaceSettings> prepare_interface(const config::Port& port);
 
  private:
   void on(const RouteEvent& event) override;
@@ -84,9 +88,12 @@ class Control : public NetlinkMonitor::Handler {
 
   // control_ports.cc
   void open_ports();
+  void open_port(std::size_t port);
+  void close_ports(const config::Config& next);
+  void close_port(ControlPort& c);
   void open_twin(ControlPort& c, const std::optional<std::string>& twin);
   void open_kernel();
-  void open_steering();
+  void open_steering(std::size_t port);
   void guard(std::size_t port);
   void watch_links();
   void follow_port(ControlPort& c, bool up);
@@ -101,7 +108,9 @@ class Control : public NetlinkMonitor::Handler {
   void take_address_back(ControlPort& c, const Prefix& address);
   void restore(const ControlPort& port, const LinkEvent& link);
   std::vector<RouteEvent> kernel_routes_of(const config::Config& config) const;
-  void take_addresses_back();
+  void change_mtus(const config::Config& before);
+  void forget_neighbors(const ControlPort& c);
+  void take_addresses_back(std::optional<int> ifindex = {});  // none: of all devices
 
   void keep_room_for(ControlPort& port, const MacAddress& neighbor);
   void wait(Duration patience);
@@ -163,7 +172,7 @@ class Control : public NetlinkMonitor::Handler {
   TscClock clock_;
   Routes routes_;
   NeighborGate gate_;
-  std::vector<ControlPort> control_ports_;       // by port
+  std::vector<ControlPort> control_ports_;       // by port, the same as ports_
   std::map<InterfaceIndex, ControlPort> links_;  // interfaces with tags, and templates
   std::unordered_map<int, InterfaceIndex> by_device_;
   PortAddresses::Shared all_addresses_;
@@ -176,6 +185,7 @@ class Control : public NetlinkMonitor::Handler {
   std::set<std::pair<int, Prefix>> given_;  // addresses to take back
   std::vector<pollfd> descriptors_;         // what wait() looks at
   std::vector<std::uint8_t> frame_;         // room for one
+  bool starting_ = true;                    // what cannot be made ends it
   bool more_routes_ = false;                // there is work left at once
   bool collected_all_ = false;              // in this round, of what there was
   Time next_look_{}, next_ask_{}, busy_until_{};

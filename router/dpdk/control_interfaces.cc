@@ -39,7 +39,8 @@ void Control::share_addresses() {
 }
 
 ControlPort* Control::link(InterfaceIndex interface) {
-  if (interface < control_ports_.size()) return &control_ports_[interface];
+  if (interface < control_ports_.size())
+    return control_ports_[interface].open ? &control_ports_[interface] : nullptr;
   const auto at = links_.find((*interfaces_)[interface].link);
   return at == links_.end() ? nullptr : &at->second;
 }
@@ -60,7 +61,7 @@ void Control::open_interfaces() {
   std::vector<Routes::Binding> bindings;
   for (std::size_t d = 0; d < config_.interfaces.size(); ++d) {
     const InterfaceIndex index = interfaces_->of_definition(d);
-    if (links_.contains(index)) continue;
+    if (links_.contains(index) || ports_[config_.interfaces[d].port] == nullptr) continue;
     open_interface(d);
     bindings.push_back({index, links_.at(index).interface});
   }
@@ -72,6 +73,7 @@ void Control::open_interface(std::size_t definition) {
   const InterfaceIndex index = interfaces_->of_definition(definition);
   ControlPort& c = links_[index];
   c.index = index;
+  c.open = true;
   const MacAddress& mac = ports_[port_of(c)]->mac();
   c.addresses.emplace(i.addresses, mac, all_addresses_);
   if (DpdkPort::peer(config_.ports[port_of(c)].device) == KernelPeer::none) return;

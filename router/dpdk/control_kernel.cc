@@ -44,6 +44,7 @@ void Control::change_addresses(const config::Config& before) {
   std::unordered_map<std::string_view, const std::vector<Prefix>*> interfaces;
   for (const auto& i : before.interfaces) interfaces.emplace(i.name, &i.addresses);
   for_each_link([&](ControlPort& c) {
+    if (!c.open) return;
     const std::vector<Prefix>* was = nullptr;
     if (c.index < before.ports.size())
       was = &before.ports[c.index].addresses;
@@ -89,16 +90,41 @@ std::vector<RouteEvent> Control::kernel_routes_of(const config::Config& config) 
   return routes;
 }
 
+// Of a device of the kernel's own DPDK has changed it.
+void Control::change_mtus(const config::Config& before) {
+  for (const ControlPort& c : control_ports_) {
+    const bool other = c.open && before.ports[c.index].mtu != mtu_of(c);
+    if (!other || !c.twin || !commands_) continue;
+    try {
+      commands_->set_mtu(c.interface, mtu_of(c));
+    } catch (const std::runtime_error& e) {
+      spdlog::warn("{}: {}", name_of(c), e.what());
+    }
+  }
+}
+
+// What the kernel has been told of them.
+void Control::forget_neighbors(const ControlPort& c) {
+  if (!c.tap) return;
+  c.responder->neighbors().for_each_known(
+      [&](const IpAddress& address, const MacAddress&) { tell_kernel(c, address, {}); });
+}
+
 // Those that are gone go before their routes do; what is new has its device first.
 void Control::configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces) {
   if (!interfaces) interfaces = std::make_shared<const Interfaces>(config, interfaces_.get());
   close_interfaces(config, *interfaces);
+  close_ports(config);
   const config::Config before = std::exchange(config_, config);
   interfaces_ = std::move(interfaces);
   routes_.configure(config_, interfaces_);
   share_addresses();
   change_addresses(before);
+  change_mtus(before);
+  open_ports();
   open_interfaces();
+  if (!commands_) open_kernel();
+  icmp_errors_.share_among(config_.port_count());
   name_interfaces_ = config.icmp.interface_information;
   if (kernel_routes_) kernel_routes_->want(kernel_routes_of(config));
 }
@@ -106,7 +132,7 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
 // Ours by what the kernel says of them: an address of an operator, or one that he has put in the place of
 // ours, stays. So does one beside which others have routes: the kernel would forget these with its device's
 // last address, and the next run finds it again.
-void Control::take_addresses_back() {
+void Control::take_addresses_back(std::optional<int> ifindex) {
   if (given_.empty()) return;
   const auto warn = [](auto&& what) {
     try {
@@ -118,7 +144,8 @@ void Control::take_addresses_back() {
   std::set<int> needed;
   warn([&] { needed = commands_->devices_of_others(); });
   for (const auto& given : given_)
-    if (!needed.contains(given.first)) warn([&] { commands_->remove_address(given.first, given.second); });
+    if (!needed.contains(given.first) && given.first == ifindex.value_or(given.first))
+      warn([&] { commands_->remove_address(given.first, given.second); });
 }
 
 }  // namespace surety

@@ -18,6 +18,8 @@ namespace surety {
 
 struct ControlPort {
   InterfaceIndex index = 0;
+  bool open =
+      false;  // false: of a port that is not there, or whose device is not open yet; what follows is empty
   // As Routes knows it: of the kernel's own device or of the twin; below 0 where the responder speaks for the
   // port; 0: nobody does.
   int interface = 0;

@@ -18,6 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 // A router that says nothing for so long stands still, and this host is to be reached all the same.
 constexpr Duration kSilence = 5s;
+// A reload may change the MTU of a port; what waits for its stations stays.
+constexpr std::uint16_t kLargestMtu = 9216;
 
 // Interface names have at most 15 characters.
 std::string punt_name(const std::string& router) {
@@ -26,27 +28,64 @@ std::string punt_name(const std::string& router) {
 
 }  // namespace
 
+// Those whose devices are open, and that are not there yet.
 void Control::open_ports() {
-  control_ports_.resize(ports_.size());
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    ControlPort& c = control_ports_[p];
-    c.index = static_cast<InterfaceIndex>(p);
-    const auto& device = config_.ports[p].device;
-    const MacAddress& mac = ports_[p]->mac();
-    c.addresses.emplace(config_.ports[p].addresses, mac, all_addresses_);
-    const std::string name = DpdkPort::interface(device);
-    if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
-    if (DpdkPort::peer(device) == KernelPeer::twin) open_twin(c, config_.ports[p].twin);
-    if (c.interface == 0) continue;
-    routes_.bind_port(p, c.interface);
-    by_device_[c.interface] = c.index;
-    if (!name.empty()) open_tap(p);
-    c.responder =
-        std::make_unique<Responder>(mac, *c.addresses, config_.ports[p].mtu, clock_.now(),
-                                    c.in_kernel() ? Responder::Answers::none : Responder::Answers::all);
-    if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
-    c.responder->speak_for(c.index, nullptr);
+  std::vector<std::size_t> fresh;
+  for (std::size_t p = 0; p < ports_.size(); ++p)
+    if (!control_ports_[p].open && ports_[p] != nullptr && config_.ports[p].exists()) fresh.push_back(p);
+  for (const std::size_t p : fresh) open_port(p);
+  if (!commands_) return;  // open_kernel() comes
+  for (const std::size_t p : fresh) {
+    try {
+      open_steering(p);
+    } catch (const std::runtime_error& e) {
+      spdlog::error("{}", e.what());
+    }
+    give_addresses(control_ports_[p]);
+    // Its program is to leave all addresses to the kernel.
+    if (control_ports_[p].in_kernel()) monitor_->tell_again();
   }
+}
+
+void Control::open_port(std::size_t p) {
+  ControlPort& c = control_ports_[p];
+  const config::Port& port = config_.ports[p];
+  const MacAddress& mac = ports_[p]->mac();
+  c.open = true;
+  c.addresses.emplace(port.addresses, mac, all_addresses_);
+  const std::string name = DpdkPort::interface(port.device);
+  if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
+  if (DpdkPort::peer(port.device) == KernelPeer::twin) open_twin(c, port.twin);
+  if (c.interface == 0) return;
+  routes_.bind_port(p, c.interface);
+  by_device_[c.interface] = c.index;
+  if (!name.empty()) open_tap(p);
+  c.responder =
+      std::make_unique<Responder>(mac, *c.addresses, kLargestMtu, clock_.now(),
+                                  c.in_kernel() ? Responder::Answers::none : Responder::Answers::all);
+  if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
+  c.responder->speak_for(c.index, nullptr);
+}
+
+// Those that are not in the next configuration, with all that the kernel has been given for them.
+void Control::close_ports(const config::Config& next) {
+  std::vector<Routes::Binding> unbound;
+  for (ControlPort& c : control_ports_) {
+    if (!c.open || next.ports[c.index].exists()) continue;
+    close_port(c);
+    unbound.push_back({c.index, 0});
+  }
+  routes_.bind(unbound);
+}
+
+void Control::close_port(ControlPort& c) {
+  forget_neighbors(c);
+  if (c.in_kernel() && !c.twin) take_addresses_back(c.interface);
+  close(c);
+  ControlPort nobody;
+  nobody.index = c.index;
+  nobody.counters = c.counters;  // they are part of what is shown of ports that have gone
+  c = std::move(nobody);
 }
 
 void Control::open_twin(ControlPort& c, const std::optional<std::string>& twin) {
@@ -58,7 +97,7 @@ void Control::open_twin(ControlPort& c, const std::optional<std::string>& twin) 
       c.interface = c.twin->ifindex();
       return;
     } catch (const std::runtime_error& e) {
-      if (twin)
+      if (twin && starting_)
         throw std::runtime_error(
             fmt::format("{}: {}; name another TAP device, or say `twin: off`", what, e.what()));
       spdlog::info("{}: no TAP twin: {}; the router answers ARP, neighbour discovery and pings itself", what,
@@ -85,7 +124,7 @@ void Control::open_kernel() {
   if (!any) return;
   commands_.emplace();
   monitor_.emplace();
-  open_steering();
+  for (std::size_t p = 0; p < ports_.size(); ++p) open_steering(p);
   for_each_link([&](const ControlPort& c) { give_addresses(c); });
   kernel_routes_.emplace(*commands_, [](const std::string& refused) { spdlog::info("route {}", refused); });
   kernel_routes_->want(kernel_routes_of(config_));
@@ -96,18 +135,17 @@ void Control::open_kernel() {
   }
 }
 
-void Control::open_steering() {
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    const KernelPeer peer = DpdkPort::peer(config_.ports[p].device);
-    if (peer == KernelPeer::sees_all || peer == KernelPeer::steered) divert(p);
-    if (peer == KernelPeer::sees_all) guard(p);
-    if (peer != KernelPeer::steered) continue;
-    try {
-      control_ports_[p].steer.emplace(control_ports_[p].interface);
-    } catch (const std::runtime_error& e) {
-      spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
-                   config_.ports[p].name, e.what());
-    }
+void Control::open_steering(std::size_t p) {
+  if (!control_ports_[p].open) return;
+  const KernelPeer peer = DpdkPort::peer(config_.ports[p].device);
+  if (peer == KernelPeer::sees_all || peer == KernelPeer::steered) divert(p);
+  if (peer == KernelPeer::sees_all) guard(p);
+  if (peer != KernelPeer::steered) return;
+  try {
+    control_ports_[p].steer.emplace(control_ports_[p].interface);
+  } catch (const std::runtime_error& e) {
+    spdlog::warn("port {}: {}; traffic for the router itself takes the way through the data plane",
+                 config_.ports[p].name, e.what());
   }
 }
 
@@ -147,6 +185,7 @@ void Control::keep_diverting(std::size_t p) {
 void Control::watch_links() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ControlPort& c = control_ports_[p];
+    if (!c.open) continue;
     if (c.divert) keep_diverting(p);
     if (c.in_kernel() && !c.twin) continue;
     const bool up = ports_[p]->link_up();
@@ -165,7 +204,7 @@ void Control::watch_links() {
   if (links_.empty()) return;
   // Each port is asked once, however many are on it: a device of the kernel takes two system calls.
   std::vector<bool> up;
-  for (const auto& port : ports_) up.push_back(port->link_up());
+  for (const auto& port : ports_) up.push_back(port != nullptr && port->link_up());
   for (auto& [index, c] : links_) follow_port(c, up[port_of(c)]);
 }
 

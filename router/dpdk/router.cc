@@ -42,7 +42,7 @@ bool any_kernel_peer(const config::Config& c) {
 }
 
 rte_ring* make_ring(const config::Config& c, std::size_t workers) {
-  if (!any_kernel_peer(c)) return nullptr;
+  if (!any_kernel_peer(c) && !c.router.new_ports) return nullptr;
   const unsigned flags = RING_F_SC_DEQ | (workers == 1 ? RING_F_SP_ENQ : 0u);
   rte_ring* ring = rte_ring_create("punts", kPuntRing, static_cast<int>(rte_socket_id()), flags);
   if (ring == nullptr)
@@ -58,11 +58,13 @@ UnixTime time_of_day() {
 
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash)
     : written_(std::move(config)),
+      running_(written_),
       file_(std::move(file)),
-      snapshot_(std::make_unique<Snapshot>(with_macs(written_))),
+      snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
       pools_("surety", written_, pool_size(written_, plan.worker_cores.size())),
+      ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
       wall_clock_(time_of_day(), clock_.now()),
@@ -72,9 +74,13 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   open_ports();
   make_workers();
   control_ = std::make_unique<Control>(
-      written_, ports_, forwarding_, punts_.get(), pools_.of(0),
+      snapshot_->config, ports_.all(), forwarding_, punts_.get(), pools_.of(0),
       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
-      [this](PortIndex port) { return fabric_->injected(port)->size(); }, snapshot_->interfaces);
+      [this](PortIndex port) {
+        const Handover* ring = fabric_->injected(port);
+        return ring != nullptr ? ring->size() : 0;
+      },
+      snapshot_->interfaces);
 }
 
 Router::~Router() {
@@ -85,7 +91,7 @@ Router::~Router() {
   fabric_.reset();
   void* m = nullptr;
   while (punts_ && rte_ring_sc_dequeue(punts_.get(), &m) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(m));
-  ports_.clear();
+  for (std::size_t p = 0; p < kMaxPorts; ++p) ports_.close(p);
 }
 
 // A frame of this machine's kernel, or of the responder, on its way out of a port.
@@ -96,26 +102,18 @@ bool Router::inject(PortIndex port, rte_mbuf* m) {
 }
 
 void Router::open_ports() {
-  if (any_kernel_peer(snapshot_->config))
-    interface_settings_ = Control::prepare_interfaces(snapshot_->config);
-  std::vector<PortAbility> abilities;
-  for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p) {
-    ports_.push_back(std::make_unique<DpdkPort>(snapshot_->config.ports[p], p, pools_.of(p)));
-    abilities.push_back(ports_.back()->ability());
-  }
-  work_ = plan_work(snapshot_->config, plan_.worker_cores, abilities);
-  for (std::size_t p = 0; p < ports_.size(); ++p) {
-    const WorkPlan::Port& port = work_.ports[p];
-    const bool one_reader = std::equal(port.readers.begin() + 1, port.readers.end(), port.readers.begin());
-    ports_[p]->start(static_cast<std::uint16_t>(port.readers.size()),
-                     one_reader ? Spread::flow : port.spread);
-  }
+  const config::Config& config = snapshot_->config;
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (config.ports[p].exists()) ports_.open(config.ports[p], p);
+  work_ = plan_work(config, plan_.worker_cores, ports_.abilities(config));
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (ports_.is_open(p)) ports_.start(p, work_.ports[p]);
 }
 
 void Router::make_workers() {
   fabric_ = std::make_unique<Fabric>("fabric", work_);
   const WorkerEnvironment environment{*snapshot_,
-                                      ports_,
+                                      ports_.all(),
                                       forwarding_.fib(),
                                       forwarding_.next_hops(),
                                       punts_.get(),
@@ -190,13 +188,14 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   confine();
   try {
     launch();
-    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_->config.router.name, ports_.size(),
-                 work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
+    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_->config.router.name,
+                 written_.ports.size(), work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(5ms);
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
+      if (updated() && waiting_) open_waiting();
       if (updated() && reload.exchange(false, std::memory_order_relaxed)) this->reload();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
@@ -253,11 +252,10 @@ Reading Router::read() {
   r.reloads = reloads_;
   r.last_reload_successful = last_reload_successful_;
   r.uptime_seconds = seconds(now.time_since_epoch());
-  for (std::size_t p = 0; p < r.ports.size(); ++p) {
+  ports_.read(r.ports);
+  for (std::size_t p = 0; p < std::min(r.ports.size(), work_.ports.size()); ++p) {
     PortReading& port = r.ports[p];
     const WorkPlan::Port& work = work_.ports[p];
-    port.up = ports_[p]->link_up();
-    port.rx_missed = ports_[p]->rx_missed();
     port.owner_core = work_.cores[work.owner];
     port.rx_cores.clear();
     for (const std::size_t w : work.readers) port.rx_cores.push_back(work_.cores[w]);
@@ -267,6 +265,7 @@ Reading Router::read() {
   settle_retired(r);
   r.top_flows = top_flows_;
   control_reading_.apply(r);
+  settle_gone(r);
   r.mempool_available = pools_.available();
   r.mempool_size = pools_.buffers();
   return r;

@@ -12,11 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "config/port_places.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
+#include "router/dpdk/port_set.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
-#include "router/dpdk/ports/port.h"
 #include "router/dpdk/watchdog.h"
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
@@ -55,9 +56,18 @@ class Router {
   void load_keys(const config::Config& config);
   void reload();
   bool take_over();
-  std::unique_ptr<Snapshot> next_snapshot(const config::Config& config) const;
-  void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates);
+  void check_buffers(const config::Config& config) const;
+  void go_on_by(config::Config config, const config::PortPlaces& places);
+  void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates,
+               WorkPlan plan);
   bool updated() const;
+  // router_ports.cc
+  class Opening;
+  void open_waiting();
+  void change_devices(const config::Config& next);
+  WorkPlan next_plan(const config::Config& next) const;
+  void withdraw(const config::Config& next);
+  void close_devices();
   void settle();
   void forget_counts() const;
   void open_ports();
@@ -70,14 +80,17 @@ class Router {
   void tick();
   std::optional<Reading> read_workers();
 
-  const config::Config written_;  // at the start; what cannot change of it, did not
+  config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
+  config::Config running_;  // as it is written
   const std::string file_;
+  config::PortPlaces places_;
   std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
-  std::string config_hash_;
+  std::string config_hash_, fall_back_hash_;
   Pools pools_;
-  std::vector<InterfaceSettings> interface_settings_;
-  std::vector<std::unique_ptr<DpdkPort>> ports_;
+  PortSet ports_;
+  bool waiting_ = false;      // there are ports whose devices others had when they came
+  config::Config fall_back_;  // the one before running_: it is taken again if these cannot be opened
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
   std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at

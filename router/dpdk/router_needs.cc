@@ -54,6 +54,18 @@ void remove_sockets(const config::Config& config, Needs& needs) {
       needs.change.push_back(std::filesystem::path(port.device.name).parent_path());
 }
 
+// A device's sockets, and the memory that AF_XDP has the kernel lock; its programs, whose pointers the kernel
+// lets nobody compare without CAP_PERFMON; what says that it is this router's; settings and addresses.
+void open_ports(Needs& needs) {
+  for (const int c : {CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON, CAP_IPC_LOCK})
+    needs.capabilities.insert(c);
+  needs.packet_sockets = true;
+  for (const char* program : {"steer.bpf.o", "guard.bpf.o", "divert.bpf.o"})
+    needs.read.push_back(bpf_object_path(program));
+  for (const char* path : {"/proc/sys/net", "/dev/net/tun"}) needs.change.emplace_back(path);
+  needs.make.push_back(ProcessLock::directory());
+}
+
 }  // namespace
 
 Needs needs_of(const config::Config& config, const std::string& file) {
@@ -72,6 +84,7 @@ Needs needs_of(const config::Config& config, const std::string& file) {
   needs.change.emplace_back(rte_eal_get_runtime_dir());
   needs.change.push_back(ProcessLock::directory());
   remove_sockets(config, needs);
+  if (config.router.new_ports && ::geteuid() == 0) open_ports(needs);
   if (any(config, [](const config::Device& d) { return DpdkPort::peer(d) != KernelPeer::none; })) {
     needs.capabilities.insert(CAP_NET_ADMIN);
     // Settings are given back; a TAP device that somebody has removed is made anew, with its program.

@@ -16,6 +16,7 @@
 #include "config/reload.h"
 #include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/router.h"
+#include "router/dpdk/router_opening.h"
 
 namespace surety {
 
@@ -93,49 +94,69 @@ bool Router::take_over() {
   auto parsed = config::parse_reload_file(written_, file_, hash);
   tell(parsed.diagnostics);
   if (!parsed.ok()) return false;
-  const double read = laps.lap();
-  auto next = next_snapshot(*parsed.config);
-  std::vector<std::unique_ptr<WorkerUpdate>> updates;
-  for (auto& w : workers_) updates.push_back(w->prepare(*next));
-  load_keys(next->config);
-  if (metrics_) metrics_->admit(load_metrics_access(next->config.metrics));
-  const double prepared = laps.lap();
-
-  for (auto& w : workers_)
-    if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
-  publish(std::move(next), std::move(updates));
-  const double published = laps.lap();
-  if (updated()) settle();
-  spdlog::info(
-      "read in {:.1f} ms, prepared in {:.1f} ms, with the workers after {:.1f} ms, routed after {:.1f} ms",
-      read, prepared, published, laps.lap());
+  spdlog::info("read in {:.1f} ms", laps.lap());
+  check_buffers(*parsed.config);
+  config::PortPlaces places = places_;
+  try {
+    go_on_by(with_macs(places.place(*parsed.config)), places);
+  } catch (const PortError& e) {
+    tell(config::port_error(file_, e.port, e.what()));
+    return false;
+  }
+  fall_back_ = std::exchange(running_, std::move(*parsed.config));
+  written_.ports = running_.ports;
   const config::Config& c = snapshot_->config;
   const auto keys = signal_keys_.empty() ? std::vector<SignalKey>() : signal_keys_.back().of(c.router.id);
   spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash,
                c.services.size(), c.rules.size(), c.routes.size(),
                keys.empty() ? "-" : std::to_string(keys.front().id));
   const std::scoped_lock lock(shown_mutex_);
-  config_hash_ = hash;
+  fall_back_hash_ = std::exchange(config_hash_, hash);
   return true;
 }
 
 // What no line of the file is to blame for.
-std::unique_ptr<Snapshot> Router::next_snapshot(const config::Config& config) const {
-  const std::uint32_t wanted = mbuf_count(config, work_.cores.size());
+void Router::check_buffers(const config::Config& config) const {
+  const std::uint32_t wanted = least_buffers(config, work_.cores.size());
   if (wanted > pools_.size_of_each())
     throw std::runtime_error(
-        fmt::format("its queues want {} packet buffers, and there are {}: restart the router, with `dpdk: "
-                    "{{mbufs: ...}}` for more than that",
+        fmt::format("its ports and queues want {} packet buffers, and there are {}: restart the router, with "
+                    "`dpdk: {{mbufs: ...}}` for more than that",
                     wanted, pools_.size_of_each()));
-  if (!serves(work_, config))
-    throw std::runtime_error(
-        "its rules want packets spread over the workers in another way (contracts that cover more than a "
-        "flow "
-        "belong to one worker): restart the router");
-  return std::make_unique<Snapshot>(with_macs(config), *snapshot_);
 }
 
-void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates) {
+void Router::go_on_by(config::Config config, const config::PortPlaces& places) {
+  Laps laps;
+  Opening opening(ports_);
+  const bool waiting = opening.open(config);
+  WorkPlan plan = next_plan(config);
+  opening.start(config, plan);
+  for (std::size_t p = 0; p < plan.ports.size(); ++p)
+    if (plan.ports[p].exists() && !work_.ports[p].exists()) fabric_->open(plan, static_cast<PortIndex>(p));
+  auto next = std::make_unique<Snapshot>(std::move(config), *snapshot_);
+  std::vector<std::unique_ptr<WorkerUpdate>> updates;
+  for (auto& w : workers_) updates.push_back(w->prepare(*next, &plan));
+  for (std::size_t w = 0; w < workers_.size(); ++w) workers_[w]->connect(*updates[w], updates);
+  load_keys(next->config);
+  if (metrics_) metrics_->admit(load_metrics_access(next->config.metrics));
+  change_devices(next->config);
+  const double prepared = laps.lap();
+
+  opening.keep();
+  places_ = places;
+  waiting_ = waiting;
+  for (auto& w : workers_)
+    if (!signal_keys_.empty()) w->use_keys(signal_keys_.back());
+  withdraw(next->config);
+  publish(std::move(next), std::move(updates), std::move(plan));
+  const double published = laps.lap();
+  if (updated()) settle();
+  spdlog::info("prepared in {:.1f} ms, with the workers after {:.1f} ms, routed after {:.1f} ms", prepared,
+               published, laps.lap());
+}
+
+void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates,
+                     WorkPlan plan) {
   const std::scoped_lock lock(workers_mutex_);
   before_ = std::move(snapshot_);
   snapshot_ = std::move(next);
@@ -147,6 +168,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
   {
     const std::scoped_lock shown(shown_mutex_);
+    work_ = std::move(plan);
     rates_.set_committed(committed(*snapshot_));
     shown_interfaces_ = snapshot_->interfaces;
   }
@@ -163,6 +185,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
 void Router::settle() {
   if (!before_) return;
   control_->configure(snapshot_->config, snapshot_->interfaces);
+  close_devices();
   updates_.clear();
   before_.reset();
 }

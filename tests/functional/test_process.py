@@ -62,14 +62,18 @@ def test_only_our_own_commands_are_answered(pair):
 
 
 DAC_READ_SEARCH = 2
-CAPABILITIES = {"NET_ADMIN": 12, "BPF": 39}  # linux/capability.h
+CAPABILITIES = {"NET_ADMIN": 12, "NET_RAW": 13, "IPC_LOCK": 14, "PERFMON": 38, "BPF": 39}  # linux/capability.h
 
 
-@pytest.mark.parametrize("device,main_thread", [("af_packet", ["NET_ADMIN", "BPF"]), ("af_xdp", ["NET_ADMIN", "BPF"]), ("null", [])])
-def test_a_running_router_may_do_little(pair, device, main_thread):
-    """No new privileges, system calls filtered, and of root's capabilities what one thread needs to follow the kernel."""
+@pytest.mark.parametrize("device,new_ports,main_thread",
+                         [("af_packet", "off", ["NET_ADMIN", "BPF"]), ("af_xdp", "off", ["NET_ADMIN", "BPF"]), ("null", "off", [])]
+                         + [(device, "on", list(CAPABILITIES)) for device in ("af_packet", "af_xdp", "null")])
+def test_a_running_router_may_do_little(pair, device, new_ports, main_thread):
+    """No new privileges, system calls filtered, and of root's capabilities what one thread needs to follow the kernel, and to open ports."""
     yaml = ports(device) if device != "null" else "ports: {lan0: {device: null}, wan0: {device: null, trust: core}}\n"
-    with Router(pair.router, yaml + TWO_WORKERS) as router:
+    router = Router(pair.router, yaml + TWO_WORKERS)
+    router.path.write_text(router.path.read_text().replace("router: {", f"router: {{new_ports: {new_ports}, "))
+    with router:
         pid, needed = router.process.pid, sum(1 << CAPABILITIES[name] for name in main_thread)
         log = "system calls of a router, files and TCP by Landlock"
         wait_for(lambda: "forwards between" in router.stderr())
@@ -77,6 +81,8 @@ def test_a_running_router_may_do_little(pair, device, main_thread):
         for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
             shown = status(task.name)
             assert (shown["NoNewPrivs"], shown["Seccomp"]) == ("1", "2"), shown["Name"]
+            filters = 2 if new_ports == "on" and int(task.name) != pid else 1
+            assert int(shown["Seccomp_filters"]) == filters, "no packet sockets for others"
             for kind in ("CapEff", "CapPrm", "CapInh"):
                 allowed = needed if int(task.name) == pid and kind != "CapInh" else 0
                 assert int(shown[kind], 16) == allowed, (shown["Name"], kind)

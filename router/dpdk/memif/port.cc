@@ -48,7 +48,10 @@ Port::Port(const Terms& terms, const std::string& path, bool server, rte_mempool
       receive_(terms.receive_queues),
       wakes_(terms.receive_queues) {
   if (!event_) throw std::system_error(errno, std::generic_category());
-  thread_ = start([this](const std::stop_token& stop) { run(stop); });
+  thread_ = start([this](const std::stop_token& stop) {
+    Confinement::join_others();
+    run(stop);
+  });
 }
 
 Port::~Port() {

@@ -237,9 +237,30 @@ WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& co
   WorkPlan plan;
   plan.cores = cores;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
-    plan.ports.push_back(plan_port(config, p, cores, abilities[p]));
+    plan.ports.push_back(config.ports[p].exists() ? plan_port(config, p, cores, abilities[p])
+                                                  : WorkPlan::Port{});
   plan_dispatch(plan, config, plan_together(plan, config));
   check_dispatch(plan, config);
+  return plan;
+}
+
+WorkPlan plan_on(const WorkPlan& before, const config::Config& config,
+                 const std::vector<PortAbility>& abilities) {
+  WorkPlan plan = plan_work(config, before.cores, abilities);
+  const auto stays = [&](std::size_t p) { return before.ports[p].exists() && plan.ports[p].exists(); };
+  const WorkPlan::Port* model = nullptr;  // of the joint ports
+  const std::vector<std::size_t> joint = joint_ports(config);
+  for (const std::size_t p : joint)
+    if (stays(p)) model = &before.ports[p];
+  for (const std::size_t p : joint) {
+    WorkPlan::Port& port = plan.ports[p];
+    if (stays(p) || model == nullptr) continue;
+    port.spread = model->spread;
+    port.dispatch = model->dispatch;
+    if (!model->dispatch) port.readers.assign(port.readers.size(), model->readers[0]);
+  }
+  for (std::size_t p = 0; p < plan.ports.size(); ++p)
+    if (stays(p)) plan.ports[p] = before.ports[p];
   return plan;
 }
 

@@ -54,9 +54,10 @@ struct PortAbility {
 struct WorkPlan {
   struct Port {
     std::size_t owner = 0;             // worker (not core) that queues and transmits
-    std::vector<std::size_t> readers;  // by receive queue
+    std::vector<std::size_t> readers;  // by receive queue; none: there is no such port
     Spread spread = Spread::none;
     bool dispatch = false;  // its only reader hands packets on to all workers
+    bool exists() const { return !readers.empty(); }
   };
   std::vector<unsigned> cores;  // by worker
   std::vector<Port> ports;
@@ -67,6 +68,13 @@ struct WorkPlan {
 // is no worker, or has packets of one contract received by several.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
+
+// The plan for the next configuration of a router that runs: ports that `before` has stay as they are there,
+// those that have gone are in it no more, and what is new is dealt out as plan_work() does, or as the ports
+// that it shares contracts with. Throws as that does; whether the plan serves() its configuration is for the
+// caller to ask.
+WorkPlan plan_on(const WorkPlan& before, const config::Config& config,
+                 const std::vector<PortAbility>& abilities);
 
 // Whether workers that go by a plan do right by another configuration with the same ports: packets of one
 // contract come to one worker, though plan_work() might have dealt out the rest in another way.

@@ -10,7 +10,8 @@ constexpr unsigned kInjected = 1024;
 }  // namespace
 
 Fabric::Fabric(const std::string& name, const WorkPlan& plan)
-    : owner_(plan.cores.size()),
+    : name_(name),
+      owner_(plan.cores.size()),
       dispatched_(plan.ports.size()),
       injected_(plan.ports.size()),
       signals_(plan.cores.size()) {
@@ -24,14 +25,22 @@ Fabric::Fabric(const std::string& name, const WorkPlan& plan)
             std::make_unique<SignalRing>(fmt::format("{}-s{}-{}", name, w, to), kSignalRingSize);
   }
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
-    injected_[p] = std::make_unique<Handover>(fmt::format("{}-i{}", name, p), kInjected);
     dispatched_[p].resize(workers);
-    for (std::size_t w = 0; w < workers; ++w) {
-      if (w != plan.ports[p].owner)
-        owner_[w][p] = std::make_unique<EgressHandover>(fmt::format("{}-o{}-{}", name, w, p));
-      if (plan.ports[p].dispatch && w != plan.ports[p].readers[0])
-        dispatched_[p][w] = std::make_unique<Handover>(fmt::format("{}-d{}-{}", name, p, w));
-    }
+    if (plan.ports[p].exists()) open(plan, static_cast<PortIndex>(p));
+  }
+}
+
+void Fabric::open(const WorkPlan& plan, PortIndex port) {
+  const WorkPlan::Port& p = plan.ports[port];
+  injected_[port].reset();  // two rings of one name cannot be
+  injected_[port] = std::make_unique<Handover>(fmt::format("{}-i{}", name_, port), kInjected);
+  for (std::size_t w = 0; w < plan.cores.size(); ++w) {
+    owner_[w][port].reset();
+    dispatched_[port][w].reset();
+    if (w != p.owner)
+      owner_[w][port] = std::make_unique<EgressHandover>(fmt::format("{}-o{}-{}", name_, w, port));
+    if (p.dispatch && w != p.readers[0])
+      dispatched_[port][w] = std::make_unique<Handover>(fmt::format("{}-d{}-{}", name_, port, w));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings between workers: made once, before they run.
+// The rings between workers: made before they run, and those of a port before it comes.
 //
 // Each ring has one writer and one reader. Where there is one worker there are none but
 // those of the control thread.
@@ -24,6 +24,10 @@ class Fabric {
   // Throws std::runtime_error without memory.
   Fabric(const std::string& name, const WorkPlan& plan);
 
+  // The rings of a port that comes, in place of those of one that nobody knows any more.
+  // Throws std::runtime_error without memory.
+  void open(const WorkPlan& plan, PortIndex port);
+
   // From `worker` to the owner of `port`; null: it is the owner.
   EgressHandover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
   // From the reader of `port`, which dispatches, to `worker`; null: that is the reader, or it does not.
@@ -34,6 +38,7 @@ class Fabric {
   SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }
 
  private:
+  const std::string name_;
   std::vector<std::vector<std::unique_ptr<EgressHandover>>> owner_;
   std::vector<std::vector<std::unique_ptr<Handover>>> dispatched_;
   std::vector<std::unique_ptr<Handover>> injected_;

@@ -7,25 +7,43 @@
 
 namespace surety {
 
-Receiver::Receiver(const WorkerContext& context, std::uint64_t dispatch_seed) : context_(context) {
+Receiver::Receiver(const WorkerContext& context, std::uint64_t dispatch_seed)
+    : context_(context), dispatch_seed_(dispatch_seed), sources_(prepare(context.plan)) {
   static_assert(kMaxWorkers <= 64, "dispatched_to_ has a bit for each");
-  const std::size_t self = context.index;
-  for (std::size_t p = 0; p < context.plan.ports.size(); ++p) {
+}
+
+Receiver::Sources Receiver::prepare(const WorkPlan& next) const {
+  Sources sources;
+  const std::size_t self = context_.index;
+  for (std::size_t p = 0; p < next.ports.size(); ++p) {
     const auto port = static_cast<PortIndex>(p);
-    const WorkPlan::Port& plan = context.plan.ports[p];
-    dispatch_.emplace_back(plan.spread, context.plan.cores.size(), dispatch_seed);
+    const WorkPlan::Port& plan = next.ports[p];
+    sources.dispatch.emplace_back(plan.spread, next.cores.size(), dispatch_seed_);
     for (std::size_t q = 0; q < plan.readers.size(); ++q)
-      if (plan.readers[q] == self)
-        sources_.push_back({port, static_cast<std::uint16_t>(q), plan.dispatch, nullptr});
-    if (Handover* ring = context.fabric != nullptr ? context.fabric->dispatched(port, self) : nullptr)
-      sources_.push_back({port, 0, false, ring});
+      if (plan.readers[q] == self && context_.ports[p] != nullptr)
+        sources.all.push_back(
+            {port, static_cast<std::uint16_t>(q), plan.dispatch, context_.ports[p].get(), nullptr});
+    const bool known = plan.exists() || context_.plan.ports[p].exists();
+    if (Handover* ring =
+            known && context_.fabric != nullptr ? context_.fabric->dispatched(port, self) : nullptr)
+      sources.all.push_back({port, 0, false, nullptr, ring});
   }
+  return sources;
+}
+
+bool Receiver::adopt(Sources& sources, Sleeper& sleeper) {
+  const bool same = sources_.all == sources.all;
+  for (const Source& s : sources_.all)
+    if (!same && s.device != nullptr)
+      for (const int fd : s.device->wake_fds(s.queue)) sleeper.unwatch(fd);
+  std::swap(sources_, sources);
+  return same ? all_wake_ : watch(sleeper);
 }
 
 std::size_t Receiver::receive(Ingress& ingress, Time now) {
   std::size_t total = 0;
   std::array<rte_mbuf*, kVector> burst;
-  for (const Source& source : sources_) {
+  for (const Source& source : sources_.all) {
     std::size_t n = take(source, burst);
     if (n == 0) continue;
     total += n;
@@ -42,7 +60,7 @@ std::size_t Receiver::take(const Source& source, std::span<rte_mbuf*> room) cons
     for (std::size_t i = 0; i < n; ++i) rte_prefetch0(room[i]);
     return n;
   }
-  return receiving_ ? context_.ports[source.port]->receive(source.queue, room) : 0;
+  return receiving_ ? source.device->receive(source.queue, room) : 0;
 }
 
 // Hands packets on to the workers that have their flows; how many stay, in front and in order.
@@ -54,7 +72,7 @@ std::size_t Receiver::dispatch(std::span<rte_mbuf*> burst, PortIndex port) {
   for (std::size_t i = 0; i < burst.size(); ++i) {
     if (i + 8 < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + 8], void*));
     rte_mbuf* m = burst[i];
-    const std::size_t w = dispatch_[port]({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
+    const std::size_t w = sources_.dispatch[port]({rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len});
     to[w][count[w]++] = m;
   }
   const std::size_t self = context_.index;
@@ -74,26 +92,25 @@ std::size_t Receiver::dispatch(std::span<rte_mbuf*> burst, PortIndex port) {
 }
 
 bool Receiver::dispatched_waits() const {
-  return std::any_of(sources_.begin(), sources_.end(),
+  return std::any_of(sources_.all.begin(), sources_.all.end(),
                      [](const Source& s) { return s.dispatched != nullptr && !s.dispatched->empty(); });
 }
 
-bool Receiver::watch(Sleeper& sleeper) const {
-  bool all_wake = true;
-  for (const Source& s : sources_) {
-    if (s.dispatched != nullptr) continue;  // who fills a ring wakes its reader
-    const auto fds = context_.ports[s.port]->wake_fds(s.queue);
-    all_wake = all_wake && !fds.empty();
-    for (const int fd : fds) sleeper.watch(fd);
+bool Receiver::watch(Sleeper& sleeper) {
+  all_wake_ = true;
+  for (const Source& s : sources_.all) {
+    if (s.device == nullptr) continue;  // who fills a ring wakes its reader
+    const auto fds = s.device->wake_fds(s.queue);
+    all_wake_ = all_wake_ && !fds.empty();
+    for (const int fd : fds) all_wake_ = sleeper.watch(fd) && all_wake_;
   }
-  return all_wake;
+  return all_wake_;
 }
 
 void Receiver::arm(bool on) const {
-  for (const Source& s : sources_) {
-    if (s.dispatched != nullptr) continue;
-    DpdkPort& port = *context_.ports[s.port];
-    on ? port.arm(s.queue) : port.disarm(s.queue);
+  for (const Source& s : sources_.all) {
+    if (s.device == nullptr) continue;
+    on ? s.device->arm(s.queue) : s.device->disarm(s.queue);
   }
 }
 

@@ -32,26 +32,38 @@ class Receiver {
   // The workers, a bit each, to whom something was dispatched since the last call.
   std::uint64_t take_dispatched() { return std::exchange(dispatched_to_, 0); }
 
-  // Has `sleeper` woken by what the devices receive; false: there is one that cannot tell.
-  bool watch(Sleeper& sleeper) const;
-  // Around a sleep: devices interrupt, or do not.
-  void arm(bool on) const;
-
- private:
   struct Source {
     PortIndex port = 0;
     std::uint16_t queue = 0;
     bool dispatch = false;           // to all workers, by flow
-    Handover* dispatched = nullptr;  // not a queue: what the port's reader has dispatched to this worker
+    DpdkPort* device = nullptr;      // null: not a queue, but ...
+    Handover* dispatched = nullptr;  // ... what the port's reader has dispatched to this worker
+    friend bool operator==(const Source&, const Source&) = default;
   };
+  struct Sources {
+    std::vector<Source> all;
+    std::vector<Dispatch> dispatch;  // by port
+  };
+  // What another plan gives this worker to receive: a device that is not open yet, nothing. Of a port that
+  // goes with the plan, it still takes what is in the ring. Any thread.
+  Sources prepare(const WorkPlan& plan) const;
+  // Goes on by them, and has `sleeper` woken by these instead; leaves those before there. false: as watch().
+  bool adopt(Sources& sources, Sleeper& sleeper);
+
+  // Has `sleeper` woken by what the devices receive; false: there is one that cannot tell.
+  bool watch(Sleeper& sleeper);
+  // Around a sleep: devices interrupt, or do not.
+  void arm(bool on) const;
+
+ private:
   std::size_t take(const Source& source, std::span<rte_mbuf*> room) const;
   std::size_t dispatch(std::span<rte_mbuf*> burst, PortIndex port);
 
   const WorkerContext context_;
-  std::vector<Source> sources_;
-  std::vector<Dispatch> dispatch_;  // by port
+  const std::uint64_t dispatch_seed_;
+  Sources sources_;
   std::uint64_t dispatched_to_ = 0;
-  bool receiving_ = true;
+  bool receiving_ = true, all_wake_ = false;
 };
 
 }  // namespace surety

@@ -29,17 +29,17 @@ timespec to_timespec(Duration d) {
 Sleeper::Sleeper()
     : epoll_(must(epoll_create1(EPOLL_CLOEXEC), "cannot make an epoll descriptor")),
       event_(must(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "cannot make an eventfd")) {
-  watch(event_.get());
+  if (!watch(event_.get()))
+    throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
 }
 
 void Sleeper::tighten_timer() {
   prctl(PR_SET_TIMERSLACK, 1ul);
 }
 
-void Sleeper::watch(int fd) {
+bool Sleeper::watch(int fd) {
   epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST) return;
-  throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
 }
 
 void Sleeper::unwatch(int fd) {

@@ -24,8 +24,8 @@ class Sleeper {
   // For the worker's thread.
   // The kernel rounds every sleep up by its timer slack, 50 us unless a thread asks for less: this one does.
   static void tighten_timer();
-  // Readable: something to receive. Before the first sleep; it must stay open. Twice is once.
-  void watch(int fd);
+  // Readable: something to receive. It must stay open. Twice is once. False: the kernel has no room for it.
+  bool watch(int fd);
   void unwatch(int fd);
   void prepare();
   // Until a watched descriptor is readable, wake(), or `at_most` has passed.

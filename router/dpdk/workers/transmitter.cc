@@ -21,20 +21,29 @@ std::uint64_t seed_of(std::uint64_t worker, PortIndex port) {
 
 Transmitter::Transmitter(const WorkerContext& context, const Snapshot& snapshot, bool signals,
                          std::uint64_t seed, Time now)
-    : context_(context), seed_(seed), egresses_(context.plan.ports.size()) {
-  const Fabric* fabric = context.fabric;
+    : context_(context), signals_(signals), seed_(seed), egresses_(context.plan.ports.size()) {
+  ports_.reserve(egresses_.size());
   for (std::size_t i = 0; i < egresses_.size(); ++i) {
-    if (context.plan.ports[i].owner != context.index) continue;
+    if (!context.plan.ports[i].exists() || context.plan.ports[i].owner != context.index) continue;
     const auto p = static_cast<PortIndex>(i);
     egresses_[p] =
         std::make_unique<Egress>(snapshot, p, context.counters[p], context.disposal, now, seed_of(seed, p));
     egresses_[p]->enable_signals(signals);
-    Port& port = ports_.emplace_back(
-        Port{p, egresses_[p].get(), {}, fabric != nullptr ? fabric->injected(p) : nullptr});
-    for (std::size_t w = 0; w < context.plan.cores.size(); ++w)
-      if (w != context.index) port.handed.push_back(fabric->to_owner(w, p));
+    ports_.push_back(port_of(p, *egresses_[p], context.plan));
   }
   use(snapshot);
+}
+
+Transmitter::Port Transmitter::port_of(PortIndex index, Egress& egress, const WorkPlan& plan) const {
+  const Fabric* fabric = context_.fabric;
+  Port port{.index = index,
+            .egress = &egress,
+            .device = context_.ports[index].get(),
+            .handed = {},
+            .injected = fabric != nullptr ? fabric->injected(index) : nullptr};
+  for (std::size_t w = 0; w < plan.cores.size(); ++w)
+    if (w != context_.index) port.handed.push_back(fabric->to_owner(w, index));
+  return port;
 }
 
 void Transmitter::advance(Time now) {
@@ -43,27 +52,31 @@ void Transmitter::advance(Time now) {
 
 std::size_t Transmitter::take_over(Time now) {
   std::size_t total = 0;
+  for (const Port& port : ports_) total += take_over(port, now);
+  return total;
+}
+
+std::size_t Transmitter::take_over(const Port& port, Time now) {
+  std::size_t total = 0;
   std::array<HandedPacket, kVector> handed;
-  for (const Port& port : ports_) {
-    PortCounters& counters = context_.counters[port.index];
-    for (EgressHandover* ring : port.handed) {
-      const std::size_t n = ring->dequeue(handed);
-      if (n == 0) continue;
-      counters.taken_over += n;
-      // The first to touch them will be the transmission.
-      for (const HandedPacket& h : std::span(handed).first(n)) rte_prefetch0(h.mbuf());
-      port.egress->enqueue_handed({handed.data(), n}, now);
-      total += n;
-    }
-    if (port.injected != nullptr && !port.injected->empty()) {
-      std::array<rte_mbuf*, kVector> burst;
-      const std::size_t n = port.injected->dequeue(burst);
-      counters.originated += n;
-      port.egress->enqueue_own({burst.data(), n}, now);
-      total += n;
-    }
-    context_.disposal.flush();
+  PortCounters& counters = context_.counters[port.index];
+  for (EgressHandover* ring : port.handed) {
+    const std::size_t n = ring->dequeue(handed);
+    if (n == 0) continue;
+    counters.taken_over += n;
+    // The first to touch them will be the transmission.
+    for (const HandedPacket& h : std::span(handed).first(n)) rte_prefetch0(h.mbuf());
+    port.egress->enqueue_handed({handed.data(), n}, now);
+    total += n;
   }
+  if (port.injected != nullptr && !port.injected->empty()) {
+    std::array<rte_mbuf*, kVector> burst;
+    const std::size_t n = port.injected->dequeue(burst);
+    counters.originated += n;
+    port.egress->enqueue_own({burst.data(), n}, now);
+    total += n;
+  }
+  context_.disposal.flush();
   return total;
 }
 
@@ -79,6 +92,8 @@ std::size_t Transmitter::transmit(Time now) {
 }
 
 std::size_t Transmitter::transmit(Port& port, Time now) {
+  if (port.device == nullptr) [[unlikely]]
+    return 0;
   if (!port.blocked()) {
     port.begin = 0;
     port.end = port.egress->transmit(port.mbufs, now);
@@ -88,8 +103,7 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   }
   std::uint64_t bytes = 0;
   for (std::size_t i = port.begin; i < port.end; ++i) bytes += port.mbufs[i]->pkt_len;
-  const std::size_t sent =
-      context_.ports[port.index]->transmit({port.mbufs.data() + port.begin, port.end - port.begin});
+  const std::size_t sent = port.device->transmit({port.mbufs.data() + port.begin, port.end - port.begin});
   PortCounters& c = context_.counters[port.index];
   c.tx_packets += sent;
   port.begin += sent;
@@ -150,17 +164,49 @@ bool Transmitter::sent() const {
   });
 }
 
-std::vector<std::unique_ptr<EgressUpdate>> Transmitter::prepare(const Snapshot& snapshot, Time now) const {
-  std::vector<std::unique_ptr<EgressUpdate>> updates(egresses_.size());
-  for (const Port& port : ports_)
-    updates[port.index] = Egress::prepare(snapshot, port.index, now, seed_of(seed_, port.index));
-  return updates;
+Transmitter::Update Transmitter::prepare(const Snapshot& snapshot, const WorkPlan& plan, Time now) const {
+  Update update;
+  update.egresses.resize(egresses_.size());
+  update.fresh.resize(egresses_.size());
+  update.devices.resize(egresses_.size());
+  for (std::size_t i = 0; i < egresses_.size(); ++i) {
+    const auto p = static_cast<PortIndex>(i);
+    const WorkPlan::Port &before = context_.plan.ports[p], &next = plan.ports[p];
+    if (next.exists()) update.devices[p] = context_.ports[p].get();
+    if (before.exists() && before.owner == context_.index)
+      update.egresses[p] = Egress::prepare(snapshot, p, now, seed_of(seed_, p));
+    if (before.exists() || !next.exists() || next.owner != context_.index) continue;
+    update.fresh[p] = std::make_unique<Egress>(snapshot, p, context_.counters[p], context_.disposal, now,
+                                               seed_of(seed_, p));
+    update.fresh[p]->enable_signals(signals_);
+    update.ports.push_back(port_of(p, *update.fresh[p], plan));
+  }
+  return update;
 }
 
-void Transmitter::adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, const Snapshot& snapshot,
-                        Time now) {
+void Transmitter::adopt(Update& update, const Snapshot& snapshot, Time now) {
+  const auto over = [&](const Port& port) { return update.egresses[port.index] == nullptr; };
+  for (const Port& port : ports_)
+    while (over(port) && take_over(port, now) > 0) {
+    }
+  std::erase_if(ports_, over);
+  for (Port& port : ports_) {
+    port.egress->adopt(*update.egresses[port.index], now);
+    port.device = update.devices[port.index];
+    if (!snapshot.config.ports[port.index].exists()) drop_taken(port);
+  }
+  for (Port& port : update.ports) {
+    egresses_[port.index].swap(update.fresh[port.index]);
+    ports_.push_back(std::move(port));
+  }
   use(snapshot);
-  for (const Port& port : ports_) port.egress->adopt(*updates[port.index], now);
+}
+
+// What the device of a port that goes has not accepted.
+void Transmitter::drop_taken(Port& port) {
+  for (; port.begin != port.end; ++port.begin)
+    context_.disposal.drop(port.mbufs[port.begin], port.index, DropReason::port_gone);
+  context_.disposal.flush();
 }
 
 void Transmitter::fill(Reading& r, const Snapshot& snapshot) const {

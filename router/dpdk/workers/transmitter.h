@@ -43,9 +43,12 @@ class Transmitter {
   // Nothing is queued at these ports, or on its way to them from other workers.
   bool sent() const;
 
-  // A snapshot with the same ports: prepare() on any thread, adopt() between two turns.
-  std::vector<std::unique_ptr<EgressUpdate>> prepare(const Snapshot& snapshot, Time now) const;
-  void adopt(std::span<const std::unique_ptr<EgressUpdate>> updates, const Snapshot& snapshot, Time now);
+  // Another snapshot, and perhaps another plan: prepare() on any thread, adopt() between two turns. What is
+  // queued for a port that goes is dropped. Its Egress stays until another port has its place, for others may
+  // ask it of alpha; what they hand over to it meanwhile is taken, and dropped, until the next update.
+  struct Update;
+  Update prepare(const Snapshot& snapshot, const WorkPlan& plan, Time now) const;
+  void adopt(Update& update, const Snapshot& snapshot, Time now);
 
   // The rows of these ports but for their counters; allocates nothing.
   void fill(Reading& r, const Snapshot& snapshot) const;
@@ -56,6 +59,7 @@ class Transmitter {
   struct Port {
     PortIndex index;
     Egress* egress;
+    DpdkPort* device;                        // null: not open yet, or no more
     std::vector<EgressHandover*> handed;     // by each other worker
     Handover* injected;                      // by the control thread; null: there is none
     std::array<rte_mbuf*, kVector> mbufs{};  // taken from the egress, and not accepted by the device yet:
@@ -64,16 +68,27 @@ class Transmitter {
 
     bool blocked() const { return begin != end; }
   };
+  Port port_of(PortIndex index, Egress& egress, const WorkPlan& plan) const;
+  std::size_t take_over(const Port& port, Time now);
+  void drop_taken(Port& port);
   std::size_t transmit(Port& port, Time now);
   void use(const Snapshot& snapshot);
   void tag(Port& port);
   static bool handed_empty(const Port& port);
 
   const WorkerContext context_;
+  bool signals_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Egress>> egresses_;
   std::vector<Port> ports_;
   Priorities priorities_{};
+};
+
+struct Transmitter::Update {
+  std::vector<std::unique_ptr<EgressUpdate>> egresses;  // by port, of those that go on or go; null: none
+  std::vector<std::unique_ptr<Egress>> fresh;           // the same, of those that come; then those before
+  std::vector<Port> ports;                              // of these
+  std::vector<DpdkPort*> devices;                       // by port
 };
 
 }  // namespace surety

@@ -20,7 +20,7 @@ std::vector<KernelPeer> kernel_peers(const config::Config& c) {
 
 std::vector<MacAddress> macs(std::span<const std::unique_ptr<DpdkPort>> ports) {
   std::vector<MacAddress> v;
-  for (const auto& p : ports) v.push_back(p->mac());
+  for (const auto& p : ports) v.push_back(p != nullptr ? p->mac() : MacAddress{});
   return v;
 }
 
@@ -33,7 +33,7 @@ WorkPlan alone(const WorkerEnvironment& e, unsigned core) {
   plan.cores = {core};
   for (const auto& port : e.ports) {
     WorkPlan::Port& p = plan.ports.emplace_back();
-    p.readers.assign(port->rx_queues(), 0);
+    if (port != nullptr) p.readers.assign(port->rx_queues(), 0);
   }
   return plan;
 }
@@ -67,7 +67,9 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
                 [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
       idle_(IdleParams{}, receiver_.watch(sleeper_)),
-      last_tsc_(rte_rdtsc()) {}
+      last_tsc_(rte_rdtsc()) {
+  disposal_.adopt(kernel_peers(e.snapshot.config), e.snapshot.config.port_count());
+}
 
 Worker::~Worker() {
   transmitter_.discard(options_.clock.now());
@@ -77,6 +79,7 @@ Worker::~Worker() {
 void Worker::connect(std::span<const std::unique_ptr<Worker>> all) {
   const std::size_t self = context_.index;
   for (std::size_t p = 0; p < plan_.ports.size(); ++p) {
+    if (!plan_.ports[p].exists()) continue;
     const std::size_t owner = plan_.ports[p].owner;
     const Transmitter& transmitter = owner == self ? transmitter_ : all[owner]->transmitter_;
     outlets_[p].egress = transmitter.egresses()[p].get();
@@ -207,14 +210,29 @@ Time Worker::next_event(Time now) const {
   return transmitter_.blocked() ? now : std::min(ingress_->next_event(), transmitter_.next_event(now));
 }
 
-std::unique_ptr<WorkerUpdate> Worker::prepare(const Snapshot& snapshot) const {
+std::unique_ptr<WorkerUpdate> Worker::prepare(const Snapshot& snapshot, const WorkPlan* plan) const {
+  const WorkPlan& next = plan != nullptr ? *plan : plan_;
   return std::make_unique<WorkerUpdate>(
       WorkerUpdate{.snapshot = snapshot,
                    .services = std::vector<ServiceCounters>(snapshot.services.size()),
                    .filters = std::vector<std::uint64_t>(snapshot.filters.counters()),
-                   .egresses = transmitter_.prepare(snapshot, options_.clock.now()),
+                   .plan = next,
+                   .sources = receiver_.prepare(next),
+                   .egresses = transmitter_.prepare(snapshot, next, options_.clock.now()),
+                   .outlets = std::vector<Outlet>(next.ports.size()),
                    .reading = blank_reading(snapshot, options_.core),
-                   .queues = signal_queues(snapshot)});
+                   .queues = signal_queues(snapshot, next),
+                   .peers = kernel_peers(snapshot.config)});
+}
+
+void Worker::connect(WorkerUpdate& update, std::span<const std::unique_ptr<WorkerUpdate>> all) const {
+  for (std::size_t p = 0; p < update.plan.ports.size(); ++p) {
+    const WorkPlan::Port& port = update.plan.ports[p];
+    if (plan_.ports[p].exists() || !port.exists()) continue;
+    update.outlets[p].egress = all[port.owner]->egresses.fresh[p].get();
+    if (port.owner != context_.index)
+      update.outlets[p].owner = context_.fabric->to_owner(context_.index, static_cast<PortIndex>(p));
+  }
 }
 
 void Worker::update(WorkerUpdate& update) {
@@ -227,6 +245,7 @@ void Worker::adopt(Time now) {
   const std::uint64_t began = rte_rdtsc();
   std::copy(service_counters_.begin(), service_counters_.end(), update.services.begin());
   service_counters_.swap(update.services);
+  adopt_ports(update);
   transmitter_.adopt(update.egresses, update.snapshot, now);
   ingress_->adopt(update.snapshot, service_counters_, update.filters, now);
   signals_.adopt(update.snapshot, now);
@@ -235,11 +254,25 @@ void Worker::adopt(Time now) {
   update_.store(nullptr, std::memory_order_release);
 }
 
+void Worker::adopt_ports(WorkerUpdate& update) {
+  for (std::size_t p = 0; p < update.outlets.size(); ++p) {
+    if (update.outlets[p].egress != nullptr) {
+      outlets_[p] = update.outlets[p];
+      start_anew(port_counters_[p], gone_);
+    }
+    if (update.egresses.devices[p] != nullptr) macs_[p] = update.egresses.devices[p]->mac();
+  }
+  std::swap(plan_, update.plan);
+  idle_ = IdlePolicy(IdleParams{}, receiver_.adopt(update.sources, sleeper_));
+  disposal_.adopt(update.peers, update.snapshot.config.port_count());
+}
+
 void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
   for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
   const auto filtered = ingress_->filter_counts();
   for (std::size_t f = 0; f < filtered.size(); ++f) r.filters[f].packets = filtered[f];
+  r.gone = gone_;
   transmitter_.fill(r, snapshot);
   r.flows = ingress_->flows().size();
   r.workers[0].counters = counters_;
@@ -247,18 +280,20 @@ void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   r.stages = meter_.counters();
 }
 
-std::vector<SignallingNumbers::Queue> Worker::signal_queues(const Snapshot& snapshot) const {
+std::vector<SignallingNumbers::Queue> Worker::signal_queues(const Snapshot& snapshot,
+                                                            const WorkPlan& plan) const {
   std::vector<SignallingNumbers::Queue> queues;
-  for (std::size_t p = 0; p < plan_.ports.size(); ++p)
-    for (std::size_t c = 0; plan_.ports[p].owner == context_.index && c < snapshot.queues[p].classes.size();
-         ++c)
+  for (std::size_t p = 0; p < plan.ports.size(); ++p) {
+    if (!plan.ports[p].exists() || plan.ports[p].owner != context_.index) continue;
+    for (std::size_t c = 0; c < snapshot.queues[p].classes.size(); ++c)
       queues.push_back({static_cast<std::uint8_t>(p), static_cast<std::uint8_t>(c), {}});
+  }
   return queues;
 }
 
 SignallingCopy Worker::signalling_copy(const Snapshot& snapshot) const {
   return {{signals_.sender(), ingress_->interceptor().gate(), ingress_->clocks(), ingress_->signals()},
-          signal_queues(snapshot)};
+          signal_queues(snapshot, plan_)};
 }
 
 std::uint64_t Worker::drops(DropReason reason) const {

@@ -91,9 +91,13 @@ class Worker {
   // thread. Only where it has had keys from the start.
   void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
 
-  // Everything that this worker needs to go on by another snapshot with the same ports, which must outlive it
-  // or the next one. Any thread.
-  std::unique_ptr<WorkerUpdate> prepare(const Snapshot& snapshot) const;
+  // Everything that this worker needs to go on by another snapshot, which must outlive it or the next one,
+  // and by another plan, where ports come or go; null: by the same. A port that comes has its rings in the
+  // fabric already, and stands where there was none in the last two snapshots; so does a port whose device
+  // has been opened since. Any thread, while it is updated().
+  std::unique_ptr<WorkerUpdate> prepare(const Snapshot& snapshot, const WorkPlan* plan = nullptr) const;
+  // Where ports come, once all workers (by index) have prepared theirs.
+  void connect(WorkerUpdate& update, std::span<const std::unique_ptr<WorkerUpdate>> all) const;
   // From its next turn on it goes by that one. `update` stays until updated(), and nobody read()s until then.
   // From any thread.
   void update(WorkerUpdate& update);
@@ -125,22 +129,24 @@ class Worker {
   bool work_waits() const;
   unsigned thread() const { return static_cast<unsigned>(context_.index); }
   void adopt(Time now);
+  void adopt_ports(WorkerUpdate& update);
   void fill(Reading& r, const Snapshot& snapshot) const;
-  std::vector<SignallingNumbers::Queue> signal_queues(const Snapshot& snapshot) const;
+  std::vector<SignallingNumbers::Queue> signal_queues(const Snapshot& snapshot, const WorkPlan& plan) const;
   SignallingCopy signalling_copy(const Snapshot& snapshot) const;
 
-  const WorkPlan plan_;
+  WorkPlan plan_;
   const WorkerOptions options_;
   std::vector<PortCounters> port_counters_;
+  PortCounters gone_;  // of ports whose places others have now
   std::vector<ServiceCounters> service_counters_;
   InterfaceCounters interface_counters_;
   WorkerCounters counters_;
   StageMeter meter_;
   PacketDisposal disposal_;
   const WorkerContext context_;
-  const std::vector<MacAddress> macs_;  // by port
-  std::vector<Outlet> outlets_;         // the same
-  std::vector<Worker*> others_;         // by worker; null: this one
+  std::vector<MacAddress> macs_;  // by port
+  std::vector<Outlet> outlets_;   // the same
+  std::vector<Worker*> others_;   // by worker; null: this one
   Receiver receiver_;
   SignalExchange signals_;
   Transmitter transmitter_;

@@ -23,6 +23,10 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
     PortReading port;
     port.name = c.ports[p].name;
+    if (!c.ports[p].exists()) {
+      r.ports.push_back(std::move(port));
+      continue;
+    }
     port.device = DpdkPort::describe(c.ports[p].device);
     if (c.ports[p].shaper.rate) port.shape_bytes_per_second = c.ports[p].shaper.rate->bytes_per_second();
     r.ports.push_back(std::move(port));
@@ -98,6 +102,7 @@ void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregate
 void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot) {
   std::span<QueueReading> rest = r.queues;
   for (std::size_t p = 0; p < egresses.size(); ++p) {
+    if (!snapshot.config.ports[p].exists()) continue;
     const std::size_t classes = snapshot.queues[p].classes.size();
     const auto rows = rest.first(classes);
     rest = rest.subspan(classes);

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "router/counters.h"
+#include "router/dpdk/workers/receiver.h"
 #include "router/dpdk/workers/signalling_copy.h"
-#include "router/egress.h"
+#include "router/dpdk/workers/transmitter.h"
 #include "router/observe/reading.h"
+#include "router/outlet.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -19,11 +21,15 @@ namespace surety {
 struct WorkerUpdate {
   const Snapshot& snapshot;
   std::vector<ServiceCounters> services;
-  std::vector<std::uint64_t> filters;                   // by the order of Snapshot::filters
-  std::vector<std::unique_ptr<EgressUpdate>> egresses;  // by port; null: another worker owns it
-  Reading reading;                                      // blank
-  std::vector<SignallingNumbers::Queue> queues;         // that may signal
-  std::uint64_t cycles = 0;                             // of the TSC: what taking it over has cost the worker
+  std::vector<std::uint64_t> filters;  // by the order of Snapshot::filters
+  WorkPlan plan;
+  Receiver::Sources sources;
+  Transmitter::Update egresses;
+  std::vector<Outlet> outlets;                   // by port, of those that come (Worker::connect())
+  Reading reading;                               // blank
+  std::vector<SignallingNumbers::Queue> queues;  // that may signal
+  std::vector<KernelPeer> peers;                 // by port
+  std::uint64_t cycles = 0;                      // of the TSC: what taking it over has cost the worker
 };
 
 }  // namespace surety

@@ -98,7 +98,11 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"  street:", "  lane: {port: lan}\n  street:"}, Change{"5: [EF]", "6: [EF]"},
         Change{"pcp: {5: [EF]}\n", ""},
         Change{"via: 10.1.0.9}", "via: 10.1.0.9}\n  - {to: 203.0.113.0/24, blackhole: true}"},
-        Change{", shape: 10 Mbit/s", ""},
+        Change{", shape: 10 Mbit/s", ""}, Change{"eth1", "eth9"}, Change{"trust: customer", "trust: core"},
+        Change{"mtu: 1500", "mtu: 1400"}, Change{"mtu: 1500", "mac: '02:00:00:00:00:01'"},
+        Change{"mtu: 1500", "promiscuous: on"}, Change{"mtu: 1500", "receive: {queues: 2}"},
+        Change{", worker: 1", ""}, Change{"  wan:", "  dmz: {device: null}\n  wan:"},
+        Change{", queues: up", ""}, Change{"[10.1.0.1/24],", "[10.1.0.1/24], queues: up,"},
         Change{"shape: 10 Mbit/s", "shape: 20 Mbit/s, burst: 9 kB, overhead: ethernet"},
         Change{"rate: 1 Mbit/s}\n    -", "rate: 2 Mbit/s, limit: 7 packets}\n    -"},
         Change{"queues: up,", "queues: other,"},
@@ -126,26 +130,14 @@ INSTANTIATE_TEST_SUITE_P(
                "3:10: `workers` cannot change while the router runs; restart it"},
         Change{"[1], idle", "[1, 2], idle",
                "3:10: `workers` cannot change while the router runs; restart it"},
-        Change{"eth1", "eth9", "5:17: `ports.lan.device` cannot change while the router runs; restart it"},
-        Change{"trust: customer", "trust: core",
-               "5:74: `ports.lan.trust` cannot change while the router runs; restart it"},
         Change{"protocol: tcp}", "protocol: tcp, dscp: EF}",
                "17:3: rules cannot begin to match `dscp` while the router runs; restart it"},
-        Change{"mtu: 1500", "mtu: 1400",
-               "5:61: `ports.lan.mtu` cannot change while the router runs; restart it"},
-        Change{"mtu: 1500", "mac: '02:00:00:00:00:01'",
-               "5:61: `ports.lan.mac` cannot change while the router runs; restart it"},
-        Change{"mtu: 1500", "promiscuous: on",
-               "5:69: `ports.lan.promiscuous` cannot change while the router runs; restart it"},
-        Change{"mtu: 1500", "receive: {queues: 2}",
-               "5:65: `ports.lan.receive` cannot change while the router runs; restart it"},
-        Change{", worker: 1", "", "6:8: `ports.wan.worker` cannot change while the router runs; restart it"},
-        Change{"  wan:", "  dmz: {device: null}\n  wan:",
-               "5:3: ports cannot come, go or change places while the router runs; restart it"},
-        Change{", queues: up", "",
-               "6:8: port `wan` cannot get `queues` or lose them while the router runs; restart it"},
-        Change{"[10.1.0.1/24],", "[10.1.0.1/24], queues: up,",
-               "5:64: port `lan` cannot get `queues` or lose them while the router runs; restart it"},
+        Change{"af_xdp eth1", "pci 0000:01:00.0",
+               "5:17: port `lan` cannot get a pci device while the router runs; restart it"},
+        Change{"  wan:", "  dmz: {device: vhost /tmp/s}\n  wan:",
+               "6:17: port `dmz` cannot get a vhost device while the router runs; restart it"},
+        Change{"  wan:", "  dmz: {device: virtio-user /tmp/s}\n  wan:",
+               "6:17: port `dmz` cannot get a virtio-user device while the router runs; restart it"},
         Change{"{mode: act, key_file: k1, borders: [{source: 10.1.0.0/16, border: 192.0.2.9}]}", "off",
                "20:13: `signalling.mode` cannot change while the router runs; restart it"},
         Change{"key_file: k1,", "key_file: other/k1,",
@@ -198,6 +190,33 @@ TEST(ReloadErrors, RulesThatMatchDscpMayComeAndGoWhereThereWereSome) {
   EXPECT_TRUE(parse_reload(with, changed("protocol: tcp}", "dscp: AF11}"), "r.yaml").ok());
 }
 
+TEST(ReloadErrors, WhereNoPortsMayBeOpenedTheyMayStillGoAndChange) {
+  const auto off = [](const std::string& from, const std::string& to) {
+    auto text = changed(from, to);
+    return text.replace(text.find("role: core"), 10, "role: core, new_ports: off");
+  };
+  const auto before = parse(off("role", "role"), "r.yaml").config.value();
+  const auto errors = [&](const std::string& from, const std::string& to) {
+    const auto all = errors_of(parse_reload(before, off(from, to), "r.yaml"));
+    return all.empty() ? std::string() : std::to_string(all[0].line) + ": " + all[0].message;
+  };
+  EXPECT_EQ(errors("mtu: 1500, trust: customer", "mtu: 1400, trust: core"), "");
+  EXPECT_EQ(errors("eth1", "eth9"),
+            "5: the device of port `lan` would have to be opened, and `router: {new_ports: off}` lets none "
+            "be; restart the router");
+  EXPECT_EQ(errors("  wan:", "  dmz: {device: null}\n  wan:"),
+            "6: the device of port `dmz` would have to be opened, and `router: {new_ports: off}` lets none "
+            "be; restart the router");
+}
+
+TEST(ReloadErrors, PortsOfAtTheStartOnlyStay) {
+  const auto before = parse(changed("af_xdp eth1", "pci 0000:01:00.0"), "r.yaml").config.value();
+  const auto errors = errors_of(parse_reload(before, kRunning, "r.yaml"));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].message,
+            "port `lan` cannot go or change its device, a pci one, while the router runs; restart it");
+}
+
 TEST(ReloadFile, GivesTheFingerprintOfItsText) {
   const std::string path = testing::TempDir() + "reload_test.yaml";
   std::ofstream(path) << kRunning;
@@ -205,6 +224,16 @@ TEST(ReloadFile, GivesTheFingerprintOfItsText) {
   const auto before = parse(kRunning, path).config.value();  // its other files stand beside it
   EXPECT_TRUE(parse_reload_file(before, path, hash).ok());
   EXPECT_EQ(hash, hash_of(kRunning));
+}
+
+TEST(ReloadFile, SaysWhereThePortStandsWhoseDeviceIsWrong) {
+  const std::string path = testing::TempDir() + "reload_port_test.yaml";
+  std::ofstream(path) << kRunning;
+  const auto all = port_error(path, "wan", "there is none");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].line, 6);
+  EXPECT_EQ(all[0].column, 17);
+  EXPECT_EQ(all[0].message, "there is none");
 }
 
 TEST(ReloadFile, ThatIsNotThereIsAnError) {

@@ -340,6 +340,43 @@ TEST_F(ServesWorkPlan, FlowsAreKeptTogetherByAnyAddress) {
   EXPECT_FALSE(serves_after("  - {match: {port: a}, service: gold, per: destination}\n", source_a));
 }
 
+// Four ports of which `c` was not there before.
+WorkPlan without_c(const config::Config& c, const std::vector<unsigned>& cores) {
+  config::Config before = c;
+  before.ports[2] = {};
+  before.ports[2].trust = config::Port::Trust::core;
+  return plan_work(before, cores, plain());
+}
+
+TEST(PlanOn, WhatIsThereStaysAndWhatIsNewIsDealtOut) {
+  const config::Config c = four_ports({}, ", worker: 3");
+  WorkPlan before = without_c(c, {1, 2, 3});
+  EXPECT_FALSE(before.ports[2].exists());
+  before.ports[3].owner = 1;  // as another history would have it
+  const WorkPlan plan = plan_on(before, c, plain());
+  EXPECT_EQ(plan.ports[0].owner, 2u);
+  EXPECT_EQ(plan.ports[3].owner, 1u);
+  EXPECT_TRUE(plan.ports[2].exists());
+  EXPECT_EQ(plan.ports[2].owner, 2u);
+  EXPECT_TRUE(serves(plan, c));
+  config::Config fewer = c;
+  fewer.ports[1] = {};
+  fewer.ports[1].trust = config::Port::Trust::core;
+  EXPECT_FALSE(plan_on(plan, fewer, plain()).ports[1].exists());
+}
+
+TEST(PlanOn, WhoSharesContractsIsReadAsTheOthersAre) {
+  const std::string gold =
+      "services:\n  gold: {conditioner: police, rate: 1 Mbit/s, bucket: 10 kB, mark: {in: AF11}}\n";
+  for (const char* per : {"rule", "source", "destination"}) {
+    const config::Config c =
+        four_ports(gold + "classify:\n  - {match: {protocol: udp}, service: gold, per: " + per + "}\n");
+    const WorkPlan plan = plan_on(without_c(c, {1, 2, 3}), c, plain());
+    EXPECT_EQ(plan.ports[2].dispatch, plan.ports[0].dispatch) << per;
+    EXPECT_TRUE(serves(plan, c)) << per;
+  }
+}
+
 TEST_F(ServesWorkPlan, JointPortsNeedOneReaderOrTheSameDispatch) {
   EXPECT_TRUE(serves_after(rule, source)) << "all by one reader";
   EXPECT_TRUE(serves_after(source, source + flow)) << "all dispatched by source";

@@ -82,7 +82,7 @@ TEST_F(ReceiverTest, NullDevicesDoNotWake) {
 
 TEST_F(ReceiverTest, WhoHasNoQueueIsWokenByTheOthers) {
   plan.ports[kUp].readers = {0};
-  const Receiver rings(context(1), kSeed);
+  Receiver rings(context(1), kSeed);
   Sleeper sleeper;
   EXPECT_TRUE(rings.watch(sleeper));
 }

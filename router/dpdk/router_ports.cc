@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports that come and go with a reload.
+//
+// A device is opened before anything changes, and closed when no worker knows it any more. Where a port comes
+// whose device another one has until then (it has another name, or the device is opened in another way), it
+// waits: workers know it, nothing comes by it, and it is opened as soon as the other one is closed.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "router/dpdk/router.h"
+#include "router/dpdk/router_opening.h"
+
+namespace surety {
+
+namespace {
+
+bool needs_root(const config::Device& device) {
+  return !DpdkPort::interface(device).empty() || device.kind == config::Device::Kind::tap;
+}
+
+// Says whose device it is.
+template <class F>
+void of_port(const config::Port& port, F&& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    throw PortError(port.name, e.what());
+  }
+}
+
+}  // namespace
+
+Router::Opening::~Opening() {
+  for (const std::size_t p : opened_) ports_.close(p);
+}
+
+bool Router::Opening::open(const config::Config& config) {
+  bool waiting = false;
+  for (std::size_t p = 0; p < config.ports.size(); ++p) {
+    const config::Port& port = config.ports[p];
+    if (!port.exists() || ports_.is_open(p)) continue;
+    if (ports_.in_use(port.device)) {
+      waiting = true;
+      continue;
+    }
+    if (needs_root(port.device) && ::geteuid() != 0)
+      throw PortError(port.name,
+                      fmt::format("port {}: its device needs root, which this router does not run as; "
+                                  "start it again with `sudo surety run ...`",
+                                  port.name));
+    of_port(port, [&] { ports_.open(port, p); });
+    opened_.push_back(p);
+  }
+  return waiting;
+}
+
+void Router::Opening::start(const config::Config& config, const WorkPlan& plan) const {
+  for (const std::size_t p : opened_) of_port(config.ports[p], [&] { ports_.start(p, plan.ports[p]); });
+}
+
+WorkPlan Router::next_plan(const config::Config& next) const {
+  WorkPlan plan = plan_on(work_, next, ports_.abilities(next));
+  if (!serves(plan, next))
+    throw std::runtime_error(
+        "its rules want packets spread over the workers in another way (contracts that cover more than a "
+        "flow "
+        "belong to one worker): restart the router");
+  return plan;
+}
+
+// All, or none.
+void Router::change_devices(const config::Config& next) {
+  const config::Config& now = snapshot_->config;
+  std::size_t p = 0;
+  try {
+    for (; p < next.ports.size(); ++p)
+      if (now.ports[p].exists() && next.ports[p].exists() && ports_.is_open(p))
+        of_port(next.ports[p], [&] { ports_.all()[p]->change(next.ports[p]); });
+  } catch (...) {
+    while (p-- > 0)
+      if (now.ports[p].exists() && next.ports[p].exists() && ports_.is_open(p))
+        ports_.all()[p]->change(now.ports[p]);
+    throw;
+  }
+}
+
+void Router::withdraw(const config::Config& next) {
+  for (std::size_t p = 0; p < next.ports.size(); ++p)
+    if (ports_.is_open(p) && !next.ports[p].exists()) control_->withdraw(p);
+}
+
+void Router::close_devices() {
+  for (std::size_t p = 0; p < kMaxPorts; ++p)
+    if (ports_.is_open(p) && !snapshot_->config.ports[p].exists()) ports_.close(p);
+}
+
+// The configuration is the same one. If a device cannot be had, the one before comes back, with its devices.
+void Router::open_waiting() {
+  waiting_ = false;
+  try {
+    return go_on_by(snapshot_->config, places_);
+  } catch (const std::exception& e) {
+    spdlog::error("{}; the configuration before is taken again", e.what());
+  }
+  try {
+    config::PortPlaces places = places_;
+    go_on_by(with_macs(places.place(fall_back_)), places);
+    running_ = fall_back_;
+    written_.ports = running_.ports;
+  } catch (const std::exception& e) {
+    spdlog::error("{}; a port that is not open is tried again with the next reload", e.what());
+  }
+  const std::scoped_lock lock(shown_mutex_);
+  last_reload_successful_ = false;
+  config_hash_ = fall_back_hash_;
+}
+
+}  // namespace surety
