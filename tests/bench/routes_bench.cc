@@ -124,6 +124,7 @@ void measure(const std::string& name, const std::vector<Prefix>& v4, const std::
   auto routes = std::make_unique<Routes>(*sink);
   config::Config config;
   config.ports.resize(1);
+  config.ports[0].name = "port";
   config.ports[0].addresses = {{IpAddress::v4(10, 0, 0, 1), 16}, {{kNet6, std::uint64_t{1} << 56}, 64}};
   routes->configure(config);
   routes->bind_port(0, 10);

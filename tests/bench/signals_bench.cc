@@ -102,6 +102,7 @@ void limited(benchmark::State& state, bool ipv6) {
 void write(benchmark::State& state, bool ipv6) {
   config::Config c;
   c.ports.resize(1);
+  c.ports[0].name = "port";
   c.ports[0].addresses = {{message(ipv6).from, 24}};
   c.signalling = limit(kUnlimited);
   SignalSender sender(c, kKeys, Time{}, kWall);

@@ -93,6 +93,7 @@ class CheckedSink : public RouteSink {
 config::Config two_ports() {
   config::Config config;
   config.ports.resize(2);
+  config.ports[0].name = "a", config.ports[1].name = "b";
   config.ports[0].addresses = {{IpAddress::v4(10, 0, 0, 1), 24}};
   config.routes = {{{IpAddress::v4(192, 0, 2, 0), 24}, {{IpAddress::v4(10, 1, 0, 9), {}}}, false}};
   return config;

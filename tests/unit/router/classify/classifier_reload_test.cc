@@ -16,6 +16,7 @@ namespace {
 config::Config with(const std::vector<std::string>& interfaces, const std::vector<std::string>& ruled) {
   config::Config c;
   c.ports.resize(1);
+  c.ports[0].name = "port";
   std::uint16_t vlan = 100;
   for (const auto& name : interfaces) {
     config::Interface i;

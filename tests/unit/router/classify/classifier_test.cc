@@ -76,6 +76,7 @@ ParsedPacket packet(const Shape& s) {
 config::Config three_ports() {
   config::Config c;
   c.ports.resize(3);
+  for (config::Port& p : c.ports) p.name = "port";
   c.ports[1].trust = Port::Trust::core;
   return c;
 }

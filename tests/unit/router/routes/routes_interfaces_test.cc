@@ -20,6 +20,7 @@ struct RoutesByInterface : testing::Test {
   }
   RoutesByInterface() {
     config.ports.resize(2);
+    config.ports[0].name = "a", config.ports[1].name = "b";
     config.interfaces = {interface("acme", 107, "10.7.0.1/24"), interface("homes", 200, "10.8.0.1/24")};
     config.interfaces[1].first_inner = 1;
     config.interfaces[1].last_inner = 9;

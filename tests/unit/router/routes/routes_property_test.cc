@@ -240,6 +240,7 @@ class RoutesProperty : public testing::TestWithParam<unsigned> {
   void change_config() {
     model.config.ports.resize(kPorts);
     for (auto& port : model.config.ports) {
+      port.name = "a";
       port.addresses.clear();
       if (coin()) port.addresses.push_back(prefix(pick(addresses)));
     }
@@ -312,6 +313,7 @@ TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
   }
   model = {};
   model.config.ports.resize(kPorts);
+  for (auto& port : model.config.ports) port.name = "a";
   routes.configure(model.config);
   routes.begin_kernel_sync();
   routes.end_kernel_sync();

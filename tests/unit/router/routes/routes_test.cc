@@ -18,6 +18,7 @@ class RoutesTest : public testing::Test {
  protected:
   RoutesTest() {
     config.ports.resize(2);
+    config.ports[0].name = "a", config.ports[1].name = "b";
     config.ports[0].addresses = {prefix("10.0.0.1/24")};
     config.ports[1].addresses = {prefix("10.0.1.1/30"), prefix("2001:db8:1::1/64")};
   }
