@@ -62,8 +62,7 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
   std::size_t i = 0;
   while ((i += accept(packets.subspan(i), now)) < packets.size()) {
     notices[noticed] = {static_cast<std::uint8_t>(i), enqueue(packets[i], ecn_capable[i], now)};
-    const Result& result = notices[noticed].result;
-    noticed += (result.drop != DropReason::none) | result.mark | (result.event != CongestionEvent::none);
+    noticed += notices[noticed].needed();
     ++i;
   }
   return noticed;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 
+#include "aqm/admission.h"
 #include "aqm/rio.h"
 #include "conditioners/counter_table.h"
 #include "conditioners/csa_controller.h"
@@ -61,41 +62,25 @@ class ActiveQueue {
  public:
   ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed);
 
-  struct Result {
-    DropReason drop = DropReason::none;  // early, forced, overflow or none
-    bool mark = false;                   // set CE on it (it was accepted)
-    // Of CSA, for this OUT arrival, refused ones included: judged on the average that
-    // counts it. None without RIO.
-    CongestionEvent event = CongestionEvent::none;
-  };
+  using Result = ArrivalResult;
   Result enqueue(const Packet& packet, bool ecn_capable, Time now) {
     Result result;
-    auto outcome = RioVerdict::accept;
-    if (rio_) outcome = judge(packet.precedence, ecn_capable, now, result);
-    const bool refused = outcome >= RioVerdict::early;
-    const bool overflow = !refused & (depth() >= limit_);
-    const bool admitted = !refused & !overflow;
-    // Without a branch on the outcome, which no predictor can learn:
-    // what is not admitted is overwritten later.
+    auto verdict = RioVerdict::accept;
+    if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
+    const Admission admission(verdict, depth() >= limit_);
+    // What is not admitted is overwritten later.
     slots_[tail_ & mask_] = {packet, now};
-    tail_ += admitted;
-    in_depth_ += admitted & (packet.precedence == Precedence::in);
-    result.mark = admitted & (outcome == RioVerdict::mark);
-    result.drop = overflow ? DropReason::overflow : kDropReason[static_cast<std::size_t>(outcome)];
+    tail_ += admission.admitted;
+    in_depth_ += admission.admitted & (packet.precedence == Precedence::in);
+    result.mark = admission.marked;
+    result.drop = admission.drop();
     QueueCounters& counters = counters_[index(packet.precedence)];
     ++counters.arrivals;
-    counters.early_drops += outcome == RioVerdict::early;
-    counters.forced_drops += outcome == RioVerdict::forced;
-    counters.overflow_drops += overflow;
-    counters.ecn_marks += result.mark;
+    admission.count(counters);
     return result;
   }
 
-  // What the caller has to do about one packet of a burst: drop, mark, or signal.
-  struct Notice {
-    std::uint8_t index = 0;  // which one
-    Result result;
-  };
+  using Notice = ArrivalNotice;
   // Does what enqueue() of one packet after the other would, for at most 64 packets. `notices` has room for
   // as many and gets those that there is something to do about, in order; returns how many.
   std::size_t enqueue(std::span<const Packet> packets, std::span<const bool> ecn_capable,
@@ -152,9 +137,6 @@ class ActiveQueue {
     Packet packet;
     Time enqueued;
   };
-
-  static constexpr std::array<DropReason, 4> kDropReason{
-      DropReason::none, DropReason::none, DropReason::early, DropReason::forced};  // by RioVerdict
 
   // Takes the first packets of a burst as long as RIO accepts them without a question; returns how many.
   std::size_t accept(std::span<const Packet> packets, Time now);

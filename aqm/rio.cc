@@ -5,10 +5,9 @@
 
 namespace surety {
 
-Rio::Rio(const RioParams& params, std::uint64_t seed)
+RioRules::RioRules(const RioParams& params)
     : weight_(params.weight),
-      judges_{Judge{RedCurve(params.in)}, Judge{RedCurve(params.out)}},
-      rng_(seed),
+      curves_{RedCurve(params.in), RedCurve(params.out)},
       decay_per_ns_(-std::log1p(-params.weight) * params.capacity.bytes_per_second() * 1e-9 /
                     static_cast<double>(params.mean_packet.count())),
       ecn_(params.ecn) {}

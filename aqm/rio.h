@@ -35,24 +35,110 @@ struct RioParams {
 
 enum class RioVerdict : std::uint8_t { accept, mark, early, forced };
 
-class Rio {
+// What RIO remembers of one queue: a cache line with its CongestionDetector.
+struct RioState {
+  struct Average {
+    double value = 0;
+    Time busy_until{};  // meaningful while idle: decayed up to here
+  };
+  explicit RioState(std::uint64_t seed) : rng(seed) {}
+
+  // After a `departed` packet left: the queue holds this many. Starts the idle time of an
+  // average whose packets are gone.
+  void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
+    if (total_packets == 0) total.busy_until = now;
+    if (departed == Precedence::in && in_packets == 0) in.busy_until = now;
+  }
+
+  Average total, in;
+  std::array<std::uint32_t, kPrecedences> counts{};  // accepted since the last drop
+  Rng rng;
+};
+
+// How RIO judges: immutable, and one for as many queues as have the same parameters.
+class RioRules {
  public:
   // Averages below this many packets are left as they are over idle time: less than any arrival adds.
   static constexpr double kNegligible = 1e-6;
 
-  Rio(const RioParams& params, std::uint64_t seed);
+  explicit RioRules(const RioParams& params);
 
   // A packet arrives at a queue that holds `in_packets` IN packets and `total_packets` in
   // all (this one not counted).
+  RioVerdict arrive(RioState& state, Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
+                    std::uint32_t total_packets, Time now) const {
+    update(state.total, total_packets, now);
+    if (precedence == Precedence::in) update(state.in, in_packets, now);
+    const double average = precedence == Precedence::in ? state.in.value : state.total.value;
+    if (!curve(precedence).accepts(average)) return judge_above_min(state, precedence, average, ecn_capable);
+    state.counts[index(precedence)] = 0;
+    return RioVerdict::accept;
+  }
+
+  // Applies the idle decay up to `now`, so that the averages of a queue that nothing arrives at do not stay
+  // behind. Changes nothing for the arrivals that follow.
+  void settle(RioState& state, std::uint32_t in_packets, std::uint32_t total_packets, Time now) const {
+    if (in_packets == 0) decay(state.in, now);
+    if (total_packets == 0) decay(state.total, now);
+  }
+
+  // avg_total > min_out: the CSA paper's congestion.
+  bool congested(const RioState& state) const { return !curve(Precedence::out).accepts(state.total.value); }
+
+  double weight() const { return weight_; }
+  const RedCurve& curve(Precedence precedence) const { return curves_[index(precedence)]; }
+  static double next(double average, std::uint32_t packets, double weight) {
+    return std::fma(weight, packets - average, average);
+  }
+
+ private:
+  void update(RioState::Average& average, std::uint32_t packets, Time now) const {
+    if (packets == 0) [[unlikely]]
+      decay(average, now);
+    average.value = next(average.value, packets, weight_);
+  }
+
+  // Early or not is decided without a branch: no predictor can learn it.
+  RioVerdict judge_above_min(RioState& state, Precedence precedence, double average, bool ecn_capable) const {
+    const RedCurve& red = curve(precedence);
+    std::uint32_t& count = state.counts[index(precedence)];
+    if (red.forces(average)) {
+      count = 0;
+      return RioVerdict::forced;
+    }
+    // u < p_b/(1 - count p_b) without the division, with the count last: it is what the next packet waits
+    // for. With count p_b >= 1 it holds for any u: p_a clamped to 1.
+    const double p_b = red.probability(average), u = state.rng.uniform();
+    const std::uint32_t early = u - p_b < u * p_b * count;
+    count = (count + 1) & (early - 1);
+    constexpr auto value = [](RioVerdict v) { return static_cast<std::uint32_t>(v); };
+    static_assert(value(RioVerdict::accept) == 0 && value(RioVerdict::mark) + 1 == value(RioVerdict::early));
+    return static_cast<RioVerdict>(early * (value(RioVerdict::early) - (ecn_ & ecn_capable)));
+  }
+
+  void decay(RioState::Average& average, Time now) const {
+    if (now <= average.busy_until) return;
+    if (average.value > kNegligible) {
+      const auto idle = static_cast<double>((now - average.busy_until).count());
+      average.value *= std::exp(-decay_per_ns_ * idle);
+    }
+    average.busy_until = now;
+  }
+
+  double weight_;
+  std::array<RedCurve, kPrecedences> curves_;
+  double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
+  bool ecn_;
+};
+
+// Rules and state of a queue that has rules of its own.
+class Rio {
+ public:
+  Rio(const RioParams& params, std::uint64_t seed) : rules_(params), state_(seed) {}
+
   RioVerdict arrive(Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
                     std::uint32_t total_packets, Time now) {
-    update(total_, total_packets, now);
-    if (precedence == Precedence::in) update(in_, in_packets, now);
-    const double average = precedence == Precedence::in ? in_.value : total_.value;
-    Judge& judge = judges_[index(precedence)];
-    if (!judge.curve.accepts(average)) return judge_above_min(judge, average, ecn_capable);
-    judge.count = 0;
-    return RioVerdict::accept;
+    return rules_.arrive(state_, precedence, ecn_capable, in_packets, total_packets, now);
   }
 
   // Arrivals that RIO accepts without a question, for bursts: averages and thresholds in registers, until
@@ -61,12 +147,12 @@ class Rio {
    public:
     // To a queue that holds so many.
     Accepting(const Rio& rio, std::uint32_t in_packets, std::uint32_t total_packets)
-        : total_(rio.total_.value),
-          in_(rio.in_.value),
-          weight_(rio.weight_),
-          in_weight_{rio.weight_, 0},
-          total_max_{kAny, rio.judges_[index(Precedence::out)].curve.min()},
-          in_max_{rio.judges_[index(Precedence::in)].curve.min(), kAny} {
+        : total_(rio.state_.total.value),
+          in_(rio.state_.in.value),
+          weight_(rio.rules_.weight()),
+          in_weight_{weight_, 0},
+          total_max_{kAny, rio.rules_.curve(Precedence::out).min()},
+          in_max_{rio.rules_.curve(Precedence::in).min(), kAny} {
       if (in_packets == 0) in_max_[index(Precedence::in)] = kNone;
       if (total_packets == 0) total_max_.fill(kNone);
     }
@@ -76,8 +162,8 @@ class Rio {
     // weight of 0, which is not at all.
     bool accept(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets) {
       const std::size_t p = index(precedence);
-      const double total = next(total_, total_packets, weight_);
-      const double in = next(in_, in_packets, in_weight_[p]);
+      const double total = RioRules::next(total_, total_packets, weight_);
+      const double in = RioRules::next(in_, in_packets, in_weight_[p]);
       if (total > total_max_[p] || in > in_max_[p]) return false;
       total_ = total;
       in_ = in;
@@ -85,10 +171,10 @@ class Rio {
     }
     // `ins` and `outs` of them were accepted.
     void keep(Rio& rio, std::uint32_t ins, std::uint32_t outs) const {
-      rio.total_.value = total_;
-      rio.in_.value = in_;
-      if (ins > 0) rio.judges_[index(Precedence::in)].count = 0;
-      if (outs > 0) rio.judges_[index(Precedence::out)].count = 0;
+      rio.state_.total.value = total_;
+      rio.state_.in.value = in_;
+      if (ins > 0) rio.state_.counts[index(Precedence::in)] = 0;
+      if (outs > 0) rio.state_.counts[index(Precedence::out)] = 0;
     }
 
    private:
@@ -97,84 +183,24 @@ class Rio {
     std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // by precedence of the arrival
   };
 
-  // After a `departed` packet left: the queue holds this many. Starts the idle time of an
-  // average whose packets are gone.
   void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
-    if (total_packets == 0) total_.busy_until = now;
-    if (departed == Precedence::in && in_packets == 0) in_.busy_until = now;
+    state_.depart(departed, in_packets, total_packets, now);
   }
-
-  // Applies the idle decay up to `now`, so that the averages of a queue that nothing arrives at do not stay
-  // behind. Changes nothing for the arrivals that follow.
   void settle(std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
-    if (in_packets == 0) decay(in_, now);
-    if (total_packets == 0) decay(total_, now);
+    rules_.settle(state_, in_packets, total_packets, now);
   }
 
   // Goes on with the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an
   // idle queue first, so that the time before decays at the old pace.
-  void adopt(const Rio& other) {
-    weight_ = other.weight_;
-    for (std::size_t p = 0; p < kPrecedences; ++p) judges_[p].curve = other.judges_[p].curve;
-    decay_per_ns_ = other.decay_per_ns_;
-    ecn_ = other.ecn_;
-  }
+  void adopt(const Rio& other) { rules_ = other.rules_; }
 
-  double average_in() const { return in_.value; }
-  double average_total() const { return total_.value; }
-  // avg_total > min_out: the CSA paper's congestion.
-  bool congested() const { return !judges_[index(Precedence::out)].curve.accepts(total_.value); }
+  double average_in() const { return state_.in.value; }
+  double average_total() const { return state_.total.value; }
+  bool congested() const { return rules_.congested(state_); }
 
  private:
-  struct Average {
-    double value = 0;
-    Time busy_until{};  // meaningful while idle: decayed up to here
-  };
-  struct Judge {
-    RedCurve curve;
-    std::uint32_t count = 0;
-  };
-
-  void update(Average& average, std::uint32_t packets, Time now) {
-    if (packets == 0) [[unlikely]]
-      decay(average, now);
-    average.value = next(average.value, packets, weight_);
-  }
-  static double next(double average, std::uint32_t packets, double weight) {
-    return std::fma(weight, packets - average, average);
-  }
-
-  // Early or not is decided without a branch: no predictor can learn it.
-  RioVerdict judge_above_min(Judge& judge, double average, bool ecn_capable) {
-    if (judge.curve.forces(average)) {
-      judge.count = 0;
-      return RioVerdict::forced;
-    }
-    // u < p_b/(1 - count p_b) without the division, with the count last: it is what the next packet waits
-    // for. With count p_b >= 1 it holds for any u: p_a clamped to 1.
-    const double p_b = judge.curve.probability(average), u = rng_.uniform();
-    const std::uint32_t early = u - p_b < u * p_b * judge.count;
-    judge.count = (judge.count + 1) & (early - 1);
-    constexpr auto value = [](RioVerdict v) { return static_cast<std::uint32_t>(v); };
-    static_assert(value(RioVerdict::accept) == 0 && value(RioVerdict::mark) + 1 == value(RioVerdict::early));
-    return static_cast<RioVerdict>(early * (value(RioVerdict::early) - (ecn_ & ecn_capable)));
-  }
-
-  void decay(Average& average, Time now) {
-    if (now <= average.busy_until) return;
-    if (average.value > kNegligible) {
-      const auto idle = static_cast<double>((now - average.busy_until).count());
-      average.value *= std::exp(-decay_per_ns_ * idle);
-    }
-    average.busy_until = now;
-  }
-
-  Average total_, in_;
-  double weight_;
-  std::array<Judge, kPrecedences> judges_;
-  Rng rng_;
-  double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
-  bool ecn_;
+  RioRules rules_;
+  RioState state_;
 };
 
 }  // namespace surety
