@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROOMS = """conditioners aqm config
+ROOMS = """conditioners aqm aqm/hierarchy config
     router/process router/wire router/interfaces router/classify router/flows router/routes router/signals router router/observe router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues below queues: what leaves a port is shared among groups and interfaces by what they bought, and
+// within each interface by class.
+//
+//   port's shaper -> groups -> interfaces -> classes         interfaces may also stand beside the groups
+//
+// In place of the ClassScheduler of a port that has interfaces or groups with shapers or queues of their own;
+// the port's own (untagged) queues are one interface more. Each level has a shaper, and a weight among what
+// lies beside it (sibling_wheel.h says which published scheduler that is), each class a queue with RIO
+// (pooled_queue.h).
+//
+// Guarantees:
+// - Work conserving: at the times that dequeue() is called, nothing waits but behind a shaper or a cap that
+//   has no credit. What a child does not use goes to its siblings, and never beyond its group.
+// - Strict packets of all children leave before anybody's data, shared by weight among themselves. What they
+//   take is not held against their interface's part of the data: caps bound it. A strict packet waits for
+//   strict packets before it, and at each level for at most one packet that left just before it came, and a
+//   slot of the timers (kTimerSlot).
+// - Shares: see sibling_wheel.h, at each level, in bytes of the port's wire.
+// - Shapers: in any T at most rate T + burst + one packet, and at least rate T - one packet where there is
+//   always something to send and nothing else is short, if burst >= rate * kTimerSlot (default_burst() is).
+//   Strict traffic counts. Bytes of each as its own overhead counts them.
+// - FIFO within a class. Accounting for each queue as ActiveQueue has it. No packet is lost, moved or kept
+//   back by a change of parameters.
+// - Constant time per packet, whatever the number of interfaces: nothing walks them. Shapers and caps that
+//   wait are in one timing wheel; at most kWakes of them are woken by one call.
+//
+// Interfaces are numbers below room.interfaces, groups below room.groups; the caller's own. No exceptions but
+// std::bad_alloc of the constructor. Owned by one worker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "aqm/active_queue.h"
+#include "aqm/hierarchy/allowance.h"
+#include "aqm/hierarchy/group_node.h"
+#include "aqm/hierarchy/interface_node.h"
+#include "aqm/hierarchy/line_arena.h"
+#include "aqm/hierarchy/packet_pool.h"
+#include "aqm/port_shaper.h"
+#include "conditioners/release_wheel.h"
+
+namespace surety {
+
+// How much there can ever be below one port. Memory is used as far as it is needed.
+struct HierarchyRoom {
+  std::uint32_t interfaces = 65'536, groups = 4'096;
+  std::uint32_t queues = 262'144;     // of all interfaces
+  std::uint32_t packets = 1'000'000;  // in all queues: their parts, and what is common
+};
+
+class Hierarchy {
+ public:
+  static constexpr Duration kTimerSlot{4096};
+  static constexpr std::size_t kWakes = 512;
+  static constexpr std::size_t kBurst = 64;
+  using Interface = std::uint32_t;
+  using Group = std::uint32_t;
+  static constexpr Group kPort = ~Group{0};  // no group: directly below the port
+
+  // `overhead` of the port's wire.
+  Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now);
+
+  // --- What there is. Parameters stay the caller's, who keeps them until they have been replaced.
+
+  // New, with its shaper's burst available. false: there is no room for its queues. A group is there first.
+  bool add_group(Group group, const GroupParams& params, Time now);
+  bool add(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
+  // Other parameters, or another parent: packets, averages, credit (up to the new burst) and debt stay, the
+  // time until now counts at the old rates. Of an interface the classes are the same (same_classes()). `seed`
+  // is for RIO that is new.
+  void change_group(Group group, const GroupParams& params, Time now);
+  void change(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
+  // A group that has no interfaces any more.
+  void remove_group(Group group);
+  // Sends no more; its packets are the caller's to drop, by take_removed(), until when its parameters stay.
+  void remove(Interface interface);
+  // Packets of removed interfaces, in order; fewer than there is room for: these were the last.
+  std::size_t take_removed(std::span<Packet> out, Time now);
+  bool has(Interface interface) const { return line_of(interface) != 0; }
+  bool has_group(Group group) const { return groups_[group] != 0; }
+
+  // --- Packets.
+
+  struct Arrival {
+    Packet packet;
+    Interface interface = 0;  // one that there is
+    std::uint8_t class_index = 0;
+    bool ecn_capable = false;
+  };
+  ArrivalResult enqueue(const Arrival& arrival, Time now);
+  // Does what enqueue() of one after the other would, for at most kBurst packets of any interfaces, whose
+  // memory it asks for beforehand. `notices` has room for as many and gets those that there is something to
+  // do about, in order; returns how many.
+  std::size_t enqueue(std::span<const Arrival> arrivals, std::span<ArrivalNotice> notices, Time now);
+  // Fills `out` with packets to leave at `now` while the port's shaper lets them (advanced to `now`; it is
+  // charged); returns how many.
+  std::size_t dequeue(Time now, PortShaper& shaper, std::span<Packet> out);
+  // Takes out any packet, in no order: for the end of the process.
+  bool take_any(Packet& out, Time now);
+  // now: something can leave, but for the port's shaper; else a time not after that of the next timer;
+  // kNever: empty, or whatever has packets has a rate of zero.
+  Time next_event(Time now) const;
+
+  // --- To read.
+
+  std::uint32_t depth() const { return depth_; }  // packets, but those of removed interfaces
+  std::uint32_t removed_depth() const { return removed_depth_; }
+  const PooledQueue& queue(Interface interface, std::size_t class_index) const {
+    return node(interface).queue(class_index);
+  }
+  const InterfaceParams& params(Interface interface) const { return node(interface).bought(); }
+  // Of the last arrival or settle(), which decays the averages of an idle queue; false without RIO.
+  bool congested(Interface interface, std::size_t class_index) const;
+  void settle(Interface interface, std::size_t class_index, Time now);
+  const SojournHistogram& sojourn(Plane plane) const { return sojourn_[index(plane)]; }  // of all queues
+  const PacketPool& pool() const { return pool_; }
+
+ private:
+  std::uint32_t key_of(Group group) const { return 1 + group; }
+  std::uint32_t key_of_interface(Interface i) const { return 1 + room_.groups + i; }
+  std::uint32_t cap_key(std::uint32_t key) const { return key + room_.interfaces; }
+  LineNumber line_of(Interface i) const { return interfaces_[i]; }
+  InterfaceNode& interface_at(LineNumber n) { return arena_.at<InterfaceNode>(n); }
+  GroupNode& group_at(LineNumber n) { return arena_.at<GroupNode>(n); }
+  InterfaceNode& node(Interface i) { return interface_at(line_of(i)); }
+  const InterfaceNode& node(Interface i) const { return arena_.at<InterfaceNode>(line_of(i)); }
+  LineNumber parent_line(Group group) const { return group == kPort ? 0 : groups_[group]; }
+  Siblings& siblings(LineNumber parent) { return parent == 0 ? root_ : group_at(parent).siblings; }
+
+  bool has_ready(LineNumber child, Plane plane);
+  void attach(LineNumber child);
+  void attach(LineNumber child, Plane plane);
+  void withdraw(LineNumber child, Plane plane);
+  void detach(LineNumber child);
+  // Of one child for a run of packets.
+  struct Spending {
+    Spending(ShareNode& node, Siblings& siblings, Plane plane, Time now)
+        : turn(node.turn(plane), siblings.wheel(plane), node.params->inverse(), siblings.weights),
+          credit(node.bucket, node.params->bucket(), node.params->limited(), node.params->overhead(), now) {}
+    bool spend(std::uint32_t length, std::uint32_t bytes) {
+      const bool turn_left = turn.spend(bytes);
+      return credit.spend(length) && turn_left;
+    }
+    TurnAllowance turn;
+    CreditAllowance credit;
+  };
+  std::size_t dequeue_group(LineNumber line, Plane plane, Time now, PortShaper& shaper,
+                            std::span<Packet> out);
+  template <class More>
+  std::size_t dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out, More more);
+  void settle(ShareNode& node, LineNumber line, Plane plane, const Spending& spending);
+  void wait_for_caps(InterfaceNode& node);
+  void wake(Time now);
+  void wake_node(LineNumber line, Time now);
+  void wake_caps(LineNumber line, Time now);
+  void start_timer(std::uint32_t key, Time when);
+  void change(ShareNode& node, LineNumber line, const ShareParams& params, LineNumber parent, Time now);
+  void free_removed();
+
+  HierarchyRoom room_;
+  WireOverhead overhead_;
+  LineArena arena_;
+  PacketPool pool_;
+  ReleaseWheel timers_;       // keys of groups, of interfaces, of interfaces' caps
+  Time next_timer_ = kNever;  // not after the first of them
+  Siblings root_;
+  std::uint32_t depth_ = 0, removed_depth_ = 0;
+  std::vector<LineNumber> groups_, interfaces_;
+  LineNumber removed_ = 0;  // interfaces that have packets to be taken, by Turn::next
+  std::array<SojournHistogram, kPlanes> sojourn_;
+};
+
+}  // namespace surety

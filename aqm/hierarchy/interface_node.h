@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An interface below a port or a group: its classes' queues, and which of them is next.
+//
+// Within a customer as on a port (class_scheduler.h): strict classes in the order they are listed, each while
+// its cap has credit, then the others by deficit round robin with the same quanta. Only that a class may
+// exceed its deficit by its last packet and pays in its next turns (surplus round robin; Adiseshu, Parulkar
+// and Varghese 1996), as its parents do. A strict class that is out of credit waits for a timer; so nothing
+// here changes by itself.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "aqm/hierarchy/pooled_queue.h"
+#include "aqm/hierarchy/share_node.h"
+
+namespace surety {
+
+// In a block of lines: the queues stand behind it.
+struct InterfaceNode : ShareNode {
+  static constexpr std::uint32_t kLines = 2;
+  static std::uint32_t block_lines(const InterfaceParams& p) {
+    return kLines + PooledQueue::kLines * static_cast<std::uint32_t>(p.classes().size());
+  }
+  static LineNumber queue_line(LineNumber self, std::size_t class_index) {
+    return self + kLines + PooledQueue::kLines * static_cast<LineNumber>(class_index);
+  }
+
+  std::uint64_t backlog = 0;  // classes that have packets
+  std::uint64_t capped = 0;   // strict classes that have no credit
+  std::uint64_t strict = 0;   // as params has it
+  std::uint8_t turn_of = 0;   // whose turn it is among weighted classes, or the first active one's behind it
+
+  const InterfaceParams& bought() const { return static_cast<const InterfaceParams&>(*params); }
+  PooledQueue& queue(std::size_t class_index) {
+    return *std::launder(
+        reinterpret_cast<PooledQueue*>(reinterpret_cast<std::byte*>(this) + offset(class_index)));
+  }
+  const PooledQueue& queue(std::size_t class_index) const {
+    return *std::launder(
+        reinterpret_cast<const PooledQueue*>(reinterpret_cast<const std::byte*>(this) + offset(class_index)));
+  }
+  std::size_t classes() const { return bought().classes().size(); }
+
+  Plane plane_of(std::size_t class_index) const {
+    return (strict >> class_index & 1) != 0 ? Plane::strict : Plane::data;
+  }
+  std::uint64_t ready(Plane plane) const {
+    return plane == Plane::strict ? backlog & strict & ~capped : backlog & ~strict;
+  }
+
+  // A class has its first packet.
+  void activate(std::size_t class_index) {
+    backlog |= std::uint64_t{1} << class_index;
+    PooledQueue& q = queue(class_index);
+    q.deficit = std::min(q.deficit, 0) + bought().of(class_index).quantum;  // a debt stays
+  }
+  // Which class sends next; ready(plane) is not 0.
+  std::size_t next_class(Plane plane) {
+    if (plane == Plane::strict) return static_cast<std::size_t>(std::countr_zero(ready(Plane::strict)));
+    for (const std::uint64_t active = ready(Plane::data);;) {
+      const int ahead = std::countr_zero(std::rotr(active, turn_of));
+      turn_of = static_cast<std::uint8_t>((turn_of + ahead) % 64);
+      PooledQueue& q = queue(turn_of);
+      if (q.deficit > 0) [[likely]]
+        return turn_of;
+      pass(q);
+    }
+  }
+  // How much the class whose turn it is may send before the next one has its: bytes.
+  std::int64_t class_allowance() {
+    return std::has_single_bit(ready(Plane::data)) ? kNoEnd : queue(turn_of).deficit;
+  }
+  // It has sent, and has so much left.
+  void keep_allowance(std::int64_t left) {
+    if (left > kNoEnd / 2) return;  // it was alone
+    PooledQueue& q = queue(turn_of);
+    q.deficit = static_cast<std::int32_t>(left);
+    if (left <= 0) pass(q);
+  }
+  void deactivate(std::size_t class_index) { backlog &= ~(std::uint64_t{1} << class_index); }
+
+ private:
+  static constexpr std::int64_t kNoEnd = std::int64_t{1} << 62;
+  static std::size_t offset(std::size_t class_index) {
+    return (kLines + PooledQueue::kLines * class_index) * LineArena::kLine;
+  }
+  void pass(PooledQueue& q) {
+    q.deficit += bought().of(turn_of).quantum;
+    turn_of = static_cast<std::uint8_t>((turn_of + 1) % 64);
+  }
+};
+static_assert(sizeof(InterfaceNode) == 64 * InterfaceNode::kLines);
+
+}  // namespace surety

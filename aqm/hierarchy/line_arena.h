@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory in cache lines, taken once: what is of one interface stands together, and a number tells where.
+//
+// Blocks of so many lines are taken and given back without the heap and in constant time. Pages that nobody
+// has used yet cost nothing, so that the room can be that of all interfaces that a port could ever have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace surety {
+
+// The first line of a block; 0: none.
+using LineNumber = std::uint32_t;
+
+class LineArena {
+ public:
+  static constexpr std::size_t kLine = 64;
+  static constexpr std::uint32_t kLargest = 512;  // lines of a block
+
+  explicit LineArena(std::uint32_t lines);
+
+  // A block of 1 .. kLargest lines; 0: there are none left.
+  LineNumber take(std::uint32_t lines);
+  void give(LineNumber block, std::uint32_t lines);
+
+  template <class T>
+  T& at(LineNumber n) {
+    return *std::launder(reinterpret_cast<T*>(address(n)));
+  }
+  template <class T>
+  const T& at(LineNumber n) const {
+    return *std::launder(reinterpret_cast<const T*>(address(n)));
+  }
+  void* address(LineNumber n) const { return memory_.get() + std::size_t{n} * kLine; }
+  void prefetch(LineNumber n) const { __builtin_prefetch(address(n), 1); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  std::uint32_t used_ = 1, lines_;                     // those from used_ on have never been taken
+  std::array<LineNumber, kLargest + 1> given_back_{};  // by size; each says in its first bytes which is next
+};
+
+}  // namespace surety

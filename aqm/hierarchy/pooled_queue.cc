@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aqm/hierarchy/pooled_queue.h"
+
+namespace surety {
+
+void PooledQueue::adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after,
+                        PacketPool& pool, std::uint64_t seed, Time now) {
+  settle(before, now);
+  if (!after.rio) detector_ = {};
+  if (after.rio && !before.rio) rio_ = RioState(seed);
+  pool.change_part(chunks_, before.part, after.part);
+  deficit = std::min(deficit, after.quantum);
+  cap_.fill(before.cap, now);  // up to here at the old rate
+  if (!before.capped) cap_.reset(after.cap, now);
+  cap_.charge(std::max<Credit>(cap_.credit() - after.cap.depth(), 0));
+}
+
+QueueCounters PooledQueue::counters(Precedence p) const {
+  const std::size_t i = index(p);
+  const Refusals& refused = refusals_[i];
+  QueueCounters c;
+  c.arrivals = admitted_[i] + refused.early_drops + refused.forced_drops + refused.overflow_drops;
+  c.departures = departures_[i];
+  c.departed_bytes = bytes_[i];
+  c.early_drops = refused.early_drops;
+  c.forced_drops = refused.forced_drops;
+  c.overflow_drops = refused.overflow_drops;
+  c.ecn_marks = refused.ecn_marks;
+  return c;
+}
+
+}  // namespace surety

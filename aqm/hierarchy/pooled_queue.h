@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One class's queue of an interface: a FIFO of chunks of a common pool, with RIO or tail drop, and its
+// counters, in four cache lines.
+//
+// Guarantees those of ActiveQueue (active_queue.h): the same arrivals at the same times and depths find the
+// same decisions. A queue is full at its limit, or when the pool has no chunk for it (packet_pool.h); both
+// are `overflow`. Parameters are not held here but handed to each call: they are shared.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "aqm/active_queue.h"
+#include "aqm/admission.h"
+#include "aqm/hierarchy/packet_pool.h"
+#include "aqm/hierarchy/share_params.h"
+
+namespace surety {
+
+class alignas(64) PooledQueue {
+ public:
+  static constexpr std::uint32_t kLines = 4;
+  // How finely the time in the queue is kept: 31 bits of it, which are 9 minutes.
+  static constexpr int kTickShift = 8;
+
+  PooledQueue(const InterfaceParams::Class& params, std::uint64_t seed, Time now) : rio_(seed) {
+    cap_.reset(params.cap, now);
+  }
+
+  ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet,
+                        bool ecn_capable, Time now) {
+    ArrivalResult result;
+    auto verdict = RioVerdict::accept;
+    const std::size_t p = index(packet.precedence);
+    const std::uint32_t depth = this->depth();
+    if (params.rio) {
+      verdict =
+          params.rio->arrive(rio_, packet.precedence, ecn_capable, depth_of(Precedence::in), depth, now);
+      if (packet.precedence == Precedence::out)
+        result.event = detector_.out_arrival(params.rio->congested(rio_));
+    }
+    const bool in_chunk = end_ != 0;
+    const Admission admission(verdict,
+                              depth >= params.limit || (!in_chunk && !pool.has_room(chunks_, params.part)));
+    if (admission.admitted) push(params, pool, packet, now);
+    admitted_[p] += admission.admitted;
+    result.mark = admission.marked;
+    result.drop = admission.drop();
+    if (!admission.admitted | admission.marked) admission.count(refusals_[p]);
+    return result;
+  }
+
+  // Takes out packets as long as there are some, `out` has room and `more` of the last one's length says so;
+  // returns how many. Not when empty. `sojourn` gets how long each has waited, in steps of 256 ns.
+  template <class More>
+  std::size_t dequeue(const InterfaceParams::Class& params, PacketPool& pool, std::span<Packet> out, Time now,
+                      SojournHistogram& sojourn, More more);
+
+  // Goes on with other parameters: packets, counters, and the averages of a RIO that stays are kept; one that
+  // comes begins as a new one, which `seed` is for.
+  void adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after, PacketPool& pool,
+             std::uint64_t seed, Time now);
+  void settle(const InterfaceParams::Class& params, Time now) {
+    if (params.rio) params.rio->settle(rio_, depth_of(Precedence::in), depth(), now);
+  }
+
+  bool empty() const { return head_ == kNone; }
+  std::uint32_t depth() const {  // packets
+    return depth_of(Precedence::in) + depth_of(Precedence::out);
+  }
+  std::uint32_t depth_of(Precedence p) const {
+    return static_cast<std::uint32_t>(admitted_[index(p)] - departures_[index(p)]);
+  }
+  std::uint32_t chunks() const { return chunks_; }
+  // As ActiveQueue counts.
+  QueueCounters counters(Precedence p) const;
+  const RioState& rio() const { return rio_; }
+
+  void prefetch_end(const PacketPool& pool) const {
+    if (tail_ != kNone) pool.prefetch(tail_);
+  }
+  void prefetch_front(const PacketPool& pool) const {
+    if (head_ != kNone) pool.prefetch(head_);
+  }
+
+  // Of the scheduler: what a weighted class has left of its quantum, bytes; a strict class's cap.
+  std::int32_t deficit = 0;
+  TokenBucket& cap() { return cap_; }
+  const TokenBucket& cap() const { return cap_; }
+
+ private:
+  static constexpr ChunkNumber kNone = ~ChunkNumber{0};
+  struct Refusals {
+    std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
+  };
+  static std::uint32_t ticks(Time now) {
+    return static_cast<std::uint32_t>(now.time_since_epoch().count() >> kTickShift);
+  }
+
+  void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
+    if (end_ == 0) {
+      const ChunkNumber fresh = pool.take(chunks_++, params.part);
+      (tail_ == kNone ? head_ : pool[tail_].next) = fresh;
+      tail_ = fresh;
+    }
+    Chunk& chunk = pool[tail_];
+    chunk.packets[end_] = packet;
+    chunk.enqueued[end_] = ticks(now);
+    end_ = (end_ + 1u) % Chunk::kPackets & 3u;
+  }
+
+  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool, bool last) {
+    const ChunkNumber next = last ? kNone : pool[head_].next;
+    pool.give(head_, chunks_, params.part);
+    --chunks_;
+    head_ = next;
+    if (!last) return;
+    tail_ = kNone;
+    end_ = 0;
+  }
+  void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
+                std::uint64_t bytes, Time now) {
+    departures_[index(p)] += packets;
+    bytes_[index(p)] += bytes;
+    if (params.rio && packets > 0) rio_.depart(p, depth_of(Precedence::in), depth(), now);
+  }
+
+  // What each packet touches:
+  ChunkNumber head_ = kNone, tail_ = kNone;
+  std::uint32_t chunks_ : 28 = 0;
+  std::uint32_t first_ : 2 = 0, end_ : 2 = 0;  // the next place in the head, and in the tail; 0: it is full
+  std::array<std::uint64_t, kPrecedences> admitted_{}, departures_{}, bytes_{};
+  // What each arrival touches if there is RIO:
+  RioState rio_;
+  CongestionDetector detector_;
+  std::array<Refusals, kPrecedences> refusals_{};
+  TokenBucket cap_;
+};
+static_assert(sizeof(PooledQueue) == 64 * PooledQueue::kLines);
+
+// Counted in registers, as ActiveQueue does.
+template <class More>
+std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPool& pool,
+                                 std::span<Packet> out, Time now, SojournHistogram& sojourn, More more) {
+  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0, run = 0;
+  const std::uint32_t present = ticks(now);
+  std::uint32_t enqueued = present;
+  const auto waited = [&] {
+    const auto passed = static_cast<std::int32_t>(present - enqueued);
+    return Duration(std::int64_t{std::max(passed, 0)} << kTickShift);
+  };
+  std::size_t n = 0;
+  for (bool go = true; go && n < out.size();) {
+    const Chunk& chunk = pool[head_];
+    const bool last = head_ == tail_;
+    if (!last) pool.prefetch(chunk.next);
+    std::uint32_t at = first_;
+    const std::uint32_t end = last && end_ != 0 ? end_ : Chunk::kPackets;
+    for (; at < end && go && n < out.size(); ++at) {
+      const Packet& packet = out[n++] = chunk.packets[at];
+      const std::uint64_t in = packet.precedence == Precedence::in, length = packet.length;
+      ins += in;
+      in_bytes += -in & length;
+      all_bytes += length;
+      if (chunk.enqueued[at] != enqueued) {
+        if (run > 0) sojourn.add(waited(), run);
+        enqueued = chunk.enqueued[at];
+        run = 0;
+      }
+      ++run;
+      go = more(packet.length);
+    }
+    first_ = at & 3u;
+    if (at < end) break;
+    first_ = 0;
+    leave_chunk(params, pool, last);
+    if (last) break;
+  }
+  if (run > 0) sojourn.add(waited(), run);
+  departed(params, Precedence::in, ins, in_bytes, now);
+  departed(params, Precedence::out, n - ins, all_bytes - in_bytes, now);
+  return n;
+}
+
+}  // namespace surety

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aqm/hierarchy/share_params.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "aqm/hierarchy/packet_pool.h"
+
+namespace surety {
+
+namespace {
+
+// A bucket without depth could never hold the credit that lets one packet go.
+TokenBucketParams bucket_of(std::optional<Rate> rate, Bytes burst) {
+  return {rate.value_or(Rate{}), Depth::bytes(std::max<std::uint64_t>(burst.count(), 1))};
+}
+
+// As in ClassScheduler: a full packet for the smallest weight.
+std::uint32_t quantum_unit(std::span<const ClassParams> classes, WireOverhead overhead) {
+  std::uint32_t smallest = ClassScheduler::kFullPacket;
+  for (const ClassParams& c : classes)
+    if (!c.strict) smallest = std::min(smallest, c.weight);
+  return (overhead.wire_bytes(ClassScheduler::kFullPacket) + smallest - 1) / smallest;
+}
+
+std::int32_t quantum_of(std::uint32_t weight, std::uint32_t unit) {
+  constexpr std::uint64_t kMost = 1'000'000'000;  // deficits are 32 bits
+  return static_cast<std::int32_t>(std::min(std::uint64_t{weight} * unit, kMost));
+}
+
+}  // namespace
+
+ShareParams::ShareParams(const PortShaperParams& shaper, std::uint32_t weight)
+    : bucket_(bucket_of(shaper.rate, shaper.burst)),
+      overhead_(shaper.overhead),
+      weight_(std::clamp(weight, 1u, kMaxWeight)),
+      inverse_((1u << 31) / weight_),
+      limited_(shaper.rate.has_value()) {}
+
+InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std::uint32_t chunks)
+    : limit(params.queue.limit),
+      part(chunks),
+      quantum(quantum_of(params.weight, unit)),
+      capped(params.strict && params.cap.has_value()),
+      cap(bucket_of(params.cap, default_burst(params.cap.value_or(Rate{})))) {
+  if (params.queue.rio) rio.emplace(*params.queue.rio);
+}
+
+InterfaceParams::InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight,
+                                 std::span<const ClassParams> classes, std::uint32_t part)
+    : ShareParams(shaper, weight) {
+  assert(!classes.empty() && classes.size() <= ClassScheduler::kMaxClasses);
+  const std::uint32_t unit = quantum_unit(classes, shaper.overhead);
+  classes_.reserve(classes.size());
+  for (const ClassParams& c : classes) {
+    if (c.strict) strict_ |= std::uint64_t{1} << classes_.size();
+    const std::uint32_t packets = std::min(part, c.queue.limit);
+    classes_.emplace_back(c, unit, (packets + Chunk::kPackets - 1) / Chunk::kPackets);
+  }
+}
+
+}  // namespace surety

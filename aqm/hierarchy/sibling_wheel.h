@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who of the children of one parent is next: deficit round robin whose rounds are a wheel.
+//
+// Each child has a tag, the virtual time at which its next turn is: what it sent, divided by its weight, as
+// in start-time fair queueing (Goyal, Vin and Cheng 1996). Tags are kept by rounds of kRound bytes of the
+// reference weight, as Eiffel keeps its buckets (Saeed and others 2019): a child sends while its tag is
+// within the round, may exceed it by its last packet, and sits out the rounds that pay for that. So nobody
+// asks how long the next packet is, through all levels, before it is certain that it leaves. A child that was
+// idle comes in at the present round; it has saved nothing.
+//
+// Constant time for each call, whatever the number of children and their weights: the next round that has
+// somebody is found by a bitmap. Guarantees, while two children have packets: what they sent, divided by
+// their weights, differs by at most kRound/reference + packet/weight of the one + packet/weight of the other.
+// The reference is the largest weight, but at most kWidest times the smallest: so a full packet of anybody is
+// within the wheel. A larger one waits in the last round, and is looked at again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "aqm/hierarchy/share_node.h"
+
+namespace surety {
+
+// Weights that the children of one parent may have.
+class SiblingWeights {
+ public:
+  static constexpr std::uint32_t kWidest = 128;
+
+  void include(std::uint32_t weight) {
+    smallest_ = std::min(smallest_, weight);
+    largest_ = std::max(largest_, weight);
+    reference_ = std::min<std::uint64_t>(largest_, std::uint64_t{kWidest} * smallest_);
+  }
+  std::uint64_t reference() const { return reference_; }
+
+ private:
+  std::uint32_t smallest_ = ShareParams::kMaxWeight, largest_ = 0;
+  std::uint64_t reference_ = 1;
+};
+
+class SiblingWheel {
+ public:
+  static constexpr std::uint32_t kRounds = 256;
+  static constexpr int kFraction = 16;  // bits of a tag for parts of a byte
+  static constexpr int kRoundShift = 11;
+  static constexpr std::uint32_t kRound = 1u << kRoundShift;  // bytes of the reference weight
+
+  SiblingWheel(Plane plane, LineArena& arena) : arena_(&arena), plane_(plane) {}
+
+  bool empty() const { return waiting_ == 0; }
+  bool alone() const { return waiting_ == 1; }
+
+  // A child that has something to send and may; it is not in the wheel.
+  void insert(LineNumber child) {
+    Turn& turn = this->turn(child);
+    turn.tag = std::max(turn.tag, round_ << kShift);
+    turn.waits = true;
+    ++waiting_;
+    link(child, turn);
+  }
+  // One that is in the wheel has nothing more, or must wait.
+  void remove(LineNumber child) {
+    Turn& turn = this->turn(child);
+    unlink(child, turn);
+    turn.waits = false;
+    --waiting_;
+  }
+
+  // Whose turn it is; not when empty.
+  LineNumber front() {
+    for (;;) {
+      const std::uint32_t here = slot(round_);
+      if (heads_[here] == 0) {
+        round_ += next_round(here);
+        continue;
+      }
+      const LineNumber child = heads_[here];
+      Turn& turn = this->turn(child);
+      if (turn.tag >> kShift <= round_) [[likely]]
+        return child;
+      unlink(child, turn);
+      link(child, turn);
+    }
+  }
+  // Who comes after the front if nothing changes; 0: nobody in this round.
+  LineNumber behind(LineNumber front) { return turn(front).next; }
+
+  // Where the turn of the front ends, unless it is alone: its tag may come up to there, and its last packet
+  // beyond.
+  std::uint64_t end_of_turn() const { return alone() ? ~std::uint64_t{0} : (round_ + 1) << kShift; }
+  // What a byte adds to a tag, shifted by kPriceShift, at 1/weight as `inverse` (share_params.h) has it.
+  static constexpr int kPriceShift = 31 - kFraction;
+  static std::uint64_t price(std::uint32_t inverse, const SiblingWeights& weights) {
+    return weights.reference() * inverse;
+  }
+  // The front has sent; it has more.
+  void keep(LineNumber front, std::uint64_t tag) {
+    Turn& turn = this->turn(front);
+    turn.tag = tag;
+    if (tag >> kShift <= round_) return;
+    unlink(front, turn);
+    if (waiting_ == 1) round_ = tag >> kShift;  // whoever comes next begins here
+    link(front, turn);
+  }
+  // The front has sent; it has nothing more, or must wait.
+  void dismiss(LineNumber front, std::uint64_t tag) {
+    turn(front).tag = tag;
+    if (waiting_ == 1) round_ = std::max(round_, tag >> kShift);
+    remove(front);
+  }
+
+ private:
+  static constexpr int kShift = kFraction + kRoundShift;
+  static std::uint32_t slot(std::uint64_t round) { return static_cast<std::uint32_t>(round) % kRounds; }
+  Turn& turn(LineNumber child) { return arena_->at<ShareNode>(child).turn(plane_); }
+
+  // How many rounds after that of `here` somebody is; there is one.
+  std::uint64_t next_round(std::uint32_t here) const {
+    std::uint32_t word = here / 64;
+    std::uint64_t bits = bitmap_[word] & ~std::uint64_t{0} << here % 64;
+    while (bits == 0) {  // comes round to those before `here` in its own word at last
+      word = (word + 1) % (kRounds / 64);
+      bits = bitmap_[word];
+    }
+    return (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)) - here) % kRounds;
+  }
+
+  // Touches no other child but the last one of the round, which came a moment ago.
+  void link(LineNumber child, Turn& turn) {
+    const std::uint64_t round = std::clamp(turn.tag >> kShift, round_, round_ + kRounds - 1);
+    turn.round = slot(round);
+    const LineNumber last = lasts_[turn.round];
+    turn.previous = last;
+    turn.next = 0;
+    (last == 0 ? heads_[turn.round] : this->turn(last).next) = child;
+    lasts_[turn.round] = child;
+    bitmap_[turn.round / 64] |= std::uint64_t{1} << turn.round % 64;
+  }
+  // Of the first one, nobody else's line is touched: `previous` of the first one means nothing.
+  void unlink(LineNumber child, Turn& turn) {
+    (heads_[turn.round] == child ? heads_[turn.round] : this->turn(turn.previous).next) = turn.next;
+    if (turn.next == 0)
+      lasts_[turn.round] = heads_[turn.round] == 0 ? 0 : turn.previous;
+    else if (heads_[turn.round] != turn.next)
+      this->turn(turn.next).previous = turn.previous;
+    if (heads_[turn.round] == 0) bitmap_[turn.round / 64] &= ~(std::uint64_t{1} << turn.round % 64);
+  }
+
+  LineArena* arena_;
+  std::uint64_t round_ = 0;
+  std::uint32_t waiting_ = 0;
+  Plane plane_;
+  std::array<std::uint64_t, kRounds / 64> bitmap_{};
+  std::array<LineNumber, kRounds> heads_{}, lasts_{};  // by round
+};
+
+}  // namespace surety
