@@ -13,14 +13,24 @@ LineArena::LineArena(std::uint32_t lines)
 
 LineNumber LineArena::take(std::uint32_t lines) {
   assert(lines > 0 && lines <= kLargest);
-  if (LineNumber& first = given_back_[lines]; first != 0) {
-    const LineNumber block = first;
-    first = at<LineNumber>(block);
+  if (given_back_[lines] != 0) return retake(lines);
+  if (lines <= lines_ - used_) {
+    const LineNumber block = used_;
+    used_ += lines;
     return block;
   }
-  if (lines > lines_ - used_) return 0;
-  const LineNumber block = used_;
-  used_ += lines;
+  for (std::uint32_t larger = lines + 1; larger <= kLargest; ++larger) {
+    if (given_back_[larger] == 0) continue;
+    const LineNumber block = retake(larger);
+    give(block + lines, larger - lines);
+    return block;
+  }
+  return 0;
+}
+
+LineNumber LineArena::retake(std::uint32_t lines) {
+  const LineNumber block = given_back_[lines];
+  given_back_[lines] = at<LineNumber>(block);
   return block;
 }
 

@@ -23,7 +23,8 @@ class LineArena {
 
   explicit LineArena(std::uint32_t lines);
 
-  // A block of 1 .. kLargest lines; 0: there are none left.
+  // A block of 1 .. kLargest lines; 0: there are none left. One that came back goes to who wants the same
+  // size, or is parted when there is nothing else; parts are not joined again.
   LineNumber take(std::uint32_t lines);
   void give(LineNumber block, std::uint32_t lines);
 
@@ -42,6 +43,7 @@ class LineArena {
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };
+  LineNumber retake(std::uint32_t lines);
   std::unique_ptr<std::byte, Free> memory_;
   std::uint32_t used_ = 1, lines_;                     // those from used_ on have never been taken
   std::array<LineNumber, kLargest + 1> given_back_{};  // by size; each says in its first bytes which is next

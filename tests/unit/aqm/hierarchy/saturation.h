@@ -29,8 +29,7 @@ class Saturation {
     std::array<Packet, 64> out;
     for (; t_.now < end;) {
       t_.shaper.advance(t_.now);
-      std::size_t n = 0, taken = out.size();
-      for (; taken == out.size(); n += taken) {
+      for (std::size_t taken = out.size(); taken == out.size();) {
         taken = t_.h.dequeue(t_.now, t_.shaper, out);
         for (std::size_t i = 0; i < taken; ++i) {
           bytes_[out[i].flow] += out[i].length;

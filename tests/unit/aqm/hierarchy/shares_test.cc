@@ -58,9 +58,9 @@ TEST(HierarchyShares, AreThoseOfAFluidWhoeverIsActive) {
       for (std::uint8_t c = 0; c < 2; ++c)
         if ((active >> (2 * i + c) & 1) != 0) load.begin(i, c);
     }
-    load.run(20ms, 20us);  // bursts leave
+    load.run(20ms, 100us);  // bursts leave
     load.forget();
-    load.run(100ms, 20us);
+    load.run(100ms, 100us);
     const Fluid expected = fluid(active);
     for (std::uint32_t i = 0; i < 6; ++i) {
       const Fluid& f = expected.children[i / 3].children[i % 3];
