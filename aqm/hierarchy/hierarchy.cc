@@ -6,7 +6,7 @@
 
 namespace surety {
 
-ArrivalResult Hierarchy::enqueue(const Arrival& arrival, Time now) {
+[[gnu::always_inline]] inline ArrivalResult Hierarchy::admit(const Arrival& arrival, Time now) {
   const LineNumber line = line_of(arrival.interface);
   InterfaceNode& node = interface_at(line);
   PooledQueue& queue = node.queue(arrival.class_index);
@@ -20,6 +20,10 @@ ArrivalResult Hierarchy::enqueue(const Arrival& arrival, Time now) {
     if (!node.blocked) attach(line, node.plane_of(arrival.class_index));
   }
   return result;
+}
+
+ArrivalResult Hierarchy::enqueue(const Arrival& arrival, Time now) {
+  return admit(arrival, now);
 }
 
 // Thousands of queues are in no cache: asked for in three steps, each of which needs what the one before has
@@ -37,10 +41,26 @@ std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<Arri
         .prefetch_end(pool_);
   std::size_t noticed = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    notices[noticed] = {static_cast<std::uint8_t>(i), enqueue(arrivals[i], now)};
-    noticed += notices[noticed].needed();
+    const ArrivalNotice notice{static_cast<std::uint8_t>(i), admit(arrivals[i], now)};
+    notices[noticed] = notice;
+    noticed += notice.needed();
   }
   return noticed;
+}
+
+// What comes after the front of a wheel, while that sends: of the next interface, whose own lines were asked
+// for when this wheel had its turn before, the first packet; of the one behind it, its own lines.
+SURETY_PREFETCHES void Hierarchy::prefetch_behind(const InterfaceNode& front, Plane plane) {
+  const LineNumber next = front.turns[index(plane)].next;
+  if (next == 0 || arena_.at<ShareNode>(next).is_group) return;
+  InterfaceNode& node = interface_at(next);
+  node.likely_queue(plane).prefetch_front(pool_);
+  const LineNumber line = node.turn(plane).next;
+  if (line == 0) return;
+  arena_.prefetch(line);
+  arena_.prefetch(line + 1);
+  arena_.prefetch(InterfaceNode::queue_line(line, 0));
+  arena_.prefetch(InterfaceNode::queue_line(line, 1));
 }
 
 std::size_t Hierarchy::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
@@ -82,6 +102,7 @@ template <class More>
 std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
                                          More more) {
   InterfaceNode& node = interface_at(line);
+  prefetch_behind(node, plane);
   Spending spending(node, siblings(node.parent), plane, now);
   const std::size_t c = node.next_class(plane);
   PooledQueue& queue = node.queue(c);

@@ -131,6 +131,7 @@ class Hierarchy {
   LineNumber parent_line(Group group) const { return group == kPort ? 0 : groups_[group]; }
   Siblings& siblings(LineNumber parent) { return parent == 0 ? root_ : group_at(parent).siblings; }
 
+  ArrivalResult admit(const Arrival& arrival, Time now);
   bool has_ready(LineNumber child, Plane plane);
   void attach(LineNumber child);
   void attach(LineNumber child, Plane plane);
@@ -152,6 +153,7 @@ class Hierarchy {
                             std::span<Packet> out);
   template <class More>
   std::size_t dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out, More more);
+  void prefetch_behind(const InterfaceNode& front, Plane plane);
   void settle(ShareNode& node, LineNumber line, Plane plane, const Spending& spending);
   void wait_for_caps(InterfaceNode& node);
   void wake(Time now);

@@ -67,6 +67,12 @@ struct InterfaceNode : ShareNode {
       pass(q);
     }
   }
+  // That of next_class(), unless it must pass.
+  const PooledQueue& likely_queue(Plane plane) const {
+    const std::uint64_t active = ready(plane);
+    const int from = plane == Plane::strict ? 0 : turn_of;
+    return queue(static_cast<std::size_t>(std::countr_zero(std::rotr(active, from)) + from) % 64);
+  }
   // How much the class whose turn it is may send before the next one has its: bytes.
   std::int64_t class_allowance() {
     return std::has_single_bit(ready(Plane::data)) ? kNoEnd : queue(turn_of).deficit;

@@ -6,10 +6,7 @@
 namespace surety {
 
 LineArena::LineArena(std::uint32_t lines)
-    : memory_(static_cast<std::byte*>(std::aligned_alloc(kLine, (std::size_t{lines} + 1) * kLine))),
-      lines_(lines + 1) {
-  if (memory_ == nullptr) throw std::bad_alloc();
-}
+    : memory_(large_memory<std::byte>((std::size_t{lines} + 1) * kLine)), lines_(lines + 1) {}
 
 LineNumber LineArena::take(std::uint32_t lines) {
   assert(lines > 0 && lines <= kLargest);

@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <new>
+
+#include "aqm/hierarchy/large_memory.h"
+#include "aqm/hierarchy/prefetch.h"
 
 namespace surety {
 
@@ -37,14 +38,11 @@ class LineArena {
     return *std::launder(reinterpret_cast<const T*>(address(n)));
   }
   void* address(LineNumber n) const { return memory_.get() + std::size_t{n} * kLine; }
-  void prefetch(LineNumber n) const { __builtin_prefetch(address(n), 1); }
+  SURETY_PREFETCHES void prefetch(LineNumber n) const { prefetch_line(address(n)); }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
   LineNumber retake(std::uint32_t lines);
-  std::unique_ptr<std::byte, Free> memory_;
+  LargeMemory<std::byte> memory_;
   std::uint32_t used_ = 1, lines_;                     // those from used_ on have never been taken
   std::array<LineNumber, kLargest + 1> given_back_{};  // by size; each says in its first bytes which is next
 };

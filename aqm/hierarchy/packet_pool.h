@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "aqm/hierarchy/large_memory.h"
+#include "aqm/hierarchy/prefetch.h"
 #include "conditioners/packet.h"
 
 namespace surety {
@@ -32,17 +34,14 @@ class PacketPool {
   static constexpr std::int64_t kOfQueue = 8;
 
   explicit PacketPool(std::uint32_t chunks)
-      : chunks_(std::make_unique_for_overwrite<Chunk[]>(chunks)),
+      : chunks_(large_memory<Chunk>(chunks)),
         free_(std::make_unique_for_overwrite<ChunkNumber[]>(chunks)),
         size_(chunks),
         common_free_(chunks) {}
 
-  Chunk& operator[](ChunkNumber n) { return chunks_[n]; }
-  const Chunk& operator[](ChunkNumber n) const { return chunks_[n]; }
-  void prefetch(ChunkNumber n) const { __builtin_prefetch(&chunks_[n], 1); }
-  void prefetch_next_free() const {
-    if (free_count_ > 0) prefetch(free_[free_count_ - 1]);
-  }
+  Chunk& operator[](ChunkNumber n) { return chunks_.get()[n]; }
+  const Chunk& operator[](ChunkNumber n) const { return chunks_.get()[n]; }
+  SURETY_PREFETCHES void prefetch(ChunkNumber n) const { prefetch_line(&chunks_.get()[n]); }
 
   // Of a queue that is new, or goes: a part of so many chunks. Where parts are more than there is, nobody has
   // anything beyond his part, and who comes last finds less than his part.
@@ -73,7 +72,7 @@ class PacketPool {
   std::int64_t common_free() const { return common_free_; }     // chunks that belong to nobody's part
 
  private:
-  std::unique_ptr<Chunk[]> chunks_;
+  LargeMemory<Chunk> chunks_;
   std::unique_ptr<ChunkNumber[]> free_;             // a stack: what was used last is in the cache
   std::uint32_t size_, used_ = 0, free_count_ = 0;  // chunks from used_ on have never been taken
   std::int64_t common_free_;

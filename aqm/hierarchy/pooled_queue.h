@@ -78,10 +78,10 @@ class alignas(64) PooledQueue {
   QueueCounters counters(Precedence p) const;
   const RioState& rio() const { return rio_; }
 
-  void prefetch_end(const PacketPool& pool) const {
+  SURETY_PREFETCHES void prefetch_end(const PacketPool& pool) const {
     if (tail_ != kNone) pool.prefetch(tail_);
   }
-  void prefetch_front(const PacketPool& pool) const {
+  SURETY_PREFETCHES void prefetch_front(const PacketPool& pool) const {
     if (head_ != kNone) pool.prefetch(head_);
   }
 

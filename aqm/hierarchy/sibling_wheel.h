@@ -85,9 +85,6 @@ class SiblingWheel {
       link(child, turn);
     }
   }
-  // Who comes after the front if nothing changes; 0: nobody in this round.
-  LineNumber behind(LineNumber front) { return turn(front).next; }
-
   // Where the turn of the front ends, unless it is alone: its tag may come up to there, and its last packet
   // beyond.
   std::uint64_t end_of_turn() const { return alone() ? ~std::uint64_t{0} : (round_ + 1) << kShift; }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of many megabytes that is used bit by bit and in no order: pages that nobody has touched cost
+// nothing, and those that are used are large ones where the kernel has them, since a packet of one of
+// thousands of queues would otherwise miss in the TLB as often as in the cache.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace surety {
+
+struct FreeMemory {
+  void operator()(void* p) const { std::free(p); }
+};
+// Not initialised, and not destroyed: for types that need neither.
+template <class T>
+using LargeMemory = std::unique_ptr<T, FreeMemory>;
+
+// Throws std::bad_alloc.
+template <class T>
+LargeMemory<T> large_memory(std::size_t count) {
+  constexpr std::size_t kLargePage = std::size_t{2} << 20;
+  const std::size_t bytes = (count * sizeof(T) + kLargePage - 1) / kLargePage * kLargePage;
+  void* const p = std::aligned_alloc(kLargePage, bytes);
+  if (p == nullptr) throw std::bad_alloc();
+  madvise(p, bytes, MADV_HUGEPAGE);  // a wish; without them it is slower
+  return LargeMemory<T>(static_cast<T*>(p));
+}
+
+}  // namespace surety
