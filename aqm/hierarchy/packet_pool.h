@@ -19,7 +19,7 @@
 
 namespace surety {
 
-using ChunkNumber = std::uint32_t;
+using ChunkNumber = std::uint32_t;  // 30 bits
 
 struct alignas(64) Chunk {
   static constexpr std::uint32_t kPackets = 3;

@@ -41,9 +41,9 @@ class alignas(64) PooledQueue {
       if (packet.precedence == Precedence::out)
         result.event = detector_.out_arrival(params.rio->congested(rio_));
     }
-    const bool in_chunk = end_ != 0;
-    const Admission admission(verdict,
-                              depth >= params.limit || (!in_chunk && !pool.has_room(chunks_, params.part)));
+    const bool full =
+        depth >= params.limit || (slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.part));
+    const Admission admission(verdict, full);
     if (admission.admitted) push(params, pool, packet, now);
     admitted_[p] += admission.admitted;
     result.mark = admission.marked;
@@ -66,7 +66,7 @@ class alignas(64) PooledQueue {
     if (params.rio) params.rio->settle(rio_, depth_of(Precedence::in), depth(), now);
   }
 
-  bool empty() const { return head_ == kNone; }
+  bool empty() const { return front_ == kNone; }
   std::uint32_t depth() const {  // packets
     return depth_of(Precedence::in) + depth_of(Precedence::out);
   }
@@ -79,10 +79,10 @@ class alignas(64) PooledQueue {
   const RioState& rio() const { return rio_; }
 
   SURETY_PREFETCHES void prefetch_end(const PacketPool& pool) const {
-    if (tail_ != kNone) pool.prefetch(tail_);
+    if (!empty()) pool.prefetch(chunk(end_));
   }
   SURETY_PREFETCHES void prefetch_front(const PacketPool& pool) const {
-    if (head_ != kNone) pool.prefetch(head_);
+    if (!empty()) pool.prefetch(chunk(front_));
   }
 
   // Of the scheduler: what a weighted class has left of its quantum, bytes; a strict class's cap.
@@ -91,7 +91,13 @@ class alignas(64) PooledQueue {
   const TokenBucket& cap() const { return cap_; }
 
  private:
-  static constexpr ChunkNumber kNone = ~ChunkNumber{0};
+  // Where a packet stands: its chunk, and which of its places, in the last two bits. kPackets: behind the
+  // last one of the chunk.
+  using Place = std::uint32_t;
+  static constexpr Place kNone = ~Place{0};  // kPackets of no chunk
+  static ChunkNumber chunk(Place p) { return p >> 2; }
+  static std::uint32_t slot(Place p) { return p & 3; }
+  static Place first_of(ChunkNumber n) { return n << 2; }
   struct Refusals {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
@@ -100,25 +106,27 @@ class alignas(64) PooledQueue {
   }
 
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
-    if (end_ == 0) {
+    if (slot(end_) == Chunk::kPackets) {
       const ChunkNumber fresh = pool.take(chunks_++, params.part);
-      (tail_ == kNone ? head_ : pool[tail_].next) = fresh;
-      tail_ = fresh;
+      if (empty())
+        front_ = first_of(fresh);
+      else
+        pool[chunk(end_)].next = fresh;
+      end_ = first_of(fresh);
     }
-    Chunk& chunk = pool[tail_];
-    chunk.packets[end_] = packet;
-    chunk.enqueued[end_] = ticks(now);
-    end_ = (end_ + 1u) % Chunk::kPackets & 3u;
+    Chunk& last = pool[chunk(end_)];
+    last.packets[slot(end_)] = packet;
+    last.enqueued[slot(end_)] = ticks(now);
+    ++end_;
   }
 
-  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool, bool last) {
-    const ChunkNumber next = last ? kNone : pool[head_].next;
-    pool.give(head_, chunks_, params.part);
-    --chunks_;
-    head_ = next;
-    if (!last) return;
-    tail_ = kNone;
-    end_ = 0;
+  // All of its packets are out.
+  void leave_chunk(const InterfaceParams::Class& params, PacketPool& pool) {
+    const ChunkNumber left = chunk(front_);
+    const bool last = left == chunk(end_);
+    front_ = last ? kNone : first_of(pool[left].next);
+    if (last) end_ = kNone;
+    pool.give(left, chunks_--, params.part);
   }
   void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
                 std::uint64_t bytes, Time now) {
@@ -128,9 +136,8 @@ class alignas(64) PooledQueue {
   }
 
   // What each packet touches:
-  ChunkNumber head_ = kNone, tail_ = kNone;
-  std::uint32_t chunks_ : 28 = 0;
-  std::uint32_t first_ : 2 = 0, end_ : 2 = 0;  // the next place in the head, and in the tail; 0: it is full
+  Place front_ = kNone, end_ = kNone;  // of the first packet, and of the next one to come
+  std::uint32_t chunks_ = 0;
   std::array<std::uint64_t, kPrecedences> admitted_{}, departures_{}, bytes_{};
   // What each arrival touches if there is RIO:
   RioState rio_;
@@ -153,29 +160,28 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
   };
   std::size_t n = 0;
   for (bool go = true; go && n < out.size();) {
-    const Chunk& chunk = pool[head_];
-    const bool last = head_ == tail_;
-    if (!last) pool.prefetch(chunk.next);
-    std::uint32_t at = first_;
-    const std::uint32_t end = last && end_ != 0 ? end_ : Chunk::kPackets;
+    const Chunk& first = pool[chunk(front_)];
+    const bool last = chunk(front_) == chunk(end_);
+    if (!last) pool.prefetch(first.next);
+    std::uint32_t at = slot(front_);
+    const std::uint32_t end = last ? slot(end_) : Chunk::kPackets;
     for (; at < end && go && n < out.size(); ++at) {
-      const Packet& packet = out[n++] = chunk.packets[at];
+      const Packet& packet = out[n++] = first.packets[at];
       const std::uint64_t in = packet.precedence == Precedence::in, length = packet.length;
       ins += in;
       in_bytes += -in & length;
       all_bytes += length;
-      if (chunk.enqueued[at] != enqueued) {
+      if (first.enqueued[at] != enqueued) {
         if (run > 0) sojourn.add(waited(), run);
-        enqueued = chunk.enqueued[at];
+        enqueued = first.enqueued[at];
         run = 0;
       }
       ++run;
       go = more(packet.length);
     }
-    first_ = at & 3u;
+    front_ = first_of(chunk(front_)) + at;
     if (at < end) break;
-    first_ = 0;
-    leave_chunk(params, pool, last);
+    leave_chunk(params, pool);
     if (last) break;
   }
   if (run > 0) sojourn.add(waited(), run);

@@ -159,5 +159,51 @@ BENCHMARK(Below)
     ->ArgsProduct({{1'000, 10'000, 64'000}, {64, 0, 1500}, {0}})
     ->ArgsProduct({{64'000}, {64, 0, 1500}, {1}});
 
+// A reload of 4,000 interfaces under load, 64 in a slice, none of which is in a cache: cycles of one.
+void Change(benchmark::State& state) {
+  constexpr std::uint32_t kInterfaces = 4'000, kSlice = 64;
+  constexpr std::array<std::uint64_t, 2> kRates{50'000'000, 40'000'000};
+  std::vector<InterfaceParams> bought;
+  for (const std::uint64_t rate : kRates)
+    bought.emplace_back(
+        PortShaperParams{.rate = Rate::bits_per_second(rate), .burst = Bytes(3000), .overhead = {}}, 1,
+        classes(), 3);
+  auto h = std::make_unique<Hierarchy>(HierarchyRoom{}, kEthernet, kStart);
+  for (std::uint32_t i = 0; i < kInterfaces; ++i) {
+    h->add(i, Hierarchy::kPort, bought[0], kStart, i);
+    Hierarchy::Arrival a{.packet = {}, .interface = i};
+    a.packet.length = 1500;
+    h->enqueue(a, kStart);
+  }
+  std::vector<char> others(32 << 20);
+  Cycles change;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    for (std::size_t i = 0; i < others.size(); i += 64) ++others[i];
+    state.ResumeTiming();
+    change.start();
+    for (std::uint32_t k = 0; k < kSlice; ++k, ++next)
+      h->change(static_cast<std::uint32_t>(next % kInterfaces), Hierarchy::kPort,
+                bought[next / kInterfaces % 2], kStart + Duration(static_cast<std::int64_t>(next)), next);
+    change.stop(kSlice);
+  }
+  state.counters["cycles/change"] = change.median();
+}
+BENCHMARK(Change);
+
+// So many interfaces of two classes from nothing.
+void Build(benchmark::State& state) {
+  const auto interfaces = static_cast<std::uint32_t>(state.range(0));
+  const InterfaceParams bought(
+      {.rate = Rate::bits_per_second(50'000'000), .burst = Bytes(3000), .overhead = {}}, 1, classes(), 3);
+  for (auto _ : state) {
+    Hierarchy h({}, kEthernet, kStart);
+    for (std::uint32_t i = 0; i < interfaces; ++i) h.add(i, Hierarchy::kPort, bought, kStart, i);
+    benchmark::DoNotOptimize(h.depth());
+  }
+}
+BENCHMARK(Build)->Arg(65'536)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace surety
