@@ -63,6 +63,8 @@ class Hierarchy {
 
   // `overhead` of the port's wire.
   Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now);
+  Hierarchy(const Hierarchy&) = delete;  // its parts know where it is
+  Hierarchy& operator=(const Hierarchy&) = delete;
 
   // --- What there is. Parameters stay the caller's, who keeps them until they have been replaced.
 

@@ -2,6 +2,8 @@
 // A Hierarchy for tests: parameters in few words, packets that say whose they are, a sink that counts.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <map>
 #include <memory>
