@@ -49,12 +49,8 @@ struct InterfaceNode : ShareNode {
     return plane == Plane::strict ? backlog & strict & ~capped : backlog & ~strict;
   }
 
-  // A class has its first packet.
-  void activate(std::size_t class_index) {
-    backlog |= std::uint64_t{1} << class_index;
-    PooledQueue& q = queue(class_index);
-    q.deficit = std::min(q.deficit, 0) + bought().of(class_index).quantum;  // a debt stays
-  }
+  // A class has its first packet. What it had left of its quantum, or owes, stays: it is never more than one.
+  void activate(std::size_t class_index) { backlog |= std::uint64_t{1} << class_index; }
   // Which class sends next; ready(plane) is not 0.
   std::size_t next_class(Plane plane) {
     if (plane == Plane::strict) return static_cast<std::size_t>(std::countr_zero(ready(Plane::strict)));

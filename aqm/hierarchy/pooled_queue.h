@@ -25,7 +25,8 @@ class alignas(64) PooledQueue {
   // How finely the time in the queue is kept: 31 bits of it, which are 9 minutes.
   static constexpr int kTickShift = 8;
 
-  PooledQueue(const InterfaceParams::Class& params, std::uint64_t seed, Time now) : rio_(seed) {
+  PooledQueue(const InterfaceParams::Class& params, std::uint64_t seed, Time now)
+      : deficit(params.quantum), rio_(seed) {
     cap_.reset(params.cap, now);
   }
 
@@ -86,7 +87,7 @@ class alignas(64) PooledQueue {
   }
 
   // Of the scheduler: what a weighted class has left of its quantum, bytes; a strict class's cap.
-  std::int32_t deficit = 0;
+  std::int32_t deficit;
   TokenBucket& cap() { return cap_; }
   const TokenBucket& cap() const { return cap_; }
 

@@ -86,6 +86,29 @@ TEST(Hierarchy, SharesWithinAnInterfaceByTheWeightsOfItsClasses) {
   EXPECT_NEAR(seen[1], 60, 2);
 }
 
+// A class, and an interface, whose queue is empty whenever its packets have left, beside one that always has
+// some.
+TEST(Hierarchy, WhoIsEmptyNowAndThenGainsNothing) {
+  for (const bool class_of_one : {true, false})
+    for (const std::uint16_t length : std::array<std::uint16_t, 3>{64, 1500, 9000})
+      for (const std::size_t at_once : {1u, 2u, 5u}) {
+        Tree t;
+        const InterfaceParams& bought = t.bought({data_class(), data_class()});
+        for (const Hierarchy::Interface i : {0u, 1u}) t.interface(i, kPort, bought);
+        const auto other = class_of_one ? 0u : 1u;
+        std::array<std::int64_t, 2> sent{};
+        for (int n = 0; n < 2000; ++n) {
+          if (t.h.queue(0, 0).depth() == 0) t.fill(0, 0, length, at_once);
+          while (t.h.queue(other, 1).depth() < 4) t.put(other, 1, 1500);
+          Packet p;
+          ASSERT_TRUE(t.take(p));
+          sent[p.flow % 64] += p.length;
+          ASSERT_LE(sent[0] - sent[1], 2 * 2048 + 9000 + 1500) << length << ", " << at_once;
+        }
+        EXPECT_GE(sent[0], 1000 * 64);
+      }
+}
+
 TEST(Hierarchy, AChildThatWasAwayHasSavedNothing) {
   Tree t;
   const InterfaceParams& bought = t.bought({data_class()});

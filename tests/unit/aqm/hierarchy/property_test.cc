@@ -87,8 +87,11 @@ class Witness {
     EXPECT_EQ(entered_, left_ + removed_ + there + t_.h.removed_depth());
     for (Packet p; t_.h.take_any(p, t_.now);) ++removed_;
     EXPECT_EQ(entered_, left_ + removed_);
-    EXPECT_EQ(t_.h.pool().in_use(), 0u);
     EXPECT_EQ(t_.h.depth() + t_.h.removed_depth(), 0u);
+    for (std::uint32_t i = 0; i < kInterfaces; ++i)
+      if (t_.h.has(i)) remove(i);
+    EXPECT_EQ(t_.h.pool().in_use(), 0u);
+    EXPECT_EQ(t_.h.pool().common_free(), t_.h.pool().size());
   }
   std::uint64_t left() const { return left_; }
 
