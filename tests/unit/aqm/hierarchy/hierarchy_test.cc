@@ -137,6 +137,23 @@ TEST(Hierarchy, WhatAChildDoesNotUseStaysInItsGroup) {
   EXPECT_NEAR(seen[1], seen[2], 4);
 }
 
+// What it sent beside others there is nothing that its new siblings know of.
+TEST(Hierarchy, WhoMovesToAnotherGroupTakesPartAtOnce) {
+  Tree t;
+  const InterfaceParams& bought = t.bought({data_class()});
+  t.group(0);
+  for (const Hierarchy::Interface i : {0u, 1u}) t.interface(i, kPort, bought);
+  t.interface(2, 0, bought);
+  for (const Hierarchy::Interface i : {0u, 1u}) t.fill(i, 0, 1500, 900);
+  for (int n = 0; n < 900; ++n) EXPECT_NE(t.next(), 2);
+  t.h.change(0, 0, bought, t.now, 1);
+  t.fill(2, 0, 1500, 200);
+  std::map<int, int> seen;
+  for (int n = 0; n < 200; ++n) ++seen[t.next()];
+  EXPECT_NEAR(seen[0], 50, 3);
+  EXPECT_NEAR(seen[2], 50, 3);
+}
+
 TEST(Hierarchy, AShaperLetsABurstGoAndThenItsRate) {
   Tree t;
   t.interface(1, kPort, t.bought({data_class()}, 1, 8_Mbps));  // a byte in a microsecond; 3,000 of burst
@@ -211,6 +228,44 @@ TEST(Hierarchy, CountsAsItsQueuesDo) {
   EXPECT_EQ(c.departures, 1u);
   EXPECT_EQ(c.departed_bytes, 100u);
   EXPECT_EQ(t.h.queue(1, 0).depth(), 2u);
+}
+
+TEST(Hierarchy, PassesOnWhatRioSays) {
+  Tree t;
+  ClassParams assured = data_class();
+  assured.queue.rio = RioParams{.weight = 0.5,
+                                .in = {.min = 100, .max = 200, .pmax = Probability(0.1)},
+                                .out = {.min = 2, .max = 6, .pmax = Probability(1)},
+                                .ecn = true};
+  t.interface(1, kPort, t.bought({assured, strict_class()}));
+  EXPECT_FALSE(t.h.congested(1, 0));
+  std::map<DropReason, int> drops;
+  int marks = 0, onsets = 0;
+  for (int i = 0; i < 60; ++i) {
+    const ArrivalResult r = t.put(1, 0, 1000, Precedence::out, i < 10);
+    ++drops[r.drop];
+    marks += r.mark;
+    onsets += r.event == CongestionEvent::onset;
+  }
+  EXPECT_TRUE(t.h.congested(1, 0));
+  EXPECT_FALSE(t.h.congested(1, 1));  // tail drop
+  EXPECT_GT(marks, 0);
+  EXPECT_GT(drops[DropReason::forced], 0);
+  EXPECT_EQ(onsets, 1);
+  const QueueCounters c = t.h.queue(1, 0).counters(Precedence::out);
+  EXPECT_EQ(c.ecn_marks, static_cast<std::uint64_t>(marks));
+  EXPECT_EQ(c.forced_drops, static_cast<std::uint64_t>(drops[DropReason::forced]));
+  EXPECT_EQ(t.put(1, 0, 1000, Precedence::in).drop, DropReason::none);
+
+  t.now += 10us;
+  t.put(1, 1, 200);
+  while (t.next() >= 0) {
+  }
+  EXPECT_EQ(t.h.sojourn(Plane::strict).counts[0], 1u);
+  EXPECT_EQ(t.h.sojourn(Plane::data).counts[4], c.arrivals - c.forced_drops - c.early_drops + 1);
+  t.now += 1s;
+  t.h.settle(1, 0, t.now);  // idle for long
+  EXPECT_FALSE(t.h.congested(1, 0));
 }
 
 TEST(Hierarchy, ABurstIsTheSameAsOneAfterTheOther) {
