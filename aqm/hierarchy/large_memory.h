@@ -23,11 +23,12 @@ using LargeMemory = std::unique_ptr<T, FreeMemory>;
 // Throws std::bad_alloc.
 template <class T>
 LargeMemory<T> large_memory(std::size_t count) {
-  constexpr std::size_t kLargePage = std::size_t{2} << 20;
-  const std::size_t bytes = (count * sizeof(T) + kLargePage - 1) / kLargePage * kLargePage;
-  void* const p = std::aligned_alloc(kLargePage, bytes);
+  constexpr std::size_t kLine = 64, kLargePage = std::size_t{2} << 20;
+  const std::size_t bytes = count * sizeof(T), page = bytes < kLargePage ? kLine : kLargePage;
+  const std::size_t rounded = (bytes + page - 1) / page * page;
+  void* const p = std::aligned_alloc(page, rounded);
   if (p == nullptr) throw std::bad_alloc();
-  madvise(p, bytes, MADV_HUGEPAGE);  // a wish; without them it is slower
+  if (page == kLargePage) madvise(p, rounded, MADV_HUGEPAGE);  // a wish; without them it is slower
   return LargeMemory<T>(static_cast<T*>(p));
 }
 
