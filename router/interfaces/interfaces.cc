@@ -91,12 +91,15 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
   }
   for (const auto& [name, block] : known) retired_.push_back(*block);
   for (const Block& b : retired_) take(b);
+  std::size_t from = 0;  // below it all are taken
   for (Block& b : blocks_)
     if (b.first == 0) {
-      b.first = find_room(b.count, taken);
+      b.first = find_room(b.count, taken, from);
       take(b);
+      if (b.count == 1) from = b.first + std::size_t{1};
     }
-  records_.resize(taken.size());
+  // Never fewer than there were: whoever waits longer than a reload finds that his is no more.
+  records_.resize(std::max(taken.size(), before == nullptr ? 0 : before->records_.size()));
   // Packets that wait for their port still leave by them.
   for (const Block& b : retired_)
     for (std::size_t i = b.first; i < b.first + b.count; ++i) {
@@ -108,8 +111,8 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
     }
 }
 
-InterfaceIndex Interfaces::find_room(std::size_t count, std::vector<bool>& taken) const {
-  std::size_t free = 0, at = 0;
+InterfaceIndex Interfaces::find_room(std::size_t count, const std::vector<bool>& taken, std::size_t from) {
+  std::size_t free = 0, at = from;
   for (; free < count; ++at) free = at < taken.size() && taken[at] ? 0 : free + 1;
   if (at > kMostInterfaces)
     throw std::runtime_error(

@@ -70,7 +70,7 @@ class Interfaces {
   static Block block_of(const config::Interface& i);
   void place_ports(const config::Config& config);
   void place(const config::Config& config, const Interfaces* before);
-  InterfaceIndex find_room(std::size_t count, std::vector<bool>& taken) const;
+  static InterfaceIndex find_room(std::size_t count, const std::vector<bool>& taken, std::size_t from);
   void fill(const config::Interface& i, const Block& block, std::size_t definition);
   void build_tables();
 

@@ -112,6 +112,17 @@ TEST(Interfaces, AnotherRangeIsAnotherTemplate) {
   EXPECT_EQ(second.find(1, kCustomerTag, 200, 14), second.of_definition(0) + 5);
 }
 
+TEST(Interfaces, APlaceThatThereWasCanBeAskedForForEver) {
+  const Interfaces first(configured(kAcme));
+  const InterfaceIndex acme = first.of_definition(0);
+  auto last = std::make_unique<Interfaces>(configured("  {}\n"), &first);
+  for (int n = 0; n < 3; ++n) {
+    last = std::make_unique<Interfaces>(configured("  {}\n"), last.get());
+    ASSERT_GT(last->size(), acme);
+    EXPECT_FALSE((*last)[acme].live);
+  }
+}
+
 TEST(Interfaces, ComeAndGoForEver) {
   auto last = std::make_unique<Interfaces>(configured(kHomes));
   for (int n = 0; n < 1000; ++n) {
