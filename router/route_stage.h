@@ -16,8 +16,8 @@ namespace surety {
 
 class RouteStage {
  public:
-  RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-             FilterStage& filters, PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
+  RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops, FilterStage& filters,
+             PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
   void adopt(const Snapshot& snapshot);
   // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
