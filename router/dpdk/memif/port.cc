@@ -2,16 +2,14 @@
 #include "router/dpdk/memif/port.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <rte_log.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 
-#include "router/process/confinement.h"
+#include "router/process/background_thread.h"
 
 namespace surety::memif {
 
@@ -26,17 +24,6 @@ constexpr auto kQuiet = 10s;             // between two lines about peers that w
 constexpr std::size_t kMost = 16;        // conversations
 constexpr unsigned kMostMessages = 128;  // of one; the longest that makes sense has 50
 
-// Signals are for the program's first thread.
-std::jthread start(auto run) {
-  sigset_t all, before;
-  sigfillset(&all);
-  sigdelset(&all, Confinement::signal());
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::jthread thread(run);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 Port::Port(const Terms& terms, const std::string& path, bool server, rte_mempool& pool)
@@ -48,7 +35,7 @@ Port::Port(const Terms& terms, const std::string& path, bool server, rte_mempool
       receive_(terms.receive_queues),
       wakes_(terms.receive_queues) {
   if (!event_) throw std::system_error(errno, std::generic_category());
-  thread_ = start([this](const std::stop_token& stop) {
+  thread_ = background_thread([this](const std::stop_token& stop) {
     Confinement::join_others();
     run(stop);
   });

@@ -17,6 +17,8 @@
 #include <functional>
 #include <thread>
 
+#include "router/process/background_thread.h"
+
 namespace surety {
 namespace {
 
@@ -102,6 +104,24 @@ TEST(ConfinementDeathTest, MakesFilesWhereItNeedsTo) {
   makes.make = {directory};
   EXPECT_SAYS(changes, ::open(file.c_str(), O_RDWR | O_CREAT, 0644), EACCES);
   EXPECT_SAYS(makes, ::open(file.c_str(), O_RDWR | O_CREAT, 0644), kAllowed);
+}
+
+// Which blocks signals, since they are for another one: what is refused is no end of the process there,
+// either.
+TEST(ConfinementDeathTest, RefusesAThreadInTheBackgroundTheSame) {
+  const auto run = [] {
+    std::atomic<bool> confined = false;
+    std::atomic<int> error = -1;
+    std::jthread other = background_thread([&](const std::stop_token&) {
+      while (!confined) std::this_thread::yield();
+      error = ::syscall(SYS_ptrace, 0, 0, 0, 0) < 0 ? errno : kAllowed;
+    });
+    const Confinement confinement({});
+    confined = true;
+    other.join();
+    return error.load();
+  };
+  EXPECT_EXIT(::_exit(run()), testing::ExitedWithCode(EPERM), "");
 }
 
 TEST(ConfinementDeathTest, OpensWhatItNeeds) {
