@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "router/process/background_thread.h"
+#include "router/process/confinement.h"
 #include "router/process/connection_parts.h"
 #include "router/process/listener.h"
 
@@ -89,7 +91,20 @@ class Server {
   const MetricsAccess& access() const { return access_; }
 
  private:
+  // Its thread has what the one has that makes it: nothing of what a control thread that reloads may do more.
   MHD_Daemon* start(int listener) {
+    MHD_Daemon* started = nullptr;
+    background_thread([&] {
+      try {
+        Confinement::join_others();
+        started = launch(listener);
+      } catch (const std::system_error&) {  // it cannot be confined
+      }
+    }).join();
+    return started;
+  }
+
+  MHD_Daemon* launch(int listener) {
     const bool tls = !access_.certificate.empty();
     std::vector<MHD_OptionItem> options{
         {MHD_OPTION_LISTEN_SOCKET, listener, nullptr},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """/metrics among those who should not have it: connections that say nothing, no password, no TLS."""
 import json
+import pathlib
 import re
 import signal
 import socket
@@ -10,6 +11,7 @@ import pytest
 
 from harness import Metrics, Router, sh, wait_for
 from metrics import ADDRESS, scrape
+from pair import Pair, ports
 
 NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
 REQUEST = b"GET /metrics HTTP/1.1\r\nHost: router\r\n\r\n"
@@ -63,8 +65,8 @@ def test_who_opens_many_loses_his_own(namespace):
 class Guarded(Router):
     """With TLS and a password; each file in a directory of its own, beside that of the configuration."""
 
-    def __init__(self, namespace):
-        super().__init__(namespace, NULL_PORTS + 'metrics: {listen: "127.0.0.1:9464", tls: {cert_file: cert.pem/at, '
+    def __init__(self, namespace, yaml=NULL_PORTS):
+        super().__init__(namespace, yaml + 'metrics: {listen: "127.0.0.1:9464", tls: {cert_file: cert.pem/at, '
                          "key_file: key.pem/at}, password_file: password/at}\n")
         for name in ("cert.pem", "key.pem", "password"):
             self.file(name).parent.mkdir()
@@ -103,6 +105,19 @@ class Guarded(Router):
                 before[0] + (not successful), before[1] + successful)
         wait_for(told)
         assert self.metrics(login).value("surety_config_last_reload_successful") == successful
+
+
+def test_the_thread_that_serves_it_has_no_capability():
+    """The one that a reload makes is as the one before it, though the thread that makes it has some."""
+    with Pair() as pair, Guarded(pair.router, ports("af_packet")) as router:
+        wait_for(lambda: "forwards between" in router.stderr())
+        for login in (LOGIN, "prometheus:battery-staple"):
+            router.file("password").write_text(login)
+            router.reload(login, successful=True)
+            for task in pathlib.Path(f"/proc/{router.process.pid}/task").iterdir():
+                shown = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines())
+                for kind in ("CapEff", "CapPrm", "CapInh"):
+                    assert int(shown[kind], 16) == 0 or int(task.name) == router.process.pid, (login, shown["Name"], kind)
 
 
 def test_tls_and_a_password(namespace):
