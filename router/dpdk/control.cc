@@ -83,7 +83,7 @@ std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& 
 
 void Control::round(std::chrono::milliseconds patience) {
   wait(more_routes_ ? Duration{0} : Duration(patience));
-  if (monitor_) monitor_->poll(*this);
+  if (monitor_) monitor_->poll(*this, clock_.now());
   more_routes_ = routes_.work();
   if (kernel_routes_) more_routes_ |= kernel_routes_->work();
   const Time now = clock_.now();

@@ -23,6 +23,7 @@ constexpr unsigned kGroups = RTMGRP_LINK | RTMGRP_NEIGH | RTMGRP_IPV4_IFADDR | R
 constexpr std::size_t kBuffer = 128UL * 1024;  // an attribute has a 16-bit length: holds any message
 constexpr int kReceiveBuffer = 4 * 1024 * 1024;
 constexpr std::size_t kMessagesPerPoll = 2048;
+constexpr Duration kPause = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -38,7 +39,12 @@ NetlinkMonitor::NetlinkMonitor()
     throw std::system_error(errno, std::generic_category(), "cannot subscribe to the kernel's routes");
 }
 
-void NetlinkMonitor::poll(Handler& handler) {
+bool NetlinkMonitor::due() const {
+  return dump_ == kDumps.size() && (lost_ || (again_ && now_ >= pause_));
+}
+
+void NetlinkMonitor::poll(Handler& handler, Time now) {
+  now_ = now;
   bool tried = false;
   for (std::size_t taken = 0; taken < kMessagesPerPoll;) {
     const ssize_t n = mnl_socket_recvfrom(socket_.get(), buffer_.data(), buffer_.size());
@@ -47,15 +53,15 @@ void NetlinkMonitor::poll(Handler& handler) {
     } else if (errno == EAGAIN) {
       // Only now that the queue is empty: until then the kernel goes on discarding messages after an ENOBUFS
       // without reporting another one, and a dump would not cover those. Nor may two dumps run at once.
-      if (!stale_ || dump_ != kDumps.size() || tried) return;
+      if (!due() || tried) return;
       tried = true;
-      stale_ = false;
+      lost_ = again_ = false;
       dump_ = 0;
       siblings_.clear();
       handler.on_resync_begin();
       if (!request_dump()) return;
     } else {
-      stale_ = stale_ || errno != EINTR;  // ENOBUFS: messages were lost
+      lost_ = lost_ || errno != EINTR;  // ENOBUFS: messages were lost
       ++taken;
     }
   }
@@ -82,7 +88,7 @@ bool NetlinkMonitor::request_dump() {
   // AF_UNSPEC: every family. All have it first; only RTM_GETNEXTHOP asks for more than that.
   mnl_nlmsg_put_extra_header(m, kDumps[dump_] == RTM_GETNEXTHOP ? sizeof(nhmsg) : sizeof(rtgenmsg));
   if (mnl_socket_sendto(socket_.get(), m, m->nlmsg_len) >= 0) return true;
-  stale_ = true;
+  lost_ = true;
   dump_ = kDumps.size();
   return false;
 }
@@ -90,18 +96,18 @@ bool NetlinkMonitor::request_dump() {
 void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
   const bool dumped = (message.nlmsg_flags & NLM_F_MULTI) != 0 && message.nlmsg_seq == sequence_;
   if (dumped && (message.nlmsg_flags & NLM_F_DUMP_INTR) != 0)
-    stale_ = true;  // changed meanwhile: may have gaps
+    lost_ = true;  // changed meanwhile: may have gaps
   switch (message.nlmsg_type) {
     case NLMSG_DONE:
       return dump_done(handler);
     case NLMSG_ERROR:
       if (dump_ < kDumps.size() && kDumps[dump_] == RTM_GETNEXTHOP)
         return dump_done(handler);  // before Linux 5.3
-      stale_ = true;
+      lost_ = true;
       dump_ = kDumps.size();
       return;
     case NLMSG_OVERRUN:
-      stale_ = true;
+      lost_ = true;
       return;
     default:
       return tell(parse_message({reinterpret_cast<const std::uint8_t*>(&message), message.nlmsg_len}), dumped,
@@ -110,10 +116,11 @@ void NetlinkMonitor::deliver(const nlmsghdr& message, Handler& handler) {
 }
 
 void NetlinkMonitor::dump_done(Handler& handler) {
-  dump_ = stale_ ? kDumps.size() : dump_ + 1;
+  dump_ = lost_ ? kDumps.size() : dump_ + 1;
   if (dump_ != kDumps.size()) {
     request_dump();
-  } else if (!stale_) {
+  } else if (!lost_) {
+    pause_ = now_ + kPause;
     handler.on_resync_end();
   }
 }
@@ -123,10 +130,10 @@ void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
   // their source address goes.
   if (const auto* link = std::get_if<LinkEvent>(&event)) {
     const bool was_up = std::exchange(link_up_[link->ifindex], link->up);
-    if (!dumped && (!link->up || !was_up)) stale_ = true;
+    if (!dumped && (!link->up || !was_up)) again_ = true;
   }
   if (const auto* address = std::get_if<AddressEvent>(&event))
-    if (address->action == EventAction::remove && !address->address.address.is_v6()) stale_ = true;
+    if (address->action == EventAction::remove && !address->address.address.is_v6()) again_ = true;
   // Routes that name an object are removed whole.
   if (auto* route = std::get_if<RouteEvent>(&event); route && route->next_hop_id == 0)
     siblings_.correct(*route);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "conditioners/units.h"
 #include "router/linux/ipv6_siblings.h"
 #include "router/linux/netlink_message.h"
 
@@ -43,16 +44,19 @@ class NetlinkMonitor {
   // Order: links, addresses, next hop objects, routes, neighbours in a resynchronisation; the kernel's order
   // else. An event may be told twice. After lost messages (ENOBUFS), and after changes whose effect on IPv4
   // routes the kernel does not announce (a link goes up or down, an address is removed), everything is
-  // resynchronised. With a next hop object the kernel removes the routes that name it, without saying so.
-  void poll(Handler& handler);
-  // Everything is to be told again: somebody is new, and has not heard it.
-  void tell_again() { stale_ = true; }
+  // resynchronised: of the former at once, of the latter once the resynchronisation that runs has ended, and
+  // a second after the last one, so that a link that flaps does not keep a large table from ever being read.
+  // With a next hop object the kernel removes the routes that name it, without saying so.
+  void poll(Handler& handler, Time now);
+  // Everything is to be told again, at once: somebody is new, and has not heard it.
+  void tell_again() { lost_ = true; }
 
  private:
   struct Close {
     void operator()(mnl_socket* s) const { mnl_socket_close(s); }
   };
   bool request_dump();
+  bool due() const;
   std::size_t take(std::size_t bytes, Handler& handler);
   void deliver(const nlmsghdr& message, Handler& handler);
   void dump_done(Handler& handler);
@@ -64,7 +68,9 @@ class NetlinkMonitor {
   std::map<int, bool> link_up_;
   std::uint32_t sequence_ = 0;  // of the last dump requested
   std::size_t dump_;            // index of the dump that runs; kDumps: none
-  bool stale_ = true;           // what was told may not be the truth: resynchronise
+  bool lost_ = true;            // messages: what was told may not be the truth, nor what is being told
+  bool again_ = false;          // something has changed that the kernel did not tell
+  Time now_{}, pause_{};        // of this poll(); until when nothing is read again but what was lost
 };
 
 }  // namespace surety

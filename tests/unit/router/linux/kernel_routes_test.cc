@@ -34,7 +34,7 @@ class KernelRoutesTest : public InNetworkNamespace, public NetlinkMonitor::Handl
   // Until the kernel has nothing more to say, nor we.
   void follow() {
     for (int i = 0; i < 4; ++i) {
-      monitor_->poll(*this);
+      monitor_->poll(*this, now_ += std::chrono::minutes(1));
       while (routes_->work()) {
       }
     }
@@ -71,6 +71,7 @@ class KernelRoutesTest : public InNetworkNamespace, public NetlinkMonitor::Handl
   std::optional<NetlinkMonitor> monitor_;
   std::optional<KernelRoutes> routes_;
   int a0_ = 0;
+  Time now_{};
 };
 
 TEST_F(KernelRoutesTest, AreThereAndGoInTheEnd) {

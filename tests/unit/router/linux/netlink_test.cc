@@ -17,6 +17,7 @@
 namespace surety {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::Not;
@@ -75,10 +76,11 @@ class NetlinkMonitorTest : public InNetworkNamespace {
     monitor_.emplace();
     follow();
   }
-  // Polls until the kernel has told everything; a synchronisation takes as many rounds as it is disturbed.
+  // Polls until the kernel has told everything, long after what came before.
   void follow() {
+    now_ += 1min;
     do {
-      monitor_->poll(mirror_);
+      monitor_->poll(mirror_, now_);
     } while (!mirror_.synchronized || readable());
   }
   bool readable() const {
@@ -98,6 +100,7 @@ class NetlinkMonitorTest : public InNetworkNamespace {
 
   std::optional<NetlinkMonitor> monitor_;
   Mirror mirror_;
+  Time now_{};
 };
 
 TEST_F(NetlinkMonitorTest, TellsFirstWhatIsThere) {
@@ -204,7 +207,7 @@ TEST_F(NetlinkMonitorTest, NextHopObjectsThatWereThereBefore) {
   run("ip nexthop add id 7 via 10.9.1.1 dev a0 && ip route add 10.77.0.0/16 nhid 7");
   NetlinkMonitor later;
   Mirror fresh;
-  do later.poll(fresh);
+  do later.poll(fresh, now_);
   while (!fresh.synchronized);
   EXPECT_EQ(fresh.now["nhid 7"], "add nhid 7 via 10.9.1.1 dev " + ifindex("a0"));
   EXPECT_EQ(fresh.now["route 10.77.0.0/16 metric 0"], "add 10.77.0.0/16 nhid 7 proto 3");
@@ -217,12 +220,31 @@ TEST_F(NetlinkMonitorTest, APollTakesABoundedAmount) {
   int polls = 0;
   std::size_t most = 0;
   for (std::size_t before = mirror_.told; readable(); before = mirror_.told) {
-    monitor_->poll(mirror_);
+    monitor_->poll(mirror_, now_);
     most = std::max(most, mirror_.told - before);
     ++polls;
   }
   EXPECT_GE(polls, 4);
   EXPECT_LE(most, 2048U + 1024U) << "a dump's buffer more, at most";
+  follow();
+  expect_route("20.39.15.0/24 metric 0", "add");
+}
+
+// A table that takes several polls to read, and a link that comes and goes in each of them.
+TEST_F(NetlinkMonitorTest, ALinkThatFlapsKeepsNoResynchronisationFromItsEnd) {
+  run("for i in $(seq 0 9999); do echo route add blackhole 20.$((i/256)).$((i%256)).0/24; done | ip -batch "
+      "-");
+  run("ip link add c0 type veth peer name c1 && ip link set c1 up");
+  follow();
+  const int before = mirror_.resyncs;
+  run("ip link set a0 down");
+  for (int i = 0; i < 100; ++i) {
+    run("ip link set c0 up && ip link set c0 down");
+    monitor_->poll(mirror_, now_ += 100ms);
+  }
+  EXPECT_GE(mirror_.resyncs, before + 3);
+  EXPECT_LE(mirror_.resyncs, before + 11) << "one a second";
+  expect_no_route("10.9.1.0/24 metric 0");
   follow();
   expect_route("20.39.15.0/24 metric 0", "add");
 }
@@ -287,7 +309,7 @@ TEST_F(NetlinkMonitorTest, ResynchronisesAfterAnOverrun) {
 TEST_F(NetlinkMonitorTest, SaysNothingWhenNothingHappens) {
   const int before = mirror_.resyncs;
   const auto known = mirror_.now;
-  monitor_->poll(mirror_);
+  monitor_->poll(mirror_, now_);
   EXPECT_EQ(mirror_.resyncs, before);
   EXPECT_EQ(mirror_.now, known);
 }
