@@ -132,6 +132,7 @@ void Confinement::join_others() {
 
 Confinement::Confinement(const Needs& needs) {
   const Fd ruleset = landlock::ruleset(needs, pins_);
+  const std::string_view files = landlock::summary(ruleset ? landlock::abi() : 0);
   tell_others(ruleset.get(), true);
   if (!confine_thread(ruleset.get(), mask_of(needs.capabilities)))
     fail(errno, "this process cannot be confined");
@@ -139,10 +140,10 @@ Confinement::Confinement(const Needs& needs) {
   // One filter for all threads comes first: those that have others cannot be given it.
   if (filtered && needs.packet_sockets) tell_others(-1, false);
   all_confined = filtered;
-  summary_ = fmt::format("confined: {} of {} capabilities, no new privileges, {}, {}",
-                         needs.capabilities.size(), CAP_LAST_CAP + 1,
-                         filtered ? "the system calls of a router" : "all system calls (no seccomp here)",
-                         ruleset ? "files and TCP by Landlock" : "all files (no Landlock here)");
+  summary_ =
+      fmt::format("confined: {} of {} capabilities, no new privileges, {}, {}", needs.capabilities.size(),
+                  CAP_LAST_CAP + 1,
+                  filtered ? "the system calls of a router" : "all system calls (no seccomp here)", files);
 }
 
 }  // namespace surety

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a process that has started may still do: so that who takes it over by a packet or a request has won
-// little. Capabilities, no new privileges, system calls (seccomp), files and TCP (Landlock: no new listener,
-// no connection); of all threads.
+// little. Capabilities, no new privileges, system calls (seccomp: no new socket of TCP, among others), files
+// and, as of Linux 6.7, TCP (Landlock: no listener, no connection by a socket that is there); of all threads.
 #pragma once
 
 #include <set>

@@ -17,6 +17,7 @@ namespace {
 
 // Of kernels after the headers of Debian 12: what ABI 3, 4 and 5 have brought.
 constexpr std::uint64_t kTruncate = 1u << 14, kDeviceIoctl = 1u << 15;
+constexpr long kAbiOfTcp = 4;
 constexpr std::uint64_t kBindTcp = 1u << 0, kConnectTcp = 1u << 1;
 struct RulesetAttributes {
   std::uint64_t files, tcp;
@@ -35,7 +36,7 @@ RulesetAttributes all_rights(long abi) {
   if (abi >= 2) files |= LANDLOCK_ACCESS_FS_REFER;
   if (abi >= 3) files |= kTruncate;
   if (abi >= 5) files |= kDeviceIoctl;
-  return {files, abi >= 4 ? kBindTcp | kConnectTcp : 0};
+  return {files, abi >= kAbiOfTcp ? kBindTcp | kConnectTcp : 0};
 }
 
 void allow(const Fd& ruleset, const std::string& path, std::uint64_t rights, std::vector<Fd>& pins) {
@@ -49,12 +50,21 @@ void allow(const Fd& ruleset, const std::string& path, std::uint64_t rights, std
 
 }  // namespace
 
+long abi() {
+  return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+std::string_view summary(long abi) {
+  if (abi < 1) return "all files (no Landlock here)";
+  return abi >= kAbiOfTcp ? "files and TCP by Landlock" : "files by Landlock";
+}
+
 Fd ruleset(const Needs& needs, std::vector<Fd>& pins) {
-  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) return Fd();
-  const RulesetAttributes handled = all_rights(abi);
-  const std::size_t known = abi >= 4 ? sizeof handled : sizeof handled.files;
-  Fd made(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, known, 0)));
+  const long known = abi();
+  if (known < 1) return Fd();
+  const RulesetAttributes handled = all_rights(known);
+  const std::size_t size = known >= kAbiOfTcp ? sizeof handled : sizeof handled.files;
+  Fd made(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, size, 0)));
   if (!made) return made;
   for (const std::string& path : needs.read) allow(made, path, kRead & handled.files, pins);
   for (const std::string& path : needs.change) allow(made, path, kChange & handled.files, pins);

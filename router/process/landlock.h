@@ -3,6 +3,7 @@
 // kernel that knows these, may it connect to or listen at.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "router/process/fd.h"
@@ -11,6 +12,11 @@ namespace surety {
 struct Needs;
 
 namespace landlock {
+
+// What the kernel knows of it; below 1: nothing.
+long abi();
+// What holds by that, for the log.
+std::string_view summary(long abi);
 
 // As far as the kernel knows it; none: it has no Landlock. A path that does not exist is left out. `pins`:
 // what must stay open as long as it holds.

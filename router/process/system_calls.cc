@@ -158,7 +158,11 @@ constexpr int kAllowed[] = {
     SCMP_SYS(bpf),
 };
 
-constexpr int kFamilies[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+constexpr int kFamilies[] = {AF_UNIX, AF_NETLINK};
+// As handles of requests to the kernel. A TCP socket of its own would speak with anybody where Landlock knows
+// nothing of TCP.
+constexpr int kOfDatagrams[] = {AF_INET, AF_INET6};
+constexpr scmp_datum_t kTypeOfSocket = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
 constexpr int kPacketFamilies[] = {AF_PACKET, AF_XDP};
 
 scmp_arg_cmp equal(unsigned argument, std::int64_t value) {
@@ -174,12 +178,14 @@ bool allow(scmp_filter_ctx filter, bool packet_sockets) {
                                SCMP_A2(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(PROT_EXEC), 0));
   for (const int family : kFamilies)
     failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
+  for (const int family : kOfDatagrams)
+    failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, equal(0, family),
+                               SCMP_A1(SCMP_CMP_MASKED_EQ, kTypeOfSocket, SOCK_DGRAM));
   for (const int family : kPacketFamilies)
     if (packet_sockets)
       failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
-  // A socket's mode, before others see it; and that a new thread gives up what it has been given.
-  for (const int call : {SCMP_SYS(fchmod), SCMP_SYS(capget), SCMP_SYS(capset)})
-    if (packet_sockets) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  // A socket's mode, before others see it.
+  if (packet_sockets) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fchmod), 0);
   // Threads, but no processes; of clone3() the filter cannot see which, and the C library knows what to do.
   failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));

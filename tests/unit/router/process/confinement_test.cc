@@ -106,6 +106,25 @@ TEST(ConfinementDeathTest, MakesFilesWhereItNeedsTo) {
   EXPECT_SAYS(makes, ::open(file.c_str(), O_RDWR | O_CREAT, 0644), kAllowed);
 }
 
+// Whatever Landlock knows of TCP: a running router makes none, and a request of the kernel's needs a
+// datagram.
+TEST(ConfinementDeathTest, OpensNoSocketsOfTcp) {
+  for (const int family : {AF_INET, AF_INET6}) {
+    const auto says = [&](int type, int protocol = 0) {
+      return [=] { return static_cast<long>(::socket(family, type, protocol)); };
+    };
+    const auto expect = [&](const std::function<long()>& call, int error) {
+      EXPECT_EXIT(::_exit(error_of({}, call)), testing::ExitedWithCode(error), "");
+    };
+    expect(says(SOCK_DGRAM), kAllowed);
+    expect(says(SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK), kAllowed);
+    expect(says(SOCK_STREAM), EPERM);
+    expect(says(SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK), EPERM);
+    expect(says(SOCK_SEQPACKET, IPPROTO_SCTP), EPERM);
+    expect(says(SOCK_RAW, IPPROTO_ICMP), EPERM);
+  }
+}
+
 // Which blocks signals, since they are for another one: what is refused is no end of the process there,
 // either.
 TEST(ConfinementDeathTest, RefusesAThreadInTheBackgroundTheSame) {
