@@ -12,6 +12,7 @@ namespace {
 constexpr Fault kIndex = "moved its ring's index further than the ring is long";
 constexpr Fault kOutside = "gave a descriptor of bytes outside its regions";
 constexpr Fault kUnfinished = "published a frame without its end";
+constexpr Fault kTooMany = "spread a frame over too many buffers";
 constexpr Fault kTooSmall = "gave buffers that are too small for a frame";
 
 // The bytes of a frame in order, over all its segments.
@@ -76,6 +77,7 @@ std::uint32_t ReceiveQueue::take(rte_mbuf& into, std::uint32_t slots) {
   auto* const to = rte_pktmbuf_mtod(&into, std::uint8_t*);
   std::uint32_t length = 0, used = 0;
   for (Descriptor d{.flags = Descriptor::kNext}; (d.flags & Descriptor::kNext) != 0;) {
+    if (used == kMostSlots) return fail(kTooMany);
     if (used == slots) return fail(kUnfinished);
     d = ring().read(static_cast<std::uint16_t>(next_ + used++));
     const std::uint8_t* const from = memory_->at(d.region, d.offset, d.length);

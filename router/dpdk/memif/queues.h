@@ -32,6 +32,9 @@ struct Lane {
 
 class ReceiveQueue {
  public:
+  // Of one frame, of 9216 bytes in buffers of 128 and more: each costs the worker a look.
+  static constexpr std::uint32_t kMostSlots = 128;
+
   ReceiveQueue() = default;  // without a ring: nothing comes
   // `pool`: of buffers that hold a frame each.
   ReceiveQueue(const Memory& memory, const Lane& lane, rte_mempool& pool);

@@ -229,6 +229,12 @@ def a_frame_without_end(client):
     client.out.put(HEAD, client.out.size)
 
 
+def a_frame_of_more_buffers_than_any_needs(client):
+    for slot in range(129):
+        client.out.describe(slot, client.offset(client.out, slot), 0, NEXT if slot < 128 else 0)
+    client.out.put(HEAD, 129)
+
+
 def an_index_that_jumps(client):
     for slot in range(client.out.size):
         client.out.describe(slot, client.offset(client.out, slot), 60)
@@ -266,7 +272,7 @@ def more_buffers_than_there_are(client):
 
 
 WRITTEN = [a_descriptor_in_no_region, a_descriptor_beyond_its_region, a_descriptor_that_ends_beyond_its_region, a_descriptor_of_4_GB,
-           a_frame_without_end, an_index_that_jumps, an_index_that_goes_back, buffers_in_no_region, buffers_beyond_their_region,
+           a_frame_without_end, a_frame_of_more_buffers_than_any_needs, an_index_that_jumps, an_index_that_goes_back, buffers_in_no_region, buffers_beyond_their_region,
            buffers_that_end_beyond_their_region, buffers_of_a_byte, more_buffers_than_there_are]
 
 

@@ -35,9 +35,9 @@ void expect_frame(const rte_mbuf& m, std::uint32_t length, std::uint8_t first) {
 // A server and a client, and both directions of traffic; after each test no buffer is missing.
 class MemifQueues : public testing::TestWithParam<bool> {
  protected:
-  explicit MemifQueues(std::uint32_t buffer = 2048)
+  explicit MemifQueues(std::uint32_t buffer = 2048, std::uint8_t log2 = kLog2)
       : free_(rte_mempool_avail_count(surety::test::packet_pool())),
-        links_(test::agree({}, {.log2_ring_size = kLog2, .buffer_size = buffer})) {
+        links_(test::agree({}, {.log2_ring_size = log2, .buffer_size = buffer})) {
     // In the order of the protocol: a server is ready before its client is.
     Link &server = links_.server, &client = links_.client;
     in_server_ = ReceiveQueue(server.memory, server.receive[0], *surety::test::packet_pool());
@@ -79,6 +79,21 @@ class MemifQueues : public testing::TestWithParam<bool> {
 
 struct MemifSmallBuffers : MemifQueues {
   MemifSmallBuffers() : MemifQueues(64) {}
+};
+
+struct MemifLongRings : MemifQueues {
+  MemifLongRings() : MemifQueues(128, 8) {}
+
+  // A frame of that many buffers, a byte in each.
+  void send_bytes(std::uint16_t slots) {
+    for (std::uint16_t i = 0; i < slots; ++i) {
+      ASSERT_EQ(send(60, 0), 1u);
+      Descriptor d = ring_of_sender().read(i);
+      d.length = 1;
+      d.flags = i + 1 < slots ? Descriptor::kNext : std::uint16_t{0};
+      ring_of_sender().write(i, d);
+    }
+  }
 };
 
 TEST_P(MemifQueues, BringFramesOverUnchanged) {
@@ -214,6 +229,19 @@ TEST_P(MemifQueues, LengthsThatOverflowAreTooLong) {
   EXPECT_EQ(in().fault(), nullptr);
 }
 
+TEST_P(MemifLongRings, AFrameOfAsManyBuffersAsAnyNeedsIsReceived) {
+  send_bytes(128);
+  EXPECT_EQ(receive_and_free(), 1u);
+  EXPECT_EQ(in().fault(), nullptr);
+}
+
+// Each costs a look, and all of a ring would cost a worker its time.
+TEST_P(MemifLongRings, AFrameOfMoreBuffersIsAFault) {
+  send_bytes(129);
+  EXPECT_EQ(receive_and_free(), 0u);
+  EXPECT_STREQ(in().fault(), "spread a frame over too many buffers");
+}
+
 // The receiver does what it likes.
 
 TEST_P(MemifQueues, AReceiversIndexThatJumpsIsAFault) {
@@ -232,6 +260,7 @@ TEST_P(MemifQueues, BuffersOutsideTheRegionsAreAFaultOrOurs) {
 
 INSTANTIATE_TEST_SUITE_P(Both, MemifQueues, testing::Bool());
 INSTANTIATE_TEST_SUITE_P(Both, MemifSmallBuffers, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Both, MemifLongRings, testing::Bool());
 
 TEST(MemifQueue, WithoutARingMovesNothing) {
   ReceiveQueue in;
