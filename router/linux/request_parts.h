@@ -21,8 +21,12 @@ class RequestParts {
   static constexpr std::uint32_t kShared = 1000, kOfEach = 50, kAtOnce = 50;
 
   bool permit(std::size_t port, const IpAddress& source, Time now) {
+    return permit_to(port, part_of(source), now);
+  }
+  // To one of another kind of group, by its number.
+  bool permit_to(std::size_t port, std::size_t group, Time now) {
     while (ports_.size() <= port) ports_.emplace_back(now);
-    return ports_[port].parts[part_of(source)].permit(now) || ports_[port].shared.permit(now);
+    return ports_[port].parts[group % kParts].permit(now) || ports_[port].shared.permit(now);
   }
 
  private:
@@ -35,7 +39,7 @@ class RequestParts {
   // Of one IPv6 subnet all.
   static std::size_t part_of(const IpAddress& source) {
     const auto network = std::span(source.data(), std::min<std::size_t>(source.size(), 8));
-    return std::accumulate(network.begin(), network.end(), std::size_t{0}) % kParts;
+    return std::accumulate(network.begin(), network.end(), std::size_t{0});
   }
 
   std::vector<Port> ports_;

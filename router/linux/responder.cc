@@ -39,8 +39,7 @@ Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16
       neighbors_(neighbors),
       held_(frame_room(mtu) - kEthernetHeader),
       outbox_(frame_room(mtu)),
-      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now),
-      meeting_limit_(RequestParts::kShared, RequestParts::kAtOnce, now) {
+      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now) {
   announce();
 }
 
@@ -125,11 +124,13 @@ std::optional<InterfaceIndex> Responder::interface_towards(const IpAddress& next
   return bindings_ ? bindings_->find(next_hop) : std::optional(interface_);
 }
 
-// Of a station that asks for us, and has its answer.
+// Of a station that asks for us, and has its answer. What may not be there costs no permit, and each tag has
+// some of its own.
 Result Responder::meet(const IpAddress& sender, const MacAddress& mac, Result answered, Time now) {
   if (!addresses_.on_link(sender)) return Result::off_link;
-  if (!neighbors_.contains(sender) && !meeting_limit_.permit(now)) return Result::table_full;
-  if (bindings_ && !bindings_->bind(sender, came_by_)) return Result::table_full;
+  if (bindings_ && !bindings_->may_bind(sender, came_by_)) return Result::table_full;
+  if (!neighbors_.contains(sender) && !meetings_.permit_to(0, came_by_, now)) return Result::table_full;
+  if (bindings_) bindings_->bind(sender, came_by_);
   // Nobody else is behind its tag, and it may send right behind its question.
   const bool met = bindings_ && mac != MacAddress{} ? neighbors_.believe(sender, mac, now)
                                                     : neighbors_.meet(sender, mac, now);

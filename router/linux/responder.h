@@ -144,8 +144,8 @@ class Responder {
   NeighborResolver neighbors_;
   HeldPackets held_;
   Outbox outbox_;
-  ReplyLimit echo_limit_, meeting_limit_;
-  RequestParts parts_;
+  ReplyLimit echo_limit_;
+  RequestParts parts_, meetings_;  // by source; by tag
   std::array<std::uint64_t, kResponderResults> results_{};
   std::uint64_t requests_ = 0, refused_ = 0;
 };

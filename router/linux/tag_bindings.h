@@ -20,12 +20,14 @@ class TagBindings {
   explicit TagBindings(std::uint32_t hosts) : most_{hosts, hosts * kV6PerHost} {}
 
   // false: it is behind another one, or that one has as many as it may.
-  bool bind(const IpAddress& address, InterfaceIndex interface) {
+  bool may_bind(const IpAddress& address, InterfaceIndex interface) const {
     if (const auto owner = find(address)) return *owner == interface;
-    std::uint32_t& count = counts_[key(interface, address)];
-    if (count >= most_[address.is_v6()]) return false;
-    ++count;
-    owners_.emplace(address, interface);
+    const auto count = counts_.find(key(interface, address));
+    return (count == counts_.end() ? 0 : count->second) < most_[address.is_v6()];
+  }
+  bool bind(const IpAddress& address, InterfaceIndex interface) {
+    if (!may_bind(address, interface)) return false;
+    if (owners_.emplace(address, interface).second) ++counts_[key(interface, address)];
     return true;
   }
   void release(const IpAddress& address) {

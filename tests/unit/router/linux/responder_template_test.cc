@@ -25,7 +25,7 @@ constexpr Time at(Duration d) {
 struct ResponderTemplateTest : testing::Test {
   static constexpr InterfaceIndex kFirst = 101, kSecond = 102;
   PortAddresses addresses{{prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64")}, {}, kOurs};
-  Responder responder{kOurs, addresses, 1500, at(0s), Responder::Answers::all, 64};
+  Responder responder{kOurs, addresses, 1500, at(0s), Responder::Answers::all, 128};
 
   ResponderTemplateTest() {
     responder.speak_for(100, std::make_unique<TagBindings>(2));
@@ -114,6 +114,33 @@ TEST_F(ResponderTemplateTest, ATagHasSoManyHostsAtMost) {
   EXPECT_FALSE(responder.interface_towards(address("10.1.0.3")));
   come("10.1.0.3", kSecond);
   EXPECT_EQ(responder.interface_towards(address("10.1.0.3")), kSecond) << "another's part is his";
+}
+
+// As fast as he can he asks from addresses that he may not have, or not have yet.
+TEST_F(ResponderTemplateTest, WhoseTagIsFullTakesNothingFromOthers) {
+  come("10.1.0.1", kFirst);
+  come("10.1.0.2", kFirst);
+  const auto flood = [&](Time now, int n) {
+    const std::string who = "10.1.0." + std::to_string(3 + n % 200);
+    EXPECT_EQ(responder.receive(asks(who.c_str(), kOther), now, kFirst), Result::table_full);
+    sent(now);
+  };
+  for (int i = 0; i < 2000; ++i) flood(at(i * 500us), i);
+  for (int i = 0; i < 60; ++i) flood(at(1s), i);
+  EXPECT_EQ(responder.receive(asks("10.1.0.250"), at(1s), kSecond), Result::arp_reply);
+  EXPECT_EQ(responder.interface_towards(address("10.1.0.250")), kSecond);
+}
+
+TEST_F(ResponderTemplateTest, ATagHasItsPartOfTheQuestionsASecond) {
+  responder.speak_for(100, std::make_unique<TagBindings>(1000));
+  const auto flood = [&](Time now, int n) {
+    const std::string who = "10.1.0." + std::to_string(3 + n % 200);
+    responder.receive(asks(who.c_str(), kOther), now, kFirst);
+    sent(now);
+  };
+  for (int i = 0; i < 200; ++i) flood(at(0s), i);
+  EXPECT_EQ(responder.receive(asks("10.1.0.250"), at(0s), kSecond), Result::arp_reply);
+  EXPECT_EQ(responder.interface_towards(address("10.1.0.250")), kSecond);
 }
 
 // Since this router started it has not spoken: its packets are the only sign of it.
