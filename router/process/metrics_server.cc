@@ -25,10 +25,14 @@ constexpr unsigned kIdleSeconds = 5;
 constexpr std::size_t kConnectionMemory = 8192;  // a request with its headers, and what is being written
 constexpr const char* kTlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
-// What counts as one client: of IPv6 the network, whose addresses are all his.
+// What counts as one client: of IPv6 the network, whose addresses are all his. A listener for both has IPv4
+// addresses as IPv6 ones.
 std::string bytes_of(const sockaddr* address) {
-  if (address->sa_family == AF_INET6)
-    return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr), 8};
+  if (address->sa_family == AF_INET6) {
+    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+    const char* const bytes = reinterpret_cast<const char*>(&v6);
+    return IN6_IS_ADDR_V4MAPPED(&v6) ? std::string(bytes + 12, 4) : std::string(bytes, 8);
+  }
   return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr), 4};
 }
 

@@ -48,8 +48,9 @@ def test_connections_that_say_nothing_keep_nobody_waiting(namespace):
                 s.close()
 
 
-def test_who_opens_many_loses_his_own(namespace):
-    with Router(namespace, NULL_PORTS):
+@pytest.mark.parametrize("listen", ["127.0.0.1:9464", "[::]:9464"])
+def test_who_opens_many_loses_his_own(namespace, listen):
+    with Router(namespace, NULL_PORTS + f'metrics: {{listen: "{listen}"}}\n'):
         ours = opened(namespace)
         others = [opened(namespace, REQUEST[:20], source="127.0.0.2") for _ in range(300)]
         try:
