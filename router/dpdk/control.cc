@@ -160,6 +160,9 @@ void Control::on(const LinkEvent& event) {
   if (c == nullptr) return;
   const bool was_down = std::exchange(c->kernel_up, event.up) == false;
   if (event.up && was_down) restore(*c, event);
+  // What changes while it is up is what its operator wants; what it came up with may be said more than once.
+  const bool changed = std::exchange(c->told_mtu, event.mtu) != event.mtu;
+  if (event.up && ((changed && !was_down) || !c->mtu)) c->mtu = event.mtu;
   if (!c->tap) return;
   if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
   c->link_up = event.up;

@@ -25,15 +25,14 @@ void Control::give_addresses(const ControlPort& c) {
   }
 }
 
-// A device that goes down loses its IPv6 addresses, and one whose driver begins anew perhaps its MTU.
+// A device that goes down loses its IPv6 addresses, and one whose driver begins anew perhaps its MTU. That of
+// a device of the kernel's is its operator's.
 void Control::restore(const ControlPort& c, const LinkEvent& link) {
   give_addresses(c);
-  // Frames with tags are longer than the port's own: who gives its device more room has a reason.
-  const bool roomier =
-      link.mtu > mtu_of(c) && !c.twin && interfaces_->any_on(static_cast<PortIndex>(c.index));
-  if (link.mtu == mtu_of(c) || roomier) return;
+  const std::uint32_t before = c.twin ? mtu_of(c) : c.mtu.value_or(link.mtu);
+  if (link.mtu == before) return;
   try {
-    commands_->set_mtu(link.ifindex, mtu_of(c));
+    commands_->set_mtu(link.ifindex, before);
   } catch (const std::runtime_error& e) {
     spdlog::warn("{}: {}", name_of(c), e.what());
   }

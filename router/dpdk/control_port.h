@@ -32,6 +32,9 @@ struct ControlPort {
   std::optional<bool> link_up;    // none: not looked at yet
   std::optional<bool> kernel_up;  // as the kernel has told it
   ExceptionCounters counters{};
+  // Of the kernel's device: when it was up last; by the last event.
+  std::optional<std::uint32_t> mtu;
+  std::uint32_t told_mtu = 0;
 
   bool in_kernel() const { return interface > 0; }
 };

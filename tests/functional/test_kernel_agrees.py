@@ -90,8 +90,31 @@ def test_a_link_that_comes_back_is_as_before(lab):
             for family in (4, 6):
                 lab.a.namespace.run("ping", "-n", "-c", "1", "-w", "10", lab.b.address(family))
                 ping(lab, family)
-        assert addresses(lab) == {"10.2.0.254/24", "2001:db8:2::fe/64"}
-        assert "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout
+        # Of a carrier the kernel tells once a second; packets may pass before.
+        wait_for(lambda: addresses(lab) == {"10.2.0.254/24", "2001:db8:2::fe/64"})
+        wait_for(lambda: "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout)
+
+
+def test_a_device_with_another_mtu_keeps_it(lab):
+    lab.router.ip("link", "set", "wan0", "mtu", "9000")
+    def mtu():
+        return lab.router.ip("link", "show", "wan0").stdout.split("mtu ")[1].split()[0]
+    with Router(lab.router, lab.yaml) as router:
+        for _ in range(3):
+            lab.router.ip("link", "set", "wan0", "down")
+            router.until(lambda m: m.value("surety_port_up", port="wan0") == 0)
+            lab.router.ip("link", "set", "wan0", "up")
+            router.until(lambda m: m.value("surety_port_up", port="wan0") == 1)
+            ping(lab, 4)
+            assert mtu() == "9000"
+        for changed in ("8000", "9000"):  # while it is up: that is what its operator wants
+            lab.router.ip("link", "set", "wan0", "mtu", changed)
+            router.until(lambda m: m.value("surety_port_up", port="wan0") == 1)
+            lab.router.ip("link", "set", "wan0", "down")
+            router.until(lambda m: m.value("surety_port_up", port="wan0") == 0)
+            lab.router.ip("link", "set", "wan0", "mtu", "1400", "up")
+            wait_for(lambda: mtu() == changed)
+    assert mtu() == "9000"
 
 
 def test_ten_flaps_a_second_do_no_harm(lab):
