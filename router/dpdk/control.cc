@@ -119,10 +119,8 @@ void Control::wait(Duration patience) {
 }
 
 void Control::on(const RouteEvent& event) {
-  if (event.protocol == kProtocol)
-    kernel_routes_->on(event);
-  else if (config_.kernel.routes)
-    routes_.on(event);
+  kernel_routes_->on(event);
+  if (event.protocol != kProtocol && config_.kernel.routes) routes_.on(event);
 }
 
 void Control::on_resync_begin() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace surety {
@@ -52,12 +53,20 @@ void KernelRoutes::want(const std::vector<RouteEvent>& routes) {
 }
 
 void KernelRoutes::on(const RouteEvent& event) {
+  if (event.protocol != kProtocol) return on_others(event);
   if (event.action == EventAction::add) {
     there_[event.to] = event;
     seen_.insert(event.to);
   } else {
     there_.erase(event.to);
   }
+  to_settle_.insert(event.to);
+}
+
+// There is place for one of a metric: ours is not there any more, or may come.
+void KernelRoutes::on_others(const RouteEvent& event) {
+  if (event.metric != kMetric || !wanted_.contains(event.to)) return;
+  if (event.action == EventAction::add) there_.erase(event.to);
   to_settle_.insert(event.to);
 }
 
@@ -76,6 +85,17 @@ bool KernelRoutes::work() {
   return !to_settle_.empty();
 }
 
+// An operator's route is his, though it has the metric of ours.
+void KernelRoutes::enter(const RouteEvent& route, bool ours_is_there) {
+  if (ours_is_there)
+    commands_.replace_route(route.to, kMetric, route);
+  else if (commands_.add_route(route.to, kMetric, route) == Added::already_there)
+    throw std::runtime_error("a route of others with metric " + std::to_string(kMetric) +
+                             " is there: it stays");
+  there_[route.to] = route;  // until the kernel tells it
+  seen_.insert(route.to);
+}
+
 void KernelRoutes::settle(const Prefix& to) {
   const auto wanted = wanted_.find(to);
   const auto there = there_.find(to);
@@ -83,11 +103,10 @@ void KernelRoutes::settle(const Prefix& to) {
     if (wanted == wanted_.end()) {
       if (there != there_.end()) commands_.remove_route(to, kMetric);
       given_.erase(to);
-    } else if (there == there_.end() || !same_way(wanted->second, there->second)) {
-      commands_.replace_route(to, kMetric, wanted->second);
-      given_.insert(to);
     } else {
-      given_.insert(to);  // of an earlier run
+      if (there == there_.end() || !same_way(wanted->second, there->second))
+        enter(wanted->second, there != there_.end());
+      given_.insert(to);  // or it is of an earlier run
     }
   } catch (const std::runtime_error& e) {
     if (told_.insert(to).second && refused_) refused_(to_string(to) + ": " + e.what());

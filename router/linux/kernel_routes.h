@@ -3,7 +3,8 @@
 // a scrape, BGP) finds its way from everywhere that the data plane does.
 //
 // They bear a protocol of their own (83, `surety`), by which a later run knows what an earlier one has left,
-// and metric 1: others' routes for the same prefix stay beside them. One thread; nothing here waits.
+// and metric 1: others' routes for the same prefix stay beside them, or, where theirs is 1 too, instead of
+// them. One thread; nothing here waits.
 #pragma once
 
 #include <functional>
@@ -32,7 +33,7 @@ class KernelRoutes {
   // These and no others, from here on. Next hops as for NetlinkCommands::add_route().
   void want(const std::vector<RouteEvent>& routes);
 
-  // What the kernel says of routes of our protocol.
+  // What the kernel says of routes, ours and others'.
   void on(const RouteEvent& event);
   void begin_sync() { seen_.clear(); }
   void end_sync();
@@ -41,7 +42,9 @@ class KernelRoutes {
   bool work();
 
  private:
+  void on_others(const RouteEvent& event);
   void settle(const Prefix& to);
+  void enter(const RouteEvent& route, bool ours_is_there);
 
   NetlinkCommands& commands_;
   Refused refused_;

@@ -54,6 +54,8 @@ class Request {
   nlmsghdr* header_;
 };
 
+constexpr char kNotTaken[] = "the kernel does not take the route";
+
 unsigned char family(const IpAddress& a) {
   return a.is_v6() ? AF_INET6 : AF_INET;
 }
@@ -181,8 +183,9 @@ void NetlinkCommands::remove_neighbor(int ifindex, const IpAddress& neighbor) {
   ask(request.header()).must("cannot remove a neighbour");
 }
 
-void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route) {
-  Request request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+NetlinkCommands::Answer NetlinkCommands::enter_route(std::uint16_t flags, const Prefix& to,
+                                                     std::uint32_t metric, const RouteEvent& route) {
+  Request request(RTM_NEWROUTE, flags);
   auto& m = begin_route(request, to, metric);
   m.rtm_type = route.blackhole ? RTN_BLACKHOLE : RTN_UNICAST;
   const auto& hops = route.next_hops;
@@ -200,7 +203,18 @@ void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, cons
     }
     request.end(all);
   }
-  ask(request.header()).must("the kernel does not take the route");
+  return ask(request.header());
+}
+
+Added NetlinkCommands::add_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route) {
+  const Answer a = enter_route(NLM_F_CREATE | NLM_F_EXCL, to, metric, route);
+  if (a.error == EEXIST) return Added::already_there;
+  a.must(kNotTaken);
+  return Added::now;
+}
+
+void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route) {
+  enter_route(NLM_F_CREATE | NLM_F_REPLACE, to, metric, route).must(kNotTaken);
 }
 
 void NetlinkCommands::remove_route(const Prefix& to, std::uint32_t metric) {

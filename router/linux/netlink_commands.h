@@ -30,8 +30,9 @@ class NetlinkCommands {
   // As ours: the kernel (since 5.18) keeps the protocol with it.
   Added add_address(int ifindex, const Prefix& address);  // with host bits
   void remove_address(int ifindex, const Prefix& address);
-  // A route of ours, in place of any other of that prefix and metric. Next hops: a gateway, found through the
-  // addresses where the device is 0, or a device alone; none with `blackhole`.
+  // A route of ours, where there is none of that prefix and metric; or in place of it. Next hops: a gateway,
+  // found through the addresses where the device is 0, or a device alone; none with `blackhole`.
+  Added add_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   void replace_route(const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   void remove_route(const Prefix& to, std::uint32_t metric);  // of ours
   // The devices that somebody else's routes lead through: not the kernel's own, nor ours. Reads all routes.
@@ -59,6 +60,7 @@ class NetlinkCommands {
   Answer ask(nlmsghdr& request);
   template <class Each>
   Answer ask(nlmsghdr& request, Each&& each);  // each: of the messages before the last
+  Answer enter_route(std::uint16_t flags, const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);
 
   std::unique_ptr<mnl_socket, Close> socket_;

@@ -3,6 +3,7 @@
 its addresses, and what others have in the kernel is theirs."""
 import signal
 import socket
+import time
 
 import pytest
 
@@ -140,6 +141,23 @@ def test_what_others_have_set_stays(lab):
         assert "203.0.113.0/24 via 10.1.0.1" in lab.router.ip("route").stdout
         lab.router.ip("route", "del", "203.0.113.0/24")
     assert addresses(lab, "lan0") == set(), "it was the router's"
+
+
+def test_an_operators_route_is_not_replaced(lab):
+    """It has the metric of the router's own for the same prefix."""
+    his = "198.51.100.0/24 via 10.2.0.9 dev wan0 proto static metric 1"
+    lab.router.ip("link", "set", "wan0", "up")
+    lab.router.ip("address", "add", "10.2.0.254/24", "dev", "wan0")
+    lab.router.ip("route", "add", *his.split())
+    with Router(lab.router, lab.yaml) as router:
+        wait_for(lambda: "2001:db8:f::/48" in static(lab, 6))
+        assert static(lab, 4) == ""
+        wait_for(lambda: "route 198.51.100.0/24: a route of others with metric 1 is there: it stays" in router.stderr())
+        time.sleep(1)
+        assert router.stderr().count("198.51.100.0/24") == 1
+        assert his in lab.router.ip("route").stdout
+        router.settle()
+    assert his in lab.router.ip("route").stdout
 
 
 def test_what_a_killed_router_leaves_the_next_one_puts_right(lab):

@@ -49,9 +49,7 @@ class KernelRoutesTest : public InNetworkNamespace, public NetlinkMonitor::Handl
   static std::string four() { return shown("route show proto 83"); }
   static std::string six() { return shown("-6 route show proto 83"); }
 
-  void on(const RouteEvent& e) override {
-    if (e.protocol == kProtocol) routes_->on(e);
-  }
+  void on(const RouteEvent& e) override { routes_->on(e); }
   void on(const NextHopEvent&) override {}
   void on(const NeighborEvent&) override {}
   void on(const AddressEvent&) override {}
@@ -115,6 +113,31 @@ TEST_F(KernelRoutesTest, LeaveTheRoutesOfOthers) {
   routes_.reset();
   EXPECT_EQ(shown("route show 198.51.100.0/24"),
             "198.51.100.0/24 via 10.9.1.9 dev a0 proto zebra metric 20\n");
+}
+
+// With the metric of ours: it was there first, or he has put it in the place of ours.
+TEST_F(KernelRoutesTest, LeaveAnOperatorsRouteOfTheirMetric) {
+  run("ip route add 198.51.100.0/24 via 10.9.1.9 metric 1 proto static && "
+      "ip route add 2001:db8:f::/48 via 2001:db8:1::9 metric 1 proto static");
+  follow();
+  routes_->want({kFour, kSix, via("203.0.113.0/24", "10.9.1.1")});
+  follow();
+  routes_->want({via("198.51.100.0/24", "10.9.1.3"), kSix, via("203.0.113.0/24", "10.9.1.1")});
+  follow();
+  run("ip route replace 203.0.113.0/24 via 10.9.1.9 metric 1 proto static");
+  follow();
+  routes_->want({via("198.51.100.0/24", "10.9.1.3"), kSix, via("203.0.113.0/24", "10.9.1.3")});
+  follow();
+  EXPECT_EQ(four() + six(), "");
+  const auto is_his = HasSubstr(": a route of others with metric 1 is there: it stays");
+  EXPECT_THAT(refused_, ::testing::Each(is_his));
+  EXPECT_THAT(refused_, ::testing::Contains(::testing::StartsWith("203.0.113.0/24")).Times(2))
+      << "once of each configuration";
+  run("ip route del 198.51.100.0/24 metric 1");
+  follow();
+  EXPECT_EQ(four(), "198.51.100.0/24 via 10.9.1.3 dev a0 metric 1\n") << "now there is room for ours";
+  routes_.reset();
+  EXPECT_EQ(shown("route show 203.0.113.0/24"), "203.0.113.0/24 via 10.9.1.9 dev a0 proto static metric 1\n");
 }
 
 TEST_F(KernelRoutesTest, TakeAwayWhatAnEarlierRunHasLeft) {

@@ -41,6 +41,17 @@ TEST_F(NetlinkCommandsTest, LinkByName) {
   EXPECT_FALSE(commands_->link_by_name("a-name-of-16-char"));
 }
 
+TEST_F(NetlinkCommandsTest, ARouteIsAddedWhereThereIsNone) {
+  const RouteEvent first{.to = prefix("10.77.0.0/16"), .next_hops = {{.via = address("10.9.1.1")}}};
+  RouteEvent second = first;
+  second.next_hops[0].via = address("10.9.1.2");
+  EXPECT_EQ(commands_->add_route(first.to, 1, first), Added::now);
+  EXPECT_EQ(commands_->add_route(first.to, 1, second), Added::already_there);
+  EXPECT_TRUE(shows("route show 10.77.0.0/16", "via 10.9.1.1 "));
+  commands_->replace_route(first.to, 1, second);
+  EXPECT_TRUE(shows("route show 10.77.0.0/16", "via 10.9.1.2 "));
+}
+
 TEST_F(NetlinkCommandsTest, AddressesComeAndGo) {
   for (const char* text : {"10.5.0.1/24", "2001:db8:5::1/64"}) {
     EXPECT_EQ(commands_->add_address(a0_, prefix(text)), Added::now);
