@@ -4,6 +4,7 @@
 #include <linux/if.h>
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -233,6 +234,20 @@ std::set<int> NetlinkCommands::devices_of_others() {
     for (const RouteNextHop& hop : route->next_hops) found.insert(hop.ifindex);
   }).must("cannot read the kernel's routes");
   return found;
+}
+
+bool NetlinkCommands::has_filters(int ifindex) {
+  bool any = false;
+  for (const unsigned way : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS}) {
+    Request request(RTM_GETTFILTER, NLM_F_DUMP);
+    auto& m = request.fixed<tcmsg>();
+    m.tcm_ifindex = ifindex;
+    m.tcm_parent = TC_H_MAKE(TC_H_CLSACT, way);
+    ask(request.header(), [&](const NetlinkEvent&) {
+      any = true;
+    }).must("cannot read an interface's filters");
+  }
+  return any;
 }
 
 void NetlinkCommands::set_mtu(int ifindex, std::uint32_t mtu) {

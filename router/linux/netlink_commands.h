@@ -37,6 +37,8 @@ class NetlinkCommands {
   void remove_route(const Prefix& to, std::uint32_t metric);  // of ours
   // The devices that somebody else's routes lead through: not the kernel's own, nor ours. Reads all routes.
   std::set<int> devices_of_others();
+  // Whether anybody's filters are asked of what comes in or goes out there (`clsact`).
+  bool has_filters(int ifindex);
   // The kernel is to send to that MAC, until it finds that nobody answers there, and to keep the entry even
   // where its table is full.
   void keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac);

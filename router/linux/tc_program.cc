@@ -2,10 +2,12 @@
 #include "router/linux/tc_program.h"
 
 #include <cerrno>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "router/linux/netlink_commands.h"
 #include "router/process/bpf_object_path.h"
 
 namespace surety {
@@ -18,6 +20,28 @@ bpf_tc_opts ours() {
   options.handle = 0x5375;
   options.priority = 1;
   return options;
+}
+
+// Interfaces whose queueing discipline is of our making. One thread attaches and detaches.
+std::set<int>& made() {
+  static std::set<int> interfaces;
+  return interfaces;
+}
+
+// What we have made goes with the last filter, if nobody else has one there.
+void remove_discipline(int ifindex) {
+  if (!made().contains(ifindex)) return;
+  try {
+    if (NetlinkCommands().has_filters(ifindex)) return;
+  } catch (const std::runtime_error&) {
+    return;  // it costs nothing
+  }
+  bpf_tc_hook hook{};
+  hook.sz = sizeof(hook);
+  hook.ifindex = ifindex;
+  hook.attach_point = static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS);
+  bpf_tc_hook_destroy(&hook);
+  made().erase(ifindex);
 }
 
 [[noreturn]] void refuse(int error, const std::string& what) {
@@ -39,8 +63,9 @@ std::uint32_t TcProgram::attach(int ifindex, bpf_tc_attach_point point) {
   hook->sz = sizeof(*hook);
   hook->ifindex = ifindex;
   hook->attach_point = point;
-  if (const int error = bpf_tc_hook_create(hook.get()); error != 0 && error != -EEXIST)
-    refuse(-error, "make a queueing discipline `clsact`");
+  const int created = bpf_tc_hook_create(hook.get());
+  if (created != 0 && created != -EEXIST) refuse(-created, "make a queueing discipline `clsact`");
+  if (created == 0) made().insert(ifindex);
   bpf_tc_opts options = ours();
   options.flags = BPF_TC_F_REPLACE;
   options.prog_fd = bpf_program__fd(bpf_object__next_program(object_.get(), nullptr));
@@ -59,6 +84,7 @@ int TcProgram::map(const char* name) const {
 void TcProgram::Detach::operator()(const bpf_tc_hook* hook) const {
   const bpf_tc_opts options = ours();
   bpf_tc_detach(hook, &options);
+  remove_discipline(hook->ifindex);
   delete hook;
 }
 

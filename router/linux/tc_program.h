@@ -22,7 +22,8 @@ class TcProgram {
   explicit TcProgram(std::string_view file);
 
   // Frames that come in (BPF_TC_INGRESS) or go out (BPF_TC_EGRESS) by it meet the program, as long as this
-  // object lives. In place of one of ours that is there. Returns the program's id. Needs CAP_NET_ADMIN.
+  // object lives. In place of one of ours that is there. `clsact` goes with the last of ours, if we have made
+  // it and nobody else has a filter there. Returns the program's id. Needs CAP_NET_ADMIN.
   std::uint32_t attach(int ifindex, bpf_tc_attach_point point);
 
   int map(const char* name) const;  // its descriptor, which goes with this object

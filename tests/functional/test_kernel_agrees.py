@@ -160,6 +160,19 @@ def test_an_operators_route_is_not_replaced(lab):
     assert his in lab.router.ip("route").stdout
 
 
+def test_a_queueing_discipline_of_the_routers_goes_with_it(lab):
+    def clsact(interface):
+        return "clsact" in lab.router.run("tc", "qdisc", "show", "dev", interface).stdout
+    lab.router.run("tc", "qdisc", "add", "dev", "lan0", "clsact")
+    with Router(lab.router, lab.yaml):
+        assert clsact("wan0")
+    assert clsact("lan0"), "it was there before"
+    assert not clsact("wan0")
+    with Router(lab.router, lab.yaml):
+        lab.router.run("tc", "filter", "add", "dev", "wan0", "ingress", "prio", "7", "bpf", "bytecode", "1,6 0 0 0,", "flowid", "1:1")
+    assert clsact("wan0"), "somebody has a filter there"
+
+
 def test_what_a_killed_router_leaves_the_next_one_puts_right(lab):
     router = Router(lab.router, lab.yaml + "# routes\n").__enter__()
     try:

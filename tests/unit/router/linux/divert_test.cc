@@ -138,6 +138,7 @@ TEST_F(DivertTest, NothingStaysBehind) {
   EXPECT_NE(output("tc filter show dev a0 egress").find("surety_divert"), std::string::npos);
   divert_.reset();
   EXPECT_EQ(output("tc filter show dev a0 egress"), "");
+  EXPECT_EQ(output("tc qdisc show dev a0").find("clsact"), std::string::npos);
   EXPECT_EQ(output("ip -o link").find("surety-out"), std::string::npos);
   EXPECT_TRUE(send(1));
   EXPECT_EQ(on_the_wire(), Octets{1});

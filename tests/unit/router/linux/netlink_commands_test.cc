@@ -52,6 +52,17 @@ TEST_F(NetlinkCommandsTest, ARouteIsAddedWhereThereIsNone) {
   EXPECT_TRUE(shows("route show 10.77.0.0/16", "via 10.9.1.2 "));
 }
 
+TEST_F(NetlinkCommandsTest, SeesFilters) {
+  run("tc qdisc add dev a0 clsact");
+  EXPECT_FALSE(commands_->has_filters(a0_));
+  for (const std::string way : {"ingress", "egress"}) {
+    run("tc filter add dev a0 " + way + " prio 7 bpf bytecode '1,6 0 0 0,' flowid 1:1");
+    EXPECT_TRUE(commands_->has_filters(a0_)) << way;
+    run("tc filter del dev a0 " + way);
+    EXPECT_FALSE(commands_->has_filters(a0_)) << way;
+  }
+}
+
 TEST_F(NetlinkCommandsTest, AddressesComeAndGo) {
   for (const char* text : {"10.5.0.1/24", "2001:db8:5::1/64"}) {
     EXPECT_EQ(commands_->add_address(a0_, prefix(text)), Added::now);
