@@ -186,6 +186,8 @@ void Control::on(const AddressEvent& event) {
     given_.insert({event.ifindex, event.address});
   if (port != nullptr && port->responder && !port->addresses->of_port(address))
     add ? port->responder->add_address(event.address) : port->responder->remove_address(event.address);
+  if (add) holders_.add(event.ifindex, event.address);
+  if (!add && !holders_.remove(event.ifindex, event.address)) return;
   for (auto& c : control_ports_) {
     if (!c.steer) continue;
     try {

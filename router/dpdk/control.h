@@ -28,6 +28,7 @@
 #include "router/dpdk/ports/clock.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
+#include "router/linux/address_holders.h"
 #include "router/linux/icmp_error.h"
 #include "router/linux/interface_settings.h"
 #include "router/linux/kernel_routes.h"
@@ -183,6 +184,7 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<PuntDevice> punt_device_;
   std::optional<KernelRoutes> kernel_routes_;
   std::set<std::pair<int, Prefix>> given_;  // addresses to take back
+  AddressHolders holders_;                  // of addresses that are left to the kernel
   std::vector<pollfd> descriptors_;         // what wait() looks at
   std::vector<std::uint8_t> frame_;         // room for one
   bool starting_ = true;                    // what cannot be made ends it

@@ -118,6 +118,21 @@ def test_a_device_with_another_mtu_keeps_it(lab):
     assert mtu() == "9000"
 
 
+@pytest.mark.parametrize("family", [4, 6])
+def test_an_address_of_two_interfaces_is_the_routers_while_one_has_it(lab, family):
+    with Router(lab.router, lab.yaml) as router:
+        ping(lab, family)
+        for change in ("add", "del"):
+            lab.router.ip("address", change, f"{OURS[family]}/{32 if family == 4 else 128}", "dev", "lo")
+        time.sleep(0.5)  # the router has heard of it
+        def passed(m):
+            return m.value("surety_kernel_frames_total", port="lan0", **{"class": "icmp", "result": "passed"})
+        before = passed(router.metrics())
+        lab.a.namespace.run("ping", "-n", "-c", "5", "-i", "0.2", "-w", "10", OURS[family])
+        router.until(lambda m: passed(m) >= before + 5, 5)
+        router.settle()
+
+
 def test_ten_flaps_a_second_do_no_harm(lab):
     with Router(lab.router, lab.yaml) as router:
         for _ in range(30):
