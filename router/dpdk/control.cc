@@ -152,9 +152,13 @@ void Control::on(const NeighborEvent& event) {
   if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known);
 }
 
+// A twin's carrier is our own saying: that of its port's link, which may have changed since the kernel told
+// it.
 void Control::on(const LinkEvent& event) {
-  routes_.on(event);
   ControlPort* const c = link_with(event.ifindex);
+  LinkEvent usable = event;
+  if (c != nullptr && c->twin) usable.up = event.enabled;
+  routes_.on(usable);
   if (c == nullptr) return;
   const bool was_down = std::exchange(c->kernel_up, event.up) == false;
   if (event.up && was_down) restore(*c, event);

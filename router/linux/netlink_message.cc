@@ -214,7 +214,8 @@ NetlinkEvent parse_link(bool deleted, Span body) {
     return {};  // AF_BRIDGE: a bridge gains or loses a member, which lives on
   LinkEvent event;
   event.ifindex = m->ifi_index;
-  event.up = !deleted && (m->ifi_flags & IFF_UP) != 0 && (m->ifi_flags & IFF_RUNNING) != 0;
+  event.enabled = !deleted && (m->ifi_flags & IFF_UP) != 0;
+  event.up = event.enabled && (m->ifi_flags & IFF_RUNNING) != 0;
   for_each_attribute(behind(body, sizeof(ifinfomsg)), [&](int type, Span payload) {
     if (type == IFLA_MTU) event.mtu = read<std::uint32_t>(payload).value_or(0);
     if (type == IFLA_ADDRESS) event.mac = read_mac(payload).value_or(MacAddress{});

@@ -64,6 +64,7 @@ struct LinkEvent {
   bool up = false;
   std::uint32_t mtu = 0;
   MacAddress mac{};
+  bool enabled = false;  // by its administrator, with a carrier or without
 };
 
 // A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash; and how

@@ -85,6 +85,17 @@ neighbors: [{{address: 10.3.0.2, mac: "{PEER}", port: m0}}]
     def up(self):
         return self.router.metrics().value("surety_port_up", port="m0") == 1
 
+    def twin(self, *changes):
+        """As its administrator, or a kernel that errs, has the device; the router has heard of it."""
+        self._pair.router.ip("link", "set", "m0", *changes)
+        time.sleep(1.5)  # the kernel tells of a carrier once a second
+
+    def reaches(self, client):
+        while client.receive(0.1):
+            pass
+        self.to_peer()
+        return (client.receive(0.3) or b"").endswith(PAYLOAD)
+
     def exchanges_with(self, client, size=100):
         """A packet of that many bytes each way."""
         payload, sink = os.urandom(size), self.sinks[self.a]
@@ -98,7 +109,16 @@ neighbors: [{{address: 10.3.0.2, mac: "{PEER}", port: m0}}]
             assert not readable(client.socket), f"the link of an honest peer has ended: {self.router.stderr()}"
             self.to_peer(payload)
             return (client.receive(0.1) or b"").endswith(payload)
-        wait_for(comes, 10)
+        try:
+            wait_for(comes, 10)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.told()}") from None
+
+    def told(self):
+        """What the router and its neighbours make of it, for whoever asks why nothing comes."""
+        return "\n".join(asked.stdout + asked.stderr for asked in (
+            self.router.show("drops", check=False), self.router.show("ports", check=False),
+            self._pair.router.run("ip", "-br", "link", check=False), self.a.namespace.run("ip", "neigh", check=False)))
 
     def serves_an_honest_peer(self):
         def honest():

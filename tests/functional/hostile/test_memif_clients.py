@@ -416,6 +416,19 @@ def test_who_introduces_itself_and_stops_is_sent_away(victim, client):
 
 # An honest one, in all the ways that the protocol allows.
 
+def test_a_twins_carrier_is_the_ports_link(victim, client):
+    """Whatever the kernel has said of it: only its administrator takes it out of use."""
+    client.join()
+    victim.exchanges_with(client)
+    victim.twin("carrier", "off")
+    victim.exchanges_with(client)
+    victim.twin("carrier", "on")
+    victim.twin("down")
+    wait_for(lambda: not victim.reaches(client), 5)
+    victim.twin("up")
+    victim.exchanges_with(client)
+
+
 def test_frames_over_many_buffers(victim, client):
     client.join(buffer=128)
     for size in (1, 100, 129, 500, 1400):

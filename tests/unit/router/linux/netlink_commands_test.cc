@@ -41,6 +41,20 @@ TEST_F(NetlinkCommandsTest, LinkByName) {
   EXPECT_FALSE(commands_->link_by_name("a-name-of-16-char"));
 }
 
+TEST_F(NetlinkCommandsTest, ALinkWithoutACarrierIsStillEnabled) {
+  const auto is = [&](bool enabled, bool up) {
+    const auto link = commands_->link_by_name("a0");
+    ASSERT_TRUE(link);
+    EXPECT_EQ(link->enabled, enabled);
+    EXPECT_EQ(link->up, up);
+  };
+  is(true, true);
+  run("ip link set b0 down");
+  is(true, false);
+  run("ip link set a0 down");
+  is(false, false);
+}
+
 TEST_F(NetlinkCommandsTest, ARouteIsAddedWhereThereIsNone) {
   const RouteEvent first{.to = prefix("10.77.0.0/16"), .next_hops = {{.via = address("10.9.1.1")}}};
   RouteEvent second = first;
