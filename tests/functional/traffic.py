@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real traffic between hosts: TCP through the kernel's own stacks, UDP at a given rate."""
 import contextlib
+import re
 import socket
 import struct
 import threading
@@ -11,6 +12,26 @@ from router import wait_for
 
 FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
 CHUNK = bytes(65536)
+ANSWERED = re.compile(r"(\d+) packets transmitted, (\d+) received")
+
+
+class Pings(contextlib.AbstractContextManager):
+    """So many pings of several hosts, spread over what happens meanwhile."""
+
+    def __init__(self, flows, count=600, interval=0.01):
+        self._processes = [host.namespace.popen("ping", "-n", "-q", "-c", count, "-i", interval, "-W", 2, address) for host, address in flows]
+
+    def done(self):
+        return all(p.poll() is not None for p in self._processes)
+
+    def results(self):
+        """(sent, answered) of each."""
+        return [tuple(map(int, ANSWERED.search(p.communicate(timeout=30)[0]).groups())) for p in self._processes]
+
+    def __exit__(self, *_):
+        for p in self._processes:
+            p.kill()
+            p.communicate()
 
 
 class TcpTransfer:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Interfaces come, go and change while others are used; links flap; routers start again; and nobody takes what is another's."""
-import contextlib
 import re
 import threading
 import time
@@ -12,30 +11,11 @@ from scapy.layers.l2 import ARP, Ether
 from frr import Frr, installed, ospf
 from harness import ROOT, SURETY, Router, TcpTransfer, Wire, law, sh, udp_to, wait_for
 from test_reload import Reloaded
+from traffic import Pings
 from vlan import Access, bare, pings, q, qinq, tagged, tags_of, vlan_yaml
 
 DEVICES = ["af_xdp", "af_packet", "memif"]
 CONVERGE = 60
-ANSWERED = re.compile(r"(\d+) packets transmitted, (\d+) received")
-
-
-class Pings(contextlib.AbstractContextManager):
-    """So many pings of several hosts, spread over what happens meanwhile."""
-
-    def __init__(self, flows, count=600, interval=0.01):
-        self._processes = [host.namespace.popen("ping", "-n", "-q", "-c", count, "-i", interval, "-W", 2, address) for host, address in flows]
-
-    def done(self):
-        return all(p.poll() is not None for p in self._processes)
-
-    def results(self):
-        """(sent, answered) of each."""
-        return [tuple(map(int, ANSWERED.search(p.communicate(timeout=30)[0]).groups())) for p in self._processes]
-
-    def __exit__(self, *_):
-        for p in self._processes:
-            p.kill()
-            p.communicate()
 
 
 @pytest.fixture(scope="module", params=DEVICES)
