@@ -186,21 +186,28 @@ void Snapshot::move_domains(PortIndex port) {
   }
 }
 
-// A retired service keeps the domains it had.
+// A retired service keeps the domains it had. Those that go on come first, so that nobody new takes theirs.
 void Snapshot::find_domains(PortIndex port) {
-  std::vector<std::pair<std::uint16_t, const std::string*>> found;  // with the first service of each
-  for (std::size_t i = 0; i < config.services.size(); ++i) {
-    const config::Service& service = config.services[i];
-    std::uint16_t& d = domain_of[service_of[i] * ports + port];
-    d = kNoDomain;
-    const auto* csa = std::get_if<config::Csa>(&service.conditioner);
-    if (csa == nullptr) continue;
+  const auto each = [&](auto&& f) {
+    for (std::size_t i = 0; i < config.services.size(); ++i)
+      if (const auto* csa = std::get_if<config::Csa>(&config.services[i].conditioner))
+        f(config.services[i], *csa, domain_of[service_of[i] * ports + port]);
+  };
+  const auto wanted = [&](const config::Service& service, const config::Csa& csa) {
     const std::size_t cls = queues[port].by_dscp[service.mark_out.value_or(0)].class_index;
-    d = place_domain(
-        {config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls, csa->alpha});
+    return CsaDomain{config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls,
+                     csa.alpha};
+  };
+  for (std::size_t i = 0; i < config.services.size(); ++i)
+    domain_of[service_of[i] * ports + port] = kNoDomain;
+  each(
+      [&](const auto& service, const auto& csa, std::uint16_t& d) { d = take_domain(wanted(service, csa)); });
+  std::vector<std::pair<std::uint16_t, const std::string*>> found;  // with the first service of each
+  each([&](const auto& service, const auto& csa, std::uint16_t& d) {
+    if (d == kNoDomain) d = place_domain(wanted(service, csa));
     if (std::ranges::none_of(found, [&](const auto& f) { return f.first == d; }))
       found.emplace_back(d, &service.name);
-  }
+  });
   for (const auto& f : found) {
     CsaDomain& domain = domains[f.first];
     const auto same_class = [&](const auto& o) { return domains[o.first].class_index == domain.class_index; };
@@ -209,8 +216,8 @@ void Snapshot::find_domains(PortIndex port) {
 }
 
 // Where this domain stands, which is in use from now on. One of the configuration before goes on; where the
-// class had none, that of one whose heir it is.
-std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
+// class had none, that of one whose heir it is. kNoDomain: none does.
+std::uint16_t Snapshot::take_domain(const CsaDomain& domain) {
   const auto find = [&](bool moved) {
     return std::ranges::find_if(domains, [&](const CsaDomain& d) {
       return d.moved == moved && d.port == domain.port && d.class_index == domain.class_index &&
@@ -219,10 +226,20 @@ std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
   };
   auto at = find(false);
   if (at == domains.end()) at = find(true);
-  if (at == domains.end())
-    at = domains.insert(at, domain);
-  else if (at->retired)
-    *at = domain;
+  if (at == domains.end()) return kNoDomain;
+  if (at->retired) *at = domain;
+  return static_cast<std::uint16_t>(at - domains.begin());
+}
+
+// For one that is new. Where there is room for no more, the place of one that is retired: who still has that
+// follows another alpha until it is led to its own, some turns later.
+std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
+  if (const std::uint16_t shared = take_domain(domain); shared != kNoDomain) return shared;
+  const bool full = domain_capacity > 0 && domains.size() >= domain_capacity;
+  const auto retired =
+      std::ranges::find_if(domains, [&](const CsaDomain& d) { return d.retired && d.port == domain.port; });
+  const auto at = full && retired != domains.end() ? retired : domains.insert(domains.end(), domain);
+  *at = domain;
   return static_cast<std::uint16_t>(at - domains.begin());
 }
 

@@ -110,6 +110,7 @@ struct Snapshot {
   void take_domains(const Snapshot& before);
   void move_domains(PortIndex port);
   void find_domains(PortIndex port);
+  std::uint16_t take_domain(const CsaDomain& domain);
   std::uint16_t place_domain(const CsaDomain& domain);
 
   std::uint16_t own_services_ = 0;  // "unclassified" stands there, "trusted" behind it
