@@ -8,6 +8,15 @@
 namespace surety {
 
 namespace {
+// RFC 4861 7.1: of the link itself.
+bool is_neighbor_discovery(const rte_mbuf* m) {
+  constexpr std::uint8_t kIcmp6 = 58, kHopLimit = 255, kFirst = 133, kLast = 137;
+  const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
+  const std::uint8_t* const ip = frame + RTE_ETHER_HDR_LEN;
+  return load_be16(frame + 12) == RTE_ETHER_TYPE_IPV6 && m->data_len > RTE_ETHER_HDR_LEN + 40 &&
+         ip[6] == kIcmp6 && ip[7] == kHopLimit && ip[40] >= kFirst && ip[40] <= kLast;
+}
+
 void set_ce(const Packet& p) {
   std::uint8_t* const ip = egress_ip(p);
   surety::set_ce(ip, is_v6(ip));
@@ -113,7 +122,7 @@ void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst) {
     const std::uint16_t type = load_be16(rte_pktmbuf_mtod(m, const std::uint8_t*) + 12);
     const bool ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
-    if (ip || plain_)
+    if (plain_ || (ip && !is_neighbor_discovery(m)))
       enqueue_frames({&m, 1}, now);
     else
       enqueue_control(m, now);

@@ -63,7 +63,8 @@ class Egress {
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
   // enqueue() for frames of which nothing is known yet.
   void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
-  // enqueue() for frames of this router's own kernel, of any kind: what is not IP takes the class of CS6.
+  // enqueue() for frames of this router's own kernel, of any kind: what is not IP, and
+  // neighbour discovery as ARP, takes the class of CS6.
   void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
   // Fills `room`, up to kVector, with packets that may leave now, in order;
   // they are the driver's from then on.

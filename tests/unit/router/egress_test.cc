@@ -249,6 +249,32 @@ TEST(Egress, AlphaOfAnIdlePortRecovers) {
   EXPECT_EQ(p.silver(), Ratio::of(0.4));
 }
 
+// A full queue of everybody's must not part the router from its neighbours.
+TEST(Egress, NeighbourDiscoveryOfTheRouterGoesByTheClassOfArp) {
+  using namespace frames;
+  Port p(", queues: uplink", kQueues);
+  const auto own = [&](const Octets& frame) {
+    rte_mbuf* m = to_mbuf(frame);
+    ++p.d.ports[1].originated;
+    p.d.egresses[1]->enqueue_own({&m, 1}, p.d.now);
+  };
+  const auto arrivals = [&](std::size_t cls) {
+    return p.queue(cls, Precedence::in).arrivals + p.queue(cls, Precedence::out).arrivals;
+  };
+  const auto icmp6 = [](std::uint8_t type, std::uint8_t hop_limit) {
+    return ethernet(kIpv6) + ip6(58, Octets{type} + zeros(23), {.hop_limit = hop_limit});
+  };
+  own(icmp6(135, 255));
+  own(icmp6(136, 255));
+  own(ethernet(kArp) + zeros(28));
+  EXPECT_EQ(arrivals(class_of(kCs6)), 3u);
+  own(icmp6(135, 254));
+  own(icmp6(128, 255));
+  own(ethernet(kIpv6) + ip6(17, udp(1, 2, 8), {.hop_limit = 255}));
+  EXPECT_EQ(arrivals(class_of(kCs6)), 3u);
+  EXPECT_EQ(arrivals(class_of(kBe)), 3u);
+}
+
 TEST(Egress, DiscardFreesWhatIsQueued) {
   Port p(", queues: uplink", kQueues);
   p.send(kEf, 5);
