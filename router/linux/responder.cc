@@ -124,6 +124,13 @@ std::optional<InterfaceIndex> Responder::interface_towards(const IpAddress& next
   return bindings_ ? bindings_->find(next_hop) : std::optional(interface_);
 }
 
+// Where it is behind no tag, nobody was asked.
+NeighborResolver::Learned Responder::learn(const IpAddress& sender, const MacAddress& mac, bool answer,
+                                           Time now) {
+  if (!interface_towards(sender)) return NeighborResolver::Learned::unasked;
+  return neighbors_.learn(sender, mac, answer, now);
+}
+
 // Of a station that asks for us, and has its answer. What may not be there costs no permit, and each tag has
 // some of its own.
 Result Responder::meet(const IpAddress& sender, const MacAddress& mac, Result answered, Time now) {
@@ -148,7 +155,7 @@ Result Responder::on_arp(std::span<const std::uint8_t> bytes, Time now) {
   const bool for_us = addresses_.of_port(target), answer = m->operation == arp::Operation::reply;
   if (!for_us || answer) {
     if (bindings_ && !answer && sender == target) return meet(sender, m->sender_mac, Result::unasked, now);
-    const auto learned = neighbors_.learn(sender, m->sender_mac, answer && for_us, now);
+    const auto learned = learn(sender, m->sender_mac, answer && for_us, now);
     return answer || learned == NeighborResolver::Learned::contested ? named(learned) : Result::not_ours;
   }
   if (answers_ == Answers::none) return meet(sender, m->sender_mac, Result::unhandled, now);
@@ -171,7 +178,7 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
     if (!m->link_layer && known == nullptr) return Result::unasked;
     if (contested(target, now)) return Result::contested;
     const bool answer = (m->flags & nd::kSolicitedFlag) != 0 && addresses_.of_port(packet.destination);
-    return named(neighbors_.learn(target, m->link_layer ? *m->link_layer : *known, answer, now));
+    return named(learn(target, m->link_layer ? *m->link_layer : *known, answer, now));
   }
   if (addresses_.of_port(source)) return Result::conflict;
   if (contested(source, now)) return Result::contested;
@@ -231,7 +238,9 @@ std::optional<Responder::Change> Responder::next_change() {
   if (!change) return {};
   const Change c{*change, interface_towards(change->address).value_or(interface_)};
   release(change->address, change->mac ? &*change->mac : nullptr);
-  if (bindings_ && !change->mac) bindings_->release(change->address);
+  // Who is asked again keeps its tag until it has been silent: it is asked there, and answers from there.
+  if (bindings_ && (!neighbors_.contains(change->address) || neighbors_.unreachable(change->address)))
+    bindings_->release(change->address);
   return c;
 }
 

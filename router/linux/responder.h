@@ -129,6 +129,7 @@ class Responder {
   ResponderResult on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now);
   ResponderResult meet(const IpAddress& sender, const MacAddress& mac, ResponderResult answered, Time now);
   bool contested(const IpAddress& sender, Time now);
+  NeighborResolver::Learned learn(const IpAddress& sender, const MacAddress& mac, bool answer, Time now);
   std::optional<InterfaceIndex> tag_of_maker(const IpAddress& link_local) const;
   void say(std::uint32_t length) { outbox_.commit(length, came_by_); }
   bool admit(const IpAddress& next_hop, const IpAddress& source, std::size_t from, Time now);

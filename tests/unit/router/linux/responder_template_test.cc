@@ -190,6 +190,42 @@ TEST_F(ResponderTemplateTest, ALinkLocalGatewayIsNobodysWhereTwoHaveItsMac) {
   EXPECT_FALSE(responder.interface_towards(nd::link_local(kPeer)));
 }
 
+// A new link forgets who answers, and not behind which tag that is to be: else what answers is behind none.
+TEST_F(ResponderTemplateTest, WhoIsAskedAgainByANewLinkIsStillBehindItsTag) {
+  come("10.1.0.1", kFirst);
+  facts();
+  responder.link_up(at(2s));
+  ASSERT_EQ(sent(at(2s)).size(), 1u);
+  EXPECT_THAT(facts(), ElementsAre("10.1.0.1 gone"));
+  responder.receive(answers("10.1.0.1"), at(2s), kFirst);
+  EXPECT_THAT(facts(), ElementsAre("10.1.0.1 behind 101"));
+  EXPECT_EQ(responder.interface_towards(address("10.1.0.1")), kFirst);
+}
+
+TEST_F(ResponderTemplateTest, WhoAnswersAsItIsForgottenIsStillBehindItsTag) {
+  come("10.1.0.1", kFirst);
+  facts();
+  responder.link_up(at(2s));
+  ASSERT_EQ(sent(at(2s)).size(), 1u);
+  responder.receive(answers("10.1.0.1"), at(2s), kFirst);
+  EXPECT_THAT(facts(), ElementsAre("10.1.0.1 gone", "10.1.0.1 behind 101"));
+}
+
+// It did not answer, so that its address was free; nobody has been asked since.
+TEST_F(ResponderTemplateTest, AnAnswerFromBehindNoTagThatWasAskedIsNotBelieved) {
+  come("10.1.0.1", kFirst);
+  for (Time t = at(1s); t < at(60s); t += 1s) {
+    responder.want(address("10.1.0.1"), t);
+    sent(t);
+    facts();
+  }
+  EXPECT_FALSE(responder.interface_towards(address("10.1.0.1")));
+  EXPECT_EQ(responder.receive(answers("10.1.0.1"), at(60s), kSecond), Result::unasked);
+  EXPECT_THAT(facts(), IsEmpty());
+  come("10.1.0.1", kSecond, at(61s));
+  EXPECT_THAT(facts(), ElementsAre("10.1.0.1 behind 102"));
+}
+
 TEST_F(ResponderTemplateTest, AnnouncesNothingToThousands) {
   responder.link_up(at(1s));
   EXPECT_THAT(sent(at(1s)), IsEmpty());
