@@ -263,8 +263,8 @@ TEST_P(WorkerPortsBy, RandomHistories) {
   std::mt19937 random(11);
   begin(GetParam(), any(random));
   for (int step = 0; step < 150 && !HasFailure(); ++step) {
-    bring(1 + random() % 6);
-    for (std::uint32_t turns = random() % 60; turns > 0; --turns) turn();
+    bring(static_cast<std::uint32_t>(1 + random() % 6));
+    for (auto turns = random() % 60; turns > 0; --turns) turn();
     reload(any(random), random() % 2 == 0);
     expect_law();
   }
