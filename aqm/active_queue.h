@@ -28,6 +28,7 @@ namespace surety {
 struct ActiveQueueParams {
   std::uint32_t limit = 1000;    // packets
   std::optional<RioParams> rio;  // none: tail drop
+  friend bool operator==(const ActiveQueueParams&, const ActiveQueueParams&) = default;
 };
 
 // clang-format off

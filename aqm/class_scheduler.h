@@ -31,6 +31,7 @@ struct ClassParams {
   std::optional<Rate> cap;   // strict classes only; of the wire, as the port shaper counts
   std::uint32_t weight = 1;  // weighted classes only; not 0
   ActiveQueueParams queue;
+  friend bool operator==(const ClassParams&, const ClassParams&) = default;
 };
 
 class ClassScheduler {

@@ -25,6 +25,7 @@ struct WireOverhead {
   std::uint32_t wire_bytes(std::uint32_t ip_length) const {
     return kind == Kind::atm ? (ip_length + 47) / 48 * 53 : ip_length + per_packet;
   }
+  friend bool operator==(const WireOverhead&, const WireOverhead&) = default;
 };
 
 // Two full-size packets, or what `rate` sends in 100 us where that is more:
@@ -37,6 +38,7 @@ struct PortShaperParams {
   std::optional<Rate> rate;  // none: the link's own speed limits
   Bytes burst{3000};  // how far the shaper may run ahead after a pause; at least one packet passes anyway
   WireOverhead overhead;
+  friend bool operator==(const PortShaperParams&, const PortShaperParams&) = default;
 };
 
 class PortShaper {

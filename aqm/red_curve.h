@@ -12,6 +12,7 @@ namespace surety {
 struct RedParams {
   double min = 0, max = 0;  // packets
   Probability pmax;
+  friend bool operator==(const RedParams&, const RedParams&) = default;
 };
 
 class RedCurve {

@@ -31,6 +31,7 @@ struct RioParams {
   bool ecn = false;  // mark ECN-capable packets where an early drop would fall
   Rate capacity = Rate::bits_per_second(10'000'000'000);  // drains the averages while idle
   Bytes mean_packet{500};
+  friend bool operator==(const RioParams&, const RioParams&) = default;
 };
 
 enum class RioVerdict : std::uint8_t { accept, mark, early, forced };

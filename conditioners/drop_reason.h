@@ -52,7 +52,8 @@
   X(early,                 queue,     policy, "RIO: between min and max")                                        \
   X(forced,                queue,     policy, "RIO: average above max")                                          \
   X(overflow,              queue,     policy, "queue full")                                                      \
-  X(port_gone,             queue,     policy, "a reload has taken the port away that it was to leave by")
+  X(port_gone,             queue,     policy, "a reload has taken the port away that it was to leave by")        \
+  X(interface_gone,        queue,     policy, "a reload has taken the interface away that it was to leave by")
 // clang-format on
 
 namespace surety {

@@ -72,11 +72,22 @@ void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32
 }
 
 [[gnu::noinline]] void CongestionDomains::note(const ClassRun& run, Time now) {
-  for (const Packet& p : run.packets) {
-    if (p.precedence != Precedence::out) continue;
-    const std::uint8_t* const ip = egress_ip(p);
-    contributors_[run.class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
+  for (const Packet& p : run.packets) note(run.class_index, p, now);
+}
+
+void CongestionDomains::note(std::size_t class_index, const Packet& packet, Time now) {
+  if (packet.precedence != Precedence::out) return;
+  const std::uint8_t* const ip = egress_ip(packet);
+  contributors_[class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
+}
+
+bool CongestionDomains::Queues::congested(std::size_t class_index, Time now) const {
+  if (hierarchy != nullptr) {
+    hierarchy->settle(port, class_index, now);
+    return hierarchy->congested(port, class_index);
   }
+  scheduler->queue(class_index).settle(now);
+  return scheduler->queue(class_index).congested();
 }
 
 [[gnu::noinline]] void CongestionDomains::sample(std::size_t class_index, const Packet& p, Time now) {
@@ -88,19 +99,16 @@ void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32
   signals_.push(s);
 }
 
-void CongestionDomains::advance(ClassScheduler& queues, Time now) {
+void CongestionDomains::advance(const Queues& queues, Time now) {
   for (Controller& c : controllers_) {
     if (now < c.csa.next_event()) continue;
-    ActiveQueue& queue = queues.queue(c.class_index);
-    queue.settle(now);  // an idle queue is not congested any more
-    c.csa.advance(now, queue.congested());
+    c.csa.advance(now, queues.congested(c.class_index, now));
     publish(c);
   }
   for (std::uint64_t left = watched_; left != 0; left &= left - 1) {
     const auto c = static_cast<std::size_t>(std::countr_zero(left));
     if (now < contributors_[c].next()) continue;
-    queues.queue(c).settle(now);
-    remind(c, queues.queue(c).congested(), now);
+    remind(c, queues.congested(c, now), now);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aqm/class_scheduler.h"
+#include "aqm/hierarchy/hierarchy.h"
 #include "conditioners/csa_controller.h"
 #include "router/class_split.h"
 #include "router/signals/congestion_signal.h"
@@ -48,8 +49,16 @@ class CongestionDomains {
   // while afterwards.
   bool watches(std::size_t class_index) const { return (watched_ >> class_index & 1) != 0; }
   void note(const ClassRun& run, Time now);
+  void note(std::size_t class_index, const Packet& packet, Time now);
+  // The port's own queues: of one of the two.
+  struct Queues {
+    ClassScheduler* scheduler;
+    Hierarchy* hierarchy;
+    PortIndex port;
+    bool congested(std::size_t class_index, Time now) const;  // an idle queue is not congested any more
+  };
   // Lets T2 of each controller expire as often as it should have, and reminds; once per turn.
-  void advance(ClassScheduler& queues, Time now);
+  void advance(const Queues& queues, Time now);
   Time next_event() const;  // of advance()
 
   // 1 for a domain that this port does not have. From any thread, at all times.

@@ -25,6 +25,8 @@ void set_ce(const Packet& p) {
 
 void Egress::enqueue(std::span<Packet> burst, Time now) {
   counters_.enqueued += burst.size();
+  if (tree_) [[unlikely]]
+    return enqueue_tree(burst, now);
   split_.begin(burst);
   enqueue_classes(now);
 }
@@ -53,7 +55,9 @@ void Egress::enqueue_class(const ClassRun& run, Time now) {
 std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
   shaper_.advance(now);
   if (plain_) return plain_->dequeue(room, shaper_, now);
-  const std::size_t n = scheduler_.dequeue(now, shaper_, {packets_.data(), std::min(room.size(), kVector)});
+  const std::span<Packet> out{packets_.data(), std::min(room.size(), kVector)};
+  const std::size_t n =
+      tree_ ? tree_->hierarchy().dequeue(now, shaper_, out) : scheduler_.dequeue(now, shaper_, out);
   for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<rte_mbuf*>(packets_[i].handle);
   return n;
 }
@@ -61,16 +65,20 @@ std::size_t Egress::transmit(std::span<rte_mbuf*> room, Time now) {
 void Egress::advance(Time now) {
   if (growing_) [[unlikely]]
     growing_ = scheduler_.grow(kSlice);
-  domains_.advance(scheduler_, now);
+  if (tree_ && tree_->changing()) [[unlikely]]
+    advance_tree(now);
+  domains_.advance({tree_ ? nullptr : &scheduler_, tree_ ? &tree_->hierarchy() : nullptr, port_}, now);
   markers_.advance(now);
 }
 
 Time Egress::next_departure(Time now) const {
   if (depth() == 0) return kNever;
-  return std::max(plain_ ? now : scheduler_.next_event(now), shaper_.next_event(now));
+  const Time queues = plain_ ? now : tree_ ? tree_->hierarchy().next_event(now) : scheduler_.next_event(now);
+  return std::max(queues, shaper_.next_event(now));
 }
 
 Time Egress::next_timer() const {
+  if (tree_ && tree_->changing()) return Time::min();
   return std::min(domains_.next_event(), markers_.next_event());
 }
 
@@ -83,7 +91,9 @@ void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
 HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
   if (classes.plain) return {m, length, 0, Precedence::out, false, classes.layout};
   Packet p{m, kNoFlow, length};
-  const ClassSplit::Arrival arrival = ClassSplit::look_up(p, classes.by_dscp);
+  const PortTree* const tree = classes.tree.get();
+  const auto& by_dscp = tree == nullptr ? classes.by_dscp : tree->set(interface_of(m, tree->port)).by_dscp;
+  const ClassSplit::Arrival arrival = ClassSplit::look_up(p, by_dscp);
   return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable, classes.layout};
 }
 
@@ -95,6 +105,7 @@ void Egress::enqueue_handed(std::span<const HandedPacket> burst, Time now) {
     return enqueue_plain({frames.data(), burst.size()}, now);
   }
   counters_.enqueued += burst.size();
+  if (tree_) return enqueue_tree(burst, now);
   const auto knows_the_classes = [&](const HandedPacket& p) { return p.layout() == layout_; };
   if (std::ranges::all_of(burst, knows_the_classes)) [[likely]] {
     split_.begin(burst, packets_);
@@ -133,6 +144,12 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   constexpr std::uint8_t kCs6 = 48;
   ++counters_.enqueued;
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
+  if (tree_) {
+    const auto arrival = tree_->find(p, kCs6);
+    if (!arrival) return disposal_.drop(m, port_, DropReason::interface_gone);
+    arrivals_[0] = *arrival;
+    return offer(1, now);
+  }
   p.verdict = scheduler_.enqueue(split_.class_of(kCs6), p, false, now).drop;
   if (p.verdict != DropReason::none) disposal_.drop(m, port_, p.verdict);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens to packets that leave by one port: aggregate markers, the classes' queues,
-// the scheduler, the shaper.
+// the scheduler, the shaper. Where interfaces of the port have queues or shapers of their own, the packets of
+// each wait there (queue_tree.h), and those of the others in the port's.
 //
 // Owned by one worker. Knows no device and no clock: the driver enqueues bursts, asks for as many packets as
 // it has room for, and looks at next_event() to know when asking again makes sense.
@@ -23,6 +24,7 @@
 #include "router/handover.h"
 #include "router/packet_disposal.h"
 #include "router/plain_queue.h"
+#include "router/queue_tree.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -39,15 +41,17 @@ class Egress {
   // not) and it has `queues`, or none, as before. Any thread may prepare; touches no Egress. `now` and `seed`
   // are for what is new, as the constructor's.
   static std::unique_ptr<EgressUpdate> prepare(const Snapshot& snapshot, PortIndex port, Time now,
-                                               std::uint64_t seed);
+                                               std::uint64_t seed, bool goes_on = true);
   // Takes it over between two turns, without allocation: the snapshot is not needed any more, packets queued
   // stay and leave in their order, counters go on. So do the averages of RIO, the credit of shapers, alpha
   // and its timers of a domain that is kept, and meters and tokens of an aggregate that keeps its name. What
   // waits in a class that is gone leaves by those that have its packets now (aqm/retired_queues.h). A larger
   // limit of a queue that holds packets comes into force within the next calls of advance(), a slice of the
   // packets each. Where the port gets `queues`, or loses them, what is queued comes to the new ones as if it
-  // came then. Where it has gone, that is dropped as `port_gone`, and so is whatever comes. What is left in
-  // `update` is to be freed by whoever destroys it.
+  // came then. Where it has gone, that is dropped as `port_gone`, and so is whatever comes. Interfaces below
+  // it change within the next calls of advance(); what waits in the queues of one that goes is dropped as
+  // `interface_gone`, of one that has other classes or none of its own any more it comes anew. What is left
+  // in `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
@@ -85,15 +89,21 @@ class Egress {
   // The oldest signals asked for, now the driver's to send. Once per turn.
   std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
   const SignalOutbox& signals() const { return domains_.signals(); }
+  // Congestion of queues of interfaces, told to this router's own conditioners as another router would tell
+  // it: their flows' paths are held back (router/signals/README.md). Once per turn.
+  std::size_t take_notes(std::span<CongestionSignal> out) { return notes_.take(out); }
 
   // alpha of a domain of this port (index into Snapshot::domains); 1 for one that is not adopted yet. From
   // any thread, at all times.
   Ratio alpha(std::uint16_t domain) const { return domains_.alpha(domain); }
 
-  std::uint32_t depth() const { return plain_ ? plain_->depth() : scheduler_.depth(); }  // packets queued
-  const ClassScheduler& scheduler() const {
-    return scheduler_;
-  }  // its queues stay empty when the port is plain
+  std::uint32_t depth() const {  // packets queued
+    return plain_ ? plain_->depth() : tree_ ? tree_->depth() : scheduler_.depth();
+  }
+  // Its queues stay empty when the port is plain, or has a tree.
+  const ClassScheduler& scheduler() const { return scheduler_; }
+  // The queues below the port; null: it has its own only.
+  const QueueTree* tree() const { return tree_.get(); }
   // The queue of a port without `queues`; null for others.
   const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
   using Aggregate = AggregateMarkers::Aggregate;
@@ -108,6 +118,13 @@ class Egress {
   void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
+  void enqueue_tree(std::span<Packet> burst, Time now);
+  void enqueue_tree(std::span<const HandedPacket> burst, Time now);
+  void offer(std::size_t arrivals, Time now);
+  std::size_t mark_arrivals(std::size_t arrivals, Time now);
+  void note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now);
+  void advance_tree(Time now);
+  void take_removed(Time now);
   void enqueue_control(rte_mbuf* m, Time now);
 
   PortIndex port_;
@@ -121,12 +138,15 @@ class Egress {
   DropReason refusal_ = DropReason::overflow;  // of plain_
   bool growing_ = false;                       // a queue has packets to copy to a larger ring
   ClassScheduler scheduler_;                   // with the classes' queues
+  std::unique_ptr<QueueTree> tree_;            // in their place; null: the port has none
   ClassSplit split_;
   AggregateMarkers markers_;
   CongestionDomains domains_;
   // Each is used within one call; members because on the stack they would be initialised in each call.
   std::array<Packet, kVector> packets_;
   std::array<ActiveQueue::Notice, kVector> notices_;
+  std::array<Hierarchy::Arrival, kVector> arrivals_;
+  SignalOutbox notes_;
 };
 
 // All of an Egress that its configuration decides, as new.
@@ -141,6 +161,8 @@ struct EgressUpdate {
   std::vector<Contributors> contributors;  // none unless classes move
   std::optional<PlainQueue> plain;         // the port has no `queues`
   bool gone;                               // nor is it there
+  std::unique_ptr<QueueTree> tree;         // where there was none
+  std::optional<QueueTree::Update> tree_update;
 };
 
 }  // namespace surety

@@ -24,24 +24,30 @@ std::vector<Contributors> contributors(const Snapshot& snapshot, PortIndex port)
 }  // namespace
 
 std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortIndex port, Time now,
-                                              std::uint64_t seed) {
+                                              std::uint64_t seed, bool goes_on) {
   const PortQueues& queues = snapshot.queues[port];
   const ClassMoves& moves = queues.moves;
   const PortShaperParams& shaper = snapshot.config.ports[port].shaper;
   const bool gone = !snapshot.config.ports[port].exists();
   std::optional<PlainQueue> plain;
   if (queues.plain) plain.emplace(gone ? 0 : ActiveQueueParams{}.limit);
+  std::unique_ptr<QueueTree> tree;
+  std::optional<QueueTree::Update> tree_update;
+  if (queues.tree && (!queues.tree_before || !goes_on))
+    tree = std::make_unique<QueueTree>(queues.tree, shaper.overhead, now, seed);
+  else if (queues.tree)
+    tree_update = QueueTree::prepare(queues.tree, queues.tree_before.get(), shaper.overhead, seed);
   return std::make_unique<EgressUpdate>(
       EgressUpdate{queues.layout, moves, queues.by_dscp,
                    ClassScheduler(scheduling(queues), shaper.overhead, now, seed, moves.gone()),
                    PortShaper(shaper, now), AggregateMarkers::configured(snapshot, port, now, seed),
                    CongestionDomains::configured(snapshot, port, now), contributors(snapshot, port),
-                   std::move(plain), gone});
+                   std::move(plain), gone, std::move(tree), std::move(tree_update)});
 }
 
 Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal,
                Time now, std::uint64_t seed)
-    : Egress(std::move(*prepare(snapshot, port, now, seed)), snapshot, port, counters, disposal) {}
+    : Egress(std::move(*prepare(snapshot, port, now, seed, false)), snapshot, port, counters, disposal) {}
 
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
                PacketDisposal& disposal)
@@ -54,18 +60,28 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       plain_(std::move(start.plain)),
       refusal_(start.gone ? DropReason::port_gone : DropReason::overflow),
       scheduler_(std::move(start.scheduler)),
+      tree_(std::move(start.tree)),
       split_(start.by_dscp),
       markers_(std::move(start.aggregates), port, disposal),
       domains_(std::move(start.controllers), snapshot.domain_capacity, port) {}
 
 void Egress::adopt(EgressUpdate& update, Time now) {
+  if (tree_) {  // what the reload before has changed is over
+    tree_->finish(now);
+    take_removed(now);
+  }
   layout_ = update.layout;
   split_.adopt(update.by_dscp);
-  const bool other_queues = update.gone || plain_.has_value() != update.plain.has_value();
+  const bool has_tree = update.tree || update.tree_update;
+  const bool other_queues =
+      update.gone || plain_.has_value() != update.plain.has_value() || (tree_ != nullptr) != has_tree;
   if (other_queues) {
     std::swap(scheduler_, update.scheduler);
     plain_.swap(update.plain);
+    tree_.swap(update.tree);
     refusal_ = update.gone ? DropReason::port_gone : DropReason::overflow;
+  } else if (tree_) {
+    tree_->adopt(*update.tree_update, now);
   } else {
     scheduler_.adopt(update.scheduler, update.moves, now);
   }
@@ -74,6 +90,7 @@ void Egress::adopt(EgressUpdate& update, Time now) {
   markers_.adopt(update.aggregates, now);
   domains_.adopt(update.controllers);
   if (!update.moves.none()) domains_.move(update.moves, update.contributors);
+  if (tree_) take_removed(now);
   if (other_queues) requeue(update, now);
 }
 
@@ -83,8 +100,10 @@ void Egress::requeue(EgressUpdate& before, Time now) {
   const auto take = [&]() -> std::size_t {
     if (before.plain) return before.plain->take(burst, now);
     std::size_t n = 0;
-    for (Packet p; n < burst.size() && before.scheduler.take_any(p, now);)
-      burst[n++] = static_cast<rte_mbuf*>(p.handle);
+    const auto any = [&](Packet& p) {
+      return before.tree ? before.tree->hierarchy().take_any(p, now) : before.scheduler.take_any(p, now);
+    };
+    for (Packet p; n < burst.size() && any(p);) burst[n++] = static_cast<rte_mbuf*>(p.handle);
     return n;
   };
   for (std::size_t n = 0; (n = take()) > 0;) {
@@ -96,7 +115,10 @@ void Egress::requeue(EgressUpdate& before, Time now) {
 
 void Egress::discard(Time now) {
   if (plain_) plain_->discard();
-  for (Packet p; scheduler_.take_any(p, now);) rte_pktmbuf_free(static_cast<rte_mbuf*>(p.handle));
+  const auto any = [&](Packet& p) {
+    return tree_ ? tree_->hierarchy().take_any(p, now) : scheduler_.take_any(p, now);
+  };
+  for (Packet p; any(p);) rte_pktmbuf_free(static_cast<rte_mbuf*>(p.handle));
 }
 
 }  // namespace surety

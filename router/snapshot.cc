@@ -154,13 +154,19 @@ std::uint16_t Snapshot::place(ServiceProgram program) {
 
 void Snapshot::find_queues(const Snapshot* before) {
   for (const auto& port : config.ports) {
-    PortQueues& now = queues.emplace_back(
-        PortQueues{port.queues ? config.queues[*port.queues] : plain_queue(), !port.queues, 0, ClassMoves{}});
+    const std::size_t p = queues.size();
+    const PortQueues* const old = before != nullptr ? &before->queues[p] : nullptr;
+    PortQueues& now = queues.emplace_back();
+    static_cast<config::QueueSet&>(now) = port.queues ? config.queues[*port.queues] : plain_queue();
     set_capacity(now, port);
-    if (before == nullptr) continue;
-    const PortQueues& old = before->queues[queues.size() - 1];
-    now.moves = moves_of(old, now);
-    now.layout = static_cast<std::uint16_t>(old.layout + (!now.moves.none() || now.plain != old.plain));
+    now.tree_before = old != nullptr ? old->tree : nullptr;
+    now.tree = PortTree::build(config, *interfaces, p, now, now.tree_before.get());
+    now.plain = !port.queues && !now.tree;
+    if (old == nullptr) continue;
+    now.moves = moves_of(*old, now);
+    const bool same_tree = now.tree && old->tree ? now.tree->same_layout(*old->tree) : now.tree == old->tree;
+    const bool same = now.moves.none() && now.plain == old->plain && same_tree;
+    now.layout = static_cast<std::uint16_t>(old->layout + !same);
   }
 }
 

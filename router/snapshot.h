@@ -24,6 +24,7 @@
 #include "router/interfaces/interfaces.h"
 #include "router/interfaces/tag_admission.h"
 #include "router/meter.h"
+#include "router/port_tree.h"
 #include "router/vector.h"
 
 namespace surety {
@@ -61,9 +62,11 @@ inline constexpr std::size_t kMostRetired = 4096;
 
 // What a port's queues are, and what has become of those of the snapshot before.
 struct PortQueues : config::QueueSet {
-  bool plain = true;         // the port has no `queues`
+  bool plain = true;         // the port has no `queues`, nor interfaces that have
   std::uint16_t layout = 0;  // another one whenever classes move
   ClassMoves moves;
+  // What lies below the port, and what of the snapshot before; null: it has its own queues only.
+  std::shared_ptr<const PortTree> tree, tree_before;
 };
 
 struct Snapshot {

@@ -76,6 +76,8 @@ class Hierarchy {
   // is for RIO that is new.
   void change_group(Group group, const GroupParams& params, Time now);
   void change(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
+  // From now on shares count the bytes of another wire.
+  void set_overhead(WireOverhead overhead) { overhead_ = overhead; }
   // A group that has no interfaces any more.
   void remove_group(Group group);
   // Sends no more; its packets are the caller's to drop, by take_removed(), until when its parameters stay.

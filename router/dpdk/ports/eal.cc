@@ -16,6 +16,7 @@
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/work_plan.h"
 #include "router/pending_packets.h"
+#include "router/port_tree.h"
 #include "router/process/usable_cores.h"
 #include "router/routes/fib.h"
 
@@ -139,8 +140,13 @@ std::uint32_t any_device(const config::Device&) {
 std::uint32_t needed_buffers(const config::Config& c, std::size_t workers,
                              std::uint32_t (*of_device)(const config::Device&) = any_device) {
   std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
-  for (const auto& p : c.ports) {
+  for (std::size_t i = 0; i < c.ports.size(); ++i) {
+    const config::Port& p = c.ports[i];
     n += of_device(p.device) + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
+    if (const std::uint32_t tree = PortTree::packets(c, i); tree > 0) {
+      n += tree;
+      continue;
+    }
     if (!p.queues) {
       n += ActiveQueueParams{}.limit;
       continue;

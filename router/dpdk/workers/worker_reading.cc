@@ -83,6 +83,20 @@ void fill(QueueReading& r, const PlainQueue& q) {
   r.sojourn = q.sojourn();
 }
 
+void fill(QueueReading& r, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
+  const PooledQueue& q = h.queue(interface, class_index);
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    r.counters[index(p)] = q.counters(p);
+    r.depth[index(p)] = q.depth_of(p);
+  }
+  r.has_rio = h.params(interface).of(class_index).rio.has_value();
+  if (r.has_rio) {
+    r.average_in = q.rio().in.value;
+    r.average_total = q.rio().total.value;
+  }
+  r.congested = h.congested(interface, class_index);
+}
+
 void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.tpr_bytes_per_second = a.marker.tpr().bytes_per_second();
   r.lambda_in_bytes_per_second = a.marker.lambda_in();
@@ -93,7 +107,11 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
 
 void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregates, const Egress& e) {
   if (e.plain() != nullptr) return fill(rows[0], *e.plain());
-  for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
+  if (const QueueTree* const tree = e.tree()) {
+    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], tree->hierarchy(), tree->plan().port, c);
+  } else {
+    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
+  }
   for (const auto& a : e.aggregates()) fill(aggregates[a.config_index], a);
 }
 

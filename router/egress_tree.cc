@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A packet's way out of a port with queues below it: its interface's class, the aggregate there, the
+// hierarchy.
+#include "router/egress.h"
+
+namespace surety {
+
+void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
+  std::size_t n = 0;
+  for (Packet& p : burst) {
+    if (const auto arrival = tree_->find(p))
+      arrivals_[n++] = *arrival;
+    else
+      disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
+  }
+  offer(n, now);
+}
+
+void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
+  std::size_t n = 0;
+  for (const HandedPacket& h : burst) {
+    Packet p{h.mbuf(), kNoFlow, h.length(), h.precedence()};
+    const bool known = h.layout() == layout_ && !tree_->changing();
+    if (const auto arrival = known ? tree_->find(p, h.class_index(), h.ecn_capable()) : tree_->find(p))
+      arrivals_[n++] = *arrival;
+    else
+      disposal_.drop(h.mbuf(), port_, DropReason::interface_gone);
+  }
+  offer(n, now);
+}
+
+// As enqueue_class(), of packets that may all be of different interfaces.
+void Egress::offer(std::size_t arrivals, Time now) {
+  if (!markers_.all().empty()) [[unlikely]]
+    arrivals = mark_arrivals(arrivals, now);
+  const std::span<const Hierarchy::Arrival> all{arrivals_.data(), arrivals};
+  for (const auto& a : all)
+    if (a.interface == port_ && domains_.watches(a.class_index)) [[unlikely]]
+      domains_.note(a.class_index, a.packet, now);
+  const std::size_t n = tree_->hierarchy().enqueue(all, notices_, now);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& [at, result] = notices_[i];
+    const Hierarchy::Arrival& a = arrivals_[at];
+    auto* const m = static_cast<rte_mbuf*>(a.packet.handle);
+    if (result.event != CongestionEvent::none) note_congestion(a, result.event, now);
+    if (result.mark) set_ce(egress_ip(a.packet), is_v6(egress_ip(a.packet)));
+    if (result.drop != DropReason::none) disposal_.drop(m, port_, result.drop);
+  }
+}
+
+// Of the port's own queues as everywhere. An interface's are one hop further: who conditions its flows here
+// is told as by another router, so that only the paths behind it are held back.
+void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now) {
+  const Packet& p = arrival.packet;
+  if (arrival.interface == port_) return domains_.arrival(arrival.class_index, event, p, now);
+  if (event != CongestionEvent::eighth) return;
+  CongestionSignal s = signal_about({egress_ip(p), p.length});
+  s.port = port_;
+  s.class_index = arrival.class_index;
+  s.time = now;
+  notes_.push(s);
+}
+
+// Each as a run of its own: where aggregates are those of interfaces, few have one.
+std::size_t Egress::mark_arrivals(std::size_t arrivals, Time now) {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < arrivals; ++i) {
+    Hierarchy::Arrival a = arrivals_[i];
+    if (const auto slot = tree_->plan().slot(static_cast<InterfaceIndex>(a.interface), a.class_index)) {
+      ClassRun run{*slot, {&a.packet, 1}, {&a.ecn_capable, 1}};
+      markers_.mark(run, now);
+      if (run.packets.empty()) continue;
+    }
+    arrivals_[left++] = a;
+  }
+  return left;
+}
+
+void Egress::advance_tree(Time now) {
+  tree_->advance(now);
+  take_removed(now);
+}
+
+// Packets of interfaces that went: where these are there all the same, with other classes or without queues
+// of their own, they come anew. To the law they have been taken over once.
+void Egress::take_removed(Time now) {
+  std::array<Packet, kVector> removed;
+  std::array<rte_mbuf*, kVector> anew;
+  for (std::size_t n = removed.size(); n == removed.size();) {
+    n = tree_->hierarchy().take_removed(removed, now);
+    std::size_t kept = 0;
+    for (const Packet& p : std::span(removed).first(n)) {
+      auto* const m = static_cast<rte_mbuf*>(p.handle);
+      if (tree_->plan().exists(interface_of(m, port_)))
+        anew[kept++] = m;
+      else
+        disposal_.drop(m, port_, DropReason::interface_gone);
+    }
+    counters_.enqueued -= kept;
+    enqueue_frames({anew.data(), kept}, now);
+    if (n > 0) disposal_.flush();
+  }
+}
+
+}  // namespace surety

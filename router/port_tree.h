@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What lies below a port whose interfaces have shapers, weights, groups or queues of their own, made ready
+// for a Hierarchy: who has queues, which ones, and what each has bought.
+//
+// Immutable, part of a Snapshot. Interfaces that say nothing of it share the port's own queues, which are one
+// interface more, by the port's index. What a reload leaves as it was is the same object as before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aqm/hierarchy/hierarchy_update.h"
+#include "config/config.h"
+#include "router/interfaces/interfaces.h"
+
+namespace surety {
+
+struct PortTree {
+  // Packets that all queues below a port may hold together: as many as their limits, or a pool that they
+  // share (aqm/hierarchy/packet_pool.h), for which there are to be buffers.
+  static constexpr std::uint32_t kPool = 32'768, kMostPool = 131'072;
+
+  // The interfaces of a definition, one or a template's members, or the port's own queues.
+  struct Node {
+    InterfaceIndex first = 0;
+    std::uint32_t count = 1;
+    std::uint16_t definition = kNoInterface;  // index into Config::interfaces; kNoInterface: the port
+    std::uint8_t set = 0;                     // index into `sets`
+    Hierarchy::Group parent = Hierarchy::kPort;
+    PortShaperParams shaper;
+    std::uint32_t weight = 1, part = 0;  // packets of each queue that have room whatever the others do
+    std::vector<ClassParams> classes;
+    std::shared_ptr<const InterfaceParams> params;
+    bool same_params(const Node& other) const;
+  };
+  struct Group {
+    std::string name;
+    Hierarchy::Group number = 0;  // the same after a reload
+    PortShaperParams shaper;
+    std::uint32_t weight = 1;
+    std::shared_ptr<const GroupParams> params;
+  };
+  static constexpr std::uint8_t kPortsOwn = 0xff, kNobody = 0xfe;  // in set_of
+
+  // Null: nothing of the port needs one. `own`: the port's queues. Throws std::runtime_error where there are
+  // more queue sets, queues or groups than there is room for.
+  static std::shared_ptr<const PortTree> build(const config::Config& config, const Interfaces& interfaces,
+                                               std::size_t port, const config::QueueSet& own,
+                                               const PortTree* before);
+  // How many packets its queues may hold; 0: it needs no tree.
+  static std::uint32_t packets(const config::Config& config, std::size_t port);
+
+  // How an Egress that has `before` becomes this; null: it has nothing.
+  HierarchyUpdate changes_from(const PortTree* before, std::uint64_t seed) const;
+  // Whether packets find the same classes by the same numbers.
+  bool same_layout(const PortTree& other) const;
+
+  // The interface in whose queues the packets of `i` wait.
+  InterfaceIndex owner(InterfaceIndex i) const { return has_queues(i) ? i : port; }
+  bool has_queues(InterfaceIndex i) const { return i < set_of.size() && set_of[i] < sets.size(); }
+  bool exists(InterfaceIndex i) const { return i < set_of.size() && set_of[i] != kNobody; }
+  const config::QueueSet& set(InterfaceIndex owner) const {
+    return sets[has_queues(owner) ? set_of[owner] : 0];
+  }
+  // Classes by number, over all interfaces that have an aggregate in one, the port's own first.
+  std::optional<std::size_t> slot(InterfaceIndex owner, std::size_t class_index) const;
+  std::size_t slots() const { return slots_; }
+
+  InterfaceIndex port = 0;
+  std::uint32_t pool = 0;              // packets
+  std::vector<config::QueueSet> sets;  // [0]: the port's own
+  std::vector<Node> nodes;             // [0]: the port itself
+  std::vector<Group> groups;           // that have interfaces
+  std::vector<std::uint8_t> set_of;    // by interface
+
+ private:
+  void place_groups(const config::Config& config, const PortTree* before);
+  void place_nodes(const config::Config& config, const Interfaces& interfaces, const PortTree* before);
+  std::uint8_t place_set(const config::QueueSet& set);
+  void count_slots(const config::Config& config, const Interfaces& interfaces);
+
+  std::vector<std::pair<InterfaceIndex, std::size_t>> marked_;  // interfaces with aggregates: first slots
+  std::size_t slots_ = 0;
+};
+
+}  // namespace surety

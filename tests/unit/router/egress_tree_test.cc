@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues below a port: which interface's queues a packet waits in, what a reload does to them, and that
+// nothing is lost.
+#include "tests/unit/router/egress_port.h"
+
+namespace surety {
+namespace {
+
+using namespace test;
+
+// Port 1 with groups, interfaces with queues of their own, and one that has none.
+constexpr const char* kTree = R"(
+groups:
+  street: {port: out0, shape: 8 Mbit/s}
+interfaces:
+  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24], shape: 4 Mbit/s, queues: down}
+  two: {port: out0, vlan: 2, addresses: [10.3.2.254/24], group: street, queues: down}
+  homes: {port: out0, vlan: 3, inner_vlan: 1-4, addresses: [10.4.0.254/16], group: street, shape: 2 Mbit/s, queues: down}
+  plain: {port: out0, vlan: 4, addresses: [10.3.4.254/24]}
+)";
+constexpr const char* kDown = R"(
+queues:
+  uplink:
+    - {name: all, dscp: [BE]}
+  down:
+    - {name: voice, dscp: [EF, CS6], priority: strict, rate: 1 Mbit/s, limit: 32 packets}
+    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}, limit: 40 packets}
+)";
+
+struct Tree : Port {
+  explicit Tree(const std::string& settings = "", const std::string& rest = std::string(kTree) + kDown)
+      : Port(settings, rest) {}
+  static constexpr InterfaceIndex kNoTags = 1;  // the port itself
+
+  InterfaceIndex interface(const std::string& name) const {
+    const Interfaces& all = *now().interfaces;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all.exists(static_cast<InterfaceIndex>(i)) && all.name(static_cast<InterfaceIndex>(i)) == name)
+        return static_cast<InterfaceIndex>(i);
+    ADD_FAILURE() << name;
+    return 0;
+  }
+  const Snapshot& now() const { return snapshot ? *snapshot : d.snapshot; }
+  Egress& egress() { return *d.egresses[1]; }
+  // Straight to the egress, behind the tags of an interface.
+  void offer(InterfaceIndex i, std::uint8_t dscp, std::size_t n = 1, std::size_t length = 1000) {
+    for (; n > 0; --n) {
+      rte_mbuf* m = to_mbuf(udp_frame({.tos = static_cast<std::uint8_t>(dscp << 2)}, length));
+      const InterfaceRecord& r = (*now().interfaces)[i];
+      if (r.tags.any()) set_interface(m, i, r.tags);
+      ++d.ports[1].taken_over;
+      egress().enqueue_frames({&m, 1}, d.now);
+    }
+  }
+  void offer(const std::string& name, std::uint8_t dscp, std::size_t n = 1) {
+    offer(interface(name), dscp, n);
+  }
+  // How many of each interface leave in so long, by name.
+  std::map<std::string, int> leave(Duration time) {
+    std::map<std::string, int> count;
+    const Time end = d.now + time;
+    for (; d.now < end; d.turn(d.now + 100us)) {
+      egress().advance(d.now);
+      std::array<rte_mbuf*, kVector> room;
+      for (std::size_t n = room.size(); n == room.size();) {
+        n = egress().transmit(room, d.now);
+        for (rte_mbuf* m : std::span(room).first(n)) {
+          ++count[now().interfaces->name(interface_of(m, 1))];
+          ++d.ports[1].tx_packets;
+          rte_pktmbuf_free(m);
+        }
+      }
+    }
+    return count;
+  }
+  std::uint64_t arrivals(const std::string& name, std::size_t c, Precedence p = Precedence::out) {
+    return egress().tree()->hierarchy().queue(interface(name), c).counters(p).arrivals;
+  }
+  void turn_until_changed() {
+    while (egress().tree() != nullptr && egress().tree()->changing()) egress().advance(d.now);
+  }
+};
+
+TEST(EgressTree, APortHasOneOnlyWhereItsInterfacesAskForIt) {
+  EXPECT_NE(Tree().egress().tree(), nullptr);
+  Tree flat("", "interfaces:\n  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24]}\n");
+  EXPECT_EQ(flat.egress().tree(), nullptr);
+  EXPECT_NE(flat.egress().plain(), nullptr);
+}
+
+TEST(EgressTree, EachInterfacesPacketsWaitInItsOwnQueues) {
+  Tree t;
+  t.offer("one", kAf11, 2);
+  t.offer("two", kEf, 3);
+  t.offer("homes.2", kBe, 4);
+  t.offer("plain", kBe, 5);
+  t.offer(Tree::kNoTags, kBe, 6);
+  EXPECT_EQ(t.arrivals("one", 1, Precedence::in), 2u);
+  EXPECT_EQ(t.arrivals("two", 0, Precedence::in), 3u);
+  EXPECT_EQ(t.arrivals("homes.2", 1), 4u);
+  EXPECT_EQ(t.arrivals("homes.1", 1), 0u);
+  EXPECT_EQ(t.egress().tree()->hierarchy().queue(1, 0).counters(Precedence::out).arrivals, 11u);
+  EXPECT_EQ(t.egress().depth(), 20u);
+  EXPECT_THAT(t.leave(100ms),
+              testing::UnorderedElementsAre(testing::Pair("one", 2), testing::Pair("two", 3),
+                                            testing::Pair("homes.2", 4), testing::Pair("plain", 5),
+                                            testing::Pair("out0", 6)));
+  EXPECT_EQ(t.egress().next_departure(t.d.now), kNever);
+}
+
+// 1000-byte packets: 4 Mbit/s are 500 a second, 2 Mbit/s 250; a burst of 3 kB.
+TEST(EgressTree, ShapersHold) {
+  Tree t;
+  std::map<std::string, int> sum;
+  for (int round = 0; round < 50; ++round) {
+    t.offer("one", kBe, 20);
+    t.offer("homes.1", kBe, 20);
+    for (const auto& [name, n] : t.leave(20ms)) sum[name] += n;
+  }
+  EXPECT_NEAR(sum["one"], 503, 2);
+  EXPECT_NEAR(sum["homes.1"], 253, 2);
+}
+
+TEST(EgressTree, StrictPacketsOfAnybodyLeaveBeforeData) {
+  Tree t(", shape: 8 Mbit/s");
+  t.offer("one", kBe, 10);
+  t.leave(10ms);
+  t.offer("two", kBe, 30);
+  t.offer("homes.3", kEf, 1);
+  const auto first = t.leave(2ms);
+  EXPECT_EQ(first.count("homes.3"), 1u);
+}
+
+TEST(EgressTree, ParametersChangeAndNothingIsLost) {
+  Tree t;
+  t.offer("one", kBe, 30);
+  t.offer("homes.1", kBe, 30);
+  std::string faster = std::string(kTree) + kDown;
+  faster.replace(faster.find("shape: 4 Mbit/s"), 15, "shape: 80 Mbit/s");
+  t.reload("", faster);
+  t.turn_until_changed();
+  EXPECT_EQ(t.egress().depth(), 60u);
+  EXPECT_EQ(t.leave(5ms)["one"], 30);
+  EXPECT_EQ(t.arrivals("one", 1), 30u) << "counters go on";
+}
+
+TEST(EgressTree, WhatWaitedForAnInterfaceThatGoesIsDroppedByName) {
+  Tree t;
+  t.offer("one", kBe, 30);
+  t.offer("two", kBe, 7);
+  const InterfaceIndex one = t.interface("one");
+  std::string without = std::string(kTree) + kDown;
+  without.erase(without.find("  one:"), without.find("  two:") - without.find("  one:"));
+  t.reload("", without);
+  t.turn_until_changed();
+  EXPECT_EQ(t.d.drops(1, DropReason::interface_gone), 30u);
+  EXPECT_EQ(t.egress().depth(), 7u);
+  rte_mbuf* m = to_mbuf(udp_frame({}));
+  set_interface(m, one, VlanTags(kCustomerTag, 1, 0));
+  ++t.d.ports[1].taken_over;
+  t.egress().enqueue_frames({&m, 1}, t.d.now);
+  t.d.disposal.flush();
+  EXPECT_EQ(t.d.drops(1, DropReason::interface_gone), 31u);
+}
+
+TEST(EgressTree, OtherClassesGetWhatWaited) {
+  Tree t;
+  t.offer("one", kBe, 30);
+  t.offer("homes.4", kEf, 3);
+  std::string other = std::string(kTree) + kDown;
+  other.replace(other.find("    - {name: voice"), 0, "    - {name: more, dscp: [AF21]}\n");
+  t.reload("", other);
+  t.turn_until_changed();
+  EXPECT_EQ(t.egress().depth(), 33u);
+  EXPECT_EQ(t.arrivals("one", 2), 30u);
+  EXPECT_EQ(t.arrivals("homes.4", 1, Precedence::in), 3u);
+}
+
+TEST(EgressTree, ComesAndGoesWithPacketsWaiting) {
+  Tree t("", "interfaces:\n  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24]}\n");
+  t.offer("one", kBe, 30);
+  ASSERT_NE(t.egress().plain(), nullptr);
+  t.reload("", std::string(kTree) + kDown);
+  ASSERT_NE(t.egress().tree(), nullptr);
+  EXPECT_EQ(t.egress().depth(), 30u);
+  EXPECT_EQ(t.arrivals("one", 1), 30u);
+  t.reload("", "interfaces:\n  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24]}\n");
+  EXPECT_EQ(t.egress().tree(), nullptr);
+  EXPECT_EQ(t.egress().depth(), 30u);
+  EXPECT_EQ(t.leave(1ms)["one"], 30);
+}
+
+TEST(EgressTree, WhatAnotherWorkerFoundIsTakenOver) {
+  Tree t;
+  const auto hand = [&](const PortQueues& classes) {
+    rte_mbuf* m = to_mbuf(udp_frame({.tos = kEf << 2}));
+    const InterfaceIndex one = t.interface("one");
+    set_interface(m, one, (*t.now().interfaces)[one].tags);
+    const HandedPacket packet = Egress::describe(m, 100, classes);
+    t.egress().enqueue_handed({&packet, 1}, t.d.now);
+    ++t.d.ports[1].taken_over;
+  };
+  hand(t.d.snapshot.queues[1]);
+  EXPECT_EQ(t.arrivals("one", 0, Precedence::in), 1u);
+  std::string other = std::string(kTree) + kDown;
+  other.replace(other.find("    - {name: voice"), 0, "    - {name: more, dscp: [AF21]}\n");
+  t.reload("", other);
+  hand(t.d.snapshot.queues[1]);  // by the classes before
+  t.turn_until_changed();
+  hand(t.snapshot->queues[1]);
+  EXPECT_EQ(t.arrivals("one", 1, Precedence::in), 3u);
+}
+
+}  // namespace
+}  // namespace surety
