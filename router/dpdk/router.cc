@@ -263,6 +263,7 @@ Reading Router::read() {
   }
   rates_.apply(r.services, now);
   settle_retired(r);
+  settle_below(r);
   r.top_flows = top_flows_;
   control_reading_.apply(r);
   settle_gone(r);

@@ -147,9 +147,20 @@ ClientMetric::Histogram histogram(const SojournHistogram& sojourn) {
   return result;
 }
 
+// Of interfaces too; a template's members have series of their own beside it, as those of interfaces.
 void queues(Families& out, const Reading& r) {
-  const auto labels = [](const QueueReading& q, const char* precedence) {
-    return Labels{{"port", q.port}, {"queue", q.name}, {"precedence", precedence}};
+  const auto own = [](const QueueReading& q) {
+    Labels labels{{"port", q.port}, {"queue", q.name}};
+    if (!q.interface.empty()) {
+      labels.push_back({"interface", q.interface});
+      labels.push_back({"of", q.of});
+    }
+    return labels;
+  };
+  const auto labels = [&](const QueueReading& q, const char* precedence) {
+    Labels all = own(q);
+    all.push_back({"precedence", precedence});
+    return all;
   };
   Family depth(MetricType::Gauge, "surety_queue_depth_packets", "Packets in the queue.");
   for (const QueueReading& q : r.queues)
@@ -172,18 +183,23 @@ void queues(Families& out, const Reading& r) {
         family.add(labels(q, name(p)), q.counters[index(p)].*member);
   });
 
-  each(
-      out, MetricType::Gauge, "surety_queue_congested",
-      "Whether the queue is congested: RIO's total average above out.min.", r.queues,
-      [](const QueueReading& q) {
-        return Labels{{"port", q.port}, {"queue", q.name}};
-      },
-      [](const QueueReading& q) { return q.congested ? 1.0 : 0.0; });
+  each(out, MetricType::Gauge, "surety_queue_congested",
+       "Whether the queue is congested: RIO's total average above out.min.", r.queues, own,
+       [](const QueueReading& q) { return q.congested ? 1.0 : 0.0; });
   Family sojourn(MetricType::Histogram, "surety_queue_sojourn_seconds",
                  "How long packets stayed in the queue.");
   for (const QueueReading& q : r.queues)
-    sojourn.add({{"port", q.port}, {"queue", q.name}}, histogram(q.sojourn));
+    if (q.has_sojourn) sojourn.add(own(q), histogram(q.sojourn));
   sojourn.move_to(out);
+
+  Family below(
+      MetricType::Histogram, "surety_port_sojourn_seconds",
+      "How long packets stayed in the queues of a port and its interfaces, where these have queues.");
+  for (const PortReading& p : r.ports)
+    for (std::size_t plane = 0; p.sojourns && plane < p.sojourns->size(); ++plane)
+      below.add({{"port", p.name}, {"classes", plane == 0 ? "strict" : "weighted"}},
+                histogram((*p.sojourns)[plane]));
+  below.move_to(out);
 }
 
 void services(Families& out, const Reading& r) {

@@ -16,6 +16,7 @@
 #include "router/counters.h"
 #include "router/exception_counters.h"
 #include "router/interfaces/interface_counters.h"
+#include "router/interfaces/interface_record.h"
 #include "router/signals/congestion_signal.h"
 
 namespace surety {
@@ -40,6 +41,9 @@ struct PortReading {
   unsigned owner_core = 0;         // of the worker that queues and transmits what leaves here
   std::vector<unsigned> rx_cores;  // of the workers that receive, by queue
   std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  // How long packets stayed in all queues below it, of strict classes and of others; none: it has its own
+  // queues only.
+  std::optional<std::array<SojournHistogram, 2>> sojourns;
   ExceptionCounters exceptions{};  // what the control thread did with frames of this port
   // What the built-in responder did with those it took; none: no responder.
   std::vector<NamedCount> responder;
@@ -61,11 +65,16 @@ struct InterfaceReading {  // with tags, of a port
 
 struct QueueReading {
   std::string port, name;
+  std::string interface;    // whose it is; empty: the port's own
+  std::string of;           // the template that this one is a member of
+  std::size_t members = 0;  // of a template, which has their sum
+  bool has_sojourn = true;  // else its port has it, for all together
   std::array<QueueCounters, kPrecedences> counters;
   std::array<std::uint32_t, kPrecedences> depth{};
   double average_in = 0, average_total = 0;  // packets; 0 without RIO
   bool has_rio = false, congested = false;
   SojournHistogram sojourn;
+  InterfaceIndex index = kNoInterface;  // of a member, which has no names yet
 };
 
 struct ServiceReading {
@@ -146,6 +155,10 @@ struct Reading {
   PortCounters gone{};  // of ports whose places others have now
   std::vector<InterfaceReading> interfaces;
   std::vector<QueueReading> queues;
+  // Those of interfaces: of each definition, which are not of one moment; and of members that have had
+  // something, the first `used_members` of them. settle_below() puts both among `queues`.
+  std::vector<QueueReading> interface_queues, member_queues;
+  std::size_t used_members = 0;
   std::vector<ServiceReading> services;
   std::vector<FilterReading> filters;
   std::vector<DomainReading> domains;

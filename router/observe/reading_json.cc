@@ -70,6 +70,9 @@ Json port_row(const PortReading& p) {
   Json& reasons = row["punt_reasons"] = Json::object();
   for (std::size_t i = 0; i < kPuntReasons; ++i) reasons[std::string(kPuntReasonInfo[i].name)] = c.punted[i];
   if (p.shape_bytes_per_second) row["shape_bytes_per_second"] = *p.shape_bytes_per_second;
+  for (std::size_t plane = 0; p.sojourns && plane < p.sojourns->size(); ++plane)
+    if (const auto p99 = sojourn_quantile((*p.sojourns)[plane], 0.99))
+      row[plane == 0 ? "strict_sojourn_p99_seconds" : "data_sojourn_p99_seconds"] = *p99;
   return row;
 }
 
@@ -90,6 +93,9 @@ Json interface_row(const InterfaceReading& i) {
 
 Json queue_row(const QueueReading& q) {
   Json row = {{"port", q.port}, {"name", q.name}, {"rio", q.has_rio}, {"congested", q.congested}};
+  if (!q.interface.empty()) row["interface"] = q.interface;
+  if (!q.of.empty()) row["of"] = q.of;
+  if (q.members > 0) row["members"] = q.members;
   if (q.has_rio) {
     row["average_in"] = q.average_in;
     row["average_total"] = q.average_total;
@@ -99,6 +105,7 @@ Json queue_row(const QueueReading& q) {
     counts["depth"] = q.depth[index(p)];
     put(counts, q.counters[index(p)], QueueCounters::table());
   }
+  if (!q.has_sojourn) return row;
   if (const auto p50 = sojourn_quantile(q.sojourn, 0.5)) row["sojourn_p50_seconds"] = *p50;
   if (const auto p99 = sojourn_quantile(q.sojourn, 0.99)) row["sojourn_p99_seconds"] = *p99;
   row["sojourn_counts"] = q.sojourn.counts;

@@ -5,7 +5,9 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -42,6 +44,7 @@ void add(PortReading& into, const PortReading& part) {
   add(into.counters, part.counters);
   into.rx_missed += part.rx_missed;
   into.queued += part.queued;
+  if (!into.sojourns) into.sojourns = part.sojourns;
   if (into.owner_core == 0) into.owner_core = part.owner_core;
   if (into.rx_cores.empty()) into.rx_cores = part.rx_cores;
   if (into.spread.empty()) into.spread = part.spread;
@@ -132,6 +135,10 @@ void merge(Reading& into, const Reading& part) {
   for (PortReading& p : into.ports)
     p.handover = static_cast<std::int64_t>(p.counters.handed_over - p.counters.taken_over);
   add_rows(into.queues, part.queues);
+  add_rows(into.interface_queues, part.interface_queues);
+  const auto members = std::span(part.member_queues).first(part.used_members);
+  into.member_queues.insert(into.member_queues.end(), members.begin(), members.end());
+  into.used_members = into.member_queues.size();
   add_rows(into.services, part.services);
   add_rows(into.filters, part.filters);
   add_rows(into.domains, part.domains);
@@ -158,6 +165,18 @@ void settle_gone(Reading& reading) {
   const PortCounters& c = gone.counters;
   gone.handover = static_cast<std::int64_t>(c.handed_over - c.taken_over);
   if (c.rx_packets + c.fragments + c.enqueued + c.handed_over > 0) reading.ports.push_back(std::move(gone));
+}
+
+void add_numbers(QueueReading& into, const QueueReading& part) {
+  add(into, part);
+}
+
+void settle_below(Reading& reading) {
+  for (auto* rows : {&reading.interface_queues, &reading.member_queues}) {
+    std::ranges::move(*rows, std::back_inserter(reading.queues));
+    rows->clear();
+  }
+  reading.used_members = 0;
 }
 
 void settle_retired(Reading& reading) {

@@ -27,5 +27,9 @@ void settle_gone(Reading& reading);
 // counts for the one that has its name now, and is not shown where there is none, unless it still has flows;
 // retired domains are not shown. The others in the order of the configuration.
 void settle_retired(Reading& reading);
+// The numbers of a queue with those of another one.
+void add_numbers(QueueReading& into, const QueueReading& part);
+// Queues of interfaces stand behind those of ports.
+void settle_below(Reading& reading);
 
 }  // namespace surety

@@ -39,6 +39,8 @@ Columns port_columns() {
                   count("MISSED", "rx_missed"),
                   counter(order.next(&PortCounters::held)),
                   count("QUEUED", "queued"),
+                  number("STRICT P99", "strict_sojourn_p99_seconds", human::duration),
+                  number("DATA P99", "data_sojourn_p99_seconds", human::duration),
                   counter(order.next(&PortCounters::rx_bytes)),
                   counter(order.next(&PortCounters::tx_bytes)),
                   number("SHAPE", "shape_bytes_per_second", human::rate),
@@ -63,8 +65,12 @@ Columns interface_columns() {
 }
 
 Columns queue_columns() {
-  Columns columns{text("PORT", "port"), text("QUEUE", "name"), text("PRECEDENCE", "precedence"),
-                  count("DEPTH", "counters.depth"), number("AVERAGE", "average", plain)};
+  Columns columns{text("PORT", "port"),
+                  text("INTERFACE", "interface"),
+                  text("QUEUE", "name"),
+                  text("PRECEDENCE", "precedence"),
+                  count("DEPTH", "counters.depth"),
+                  number("AVERAGE", "average", plain)};
   add_counters(columns, QueueCounters::table(), "counters.");
   columns.push_back(text("CONGESTED", "congested"));
   columns.push_back(number("SOJOURN P50", "sojourn_p50_seconds", human::duration));
@@ -168,6 +174,7 @@ void split_queue(const Json& queue, std::vector<Json>& rows) {
     const bool in = precedence[0] == 'i';
     Json row = {
         {"port", queue.value("port", "")}, {"name", queue.value("name", "")}, {"precedence", precedence}};
+    if (const Json* interface = member(queue, "interface")) row["interface"] = *interface;
     if (queue.value("rio", false)) row["congested"] = queue.value("congested", false) ? "yes" : "no";
     row["counters"] = queue.value(precedence, Json::object());
     if (const Json* average = member(queue, in ? "average_in" : "average_total")) row["average"] = *average;
@@ -185,8 +192,10 @@ bool happened(std::string_view what, const Json& row) {
 std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
   std::vector<Json> lines;
   for (const Json& row : rows) {
-    if (what == "queues")
+    if (what == "queues" && (all || !row.contains("of")))
       split_queue(row, lines);
+    else if (what == "queues")
+      continue;
     else if (all || happened(what, row))
       lines.push_back(row);
   }

@@ -10,11 +10,12 @@
 namespace surety {
 
 ReadingServer::ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress,
-                             SignallingCopy copy, Fill fill)
+                             SignallingCopy copy, TreeCopy tree, Fill fill)
     : ingress_(ingress),
       snapshot_(&snapshot),
       fill_(std::move(fill)),
       signalling_(std::move(copy)),
+      tree_(tree),
       reading_(std::move(blank)) {}
 
 void ReadingServer::start() {
@@ -22,10 +23,19 @@ void ReadingServer::start() {
   running_.store(true, std::memory_order_release);
 }
 
+void ReadingServer::begin() {
+  signalling_.start();
+  tree_.start(reading_);
+}
+
+bool ReadingServer::step(Time now) {
+  return signalling_.step(now) && tree_.step(reading_, *snapshot_);
+}
+
 void ReadingServer::answer(Time now) {
   const std::uint64_t asked = asked_.load(std::memory_order_acquire);
-  if (std::exchange(copying_for_, asked) != asked) signalling_.start();
-  if (!signalling_.step(now)) return;
+  if (std::exchange(copying_for_, asked) != asked) begin();
+  if (!step(now)) return;
   fill_(reading_, *snapshot_);
   answered_.store(asked, std::memory_order_release);
 }
@@ -43,8 +53,8 @@ std::optional<Reading> ReadingServer::read(Sleeper& sleeper, const TscClock& clo
 }
 
 const Reading& ReadingServer::read_here(Time now) {
-  signalling_.start();
-  while (!signalling_.step(now)) {
+  begin();
+  while (!step(now)) {
   }
   fill_(reading_, *snapshot_);
   return named();
@@ -52,6 +62,7 @@ const Reading& ReadingServer::read_here(Time now) {
 
 const Reading& ReadingServer::named() {
   reading_.signalling = read_signalling(signalling_.numbers(), ingress_, *snapshot_);
+  name_members(reading_, *snapshot_);
   return reading_;
 }
 

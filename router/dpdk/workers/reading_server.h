@@ -15,6 +15,7 @@
 #include "router/dpdk/ports/clock.h"
 #include "router/dpdk/workers/signalling_copy.h"
 #include "router/dpdk/workers/sleeper.h"
+#include "router/dpdk/workers/tree_copy.h"
 #include "router/ingress.h"
 #include "router/observe/reading.h"
 #include "router/snapshot.h"
@@ -26,8 +27,9 @@ class ReadingServer {
   // Writes the numbers of the moment, but for the signalling's, into a reading of the snapshot.
   using Fill = std::function<void(Reading&, const Snapshot&)>;
   // `blank`: blank_reading(); `ingress`: whose signalling it is, and knows its names.
+  // `copy` and `tree`: what is copied in steps before that.
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
-                Fill fill);
+                TreeCopy tree, Fill fill);
 
   // From any thread. Empty when there is no answer within a second. Of a worker that does not
   // run, who asks copies himself.
@@ -49,12 +51,15 @@ class ReadingServer {
   void adopt(Reading& blank, std::vector<SignallingNumbers::Queue>& queues, const Snapshot& snapshot);
 
  private:
+  void begin();
+  bool step(Time now);
   const Reading& named();
 
   const Ingress& ingress_;
   const Snapshot* snapshot_;
   Fill fill_;
   SignallingCopy signalling_;
+  TreeCopy tree_;
   Reading reading_;
   std::uint64_t copying_for_ = 0;  // the question
   std::mutex mutex_;               // of those who ask

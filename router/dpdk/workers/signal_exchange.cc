@@ -54,6 +54,20 @@ void SignalExchange::send(const CongestionSignal& signal, Ingress& ingress, Time
   sender_->lost(signal);
 }
 
+bool SignalExchange::note(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now) {
+  std::array<CongestionSignal, 16> notes;
+  bool any = false;
+  for (const auto& egress : egresses) {
+    if (!egress || egress->tree() == nullptr) continue;
+    for (std::size_t n = 0; (n = egress->take_notes(notes)) > 0; any = true)
+      for (const auto& s : std::span(notes).first(n)) {
+        ingress.on_note(s, now);
+        for (const Peer& peer : peers_) peer.to->enqueue({&s, 1});
+      }
+  }
+  return any && !peers_.empty();
+}
+
 bool SignalExchange::share(Ingress& ingress, Time now) {
   if (peers_.empty()) return false;
   bool shared = false;

@@ -45,6 +45,9 @@ class SignalExchange {
   // Once per turn: sends what the queues ask for, by `ingress`, which knows the routes. `egresses`: null
   // stands for another worker's.
   void send(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
+  // Once per turn: what queues of interfaces note (Egress::take_notes()), for `ingress` and the other
+  // workers. true: for them.
+  bool note(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
   // Once per turn: what `ingress` has believed, to the other workers, and theirs to it. true: to them.
   bool share(Ingress& ingress, Time now);
   // Others have something for this worker.

@@ -65,6 +65,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
                              &interface_counters_},
           options.seed, start(options))),
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
+                TreeCopy(transmitter_.egresses()),
                 [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
       idle_(IdleParams{}, receiver_.watch(sleeper_)),
       last_tsc_(rte_rdtsc()) {
@@ -154,7 +155,8 @@ std::size_t Worker::turn(Time now, std::uint64_t tsc) {
 
 void Worker::exchange_signals(Time now) {
   signals_.send(transmitter_.egresses(), *ingress_, now);
-  const bool shared = signals_.share(*ingress_, now);
+  const bool noted = signals_.note(transmitter_.egresses(), *ingress_, now);
+  const bool shared = signals_.share(*ingress_, now) || noted;
   if (options_.sleep) wake_others(shared);
 }
 

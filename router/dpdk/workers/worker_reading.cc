@@ -2,6 +2,8 @@
 #include "router/dpdk/workers/worker_reading.h"
 
 #include "router/dpdk/ports/port.h"
+#include "router/dpdk/workers/tree_copy.h"
+#include "router/observe/interface_rows.h"
 
 namespace surety {
 
@@ -12,6 +14,21 @@ void place(std::span<ServiceReading> rows, const Snapshot& snapshot) {
   const auto own = static_cast<unsigned>(snapshot.service_of.size());
   for (ServiceReading& row : rows) row.place = own;
   for (unsigned i = 0; i < own; ++i) rows[snapshot.service_of[i]].place = i;
+}
+
+// A row for each class of each definition (tree_copy.h).
+void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c) {
+  for (const PortTree::Node& n : std::span(tree.nodes).subspan(1)) {
+    for (const auto& cls : tree.sets[n.set].classes) {
+      QueueReading q;
+      q.port = c.ports[tree.port].name;
+      q.name = cls.scheduling.name;
+      q.interface = c.interfaces[n.definition].name;
+      q.members = c.interfaces[n.definition].members();
+      q.has_sojourn = false;
+      r.interface_queues.push_back(std::move(q));
+    }
+  }
 }
 
 }  // namespace
@@ -30,13 +47,19 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     port.device = DpdkPort::describe(c.ports[p].device);
     if (c.ports[p].shaper.rate) port.shape_bytes_per_second = c.ports[p].shaper.rate->bytes_per_second();
     r.ports.push_back(std::move(port));
+    const PortTree* const tree = snapshot.queues[p].tree.get();
     for (const auto& cls : snapshot.queues[p].classes) {
       QueueReading q;
       q.port = c.ports[p].name;
       q.name = cls.scheduling.name;
+      q.has_sojourn = tree == nullptr;
       r.queues.push_back(std::move(q));
     }
+    if (tree == nullptr) continue;
+    r.ports[p].sojourns.emplace();
+    place_interfaces(r, *tree, c);
   }
+  if (!r.interface_queues.empty()) r.member_queues.resize(kMostMemberRows);
   for (const auto& s : snapshot.services) {
     ServiceReading service;
     service.name = s.name;
@@ -83,20 +106,6 @@ void fill(QueueReading& r, const PlainQueue& q) {
   r.sojourn = q.sojourn();
 }
 
-void fill(QueueReading& r, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
-  const PooledQueue& q = h.queue(interface, class_index);
-  for (const Precedence p : {Precedence::in, Precedence::out}) {
-    r.counters[index(p)] = q.counters(p);
-    r.depth[index(p)] = q.depth_of(p);
-  }
-  r.has_rio = h.params(interface).of(class_index).rio.has_value();
-  if (r.has_rio) {
-    r.average_in = q.rio().in.value;
-    r.average_total = q.rio().total.value;
-  }
-  r.congested = h.congested(interface, class_index);
-}
-
 void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.tpr_bytes_per_second = a.marker.tpr().bytes_per_second();
   r.lambda_in_bytes_per_second = a.marker.lambda_in();
@@ -108,7 +117,8 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
 void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregates, const Egress& e) {
   if (e.plain() != nullptr) return fill(rows[0], *e.plain());
   if (const QueueTree* const tree = e.tree()) {
-    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], tree->hierarchy(), tree->plan().port, c);
+    for (std::size_t c = 0; c < rows.size(); ++c)
+      rows[c] = tree_row(tree->hierarchy(), tree->plan().port, c, std::move(rows[c]));
   } else {
     for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
   }
@@ -121,6 +131,10 @@ void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses
   std::span<QueueReading> rest = r.queues;
   for (std::size_t p = 0; p < egresses.size(); ++p) {
     if (!snapshot.config.ports[p].exists()) continue;
+    if (const QueueTree* const tree = egresses[p] ? egresses[p]->tree() : nullptr;
+        tree && r.ports[p].sojourns)
+      for (const Plane plane : {Plane::strict, Plane::data})
+        (*r.ports[p].sojourns)[index(plane)] = tree->hierarchy().sojourn(plane);
     const std::size_t classes = snapshot.queues[p].classes.size();
     const auto rows = rest.first(classes);
     rest = rest.subspan(classes);

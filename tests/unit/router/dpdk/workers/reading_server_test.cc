@@ -26,8 +26,11 @@ struct ReadingServerTest : testing::Test {
   TscClock clock;
   std::uint64_t turns = 0;
   std::thread::id filled_by;
-  ReadingServer server{blank_reading(d.snapshot, 0), d.snapshot, *d.ingress,
+  ReadingServer server{blank_reading(d.snapshot, 0),
+                       d.snapshot,
+                       *d.ingress,
                        SignallingCopy({nullptr, nullptr, d.ingress->clocks(), d.ingress->signals()}, {}),
+                       TreeCopy(d.egresses),
                        [this](Reading& r, const Snapshot&) {
                          r.workers[0].counters.turns = turns;
                          filled_by = std::this_thread::get_id();

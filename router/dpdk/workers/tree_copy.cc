@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/workers/tree_copy.h"
+
+#include <algorithm>
+
+#include "router/observe/reading_merge.h"
+
+namespace surety {
+
+QueueReading tree_row(const Hierarchy& h, InterfaceIndex interface, std::size_t class_index,
+                      QueueReading row) {
+  const PooledQueue& q = h.queue(interface, class_index);
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    row.counters[index(p)] = q.counters(p);
+    row.depth[index(p)] = q.depth_of(p);
+  }
+  row.has_rio = h.params(interface).of(class_index).rio.has_value();
+  row.average_in = row.has_rio ? q.rio().in.value : 0;
+  row.average_total = row.has_rio ? q.rio().total.value : 0;
+  row.congested = h.congested(interface, class_index);
+  return row;
+}
+
+void name_members(Reading& r, const Snapshot& snapshot) {
+  const Interfaces& interfaces = *snapshot.interfaces;
+  for (QueueReading& q : std::span(r.member_queues).first(r.used_members)) {
+    const InterfaceRecord& record = interfaces[q.index];
+    const PortTree& tree = *snapshot.queues[record.port].tree;
+    q.port = snapshot.config.ports[record.port].name;
+    q.interface = interfaces.name(q.index);
+    q.of = interfaces.name(record.link);
+    q.name = tree.set(q.index).classes[q.members].scheduling.name;
+    q.members = 0;
+    q.has_sojourn = false;
+  }
+}
+
+void TreeCopy::start(Reading& r) {
+  port_ = row_ = 0;
+  node_ = 1;
+  member_ = 0;
+  r.used_members = 0;
+  for (QueueReading& q : r.interface_queues) {
+    q.counters = {};
+    q.depth = {};
+    q.average_in = q.average_total = 0;
+    q.congested = q.has_rio = false;
+  }
+}
+
+bool TreeCopy::step(Reading& r, const Snapshot& snapshot) {
+  std::uint32_t left = kStep;
+  for (; port_ < snapshot.queues.size(); ++port_, node_ = 1) {
+    const PortTree* const plan = snapshot.queues[port_].tree.get();
+    if (plan == nullptr) continue;
+    const QueueTree* const tree = egresses_[port_] != nullptr ? egresses_[port_]->tree() : nullptr;
+    for (; node_ < plan->nodes.size(); ++node_, member_ = 0) {
+      const PortTree::Node& node = plan->nodes[node_];
+      for (; tree != nullptr && member_ < node.count; ++member_) {
+        if (left-- == 0) return false;
+        copy(r, *tree, node, static_cast<InterfaceIndex>(node.first + member_));
+      }
+      row_ += node.classes.size();
+    }
+  }
+  return true;
+}
+
+// Of a template all members make one row; those that have had something have rows of their own beside.
+void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& node, InterfaceIndex i) {
+  const Hierarchy& h = tree.hierarchy();
+  // A reload that is not over has not brought it yet, or not its classes.
+  if (!h.has(i) || h.params(i).classes().size() != node.classes.size()) return;
+  QueueReading* const rows = r.interface_queues.data() + row_;
+  for (std::size_t c = 0; c < node.classes.size(); ++c) {
+    if (node.count == 1) {
+      rows[c] = tree_row(h, i, c, std::move(rows[c]));
+      continue;
+    }
+    const bool room = r.used_members < r.member_queues.size();
+    QueueReading& member = room ? r.member_queues[r.used_members] : scratch_;
+    member = tree_row(h, i, c, std::move(member));
+    rows[c].has_rio |= member.has_rio;
+    if (member.counters[0].arrivals + member.counters[1].arrivals == 0) continue;
+    add_numbers(rows[c], member);
+    member.index = i;
+    member.members = c;  // of which class: named by name_members()
+    r.used_members += room;
+  }
+}
+
+}  // namespace surety
