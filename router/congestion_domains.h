@@ -67,6 +67,8 @@ class CongestionDomains {
   // Whether congested queues ask for signals, each for `limit` a second at most in the long run. Off at the
   // start. The first time it allocates.
   void enable_signals(bool on, std::size_t classes, std::uint32_t limit);
+  bool signals_on() const { return signals_on_; }
+  void signal(const CongestionSignal& s) { signals_.push(s); }
   std::size_t take_signals(std::span<CongestionSignal> out) { return signals_.take(out); }
   const SignalOutbox& signals() const { return signals_; }
 

@@ -48,17 +48,21 @@ void Egress::offer(std::size_t arrivals, Time now) {
   }
 }
 
-// Of the port's own queues as everywhere. An interface's are one hop further: who conditions its flows here
-// is told as by another router, so that only the paths behind it are held back.
+// Of the port's own queues as everywhere. An interface's are one hop further: who conditions its flows, here
+// or at another border, is told as by another router, so that only the paths behind it are held back. There
+// are thousands, so that none keeps in mind who feeds it: samples are all there is.
 void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now) {
   const Packet& p = arrival.packet;
   if (arrival.interface == port_) return domains_.arrival(arrival.class_index, event, p, now);
   if (event != CongestionEvent::eighth) return;
   CongestionSignal s = signal_about({egress_ip(p), p.length});
   s.port = port_;
-  s.class_index = arrival.class_index;
+  s.class_index = static_cast<std::uint8_t>(split_.class_of(s.dscp));  // others know the port's classes only
   s.time = now;
-  notes_.push(s);
+  if (domains_.signals_on())
+    domains_.signal(s);
+  else
+    notes_.push(s);
 }
 
 // Each as a run of its own: where aggregates are those of interfaces, few have one.

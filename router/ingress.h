@@ -70,9 +70,11 @@ class Ingress {
   void share_signals(bool on) { sharing_ = on; }
   // From now on signals are checked with these, which must outlive this.
   void use_keys(const SignalKeys& keys) { interceptor_.set_keys(keys); }
+  // A queue of an interface of this router is congested (Egress::take_notes()).
+  void on_note(const CongestionSignal& signal, Time now) { follow(signal, now); }
   // The ports, a bit each, for whose owners something was put into a ring since the last call.
   std::uint32_t take_handed() { return std::exchange(handed_, 0); }
-  // One that another worker has believed: counted there.
+  // One that another worker has believed: counted there; or a note.
   void on_shared(const CongestionSignal& signal, Time now);
   // A packet of this router's own: an IP packet behind 14 bytes for the Ethernet header. true: it is on its
   // way; false: no way out is ready, and it is freed.

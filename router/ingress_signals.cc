@@ -66,7 +66,7 @@ SignalResult Ingress::on_signal(const CongestionSignal& signal, Time now) {
 }
 
 void Ingress::on_shared(const CongestionSignal& signal, Time now) {
-  interceptor_.remember(signal, now);
+  if (signal.number != SignalNumber{}) interceptor_.remember(signal, now);
   follow(signal, now);
 }
 

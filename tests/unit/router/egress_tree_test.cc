@@ -211,5 +211,67 @@ TEST(EgressTree, WhatAnotherWorkerFoundIsTakenOver) {
   EXPECT_EQ(t.arrivals("one", 1, Precedence::in), 3u);
 }
 
+// --- congestion of an interface's queue ---
+
+constexpr const char* kCongested = R"(
+interfaces:
+  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24], shape: 8 Mbit/s, queues: down}
+  two: {port: out0, vlan: 2, addresses: [10.3.2.254/24], shape: 8 Mbit/s, queues: down}
+queues:
+  down:
+    - name: data
+      dscp: {in: [AF11], out: [AF12, BE]}
+      rio: {average: 1, ecn: on, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 1}}
+services:
+  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: AF12}}
+classify: [{match: {source: 10.1.0.0/16}, service: silver}]
+)";
+
+std::vector<CongestionSignal> notes(Tree& t) {
+  std::vector<CongestionSignal> all(100);
+  all.resize(t.egress().take_notes(all));
+  return all;
+}
+
+TEST(EgressTree, ACongestedQueueOfAnInterfaceTellsTheConditionersHere) {
+  Tree t("", kCongested);
+  t.offer("one", kAf12, 4);
+  t.offer("two", kAf12, 2);
+  EXPECT_TRUE(notes(t).empty());
+  t.offer("one", kAf12, 8);
+  const auto all = notes(t);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(to_string(all[0].source), "10.1.0.1");
+  EXPECT_EQ(all[0].dscp, kAf12);
+  EXPECT_EQ(t.egress().signals().noted(), 0u);
+}
+
+TEST(EgressTree, OfAnInternalRouterItSignalsToTheBorder) {
+  Tree t("", kCongested);
+  t.egress().enable_signals(true);
+  t.offer("one", kAf12, 12);
+  EXPECT_TRUE(notes(t).empty());
+  EXPECT_EQ(t.egress().signals().noted(), 1u);
+}
+
+TEST(EgressTree, MarksCongestionInPlaceOfDrops) {
+  Tree t("", kCongested);
+  for (int i = 0; i < 80; ++i) {
+    rte_mbuf* m = to_mbuf(udp_frame({.tos = kAf12 << 2 | 2}));
+    const InterfaceIndex one = t.interface("one");
+    set_interface(m, one, (*t.now().interfaces)[one].tags);
+    ++t.d.ports[1].taken_over;
+    t.egress().enqueue_frames({&m, 1}, t.d.now);
+  }
+  const auto& counters =
+      t.egress().tree()->hierarchy().queue(t.interface("one"), 0).counters(Precedence::out);
+  EXPECT_GT(counters.ecn_marks, 10u);
+  EXPECT_EQ(counters.early_drops, 0u);
+  std::size_t marked = 0;
+  for (int turn = 0; turn < 80; ++turn, t.d.turn(t.d.now + 1ms))
+    for (const auto& f : t.d.transmit(1, 64)) marked += (traffic_class_of(f) & 3) == 3;
+  EXPECT_GT(marked, 0u);
+}
+
 }  // namespace
 }  // namespace surety
