@@ -34,13 +34,6 @@ std::string contents(const Config& c) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What leaves by an interface has its port's queues and shaper still, whatever the file says of its own.
-bool shares(const Config& c) {
-  return !c.groups.empty() || std::ranges::any_of(c.interfaces, [](const Interface& i) {
-    return i.group || i.shaper.rate || i.queues || i.weight != Interface{}.weight;
-  });
-}
-
 }  // namespace
 
 int check(const std::string& path, std::string& report) {
@@ -52,12 +45,6 @@ int check(const std::string& path, std::string& report) {
   report.clear();
   for (const auto& d : result.diagnostics) report += d.format();
   const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();
-  if (result.ok() && shares(*result.config))
-    report += fmt::format(
-        "{}: note: what leaves by interfaces has the queues and the shaper of their port: groups, and "
-        "`shape`, "
-        "`weight` and `queues` of interfaces, are read and checked, and obeyed by a later version\n",
-        path);
   if (result.ok()) {
     report += fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
   } else {

@@ -107,11 +107,11 @@ struct Interface {
   std::optional<std::size_t> filter_in, filter_out;  // indices into Config::filters
   std::uint32_t hosts = 4;          // of a template: at most so many addresses behind each tag
   std::optional<std::string> twin;  // as Port::twin
-  // Read and checked, and not obeyed yet: what leaves by the interface has its port's queues and shaper.
+  // How what leaves by it shares the port (aqm/hierarchy/README.md).
   std::optional<std::size_t> group;   // index into Config::groups
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::uint32_t weight = 1;           // among what lies beside it
-  std::optional<std::size_t> queues;  // index into Config::queues
+  std::optional<std::size_t> queues;  // index into Config::queues; none: the set of its port
 
   bool is_template() const { return first_inner != last_inner; }
   std::size_t count() const { return last_inner - first_inner + 1u; }  // of interfaces that it stands for

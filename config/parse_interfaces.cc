@@ -10,7 +10,7 @@ namespace {
 
 using Places = Draft::InterfacePlaces;
 
-constexpr std::uint64_t kMaxShareWeight = 1000, kMaxHosts = 64;
+constexpr std::uint64_t kMaxShareWeight = 10'000, kMaxHosts = 64;
 
 // Whether there is such a port.
 bool read_port_of(MapReader& map, std::size_t& port, Draft& draft) {

@@ -39,21 +39,6 @@ TEST_F(Check, CountsWhatTemplatesStandFor) {
   EXPECT_EQ(report_, path_ + ": ok: 1 port, 4001 interfaces, 1 filter\n");
 }
 
-TEST_F(Check, SaysOnceWhatIsNotObeyedYet) {
-  const std::string ports = "version: 1\nports: {a: {device: null}}\n";
-  const std::string interfaces =
-      "interfaces:\n  i: {port: a, vlan: 1, shape: 1 Mbit/s}\n  j: {port: a, vlan: 2, ";
-  const std::string note =
-      ": note: what leaves by interfaces has the queues and the shaper of their port: groups, and `shape`, "
-      "`weight` and `queues` of interfaces, are read and checked, and obeyed by a later version\n";
-  EXPECT_EQ(check_text(ports + interfaces + "weight: 7}\n"), 0);
-  EXPECT_EQ(report_, path_ + note + path_ + ": ok: 1 port, 2 interfaces\n");
-  EXPECT_EQ(check_text(ports + interfaces +
-                       "group: g, queues: q}\ngroups: {g: {port: a}}\nqueues: {q: [{name: all}]}\n"),
-            0);
-  EXPECT_EQ(report_, path_ + note + path_ + ": ok: 1 port, 2 interfaces, 1 group, 1 queue set\n");
-}
-
 TEST_F(Check, WarningsAreStillFine) {
   EXPECT_EQ(check_text("version: 1\nports: {a: {mtu: 1500}}\n"), 0);
   EXPECT_EQ(report_, path_ +

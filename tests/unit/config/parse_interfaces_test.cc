@@ -65,7 +65,7 @@ TEST(ParseInterface, EveryOption) {
       "  i: {port: a, vlan: 4094, inner_vlan: 4094, vlan_protocol: 802.1ad, addresses: [10.1.0.1/30, "
       "'2001:db8::1/64'], customer: acme, mtu: 1280, trust: core, source_check: loose, twin: acme0, group: "
       "g, "
-      "filter: {in: f1, out: f0}, shape: 10 Mbit/s, burst: 5 kB, overhead: ethernet, weight: 1000, queues: "
+      "filter: {in: f1, out: f0}, shape: 10 Mbit/s, burst: 5 kB, overhead: ethernet, weight: 10000, queues: "
       "q}\n"
       "  other: {port: b, vlan: 1, group: g0, queues: q0, twin: off}\n");
   ASSERT_EQ(c.interfaces.size(), 2u);
@@ -87,7 +87,7 @@ TEST(ParseInterface, EveryOption) {
   EXPECT_EQ(i.shaper.rate, 10_Mbps);
   EXPECT_EQ(i.shaper.burst, 5_kB);
   EXPECT_EQ(i.shaper.overhead.per_packet, 38u);
-  EXPECT_EQ(i.weight, 1000u);
+  EXPECT_EQ(i.weight, 10000u);
   EXPECT_EQ(i.queues, 1u);
   EXPECT_EQ(c.interfaces[1].twin, "");
 }
