@@ -203,13 +203,17 @@ struct Filter {
 
 struct Aggregate {
   std::string name;
-  std::size_t port = 0;
-  std::size_t class_index = 0;  // in that port's queue set
+  std::size_t port = 0;                     // also where `interface` lies
+  std::optional<std::size_t> interface {};  // in place of `port`; not a template
+  std::size_t class_index = 0;              // in Config::queues_before(it)
   std::vector<Prefix>
       sources;        // `match: {source: ..}`, masked; empty: all that no other one of the class has
   ArdParams marker;   // P_drop is 0 where this is not the ingress edge
   Dscp out_dscp = 0;  // of remarked packets: `mark: {out: ..}`, default the class's first OUT DSCP
 };
+inline bool same_class(const Aggregate& a, const Aggregate& b) {
+  return a.port == b.port && a.interface == b.interface && a.class_index == b.class_index;
+}
 
 struct Signalling {
   enum class Mode : std::uint8_t { off, observe, act };
@@ -292,6 +296,16 @@ struct Config {
   Dpdk dpdk;
   Icmp icmp;
   Kernel kernel;
+
+  // The set of what leaves by it: its own, or its port's; null: one tail-drop class.
+  const QueueSet* queues_of(const Interface& i) const {
+    return set_of(i.queues ? i.queues : ports[i.port].queues);
+  }
+  // The set that an aggregate stands before, which has one.
+  const QueueSet* queues_before(const Aggregate& a) const {
+    return a.interface ? queues_of(interfaces[*a.interface]) : set_of(ports[a.port].queues);
+  }
+  const QueueSet* set_of(std::optional<std::size_t> index) const { return index ? &queues[*index] : nullptr; }
 
   std::size_t port_count() const {  // without places that have none
     return static_cast<std::size_t>(std::ranges::count_if(ports, &Port::exists));

@@ -48,6 +48,7 @@ struct Draft {
     Mark name, device, mtu;
     std::vector<Mark> addresses;
     std::optional<Mark> twin{};
+    Mark shape{};
   };
   struct GroupPlaces {
     Mark name, shape;

@@ -31,16 +31,7 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
   read_integer(lengths.find("ipv6"), 1, 128, rule.prefix_v6, problems);
 }
 
-// How many interfaces of `i` a rule can match.
-std::size_t matched(const Match& m, const Interface& i, const Config& c) {
-  if (m.interface) return &c.interfaces[*m.interface] == &i ? i.count() : 0;
-  if (m.port ? *m.port != i.port : i.trust != Port::Trust::customer) return 0;
-  if (m.vlan && *m.vlan != i.vlan) return 0;
-  if (!m.inner_vlan) return i.count();
-  return i.first_inner <= *m.inner_vlan && *m.inner_vlan <= i.last_inner ? 1 : 0;
-}
-
-// And how many ports, by what comes untagged.
+// How many ports, by what comes untagged.
 std::size_t matched(const Match& m, const std::vector<Port>& ports) {
   if (m.interface || m.vlan.value_or(0) != 0) return 0;
   if (m.port) return 1;
@@ -71,6 +62,14 @@ void read_contracts(MapReader& map, Rule& rule, Draft& draft) {
 }
 
 }  // namespace
+
+std::size_t matched(const Match& m, const Interface& i, const Config& c) {
+  if (m.interface) return &c.interfaces[*m.interface] == &i ? i.count() : 0;
+  if (m.port ? *m.port != i.port : i.trust != Port::Trust::customer) return 0;
+  if (m.vlan && *m.vlan != i.vlan) return 0;
+  if (!m.inner_vlan) return i.count();
+  return i.first_inner <= *m.inner_vlan && *m.inner_vlan <= i.last_inner ? 1 : 0;
+}
 
 void read_classify(const Node& node, Draft& draft) {
   auto& problems = draft.problems;

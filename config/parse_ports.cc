@@ -53,6 +53,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
   places.mtu = map.at("mtu");
   map.read("mac", port.mac);
   read_shaper(map, port.shaper, draft.problems);
+  places.shape = map.at("shape");
   if (const Node* n = map.find("queues")) port.queues = draft.queues.resolve(*n, "queue set", draft.problems);
   map.read("promiscuous", port.promiscuous);
   read_port_workers(map, port, draft);

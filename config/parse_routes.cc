@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxNextHops = 64;
 
-// `port` or `interface`; null: neither is there.
-const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
-                        std::optional<std::size_t>& interface, Draft& draft) {
-  const Node* p = map.find("port");
-  const Node* i = map.find("interface");
-  if (p && i) draft.problems.error(p->mark, "the interface lies on its port: leave `port` out");
-  if (i) {
-    interface = draft.interfaces.resolve(*i, "interface", draft.problems);
-  } else if (p) {
-    port = draft.ports.resolve(*p, "port", draft.problems);
-  }
-  return i ? i : p;
-}
-
 // Behind one, an address is at the tag that it was learned by.
 bool is_template(std::optional<std::size_t> interface, const Draft& draft) {
   return interface && draft.config.interfaces[*interface].is_template();
@@ -109,6 +95,19 @@ bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft
 }
 
 }  // namespace
+
+const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
+                        std::optional<std::size_t>& interface, Draft& draft) {
+  const Node* p = map.find("port");
+  const Node* i = map.find("interface");
+  if (p && i) draft.problems.error(p->mark, "the interface lies on its port: leave `port` out");
+  if (i) {
+    interface = draft.interfaces.resolve(*i, "interface", draft.problems);
+  } else if (p) {
+    port = draft.ports.resolve(*p, "port", draft.problems);
+  }
+  return i ? i : p;
+}
 
 void read_routes(const Node& node, Draft& draft) {
   std::map<std::string, int> lines;

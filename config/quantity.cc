@@ -157,6 +157,13 @@ double as_double(const Decimal& d) {
 
 }  // namespace
 
+std::string rate_text(Rate rate) {
+  const auto n = rate.bits_per_second();
+  std::size_t unit = 0;
+  while (n != 0 && unit < 3 && n % kRateUnits[unit + 1].factor == 0) ++unit;  // terabits are nobody's
+  return fmt::format("{} {}", n / kRateUnits[unit].factor, kRateUnits[unit].name);
+}
+
 Parsed<Rate> parse_rate(std::string_view text) {
   return convert<Rate>(parse_kind(text, kRate), [](auto n) { return Rate::bits_per_second(n); });
 }

@@ -23,6 +23,8 @@ struct Parsed {
 
 inline constexpr Rate kMaxRate = Rate::bits_per_second(1'000'000'000'000);
 
+std::string rate_text(Rate rate);  // `34 Mbit/s`, in the largest unit of which it is a whole number
+
 Parsed<Rate> parse_rate(std::string_view text);          // bit/s b/s B/s with k, M, G, T; at most kMaxRate
 Parsed<Bytes> parse_bytes(std::string_view text);        // B kB MB GB KiB MiB GiB; at most 1 TB
 Parsed<Duration> parse_duration(std::string_view text);  // ns us ms s min h; at most 1000 h

@@ -32,6 +32,9 @@ void read_groups(const Node& node, Draft& draft);  // after ports
 void read_filters(const Node& node, Draft& draft);
 void read_interfaces(const Node& node, Draft& draft);  // after ports, groups and filters
 void read_pcp(const Node& node, Draft& draft);
+// `port` or `interface`, for what lies at one of them; null: neither is there.
+const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
+                        std::optional<std::size_t>& interface, Draft& draft);
 void read_routes(const Node& node, Draft& draft);     // after ports and interfaces
 void read_neighbors(const Node& node, Draft& draft);  // after ports and interfaces
 void read_queues(const Node& node, Draft& draft);
@@ -43,8 +46,10 @@ bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, 
 void read_rule_match(const Node& node, Match& m, Draft& draft);  // after ports and interfaces
 void read_filter_match(const Node& node, Match& m, Problems& problems);
 bool matches_all(const Match& m);
+// How many interfaces of `i`, which is one of `c`, packets that a rule matches may come by.
+std::size_t matched(const Match& m, const Interface& i, const Config& c);
 void read_classify(const Node& node, Draft& draft);    // after ports, interfaces and services
-void read_aggregates(const Node& node, Draft& draft);  // after ports and queues
+void read_aggregates(const Node& node, Draft& draft);  // after ports, interfaces and queues
 void read_signalling(const Node& node, Draft& draft);
 void read_metrics(const Node& node, Draft& draft);
 void read_flow_table(const Node& node, Draft& draft);
@@ -77,6 +82,7 @@ void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);
 void warn_about_committed_rates(Draft& draft);
+void warn_about_shares(Draft& draft);
 void warn_about_unused(Draft& draft);
 void validate(Draft& draft);
 

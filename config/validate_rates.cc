@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is promised against what is there: committed rates, strict caps, buckets and buffers.
+// What is promised against what is there: committed rates, buckets and buffers.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "config/quantity.h"
 #include "config/sections.h"
 
 namespace surety::config {
 namespace {
 
 constexpr double kMostAutoMax = 10;  // as of any ratio in a file
-
-std::string in_text(Rate r) {
-  const auto n = r.bits_per_second();
-  if (n % 1'000'000 == 0) return fmt::format("{} Mbit/s", n / 1'000'000);
-  if (n % 1000 == 0) return fmt::format("{} kbit/s", n / 1000);
-  return fmt::format("{} bit/s", n);
-}
 
 // Which ports have customers, or the core, behind them or behind an interface of theirs.
 std::vector<bool> towards(Port::Trust trust, const Config& c) {
@@ -143,83 +137,41 @@ void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Sold&
   if (max <= alpha.min.value()) {
     problems.error(at, fmt::format("`auto` comes to {:.3f}, not above `min` {:g}: core ports carry {} and "
                                    "rules promise {}",
-                                   max, alpha.min.value(), in_text(*capacity), in_text(sold.all())));
+                                   max, alpha.min.value(), rate_text(*capacity), rate_text(sold.all())));
     return;
   }
   alpha.max = Ratio::of(std::min(max, kMostAutoMax));
-}
-
-Rate strict_caps(const QueueSet& set) {
-  Rate sum;
-  for (const auto& c : set.classes) sum = sum + c.scheduling.cap.value_or(Rate{});
-  return sum;
 }
 
 // Of the aggregates of its class, from the first to `last`.
 Rate permitted_up_to(const std::vector<Aggregate>& aggregates, std::size_t last) {
   Rate sum;
   for (std::size_t i = 0; i <= last; ++i) {
-    const bool same = aggregates[i].port == aggregates[last].port &&
-                      aggregates[i].class_index == aggregates[last].class_index;
-    if (same) sum = sum + aggregates[i].marker.tpr_max;
+    if (same_class(aggregates[i], aggregates[last])) sum = sum + aggregates[i].marker.tpr_max;
   }
   return sum;
 }
 
-void warn_about_promises(Draft& draft) {
-  const auto limit = way_out(draft.config);
-  Promises promises(draft.config);
-  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
-    const auto& rule = draft.config.rules[i];
-    if (!rule.contracts) continue;
-    promises.add(rule);
-    if (promises.so_far() <= *limit) continue;
-    draft.problems.warning(
-        draft.rule_places[i],
-        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
-                    in_text(promises.so_far()), in_text(*limit)));
-    break;
-  }
-}
+// What bounds a class, and what it is called.
+struct Limit {
+  Rate rate;
+  const char* name;
+};
 
-// Of a port or an interface.
-void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperParams& shaper,
-                               std::optional<std::size_t> queues, Mark at) {
-  if (!queues || !shaper.rate) return;
-  const auto& set = draft.config.queues[*queues];
-  const Rate caps = strict_caps(set);
-  if (caps <= *shaper.rate) return;
-  draft.problems.warning(
-      at, fmt::format("strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to",
-                      set.name, in_text(caps), in_text(*shaper.rate), noun));
-}
-
-// What a group or an interface is shaped to, against what it lies on.
-void warn_about_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
-                      const std::string& on, Mark at) {
-  if (!shaper.rate || !below.rate || *shaper.rate <= *below.rate) return;
-  draft.problems.warning(at, fmt::format("{} is more than the {} that {} is shaped to", in_text(*shaper.rate),
-                                         in_text(*below.rate), on));
-}
-
-void warn_about_shapes(Draft& draft) {
-  const Config& c = draft.config;
-  const auto port = [&](std::size_t p) { return fmt::format("port `{}`", c.ports[p].name); };
-  for (std::size_t g = 0; g < c.groups.size(); ++g) {
-    const Group& group = c.groups[g];
-    warn_about_shape(draft, group.shaper, c.ports[group.port].shaper, port(group.port),
-                     draft.group_places[g].shape);
+// The narrowest of what is before an aggregate's packets on their way out of here.
+std::optional<Limit> narrowest(const Aggregate& a, const Config& c) {
+  std::optional<Limit> least;
+  const auto look = [&](const std::optional<Rate>& rate, const char* name) {
+    if (rate && (!least || *rate < least->rate)) least = {*rate, name};
+  };
+  look(c.queues_before(a)->classes[a.class_index].scheduling.cap, "class may take");
+  if (a.interface) {
+    const Interface& i = c.interfaces[*a.interface];
+    look(i.shaper.rate, "interface is shaped to");
+    if (i.group) look(c.groups[*i.group].shaper.rate, "group is shaped to");
   }
-  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
-    const Interface& x = c.interfaces[i];
-    const Mark at = draft.interface_places[i].shape;
-    const Group* group = x.group ? &c.groups[*x.group] : nullptr;
-    if (group && group->shaper.rate) {
-      warn_about_shape(draft, x.shaper, group->shaper, fmt::format("group `{}`", group->name), at);
-    } else {
-      warn_about_shape(draft, x.shaper, c.ports[x.port].shaper, port(x.port), at);
-    }
-  }
+  look(c.ports[a.port].shaper.rate, "port is shaped to");
+  return least;
 }
 
 }  // namespace
@@ -230,30 +182,32 @@ void validate_aggregates(Draft& draft) {
   const Config& c = draft.config;
   for (std::size_t i = 0; i < c.aggregates.size(); ++i) {
     const Aggregate& a = c.aggregates[i];
-    const Port& port = c.ports[a.port];
-    const auto& cap = c.queues[*port.queues].classes[a.class_index].scheduling.cap;
-    const bool capped = cap && !(port.shaper.rate && *port.shaper.rate < *cap);
-    const auto& limit = capped ? cap : port.shaper.rate;
+    const auto limit = narrowest(a, c);
     const Rate sum = permitted_up_to(c.aggregates, i);
-    if (!limit || sum <= *limit) continue;
-    const auto fits = sum == a.marker.tpr_max
-                          ? std::string()
-                          : fmt::format("up to here aggregates of this class have {} in all, ", in_text(sum));
-    draft.problems.error(draft.aggregate_places[i].rate,
-                         fmt::format("{}more than the {} that its {}", fits, in_text(*limit),
-                                     capped ? "class may take" : "port is shaped to"));
+    if (!limit || sum <= limit->rate) continue;
+    const auto fits =
+        sum == a.marker.tpr_max
+            ? std::string()
+            : fmt::format("up to here aggregates of this class have {} in all, ", rate_text(sum));
+    draft.problems.error(draft.aggregate_places[i].rate, fmt::format("{}more than the {} that its {}", fits,
+                                                                     rate_text(limit->rate), limit->name));
   }
 }
 
 void warn_about_committed_rates(Draft& draft) {
-  const Config& c = draft.config;
-  warn_about_promises(draft);
-  for (std::size_t i = 0; i < c.ports.size(); ++i)
-    warn_about_strict_classes(draft, "port", c.ports[i].shaper, c.ports[i].queues, draft.port_places[i].name);
-  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
-    warn_about_strict_classes(draft, "interface", c.interfaces[i].shaper, c.interfaces[i].queues,
-                              draft.interface_places[i].name);
-  warn_about_shapes(draft);
+  const auto limit = way_out(draft.config);
+  Promises promises(draft.config);
+  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
+    const auto& rule = draft.config.rules[i];
+    if (!rule.contracts) continue;
+    promises.add(rule);
+    if (promises.so_far() <= *limit) continue;
+    draft.problems.warning(
+        draft.rule_places[i],
+        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
+                    rate_text(promises.so_far()), rate_text(*limit)));
+    break;
+  }
 }
 
 void settle_auto_max(Draft& draft) {

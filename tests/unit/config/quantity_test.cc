@@ -46,6 +46,15 @@ TEST(ParseRate, FractionsAreExactAndRoundHalfUpInTheLastBit) {
   EXPECT_EQ(parse_rate("0.123456789012345678 Tbit/s").value, 123'456'789'012_bps);
 }
 
+TEST(RateText, IsAWholeNumberOfTheLargestUnit) {
+  const auto text = [](const char* rate) { return rate_text(parse_rate(rate).value.value()); };
+  EXPECT_EQ(rate_text(Rate{}), "0 bit/s");
+  for (const auto* same : {"1 bit/s", "1001 bit/s", "256 kbit/s", "34 Mbit/s", "1500 Mbit/s", "1 Gbit/s"})
+    EXPECT_EQ(text(same), same);
+  EXPECT_EQ(text("1 Tbit/s"), "1000 Gbit/s");
+  EXPECT_EQ(text("0.5 Mbit/s"), "500 kbit/s");
+}
+
 TEST(ParseRate, ErrorsSayWhatToWrite) {
   EXPECT_EQ(parse_rate("34").error, "`34` has no unit; write a rate like `34 Mbit/s`");
   EXPECT_EQ(parse_rate("34 mbit/s").error, "`mbit/s` is not a unit of a rate; did you mean `Mbit/s`?");

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What lies on ports and groups against what these have: shapers, and caps of strict classes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/quantity.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+Rate times(std::size_t n, Rate r) {
+  return Rate::bits_per_second(n * r.bits_per_second());  // 65,536 times 1 Tbit/s fits
+}
+
+Rate strict_caps(const QueueSet& set) {
+  Rate sum;
+  for (const auto& c : set.classes) sum = sum + c.scheduling.cap.value_or(Rate{});
+  return sum;
+}
+
+// Of a port or an interface.
+void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperParams& shaper,
+                               std::optional<std::size_t> queues, Mark at) {
+  if (!queues || !shaper.rate) return;
+  const auto& set = draft.config.queues[*queues];
+  const Rate caps = strict_caps(set);
+  if (caps <= *shaper.rate) return;
+  draft.problems.warning(
+      at, fmt::format("strict classes of `{}` may take {} in all, more than the {} that this {} is shaped to",
+                      set.name, rate_text(caps), rate_text(*shaper.rate), noun));
+}
+
+// What a group or an interface is shaped to, against what it lies on.
+void warn_about_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
+                      const std::string& on, Mark at) {
+  if (!shaper.rate || !below.rate || *shaper.rate <= *below.rate) return;
+  draft.problems.warning(at, fmt::format("{} is more than the {} that {} is shaped to",
+                                         rate_text(*shaper.rate), rate_text(*below.rate), on));
+}
+
+void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::uint16_t mtu, Mark at) {
+  if (!shaper.rate || *shaper.rate >= Rate::bytes_per_second(mtu)) return;
+  draft.problems.warning(
+      at, fmt::format("{} is less than one packet of {} B a second", rate_text(*shaper.rate), mtu));
+}
+
+// 1.01 for whatever is a little more than 1.
+std::string factor_text(Rate sold, Rate there) {
+  const double factor =
+      static_cast<double>(sold.bits_per_second()) / static_cast<double>(there.bits_per_second());
+  if (factor >= 100) return fmt::format("{:.0f}", factor);
+  return fmt::format("{:g}", std::ceil(factor * 100 - 1e-6) / 100);
+}
+
+const QueueClass* uncapped_class(const QueueSet& set) {
+  const auto uncapped = [](const QueueClass& q) { return q.scheduling.strict && !q.scheduling.cap; };
+  const auto found = std::ranges::find_if(set.classes, uncapped);
+  return found != set.classes.end() ? &*found : nullptr;
+}
+
+// What strict classes of an interface may take; 0 where nothing bounds them, which is said of the interface.
+Rate strict_part(const QueueSet* set, const std::optional<Rate>& shape) {
+  if (!set) return {};
+  if (uncapped_class(*set)) return shape.value_or(Rate{});
+  return std::min(strict_caps(*set), shape.value_or(kMaxRate));
+}
+
+// What lies on a group or a port: what it is shaped to, and what strict classes may take of it. What has no
+// limit of its own counts for nothing: it takes what is there.
+struct Load {
+  std::size_t children = 0, shapers = 0, strict_children = 0;
+  Rate shaped, strict;
+  void add(const std::optional<Rate>& shape, Rate strict_rate, std::size_t count = 1) {
+    children += count;
+    shapers += shape ? count : 0;
+    strict_children += strict_rate > Rate{} ? count : 0;
+    shaped = shaped + times(count, shape.value_or(Rate{}));
+    strict = strict + times(count, strict_rate);
+  }
+  void add(const Load& unshaped) {
+    children += unshaped.children;
+    shapers += unshaped.shapers;
+    strict_children += unshaped.strict_children;
+    shaped = shaped + unshaped.shaped;
+    strict = strict + unshaped.strict;
+  }
+};
+
+// One child that has more than its parent alone has been told so by itself.
+void warn_about_load(Draft& draft, const Load& load, const std::optional<Rate>& there,
+                     const std::string& parent, Mark at) {
+  if (!there) return;
+  if (load.shapers > 1 && load.shaped > *there)
+    draft.problems.warning(
+        at, fmt::format("sold {} times: shapers on {} let through {} in all, more than its {}",
+                        factor_text(load.shaped, *there), parent, rate_text(load.shaped), rate_text(*there)));
+  if (load.strict_children > 1 && load.strict > *there)
+    draft.problems.warning(
+        at, fmt::format("strict classes on {} may take {} in all, more than its {}: then they wait, "
+                        "and nothing else leaves",
+                        parent, rate_text(load.strict), rate_text(*there)));
+}
+
+void warn_about_loads(Draft& draft) {
+  const Config& c = draft.config;
+  std::vector<Load> groups(c.groups.size()), ports(c.ports.size());
+  for (const Interface& i : c.interfaces) {
+    const QueueSet* set = c.queues_of(i);
+    Load& load = i.group ? groups[*i.group] : ports[i.port];
+    load.add(i.shaper.rate, strict_part(set, i.shaper.rate), i.count());
+  }
+  for (std::size_t g = 0; g < c.groups.size(); ++g) {
+    const auto& rate = c.groups[g].shaper.rate;
+    const Load& load = groups[g];
+    warn_about_load(draft, load, rate, fmt::format("group `{}`", c.groups[g].name),
+                    draft.group_places[g].shape);
+    Load& port = ports[c.groups[g].port];
+    if (!rate) {
+      port.add(load);
+    } else if (load.children > 0) {
+      port.add(rate, std::min(load.strict, *rate));
+    }
+  }
+  for (std::size_t p = 0; p < c.ports.size(); ++p)
+    warn_about_load(draft, ports[p], c.ports[p].shaper.rate, fmt::format("port `{}`", c.ports[p].name),
+                    draft.port_places[p].shape);
+}
+
+// Strict packets of all that lies on a port leave before anybody's data.
+void warn_about_uncapped_classes(Draft& draft) {
+  const Config& c = draft.config;
+  std::vector<std::size_t> of_group(c.groups.size()), of_port(c.ports.size());
+  for (const Interface& i : c.interfaces) {
+    of_port[i.port] += i.count();
+    if (i.group) of_group[*i.group] += i.count();
+  }
+  for (std::size_t n = 0; n < c.interfaces.size(); ++n) {
+    const Interface& i = c.interfaces[n];
+    const QueueSet* set = c.queues_of(i);
+    const bool bounded = i.group && c.groups[*i.group].shaper.rate;
+    const std::size_t sharers = bounded ? of_group[*i.group] : of_port[i.port];
+    if (!set || i.shaper.rate || sharers < 2) continue;
+    const QueueClass* found = uncapped_class(*set);
+    if (!found) continue;
+    draft.problems.warning(
+        draft.interface_places[n].name,
+        fmt::format("strict class `{}` of `{}` has no `rate` and this interface no `shape`: it may "
+                    "leave nothing to what lies beside it",
+                    found->scheduling.name, set->name));
+  }
+}
+
+void warn_about_ports(Draft& draft) {
+  const Config& c = draft.config;
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    const Port& port = c.ports[p];
+    const auto& places = draft.port_places[p];
+    warn_about_strict_classes(draft, "port", port.shaper, port.queues, places.name);
+    warn_about_slow_shaper(draft, port.shaper, port.mtu, places.shape);
+  }
+}
+
+void warn_about_groups(Draft& draft) {
+  const Config& c = draft.config;
+  for (std::size_t g = 0; g < c.groups.size(); ++g) {
+    const Group& group = c.groups[g];
+    const Port& port = c.ports[group.port];
+    const Mark at = draft.group_places[g].shape;
+    warn_about_shape(draft, group.shaper, port.shaper, fmt::format("port `{}`", port.name), at);
+    warn_about_slow_shaper(draft, group.shaper, port.mtu, at);
+  }
+}
+
+void warn_about_interface_shapers(Draft& draft) {
+  const Config& c = draft.config;
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
+    const Interface& x = c.interfaces[i];
+    const auto& places = draft.interface_places[i];
+    const Group* group = x.group ? &c.groups[*x.group] : nullptr;
+    if (group && group->shaper.rate) {
+      warn_about_shape(draft, x.shaper, group->shaper, fmt::format("group `{}`", group->name), places.shape);
+    } else {
+      const Port& port = c.ports[x.port];
+      warn_about_shape(draft, x.shaper, port.shaper, fmt::format("port `{}`", port.name), places.shape);
+    }
+    warn_about_slow_shaper(draft, x.shaper, x.mtu, places.shape);
+    warn_about_strict_classes(draft, "interface", x.shaper, x.queues, places.name);
+  }
+}
+
+}  // namespace
+
+void warn_about_shares(Draft& draft) {
+  warn_about_ports(draft);
+  warn_about_groups(draft);
+  warn_about_interface_shapers(draft);
+  warn_about_loads(draft);
+  warn_about_uncapped_classes(draft);
+}
+
+}  // namespace surety::config
