@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Section `aggregates`: ARD/ARM markers in front of the classes of ports.
+// Section `aggregates`: ARD/ARM markers in front of the classes of ports and interfaces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,33 +51,51 @@ void read_ingress(MapReader& map, ArdParams& p, Draft& draft) {
   if (!ingress) p.drop = Probability(0);
 }
 
-// The class of the port's queue set; none when something on the way is missing (and reported).
-const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
+const char* noun_of(const Aggregate& a) {
+  return a.interface ? "interface" : "port";
+}
+
+// The queue set that it stands before; none when something on the way is missing (and reported).
+const QueueSet* find_set(MapReader& map, Aggregate& a, Draft& draft) {
   const auto& c = draft.config;
-  const Node* port = map.require("port");
-  const Node* queue = map.require("queue");
-  if (!port || !queue) return nullptr;
-  const auto index = draft.ports.resolve(*port, "port", draft.problems);
-  if (!index) return nullptr;
-  a.port = *index;
-  if (*index >= c.ports.size() || !c.ports[*index].queues) {
-    draft.problems.error(port->mark, fmt::format("port {} has no `queues`", quote(port->text)));
+  std::optional<std::size_t> port;
+  const Node* at = read_outlet(map, port, a.interface, draft);
+  if (!at && map.node().kind == Node::Kind::map)
+    draft.problems.error(map.node().mark, "an aggregate needs `port` or `interface`");
+  if (!port && !a.interface) return nullptr;
+  if (a.interface && c.interfaces[*a.interface].is_template()) {
+    draft.problems.error(at->mark,
+                         fmt::format("{} is one interface for each inner tag, and an aggregate one marker: "
+                                     "it stands before a port or one interface",
+                                     quote(at->text)));
     return nullptr;
   }
-  const auto& set = c.queues[*c.ports[*index].queues];
+  a.port = a.interface ? c.interfaces[*a.interface].port : *port;
+  if (a.port >= c.ports.size()) return nullptr;  // an interface of no port, which is reported
+  const QueueSet* set = c.queues_before(a);
+  if (!set)
+    draft.problems.error(at->mark, fmt::format("{} {} has no `queues`{}", noun_of(a), quote(at->text),
+                                               a.interface ? ", nor has its port" : ""));
+  return set;
+}
+
+// The class of that set; none as above.
+const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
+  const Node* queue = map.require("queue");
+  const QueueSet* set = find_set(map, a, draft);
+  if (!queue || !set) return nullptr;
   Names classes;
-  for (const auto& q : set.classes) classes.add(q.scheduling.name);
+  for (const auto& q : set->classes) classes.add(q.scheduling.name);
   const auto found = classes.resolve(*queue, "class", draft.problems);
   if (!found) return nullptr;
   a.class_index = *found;
-  return &set.classes[*found];
+  return &set->classes[*found];
 }
 
 // Who has the prefix in the class of `a`: another aggregate, or `a` itself; null: nobody yet.
 const Aggregate* holder(const Prefix& p, const Aggregate& a, const std::vector<Aggregate>& others) {
   const auto has = [&](const Aggregate& b) {
-    return b.port == a.port && b.class_index == a.class_index &&
-           std::find(b.sources.begin(), b.sources.end(), p) != b.sources.end();
+    return same_class(a, b) && std::find(b.sources.begin(), b.sources.end(), p) != b.sources.end();
   };
   const auto other = std::find_if(others.begin(), others.end(), has);
   return other != others.end() ? &*other : has(a) ? &a : nullptr;
@@ -96,8 +114,8 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
     if (!read_masked(item, p, draft.problems)) continue;
     const Aggregate* const known = c ? holder(p, a, draft.config.aggregates) : nullptr;
     if (known) {
-      draft.problems.error(item->mark, fmt::format("aggregate `{}` already has {} of this class of this port",
-                                                   known->name, to_string(p)));
+      draft.problems.error(item->mark, fmt::format("aggregate `{}` already has {} of this class of this {}",
+                                                   known->name, to_string(p), noun_of(a)));
     }
     a.sources.push_back(p);
   }
@@ -106,10 +124,10 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
 // An aggregate without `match` is of the whole class, or of what the others leave: there is one at most.
 void check_whole_class(const Aggregate& a, const Mark& at, Draft& draft) {
   for (const auto& other : draft.config.aggregates) {
-    if (other.port != a.port || other.class_index != a.class_index || !other.sources.empty()) continue;
-    draft.problems.error(at, fmt::format("aggregate `{}` already stands before this class of this port; "
+    if (!same_class(other, a) || !other.sources.empty()) continue;
+    draft.problems.error(at, fmt::format("aggregate `{}` already stands before this class of this {}; "
                                          "`match` tells several apart",
-                                         other.name));
+                                         other.name, noun_of(a)));
     return;
   }
 }

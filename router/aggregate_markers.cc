@@ -21,7 +21,7 @@ AggregateMarkers::Set AggregateMarkers::configured(const Snapshot& snapshot, Por
   Set set;
   for (std::size_t i = 0; i < snapshot.config.aggregates.size(); ++i) {
     const config::Aggregate& a = snapshot.config.aggregates[i];
-    if (a.port != port) continue;
+    if (a.port != port || a.interface) continue;
     const auto place = static_cast<std::uint32_t>(set.aggregates.size());
     set.aggregates.push_back(
         {i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}, a.name});

@@ -76,7 +76,7 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     AggregateReading aggregate;
     aggregate.name = a.name;
     aggregate.port = c.ports[a.port].name;
-    aggregate.queue = snapshot.queues[a.port].classes[a.class_index].scheduling.name;
+    aggregate.queue = c.queues_before(a)->classes[a.class_index].scheduling.name;
     r.aggregates.push_back(std::move(aggregate));
   }
   r.flow_capacity = c.flow_table.capacity;

@@ -370,6 +370,28 @@ TEST(ParseAggregates, SourcesAreOnePrefixOrAList) {
             (std::vector{prefix("10.1.0.7/32"), prefix("2001:db8::/32")}));
 }
 
+TEST(ParseAggregates, BeforeAClassOfAnInterface) {
+  const auto c = parsed(
+      "queues: {q: [{name: x, dscp: {in: AF11, out: AF12}}], own: [{name: v, dscp: EF}, {name: y, dscp: {in: "
+      "AF21, out: AF22}}]}\n"
+      "interfaces: {i: {port: b, vlan: 1}, j: {port: b, vlan: 2, queues: own}}\n"
+      "aggregates:\n"
+      "  of_port: {port: b, queue: x, rate: 5 Mbit/s}\n"
+      "  of_i: {interface: i, queue: x, rate: 5 Mbit/s}\n"
+      "  of_j: {interface: j, queue: y, rate: 5 Mbit/s}\n",
+      "ports: {a: {device: null}, b: {device: null, queues: q}}\n");
+  ASSERT_EQ(c.aggregates.size(), 3u);
+  EXPECT_EQ(c.aggregates[0].interface, std::nullopt);
+  EXPECT_EQ(c.aggregates[1].interface, 0u);
+  EXPECT_EQ(c.aggregates[1].port, 1u) << "where the interface lies";
+  EXPECT_EQ(c.aggregates[1].out_dscp, 12) << "of its port's queues";
+  EXPECT_EQ(c.aggregates[2].interface, 1u);
+  EXPECT_EQ(c.aggregates[2].class_index, 1u) << "of its own queues";
+  EXPECT_EQ(c.aggregates[2].out_dscp, 20);
+  EXPECT_EQ(c.queues_before(c.aggregates[1])->name, "q");
+  EXPECT_EQ(c.queues_before(c.aggregates[2])->name, "own");
+}
+
 TEST(ParseSystem, EveryOption) {
   const auto c = parsed(
       "metrics: {listen: off}\n"
