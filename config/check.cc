@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/parse.h"
+#include "config/sold.h"
 
 namespace surety::config {
 namespace {
@@ -46,6 +47,7 @@ int check(const std::string& path, std::string& report) {
   for (const auto& d : result.diagnostics) report += d.format();
   const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();
   if (result.ok()) {
+    report += sold(*result.config);
     report += fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
   } else {
     report += fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);

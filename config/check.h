@@ -6,8 +6,8 @@
 
 namespace surety::config {
 
-// The exit status (0: no error, 1: errors) and the text to print: the diagnostics, then
-// a line that sums up.
+// The exit status (0: no error, 1: errors) and the text to print: the diagnostics, what is
+// sold to each customer (sold.h), and a line that sums up.
 int check(const std::string& path, std::string& report);
 
 }  // namespace surety::config

@@ -62,6 +62,18 @@ def test_examples_are_right(example):
     assert done.stdout.splitlines()[-1].startswith(f"{example}: ok: ")
 
 
+def test_check_says_what_is_sold_in_both_directions():
+    said = surety("check", ROOT / "config/examples/access.yaml").stdout
+    heading = next(line for line in said.splitlines() if line.startswith("customer "))
+    rows = {line.split()[0]: [line[at:].split("  ")[0] for at in map(heading.index, ("up", "down", "share", "queues"))]
+            for line in said.splitlines() if line.startswith(("acme ", "homes "))}
+    assert rows == {
+        "acme": ["100 Mbit/s business (assured of up0)", "200 Mbit/s", "4/7 of access0 (1 Gbit/s)", "voice strict 5 Mbit/s, data"],
+        "homes": ["256 kbit/s phone (voice of up0), 10 Mbit/s home (assured of up0)", "50 Mbit/s",
+                  "1/4000 of street (400 Mbit/s), 2/7 of access0 (1 Gbit/s)", "voice strict 5 Mbit/s, data"]}
+    assert re.search(r":16:\d+: warning: sold 500 times: .* group `street` ", said)
+
+
 def test_several_files_at_once():
     assert len([line for line in surety("check", *EXAMPLES).stdout.splitlines() if ": ok: " in line]) == len(EXAMPLES)
 

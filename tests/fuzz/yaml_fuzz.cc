@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes as a configuration, of a router and of endpoints: the parser answers with a configuration or with
-// errors, never throws, and its places are in the text.
+// errors, never throws, and its places are in the text. What it sells can be said.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/parse.h"
+#include "config/sold.h"
 #include "endpoints/config/endpoints.h"
 
 namespace {
@@ -31,7 +32,9 @@ void check(const Result& result, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  check(surety::config::parse(text, "fuzz.yaml"), text);
+  const auto router = surety::config::parse(text, "fuzz.yaml");
+  check(router, text);
+  if (router.ok()) surety::config::sold(*router.config);
   check(surety::config::parse_endpoints(text, "fuzz.yaml"), text);
   return 0;
 }

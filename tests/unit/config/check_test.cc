@@ -36,7 +36,17 @@ TEST_F(Check, CountsWhatTemplatesStandFor) {
                  "f}}\n  t: {port: a, vlan: 2, inner_vlan: 1-4000, addresses: [10.1.0.1/16]}\nfilters: {f: "
                  "[{deny: {}}]}\n"),
       0);
-  EXPECT_EQ(report_, path_ + ": ok: 1 port, 4001 interfaces, 1 filter\n");
+  EXPECT_TRUE(report_.ends_with("\n" + path_ + ": ok: 1 port, 4001 interfaces, 1 filter\n")) << report_;
+}
+
+TEST_F(Check, SaysWhatIsSoldBeforeTheSum) {
+  EXPECT_EQ(check_text(
+                "version: 1\nports: {a: {device: null}}\ninterfaces: {i: {port: a, vlan: 1, customer: c}}\n"),
+            0);
+  EXPECT_EQ(report_,
+            "customer  interface  up           down      share     queues\n"
+            "c         i          best effort  the link  1/1 of a  one\n" +
+                path_ + ": ok: 1 port, 1 interface\n");
 }
 
 TEST_F(Check, WarningsAreStillFine) {
