@@ -17,16 +17,19 @@ AggregateMarkers::Set AggregateMarkers::configured(const Snapshot& snapshot, Por
     std::vector<std::pair<Prefix, std::uint32_t>> prefixes;
     std::uint32_t rest = AggregateSources::kNone;
   };
-  std::vector<OfClass> classes(snapshot.queues[port].classes.size());
+  const PortTree* const tree = snapshot.queues[port].tree.get();
+  std::vector<OfClass> classes(tree != nullptr ? tree->slots() : snapshot.queues[port].classes.size());
   Set set;
   for (std::size_t i = 0; i < snapshot.config.aggregates.size(); ++i) {
     const config::Aggregate& a = snapshot.config.aggregates[i];
-    if (a.port != port || a.interface) continue;
+    if (a.port != port) continue;
+    std::size_t slot = a.class_index;
+    if (a.interface) slot = *tree->slot(snapshot.interfaces->of_definition(*a.interface), a.class_index);
     const auto place = static_cast<std::uint32_t>(set.aggregates.size());
     set.aggregates.push_back(
-        {i, a.class_index, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}, a.name});
-    for (const Prefix& p : a.sources) classes[a.class_index].prefixes.emplace_back(p, place);
-    if (a.sources.empty()) classes[a.class_index].rest = place;
+        {i, slot, a.out_dscp, ArdMarker(a.marker, now, seed + (i + 1) * kSeedStride), {}, a.name});
+    for (const Prefix& p : a.sources) classes[slot].prefixes.emplace_back(p, place);
+    if (a.sources.empty()) classes[slot].rest = place;
   }
   for (OfClass& c : classes) set.sources.emplace_back(std::move(c.prefixes), c.rest);
   set.whole.resize(classes.size());

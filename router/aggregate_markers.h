@@ -24,7 +24,7 @@ class AggregateMarkers {
  public:
   struct Aggregate {
     std::size_t config_index;  // in the configuration adopted last
-    std::size_t class_index;
+    std::size_t class_index;   // where interfaces have aggregates, a slot (port_tree.h)
     std::uint8_t out_dscp;
     ArdMarker marker;
     AggregateCounters counters;

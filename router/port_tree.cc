@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace surety {
@@ -13,13 +14,12 @@ constexpr HierarchyRoom kRoom;
 // Random streams of different queues must not be the same.
 constexpr std::uint64_t kSeedStride = ClassScheduler::kMaxClasses;
 
-bool needs_tree(const config::Interface& i) {
-  return i.group || i.queues || i.shaper.rate || i.weight != 1;
-}
-
-const config::QueueSet* queues_of(const config::Config& config, const config::Interface& i) {
-  const auto queues = i.queues ? i.queues : config.ports[i.port].queues;
-  return queues ? &config.queues[*queues] : nullptr;
+// Also an aggregate before its queues makes them its own.
+bool needs_tree(const config::Config& config, std::size_t interface) {
+  const config::Interface& i = config.interfaces[interface];
+  const auto names_it = [&](const config::Aggregate& a) { return a.interface == interface; };
+  return i.group || i.queues || i.shaper.rate || i.weight != 1 ||
+         std::ranges::any_of(config.aggregates, names_it);
 }
 
 std::uint64_t limits_of(const config::QueueSet* set) {
@@ -41,12 +41,12 @@ struct Demand {
 
 Demand demand(const config::Config& config, std::size_t port) {
   Demand d;
-  const auto own = config.ports[port].queues;
-  d.add(own ? &config.queues[*own] : nullptr, 1);
-  for (const auto& i : config.interfaces) {
-    if (i.port != port || !needs_tree(i)) continue;
+  d.add(config.set_of(config.ports[port].queues), 1);
+  for (std::size_t n = 0; n < config.interfaces.size(); ++n) {
+    const config::Interface& i = config.interfaces[n];
+    if (i.port != port || !needs_tree(config, n)) continue;
     d.tree = true;
-    d.add(queues_of(config, i), i.count());
+    d.add(config.queues_of(i), i.count());
   }
   return d;
 }
@@ -164,7 +164,7 @@ void PortTree::place_nodes(const config::Config& config, const Interfaces& inter
     if (interfaces.exists(static_cast<InterfaceIndex>(i))) set_of[i] = kPortsOwn;
   for (std::size_t d = 0; d < config.interfaces.size(); ++d) {
     const config::Interface& i = config.interfaces[d];
-    if (i.port != port || !needs_tree(i)) continue;
+    if (i.port != port || !needs_tree(config, d)) continue;
     Node& n = nodes.emplace_back();
     n.definition = static_cast<std::uint16_t>(d);
     n.first = static_cast<InterfaceIndex>(interfaces.of_definition(d) + (i.is_template() ? 1 : 0));
@@ -202,8 +202,15 @@ std::uint8_t PortTree::place_set(const config::QueueSet& set) {
   return static_cast<std::uint8_t>(sets.size() - 1);
 }
 
-void PortTree::count_slots(const config::Config&, const Interfaces&) {
+void PortTree::count_slots(const config::Config& config, const Interfaces& interfaces) {
   slots_ = sets[0].classes.size();
+  std::set<InterfaceIndex> marked;
+  for (const config::Aggregate& a : config.aggregates)
+    if (a.port == port && a.interface) marked.insert(interfaces.of_definition(*a.interface));
+  for (const InterfaceIndex i : marked) {
+    marked_.emplace_back(i, slots_);
+    slots_ += set(i).classes.size();
+  }
 }
 
 std::optional<std::size_t> PortTree::slot(InterfaceIndex owner, std::size_t class_index) const {

@@ -211,6 +211,42 @@ TEST(EgressTree, WhatAnotherWorkerFoundIsTakenOver) {
   EXPECT_EQ(t.arrivals("one", 1, Precedence::in), 3u);
 }
 
+// --- aggregates before an interface's queues ---
+
+TEST(EgressTree, AnAggregateStandsBeforeTheQueuesOfAnInterface) {
+  Tree t(", queues: uplink", R"(
+interfaces:
+  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24], shape: 80 Mbit/s, queues: down}
+  two: {port: out0, vlan: 2, addresses: [10.3.2.254/24]}
+  three: {port: out0, vlan: 3, addresses: [10.3.3.254/24]}
+queues:
+  uplink: [{name: data, dscp: {in: [AF11], out: [AF12, BE]}}]
+  down:
+    - {name: voice, dscp: [EF], priority: strict}
+    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}}
+aggregates:
+  of-one: {interface: one, queue: data, rate: 80 kbit/s}
+  of-two: {interface: two, queue: data, rate: 80 kbit/s}
+)");
+  for (int second = 0; second < 4; ++second, t.d.turn(t.d.now + 1s)) {
+    t.offer("one", kAf11, 50);
+    t.offer("two", kAf11, 50);
+    t.offer("three", kAf11, 50);
+    t.egress().advance(t.d.now);
+    while (!t.d.transmit(1).empty()) {
+    }
+  }
+  const auto all = t.egress().aggregates();
+  ASSERT_EQ(all.size(), 2u);
+  for (const auto& a : all) {
+    EXPECT_EQ(a.counters.passed_in + a.counters.remarked + a.counters.dropped, 200u) << a.name;
+    EXPECT_GT(a.counters.remarked + a.counters.dropped, 50u) << a.name;
+  }
+  const Hierarchy& h = t.egress().tree()->hierarchy();
+  EXPECT_EQ(h.queue(1, 0).counters(Precedence::in).arrivals, 50u * 4) << "of three, by the port's own queues";
+  EXPECT_TRUE(h.has(t.interface("two"))) << "its packets are told apart";
+}
+
 // --- congestion of an interface's queue ---
 
 constexpr const char* kCongested = R"(
