@@ -51,11 +51,11 @@ Demand demand(const config::Config& config, std::size_t port) {
   return d;
 }
 
-// Three packets for each queue as long as that is not too much.
-std::uint32_t pool_of(const Demand& d, std::uint32_t asked) {
-  const std::uint64_t parts = std::min<std::uint64_t>(2 * Chunk::kPackets * d.queues, PortTree::kMostPool);
-  return static_cast<std::uint32_t>(
-      std::min(d.packets, std::max<std::uint64_t>({PortTree::kPool, asked, parts})));
+std::uint32_t pool_of(const config::Config& config, const Demand& d) {
+  const std::uint64_t parts = 2 * Chunk::kPackets * d.queues, most = PortTree::kParts / config.port_count();
+  const std::uint64_t pool = std::max<std::uint64_t>(
+      {PortTree::kPool, config.dpdk.mbufs / config.port_count(), std::min(parts, most)});
+  return static_cast<std::uint32_t>(std::min(d.packets, pool));
 }
 
 // Packets of each queue that nobody takes: half of the pool at most goes to parts. In powers of two, so that
@@ -102,7 +102,7 @@ bool PortTree::Node::same_params(const Node& other) const {
 
 std::uint32_t PortTree::packets(const config::Config& config, std::size_t port) {
   const Demand d = demand(config, port);
-  return d.tree ? pool_of(d, config.dpdk.mbufs) : 0;
+  return d.tree ? pool_of(config, d) : 0;
 }
 
 std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, const Interfaces& interfaces,
@@ -115,7 +115,7 @@ std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, co
                                          config.ports[port].name, d.queues, kRoom.queues));
   auto tree = std::make_shared<PortTree>();
   tree->port = static_cast<InterfaceIndex>(port);
-  tree->pool = before != nullptr ? before->pool : pool_of(d, config.dpdk.mbufs);
+  tree->pool = before != nullptr ? before->pool : pool_of(config, d);
   tree->sets.push_back(own);
   tree->place_groups(config, before);
   Node& root = tree->nodes.emplace_back();

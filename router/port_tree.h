@@ -21,8 +21,10 @@ namespace surety {
 
 struct PortTree {
   // Packets that all queues below a port may hold together: as many as their limits, or a pool that they
-  // share (aqm/hierarchy/packet_pool.h), for which there are to be buffers.
-  static constexpr std::uint32_t kPool = 32'768, kMostPool = 131'072;
+  // share (aqm/hierarchy/packet_pool.h), for which there are to be buffers. That is kPool, or
+  // `dpdk: {mbufs: ...}`, or what gives each queue a part of its own while that is at most kParts, of all
+  // ports together.
+  static constexpr std::uint32_t kPool = 16'384, kParts = 131'072;
 
   // The interfaces of a definition, one or a template's members, or the port's own queues.
   struct Node {
