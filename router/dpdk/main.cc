@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
       ->required();
   show->add_option("--name", router, "the router's name; default: the only one that runs");
   show->add_flag("--json", request.json, "for programs");
-  show->add_flag("--all", request.all, "drops, exceptions, signalling: also what never happened");
+  show->add_flag(
+      "--all", request.all,
+      "drops, exceptions, signalling: also what never happened; queues: of members of templates, too");
 
   surety::BenchOptions options;
   auto* bench = app.add_subcommand(
