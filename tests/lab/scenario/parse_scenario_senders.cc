@@ -45,17 +45,11 @@ Bytes window_for(const config::Sender& sender, Bytes least) {
   return std::max({least, tcp->window, tcp->window_packets * tcp->common.packet});
 }
 
-// From which replica of `host` to which of `to`.
+// Replicas send to one host, or one host to replicas, or replicas to as many others one to one.
 bool check_replicas(const HostSet& host, const HostSet& to, Mark at, config::Problems& problems) {
-  if (to.replicas && !host.replicas) {
-    problems.error(at, fmt::format("there are {} hosts `{}` and one sender; name one, like `{}#1`", to.count,
-                                   to.name, to.name));
-  } else if (to.replicas && to.count != host.count) {
-    problems.error(at, fmt::format("{} `{}` cannot send to {} `{}` one to one", host.count, host.name,
-                                   to.count, to.name));
-  } else {
-    return true;
-  }
+  if (!host.replicas || !to.replicas || host.count == to.count) return true;
+  problems.error(
+      at, fmt::format("{} `{}` cannot send to {} `{}` one to one", host.count, host.name, to.count, to.name));
   return false;
 }
 
@@ -84,11 +78,11 @@ bool check_pair(const LabSender& s, const Places& at, ScenarioDraft& draft) {
 
 void add_senders(const LabSender& like, const HostSet& host, const HostSet& to, const Places& at,
                  ScenarioDraft& draft) {
-  for (std::size_t k = 0; k < host.count; ++k) {
+  for (std::size_t k = 0; k < std::max(host.count, to.count); ++k) {
     LabSender s = like;
-    s.host = host.first + k;
+    s.host = host.first + (host.replicas ? k : 0);
     s.to = to.first + (to.replicas ? k : 0);
-    if (host.replicas) s.sender.name += fmt::format("#{}", k + 1);
+    if (host.replicas || to.replicas) s.sender.name += fmt::format("#{}", k + 1);
     if (const auto mtu = mtu_of(s.to, draft)) s.sink.mtu = *mtu;
     if (!check_pair(s, at, draft) || draft.scenario.senders.size() > kMaxFlows) return;
     draft.scenario.senders.push_back(std::move(s));

@@ -70,7 +70,7 @@ struct RouteChange {
 
 struct LabSender {
   // Name, protocol, flows, start, stop, target, parameters, and `to_port` (0: the lab takes one); its port
-  // and address are not used. Of a replicated host there is one for each replica, named `f#2`.
+  // and address are not used. From or to replicas there is one for each of them, named `f#2`.
   config::Sender sender;
   std::size_t host = 0, to = 0;  // indices into hosts
   // `ack: every | delayed` (default every, as the papers), `in: [AF11]`; the window is never less than the
