@@ -61,18 +61,31 @@ struct PrecedenceResult {
 
 struct QueueResult {
   std::string router, port, queue;
+  // Where the queue is that of an interface; of a template's the template. Empty: it is the port's own.
+  std::string interface = {}, definition = {};
   // Over the measured interval; a queue without precedences counts in `out`.
   std::array<PrecedenceResult, kPrecedences> by_precedence;
   double average_in_mean = 0,
-         average_total_mean = 0;  // packets: RIO's averages, sampled; without RIO the instantaneous depth
+         average_total_mean =
+             0;  // packets: RIO's averages, sampled; without RIO, and of interfaces, the instantaneous depth
   double utilisation =
       0;  // of the port's rate (its shaper, else its link), by this class; 0 where neither is known
-  double rate_bps = 0;  // that rate
+  double rate_bps = 0;  // that rate; of an interface its shaper's
+  double departed_bps = 0;
   struct Thresholds {
     double in_min = 0, in_max = 0, out_min = 0, out_max = 0;
   };
   std::optional<Thresholds> thresholds;  // RIO's
   Series average_in_series, average_total_series;
+};
+
+// Interfaces that share a port, or the part of it that their group has.
+struct GroupResult {
+  std::string router, port, group;  // group empty: what stands beside the groups, the port's own queues too
+  std::uint64_t interfaces = 0, sending = 0;  // sending: in the measured interval
+  double limit_bps = 0;                       // of its shaper; 0: none
+  double departed_bps = 0;
+  std::optional<double> jain;  // Jain's index of what those that sent got, divided by their weights
 };
 
 struct DomainResult {
@@ -104,7 +117,8 @@ struct RunResult {
   std::uint64_t events = 0;  // of the loop
   std::uint64_t hops = 0;    // packets through one router or link
   std::vector<FlowResult> flows;
-  std::vector<QueueResult> queues;  // of ports that have `queues`
+  std::vector<QueueResult> queues;  // of ports that have `queues`, and of their interfaces that have
+  std::vector<GroupResult> groups;  // of ports whose interfaces have queues or shapers of their own
   std::vector<DomainResult> domains;
   std::vector<AggregateResult> aggregates;
   // By router (and "links"), by reason; whole run.

@@ -65,31 +65,13 @@ std::vector<Named<Flow>> rows_of(const RunResult& run) {
   return rows;
 }
 
-// The flows of one sender of the file, from the front.
-std::span<const Line<Flow>> first_stem(std::span<const Line<Flow>> lines) {
-  const std::string stem = stem_of(lines[0].names[0]);
-  const auto other =
-      std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return stem_of(l.names[0]) != stem; });
-  return lines.first(static_cast<std::size_t>(other - lines.begin()));
-}
-
 std::string title_of(std::span<const Line<Flow>> lines) {
   if (lines.size() == 1) return lines[0].names[0];
   return fmt::format("{} x {}", stem_of(lines[0].names[0]), lines.size());
 }
 
-// Calls f with the flows of each row: one, or all of a stem.
-template <class F>
-void for_each_row(std::span<const Line<Flow>> left, std::size_t rows_per_stem, F&& f) {
-  while (!left.empty()) {
-    const auto stem = first_stem(left);
-    left = left.subspan(stem.size());
-    if (stem.size() > rows_per_stem) {
-      f(stem);
-    } else {
-      for (const auto& line : stem) f(std::span(&line, 1));
-    }
-  }
+bool of_one_sender(const Line<Flow>& a, const Line<Flow>& b) {
+  return stem_of(a.names[0]) == stem_of(b.names[0]);
 }
 
 std::string cell_of(const Column<Flow>& column, std::span<const Line<Flow>> row) {
@@ -103,13 +85,17 @@ ResultTable flow_table(std::span<const RunResult> runs, std::size_t rows_per_ste
   const auto columns = used(flow_columns(), lines);
   ResultTable table{"Flows", {{"flow"}, {"protocol"}}, {}};
   for (const auto& c : columns) table.columns.push_back({c.title, true});
+  const std::size_t jain = table.columns.size();
+  table.columns.push_back({"Jain", true});
   table.columns.push_back({"promise"});
-  for_each_row(lines, rows_per_stem, [&](std::span<const Line<Flow>> row) {
+  for_each_row<Flow>(lines, of_one_sender, rows_per_stem, [&](std::span<const Line<Flow>> row) {
     std::vector<std::string> cells{title_of(row), row[0].names[1]};
     for (const auto& c : columns) cells.push_back(cell_of(c, row));
+    cells.push_back(jain_cell<Flow>(row, [](const Flow& f) { return f->delivered_bps; }));
     cells.push_back(verdict(row));
     table.rows.push_back(std::move(cells));
   });
+  drop_if_empty(table, jain);
   return table;
 }
 
@@ -117,7 +103,7 @@ ResultTable delivered_over_seeds(std::span<const RunResult> runs, std::size_t ro
   const auto lines = lines_of<Flow>(runs, rows_of);
   ResultTable table{"Delivered, over the seeds", {{"flow"}}, {}};
   for (const char* title : {"mean", "sd", "least", "greatest"}) table.columns.push_back({title, true});
-  for_each_row(lines, rows_per_stem, [&](std::span<const Line<Flow>> row) {
+  for_each_row<Flow>(lines, of_one_sender, rows_per_stem, [&](std::span<const Line<Flow>> row) {
     std::vector<double> values;
     for (const auto& line : row) {
       for (const auto& flow : line.runs) {

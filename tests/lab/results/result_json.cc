@@ -69,15 +69,29 @@ Json row(const PrecedenceResult& p) {
 }
 
 Json row(const QueueResult& q) {
-  return {{"router", q.router},
-          {"port", q.port},
-          {"queue", q.queue},
-          {name(Precedence::in), row(q.by_precedence[index(Precedence::in)])},
-          {name(Precedence::out), row(q.by_precedence[index(Precedence::out)])},
-          {"average_in_mean", packets(q.average_in_mean)},
-          {"average_total_mean", packets(q.average_total_mean)},
-          {"utilisation", ratio(q.utilisation)},
-          {"rate_bps", bits(q.rate_bps)}};
+  Json json = {{"router", q.router},
+               {"port", q.port},
+               {"queue", q.queue},
+               {name(Precedence::in), row(q.by_precedence[index(Precedence::in)])},
+               {name(Precedence::out), row(q.by_precedence[index(Precedence::out)])},
+               {"average_in_mean", packets(q.average_in_mean)},
+               {"average_total_mean", packets(q.average_total_mean)},
+               {"utilisation", ratio(q.utilisation)},
+               {"rate_bps", bits(q.rate_bps)},
+               {"departed_bps", bits(q.departed_bps)}};
+  if (!q.interface.empty()) json["interface"] = q.interface;
+  return json;
+}
+
+Json row(const GroupResult& g) {
+  return {{"router", g.router},
+          {"port", g.port},
+          {"group", g.group},
+          {"interfaces", g.interfaces},
+          {"sending", g.sending},
+          {"limit_bps", bits(g.limit_bps)},
+          {"departed_bps", bits(g.departed_bps)},
+          {"jain", or_null(g.jain, ratio)}};
 }
 
 Json row(const DomainResult& d) {
@@ -153,6 +167,7 @@ Json to_json(const RunResult& run) {
                {"measure_s", {seconds(run.measure_from_s), seconds(run.measure_to_s)}},
                {"drops", counts(run.drops)},
                {"signals", counts(run.signals)}};
+  if (!run.groups.empty()) json["groups"] = rows(run.groups);
   if (run.interrupted) json["interrupted"] = true;
   return json;
 }

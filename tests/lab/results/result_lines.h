@@ -128,6 +128,46 @@ std::string cell(const Column<Row>& column, std::span<const Line<Row>> lines) {
   return text;
 }
 
+// Jain's index over the lines, of each run; nothing of one line.
+template <class Row>
+std::string jain_cell(std::span<const Line<Row>> lines, const std::function<double(const Row&)>& got) {
+  if (lines.size() == 1) return "";
+  std::vector<Value> of_runs;
+  for (std::size_t run = 0; run < lines[0].runs.size(); ++run) {
+    std::vector<double> values;
+    for (const auto& line : lines) {
+      if (line.runs[run]) values.push_back(got(*line.runs[run]));
+    }
+    of_runs.push_back(values.empty() ? Value() : Value(jain_index(values)));
+  }
+  return spread(Quantity::number, of_runs);
+}
+
+// Leaves out a column that says nothing.
+inline void drop_if_empty(ResultTable& table, std::size_t column) {
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  if (std::ranges::any_of(table.rows, [&](const auto& row) { return !row[column].empty(); })) return;
+  table.columns.erase(table.columns.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+}
+
+// Calls f with the lines of each row: one, or those in a row of which alike(first, other) if they are more
+// than `rows_per_stem`.
+template <class Row, class Alike, class F>
+void for_each_row(std::span<const Line<Row>> left, Alike alike, std::size_t rows_per_stem, F&& f) {
+  while (!left.empty()) {
+    const auto other =
+        std::find_if(left.begin(), left.end(), [&](const auto& l) { return !alike(left[0], l); });
+    const auto stem = left.first(static_cast<std::size_t>(other - left.begin()));
+    left = left.subspan(stem.size());
+    if (stem.size() > rows_per_stem) {
+      f(stem);
+    } else {
+      for (const auto& line : stem) f(std::span(&line, 1));
+    }
+  }
+}
+
 // A row for each line.
 template <class Row>
 ResultTable table_of(std::string title, std::vector<ResultTable::Column> names,

@@ -26,6 +26,7 @@ PrecedenceResult sum(const PrecedenceResult& a, const PrecedenceResult& b) {
 std::vector<Named<QueueRow>> queue_rows(const RunResult& run) {
   std::vector<Named<QueueRow>> rows;
   for (const auto& q : run.queues) {
+    if (!q.interface.empty()) continue;
     const std::string queue = full_name(q);
     const auto& [in, out] = q.by_precedence;
     // A queue without precedences has only the sum.
@@ -60,6 +61,69 @@ ResultTable queue_table(Runs runs) {
        {"dropped", Quantity::share, drop_share},
        {"average", Quantity::number, [](const QueueRow& q) { return q.average; }},
        {"utilisation", Quantity::share, [](const QueueRow& q) { return q.utilisation; }}});
+}
+
+// A row for each class of an interface, or for that of all of a template's interfaces.
+ResultTable interface_table(Runs runs, std::size_t rows_per_stem) {
+  using Row = const QueueResult*;
+  const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
+    std::vector<Named<Row>> rows;
+    for (const auto& q : run.queues)
+      if (!q.interface.empty()) rows.push_back({{q.router + '.' + q.interface, q.queue}, &q});
+    return rows;
+  });
+  const auto of_both = [](std::uint64_t PrecedenceResult::*member) {
+    return [member](const Row& q) {
+      return Value(static_cast<double>(q->by_precedence[0].*member + q->by_precedence[1].*member));
+    };
+  };
+  const std::vector<Column<Row>> all{
+      {"arrivals", Quantity::count, of_both(&PrecedenceResult::arrivals)},
+      {"early drops", Quantity::count, of_both(&PrecedenceResult::early_drops), true},
+      {"forced", Quantity::count, of_both(&PrecedenceResult::forced_drops), true},
+      {"overflow", Quantity::count, of_both(&PrecedenceResult::overflow_drops)},
+      {"marked", Quantity::count, of_both(&PrecedenceResult::marked), true},
+      {"depth", Quantity::number, field(&QueueResult::average_total_mean)},
+      {"departed", Quantity::rate, field(&QueueResult::departed_bps)},
+      {"shaper", Quantity::rate, [](const Row& q) { return unless_zero(q->rate_bps); }}};
+  const auto columns = used(all, lines);
+  ResultTable table{"Queues of interfaces", {{"interface"}, {"queue"}}, {}};
+  for (const auto& c : columns) table.columns.push_back({c.title, true});
+  table.columns.push_back({"Jain", true});
+  const auto alike = [](const Line<Row>& a, const Line<Row>& b) {
+    return a.any()->router == b.any()->router && a.any()->definition == b.any()->definition &&
+           a.names[1] == b.names[1];
+  };
+  for_each_row<Row>(lines, alike, rows_per_stem, [&](std::span<const Line<Row>> row) {
+    const QueueResult& first = *row[0].any();
+    std::vector<std::string> cells = row[0].names;
+    if (row.size() > 1) cells[0] = fmt::format("{}.{} x {}", first.router, first.definition, row.size());
+    for (const auto& c : columns) cells.push_back(row.size() == 1 ? cell(c, row[0]) : cell(c, row));
+    cells.push_back(jain_cell<Row>(row, [](const Row& q) { return q->departed_bps; }));
+    table.rows.push_back(std::move(cells));
+  });
+  drop_if_empty(table, table.columns.size() - 1);
+  return table;
+}
+
+ResultTable group_table(Runs runs) {
+  using Row = const GroupResult*;
+  const auto lines = lines_of<Row>(runs, [](const RunResult& run) {
+    std::vector<Named<Row>> rows;
+    for (const auto& g : run.groups)
+      if (g.sending > 0)
+        rows.push_back({{g.router + '.' + g.port, g.group.empty() ? "(no group)" : g.group}, &g});
+    return rows;
+  });
+  const auto number = [](std::uint64_t GroupResult::*member) {
+    return [member](const Row& g) { return Value(static_cast<double>(g->*member)); };
+  };
+  return table_of<Row>("Groups", {{"port"}, {"group"}}, lines,
+                       {{"interfaces", Quantity::count, number(&GroupResult::interfaces)},
+                        {"sending", Quantity::count, number(&GroupResult::sending)},
+                        {"departed", Quantity::rate, field(&GroupResult::departed_bps)},
+                        {"shaper", Quantity::rate, [](const Row& g) { return unless_zero(g->limit_bps); }},
+                        {"Jain", Quantity::number, field(&GroupResult::jain)}});
 }
 
 ResultTable domain_table(Runs runs) {
@@ -138,7 +202,8 @@ std::string stem_of(const std::string& name) {
 
 std::vector<ResultTable> result_tables(Runs runs, std::size_t rows_per_stem) {
   std::vector<ResultTable> tables{flow_table(runs, rows_per_stem)};
-  for (auto& table : {queue_table(runs), domain_table(runs), aggregate_table(runs),
+  for (auto& table : {queue_table(runs), interface_table(runs, rows_per_stem), group_table(runs),
+                      domain_table(runs), aggregate_table(runs),
                       count_table(runs, "Congestion signals, whole run", "result", &RunResult::signals),
                       count_table(runs, "Drops, whole run", "reason", &RunResult::drops)}) {
     if (!table.rows.empty()) tables.push_back(table);

@@ -35,8 +35,9 @@ struct ResultTable {
   std::vector<std::vector<std::string>> rows;
 };
 
-// Flows, and where there are any: queues, domains, aggregates, drops. Values are those of spread.h. More than
-// `rows_per_stem` flows of one stem share a row: "least / mean / greatest" of their means over the seeds.
+// Flows, and where there are any: queues, those of interfaces, groups, domains, aggregates, drops. Values are
+// those of spread.h. More than `rows_per_stem` flows of one stem, or interfaces of one template, share a row:
+// "least / mean / greatest" of their means over the seeds, and Jain's index of what they got.
 std::vector<ResultTable> result_tables(std::span<const RunResult> runs, std::size_t rows_per_stem);
 
 }  // namespace surety::lab

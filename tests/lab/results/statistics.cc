@@ -98,11 +98,18 @@ Summary summary_of(std::span<const double> values) {
   return s;
 }
 
+double jain_index(std::span<const double> values) {
+  double sum = 0, squares = 0;
+  for (const double v : values) sum += v, squares += v * v;
+  return squares > 0 ? sum * sum / (static_cast<double>(values.size()) * squares) : 1;
+}
+
 Json summarize(std::span<const RunResult> runs) {
   std::vector<Json> all;
   for (const auto& run : runs) all.push_back(to_json(run));
   Json statistics = Json::object();
   for (const char* table : kTables) statistics[table] = summary_table(all, table);
+  if (!all.empty() && all.front().contains("groups")) statistics["groups"] = summary_table(all, "groups");
   return {{"scenario", runs.empty() ? "" : runs.front().scenario},
           {"seeds", runs.size()},
           {"statistics", std::move(statistics)}};

@@ -17,6 +17,9 @@ struct Summary {
 };
 Summary summary_of(std::span<const double> values);
 
+// Jain's index: 1 where all are alike, 1/n where one has everything. Not of nothing.
+double jain_index(std::span<const double> values);
+
 // {"scenario", "seeds": N, "statistics": {"flows", "queues", "domains", "aggregates"}}:
 // the rows of to_json() with {"mean", "sd", "min", "max", "n"} in place of every number.
 // Nulls are left out, n says how many values there were; without any the four are null.

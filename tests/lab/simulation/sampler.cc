@@ -26,14 +26,16 @@ Sampler::Sampler(Network& network)
       to_(Network::kZero + scenario_.measure.to),
       next_tick_(Network::kZero),
       tick_(scenario_.sample / kTicks),
-      flows_(network.plan().flows().size()) {
+      flows_(network.plan().flows().size()),
+      shares_(network) {
   network.recorder().measure(from_, to_);
   for (std::size_t r = 0; r < network.routers(); ++r) {
     const RouterDriver& router = network.router(r);
     const Snapshot& snapshot = router.snapshot();
     for (std::size_t p = 0; p < router.ports(); ++p) {
       if (router.egress(p).plain() != nullptr) continue;
-      for (std::size_t c = 0; c < router.egress(p).scheduler().classes(); ++c) {
+      // With queues below the port, its own are among those.
+      for (std::size_t c = 0; !router.egress(p).tree() && c < router.egress(p).scheduler().classes(); ++c) {
         QueueWatch& q = queues_.emplace_back();
         q.router = r, q.port = p, q.class_index = c;
       }
@@ -86,6 +88,7 @@ void Sampler::mark(bool end) {
   for (QueueWatch& q : queues_)
     for (const Precedence p : {Precedence::in, Precedence::out})
       (end ? q.at_end : q.at_begin)[index(p)] = queue(q).counters(p);
+  shares_.mark(end);
   network_.update_contracts();
   for (std::uint32_t f = 0; f < flows_.size(); ++f)
     if (const auto c = network_.contracts().contract(f))
@@ -120,6 +123,7 @@ void Sampler::watch_averages() {
   for (AggregateWatch& w : aggregates_) watch_tokens(w);
   if (!measuring()) return;
   ++measured_ticks_;
+  shares_.tick();
   for (auto& [key, w] : remotes_) {
     w.mean.add(w.now.value());
     w.least = std::min(w.least, w.now.value());
@@ -211,6 +215,7 @@ void Sampler::finish(RunResult& result) {
   flow_results(result);
   drop_results(result);
   queue_results(result);
+  shares_.results(result, std::max(result.measure_to_s - result.measure_from_s, 1e-9));
   domain_results(result);
   remote_results(result);
   aggregate_results(result);

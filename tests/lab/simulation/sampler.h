@@ -9,6 +9,7 @@
 
 #include "tests/lab/results/result.h"
 #include "tests/lab/simulation/network.h"
+#include "tests/lab/simulation/share_watch.h"
 
 namespace surety::lab {
 
@@ -103,6 +104,7 @@ class Sampler {
   std::vector<FlowWatch> flows_;
   Recorder::Drops drops_begin_, drops_end_;  // at the ends of the measured interval
   std::vector<QueueWatch> queues_;
+  ShareWatch shares_;
   std::vector<DomainWatch> domains_;
   std::map<RemoteKey, RemoteWatch> remotes_;
   std::uint64_t measured_ticks_ = 0;

@@ -13,12 +13,6 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-PrecedenceResult difference(const QueueCounters& end, const QueueCounters& begin) {
-  return {end.arrivals - begin.arrivals, end.early_drops - begin.early_drops,
-          end.forced_drops - begin.forced_drops, end.overflow_drops - begin.overflow_drops,
-          end.ecn_marks - begin.ecn_marks};
-}
-
 // What the application of a sender gives it on average; 0: without end.
 double offered(const config::Sender& s) {
   if (const auto* dccp = std::get_if<endpoints::DccpParams>(&s.params))
@@ -110,7 +104,8 @@ void Sampler::queue_results(RunResult& result) {
       r.rate_bps = static_cast<double>(port.shaper.rate->bits_per_second());
     else if (lines.size() == 1)
       r.rate_bps = network_.line(lines.front()).rate_bps();
-    if (r.rate_bps > 0) r.utilisation = 8 * static_cast<double>(bytes) / measured / r.rate_bps;
+    r.departed_bps = 8 * static_cast<double>(bytes) / measured;
+    if (r.rate_bps > 0) r.utilisation = r.departed_bps / r.rate_bps;
     if (const auto& rio = c.scheduling.queue.rio)
       r.thresholds = {rio->in.min, rio->in.max, rio->out.min, rio->out.max};
     r.average_in_series = std::move(q.in_series);

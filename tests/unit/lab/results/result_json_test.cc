@@ -33,7 +33,7 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
       R"("queues":[{"router":"core","port":"out","queue":"assured",)"
       R"("in":{"arrivals":1000,"early_drops":2,"forced_drops":0,"overflow_drops":0,"marked":0},)"
       R"("out":{"arrivals":500,"early_drops":30,"forced_drops":4,"overflow_drops":1,"marked":0},)"
-      R"("average_in_mean":11.25,"average_total_mean":15.0,"utilisation":0.997,"rate_bps":1000000}],)"
+      R"("average_in_mean":11.25,"average_total_mean":15.0,"utilisation":0.997,"rate_bps":1000000,"departed_bps":0}],)"
       R"("domains":[{"router":"core","port":"out","queue":"assured","alpha_mean":0.21,"alpha_min":0.04,)"
       R"("alpha_last":0.18,"at":"edge","applied":true}],)"
       R"("aggregates":[{"name":"gold","tpr_bps":700000,"lambda_in_bps":500000,"lambda_out_bps":200000,)"
@@ -59,6 +59,18 @@ TEST(ResultJson, OfNothingHasEmptyTables) {
     EXPECT_EQ(json[table], Json::array()) << table;
   EXPECT_EQ(json["drops"], Json::object());
   EXPECT_EQ(json["signals"], Json::object());
+}
+
+TEST(ResultJson, HasInterfacesAndGroupsWhereThereAre) {
+  RunResult r = test::sample_run();
+  EXPECT_FALSE(to_json(r).contains("groups"));
+  EXPECT_FALSE(to_json(r)["queues"][0].contains("interface"));
+  r.queues[0].interface = "homes.7";
+  r.groups = {{"core", "out", "street", 9, 8, 20'000, 10'000, 0.925}};
+  EXPECT_EQ(to_json(r)["queues"][0]["interface"], "homes.7");
+  EXPECT_EQ(to_json(r)["groups"].dump(),
+            R"([{"router":"core","port":"out","group":"street","interfaces":9,"sending":8,)"
+            R"("limit_bps":20000,"departed_bps":10000,"jain":0.925}])");
 }
 
 TEST(ResultJson, HasSeriesWhenAsked) {

@@ -112,12 +112,50 @@ TEST(ResultText, ManyFlowsOfOneSenderShareARow) {
   EXPECT_EQ(text_of({flows_only(flows)}), R"(s, 0 s, seed 1
 
 Flows
-flow      protocol    target                            delivered                              goodput  to target  promise
-bulk x 9  udp       1 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s      never  kept 7 of 9
+flow      protocol    target                            delivered                              goodput  to target    Jain  promise
+bulk x 9  udp       1 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s      never  0.9993  kept 7 of 9
 lone      udp                                             5 bit/s                              5 bit/s
 )");
   flows.erase(flows.begin());
   EXPECT_THAT(text_of({flows_only(flows)}), HasSubstr("\nbulk#9 "));
+}
+
+QueueResult of_interface(const std::string& interface, const std::string& definition, double departed_bps) {
+  QueueResult q;
+  q.router = "r";
+  q.port = "p";
+  q.queue = "data";
+  q.interface = interface;
+  q.definition = definition;
+  q.by_precedence[index(Precedence::out)] = {10, 0, 0, 1, 0};
+  q.average_total_mean = 2;
+  q.departed_bps = departed_bps;
+  return q;
+}
+
+TEST(ResultText, InterfacesOfATemplateShareARow) {
+  RunResult r = flows_only({});
+  for (int i = 1; i <= 9; ++i)
+    r.queues.push_back(of_interface("homes." + std::to_string(i), "homes", i < 9 ? 1000 : 2000));
+  r.queues.push_back(of_interface("acme", "acme", 500));
+  r.queues.back().rate_bps = 1000;
+  GroupResult g{"r", "p", "street", 9, 9, 20'000, 10'000, 0.925926};
+  r.groups = {g, {"r", "p", "", 1, 1, 0, 500, 1.0}, {"r", "q", "", 1, 0, 0, 0, {}}};
+  EXPECT_THAT(text_of({r}), HasSubstr(R"(
+Queues of interfaces
+interface    queue  arrivals  overflow  depth                            departed    shaper    Jain
+r.homes x 9  data         10         1      2  1 kbit/s / 1.111 kbit/s / 2 kbit/s            0.9259
+r.acme       data         10         1      2                           500 bit/s  1 kbit/s
+
+Groups
+port  group       interfaces  sending   departed     shaper    Jain
+r.p   street               9        9  10 kbit/s  20 kbit/s  0.9259
+r.p   (no group)           1        1  500 bit/s                  1
+)"));
+  EXPECT_THAT(text_of({r}), Not(HasSubstr("\nQueues\n")));
+  r.queues.erase(r.queues.begin());
+  EXPECT_THAT(text_of({r}), HasSubstr("\nr.homes.9 "));
+  EXPECT_THAT(text_of({r}), HasSubstr("departed    shaper\n"));
 }
 
 TEST(ResultText, SaysWhatWasMeasuredAndWhetherItWasInterrupted) {

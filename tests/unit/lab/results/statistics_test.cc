@@ -10,6 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+TEST(Statistics, JainsIndexIsOneWhereAllAreAlike) {
+  EXPECT_EQ(jain_index(std::vector{3.0, 3.0, 3.0}), 1);
+  EXPECT_DOUBLE_EQ(jain_index(std::vector{1.0, 0.0, 0.0, 0.0}), 0.25);
+  EXPECT_DOUBLE_EQ(jain_index(std::vector{1.0, 2.0}), 0.9);
+  EXPECT_EQ(jain_index(std::vector{0.0, 0.0}), 1);
+}
+
 TEST(Statistics, OfNothingIsZero) {
   const Summary s = summary_of({});
   EXPECT_EQ(s.n, 0u);
