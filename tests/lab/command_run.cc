@@ -83,8 +83,12 @@ void simulate(std::span<const Job> jobs, RunPrinter& printer, const RunCommand& 
 int run_points(const RunCommand& command, std::span<const Point> points) {
   const Interrupt interrupt;
   std::uint16_t longest = kLongestPacket;
-  for (const Point& p : points) longest = std::max(longest, longest_packet(p.scenario));
-  start_dpdk(command.threads, longest);
+  std::uint32_t packets = kPoolPackets;
+  for (const Point& p : points) {
+    longest = std::max(longest, longest_packet(p.scenario));
+    packets = std::max(packets, pool_packets(p.scenario));
+  }
+  start_dpdk(command.threads, longest, packets);
   auto jobs = make_jobs(points, command);
   if (!command.report.empty()) make_directory(command.report);
   Capture capture(command, points, jobs);

@@ -37,13 +37,13 @@ std::uint16_t data_room(std::uint16_t longest_packet) {
 }
 
 // No buffer crosses a page, unless it is larger than one.
-std::uint64_t pool_bytes(std::uint16_t longest_packet) {
+std::uint64_t pool_bytes(std::uint16_t longest_packet, std::uint32_t packets) {
   const std::uint64_t buffer =
       RTE_ALIGN(sizeof(rte_mempool_objhdr) + sizeof(rte_mbuf) + kNoteBytes + data_room(longest_packet), 64) +
       64;
   const std::uint64_t share =
       buffer < kPage ? kPage / (kPage / buffer) : (buffer + kPage - 1) / kPage * kPage;
-  return kPoolPackets * share;
+  return packets * share;
 }
 
 // EAL makes a directory whatever it is told, in a place that all users share by default and that belongs to
@@ -82,12 +82,12 @@ unsigned default_threads() {
   return std::clamp(static_cast<unsigned>(usable_cores().size()), 1u, kMaxThreads);
 }
 
-void start_dpdk(unsigned pools, std::uint16_t longest_packet) {
+void start_dpdk(unsigned pools, std::uint16_t longest_packet, std::uint32_t packets) {
   static bool started = false;
   if (started) return;
   if (pools == 0) pools = default_threads();
   const std::uint64_t bytes =
-      Fib::memory_bytes(HostRoutes::kMaxAddresses) + pools * pool_bytes(longest_packet) + kOther;
+      Fib::memory_bytes(HostRoutes::kMaxAddresses) + pools * pool_bytes(longest_packet, packets) + kOther;
   static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
   // One thread of EAL's that may use all cores: it pins none, and threads that it makes later inherit that.
   kept = {"surety-lab",

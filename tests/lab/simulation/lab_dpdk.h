@@ -30,8 +30,9 @@ unsigned default_threads();
 
 // Before anything else of the lab; later calls do nothing. Quiet unless it fails, leaves no file behind, and
 // the calling thread may use the same cores as before. Reserves memory for so many packet pools (0:
-// default_threads()) with packets of that length, and for routing tables. Throws DpdkError.
-void start_dpdk(unsigned pools = 0, std::uint16_t longest_packet = kLongestPacket);
+// default_threads()) with so many packets of that length, and for routing tables. Throws DpdkError.
+void start_dpdk(unsigned pools = 0, std::uint16_t longest_packet = kLongestPacket,
+                std::uint32_t packets = kPoolPackets);
 
 // The packet buffers of one thread: the one that makes it, which also ends it. Makes the thread known to DPDK
 // while it lives. Made in portions when they are needed, up to `packets`; what was freed last is used next,

@@ -16,6 +16,7 @@ class Batch {
       : jobs_(jobs), options_(options), results_(jobs.size()), parts_(jobs.size()) {
     for (const Job& job : jobs) {
       longest_ = std::max(longest_, longest_packet(scenario_of(*job.plan)));
+      packets_ = std::max(packets_, pool_packets(scenario_of(*job.plan)));
       total_ += weight(job);
     }
   }
@@ -25,7 +26,7 @@ class Batch {
     std::optional<PacketPool> pool;
     while (const auto job = begin()) {
       try {
-        if (!pool) pool.emplace(kPoolPackets, longest_);
+        if (!pool) pool.emplace(packets_, longest_);
         end(*job, run_one(*job, *pool));
       } catch (...) {
         fail(*job, std::current_exception());
@@ -100,6 +101,7 @@ class Batch {
   std::span<const Job> jobs_;
   const RunnerOptions& options_;
   std::uint16_t longest_ = kLongestPacket;
+  std::uint32_t packets_ = kPoolPackets;
   double total_ = 0, done_ = 0;  // simulated seconds
   std::mutex mutex_;
   std::size_t begun_ = 0, next_ = 0;  // jobs that a thread has taken; handed over
@@ -115,6 +117,11 @@ std::uint16_t longest_packet(const Scenario& scenario) {
   std::uint64_t longest = kLongestPacket;
   for (const auto& s : scenario.senders) longest = std::max(longest, s.sender.common().packet.count());
   return static_cast<std::uint16_t>(longest);  // endpoints::kMaxPacket at most
+}
+
+std::uint32_t pool_packets(const Scenario& scenario) {
+  constexpr std::uint32_t kEach = 40;
+  return std::max(kPoolPackets, kEach * static_cast<std::uint32_t>(scenario.hosts.size()));
 }
 
 void run_jobs(std::span<const Job> jobs, const RunnerOptions& options) {

@@ -36,5 +36,7 @@ void run_jobs(std::span<const Job> jobs, const RunnerOptions& options);
 
 // The length of the longest IP packet that the scenario's senders make; at least kLongestPacket.
 std::uint16_t longest_packet(const Scenario& scenario);
+// How many packets may be on the way at one time: at least kPoolPackets, and more where there are many hosts.
+std::uint32_t pool_packets(const Scenario& scenario);
 
 }  // namespace surety::lab

@@ -193,6 +193,13 @@ TEST_F(LabRunner, PoolsHoldTheLongestPacketOfAllJobs) {
   EXPECT_GT(received[1], 0u);
 }
 
+TEST(LabPoolPackets, GrowWithTheHosts) {
+  Scenario s = scenario("1 s");
+  EXPECT_EQ(pool_packets(s), kPoolPackets);
+  s.hosts.resize(4001);
+  EXPECT_EQ(pool_packets(s), 160'040u);
+}
+
 TEST(LabLongestPacket, IsThatOfASenderOrTheUsualOne) {
   EXPECT_EQ(longest_packet(scenario("1 s")), 1500);
   EXPECT_EQ(longest_packet(scenario("1 s", "9000 B")), 9000);
