@@ -70,6 +70,13 @@ void RouterDriver::send_signals(Time now) {
       for (std::size_t i = 0; i < n; ++i) send(signals_[i], now);
 }
 
+// Congested queues of interfaces tell this router's own conditioners.
+void RouterDriver::take_notes(Time now) {
+  for (auto& e : egresses_)
+    while (const std::size_t n = e->tree() != nullptr ? e->take_notes(signals_) : 0)
+      for (std::size_t i = 0; i < n; ++i) ingress_->on_note(signals_[i], now);
+}
+
 void RouterDriver::send(const CongestionSignal& signal, Time now) {
   std::array<std::uint8_t, kMaxSignalBytes> ip;
   const std::size_t length = sender_->write(signal, now, clock_.at(now), ip);
@@ -92,6 +99,7 @@ void RouterDriver::timers(Time now) {
 // Sends what may leave, and finds out when to look again.
 void RouterDriver::serve(Time now) {
   if (sender_) send_signals(now);
+  take_notes(now);
   Time departure = kNever, timer = kNever;
   for (std::size_t p = 0; p < egresses_.size(); ++p) {
     Egress& egress = *egresses_[p];

@@ -78,6 +78,7 @@ class RouterDriver {
   };
   void timers(Time now);
   void send_signals(Time now);
+  void take_notes(Time now);
   void send(const CongestionSignal& signal, Time now);
   void serve(Time now);
   void transmit(std::size_t port, Time now);

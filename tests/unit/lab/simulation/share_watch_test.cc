@@ -77,5 +77,28 @@ senders: [{name: f, host: h, to: s, protocol: udp, rate: 1 Mbit/s}]
                   .groups.empty());
 }
 
+// As the worker does (router/dpdk/workers/signal_exchange.h).
+TEST(LabRouterDriver, TellsItsConditionersOfACongestedInterface) {
+  const RunResult run = test::run_once(R"(
+version: 1
+duration: 4 s
+routers:
+  r:
+    router: {role: border}
+    ports: {a: {trust: customer}, down: {queues: q}}
+    interfaces: {shop: {port: down, vlan: 3, shape: 2 Mbit/s, queues: q}}
+    queues: {q: [{name: x, dscp: {in: [AF11], out: [AF12, BE]}, limit: 60 packets,
+                  rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 4, max: 12, pmax: 0.1}}}]}
+    services: {csa: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 6 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}}
+    classify: [{match: {port: a}, service: csa, per: flow}]
+hosts: [{name: h, times: 2}, shop]
+links: [{between: [h, r.a], rate: 8 Mbit/s}, {between: [r.shop, shop]}]
+senders: [{name: f, host: h, to: shop, protocol: udp, rate: 4 Mbit/s, packet: 1000 B}]
+)");
+  const auto held = std::ranges::find(run.domains, "x towards shop", &DomainResult::queue);
+  ASSERT_NE(held, run.domains.end());
+  EXPECT_LT(held->alpha_min, 0.2);
+}
+
 }  // namespace
 }  // namespace surety::lab
