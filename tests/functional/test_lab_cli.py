@@ -374,8 +374,9 @@ def test_interrupted_statistics_are_of_whole_runs(scenario):
                                stderr=subprocess.PIPE)
     done = [json.loads(process.stdout.readline()) for _ in range(3)]
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    *runs, total = done + [json.loads(line) for line in out.splitlines()]
+    rest = process.stdout.readlines()  # communicate() would lose the lines that have been read ahead
+    process.communicate(timeout=60)
+    *runs, total = done + [json.loads(line) for line in rest]
     assert process.returncode == 130
     assert total["seeds"] == sum("interrupted" not in run for run in runs) >= 3
 
