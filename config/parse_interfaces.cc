@@ -99,11 +99,12 @@ void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problem
 }
 
 // How its packets leave.
-void read_sharing(MapReader& map, Interface& i, Places& places, Draft& draft) {
+void read_sharing(MapReader& map, Interface& i, const Port* port, Places& places, Draft& draft) {
   if (const Node* n = map.find("group")) {
     i.group = draft.groups.resolve(*n, "group", draft.problems);
     places.group = n->mark;
   }
+  if (port) i.shaper.overhead = port->shaper.overhead;
   read_shaper(map, i.shaper, draft.problems);
   places.shape = map.at("shape");
   read_integer(map.find("weight"), 1, kMaxShareWeight, i.weight, draft.problems);
@@ -115,11 +116,12 @@ void read_interface(const Node& node, Interface& i, Places& places, Draft& draft
   const bool port_known = read_port_of(map, i.port, draft);
   const bool tags_known = read_tags(map, i, places, draft.problems);
   places.known = port_known && tags_known;
-  read_like_port(map, i, port_known ? &draft.config.ports[i.port] : nullptr, places, draft);
+  const Port* const port = port_known ? &draft.config.ports[i.port] : nullptr;
+  read_like_port(map, i, port, places, draft);
   read_customer(map, i, draft.problems);
   read_filter_names(map, i, draft);
   read_hosts(map, i, tags_known, draft.problems);
-  read_sharing(map, i, places, draft);
+  read_sharing(map, i, port, places, draft);
 }
 
 // `taken`: by which priority.
@@ -147,6 +149,7 @@ void read_groups(const Node& node, Draft& draft) {
                    group.name = name;
                    MapReader map(value, "a group", draft.problems);
                    const bool known = read_port_of(map, group.port, draft);
+                   if (known) group.shaper.overhead = draft.config.ports[group.port].shaper.overhead;
                    read_shaper(map, group.shaper, draft.problems);
                    read_integer(map.find("weight"), 1, kMaxShareWeight, group.weight, draft.problems);
                    draft.group_places.push_back({key.mark, map.at("shape"), known});

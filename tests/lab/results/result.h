@@ -63,7 +63,7 @@ struct QueueResult {
   std::string router, port, queue;
   // Where the queue is that of an interface; of a template's the template. Empty: it is the port's own.
   std::string interface = {}, definition = {};
-  // Over the measured interval; a queue without precedences counts in `out`.
+  // Over the measured interval; a queue without precedences counts in `in`.
   std::array<PrecedenceResult, kPrecedences> by_precedence;
   double average_in_mean = 0,
          average_total_mean =

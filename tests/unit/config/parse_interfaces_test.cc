@@ -14,11 +14,12 @@ using namespace surety::literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// One customer port `a` of MTU 2000, one core port `b`, and `rest`; every diagnostic is a failure.
+// One customer port `a` of MTU 2000, one core port `b`, one that counts Ethernet, and `rest`; every
+// diagnostic is a failure.
 Config parsed(const std::string& rest) {
   const auto result = parse(
       "version: 1\nports:\n  a: {device: null, mtu: 2000}\n  b: {device: null, trust: core, addresses: "
-      "[10.2.0.1/24]}\n" +
+      "[10.2.0.1/24]}\n  c: {device: null, overhead: ethernet}\n" +
           rest,
       "f.yaml");
   for (const auto& d : result.diagnostics) ADD_FAILURE() << d.format();
@@ -140,6 +141,17 @@ TEST(ParseGroups, EveryOption) {
   EXPECT_EQ(c.groups[0].weight, 7u);
   EXPECT_FALSE(c.groups[1].shaper.rate);
   EXPECT_EQ(c.groups[1].weight, 1u);
+}
+
+// What a customer's shaper counts is what the wire that he shares carries.
+TEST(ParseInterface, CountsTheOverheadOfItsPort) {
+  const auto c = parsed(
+      "groups: {g: {port: c}}\ninterfaces: {i: {port: c, vlan: 1, group: g, shape: 1 Mbit/s},\n"
+      "  j: {port: c, vlan: 2, shape: 1 Mbit/s, overhead: 4 B}, k: {port: a, vlan: 2}}\n");
+  EXPECT_EQ(c.groups[0].shaper.overhead.per_packet, 38u);
+  EXPECT_EQ(c.interfaces[0].shaper.overhead.per_packet, 38u);
+  EXPECT_EQ(c.interfaces[1].shaper.overhead.per_packet, 4u);
+  EXPECT_EQ(c.interfaces[2].shaper.overhead.per_packet, 0u);
 }
 
 TEST(ParsePcp, BothWays) {
