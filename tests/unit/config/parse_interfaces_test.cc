@@ -14,13 +14,13 @@ using namespace surety::literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// One customer port `a` of MTU 2000, one core port `b`, one that counts Ethernet, and `rest`; every
-// diagnostic is a failure.
-Config parsed(const std::string& rest) {
+// One customer port `a` of MTU 2000, one core port `b`, more of them, and `rest`; every diagnostic is a
+// failure.
+Config parsed(const std::string& rest, const std::string& more = "") {
   const auto result = parse(
       "version: 1\nports:\n  a: {device: null, mtu: 2000}\n  b: {device: null, trust: core, addresses: "
-      "[10.2.0.1/24]}\n  c: {device: null, overhead: ethernet}\n" +
-          rest,
+      "[10.2.0.1/24]}\n" +
+          more + rest,
       "f.yaml");
   for (const auto& d : result.diagnostics) ADD_FAILURE() << d.format();
   return result.config.value_or(Config{});
@@ -147,7 +147,8 @@ TEST(ParseGroups, EveryOption) {
 TEST(ParseInterface, CountsTheOverheadOfItsPort) {
   const auto c = parsed(
       "groups: {g: {port: c}}\ninterfaces: {i: {port: c, vlan: 1, group: g, shape: 1 Mbit/s},\n"
-      "  j: {port: c, vlan: 2, shape: 1 Mbit/s, overhead: 4 B}, k: {port: a, vlan: 2}}\n");
+      "  j: {port: c, vlan: 2, shape: 1 Mbit/s, overhead: 4 B}, k: {port: a, vlan: 2}}\n",
+      "  c: {device: null, overhead: ethernet}\n");
   EXPECT_EQ(c.groups[0].shaper.overhead.per_packet, 38u);
   EXPECT_EQ(c.interfaces[0].shaper.overhead.per_packet, 38u);
   EXPECT_EQ(c.interfaces[1].shaper.overhead.per_packet, 4u);
