@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(true));
   bench
       ->add_option("--paths", options.paths,
-                   "feed, anchor, forward, csa, everything, core, access-up, access-down")
+                   "feed, anchor, forward, csa, everything, core, access-up, access-down, flat, below, "
+                   "flat-one, below-one")
       ->delimiter(',');
   bench->add_option("--families", options.families, "4, 6")->delimiter(',');
   bench->add_option("--repetitions", options.repetitions, "medians are of this many runs")

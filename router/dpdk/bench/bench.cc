@@ -38,6 +38,7 @@ StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& 
 struct Feeds {
   std::map<std::string, std::unique_ptr<BenchFeed>> made;
   static std::string kind(const std::string& path) {
+    if (has_customers(path)) return by_one(path) ? "one" : "customers";
     return path == "core" || path == "access-up" ? path : "edge";
   }
   BenchFeed& of(const std::string& path) const { return *made.at(kind(path)); }
@@ -45,7 +46,7 @@ struct Feeds {
 
 // Tags and IPv6 do not fit into the feed's 64 bytes.
 bool measurable(const std::string& path, bool v6) {
-  return !v6 || !is_access(path);
+  return !v6 || bench_interfaces(path, 1).count == 0;
 }
 
 Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traffic traffic) {

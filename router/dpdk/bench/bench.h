@@ -5,7 +5,9 @@
 // alone), `anchor` (longest prefix match and rewrite as DPDK's l3fwd does them: what ratios are taken
 // against), `forward`, `csa` (+ flow lookup, enhanced token bucket, DSCP), `everything` (+ ARD, RIO,
 // scheduler, shaper, all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million
-// routes of the lengths of the Internet's; there, `flows` are as many destinations.
+// routes of the lengths of the Internet's; there, `flows` are as many destinations. With interfaces:
+// `access-up`, `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's
+// own queues or by those below it (bench_router.h).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,8 @@ namespace surety {
 
 struct BenchOptions {
   std::vector<std::uint64_t> flows{1000, 65536, 1'000'000, 4'000'000};
-  std::vector<std::string> paths{"feed",       "anchor", "forward",   "csa",
-                                 "everything", "core",   "access-up", "access-down"};
+  std::vector<std::string> paths{"feed",      "anchor",      "forward", "csa",   "everything", "core",
+                                 "access-up", "access-down", "flat",    "below", "flat-one",   "below-one"};
   std::vector<int> families{4, 6};
   int repetitions = 9;
   int core = -1;  // the last one this process may use

@@ -14,6 +14,7 @@ namespace {
 using namespace literals;
 
 constexpr unsigned kMbufs = 8191;
+constexpr config::Dscp kOther = 18, kOtherOut = 20;  // of the second class of customers
 constexpr std::uint32_t kFirstHop = kNextHopsFixed, kHops = 16;
 
 // Of flows in a core: mostly assured, a third of it out of profile, some voice.
@@ -100,18 +101,66 @@ void add_queues(config::Port& port) {
   port.shaper.burst = 1_MB;
 }
 
-void add_interfaces(config::Config& c, std::size_t port, std::uint32_t interfaces) {
+// What customers have: data in two classes, of which RIO judges one and accepts.
+config::QueueSet customer() {
+  config::QueueSet set;
+  set.name = "customer";
+  config::QueueClass assured, other;
+  assured.scheduling.name = "assured";
+  assured.scheduling.weight = 3;
+  assured.scheduling.queue = {1000,
+                              RioParams{0.002, {400, 800, Probability(0.02)}, {200, 400, Probability(0.1)}}};
+  assured.in = {10};
+  assured.out = {12};
+  other.scheduling.name = "other";
+  other.in = {kOther};
+  other.out = {kOtherOut};
+  set.classes = {assured, other};
+  set.by_dscp.fill({1, Precedence::out});
+  set.by_dscp[10] = {0, Precedence::in};
+  set.by_dscp[12] = {0, Precedence::out};
+  set.by_dscp[kOther] = {1, Precedence::in};
+  return set;
+}
+
+PortShaperParams shaper(Rate rate) {
+  return {.rate = rate, .burst = 1_MB, .overhead = {}};
+}
+
+// A service for each of the two classes.
+void add_customers(config::Config& c, bool below) {
+  c.services[0].mark_out = 12;
+  config::Service other = c.services[0];
+  other.name = "other";
+  other.mark_in = kOther;
+  other.mark_out = kOtherOut;
+  c.services.push_back(other);
+  config::Rule rule = c.rules[0];
+  rule.match.dscp = kOther;
+  rule.service = 1;
+  c.rules.insert(c.rules.begin(), rule);
+  if (!below) return;
+  for (std::uint32_t g = 0; g < BenchInterfaces::kGroups; ++g)
+    c.groups.push_back({.name = "g" + std::to_string(g), .port = 1, .shaper = shaper(80_Gbps)});
+  for (std::size_t d = 0; d < c.interfaces.size(); ++d) {
+    c.interfaces[d].group = d % BenchInterfaces::kGroups;
+    c.interfaces[d].queues = 0;
+    c.interfaces[d].shaper = shaper(40_Gbps);
+  }
+}
+
+void add_interfaces(config::Config& c, std::size_t port, const BenchInterfaces& interfaces) {
   constexpr std::uint8_t kUdp = 17;
   config::FilterEntry permit{.permit = true, .match = {}, .name = "udp"};
   permit.match.protocol = kUdp;
   c.filters.push_back({"from-customers", {permit}});
-  for (std::uint32_t first = 0; first < interfaces; first += kInterfacesPerTag) {
+  for (std::uint32_t first = 0; first < interfaces.count; first += interfaces.per_tag) {
     config::Interface i;
-    i.name = "t" + std::to_string(bench_outer(first));
+    i.name = "t" + std::to_string(interfaces.outer(first));
     i.port = port;
-    i.vlan = static_cast<std::uint16_t>(bench_outer(first));
+    i.vlan = static_cast<std::uint16_t>(interfaces.outer(first));
     i.first_inner = 1;
-    i.last_inner = static_cast<std::uint16_t>(std::min(interfaces - first, kInterfacesPerTag));
+    i.last_inner = static_cast<std::uint16_t>(std::min(interfaces.count - first, interfaces.per_tag));
     i.trust = c.ports[port].trust;
     i.source_check = config::Port::SourceCheck::off;
     i.filter_in = 0;
@@ -121,20 +170,24 @@ void add_interfaces(config::Config& c, std::size_t port, std::uint32_t interface
 
 }  // namespace
 
-std::unique_ptr<Forwarding> BenchBed::by_interfaces(const Snapshot& snapshot, std::uint32_t interfaces) {
-  auto forwarding = std::make_unique<Forwarding>(max_routes(false), 1);
-  for (std::uint32_t i = 0; i < interfaces; ++i) {
-    const InterfaceIndex whole = snapshot.interfaces->of_definition(i / kInterfacesPerTag);
+std::shared_ptr<const Forwarding> BenchBed::by_interfaces(const Snapshot& snapshot,
+                                                          const BenchInterfaces& interfaces) {
+  std::weak_ptr<const Forwarding>& made = by_interfaces_[interfaces];
+  if (auto there = made.lock()) return there;
+  auto forwarding = std::make_shared<Forwarding>(max_routes(false), 1);
+  for (std::uint32_t i = 0; i < interfaces.count; ++i) {
+    const InterfaceIndex whole = snapshot.interfaces->of_definition(i / interfaces.per_tag);
     NextHopEntry entry{.port = 1, .state = NextHopEntry::State::ready};
     entry.destination = {{2, 0, 0, 0, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i)}};
-    entry.interface = static_cast<InterfaceIndex>(whole + bench_inner(i));
+    entry.interface = static_cast<InterfaceIndex>(whole + interfaces.inner(i));
     entry.tags = (*snapshot.interfaces)[entry.interface].tags;
     forwarding->set_next_hop(kFirstHop + i, entry);
   }
   const auto routes = edge_routes(false);
   for (std::uint32_t r = 0; r < routes.size(); ++r)
-    if (!forwarding->set_route(routes[r], RouteTarget{kFirstHop + r % interfaces, 1}))
+    if (!forwarding->set_route(routes[r], RouteTarget{kFirstHop + r % interfaces.count, 1}))
       throw std::runtime_error("no room for the benchmark's routes");
+  made = forwarding;
   return forwarding;
 }
 
@@ -147,16 +200,19 @@ config::Config bench_config(const std::string& path, std::uint32_t flows, std::s
   // nothing be roomier than a user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
   c.flow_table.idle_timeout = std::chrono::hours(1);
-  const bool everything = path == "everything" || is_access(path);
+  const bool customers = has_customers(path),
+             everything = path == "everything" || is_access(path) || customers;
   const bool core = path == "core", queues = core || everything;
   if (path == "csa" || everything) c.services.push_back(csa_service());
-  if (queues) c.queues.push_back(uplink(core));
+  if (queues) c.queues.push_back(customers ? customer() : uplink(core));
   for (std::size_t k = 0; k < pairs; ++k) {
     if (!c.services.empty()) add_flows(c, 2 * k);
     if (queues) add_queues(c.ports[2 * k + 1]);
-    if (everything) c.aggregates.push_back(ard(2 * k + 1));
+    if (everything && !customers) c.aggregates.push_back(ard(2 * k + 1));
   }
-  if (is_access(path)) add_interfaces(c, path == "access-up" ? 0 : 1, bench_interfaces(flows));
+  if (const auto interfaces = bench_interfaces(path, flows); interfaces.count > 0)
+    add_interfaces(c, path == "access-up" ? 0 : 1, interfaces);
+  if (customers) add_customers(c, is_below(path));
   return c;
 }
 
@@ -204,9 +260,21 @@ void BenchBed::add_routes(const std::vector<Prefix>& routes) {
 std::unique_ptr<BenchFeed> BenchBed::make_feed(const std::string& path, std::uint32_t flows, bool v6) const {
   const bool core = path == "core";
   const auto routes = core ? core_routes(v6) : edge_routes(v6);
-  const std::vector<config::Dscp> dscps = core ? core_dscps() : std::vector<config::Dscp>{};
-  const std::uint32_t interfaces = path == "access-up" ? bench_interfaces(flows) : 0;
-  return std::make_unique<BenchFeed>(BenchTraffic{flows, v6, ports_[0]->mac(), routes, dscps, 0, interfaces});
+  const bool customers = has_customers(path);
+  const auto interfaces = bench_interfaces(path, flows);
+  const std::vector<config::Dscp> dscps = core        ? core_dscps()
+                                          : customers ? std::vector<config::Dscp>{0, kOther}
+                                                      : std::vector<config::Dscp>{};
+  return std::make_unique<BenchFeed>(
+      BenchTraffic{.flows = flows,
+                   .v6 = v6,
+                   .destination_mac = ports_[0]->mac(),
+                   .routes = routes,
+                   .dscps = dscps,
+                   .interfaces = path == "access-up" ? interfaces : BenchInterfaces{},
+                   .spread = by_one(path) ? 1
+                             : customers  ? interfaces.count
+                                          : 0});
 }
 
 std::uint16_t BenchBed::receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,

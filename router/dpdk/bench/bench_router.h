@@ -4,12 +4,13 @@
 
 #include <rte_mempool.h>
 
-#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
+#include "router/dpdk/bench/bench_interfaces.h"
 #include "router/dpdk/bench/bench_traffic.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
@@ -19,15 +20,11 @@ namespace surety {
 
 // A configuration of pairs of null ports, the one fed and the other not, for one of the paths "forward",
 // "csa", "everything", "core"; or "access-up" and "access-down": "everything" with an interface of two tags
-// for each flow, as far as there can be, where packets come in or where they leave.
+// for each flow, as far as there can be, where packets come in or where they leave. "flat" and "below":
+// "everything" but the aggregate, of flows of two classes, each two of which leave by an interface of their
+// own; in "flat" through the port's queues, in "below" through the interface's, each with a shaper, in 8
+// groups with shapers. "flat-one" and "below-one": the same, but all leave by one of the interfaces.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1);
-
-inline bool is_access(const std::string& path) {
-  return path.starts_with("access");
-}
-constexpr std::uint32_t bench_interfaces(std::uint32_t flows) {
-  return std::min<std::uint32_t>(flows, 16 * kInterfacesPerTag);
-}
 
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
@@ -40,8 +37,10 @@ class BenchBed {
 
   std::span<const std::unique_ptr<DpdkPort>> ports() const { return ports_; }
   const Forwarding& forwarding() const { return forwarding_; }
-  // Routes as the edge has, but their next hops leave by so many interfaces of two tags.
-  static std::unique_ptr<Forwarding> by_interfaces(const Snapshot& snapshot, std::uint32_t interfaces);
+  // Routes as the edge has, but their next hops leave by these interfaces; in common as long as somebody has
+  // them, for they are large. Of all snapshots that have the interfaces.
+  std::shared_ptr<const Forwarding> by_interfaces(const Snapshot& snapshot,
+                                                  const BenchInterfaces& interfaces);
   // The traffic of a path: one destination and DSCP per flow.
   std::unique_ptr<BenchFeed> make_feed(const std::string& path, std::uint32_t flows, bool v6) const;
   // What port 0 receives from now on; it must outlive that.
@@ -59,6 +58,7 @@ class BenchBed {
   std::unique_ptr<rte_mempool, FreePool> pool_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
+  std::map<BenchInterfaces, std::weak_ptr<const Forwarding>> by_interfaces_;
   BenchFeed* feed_ = nullptr;
   const rte_eth_rxtx_callback* callback_ = nullptr;
 };

@@ -21,8 +21,9 @@ BenchSubject::BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& pa
     snapshot_ = std::make_unique<Snapshot>(bench_config(path, traffic.flows));
     WorkerOptions options;
     options.measure_stages = measure_stages;
-    if (path == "access-down")
-      forwarding_ = BenchBed::by_interfaces(*snapshot_, bench_interfaces(traffic.flows));
+    if (const auto interfaces = bench_interfaces(path, traffic.flows);
+        interfaces.count > 0 && path != "access-up")
+      forwarding_ = bed.by_interfaces(*snapshot_, interfaces);
     const Forwarding& forwarding = forwarding_ ? *forwarding_ : bed.forwarding();
     worker_ = std::make_unique<Worker>(
         WorkerEnvironment{*snapshot_, bed.ports(), forwarding.fib(), forwarding.next_hops()}, options);

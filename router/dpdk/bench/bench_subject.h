@@ -40,8 +40,8 @@ class BenchSubject {
  private:
   BenchBed& bed_;
   BenchFeed& feed_;
-  std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until the worker has taken the other over
-  std::unique_ptr<Forwarding> forwarding_;       // of its own
+  std::unique_ptr<Snapshot> before_, snapshot_;   // before_: until the worker has taken the other over
+  std::shared_ptr<const Forwarding> forwarding_;  // by interfaces
   std::unique_ptr<WorkerUpdate> update_;
   std::unique_ptr<Worker> worker_;
   std::function<std::size_t()> turn_;

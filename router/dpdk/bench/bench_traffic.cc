@@ -57,11 +57,17 @@ void make4(std::uint8_t* frame, std::uint16_t l3, std::uint32_t flow, const Pref
   put_udp(ip + 20, flow, static_cast<std::uint16_t>(kFrame4 - l3 - 20));
 }
 
-void put_tags(std::uint8_t* frame, std::uint32_t interface) {
+void put_tags(std::uint8_t* frame, const BenchInterfaces& interfaces, std::uint32_t i) {
   put16(frame + 12, 0x8100);
-  put16(frame + 14, bench_outer(interface));
+  put16(frame + 14, interfaces.outer(i));
   put16(frame + 16, 0x8100);
-  put16(frame + 18, bench_inner(interface));
+  put16(frame + 18, interfaces.inner(i));
+}
+
+// All below `size`, in an order that no cache foresees.
+std::uint32_t hop(std::uint32_t i, std::uint32_t size) {
+  constexpr std::uint64_t kPrime = 2'654'435'761;
+  return static_cast<std::uint32_t>(i * kPrime % size);
 }
 
 void make6(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
@@ -99,10 +105,13 @@ BenchFeed::BenchFeed(const BenchTraffic& t)
     std::uint8_t* frame = frames_.get()[i].bytes.data();
     std::memcpy(frame, t.destination_mac.data(), 6);
     frame[6] = 2;
-    const Prefix& route = t.routes[rng.next() % t.routes.size()];
-    const config::Dscp dscp = t.dscps.empty() ? config::Dscp{0} : t.dscps[rng.next() % t.dscps.size()];
-    const std::uint16_t l3 = t.interfaces > 0 ? 22 : 14;
-    if (t.interfaces > 0) put_tags(frame, i % t.interfaces);
+    const bool hops = t.spread > 0;
+    const Prefix& route = t.routes[hops ? hop(i, t.spread) : rng.next() % t.routes.size()];
+    config::Dscp dscp = 0;
+    if (!t.dscps.empty()) dscp = t.dscps[(hops ? i / t.spread : rng.next()) % t.dscps.size()];
+    const bool tagged = t.interfaces.count > 0;
+    const std::uint16_t l3 = tagged ? 22 : 14;
+    if (tagged) put_tags(frame, t.interfaces, i % t.interfaces.count);
     t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, l3, t.first + i, route, dscp, rng);
   }
 }

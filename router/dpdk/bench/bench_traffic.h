@@ -14,17 +14,9 @@
 #include <span>
 
 #include "config/config.h"
+#include "router/dpdk/bench/bench_interfaces.h"
 
 namespace surety {
-
-// The tags of the i-th interface.
-inline constexpr std::uint32_t kInterfacesPerTag = 4000;
-constexpr std::uint32_t bench_outer(std::uint32_t interface) {
-  return 100 + interface / kInterfacesPerTag;
-}
-constexpr std::uint32_t bench_inner(std::uint32_t interface) {
-  return 1 + interface % kInterfacesPerTag;
-}
 
 struct BenchTraffic {
   std::uint32_t flows = 1000;
@@ -33,8 +25,10 @@ struct BenchTraffic {
   std::span<const Prefix> routes;       // destinations lie in them, drawn at random; of the family
   std::span<const config::Dscp> dscps;  // drawn at random, by flow; none: BE
   std::uint32_t first = 0;              // number of the first flow
-  // Flows are of so many interfaces, each with two tags of its own (bench_router.h); 0: untagged. IPv4 only.
-  std::uint32_t interfaces = 0;
+  BenchInterfaces interfaces{};         // that flows come in by. IPv4 only
+  // Else than at random: flows have so many of the routes in an order that hops, and the DSCP changes when
+  // each has been there.
+  std::uint32_t spread = 0;
 };
 
 class BenchFeed {
