@@ -193,6 +193,7 @@ void Ingress::hand_over_vector(Time now) {
   std::array<rte_mbuf*, kVector> frames;
   std::uint32_t ports = 0;
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
+  const bool one = std::has_single_bit(ports);
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
     if (outlets_[port].owner != nullptr) {
@@ -202,15 +203,17 @@ void Ingress::hand_over_vector(Time now) {
     Egress& egress = *outlets_[port].egress;
     std::size_t n = 0;
     if (egress.plain() != nullptr) {
-      for (std::size_t i = 0; i < v_.size; ++i)
-        if (v_.egress[i] == port) frames[n++] = v_.mbuf[i];
-      egress.enqueue_plain({frames.data(), n}, now);
+      for (std::size_t i = 0; !one && i < v_.size; ++i) {
+        frames[n] = v_.mbuf[i];
+        n += v_.egress[i] == port;
+      }
+      egress.enqueue_plain(one ? std::span(v_.mbuf).first(v_.size) : std::span(frames).first(n), now);
       continue;
     }
     const std::size_t size = v_.size;
     for (std::size_t i = 0; i < size; ++i) {
       packets_[n] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
-      n += v_.egress[i] == port;
+      n += one || v_.egress[i] == port;
     }
     egress.enqueue({packets_.data(), n}, now);
   }
