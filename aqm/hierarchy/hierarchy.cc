@@ -82,16 +82,19 @@ std::size_t Hierarchy::dequeue(Time now, PortShaper& shaper, std::span<Packet> o
   return n;
 }
 
+// Interfaces one after the other as long as the group's turn lasts: it would be the front again.
 std::size_t Hierarchy::dequeue_group(LineNumber line, Plane plane, Time now, PortShaper& shaper,
                                      std::span<Packet> out) {
   GroupNode& group = group_at(line);
+  SiblingWheel& wheel = group.siblings.wheel(plane);
   Spending spending(group, root_, plane, now);
-  const LineNumber first = group.siblings.wheel(plane).front();
-  const std::size_t n =
-      dequeue_interface(first, plane, now, out, [&](std::uint32_t length, std::uint32_t bytes) {
-        shaper.sent(length);
-        return spending.spend(length, bytes) && shaper.ready();
-      });
+  std::size_t n = 0;
+  for (bool more = true; more && n < out.size() && !wheel.empty();)
+    n += dequeue_interface(wheel.front(), plane, now, out.subspan(n),
+                           [&](std::uint32_t length, std::uint32_t bytes) {
+                             shaper.sent(length);
+                             return more = spending.spend(length, bytes) && shaper.ready();
+                           });
   settle(group, line, plane, spending);
   return n;
 }
