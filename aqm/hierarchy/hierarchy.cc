@@ -36,9 +36,12 @@ std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<Arri
     arena_.prefetch(queue);
     arena_.prefetch(queue + 1);
   }
-  for (const Arrival& a : arrivals)
-    arena_.at<PooledQueue>(InterfaceNode::queue_line(line_of(a.interface), a.class_index))
-        .prefetch_end(pool_);
+  for (const Arrival& a : arrivals) {
+    const LineNumber line = line_of(a.interface);
+    const auto& queue = arena_.at<PooledQueue>(InterfaceNode::queue_line(line, a.class_index));
+    // Into an empty one a packet comes by another way: it may need its place among its siblings.
+    prefetch_line(queue.empty() ? arena_.address(line) : queue.end_of(pool_));
+  }
   std::size_t noticed = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
     const ArrivalNotice notice{static_cast<std::uint8_t>(i), admit(arrivals[i], now)};

@@ -79,9 +79,8 @@ class alignas(64) PooledQueue {
   QueueCounters counters(Precedence p) const;
   const RioState& rio() const { return rio_; }
 
-  SURETY_PREFETCHES void prefetch_end(const PacketPool& pool) const {
-    if (!empty()) pool.prefetch(chunk(end_));
-  }
+  // Where the next packet comes to, as long as that has room; not when empty.
+  const void* end_of(const PacketPool& pool) const { return &pool[chunk(end_)]; }
   SURETY_PREFETCHES void prefetch_front(const PacketPool& pool) const {
     if (!empty()) pool.prefetch(chunk(front_));
   }
