@@ -17,7 +17,11 @@ namespace surety {
   ++depth_;
   if (first) {
     node.activate(arrival.class_index);
-    if (!node.blocked) attach(line, node.plane_of(arrival.class_index));
+    const Plane plane = node.plane_of(arrival.class_index);
+    if (!node.blocked && !node.turn(plane).waits && node.ready(plane) != 0) {
+      siblings(node.parent).wheel(plane).insert(line);
+      if (node.parent != 0 && !group_at(node.parent).turn(plane).waits) attach(node.parent, plane);
+    }
   }
   return result;
 }
