@@ -72,18 +72,21 @@ SURETY_PREFETCHES void Hierarchy::prefetch_behind(const InterfaceNode& front, Pl
 
 std::size_t Hierarchy::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   wake(now);
+  SojournRun strict(sojourn_[index(Plane::strict)], now), data(sojourn_[index(Plane::data)], now);
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {
     const Plane plane = root_.wheel(Plane::strict).empty() ? Plane::data : Plane::strict;
     if (root_.wheel(plane).empty()) break;
+    SojournRun& sojourn = plane == Plane::strict ? strict : data;
     const LineNumber top = root_.wheel(plane).front();
     if (arena_.at<ShareNode>(top).is_group)
-      n += dequeue_group(top, plane, now, shaper, out.subspan(n));
+      n += dequeue_group(top, plane, now, shaper, out.subspan(n), sojourn);
     else
-      n += dequeue_interface(top, plane, now, out.subspan(n), [&](std::uint32_t length, std::uint32_t) {
-        shaper.sent(length);
-        return shaper.ready();
-      });
+      n += dequeue_interface(top, plane, now, out.subspan(n), sojourn,
+                             [&](std::uint32_t length, std::uint32_t) {
+                               shaper.sent(length);
+                               return shaper.ready();
+                             });
   }
   depth_ -= static_cast<std::uint32_t>(n);
   return n;
@@ -91,13 +94,13 @@ std::size_t Hierarchy::dequeue(Time now, PortShaper& shaper, std::span<Packet> o
 
 // Interfaces one after the other as long as the group's turn lasts: it would be the front again.
 std::size_t Hierarchy::dequeue_group(LineNumber line, Plane plane, Time now, PortShaper& shaper,
-                                     std::span<Packet> out) {
+                                     std::span<Packet> out, SojournRun& sojourn) {
   GroupNode& group = group_at(line);
   SiblingWheel& wheel = group.siblings.wheel(plane);
   Spending spending(group, root_, plane, now);
   std::size_t n = 0;
   for (bool more = true; more && n < out.size() && !wheel.empty();)
-    n += dequeue_interface(wheel.front(), plane, now, out.subspan(n),
+    n += dequeue_interface(wheel.front(), plane, now, out.subspan(n), sojourn,
                            [&](std::uint32_t length, std::uint32_t bytes) {
                              shaper.sent(length);
                              return more = spending.spend(length, bytes) && shaper.ready();
@@ -110,14 +113,13 @@ std::size_t Hierarchy::dequeue_group(LineNumber line, Plane plane, Time now, Por
 // by one. Nothing that could come before them comes up meanwhile.
 template <class More>
 std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
-                                         More more) {
+                                         SojournRun& sojourn, More more) {
   InterfaceNode& node = interface_at(line);
   prefetch_behind(node, plane);
   Spending spending(node, siblings(node.parent), plane, now);
   const std::size_t c = node.next_class(plane);
   PooledQueue& queue = node.queue(c);
   const InterfaceParams::Class& params = node.bought().of(c);
-  SojournHistogram& sojourn = sojourn_[index(plane)];
   std::size_t n = 0;
   if (plane == Plane::data) {
     std::int64_t allowance = node.class_allowance();

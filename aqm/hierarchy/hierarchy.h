@@ -153,10 +153,11 @@ class Hierarchy {
     TurnAllowance turn;
     CreditAllowance credit;
   };
-  std::size_t dequeue_group(LineNumber line, Plane plane, Time now, PortShaper& shaper,
-                            std::span<Packet> out);
+  std::size_t dequeue_group(LineNumber line, Plane plane, Time now, PortShaper& shaper, std::span<Packet> out,
+                            SojournRun& sojourn);
   template <class More>
-  std::size_t dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out, More more);
+  std::size_t dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
+                                SojournRun& sojourn, More more);
   void prefetch_behind(const InterfaceNode& front, Plane plane);
   void settle(ShareNode& node, LineNumber line, Plane plane, const Spending& spending);
   void wait_for_caps(InterfaceNode& node);

@@ -129,8 +129,9 @@ std::size_t Hierarchy::take_removed(std::span<Packet> out, Time now) {
       const auto c = static_cast<std::size_t>(std::countr_zero(node.backlog));
       for (PooledQueue& queue = node.queue(c); !queue.empty();) {
         if (n == out.size()) return n;
-        const std::size_t taken = queue.dequeue(node.bought().of(c), pool_, out.subspan(n), now,
-                                                sojourn_[index(node.plane_of(c))], [](auto) { return true; });
+        SojournRun sojourn(sojourn_[index(node.plane_of(c))], now);
+        const std::size_t taken = queue.dequeue(node.bought().of(c), pool_, out.subspan(n), now, sojourn,
+                                                [](auto) { return true; });
         removed_depth_ -= static_cast<std::uint32_t>(taken);
         n += taken;
       }

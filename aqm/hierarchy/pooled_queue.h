@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "aqm/active_queue.h"
 #include "aqm/admission.h"
@@ -19,11 +20,43 @@
 
 namespace surety {
 
+// How long packets have waited that leave at the same time: those that came together are counted together,
+// whichever queues they come from. Ticks are 256 ns; 31 bits of them are 9 minutes.
+class SojournRun {
+ public:
+  static constexpr int kTickShift = 8;
+  static std::uint32_t ticks(Time now) {
+    return static_cast<std::uint32_t>(now.time_since_epoch().count() >> kTickShift);
+  }
+
+  SojournRun(SojournHistogram& all, Time now) : all_(all), present_(ticks(now)), enqueued_(present_) {}
+  ~SojournRun() { flush(); }
+  SojournRun(const SojournRun&) = delete;
+  SojournRun& operator=(const SojournRun&) = delete;
+
+  void add(std::uint32_t enqueued) {
+    if (enqueued != enqueued_) {
+      flush();
+      enqueued_ = enqueued;
+    }
+    ++packets_;
+  }
+
+ private:
+  void flush() {
+    if (packets_ == 0) return;
+    const auto passed = static_cast<std::int32_t>(present_ - enqueued_);
+    all_.add(Duration(std::int64_t{std::max(passed, 0)} << kTickShift), std::exchange(packets_, 0));
+  }
+
+  SojournHistogram& all_;
+  std::uint32_t present_, enqueued_;
+  std::uint64_t packets_ = 0;
+};
+
 class alignas(64) PooledQueue {
  public:
   static constexpr std::uint32_t kLines = 4;
-  // How finely the time in the queue is kept: 31 bits of it, which are 9 minutes.
-  static constexpr int kTickShift = 8;
 
   PooledQueue(const InterfaceParams::Class& params, std::uint64_t seed, Time now)
       : deficit(params.quantum), rio_(seed) {
@@ -54,10 +87,10 @@ class alignas(64) PooledQueue {
   }
 
   // Takes out packets as long as there are some, `out` has room and `more` of the last one's length says so;
-  // returns how many. Not when empty. `sojourn` gets how long each has waited, in steps of 256 ns.
+  // returns how many. Not when empty. `sojourn` gets when each came.
   template <class More>
   std::size_t dequeue(const InterfaceParams::Class& params, PacketPool& pool, std::span<Packet> out, Time now,
-                      SojournHistogram& sojourn, More more);
+                      SojournRun& sojourn, More more);
 
   // Goes on with other parameters: packets, counters, and the averages of a RIO that stays are kept; one that
   // comes begins as a new one, which `seed` is for.
@@ -101,9 +134,6 @@ class alignas(64) PooledQueue {
   struct Refusals {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
-  static std::uint32_t ticks(Time now) {
-    return static_cast<std::uint32_t>(now.time_since_epoch().count() >> kTickShift);
-  }
 
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
     if (slot(end_) == Chunk::kPackets) {
@@ -116,7 +146,7 @@ class alignas(64) PooledQueue {
     }
     Chunk& last = pool[chunk(end_)];
     last.packets[slot(end_)] = packet;
-    last.enqueued[slot(end_)] = ticks(now);
+    last.enqueued[slot(end_)] = SojournRun::ticks(now);
     ++end_;
   }
 
@@ -150,14 +180,8 @@ static_assert(sizeof(PooledQueue) == 64 * PooledQueue::kLines);
 // Counted in registers, as ActiveQueue does.
 template <class More>
 std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPool& pool,
-                                 std::span<Packet> out, Time now, SojournHistogram& sojourn, More more) {
-  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0, run = 0;
-  const std::uint32_t present = ticks(now);
-  std::uint32_t enqueued = present;
-  const auto waited = [&] {
-    const auto passed = static_cast<std::int32_t>(present - enqueued);
-    return Duration(std::int64_t{std::max(passed, 0)} << kTickShift);
-  };
+                                 std::span<Packet> out, Time now, SojournRun& sojourn, More more) {
+  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0;
   std::size_t n = 0;
   for (bool go = true; go && n < out.size();) {
     const Chunk& first = pool[chunk(front_)];
@@ -171,12 +195,7 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
       ins += in;
       in_bytes += -in & length;
       all_bytes += length;
-      if (first.enqueued[at] != enqueued) {
-        if (run > 0) sojourn.add(waited(), run);
-        enqueued = first.enqueued[at];
-        run = 0;
-      }
-      ++run;
+      sojourn.add(first.enqueued[at]);
       go = more(packet.length);
     }
     front_ = first_of(chunk(front_)) + at;
@@ -184,7 +203,6 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
     leave_chunk(params, pool);
     if (last) break;
   }
-  if (run > 0) sojourn.add(waited(), run);
   departed(params, Precedence::in, ins, in_bytes, now);
   departed(params, Precedence::out, n - ins, all_bytes - in_bytes, now);
   return n;
