@@ -48,6 +48,7 @@ class CongestionDomains {
   // Whether what a class's queue gets is to be noted, for its reminders: while it is congested, and for a
   // while afterwards.
   bool watches(std::size_t class_index) const { return (watched_ >> class_index & 1) != 0; }
+  bool watches_any() const { return watched_ != 0; }
   void note(const ClassRun& run, Time now);
   void note(std::size_t class_index, const Packet& packet, Time now);
   // The port's own queues: of one of the two.

@@ -145,10 +145,8 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   ++counters_.enqueued;
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
   if (tree_) {
-    const auto arrival = tree_->find(p, kCs6);
-    if (!arrival) return disposal_.drop(m, port_, DropReason::interface_gone);
-    arrivals_[0] = *arrival;
-    return offer(1, now);
+    if (tree_->find(p, kCs6, arrivals_[0])) return offer(1, now);
+    return disposal_.drop(m, port_, DropReason::interface_gone);
   }
   p.verdict = scheduler_.enqueue(split_.class_of(kCs6), p, false, now).drop;
   if (p.verdict != DropReason::none) disposal_.drop(m, port_, p.verdict);

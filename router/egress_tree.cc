@@ -8,8 +8,8 @@ namespace surety {
 void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
   std::size_t n = 0;
   for (Packet& p : burst) {
-    if (const auto arrival = tree_->find(p))
-      arrivals_[n++] = *arrival;
+    if (tree_->find(p, arrivals_[n])) [[likely]]
+      ++n;
     else
       disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
   }
@@ -21,8 +21,9 @@ void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
   for (const HandedPacket& h : burst) {
     Packet p{h.mbuf(), kNoFlow, h.length(), h.precedence()};
     const bool known = h.layout() == layout_ && !tree_->changing();
-    if (const auto arrival = known ? tree_->find(p, h.class_index(), h.ecn_capable()) : tree_->find(p))
-      arrivals_[n++] = *arrival;
+    Hierarchy::Arrival& arrival = arrivals_[n];
+    if (known ? tree_->find(p, h.class_index(), h.ecn_capable(), arrival) : tree_->find(p, arrival))
+      ++n;
     else
       disposal_.drop(h.mbuf(), port_, DropReason::interface_gone);
   }
@@ -34,9 +35,10 @@ void Egress::offer(std::size_t arrivals, Time now) {
   if (!markers_.all().empty()) [[unlikely]]
     arrivals = mark_arrivals(arrivals, now);
   const std::span<const Hierarchy::Arrival> all{arrivals_.data(), arrivals};
-  for (const auto& a : all)
-    if (a.interface == port_ && domains_.watches(a.class_index)) [[unlikely]]
-      domains_.note(a.class_index, a.packet, now);
+  if (domains_.watches_any()) [[unlikely]]
+    for (const auto& a : all)
+      if (a.interface == port_ && domains_.watches(a.class_index))
+        domains_.note(a.class_index, a.packet, now);
   const std::size_t n = tree_->hierarchy().enqueue(all, notices_, now);
   for (std::size_t i = 0; i < n; ++i) {
     const auto& [at, result] = notices_[i];

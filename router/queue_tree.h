@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "aqm/hierarchy/hierarchy_update.h"
@@ -42,25 +41,28 @@ class QueueTree {
     while (changing_) advance(now);
   }
 
-  // Where it is to wait; sets its precedence. None: its interface is gone.
-  std::optional<Hierarchy::Arrival> find(Packet& packet) const {
-    const auto place = this->place(packet);
-    if (!place) return {};
-    const auto looked = ClassSplit::look_up(packet, plan_->sets[place->set].by_dscp);
-    return Hierarchy::Arrival{packet, place->owner, looked.class_index, looked.ecn_capable};
+  // Where it is to wait, into `arrival`; sets its precedence. false: its interface is gone.
+  bool find(Packet& packet, Hierarchy::Arrival& arrival) const {
+    const config::QueueSet* const set = this->set(packet, arrival);
+    if (set == nullptr) [[unlikely]]
+      return false;
+    const auto looked = ClassSplit::look_up(packet, set->by_dscp);
+    place(packet, looked.class_index, looked.ecn_capable, arrival);
+    return true;
   }
   // Where one whose class another worker has looked up by the same plan is to wait; not while changing().
-  std::optional<Hierarchy::Arrival> find(const Packet& packet, std::uint8_t class_index,
-                                         bool ecn_capable) const {
-    const auto place = this->place(packet);
-    if (!place) return {};
-    return Hierarchy::Arrival{packet, place->owner, class_index, ecn_capable};
+  bool find(const Packet& packet, std::uint8_t class_index, bool ecn_capable,
+            Hierarchy::Arrival& arrival) const {
+    if (set(packet, arrival) == nullptr) return false;
+    place(packet, class_index, ecn_capable, arrival);
+    return true;
   }
   // Where a packet of this DSCP waits, whatever it says.
-  std::optional<Hierarchy::Arrival> find(const Packet& packet, std::uint8_t dscp) const {
-    const auto place = this->place(packet);
-    if (!place) return {};
-    return Hierarchy::Arrival{packet, place->owner, plan_->sets[place->set].by_dscp[dscp].class_index, false};
+  bool find(const Packet& packet, std::uint8_t dscp, Hierarchy::Arrival& arrival) const {
+    const config::QueueSet* const set = this->set(packet, arrival);
+    if (set == nullptr) return false;
+    place(packet, set->by_dscp[dscp].class_index, false, arrival);
+    return true;
   }
 
   const PortTree& plan() const { return *plan_; }
@@ -71,18 +73,22 @@ class QueueTree {
  private:
   // Interfaces that a turn changes: their packets are at most some thousands.
   static constexpr std::uint32_t kSlice = 16;
-  struct Place {
-    InterfaceIndex owner;
-    std::uint8_t set;
-  };
-  std::optional<Place> place(const Packet& p) const {
-    const InterfaceIndex i = interface_of(static_cast<const rte_mbuf*>(p.handle), plan_->port);
-    if (!plan_->exists(i)) [[unlikely]]
-      return {};
-    const std::uint8_t set = plan_->set_of[i];
-    if (set == PortTree::kPortsOwn || !hierarchy_.has(i) || (changing_ && !fits(i, set)))
-      return Place{plan_->port, 0};
-    return Place{i, set};
+  // By which it finds its class, and in whose queues it waits; null: its interface is gone.
+  const config::QueueSet* set(const Packet& p, Hierarchy::Arrival& arrival) const {
+    const PortTree& plan = *plan_;
+    const InterfaceIndex i = interface_of(static_cast<const rte_mbuf*>(p.handle), plan.port);
+    const std::uint8_t set = i < plan.set_of.size() ? plan.set_of[i] : PortTree::kNobody;
+    if (set == PortTree::kNobody) [[unlikely]]
+      return nullptr;
+    const bool own = set != PortTree::kPortsOwn && hierarchy_.has(i) && (!changing_ || fits(i, set));
+    arrival.interface = own ? i : plan.port;
+    return &plan.sets[own ? set : 0];
+  }
+  static void place(const Packet& packet, std::uint8_t class_index, bool ecn_capable,
+                    Hierarchy::Arrival& arrival) {
+    arrival.packet = packet;
+    arrival.class_index = class_index;
+    arrival.ecn_capable = ecn_capable;
   }
   bool fits(InterfaceIndex i, std::uint8_t set) const;
 
