@@ -115,7 +115,7 @@ template <class More>
 std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
                                          SojournRun& sojourn, More more) {
   InterfaceNode& node = interface_at(line);
-  prefetch_behind(node, plane);
+  if (depth_ > kCached) prefetch_behind(node, plane);
   Spending spending(node, siblings(node.parent), plane, now);
   const std::size_t c = node.next_class(plane);
   PooledQueue& queue = node.queue(c);

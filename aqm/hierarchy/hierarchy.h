@@ -59,7 +59,8 @@ class Hierarchy {
   static constexpr std::size_t kBurst = 64;
   using Interface = std::uint32_t;
   using Group = std::uint32_t;
-  static constexpr Group kPort = ~Group{0};  // no group: directly below the port
+  static constexpr std::uint32_t kCached = 256;  // packets: those that came last, which the caches still have
+  static constexpr Group kPort = ~Group{0};      // no group: directly below the port
 
   // `overhead` of the port's wire.
   Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now);
