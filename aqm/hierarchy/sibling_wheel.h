@@ -20,6 +20,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "aqm/hierarchy/share_node.h"
 
@@ -74,11 +75,11 @@ class SiblingWheel {
   LineNumber front() {
     for (;;) {
       const std::uint32_t here = slot(round_);
-      if (heads_[here] == 0) {
+      const LineNumber child = rounds_[here].head;
+      if (child == 0) {
         round_ += next_round(here);
         continue;
       }
-      const LineNumber child = heads_[here];
       Turn& turn = this->turn(child);
       if (turn.tag >> kShift <= round_) [[likely]]
         return child;
@@ -128,23 +129,29 @@ class SiblingWheel {
 
   // Touches no other child but the last one of the round, which came a moment ago.
   void link(LineNumber child, Turn& turn) {
-    const std::uint64_t round = std::clamp(turn.tag >> kShift, round_, round_ + kRounds - 1);
-    turn.round = slot(round);
-    const LineNumber last = lasts_[turn.round];
-    turn.previous = last;
+    const std::uint32_t at = slot(std::clamp(turn.tag >> kShift, round_, round_ + kRounds - 1));
+    Round& round = rounds_[at];
+    const LineNumber last = std::exchange(round.last, child);
+    (last == 0 ? round.head : this->turn(last).next) = child;
     turn.next = 0;
-    (last == 0 ? heads_[turn.round] : this->turn(last).next) = child;
-    lasts_[turn.round] = child;
-    bitmap_[turn.round / 64] |= std::uint64_t{1} << turn.round % 64;
+    turn.previous = last;
+    turn.round = at;
+    bitmap_[at / 64] |= std::uint64_t{1} << at % 64;
   }
   // Of the first one, nobody else's line is touched: `previous` of the first one means nothing.
-  void unlink(LineNumber child, Turn& turn) {
-    (heads_[turn.round] == child ? heads_[turn.round] : this->turn(turn.previous).next) = turn.next;
-    if (turn.next == 0)
-      lasts_[turn.round] = heads_[turn.round] == 0 ? 0 : turn.previous;
-    else if (heads_[turn.round] != turn.next)
-      this->turn(turn.next).previous = turn.previous;
-    if (heads_[turn.round] == 0) bitmap_[turn.round / 64] &= ~(std::uint64_t{1} << turn.round % 64);
+  void unlink(LineNumber child, const Turn& turn) {
+    const LineNumber next = turn.next;
+    const std::uint32_t at = turn.round;
+    Round& round = rounds_[at];
+    if (round.head == child) [[likely]] {
+      round.head = next;
+      if (next != 0) return;
+      round.last = 0;
+      bitmap_[at / 64] &= ~(std::uint64_t{1} << at % 64);
+      return;
+    }
+    this->turn(turn.previous).next = next;
+    (next == 0 ? round.last : this->turn(next).previous) = turn.previous;
   }
 
   LineArena* arena_;
@@ -152,7 +159,10 @@ class SiblingWheel {
   std::uint32_t waiting_ = 0;
   Plane plane_;
   std::array<std::uint64_t, kRounds / 64> bitmap_{};
-  std::array<LineNumber, kRounds> heads_{}, lasts_{};  // by round
+  struct Round {
+    LineNumber head = 0, last = 0;
+  };
+  std::array<Round, kRounds> rounds_{};
 };
 
 }  // namespace surety
