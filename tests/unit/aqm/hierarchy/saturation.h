@@ -34,6 +34,7 @@ class Saturation {
         for (std::size_t i = 0; i < taken; ++i) {
           bytes_[out[i].flow] += out[i].length;
           last_ = t_.now;
+          last_length_ = out[i].length;
           if (refill_) put(out[i].flow);
         }
       }
@@ -51,7 +52,8 @@ class Saturation {
     for (const std::uint64_t b : bytes_) sum += b;
     return sum;
   }
-  Time last() const { return last_; }
+  Time last() const { return last_; }  // when a packet left, of which length
+  std::uint16_t last_length() const { return last_length_; }
   void forget() { std::fill(bytes_.begin(), bytes_.end(), 0); }
   void stop() { refill_ = false; }
 
@@ -70,6 +72,7 @@ class Saturation {
   std::vector<std::uint64_t> bytes_;
   std::size_t count_ = 0;
   Time last_{};
+  std::uint16_t last_length_ = 0;
   bool refill_ = true;
 };
 
