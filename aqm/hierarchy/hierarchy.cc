@@ -6,8 +6,8 @@
 
 namespace surety {
 
-[[gnu::always_inline]] inline ArrivalResult Hierarchy::admit(const Arrival& arrival, Time now) {
-  const LineNumber line = line_of(arrival.interface);
+[[gnu::always_inline]] inline ArrivalResult Hierarchy::admit(const Arrival& arrival, LineNumber line,
+                                                             Time now) {
   InterfaceNode& node = interface_at(line);
   PooledQueue& queue = node.queue(arrival.class_index);
   const bool first = queue.empty();
@@ -27,28 +27,30 @@ namespace surety {
 }
 
 ArrivalResult Hierarchy::enqueue(const Arrival& arrival, Time now) {
-  return admit(arrival, now);
+  return admit(arrival, line_of(arrival.interface), now);
 }
 
 // Thousands of queues are in no cache: asked for in three steps, each of which needs what the one before has
 // brought, they come while the others of the burst are waited for.
 std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<ArrivalNotice> notices,
                                Time now) {
-  for (const Arrival& a : arrivals) {
-    const LineNumber line = line_of(a.interface), queue = InterfaceNode::queue_line(line, a.class_index);
+  std::array<LineNumber, kBurst> lines;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const LineNumber line = lines[i] = line_of(arrivals[i].interface);
+    const LineNumber queue = InterfaceNode::queue_line(line, arrivals[i].class_index);
     arena_.prefetch(line + 1);
     arena_.prefetch(queue);
     arena_.prefetch(queue + 1);
   }
-  for (const Arrival& a : arrivals) {
-    const LineNumber line = line_of(a.interface);
-    const auto& queue = arena_.at<PooledQueue>(InterfaceNode::queue_line(line, a.class_index));
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const LineNumber line = lines[i];
+    const auto& queue = arena_.at<PooledQueue>(InterfaceNode::queue_line(line, arrivals[i].class_index));
     // Into an empty one a packet comes by another way: it may need its place among its siblings.
     prefetch_line(queue.empty() ? arena_.address(line) : queue.end_of(pool_));
   }
   std::size_t noticed = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
-    const ArrivalNotice notice{static_cast<std::uint8_t>(i), admit(arrivals[i], now)};
+    const ArrivalNotice notice{static_cast<std::uint8_t>(i), admit(arrivals[i], lines[i], now)};
     notices[noticed] = notice;
     noticed += notice.needed();
   }

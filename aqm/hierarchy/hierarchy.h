@@ -136,7 +136,7 @@ class Hierarchy {
   LineNumber parent_line(Group group) const { return group == kPort ? 0 : groups_[group]; }
   Siblings& siblings(LineNumber parent) { return parent == 0 ? root_ : group_at(parent).siblings; }
 
-  ArrivalResult admit(const Arrival& arrival, Time now);
+  ArrivalResult admit(const Arrival& arrival, LineNumber line, Time now);
   bool has_ready(LineNumber child, Plane plane);
   void attach(LineNumber child);
   void attach(LineNumber child, Plane plane);
