@@ -78,7 +78,7 @@ Time Egress::next_departure(Time now) const {
 }
 
 Time Egress::next_timer() const {
-  if (tree_ && tree_->changing()) return Time::min();
+  if (tree_ && tree_->changing()) return Time{};  // the next turn
   return std::min(domains_.next_event(), markers_.next_event());
 }
 

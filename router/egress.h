@@ -18,6 +18,7 @@
 
 #include "aqm/class_scheduler.h"
 #include "aqm/port_shaper.h"
+#include "conditioners/fair_limit.h"
 #include "router/aggregate_markers.h"
 #include "router/class_split.h"
 #include "router/congestion_domains.h"
@@ -114,7 +115,7 @@ class Egress {
   // turn, so that it ends.
   static constexpr std::uint32_t kSlice = 512;
   Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
-         PacketDisposal& disposal);
+         PacketDisposal& disposal, Time now);
   void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
@@ -147,6 +148,7 @@ class Egress {
   std::array<ActiveQueue::Notice, kVector> notices_;
   std::array<Hierarchy::Arrival, kVector> arrivals_;
   SignalOutbox notes_;
+  FairLimit told_;  // of congested interfaces, nobody's signals being used up by others
 };
 
 // All of an Egress that its configuration decides, as new.

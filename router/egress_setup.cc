@@ -33,7 +33,7 @@ std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortInde
   if (queues.plain) plain.emplace(gone ? 0 : ActiveQueueParams{}.limit);
   std::unique_ptr<QueueTree> tree;
   std::optional<QueueTree::Update> tree_update;
-  if (queues.tree && (!queues.tree_before || !goes_on))
+  if (queues.tree && (!queues.tree_before || !goes_on || queues.tree->anew))
     tree = std::make_unique<QueueTree>(queues.tree, shaper.overhead, now, seed);
   else if (queues.tree)
     tree_update = QueueTree::prepare(queues.tree, queues.tree_before.get(), shaper.overhead, seed);
@@ -47,10 +47,11 @@ std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortInde
 
 Egress::Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal,
                Time now, std::uint64_t seed)
-    : Egress(std::move(*prepare(snapshot, port, now, seed, false)), snapshot, port, counters, disposal) {}
+    : Egress(std::move(*prepare(snapshot, port, now, seed, false)), snapshot, port, counters, disposal, now) {
+}
 
 Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
-               PacketDisposal& disposal)
+               PacketDisposal& disposal, Time now)
     : port_(port),
       layout_(start.layout),
       signal_limit_(snapshot.config.signalling.queue_limit),
@@ -63,7 +64,8 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       tree_(std::move(start.tree)),
       split_(start.by_dscp),
       markers_(std::move(start.aggregates), port, disposal),
-      domains_(std::move(start.controllers), snapshot.domain_capacity, port) {}
+      domains_(std::move(start.controllers), snapshot.domain_capacity, port),
+      told_(signal_limit_ / 2, signal_limit_ / 16, 1, now) {}  // the other half is the port's own
 
 void Egress::adopt(EgressUpdate& update, Time now) {
   if (tree_) {  // what the reload before has changed is over
@@ -73,8 +75,8 @@ void Egress::adopt(EgressUpdate& update, Time now) {
   layout_ = update.layout;
   split_.adopt(update.by_dscp);
   const bool has_tree = update.tree || update.tree_update;
-  const bool other_queues =
-      update.gone || plain_.has_value() != update.plain.has_value() || (tree_ != nullptr) != has_tree;
+  const bool other_queues = update.gone || plain_.has_value() != update.plain.has_value() ||
+                            (tree_ != nullptr) != has_tree || update.tree;
   if (other_queues) {
     std::swap(scheduler_, update.scheduler);
     plain_.swap(update.plain);

@@ -13,6 +13,8 @@ void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
     else
       disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
   }
+  if (!markers_.all().empty()) [[unlikely]]
+    n = mark_arrivals(n, now);
   offer(n, now);
 }
 
@@ -27,13 +29,13 @@ void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
     else
       disposal_.drop(h.mbuf(), port_, DropReason::interface_gone);
   }
+  if (!markers_.all().empty()) [[unlikely]]
+    n = mark_arrivals(n, now);
   offer(n, now);
 }
 
 // As enqueue_class(), of packets that may all be of different interfaces.
 void Egress::offer(std::size_t arrivals, Time now) {
-  if (!markers_.all().empty()) [[unlikely]]
-    arrivals = mark_arrivals(arrivals, now);
   const std::span<const Hierarchy::Arrival> all{arrivals_.data(), arrivals};
   if (domains_.watches_any()) [[unlikely]]
     for (const auto& a : all)
@@ -57,6 +59,7 @@ void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent 
   const Packet& p = arrival.packet;
   if (arrival.interface == port_) return domains_.arrival(arrival.class_index, event, p, now);
   if (event != CongestionEvent::eighth) return;
+  if (!told_.permit(static_cast<Customer>(arrival.interface % kParts), now)) return;
   CongestionSignal s = signal_about({egress_ip(p), p.length});
   s.port = port_;
   s.class_index = static_cast<std::uint8_t>(split_.class_of(s.dscp));  // others know the port's classes only

@@ -14,12 +14,14 @@ constexpr HierarchyRoom kRoom;
 // Random streams of different queues must not be the same.
 constexpr std::uint64_t kSeedStride = ClassScheduler::kMaxClasses;
 
-// Also an aggregate before its queues makes them its own.
-bool needs_tree(const config::Config& config, std::size_t interface) {
-  const config::Interface& i = config.interfaces[interface];
-  const auto names_it = [&](const config::Aggregate& a) { return a.interface == interface; };
-  return i.group || i.queues || i.shaper.rate || i.weight != 1 ||
-         std::ranges::any_of(config.aggregates, names_it);
+// By interface, whether it has queues of its own. Also an aggregate before its queues makes them so.
+std::vector<bool> with_queues(const config::Config& config) {
+  std::vector<bool> all;
+  for (const config::Interface& i : config.interfaces)
+    all.push_back(i.group || i.queues || i.shaper.rate || i.weight != 1);
+  for (const config::Aggregate& a : config.aggregates)
+    if (a.interface) all[*a.interface] = true;
+  return all;
 }
 
 std::uint64_t limits_of(const config::QueueSet* set) {
@@ -41,10 +43,11 @@ struct Demand {
 
 Demand demand(const config::Config& config, std::size_t port) {
   Demand d;
+  const auto has_queues = with_queues(config);
   d.add(config.set_of(config.ports[port].queues), 1);
   for (std::size_t n = 0; n < config.interfaces.size(); ++n) {
     const config::Interface& i = config.interfaces[n];
-    if (i.port != port || !needs_tree(config, n)) continue;
+    if (i.port != port || !has_queues[n]) continue;
     d.tree = true;
     d.add(config.queues_of(i), i.count());
   }
@@ -55,7 +58,7 @@ std::uint32_t pool_of(const config::Config& config, const Demand& d) {
   const std::uint64_t parts = 2 * Chunk::kPackets * d.queues, most = PortTree::kParts / config.port_count();
   const std::uint64_t pool = std::max<std::uint64_t>(
       {PortTree::kPool, config.dpdk.mbufs / config.port_count(), std::min(parts, most)});
-  return static_cast<std::uint32_t>(std::min(d.packets, pool));
+  return static_cast<std::uint32_t>(std::min({d.packets, pool, std::uint64_t{kRoom.packets}}));
 }
 
 // Packets of each queue that nobody takes: half of the pool at most goes to parts. In powers of two, so that
@@ -115,7 +118,7 @@ std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, co
                                          config.ports[port].name, d.queues, kRoom.queues));
   auto tree = std::make_shared<PortTree>();
   tree->port = static_cast<InterfaceIndex>(port);
-  tree->pool = before != nullptr ? before->pool : pool_of(config, d);
+  tree->pool = pool_of(config, d);
   tree->sets.push_back(own);
   tree->place_groups(config, before);
   Node& root = tree->nodes.emplace_back();
@@ -125,6 +128,7 @@ std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, co
   root.shaper.overhead = config.ports[port].shaper.overhead;
   tree->place_nodes(config, interfaces, before);
   tree->count_slots(config, interfaces);
+  tree->count_lines(before);
   return tree;
 }
 
@@ -162,9 +166,10 @@ void PortTree::place_nodes(const config::Config& config, const Interfaces& inter
   set_of.assign(interfaces.size(), kNobody);
   for (std::size_t i = 0; i < interfaces.size(); ++i)
     if (interfaces.exists(static_cast<InterfaceIndex>(i))) set_of[i] = kPortsOwn;
+  const auto has_queues = with_queues(config);
   for (std::size_t d = 0; d < config.interfaces.size(); ++d) {
     const config::Interface& i = config.interfaces[d];
-    if (i.port != port || !needs_tree(config, d)) continue;
+    if (i.port != port || !has_queues[d]) continue;
     Node& n = nodes.emplace_back();
     n.definition = static_cast<std::uint16_t>(d);
     n.first = static_cast<InterfaceIndex>(interfaces.of_definition(d) + (i.is_template() ? 1 : 0));
@@ -211,6 +216,40 @@ void PortTree::count_slots(const config::Config& config, const Interfaces& inter
     marked_.emplace_back(i, slots_);
     slots_ += set(i).classes.size();
   }
+}
+
+void PortTree::count_lines(const PortTree* before) {
+  // By who has it: an interface, or behind those a group.
+  const auto blocks = [](const PortTree* tree) {
+    std::map<std::uint64_t, std::uint32_t> all;
+    if (tree == nullptr) return all;
+    for (const Node& n : tree->nodes)
+      for (std::uint32_t i = 0; i < n.count; ++i) all[n.first + i] = InterfaceNode::block_lines(*n.params);
+    for (const Group& g : tree->groups) all[kMostInterfaces + 1 + g.number] = GroupNode::block_lines();
+    return all;
+  };
+  const auto was = blocks(before), is = blocks(this);
+  const auto count = [&](const auto& all, const auto& others, auto&& f) {
+    for (const auto& [seat, lines] : all)
+      if (const auto at = others.find(seat); at == others.end() || at->second != lines) f(lines);
+  };
+  if (before != nullptr) {
+    used_lines_ = before->used_lines_;
+    spare_blocks_ = before->spare_blocks_;
+  }
+  count(is, was, [&](std::uint32_t lines) {
+    std::uint32_t& spare = spare_blocks_[lines];
+    if (spare > 0)
+      --spare;
+    else
+      used_lines_ += lines;
+  });
+  count(was, is, [&](std::uint32_t lines) { ++spare_blocks_[lines]; });
+  if (used_lines_ <= Hierarchy::lines(kRoom)) return;
+  anew = true;
+  used_lines_ = 0;
+  spare_blocks_.clear();
+  for (const auto& [seat, lines] : is) used_lines_ += lines;
 }
 
 std::optional<std::size_t> PortTree::slot(InterfaceIndex owner, std::size_t class_index) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,8 @@ struct PortTree {
   std::optional<std::size_t> slot(InterfaceIndex owner, std::size_t class_index) const;
   std::size_t slots() const { return slots_; }
 
+  // Its memory has been parted by so many changes that it is to be made anew, with what waits coming anew.
+  bool anew = false;
   InterfaceIndex port = 0;
   std::uint32_t pool = 0;              // packets
   std::vector<config::QueueSet> sets;  // [0]: the port's own
@@ -84,9 +87,14 @@ struct PortTree {
   void place_nodes(const config::Config& config, const Interfaces& interfaces, const PortTree* before);
   std::uint8_t place_set(const config::QueueSet& set);
   void count_slots(const config::Config& config, const Interfaces& interfaces);
+  void count_lines(const PortTree* before);
 
   std::vector<std::pair<InterfaceIndex, std::size_t>> marked_;  // interfaces with aggregates: first slots
   std::size_t slots_ = 0;
+  // What a Hierarchy's memory is used for, since it was made: blocks given back serve those of their size
+  // only. On the safe side: what comes takes its own before what goes gives back.
+  std::uint64_t used_lines_ = 0;
+  std::map<std::uint32_t, std::uint32_t> spare_blocks_;  // by lines
 };
 
 }  // namespace surety

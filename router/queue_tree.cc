@@ -3,14 +3,6 @@
 
 namespace surety {
 
-namespace {
-HierarchyRoom room_of(const PortTree& plan) {
-  HierarchyRoom room;
-  room.packets = plan.pool;
-  return room;
-}
-}  // namespace
-
 QueueTree::Update QueueTree::prepare(std::shared_ptr<const PortTree> plan, const PortTree* before,
                                      WireOverhead overhead, std::uint64_t seed) {
   HierarchyUpdate changes = plan->changes_from(before, seed);
@@ -19,7 +11,8 @@ QueueTree::Update QueueTree::prepare(std::shared_ptr<const PortTree> plan, const
 
 QueueTree::QueueTree(std::shared_ptr<const PortTree> plan, WireOverhead overhead, Time now,
                      std::uint64_t seed)
-    : plan_(std::move(plan)), hierarchy_(room_of(*plan_), overhead, now), update_{nullptr, {}, overhead} {
+    : plan_(std::move(plan)), hierarchy_({}, overhead, now), update_{nullptr, {}, overhead} {
+  hierarchy_.set_pool(plan_->pool);
   plan_->changes_from(nullptr, seed).apply(hierarchy_, ~0u, now);
 }
 
@@ -27,17 +20,32 @@ void QueueTree::adopt(Update& update, Time now) {
   std::swap(update_, update);
   plan_.swap(update_.plan);
   hierarchy_.set_overhead(update_.overhead);
+  hierarchy_.set_pool(plan_->pool);
   // The port's own queues come first, taken away and made again at most.
   const auto at_once = static_cast<std::uint32_t>(plan_->groups.size()) + 2;
   changing_ = update_.changes.apply(hierarchy_, at_once, now);
 }
 
-bool QueueTree::fits(InterfaceIndex i, std::uint8_t set) const {
-  const auto& classes = plan_->sets[set].classes;
+// By the classes that its interface still has, so that nothing overtakes what waits there; by the port's own
+// queues where it has not come yet.
+const config::QueueSet* QueueTree::set_meanwhile(InterfaceIndex i, std::uint8_t set,
+                                                 Hierarchy::Arrival& arrival) const {
+  const PortTree& before = *update_.plan;
+  arrival.interface = i;
+  if (hierarchy_.has(i) && i != plan_->port) {
+    if (set != PortTree::kPortsOwn && fits(i, plan_->sets[set])) return &plan_->sets[set];
+    if (before.has_queues(i) && fits(i, before.set(i))) return &before.set(i);
+  }
+  arrival.interface = plan_->port;
+  return &plan_->sets[0];
+}
+
+bool QueueTree::fits(InterfaceIndex i, const config::QueueSet& set) const {
   const InterfaceParams& there = hierarchy_.params(i);
-  if (there.classes().size() != classes.size()) return false;
+  if (there.classes().size() != set.classes.size()) return false;
   std::uint64_t strict = 0;
-  for (std::size_t c = 0; c < classes.size(); ++c) strict |= std::uint64_t{classes[c].scheduling.strict} << c;
+  for (std::size_t c = 0; c < set.classes.size(); ++c)
+    strict |= std::uint64_t{set.classes[c].scheduling.strict} << c;
   return strict == there.strict();
 }
 

@@ -80,7 +80,9 @@ class QueueTree {
     const std::uint8_t set = i < plan.set_of.size() ? plan.set_of[i] : PortTree::kNobody;
     if (set == PortTree::kNobody) [[unlikely]]
       return nullptr;
-    const bool own = set != PortTree::kPortsOwn && hierarchy_.has(i) && (!changing_ || fits(i, set));
+    if (changing_) [[unlikely]]
+      return set_meanwhile(i, set, arrival);
+    const bool own = set != PortTree::kPortsOwn;
     arrival.interface = own ? i : plan.port;
     return &plan.sets[own ? set : 0];
   }
@@ -90,7 +92,9 @@ class QueueTree {
     arrival.class_index = class_index;
     arrival.ecn_capable = ecn_capable;
   }
-  bool fits(InterfaceIndex i, std::uint8_t set) const;
+  const config::QueueSet* set_meanwhile(InterfaceIndex i, std::uint8_t set,
+                                        Hierarchy::Arrival& arrival) const;
+  bool fits(InterfaceIndex i, const config::QueueSet& set) const;
 
   std::shared_ptr<const PortTree> plan_;
   Hierarchy hierarchy_;

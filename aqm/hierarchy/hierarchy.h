@@ -62,6 +62,12 @@ class Hierarchy {
   static constexpr std::uint32_t kCached = 256;  // packets: those that came last, which the caches still have
   static constexpr Group kPort = ~Group{0};      // no group: directly below the port
 
+  // Of its memory, for so much.
+  static std::uint32_t lines(const HierarchyRoom& room) {
+    return InterfaceNode::kLines * room.interfaces + PooledQueue::kLines * room.queues +
+           GroupNode::block_lines() * room.groups;
+  }
+
   // `overhead` of the port's wire.
   Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now);
   Hierarchy(const Hierarchy&) = delete;  // its parts know where it is
@@ -77,6 +83,8 @@ class Hierarchy {
   // is for RIO that is new.
   void change_group(Group group, const GroupParams& params, Time now);
   void change(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
+  // From now on all queues may hold so many packets together, at most room.packets.
+  void set_pool(std::uint32_t packets) { pool_.resize((packets + Chunk::kPackets - 1) / Chunk::kPackets); }
   // From now on shares count the bytes of another wire.
   void set_overhead(WireOverhead overhead) { overhead_ = overhead; }
   // A group that has no interfaces any more.

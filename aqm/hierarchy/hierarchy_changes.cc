@@ -15,8 +15,7 @@ constexpr std::uint32_t kTimerSlots = 32'768;
 Hierarchy::Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now)
     : room_(room),
       overhead_(overhead),
-      arena_(InterfaceNode::kLines * room.interfaces + PooledQueue::kLines * room.queues +
-             GroupNode::block_lines() * room.groups),
+      arena_(lines(room)),
       pool_((room.packets + Chunk::kPackets - 1) / Chunk::kPackets),
       timers_(room.groups + 2 * room.interfaces, kTimerSlot, kTimerSlots, now),
       root_(arena_),

@@ -67,6 +67,13 @@ class PacketPool {
     free_[free_count_++] = n;
   }
 
+  // From now on the queues may hold so many together, at most what there was room for at the start; what they
+  // hold beyond that leaves as ever.
+  void resize(std::uint32_t chunks) {
+    common_free_ += std::int64_t{chunks} - size_;
+    size_ = chunks;
+  }
+
   std::uint32_t size() const { return size_; }                  // chunks
   std::uint32_t in_use() const { return used_ - free_count_; }  // chunks
   std::int64_t common_free() const { return common_free_; }     // chunks that belong to nobody's part

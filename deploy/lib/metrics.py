@@ -26,7 +26,8 @@ class Metrics:
         return [(own, value) for own, value in self._series[name] if labels.items() <= own.items()]
 
     def sum(self, name, **labels):
-        return sum(value for _, value in self.select(name, **labels))
+        """Without members of templates, which have their sum beside them."""
+        return sum(value for own, value in self.select(name, **labels) if not own.get("of"))
 
     def value(self, name, **labels):
         found = self.select(name, **labels)

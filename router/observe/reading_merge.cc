@@ -44,7 +44,8 @@ void add(PortReading& into, const PortReading& part) {
   add(into.counters, part.counters);
   into.rx_missed += part.rx_missed;
   into.queued += part.queued;
-  if (!into.sojourns) into.sojourns = part.sojourns;
+  if (into.sojourns && part.sojourns)
+    for (std::size_t i = 0; i < part.sojourns->size(); ++i) add((*into.sojourns)[i], (*part.sojourns)[i]);
   if (into.owner_core == 0) into.owner_core = part.owner_core;
   if (into.rx_cores.empty()) into.rx_cores = part.rx_cores;
   if (into.spread.empty()) into.spread = part.spread;

@@ -39,8 +39,6 @@ Columns port_columns() {
                   count("MISSED", "rx_missed"),
                   counter(order.next(&PortCounters::held)),
                   count("QUEUED", "queued"),
-                  number("STRICT P99", "strict_sojourn_p99_seconds", human::duration),
-                  number("DATA P99", "data_sojourn_p99_seconds", human::duration),
                   counter(order.next(&PortCounters::rx_bytes)),
                   counter(order.next(&PortCounters::tx_bytes)),
                   number("SHAPE", "shape_bytes_per_second", human::rate),
@@ -65,12 +63,8 @@ Columns interface_columns() {
 }
 
 Columns queue_columns() {
-  Columns columns{text("PORT", "port"),
-                  text("INTERFACE", "interface"),
-                  text("QUEUE", "name"),
-                  text("PRECEDENCE", "precedence"),
-                  count("DEPTH", "counters.depth"),
-                  number("AVERAGE", "average", plain)};
+  Columns columns{text("PORT", "port"), text("QUEUE", "name"), text("PRECEDENCE", "precedence"),
+                  count("DEPTH", "counters.depth"), number("AVERAGE", "average", plain)};
   add_counters(columns, QueueCounters::table(), "counters.");
   columns.push_back(text("CONGESTED", "congested"));
   columns.push_back(number("SOJOURN P50", "sojourn_p50_seconds", human::duration));
@@ -206,7 +200,11 @@ std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
 
 std::string render_table(std::string_view what, const Json& rows, bool all) {
   if (what == "signalling") return render_signalling(rows, all);
-  return render(columns_of(what), lines_of(what, rows, all));
+  const std::vector<Json> lines = lines_of(what, rows, all);
+  Columns columns = columns_of(what);
+  if (what == "queues" && std::ranges::any_of(lines, [](const Json& l) { return l.contains("interface"); }))
+    columns.insert(columns.begin() + 1, text("INTERFACE", "interface"));
+  return render(columns, lines);
 }
 
 int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err) {

@@ -43,7 +43,7 @@ class IdlePolicy {
   // How long to sleep at most; 0: do not. `next`: the next timer, kNever: none. `blocked`: packets wait for a
   // device that takes none.
   Duration sleep(Time now, Time next, bool blocked = false) const {
-    if (turns_ < params_.turns || now - idle_since_ < params_.after) return Duration{0};
+    if (next <= now || turns_ < params_.turns || now - idle_since_ < params_.after) return Duration{0};
     const Duration limit = all_wake_ && !blocked ? params_.longest : params_.look;
     const Duration left = next > now + limit ? limit : next - now;
     return left < params_.least ? Duration{0} : left;

@@ -71,6 +71,7 @@ void ReadingServer::adopt(Reading& blank, std::vector<SignallingNumbers::Queue>&
   std::swap(reading_, blank);
   signalling_.adopt(queues);
   snapshot_ = &snapshot;
+  tree_.start(reading_);  // whoever copies begins again
 }
 
 }  // namespace surety

@@ -15,9 +15,11 @@ QueueReading tree_row(const Hierarchy& h, InterfaceIndex interface, std::size_t 
     row.depth[index(p)] = q.depth_of(p);
   }
   row.has_rio = h.params(interface).of(class_index).rio.has_value();
-  row.average_in = row.has_rio ? q.rio().in.value : 0;
-  row.average_total = row.has_rio ? q.rio().total.value : 0;
-  row.congested = h.congested(interface, class_index);
+  // Of an empty queue they are what its last packet found: they decay when the next one comes.
+  const bool known = row.has_rio && q.depth() > 0;
+  row.average_in = known ? q.rio().in.value : 0;
+  row.average_total = known ? q.rio().total.value : 0;
+  row.congested = known && h.congested(interface, class_index);
   return row;
 }
 

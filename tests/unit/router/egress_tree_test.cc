@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Queues below a port: which interface's queues a packet waits in, what a reload does to them, and that
 // nothing is lost.
+#include <fmt/format.h>
+
 #include "tests/unit/router/egress_port.h"
 
 namespace surety {
@@ -211,7 +213,102 @@ TEST(EgressTree, WhatAnotherWorkerFoundIsTakenOver) {
   EXPECT_EQ(t.arrivals("one", 1, Precedence::in), 3u);
 }
 
+// --- many interfaces, whom a reload reaches in slices ---
+
+constexpr const char* kTwoClasses =
+    "    - {name: voice, dscp: [EF], priority: strict}\n    - {name: data, dscp: [BE], limit: 40 packets}\n";
+constexpr const char* kOneClass = "    - {name: data, dscp: [BE], limit: 40 packets}\n";
+
+std::string many(int n, const std::string& classes) {
+  std::string s = "interfaces:\n";
+  for (int i = 0; i < n; ++i)
+    s += fmt::format(
+        "  i{}: {{port: out0, vlan: {}, addresses: [10.3.{}.254/24], shape: 4 Mbit/s, queues: down}}\n", i,
+        i + 1, i);
+  return s + "queues:\n  down:\n" + classes;
+}
+
+TEST(EgressTree, PacketsStayBehindThoseBeforeThemUntilTheirSlice) {
+  Tree t("", many(100, kTwoClasses));
+  for (std::size_t i = 0; i < 30; ++i) t.offer(t.interface("i99"), kBe, 1, 1000 + i);
+  t.reload("", many(100, kOneClass));
+  ASSERT_TRUE(t.egress().tree()->changing());
+  for (std::size_t i = 30; i < 40; ++i) t.offer(t.interface("i99"), kBe, 1, 1000 + i);
+  t.turn_until_changed();
+  std::vector<std::size_t> all;
+  for (int turn = 0; turn < 200; ++turn, t.d.turn(t.d.now + 1ms))
+    for (const auto& f : t.d.transmit(1, 64)) all.push_back(f.size());
+  EXPECT_EQ(all.size(), 40u);
+  EXPECT_TRUE(std::ranges::is_sorted(all));
+}
+
+TEST(EgressTree, AsksForATurnAtOnceUntilAllIsChanged) {
+  Tree t("", many(100, kTwoClasses));
+  t.reload("", many(100, kOneClass));
+  EXPECT_LE(t.egress().next_event(t.d.now), t.d.now);
+  t.turn_until_changed();
+  EXPECT_EQ(t.egress().next_event(t.d.now), kNever);
+}
+
+TEST(EgressTree, ThePoolGrowsWithWhatIsThere) {
+  Tree t("", many(1, kOneClass));
+  t.reload("", many(150, kOneClass));
+  t.turn_until_changed();
+  for (int i = 0; i < 150; ++i) t.offer(t.interface("i" + std::to_string(i)), kBe, 30, 100);
+  t.d.disposal.flush();
+  EXPECT_EQ(t.d.drops(1, DropReason::overflow), 0u);
+}
+
+std::string templated(int classes) {
+  std::string s =
+      "interfaces:\n  t: {port: out0, vlan: 1, inner_vlan: 1-4000, addresses: [10.4.0.254/16], queues: "
+      "down}\n"
+      "queues:\n  down:\n";
+  for (int c = 1; c < classes; ++c) s += fmt::format("    - {{name: c{0}, dscp: [{0}]}}\n", c);
+  return s + "    - {name: rest, dscp: [BE]}\n";
+}
+
+// The memory of blocks that grew is not joined again: some day it is made anew.
+TEST(EgressTree, NobodyIsLeftOutHoweverOftenClassesGrow) {
+  Tree t("", templated(1));
+  const InterfaceIndex first = t.interface("t.1");
+  t.offer(first, kBe, 5, 100);
+  bool anew = false;
+  for (int classes = 2; classes <= 19; ++classes) {
+    t.reload("", templated(classes));
+    anew |= t.now().queues[1].tree->anew;
+    t.turn_until_changed();
+    for (int i = 0; i < 4000; ++i)
+      ASSERT_TRUE(t.egress().tree()->hierarchy().has(static_cast<InterfaceIndex>(first + i))) << classes;
+    EXPECT_EQ(t.egress().depth(), 5u);
+  }
+  EXPECT_TRUE(anew) << "or this test finds nothing";
+}
+
 // --- aggregates before an interface's queues ---
+
+TEST(EgressTree, WhatIsNotIpIsMarkedByNobody) {
+  Tree t("", R"(
+interfaces:
+  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24], queues: down}
+queues:
+  down: [{name: data, dscp: {in: [AF11, CS6], out: [AF12, BE]}}]
+aggregates:
+  of-one: {interface: one, queue: data, rate: 80 kbit/s}
+)");
+  Octets arp(60, 0);
+  arp[12] = 8;
+  arp[13] = 6;
+  for (int i = 0; i < 2000; ++i, t.d.turn(t.d.now + 1ms)) {
+    rte_mbuf* m = to_mbuf(arp);
+    ++t.d.ports[1].taken_over;
+    set_interface(m, t.interface("one"), VlanTags(kCustomerTag, 1, 0));
+    t.egress().enqueue_own({&m, 1}, t.d.now);
+    for (const Octets& f : t.d.transmit(1))
+      ASSERT_TRUE(std::equal(arp.begin() + 14, arp.end(), f.begin() + 18));
+  }
+  EXPECT_EQ(t.d.ports[1].tx_packets, 2000u);
+}
 
 TEST(EgressTree, AnAggregateStandsBeforeTheQueuesOfAnInterface) {
   Tree t(", queues: uplink", R"(
@@ -288,6 +385,20 @@ TEST(EgressTree, OfAnInternalRouterItSignalsToTheBorder) {
   t.offer("one", kAf12, 12);
   EXPECT_TRUE(notes(t).empty());
   EXPECT_EQ(t.egress().signals().noted(), 1u);
+}
+
+// All interfaces have half of what the port may tell together, and one of them what is left over.
+TEST(EgressTree, OneCongestedInterfaceDoesNotTellForAll) {
+  Tree t("", kCongested);
+  std::size_t told = 0, others = 0;
+  for (int turn = 0; turn < 1000; ++turn, t.d.turn(t.d.now + 1ms)) {
+    t.offer("one", kAf12, 30);
+    told += notes(t).size();
+    if (turn % 100 == 0) t.offer("two", kAf12, 16);
+    others += notes(t).size();
+  }
+  EXPECT_LE(told, 600u);
+  EXPECT_GE(others, 10u);
 }
 
 TEST(EgressTree, MarksCongestionInPlaceOfDrops) {

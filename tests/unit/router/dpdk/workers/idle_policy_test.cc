@@ -30,6 +30,12 @@ TEST(IdlePolicy, StaysAwakeForSomeTime) {
   EXPECT_EQ(p.sleep(kStart + 20us, kNever), 10ms);
 }
 
+// However long ago: what is in between does not fit a duration.
+TEST(IdlePolicy, StaysAwakeForWhatIsDue) {
+  EXPECT_EQ(idle(true, 4).sleep(kStart + 1s, kStart + 1s), 0us);
+  EXPECT_EQ(idle(true, 4).sleep(kStart + 1s, Time::min()), 0us);
+}
+
 TEST(IdlePolicy, IsAwakeFromTheBeginning) {
   EXPECT_EQ(IdlePolicy(kParams, true).sleep(kStart, kNever), 0us);
 }

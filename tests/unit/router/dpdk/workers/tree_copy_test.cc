@@ -81,6 +81,33 @@ TEST_F(TreeCopyTest, DefinitionsThenMembersThatHadSomething) {
   EXPECT_EQ(steps, 4001 / 32 + 1);
 }
 
+// A reload that comes meanwhile has other rows.
+TEST_F(TreeCopyTest, BeginsAgainAnyTime) {
+  Reading r = blank_reading(d.snapshot, 0);
+  TreeCopy copy(d.egresses);
+  copy.start(r);
+  for (int step = 0; step < 3; ++step) ASSERT_FALSE(copy.step(r, d.snapshot));
+  std::string fewer = kRouter;
+  fewer.replace(fewer.find("inner_vlan: 1-4000"), 18, "inner_vlan: 1-2");
+  const Snapshot next(test::configured(fewer), d.snapshot);
+  r = blank_reading(next, 0);
+  copy.start(r);
+  EXPECT_TRUE(copy.step(r, next));
+}
+
+TEST_F(TreeCopyTest, OfAllWorkersOneKnowsHowLongPacketsWaited) {
+  offer(definition(0), test::kEf, 2);
+  while (!d.transmit(1).empty()) {
+  }
+  Reading others = blank_reading(d.snapshot, 0), owners = blank_reading(d.snapshot, 1), all;
+  fill_egresses(owners, d.egresses, d.snapshot);
+  merge(all, others);
+  merge(all, owners);
+  std::uint64_t packets = 0;
+  for (const auto n : (*all.ports[1].sojourns)[0].counts) packets += n;
+  EXPECT_EQ(packets, 2u);
+}
+
 TEST_F(TreeCopyTest, AnothersRowsStayEmpty) {
   offer(definition(0), test::kEf, 1);
   const auto [rows, steps] = read(false);
