@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`deploy/try --access`: an access edge with twenty customers on VLANs; one more comes and goes meanwhile."""
+"""`deploy/try --access`: an access edge with twenty customers on VLANs, busy both ways; one more comes and goes meanwhile."""
+import dataclasses
 import json
 import pathlib
 import re
@@ -16,8 +17,10 @@ from vlans import Trunk, q
 HERE = pathlib.Path(__file__).resolve().parent
 PORT = 9000
 KEPT = 0.98  # of what was promised and asked for
-ASKED = 0.85  # of what was promised: 0.95 is sent, and who could not send has proved nothing
+ASKED = 0.85  # of what was promised: 0.9 is sent, and who could not send has proved nothing
+PHONE_WITHIN, PHONE_PART = 20, 0.99  # ms one way, of the packets; a full queue of data takes 800
 PING_EVERY = 0.01  # s
+SENT, RECEIVED, DROPS = 1, 2, 3  # of AccessTrial.measure()
 PINGS = re.compile(r"(\d+) packets transmitted, (\d+) received")
 
 
@@ -63,11 +66,14 @@ class AccessTrial(trial.Trial):
                        f"{c.name} does not get through")
 
     def start_traffic(self):
-        self.sink = Worker("sink", self.namespaces["far"].name, PORT)
-        self.crowd = Worker("send")
+        self.sink, self.crowd = Worker("sink"), Worker("send")
         self.workers += [self.sink, self.crowd]
+        self.sink.tell("listen", None, self.namespaces["far"].name, PORT)
         for c in access.CUSTOMERS:
             self.send(c)
+        for c in access.PHONES:
+            self._call(c)
+        for c in access.CUSTOMERS:
             if c.behaviour == "spoofer":
                 for victim in access.CUSTOMERS[:3]:
                     self._flow(f"{c.name} as {victim.name}", self.hosts[c.name], victim.address, 1)
@@ -75,7 +81,22 @@ class AccessTrial(trial.Trial):
                 self._flow(f"{c.name} elsewhere", self._elsewhere(c), None, 1)
 
     def send(self, c):
+        """Both ways."""
+        host = self.hosts[c.name].namespace
         self._flow(c.name, self.hosts[c.name], None, c.demand)
+        self.sink.tell("listen", down(c), host.name, PORT)
+        self.crowd.tell("flow", down(c), self.namespaces["far"].name, None, c.address, PORT, c.demand_down)
+
+    def hang_up(self, c):
+        for label in (c.name, down(c)):
+            self.crowd.tell("end", label)
+
+    def _call(self, c):
+        """His phone, both ways."""
+        here, far = self.hosts[c.name].namespace.name, self.namespaces["far"].name
+        for way, source, sink, address in (("up", here, far, access.FAR), ("down", far, here, c.address)):
+            self.sink.tell("listen", phone(c, way), sink, c.phone_port, True)
+            self.crowd.tell("flow", phone(c, way), source, None, address, c.phone_port, access.PHONE_MBITS, access.PHONE_BYTES, access.EF << 2)
 
     def _flow(self, label, host, source, mbits):
         self.crowd.tell("flow", label, host.namespace.name, source, access.FAR, PORT, mbits)
@@ -109,23 +130,63 @@ class AccessTrial(trial.Trial):
         super().remove()
 
 
-def mbits(packets, seconds):
-    return packets * crowd.PACKET * 8 / seconds / 1e6
+def down(c):
+    return f"{c.name} down"
 
 
-def row(c, before, now):
-    """A line of the table, and whether the promise was kept."""
-    seconds = now[0] - before[0]
-    asked = mbits(now[1].get(c.name, 0) - before[1].get(c.name, 0), seconds)
-    delivered = mbits(now[2].get(c.address, 0) - before[2].get(c.address, 0), seconds)
-    kept = asked >= ASKED * c.mbits and delivered >= KEPT * min(asked, c.mbits)
-    return f"{c.name:<9}{c.written_tags:<9}{c.behaviour or '-':<15}{c.mbits:>9.2f}{asked:>9.2f}{delivered:>11.2f}  {'kept' if kept else 'BROKEN'}", kept
+def phone(c, way):
+    return f"{c.name} phone {way}"
 
 
-def table(customers, before, now):
-    rows = [row(c, before, now) for c in customers]
-    head = f"{'customer':<9}{'tags':<9}{'misbehaves':<15}{'promised':>9}{'asked':>9}{'delivered':>11}  Mbit/s"
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """What lies between two measurements."""
+    before: tuple
+    now: tuple
+
+    def _grown(self, what, label):
+        return self.now[what].get(label, 0) - self.before[what].get(label, 0)
+
+    def mbits(self, what, label, size=crowd.PACKET):
+        return self._grown(what, label) * size * 8 / (self.now[0] - self.before[0]) / 1e6
+
+    def asked(self, label):
+        return self.mbits(SENT, label)
+
+    def up(self, c):
+        """Asked and delivered."""
+        return self.asked(c.name), self.mbits(RECEIVED, c.address)
+
+    def down(self, c):
+        """The phone's is part of what he bought."""
+        return tuple(self.mbits(what, down(c)) + self.mbits(what, phone(c, "down"), access.PHONE_BYTES) for what in (SENT, RECEIVED))
+
+
+def row(c, window):
+    """A line of the table, and whether what was bought was there in both directions."""
+    ways = [window.up(c), window.down(c)]
+    kept = all(asked >= ASKED * c.mbits and delivered >= KEPT * min(asked, c.mbits) for asked, delivered in ways)
+    kept = kept and ways[1][1] <= c.mbits / KEPT  # upstream he may have what others leave, too
+    figures = "".join(f"{asked:>9.2f}{delivered:>11.2f}" for asked, delivered in ways)
+    return f"{c.name:<9}{c.written_tags:<9}{c.behaviour or '-':<15}{c.mbits:>9.2f}{figures}  {'kept' if kept else 'BROKEN'}", kept
+
+
+def table(customers, window):
+    rows = [row(c, window) for c in customers]
+    head = f"{'customer':<9}{'tags':<9}{'misbehaves':<15}{'promised':>9}" + f"{'asked':>9}{'delivered':>11}" * 2 + "  Mbit/s, up and down"
     return [head, *(text for text, _ in rows)], all(kept for _, kept in rows)
+
+
+def phone_line(c, way, delays):
+    """How long the packets of a phone were under way, and whether that was short enough."""
+    ordered = sorted(delays)
+    late = ordered[int(PHONE_PART * len(ordered))] if ordered else float("inf")
+    return f"  {c.name} ({c.behaviour or 'behaves'}) {way}: {PHONE_PART:.0%} of {len(ordered)} packets within {late:.1f} ms", late <= PHONE_WITHIN
+
+
+def phones(t):
+    lines = [phone_line(c, way, t.sink.tell("delays", phone(c, way))) for c in access.PHONES for way in ("up", "down")]
+    return [text for text, _ in lines], all(kept for _, kept in lines)
 
 
 def change(t, say, pause):
@@ -138,8 +199,8 @@ def change(t, say, pause):
     t.send(access.NEWCOMER)
     before = t.measure()
     time.sleep(pause)
-    text, kept = row(access.NEWCOMER, before, t.measure())
-    t.crowd.tell("end", access.NEWCOMER.name)
+    text, kept = row(access.NEWCOMER, Window(before, t.measure()))
+    t.hang_up(access.NEWCOMER)
     time.sleep(0.1)
     t.reload(access.CUSTOMERS)
     say(f"SIGHUP: {access.NEWCOMER.name} is removed. It had:")
@@ -152,8 +213,8 @@ def change(t, say, pause):
 
 def report_drops(before, now):
     """Whose packets were dropped can be told from the reasons: nobody else gives cause for them."""
-    drops = {reason: n - before[3].get(reason, 0) for reason, n in now[3].items() if n > before[3].get(reason, 0)}
-    spoofed, elsewhere = (sum(n - before[1].get(label, 0) for label, n in now[1].items() if word in label) for word in (" as ", " elsewhere"))
+    drops = {reason: n - before[DROPS].get(reason, 0) for reason, n in now[DROPS].items() if n > before[DROPS].get(reason, 0)}
+    spoofed, elsewhere = (sum(n - before[SENT].get(label, 0) for label, n in now[SENT].items() if word in label) for word in (" as ", " elsewhere"))
     print(f"\nSent in others' names: {spoofed}, dropped as source_check: {drops.get('source_check', 0):.0f}. "
           f"On a VLAN that nobody bought: {elsewhere}, dropped as vlan_unknown: {drops.get('vlan_unknown', 0):.0f}.")
     print("All drops: " + (", ".join(f"{reason} {n:.0f}" for reason, n in sorted(drops.items())) or "none"), flush=True)
@@ -165,15 +226,19 @@ def run(t, seconds, say):
     say("router: surety run")
     t.start_router()
     t.meet()
-    say(f"everybody sends; {seconds} s")
+    say(f"everybody sends, and the world to everybody; {seconds} s")
     t.start_traffic()
     time.sleep(1)
     before = t.measure()
+    phones(t)  # from now on
     unnoticed = change(t, say, max(2, seconds / 4))
     time.sleep(max(0.0, before[0] + seconds - time.monotonic()))
     now = t.measure()
-    lines, kept = table(access.CUSTOMERS, before, now)
+    lines, kept = table(access.CUSTOMERS, Window(before, now))
     print("\n" + "\n".join(lines))
     report_drops(before, now)
-    print(f"\nPromises: {'all kept' if kept else 'BROKEN'}. Adding and removing one: {'nobody noticed' if unnoticed else 'NOTICED'}.", flush=True)
-    return kept and unnoticed
+    lines, heard = phones(t)
+    print("\nPhones, beside all that:\n" + "\n".join(lines))
+    print(f"\nPromises: {'all kept' if kept else 'BROKEN'}. Adding and removing one: {'nobody noticed' if unnoticed else 'NOTICED'}. "
+          f"Phones, at most {PHONE_WITHIN} ms: {'all kept' if heard else 'BROKEN'}.", flush=True)
+    return kept and unnoticed and heard

@@ -32,8 +32,8 @@ def arguments():
         f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
         f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through and RoS at least {verdict.KEPT_ROS:.0%})."))
     p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
-    p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, three of whom misbehave, "
-                   "and one more who comes and goes by SIGHUP")
+    p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, busy both ways, three of "
+                   "whom misbehave and are flooded, and one more who comes and goes by SIGHUP")
     p.add_argument("--no-qos", action="store_true", help="without contracts, through a FIFO: shows what they are for")
     p.add_argument("--keep", action="store_true", help="leave it running")
     p.add_argument("--clean", metavar="PREFIX", help="remove what --keep left")

@@ -300,7 +300,9 @@ def test_ospf_over_a_tagged_interface(lab):
 
 @pytest.mark.paced("measures rates, and no ping may be late")
 def test_deploy_try_access():
-    """Twenty customers with contracts, three of whom misbehave; one more comes and goes."""
+    """Twenty customers with contracts upstream and shapers downstream, three of whom misbehave and are flooded; one more comes and goes."""
     done = sh(ROOT / "deploy/try", "--access", "--seconds", 8, "--binary", SURETY, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" kept") >= 21 and "nobody noticed" in done.stdout and "600 of 600" in done.stdout
+    assert done.stdout.count("  kept") == 21 and "nobody noticed" in done.stdout and "600 of 600" in done.stdout
+    assert len(re.findall(r"9\d+% of \d+ packets within", done.stdout)) == 4 and "Phones, at most 20 ms: all kept" in done.stdout
+    assert "Promises: all kept" in done.stdout
