@@ -37,7 +37,7 @@ class Pings(contextlib.AbstractContextManager):
 class TcpTransfer:
     """One TCP connection that sends as fast as it may, until stopped."""
 
-    def __init__(self, source, destination, port, family=4, congestion="cubic", address=None, bind=None):
+    def __init__(self, source, destination, port, family=4, congestion="cubic", address=None, bind=None, traffic_class=0):
         self.received = 0
         self._stop = threading.Event()
         to = address or destination.address(family)
@@ -48,6 +48,8 @@ class TcpTransfer:
         self._server.settimeout(60)
         self._client = source.namespace.socket(FAMILY[family], socket.SOCK_STREAM)
         self._client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        if traffic_class:
+            self._client.setsockopt(*((socket.IPPROTO_IPV6, socket.IPV6_TCLASS) if family == 6 else (socket.IPPROTO_IP, socket.IP_TOS)), traffic_class)
         self._client.settimeout(60)
         if bind:
             self._client.bind((bind, 0))

@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from edge import CLASSES, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, Edge, Load, address, behind_tags, down, edge_yaml, expected, percentile, rates, shaped
+from edge import CLASSES, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, Edge, EdgeRouter, Load, address, behind_tags, down, edge_yaml, expected, percentile, rates, shaped
 from harness import UdpSink, UdpSource, law, wait_for
-from test_reload import Reloaded
 
 pytestmark = pytest.mark.paced("measures rates and delays")
 
@@ -26,7 +25,7 @@ def lab():
 
 @pytest.fixture
 def router(lab):
-    with Reloaded(lab.router, edge_yaml()) as running:
+    with EdgeRouter(lab.router, edge_yaml()) as running:
         lab.meet()
         yield running
         running.settle()
@@ -181,13 +180,12 @@ def test_one_goes_with_full_queues(router, load, listener):
         assert not m.select("surety_queue_depth_packets", port="acc0", interface="c")
         router.reload(edge_yaml())
         time.sleep(0.5)
-        assert of(during_without_taking(listener), "c") > 0
+        assert of(lately(listener), "c") > 0
 
 
-def during_without_taking(listener):
-    """Rates of the last 0.3 s; for who counts everything."""
-    now = time.time()
-    return rates(listener.seen(), now - 0.3, 0.3)
+def lately(listener, seconds=0.5):
+    """Rates of the last moments; takes nothing, for who counts everything."""
+    return rates(listener.seen(), time.time() - seconds, seconds)
 
 
 def test_rates_change_as_fast_as_reloads_go(router, load, listener):
@@ -203,7 +201,7 @@ def test_rates_change_as_fast_as_reloads_go(router, load, listener):
         print(f"{reloads} reloads in {time.monotonic() - began:.1f} s")
         router.reload(edge_yaml(c=f", weight: 2{shaped(2)}, queues: down"))
         time.sleep(0.6)
-        assert of(during_without_taking(listener), "c") == pytest.approx(2, rel=0.1)
+        assert of(lately(listener), "c") == pytest.approx(2, rel=0.1)
 
 
 def test_classes_of_an_interface_change(router, load, listener):
@@ -219,7 +217,7 @@ def test_classes_of_an_interface_change(router, load, listener):
         m = router.reload(edge_yaml(more=others, c=f", weight: 2{shaped(3)}, queues: even"))
         assert "interface_gone" not in m.drops("acc0")
         time.sleep(1)
-        got = during_without_taking(listener)
+        got = lately(listener)
         assert got["c.gold"] == pytest.approx(1.5, abs=PORT / 100) and got["c.rest"] == pytest.approx(1.5, abs=PORT / 100)
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from edge import CLASSES, INTERFACES, PORT, Edge, Load, address, behind_tags, edge_yaml, expected, rates
-from harness import Router, TcpTransfer, law
+from edge import CLASSES, INTERFACES, PORT, Edge, EdgeRouter, Load, address, behind_tags, edge_yaml, expected, rates
+from harness import TcpTransfer, law
 
 pytestmark = pytest.mark.paced("measures rates")
 
@@ -65,7 +65,7 @@ def saturated(router, lab, listener, load, active):
 @pytest.mark.parametrize("device, combinations", [("af_xdp", COMBINATIONS), ("af_packet", FEW)], ids=["af_xdp", "af_packet"])
 def test_udp_gets_what_a_fluid_would(lab, device, combinations):
     matrix = Matrix(f"UDP on {device}")
-    with Router(lab.router, edge_yaml(device)) as router, Load(lab) as load, behind_tags(lab) as listener:
+    with EdgeRouter(lab.router, edge_yaml(device)) as router, Load(lab) as load, behind_tags(lab) as listener:
         lab.meet()
         for active in combinations:
             matrix.add(active, saturated(router, lab, listener, load, active))
@@ -91,7 +91,7 @@ def greedy(router, lab, listener, active):
 @pytest.mark.parametrize("combinations", [FEW, pytest.param(COMBINATIONS, marks=pytest.mark.long("63 combinations of TCP"))], ids=["few", "all"])
 def test_tcp_gets_what_a_fluid_would(lab, combinations):
     matrix = Matrix("TCP (reno) on af_xdp")
-    with Router(lab.router, edge_yaml()) as router, behind_tags(lab) as listener:
+    with EdgeRouter(lab.router, edge_yaml()) as router, behind_tags(lab) as listener:
         lab.meet()
         for active in combinations:
             matrix.add(active, greedy(router, lab, listener, active))
