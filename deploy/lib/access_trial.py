@@ -11,7 +11,7 @@ import time
 import access
 import crowd
 import trial
-from namespaces import Host, Namespace
+from namespaces import Host, Namespace, prefer
 from vlans import Trunk, q
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,6 +30,10 @@ class Worker:
     def __init__(self, *arguments):
         self._process = subprocess.Popen(["/usr/bin/python3", HERE / "crowd.py", *map(str, arguments)], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True)
+
+    def prefer(self):
+        """Before other programs on this machine."""
+        prefer(self._process)
 
     def tell(self, *words):
         self._process.stdin.write(json.dumps(words) + "\n")

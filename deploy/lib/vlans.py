@@ -5,7 +5,7 @@ import json
 import pathlib
 import subprocess
 
-from namespaces import Namespace, connect
+from namespaces import Namespace, connect, prefer
 
 TAGGER = pathlib.Path(__file__).resolve().parent / "tagger.py"
 CUSTOMER_TAG, SERVICE_TAG = 0x8100, 0x88a8  # 802.1Q, 802.1ad
@@ -58,6 +58,10 @@ class Trunk:
     def _answered(self):
         if self._tagger.stdout.readline() != "done\n":
             raise RuntimeError("the tagger has ended")
+
+    def prefer(self):
+        """A line is never late."""
+        prefer(self._tagger)
 
     def tell(self, *words):
         self._tagger.stdin.write(json.dumps(words) + "\n")

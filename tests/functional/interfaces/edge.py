@@ -56,10 +56,10 @@ def group_line(name):
     return f"  {name}: {{port: acc0, weight: {group['weight']}{shaped(group.get('rate'))}}}\n"
 
 
-def down(classes=CLASSES, more=""):
+def down(classes=CLASSES, more="", limit=LIMIT):
     """A set of queues: strict ones for telephones and for what must not be lost in a flood, and these."""
     lines = ["{name: voice, dscp: [EF, CS6], priority: strict, rate: 512 kbit/s, limit: 32 packets}",
-             *(f"{{name: {name}, weight: {weight}, dscp: [{dscp}], limit: {LIMIT} packets{more}}}" for name, (weight, dscp) in classes.items())]
+             *(f"{{name: {name}, weight: {weight}, dscp: [{dscp}], limit: {limit} packets{more}}}" for name, (weight, dscp) in classes.items())]
     return "".join(f"    - {line}\n" for line in lines)
 
 
@@ -91,6 +91,7 @@ def expected(active, rates=()):
 class Edge(Access):
     def __init__(self, device="af_xdp"):
         super().__init__(device)
+        self.trunk.prefer()
         self.inside = {name: self.trunk.customer(name, TAGS[name], [f"{address(name)}/24"], [f"10.{number(name)}.0.254"]) for name in INTERFACES}
 
     def meet(self, names=INTERFACES):
@@ -115,6 +116,7 @@ class Load:
 
     def __init__(self, lab):
         self._lab, self._worker, self._flows = lab, Worker("send"), set()
+        self._worker.prefer()
 
     def flow(self, label, name, mbits, dscp=0, size=PACKET, port=UDP, ecn=0):
         self._worker.tell("flow", label, self._lab.up.namespace.name, None, address(name), port, mbits, size, dscp << 2 | ecn)
@@ -232,7 +234,8 @@ def rates(arrivals, begin, seconds):
 
 
 def steady_rates(arrivals, begin, seconds, windows=5):
-    """The medians of so many windows: a moment in which the machine gave the router nothing falls into one of them."""
+    """The medians of so many windows: what is promised holds in each 100 ms, and when the machine gives the router nothing for a while
+    that falls into one or two of them."""
     parts = [rates(arrivals, begin + i * seconds / windows, seconds / windows) for i in range(windows)]
     return {label: statistics.median(p.get(label, 0.0) for p in parts) for label in set().union(*parts)}
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from edge import CLASSES, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, Edge, EdgeRouter, Load, address, behind_tags, down, edge_yaml, expected, percentile, rates, shaped
+from edge import AWAY, CLASSES, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, Edge, EdgeRouter, Load, address, behind_tags, down, edge_yaml, expected, percentile, rates, shaped
 from harness import UdpSink, UdpSource, law, wait_for
 
 pytestmark = pytest.mark.paced("measures rates and delays")
@@ -131,7 +131,8 @@ def test_a_telephone_waits_for_a_packet_of_each_level(router, load, listener):
         print(f"phone of {name}: 99 % of {len(during_flood[name])} within {busy:.2f} ms beside a flood, {quiet:.2f} alone; a packet of each level: {bound:.2f}")
     for name in INTERFACES:
         assert len(during_flood[name]) >= 0.95 * 5 * 50
-        assert percentile(during_flood[name], 0.99) <= levels(name) + 2 * percentile(before[name], 0.99)
+        for part, away in ((0.5, 0), (0.99, AWAY * 1e3)):
+            assert percentile(during_flood[name], part) <= levels(name) + percentile(before[name], part) + away
     assert m.sum("surety_queue_overflow_drops_total", port="acc0", queue="voice") == 0
     assert m.sum("surety_queue_overflow_drops_total", port="acc0", queue="rest") > 0
     load.stop()
@@ -142,12 +143,12 @@ def test_a_telephone_waits_for_a_packet_of_each_level(router, load, listener):
 class Undisturbed(contextlib.AbstractContextManager):
     """The quiet ones ask for half of their parts, the noisy ones for far too much; in the end the quiet ones have everything."""
 
-    def __init__(self, router, load, listener, quiet=QUIET, noisy=NOISY):
+    def __init__(self, router, load, listener, quiet=QUIET, noisy=NOISY, times=0.5):
         self._router, self._load, self._listener, self._quiet = router, load, listener, quiet
         self._before = load.counts()
         self._noisy = {f"{name}.{kind}": PORT / 2 for name in noisy for kind in CLASSES}
         listener.take()
-        load.demand(parts(INTERFACES, 0.5, quiet))
+        load.demand(parts(INTERFACES, times, quiet))
         load.demand(self._noisy)
         time.sleep(0.5)
 
@@ -223,19 +224,20 @@ def test_classes_of_an_interface_change(router, load, listener):
 
 def plain_yaml():
     """The same interfaces, of which none has a shaper, a weight or queues; nor are there groups."""
-    text = edge_yaml(**{name: "" for name in INTERFACES})
+    text = edge_yaml(queues=down(limit=400), **{name: "" for name in INTERFACES})
     kept = [line for line in text.splitlines(keepends=True) if line.strip() != "groups:" and not any(line.startswith(f"  {g}: {{port") for g in GROUPS)]
     return "".join(kept).replace(" group: north,", "").replace(" group: south,", "")
 
 
 def test_a_port_gets_its_first_queues_below_and_loses_them(router, load, listener):
-    """Nine tenths of the port's rate, back and forth: nothing is lost."""
-    with Undisturbed(router, load, listener, quiet=list(INTERFACES), noisy=[]):
-        load.flow("filling", "b", 0.4 * PORT, dscp=8)
+    """Everybody asks for nine tenths of his part, back and forth: nothing is lost."""
+    deep = edge_yaml(queues=down(limit=400))  # for what a sender makes up for when it has been late
+    router.reload(deep)
+    with Undisturbed(router, load, listener, quiet=list(INTERFACES), noisy=[], times=0.9):
         for _ in range(4):
             law(router.reload(plain_yaml()))
             time.sleep(0.3)
-            law(router.reload(edge_yaml()))
+            law(router.reload(deep))
             time.sleep(0.3)
 
 
@@ -283,4 +285,4 @@ def test_an_interfaces_queue_marks_who_can_be_told(router, load, listener):
     assert marked["c", CE] == m.sum("surety_queue_ecn_marks_total", port="acc0", interface="c", queue="rest") == m.sum("surety_queue_ecn_marks_total")
     assert m.sum("surety_queue_early_drops_total", port="acc0", interface="c", queue="rest") > 0
     law(m)
-    assert {labels["interface"] for labels, _ in m.select("surety_queue_depth_packets", port="acc0")} >= set(TAGS)
+    assert {labels.get("interface") for labels, _ in m.select("surety_queue_depth_packets", port="acc0")} >= set(TAGS)
