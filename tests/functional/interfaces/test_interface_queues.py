@@ -24,8 +24,19 @@ def lab():
 
 
 @pytest.fixture
-def router(lab):
-    with EdgeRouter(lab.router, edge_yaml()) as running:
+def workers():
+    """YAML; of the tests that do not say whose."""
+    return ""
+
+
+# With two, one hands the packets over to the other, and looks up their classes before.
+ONE_AND_TWO = pytest.mark.parametrize("workers", ["", "workers: {cores: [0, 1]}\n"], ids=["one worker", "two workers"])
+
+
+@pytest.fixture
+def router(lab, workers):
+    # A reload keeps what begins with `dpdk:`.
+    with EdgeRouter(lab.router, f"{edge_yaml()}dpdk: {{hugepages: off, max_routes: 1024}}\n{workers}") as running:
         lab.meet()
         yield running
         running.settle()
@@ -167,6 +178,7 @@ class Undisturbed(contextlib.AbstractContextManager):
         assert min(sent.values()) > 0
 
 
+@ONE_AND_TWO
 def test_one_goes_with_full_queues(router, load, listener):
     """Its packets are dropped by that name, the others lose nothing, and it may come back."""
     with Undisturbed(router, load, listener):
@@ -189,6 +201,7 @@ def lately(listener, seconds=0.5):
     return rates(listener.seen(), time.time() - seconds, seconds)
 
 
+@ONE_AND_TWO
 def test_rates_change_as_fast_as_reloads_go(router, load, listener):
     """Of an interface, of a group and of the port; who asks for what he has loses nothing, and the last rate is the one."""
     texts = [edge_yaml(c=f", weight: {weight}{shaped(rate)}, queues: down", port=shaped(port)).replace(shaped(8), shaped(group))
@@ -205,6 +218,7 @@ def test_rates_change_as_fast_as_reloads_go(router, load, listener):
         assert of(lately(listener), "c") == pytest.approx(2, rel=0.1)
 
 
+@ONE_AND_TWO
 def test_classes_of_an_interface_change(router, load, listener):
     """Other weights, one class less, one more: those who keep theirs lose nothing, and the packets that waited are looked at anew."""
     other = {"even": down({"gold": (1, 10), "rest": (1, 0)}), "one": "    - {name: all, dscp: [BE, AF11], limit: 60 packets}\n",
@@ -229,6 +243,7 @@ def plain_yaml():
     return "".join(kept).replace(" group: north,", "").replace(" group: south,", "")
 
 
+@ONE_AND_TWO
 def test_a_port_gets_its_first_queues_below_and_loses_them(router, load, listener):
     """Everybody asks for nine tenths of his part, back and forth: nothing is lost."""
     deep = edge_yaml(queues=down(limit=400))  # for what a sender makes up for when it has been late
@@ -241,6 +256,7 @@ def test_a_port_gets_its_first_queues_below_and_loses_them(router, load, listene
             time.sleep(0.3)
 
 
+@ONE_AND_TWO
 def test_what_waits_goes_on_in_order(lab, router):
     """A hundred packets of two customers wait for a slow port when it gets queues below, other ones, and none again."""
     slow = ", shape: 400 kbit/s, burst: 3 kB"
