@@ -22,6 +22,7 @@ GROUPS = {"north": {"weight": 2}, "south": {"weight": 1, "rate": 8}}
 INTERFACES = {"a": ("north", 1, None), "b": ("north", 3, None), "c": ("north", 2, 3),
               "d": ("south", 1, None), "e": ("south", 4, None), "f": ("south", 2, 1.5)}
 CLASSES = {"gold": (3, 10), "rest": (1, 0)}  # weight, DSCP
+EF, VOICE = 46, 0.512  # Mbit/s at most, of a strict class of each
 LIMIT = 60  # packets of a class
 PACKET = 1000  # bytes of IP
 # Some have one tag, some two.
@@ -58,7 +59,7 @@ def group_line(name):
 
 def down(classes=CLASSES, more="", limit=LIMIT):
     """A set of queues: strict ones for telephones and for what must not be lost in a flood, and these."""
-    lines = ["{name: voice, dscp: [EF, CS6], priority: strict, rate: 512 kbit/s, limit: 32 packets}",
+    lines = [f"{{name: voice, dscp: [EF, CS6], priority: strict, rate: {VOICE * 1000:.0f} kbit/s, limit: 32 packets}}",
              *(f"{{name: {name}, weight: {weight}, dscp: [{dscp}], limit: {limit} packets{more}}}" for name, (weight, dscp) in classes.items())]
     return "".join(f"    - {line}\n" for line in lines)
 
@@ -70,22 +71,21 @@ def edge_yaml(device="af_xdp", port=None, names=INTERFACES, queues=None, more=""
                      more=lines + "groups:\n" + "".join(map(group_line, GROUPS)) + "queues:\n  down:\n" + (queues or down()) + more)
 
 
-def tree(active, rates=()):
-    """fluid.py's, where the classes of the active interfaces always have something to send; `rates`: other shapers."""
-    rates = dict(rates)
-
+def tree(active, ringing=()):
+    """fluid.py's, where the weighted classes of the active interfaces always have something to send, and the strict ones of the ringing."""
     def interface(name):
         _, weight, rate = INTERFACES[name]
         demand = {} if name in active else {"demand": 0}
-        return {"name": name, "weight": weight, "rate": rates.get(name, rate),
-                "children": [{"name": f"{name}.{c}", "weight": w, **demand} for c, (w, _) in CLASSES.items()]}
+        voice = [{"name": f"{name}.voice", "strict": True, "rate": VOICE}] if name in ringing else []
+        return {"name": name, "weight": weight, "rate": rate,
+                "children": voice + [{"name": f"{name}.{c}", "weight": w, **demand} for c, (w, _) in CLASSES.items()]}
     return [{"name": g, "weight": 1, **keys, "children": [interface(n) for n, (of, _, _) in INTERFACES.items() if of == g]}
             for g, keys in GROUPS.items()]
 
 
-def expected(active, rates=()):
+def expected(active, ringing=()):
     """Mbit/s of each class of an active interface."""
-    return {name: rate for name, rate in shares(PORT, tree(active, rates)).items() if name.split(".")[0] in active}
+    return {label: rate for label, rate in shares(PORT, tree(active, ringing)).items() if label.split(".")[0] in active}
 
 
 class Edge(Access):
@@ -224,7 +224,7 @@ def behind_tags(lab, names=INTERFACES):
 
 def rates(arrivals, begin, seconds):
     """Mbit/s by interface and class."""
-    kinds = {dscp: kind for kind, (_, dscp) in CLASSES.items()}
+    kinds = {EF: "voice", **{dscp: kind for kind, (_, dscp) in CLASSES.items()}}
     got = {}
     for a in arrivals:
         if begin <= a.at < begin + seconds and a.dscp in kinds:

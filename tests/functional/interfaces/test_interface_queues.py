@@ -6,12 +6,13 @@ import time
 
 import pytest
 
-from edge import AWAY, CLASSES, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, Edge, EdgeRouter, Load, address, behind_tags, down, edge_yaml, expected, percentile, rates, shaped
+from edge import (AWAY, CLASSES, EF, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, VOICE, Edge, EdgeRouter, Load, address, behind_tags, down,
+                  edge_yaml, expected, percentile, rates, shaped, steady_rates)
 from harness import UdpSink, UdpSource, law, wait_for
 
 pytestmark = pytest.mark.paced("measures rates and delays")
 
-EF, ECT1, CE = 46, 1, 3
+ECT1, CE = 1, 3
 QUIET = ["a", "b", "d", "e"]  # who asks for half of his part, and loses nothing whatever happens to the others
 NOISY = ["c", "f"]
 PHONE = {"mbits": 0.08, "dscp": EF, "size": 200}  # 50 packets a second
@@ -147,6 +148,21 @@ def test_a_telephone_waits_for_a_packet_of_each_level(router, load, listener):
     assert m.sum("surety_queue_overflow_drops_total", port="acc0", queue="voice") == 0
     assert m.sum("surety_queue_overflow_drops_total", port="acc0", queue="rest") > 0
     load.stop()
+
+
+def test_who_rings_too_much_has_his_cap(router, load, listener):
+    """Of eight times that; what it takes is not held against its interface's part of the data, and nobody else has less than a fluid would."""
+    load.demand(parts(INTERFACES, 2))
+    for name in "ae":
+        load.flow(f"{name}.voice", name, 8 * VOICE, dscp=EF)
+    time.sleep(0.5)
+    listener.take()
+    begin = time.time()
+    time.sleep(1)
+    got = steady_rates(listener.take(), begin, 1)
+    law(router.metrics())
+    load.stop()
+    assert got == pytest.approx(expected(INTERFACES, ringing="ae"), abs=PORT / 100)
 
 
 # --- reloads ---
