@@ -63,8 +63,9 @@ class alignas(64) PooledQueue {
     cap_.reset(params.cap, now);
   }
 
-  ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet,
-                        bool ecn_capable, Time now) {
+  // Where a burst comes in it must be inlined: the call, and its result through memory, cost 12 to 24 cycles.
+  [[gnu::always_inline]] ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool,
+                                               const Packet& packet, bool ecn_capable, Time now) {
     ArrivalResult result;
     auto verdict = RioVerdict::accept;
     const std::size_t p = index(packet.precedence);
