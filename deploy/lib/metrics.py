@@ -26,8 +26,8 @@ class Metrics:
         return [(own, value) for own, value in self._series[name] if labels.items() <= own.items()]
 
     def sum(self, name, **labels):
-        """Without members of templates, which have their sum beside them."""
-        return sum(value for own, value in self.select(name, **labels) if not own.get("of"))
+        """Without members of templates, which have their sum beside them, unless one is named."""
+        return sum(value for own, value in self.select(name, **labels) if "interface" in labels or not own.get("of"))
 
     def value(self, name, **labels):
         found = self.select(name, **labels)
