@@ -83,6 +83,12 @@ struct Tree : Port {
   }
 };
 
+// All classes of the interfaces have another number then.
+std::string with_a_class_more() {
+  std::string text = std::string(kTree) + kDown;
+  return text.insert(text.find("    - {name: voice"), "    - {name: more, dscp: [AF21]}\n");
+}
+
 TEST(EgressTree, APortHasOneOnlyWhereItsInterfacesAskForIt) {
   EXPECT_NE(Tree().egress().tree(), nullptr);
   Tree flat("", "interfaces:\n  one: {port: out0, vlan: 1, addresses: [10.3.1.254/24]}\n");
@@ -169,9 +175,7 @@ TEST(EgressTree, OtherClassesGetWhatWaited) {
   Tree t;
   t.offer("one", kBe, 30);
   t.offer("homes.4", kEf, 3);
-  std::string other = std::string(kTree) + kDown;
-  other.replace(other.find("    - {name: voice"), 0, "    - {name: more, dscp: [AF21]}\n");
-  t.reload("", other);
+  t.reload("", with_a_class_more());
   t.turn_until_changed();
   EXPECT_EQ(t.egress().depth(), 33u);
   EXPECT_EQ(t.arrivals("one", 2), 30u);
@@ -204,9 +208,7 @@ TEST(EgressTree, WhatAnotherWorkerFoundIsTakenOver) {
   };
   hand(t.d.snapshot.queues[1]);
   EXPECT_EQ(t.arrivals("one", 0, Precedence::in), 1u);
-  std::string other = std::string(kTree) + kDown;
-  other.replace(other.find("    - {name: voice"), 0, "    - {name: more, dscp: [AF21]}\n");
-  t.reload("", other);
+  t.reload("", with_a_class_more());
   hand(t.d.snapshot.queues[1]);  // by the classes before
   t.turn_until_changed();
   hand(t.snapshot->queues[1]);

@@ -93,5 +93,48 @@ TEST_F(ReadingServerTest, HasTheRowsOfTheSnapshotThatItGoesBy) {
       std::any_of(r.services.begin(), r.services.end(), [](const auto& s) { return s.name == "gold"; }));
 }
 
+// It may come amid the answer to somebody who does not wait any more.
+TEST(ReadingServerReload, BeginsTheRowsOfInterfacesAgain) {
+  const auto homes = [](const char* rate) {
+    return std::string(
+               "version: 1\nports:\n  lan: {}\n  wan: {trust: core}\ninterfaces:\n  homes: {port: wan, vlan: "
+               "1, "
+               "inner_vlan: 1-100, addresses: [10.4.0.254/16], shape: ") +
+           rate + "}\n";
+  };
+  DataPlane d{homes("1 Mbit/s")};
+  const auto first = static_cast<InterfaceIndex>(d.snapshot.interfaces->of_definition(0) + 1);
+  rte_mbuf* m = test::to_mbuf(test::udp_frame());
+  set_interface(m, first, (*d.snapshot.interfaces)[first].tags);
+  ++d.ports[1].taken_over;
+  d.egresses[1]->enqueue_frames({&m, 1}, d.now);
+  Sleeper sleeper;
+  TscClock clock;
+  ReadingServer server{blank_reading(d.snapshot, 0),
+                       d.snapshot,
+                       *d.ingress,
+                       SignallingCopy({nullptr, nullptr, d.ingress->clocks(), d.ingress->signals()}, {}),
+                       TreeCopy(d.egresses),
+                       [](Reading&, const Snapshot&) {}};
+  server.start();
+  std::optional<Reading> read;
+  std::thread asks([&] { read = server.read(sleeper, clock); });
+  while (!server.asked()) std::this_thread::yield();
+  server.answer(clock.now());
+  server.answer(clock.now());
+  ASSERT_TRUE(server.asked()) << "32 interfaces a step";
+  const Snapshot next(configured(homes("2 Mbit/s")), d.snapshot);
+  Reading blank = blank_reading(next, 0);
+  std::vector<SignallingNumbers::Queue> none;
+  server.adopt(blank, none, next);
+  while (server.asked()) server.answer(clock.now());
+  asks.join();
+  server.stop();
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->interface_queues[0].counters[index(Precedence::out)].arrivals +
+                read->interface_queues[0].counters[index(Precedence::in)].arrivals,
+            1u);
+}
+
 }  // namespace
 }  // namespace surety

@@ -81,20 +81,6 @@ TEST_F(TreeCopyTest, DefinitionsThenMembersThatHadSomething) {
   EXPECT_EQ(steps, 4001 / 32 + 1);
 }
 
-// A reload that comes meanwhile has other rows.
-TEST_F(TreeCopyTest, BeginsAgainAnyTime) {
-  Reading r = blank_reading(d.snapshot, 0);
-  TreeCopy copy(d.egresses);
-  copy.start(r);
-  for (int step = 0; step < 3; ++step) ASSERT_FALSE(copy.step(r, d.snapshot));
-  std::string fewer = kRouter;
-  fewer.replace(fewer.find("inner_vlan: 1-4000"), 18, "inner_vlan: 1-2");
-  const Snapshot next(test::configured(fewer), d.snapshot);
-  r = blank_reading(next, 0);
-  copy.start(r);
-  EXPECT_TRUE(copy.step(r, next));
-}
-
 TEST_F(TreeCopyTest, OfAllWorkersOneKnowsHowLongPacketsWaited) {
   offer(definition(0), test::kEf, 2);
   while (!d.transmit(1).empty()) {
