@@ -32,7 +32,6 @@ classify:
 @pytest.fixture(scope="module")
 def lab():
     with Pair() as pair:
-        pair.router.run("sysctl", "-q", "net.ipv6.conf.wan0.mldv2_unsolicited_report_interval=1")  # ms: before the streams
         yield pair
 
 
