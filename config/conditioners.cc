@@ -170,4 +170,20 @@ bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, 
   return read_one_of(std::type_identity<Conditioner>{}, map, s, places, problems);
 }
 
+Bytes committed_bucket(const Conditioner& conditioner) {
+  const auto depth = [](const TokenBucketParams& p) {
+    return Bytes(static_cast<std::uint64_t>(p.depth() / kCreditPerByte));
+  };
+  struct {
+    decltype(depth)& of;
+    Bytes operator()(const Csa& c) const { return of(c.bucket.in); }
+    Bytes operator()(const TokenBucketMarker& c) const { return of(c.bucket); }
+    Bytes operator()(const Police& c) const { return of(c.bucket); }
+    Bytes operator()(const SrTcm& c) const { return c.cbs; }
+    Bytes operator()(const TrTcm& c) const { return c.cbs; }
+    Bytes operator()(const None&) const { return Bytes(0); }
+  } bucket{depth};
+  return std::visit(bucket, conditioner);
+}
+
 }  // namespace surety::config

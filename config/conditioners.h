@@ -52,4 +52,7 @@ struct Police {
 
 using Conditioner = std::variant<Csa, TokenBucketMarker, SrTcm, TrTcm, Police, None>;
 
+// How deep the bucket is that the committed rate fills; 0 for None.
+Bytes committed_bucket(const Conditioner& conditioner);
+
 }  // namespace surety::config

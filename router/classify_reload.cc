@@ -62,7 +62,11 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
       ask_to_go(r, id, now);
     return;
   }
-  if (from != to || service != r.service) move(r, service, to, now);
+  if (from != to || service != r.service) {
+    const bool had = has_own_state(r);
+    move(id, service, to, now);
+    if (!had && has_own_state(r)) begin_contract(id, rule, v.header[i].interface);
+  }
   if (to != kNoFlow) r.flush_asked() = 0;
   if (service == j.service)
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
@@ -73,10 +77,12 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
 
 // A contract that is new here is no more embryonic than the flow that goes by it:
 // it would be forgotten earlier.
-void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now) {
-  const bool keeps_state = has_own_state(r) && contract == kNoFlow && is_csa(r.service) && is_csa(service);
+void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time now) {
+  FlowRecord& r = flows_[id];
+  const bool had_state = has_own_state(r);
+  const bool keeps_state = had_state && contract == kNoFlow && is_csa(r.service) && is_csa(service);
   --services_[r.service].flows;
-  if (has_own_state(r)) --services_[r.service].contracts;
+  if (had_state) --services_[r.service].contracts;
   r.service = service;
   if (contract != kNoFlow) {
     r.flags |= FlowRecord::redirect;
@@ -87,7 +93,11 @@ void ClassifyStage::move(FlowRecord& r, std::uint16_t service, FlowId contract, 
     if (!keeps_state) start(r, snapshot_->services[service], now);
   }
   ++services_[service].flows;
-  if (has_own_state(r)) ++services_[service].contracts;
+  if (!had_state) return;
+  if (has_own_state(r))
+    ++services_[service].contracts;
+  else
+    ledger_.close(id);
 }
 
 // Whether packets of it may wait in an input buffer. In that of a contract there are none of it if the

@@ -37,6 +37,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       disposal_(disposal),
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
       customer_(seed),
+      ledger_(flows_.capacity()),
       customers_(flows_.capacity()),
       shares_(snapshot.config.ports.size()),
       creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
@@ -178,7 +179,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
     r.flush_asked() = 0;
     if (service != j.service) r.flags |= FlowRecord::stale;
   } else if (j.needs_state) {
-    ++services_[service].contracts;
+    begin_contract(opened.id, rule, packet.interface);
   }
   ++services_[service].flows;
   return opened;
@@ -197,7 +198,7 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
     return {known};
   }
   const Opened opened = open(key, hash, service, true, customer, now);
-  if (opened.id != kNoFlow) ++services_[service].contracts;
+  if (opened.id != kNoFlow) begin_contract(opened.id, rule, packet.interface);
   return opened;
 }
 
@@ -238,10 +239,19 @@ bool ClassifyStage::plenty(Time now) {
 void ClassifyStage::closed(FlowId id) {
   shares_.remove(customers_[id]);
   const FlowRecord& r = flows_[id];
-  ServiceCounters& s = services_[r.service];
   const bool contract = (r.flags & FlowRecord::is_shared) != 0;
-  if (!contract) --s.flows;
-  if (contract || has_own_state(r)) --s.contracts;
+  if (!contract) --services_[r.service].flows;
+  if (contract || has_own_state(r)) end_contract(id);
+}
+
+void ClassifyStage::begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface) {
+  ++services_[flows_[id].service].contracts;
+  ledger_.open(id, snapshot_->classifier.id(rule), interface);
+}
+
+void ClassifyStage::end_contract(FlowId id) {
+  --services_[flows_[id].service].contracts;
+  ledger_.close(id);
 }
 
 bool ClassifyStage::has_own_state(const FlowRecord& r) const {

@@ -31,6 +31,7 @@
 
 #include "conditioners/fair_limit.h"
 #include "conditioners/fair_share.h"
+#include "router/contracts/contract_ledger.h"
 #include "router/counters.h"
 #include "router/filter_stage.h"
 #include "router/flows/customer_hash.h"
@@ -83,6 +84,7 @@ class ClassifyStage {
   // Now, while turns have work to do that waits for nothing.
   Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
 
+  const ContractLedger& contracts() const { return ledger_; }
   FlowTable& flows() { return flows_; }
   const FlowTable& flows() const { return flows_; }
 
@@ -132,7 +134,9 @@ class ClassifyStage {
   bool has_own_state(const FlowRecord& r) const;
 
   void reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now);
-  void move(FlowRecord& r, std::uint16_t service, FlowId contract, Time now);
+  void move(FlowId id, std::uint16_t service, FlowId contract, Time now);
+  void begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface);
+  void end_contract(FlowId id);
   bool waits(const FlowRecord& r) const;
   void ask_to_go(FlowRecord& r, FlowId id, Time now);
   bool ask(FlowId id, std::uint16_t service, Time now);
@@ -155,6 +159,7 @@ class ClassifyStage {
   FlowTable flows_;
   std::vector<std::uint8_t> classified_;  // by port: some rule may match there
   CustomerHasher customer_;
+  ContractLedger ledger_;            // of the records that have a conditioner's state
   std::vector<Customer> customers_;  // by flow or contract: who made it
   FairShare shares_;                 // of the table
   FairLimit creations_;

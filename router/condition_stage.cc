@@ -31,12 +31,13 @@ Path path_of(rte_mbuf* m) {
 
 ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
                                std::span<ServiceCounters> services, PacketDisposal& disposal,
-                               std::uint64_t seed, Time now)
+                               std::uint64_t seed, Time now, std::size_t worker)
     : snapshot_(&snapshot),
       flows_(flows),
       ports_(ports),
       services_(services),
       disposal_(disposal),
+      owner_(PacketOwner::base(worker)),
       pool_(snapshot.config.flow_table.held_packets),
       customer_(seed),
       shares_(snapshot.config.ports.size()),
@@ -74,7 +75,7 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   const bool moves = clocks_.acting();
   for (std::size_t i = begin; i < end; ++i) {
     FlowId id = v.flow[i];
-    if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
+    if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
     const std::uint32_t length = v.header[i].length;
     EnhancedTokenBucketState& s = flows_[id].state.csa;
     AlphaClocks::Index clock = domains[v.egress[i]];
@@ -106,6 +107,8 @@ std::size_t ConditionStage::run_other(Vector& v, std::size_t begin, std::size_t 
 void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
   std::fill_n(v.mark.begin(), v.size, snapshot_->services[service].mark_in);
   std::fill_n(v.precedence.begin(), v.size, Precedence::in);
+  std::fill_n(v.service.begin(), v.size, service);
+  std::fill_n(v.flow.begin(), v.size, kNoFlow);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < v.size; ++i) bytes += v.header[i].length;
   services_[service].packets[index(Precedence::in)] += v.size;
@@ -115,10 +118,13 @@ void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
 ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port,
                                                const ServiceProgram& service, Time now) {
   FlowId id = v.flow[i];
-  if (service.kind == ServiceProgram::Kind::none) return go(v, i, service, id, Precedence::in);
-  if ((flows_[id].flags & FlowRecord::redirect) != 0) id = flows_[id].state.shared;
+  if (service.kind == ServiceProgram::Kind::none) {
+    v.flow[i] = kNoFlow;  // no contract's
+    return go(v, i, service, id, Precedence::in);
+  }
+  if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
   const Color color = service.meter->check(flows_[id].state.meter, now, v.header[i].length);
-  if (color == Color::red && service.drop_red) return refuse(v, i, port, DropReason::police);
+  if (color == Color::red && service.drop_red) return refuse(v, i, port, id, DropReason::police);
   const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
   if (color == Color::red) v.mark[i] = service.mark_red;
   return fate;
@@ -144,9 +150,9 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
         count_out(id, path_of(v, i));
       return go(v, i, service, id, Precedence::out);
     case EtbVerdict::drop_buffer:
-      return refuse(v, i, port, DropReason::buffer);
+      return refuse(v, i, port, id, DropReason::buffer);
     case EtbVerdict::drop_buffer_total:
-      return refuse(v, i, port,
+      return refuse(v, i, port, id,
                     pool_.held() < pool_.capacity() ? DropReason::buffer_share : DropReason::buffer_total);
     case EtbVerdict::hold:
       break;
@@ -193,9 +199,13 @@ ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceP
   return Fate::goes;
 }
 
-ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason) {
-  ++services_[v.service[i]].dropped;
-  disposal_.drop(v.mbuf[i], port, reason);
+ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, FlowId id,
+                                            DropReason reason) {
+  ServiceCounters& c = services_[v.service[i]];
+  ++c.dropped;
+  c.dropped_bytes += v.header[i].length;
+  set_owner(v.mbuf[i], owner_, id, v.service[i], Precedence::out);
+  disposal_.lose(v.mbuf[i], port, reason, v.header[i].length);
   return Fate::dropped;
 }
 

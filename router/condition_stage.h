@@ -29,7 +29,8 @@ namespace surety {
 class ConditionStage {
  public:
   ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
-                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now);
+                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now,
+                 std::size_t worker = 0);
 
   // Sets mark and precedence; what is held or dropped leaves the vector.
   void run(Vector& v, PortIndex port, Time now);
@@ -63,7 +64,7 @@ class ConditionStage {
   Fate condition(Vector& v, std::size_t i, PortIndex port, const ServiceProgram& service, Time now);
   Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
   Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
-  Fate refuse(Vector& v, std::size_t i, PortIndex port, DropReason reason);
+  Fate refuse(Vector& v, std::size_t i, PortIndex port, FlowId id, DropReason reason);
   void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
   void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
   void count_out(FlowId id, const Path& path);
@@ -75,6 +76,7 @@ class ConditionStage {
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
   PacketDisposal& disposal_;
+  const std::uint32_t owner_;  // of its packets: PacketOwner::base()
   HoldingPool pool_;
   CustomerHasher customer_;
   FairShare shares_;  // of the pool

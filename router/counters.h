@@ -67,13 +67,17 @@ inline void start_anew(PortCounters& c, PortCounters& gone) {
   c = fresh;
 }
 
-// What became of a service's packets in their conditioners.
+// What became of a service's packets in their conditioners, and behind. Offered: let go, dropped, held;
+// delivered: let go, less what was lost.
 // clang-format off
 #define SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)                                                               \
   X(packets,    "surety_service_packets_total", "Packets conditioned and let go.", "")                         \
-  X(bytes,      "surety_service_bytes_total",   "Bytes of IP packets conditioned and let go.", "")
+  X(bytes,      "surety_service_bytes_total",   "Bytes of IP packets conditioned and let go.", "")             \
+  X(lost,       "surety_service_lost_packets_total", "Packets lost behind their conditioner.", "")              \
+  X(lost_bytes, "surety_service_lost_bytes_total", "Bytes of IP packets lost behind their conditioner.", "")
 #define SURETY_SERVICE_COUNTERS(X)                                                                             \
   X(dropped,    "surety_service_dropped_packets_total", "Packets dropped by the conditioner.", "DROPPED")      \
+  X(dropped_bytes, "surety_service_dropped_bytes_total", "Bytes of IP packets dropped by the conditioner.", "") \
   X(held,       "surety_service_held_packets", "Packets in input buffers.", "HELD")                            \
   X(contracts,  "surety_service_contracts", "Conditioner states alive, each worth the service's rate.", "CONTRACTS") \
   X(flows,      "surety_flows", "Flows in the flow table.", "FLOWS")

@@ -48,7 +48,7 @@ void Egress::enqueue_class(const ClassRun& run, Time now) {
     const Packet& p = run.packets[at];
     if (result.event != CongestionEvent::none) domains_.arrival(run.class_index, result.event, p, now);
     if (result.mark) set_ce(p);
-    if (result.drop != DropReason::none) disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
+    if (result.drop != DropReason::none) disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, result.drop);
   }
 }
 
@@ -85,7 +85,7 @@ Time Egress::next_timer() const {
 void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   counters_.enqueued += burst.size();
   const std::size_t admitted = plain_->enqueue(burst, now);
-  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.drop(m, port_, refusal_);
+  for (rte_mbuf* m : burst.subspan(admitted)) disposal_.lose(m, port_, refusal_);
 }
 
 HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
@@ -131,6 +131,7 @@ void Egress::enqueue_frames(std::span<rte_mbuf* const> burst, Time now) {
 
 void Egress::enqueue_own(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst) {
+    disown(m);
     const std::uint16_t type = load_be16(rte_pktmbuf_mtod(m, const std::uint8_t*) + 12);
     const bool ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
     if (plain_ || (ip && !is_neighbor_discovery(m)))
@@ -146,10 +147,10 @@ void Egress::enqueue_control(rte_mbuf* m, Time now) {
   Packet p{m, kNoFlow, static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN), Precedence::in};
   if (tree_) {
     if (tree_->find(p, kCs6, arrivals_[0])) return offer(1, now);
-    return disposal_.drop(m, port_, DropReason::interface_gone);
+    return disposal_.lose(m, port_, DropReason::interface_gone);
   }
   p.verdict = scheduler_.enqueue(split_.class_of(kCs6), p, false, now).drop;
-  if (p.verdict != DropReason::none) disposal_.drop(m, port_, p.verdict);
+  if (p.verdict != DropReason::none) disposal_.lose(m, port_, p.verdict);
 }
 
 }  // namespace surety

@@ -11,7 +11,7 @@ void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
     if (tree_->find(p, arrivals_[n])) [[likely]]
       ++n;
     else
-      disposal_.drop(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
+      disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
   }
   if (!markers_.all().empty()) [[unlikely]]
     n = mark_arrivals(n, now);
@@ -27,7 +27,7 @@ void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
     if (known ? tree_->find(p, h.class_index(), h.ecn_capable(), arrival) : tree_->find(p, arrival))
       ++n;
     else
-      disposal_.drop(h.mbuf(), port_, DropReason::interface_gone);
+      disposal_.lose(h.mbuf(), port_, DropReason::interface_gone);
   }
   if (!markers_.all().empty()) [[unlikely]]
     n = mark_arrivals(n, now);
@@ -48,7 +48,7 @@ void Egress::offer(std::size_t arrivals, Time now) {
     auto* const m = static_cast<rte_mbuf*>(a.packet.handle);
     if (result.event != CongestionEvent::none) note_congestion(a, result.event, now);
     if (result.mark) set_ce(egress_ip(a.packet), is_v6(egress_ip(a.packet)));
-    if (result.drop != DropReason::none) disposal_.drop(m, port_, result.drop);
+    if (result.drop != DropReason::none) disposal_.lose(m, port_, result.drop);
   }
 }
 
@@ -103,7 +103,7 @@ void Egress::take_removed(Time now) {
       if (tree_->plan().exists(interface_of(m, port_)))
         anew[kept++] = m;
       else
-        disposal_.drop(m, port_, DropReason::interface_gone);
+        disposal_.lose(m, port_, DropReason::interface_gone);
     }
     counters_.enqueued -= kept;
     enqueue_frames({anew.data(), kept}, now);

@@ -46,7 +46,7 @@ void FragmentStage::take(Vector& v) {
     } else {
       const auto from = static_cast<PortIndex>(m->port);
       --ports_[from].forwarded;
-      disposal_.drop(m, from, DropReason::mtu_exceeded);
+      disposal_.lose(m, from, DropReason::mtu_exceeded);
     }
   }
   v.size = kept;
@@ -66,7 +66,7 @@ bool FragmentStage::next(Vector& v) {
   rte_pktmbuf_free_bulk(v.mbuf.data(), static_cast<unsigned>(v.size));
   v.size = 0;
   --ports_[from].forwarded;
-  disposal_.drop(w.mbuf, from, DropReason::no_fragment_buffer);
+  disposal_.lose(w.mbuf, from, DropReason::no_fragment_buffer);
   return true;
 }
 
@@ -84,6 +84,7 @@ bool FragmentStage::cut(const Whole& w, Vector& v) {
     if (rte_pktmbuf_tailroom(m) < RTE_ETHER_HDR_LEN + mtu) return false;
     auto* const out = rte_pktmbuf_mtod(m, std::uint8_t*);
     copy_interface(w.mbuf, m);
+    copy_owner(w.mbuf, m);
     std::memcpy(out, frame, RTE_ETHER_HDR_LEN);
     const std::size_t length = fragments.write_next(out + RTE_ETHER_HDR_LEN);
     m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + length);

@@ -31,9 +31,9 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       filters_(e.snapshot, e.next_hops, e.disposal),
       classify_(e.snapshot, e.ports, e.services, sources_, filters_, e.disposal, seed, now),
       route_(e.snapshot, e.fib, e.next_hops, filters_, e.disposal, FlowHasher(seed), e.pool != nullptr),
-      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now),
+      condition_(e.snapshot, classify_.flows(), e.ports, e.services, e.disposal, seed, now, e.worker),
       pending_(e.next_hops, e.ports, e.disposal),
-      rewrite_(e.next_hops, e.macs, e.disposal, pending_),
+      rewrite_(e.next_hops, e.macs, e.disposal, pending_, e.worker),
       fragment_(e.snapshot, e.ports, e.disposal, e.pool),
       interfaces_(e.snapshot, e.interfaces),
       interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
@@ -232,7 +232,7 @@ void Ingress::hand_over(const Outlet& outlet, PortIndex port) {
     rte_mbuf* m = burst[i].mbuf();
     const auto from = static_cast<PortIndex>(m->port);
     --ports_[from].forwarded;
-    disposal_.drop(m, from, DropReason::handover_full);
+    disposal_.lose(m, from, DropReason::handover_full);
   }
 }
 

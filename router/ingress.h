@@ -50,6 +50,7 @@ struct IngressEnvironment {
   const WallClock* wall_clock = nullptr;    // the same
   rte_mempool* pool = nullptr;  // for fragments; null: what is too large is told so, whatever it permits
   InterfaceCounters* interfaces = nullptr;  // null: nobody counts
+  std::size_t worker = 0;                   // which of them it is, to the owners of packets
 };
 
 class Ingress {
@@ -110,6 +111,7 @@ class Ingress {
   // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
   // obeyed. From any thread, with the latest snapshot that it knows of.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
+  const ContractLedger& contracts() const { return classify_.contracts(); }
   std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
   SignalInterceptor& interceptor() { return interceptor_; }

@@ -100,6 +100,7 @@ bool Ingress::originate(rte_mbuf* m, Time now) {
 
 bool Ingress::hand_over_own(rte_mbuf* m, PortIndex port, Time now) {
   const Outlet& outlet = outlets_[port];
+  disown(m);
   if (outlet.owner != nullptr) {
     const auto length = static_cast<std::uint16_t>(m->pkt_len - RTE_ETHER_HDR_LEN);
     const HandedPacket packet = outlet.egress->describe(m, length, snapshot_->queues[port]);

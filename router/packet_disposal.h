@@ -3,6 +3,7 @@
 // so that every packet that leaves this way is counted once, at one place.
 #pragma once
 
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "conditioners/fair_limit.h"
+#include "router/contracts/losses.h"
 #include "router/counters.h"
 #include "router/flows/customer_hash.h"
 #include "router/interfaces/interface_record.h"
@@ -44,6 +46,18 @@ class PacketDisposal {
     ++ports_[port].drops[static_cast<std::size_t>(reason)];
     bin(m);
   }
+
+  // A drop of a packet, with `length` bytes of IP, that is somebody's (contracts/packet_owner.h).
+  void lose(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
+    losses_.add(PacketOwner::of(m), reason, length);
+    drop(m, port, reason);
+  }
+  // The same of a whole frame on its way out.
+  void lose(rte_mbuf* m, PortIndex port, DropReason reason) {
+    lose(m, port, reason, m->pkt_len - RTE_ETHER_HDR_LEN);
+  }
+  Losses& losses() { return losses_; }
+  const Losses& losses() const { return losses_; }
 
   // A drop of which the control thread tells the sender, as far as its limits go: to the law it is the drop.
   void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
@@ -85,6 +99,7 @@ class PacketDisposal {
   Time now_{};
   std::array<rte_mbuf*, kVector> bin_;
   std::size_t count_ = 0;
+  Losses losses_;
 };
 
 // What travels with a punted mbuf in `hash.usr`, `l2_len`, `vlan_tci` (its interface), `vlan_tci_outer` (its

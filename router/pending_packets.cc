@@ -15,7 +15,7 @@ bool PendingPackets::must_wait(std::uint32_t next_hop, NextHopWord hop) const {
 void PendingPackets::hold(const Vector& v, std::size_t i) {
   rte_mbuf* const m = v.mbuf[i];
   const auto port = static_cast<PortIndex>(m->port);
-  if (held_[port] == kPerPort) return disposal_.drop(m, port, DropReason::neighbor_unresolved);
+  if (held_[port] == kPerPort) return disposal_.lose(m, port, DropReason::neighbor_unresolved);
   packets_.push_back({m, v.next_hop[i], v.header[i].length, v.egress[i], v.precedence[i]});
   ++held_[port];
   ++ports_[port].held;
@@ -51,7 +51,7 @@ bool PendingPackets::release(Vector& v) {
     leave(p);
     const auto port = static_cast<PortIndex>(p.mbuf->port);
     if (!next_hops_.word(p.next_hop).known()) {
-      disposal_.drop(p.mbuf, port, DropReason::neighbor_unresolved);
+      disposal_.lose(p.mbuf, port, DropReason::neighbor_unresolved);
       continue;
     }
     ++ports_[port].forwarded;

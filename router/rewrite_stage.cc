@@ -36,8 +36,8 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
 }  // namespace
 
 RewriteStage::RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs,
-                           PacketDisposal& disposal, PendingPackets& pending)
-    : next_hops_(next_hops), disposal_(disposal), pending_(pending) {
+                           PacketDisposal& disposal, PendingPackets& pending, std::size_t worker)
+    : next_hops_(next_hops), disposal_(disposal), pending_(pending), owner_(PacketOwner::base(worker)) {
   adopt(macs);
 }
 
@@ -54,6 +54,7 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
                                                          const NextHopTable::Whole& hop) const {
   const ParsedPacket& h = v.header[i];
   v.egress[i] = hop.word.port();
+  set_owner(v.mbuf[i], owner_, v.flow[i], v.service[i], v.precedence[i]);
   const bool v6 = h.v6;
   std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop.word, source_type_[hop.word.port()][v6]);
   if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
@@ -82,7 +83,8 @@ void RewriteStage::run(Vector& v) {
 [[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.word.known()) {
-    disposal_.drop(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved);
+    set_owner(m, owner_, v.flow[i], v.service[i], v.precedence[i]);
+    disposal_.lose(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved, v.header[i].length);
     return true;
   }
   if (!pending_.must_wait(v.next_hop[i], hop.word)) return false;

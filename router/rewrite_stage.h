@@ -17,14 +17,14 @@ namespace surety {
 class RewriteStage {
  public:
   // `macs`: the ports' own, by index.
-  // `pending`: gets what is not to leave yet.
+  // `pending`: gets what is not to leave yet. `worker`: whose flows its packets are of.
   RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, PacketDisposal& disposal,
-               PendingPackets& pending);
+               PendingPackets& pending, std::size_t worker = 0);
 
   void adopt(std::span<const MacAddress> macs);
 
-  // The next hop is looked at again: it may have gone while the packet was held, or within the burst: drop
-  // `neighbor_unresolved`, on the ingress port that stands in the mbuf.
+  // Writes into each whose it is. The next hop is looked at again: it may have gone while the packet was
+  // held, or within the burst: drop `neighbor_unresolved`, on the ingress port that stands in the mbuf.
   void run(Vector& v);
 
  private:
@@ -35,6 +35,7 @@ class RewriteStage {
   std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family
   PacketDisposal& disposal_;
   PendingPackets& pending_;
+  const std::uint32_t owner_;  // of its packets: PacketOwner::base()
 };
 
 }  // namespace surety

@@ -15,6 +15,8 @@ ServiceProgram compile(const config::Service& s) {
   ServiceProgram p;
   p.name = s.name;
   p.committed = s.committed;
+  p.bucket = config::committed_bucket(s.conditioner);
+  p.objective = s.objective;
   p.mark_in = s.mark_in.value_or(kKeepDscp);
   p.mark_out = s.mark_out.value_or(kKeepDscp);
   p.mark_red = s.mark_red.value_or(p.mark_out);

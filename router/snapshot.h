@@ -39,7 +39,9 @@ struct ServiceProgram {
   std::optional<Meter> meter;     // kind meter
   std::string name, conditioner;
   Rate committed;
-  bool retired = false;  // no more in the configuration
+  Bytes bucket{0};                  // that the committed rate fills
+  std::optional<double> objective;  // config::Service::objective
+  bool retired = false;             // no more in the configuration
 };
 
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port

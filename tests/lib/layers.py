@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config
-    router/process router/wire router/interfaces router/classify router/flows router/routes router/signals router router/observe router/linux
+    router/process router/wire router/interfaces router/classify router/flows router/contracts router/routes router/signals router router/observe router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
@@ -26,6 +26,7 @@ ONLY["router/wire"] = ["conditioners", "config"]
 ONLY["router/interfaces"] = ["conditioners", "config"]
 ONLY["router/classify"] = ["conditioners", "config", "router/wire", "router/interfaces"]
 ONLY["router/flows"] = ["conditioners", "router/wire"]
+ONLY["router/contracts"] = ["conditioners", "router/wire", "router/interfaces", "router/flows"]
 ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
 ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
 NO_DPDK = re.compile(r"(conditioners|aqm|config|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")

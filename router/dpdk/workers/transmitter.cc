@@ -205,7 +205,7 @@ void Transmitter::adopt(Update& update, const Snapshot& snapshot, Time now) {
 // What the device of a port that goes has not accepted.
 void Transmitter::drop_taken(Port& port) {
   for (; port.begin != port.end; ++port.begin)
-    context_.disposal.drop(port.mbufs[port.begin], port.index, DropReason::port_gone);
+    context_.disposal.lose(port.mbufs[port.begin], port.index, DropReason::port_gone);
   context_.disposal.flush();
 }
 

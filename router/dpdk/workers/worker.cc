@@ -62,7 +62,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       ingress_(std::make_unique<Ingress>(
           IngressEnvironment{e.snapshot, e.fib, e.next_hops, outlets_, macs_, port_counters_,
                              service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
-                             &interface_counters_},
+                             &interface_counters_, index},
           options.seed, start(options))),
       readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
                 TreeCopy(transmitter_.egresses()),
@@ -70,6 +70,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       idle_(IdleParams{}, receiver_.watch(sleeper_)),
       last_tsc_(rte_rdtsc()) {
   disposal_.adopt(kernel_peers(e.snapshot.config), e.snapshot.config.port_count());
+  disposal_.losses().make_room(plan.cores.size(), e.snapshot.config.flow_table.capacity);
 }
 
 Worker::~Worker() {
@@ -271,7 +272,12 @@ void Worker::adopt_ports(WorkerUpdate& update) {
 
 void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
-  for (std::size_t s = 0; s < service_counters_.size(); ++s) r.services[s].counters = service_counters_[s];
+  for (std::size_t s = 0; s < service_counters_.size(); ++s) {
+    ServiceCounters& counters = r.services[s].counters = service_counters_[s];
+    const Loss loss = disposal_.losses().of_service(static_cast<std::uint16_t>(s));
+    counters.lost = loss.packets;
+    counters.lost_bytes = loss.bytes;
+  }
   const auto filtered = ingress_->filter_counts();
   for (std::size_t f = 0; f < filtered.size(); ++f) r.filters[f].packets = filtered[f];
   r.gone = gone_;

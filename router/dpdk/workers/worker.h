@@ -110,6 +110,7 @@ class Worker {
 
   // For the control thread, which reads them relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
+  const Losses& losses() const { return disposal_.losses(); }
   // The same, and it may forget() there.
   InterfaceCounters& interfaces() { return interface_counters_; }
   const InterfaceCounters& interfaces() const { return interface_counters_; }

@@ -136,6 +136,7 @@ class DataPlane {
         punts(make_ring(kernel.ring)),
         disposal(ports, peers(kernel), punts),
         free_at_start_(rte_mempool_avail_count(packet_pool())) {
+    disposal.losses().make_room(1, snapshot.config.flow_table.capacity);
     for (std::size_t p = 0; p < ports.size(); ++p) {
       macs.push_back(port_mac(p));
       egresses.push_back(

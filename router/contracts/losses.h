@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What packets lose that have an owner (packet_owner.h): at the conditioner, which refuses them, or behind
+// it, in queues and elsewhere. So what a contract gets delivered is known without a look at any packet that
+// arrives: what its conditioner let go, less what was lost afterwards.
+//
+// One per worker, which counts what it drops, whichever worker conditioned it; others read, relaxed. Counts
+// never go back, and stay where they are when a flow's place in the table becomes another's. Memory is taken
+// where something is lost.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "conditioners/drop_reason.h"
+#include "router/contracts/packet_owner.h"
+
+namespace surety {
+
+// Of what a packet can be dropped once it is somebody's.
+inline constexpr std::array kLossReasons{DropReason::buffer,
+                                         DropReason::buffer_total,
+                                         DropReason::buffer_share,
+                                         DropReason::police,
+                                         DropReason::neighbor_unresolved,
+                                         DropReason::mtu_exceeded,
+                                         DropReason::no_fragment_buffer,
+                                         DropReason::handover_full,
+                                         DropReason::ard,
+                                         DropReason::early,
+                                         DropReason::forced,
+                                         DropReason::overflow,
+                                         DropReason::port_gone,
+                                         DropReason::interface_gone};
+enum class LossPlace : std::uint8_t { conditioner, queue, other };
+inline constexpr std::array<const char*, 3> kLossPlaces{"conditioner", "queue", "other"};
+constexpr LossPlace place_of(DropReason reason) {
+  const std::string_view stage = info(reason).stage;
+  if (stage == "condition") return LossPlace::conditioner;
+  return stage == "queue" || stage == "aggregate" ? LossPlace::queue : LossPlace::other;
+}
+
+struct Loss {
+  std::uint64_t refused_bytes = 0;                             // by the conditioner
+  std::array<std::uint64_t, kPrecedences> bytes{};             // behind it, by what it had made of them
+  std::array<std::uint64_t, kPrecedences> packets{};           // the same
+  std::array<std::uint64_t, kLossReasons.size()> by_reason{};  // packets, refused ones too
+
+  std::uint64_t at(LossPlace place) const;  // packets
+  Loss& operator+=(const Loss& other);
+  Loss& operator-=(const Loss& other);
+};
+
+class Losses {
+ public:
+  // Makes room for so many workers with tables of so many flows; without, services are all it knows.
+  // Throws std::bad_alloc.
+  void make_room(std::size_t workers, std::uint32_t flows);
+
+  // A packet with `length` bytes of IP is dropped, for one of kLossReasons.
+  void add(const PacketOwner& owner, DropReason reason, std::uint32_t length);
+
+  // Of the flow or contract with this record in the table of that worker. From any thread.
+  Loss of(std::size_t worker, FlowId flow) const;
+  // Of a service, all its flows; from any thread.
+  Loss of_service(std::uint16_t service) const;
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  using Table = std::unique_ptr<Loss[], Free>;
+  static Table table(std::size_t rows);
+
+  std::vector<Table> flows_;  // by worker
+  std::uint32_t capacity_ = 0;
+  Table services_ = table(std::size_t{1} << 16);
+};
+
+}  // namespace surety
