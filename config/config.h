@@ -240,6 +240,10 @@ struct Metrics {
   std::string password_file{};  // `USER:PASSWORD`; empty: nobody is asked
   std::uint32_t top_flows = 0;
   std::uint32_t contracts = 1000;  // that have metrics of their own
+  // Where what each of them got is kept, below a directory for each router; empty: nowhere; none: in the
+  // state directory.
+  std::optional<std::string> report{};
+  Bytes report_size{256'000'000};  // at most
 };
 struct FlowTable {
   std::uint32_t capacity = 65536;  // flows, per worker

@@ -71,6 +71,11 @@ void read_metrics(const Node& node, Draft& draft) {
   warn_of_readers(m, map.at("listen"), draft.problems);
   read_integer(map.find("top_flows"), 0, kMaxTopFlows, m.top_flows, draft.problems);
   read_integer(map.find("contracts"), 0, kMaxContracts, m.contracts, draft.problems);
+  if (const Node* n = map.find("report")) {
+    const auto* text = text_of(*n, "a directory or `off`", draft.problems);
+    if (text != nullptr) m.report = parse_flag(*text).value == false ? "" : draft.file_name(*text);
+  }
+  map.read("report_size", m.report_size);
 }
 
 void read_flow_table(const Node& node, Draft& draft) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program `surety`: one command line for running, checking, watching and measuring the router.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <iostream>
 
 #include "config/check.h"
+#include "config/quantity.h"
 #include "router/dpdk/bench/bench.h"
 #include "router/dpdk/run.h"
+#include "router/observe/report.h"
 #include "router/observe/show.h"
 #include "router/process/version.h"
 
@@ -20,6 +24,35 @@ int check_all(const std::vector<std::string>& files) {
     std::cout << report;
   }
   return status;
+}
+
+struct ReportOptions {
+  std::string since = "24h", router, customer, format = "text", directory, file;
+  bool hours = false;
+};
+
+int write_report(const ReportOptions& asked) {
+  surety::ReportRequest request;
+  const auto back = surety::config::parse_duration(asked.since);
+  if (!back.value) {
+    std::cerr << "surety report: --since " << asked.since << ": a time like `90 min` or `24 h`\n";
+    return 1;
+  }
+  const auto now = std::chrono::floor<std::chrono::minutes>(std::chrono::system_clock::now());
+  const auto since = now - std::chrono::floor<std::chrono::minutes>(*back.value);
+  request.since = since.time_since_epoch().count();
+  if (!asked.router.empty()) request.router = asked.router;
+  if (!asked.customer.empty()) request.customer = asked.customer;
+  request.directory = asked.directory;
+  request.hours = asked.hours;
+  using Format = surety::ReportRequest::Format;
+  request.format = asked.format == "csv" ? Format::csv : asked.format == "json" ? Format::json : Format::text;
+  if (asked.file.empty()) return surety::report(request, std::cout, std::cerr);
+  std::ofstream out(asked.file);
+  const int status = surety::report(request, out, std::cerr);
+  if (out.flush()) return status;
+  std::cerr << "surety report: cannot write " << asked.file << '\n';
+  return 1;
 }
 
 }  // namespace
@@ -41,16 +74,30 @@ int main(int argc, char** argv) {
   surety::ShowRequest request;
   std::string router;
   auto* show = app.add_subcommand("show", "Tables of a running router");
-  show->add_option(
-          "what", request.what,
-          "ports, interfaces, queues, services, filters, flows, drops, exceptions, aggregates, domains, "
-          "signalling, workers, router or stages")
+  show->add_option("what", request.what,
+                   "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
+                   "aggregates, domains, "
+                   "signalling, workers, router or stages")
       ->required();
   show->add_option("--name", router, "the router's name; default: the only one that runs");
   show->add_flag("--json", request.json, "for programs");
   show->add_flag(
       "--all", request.all,
       "drops, exceptions, signalling: also what never happened; queues: of members of templates, too");
+
+  ReportOptions asked;
+  auto* report =
+      app.add_subcommand("report", "What each customer got of what he has bought, from what a router keeps");
+  report->add_option("--since", asked.since, "how far back: 90 min, 24 h")->capture_default_str();
+  report->add_option("--name", asked.router,
+                     "the router's name; default: the only one that has kept anything");
+  report->add_option("--customer", asked.customer, "of one customer");
+  report->add_option("--directory", asked.directory, "where routers keep it (`metrics: {report: ...}`)");
+  report->add_flag("--hours", asked.hours, "a row for each hour, too");
+  report->add_option("--format", asked.format, "text, csv or json")
+      ->check(CLI::IsMember({"text", "csv", "json"}))
+      ->capture_default_str();
+  report->add_option("file", asked.file, "to write it to; default: standard output");
 
   surety::BenchOptions options;
   auto* bench = app.add_subcommand(
@@ -77,6 +124,7 @@ int main(int argc, char** argv) {
   if (*run) return surety::run(file);
   if (*check) return check_all(files);
   if (*bench) return surety::bench(options);
+  if (*report) return write_report(asked);
   if (!router.empty()) request.router = router;
   return surety::show(request, surety::TelemetryClient(), std::cout, std::cerr);
 }

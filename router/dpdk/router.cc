@@ -20,6 +20,7 @@
 #include "router/dpdk/router_needs.h"
 #include "router/observe/interface_rows.h"
 #include "router/observe/reading_merge.h"
+#include "router/observe/report.h"
 #include "router/observe/telemetry_client.h"
 #include "router/process/version.h"
 
@@ -68,7 +69,8 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
       wall_clock_(time_of_day(), clock_.now()),
-      rates_(committed(*snapshot_)) {
+      rates_(committed(*snapshot_)),
+      book_(written_.metrics.contracts) {
   shown_interfaces_ = snapshot_->interfaces;
   load_keys(written_);
   open_ports();
@@ -127,14 +129,18 @@ void Router::make_workers() {
     options.sleep = snapshot_->config.idle == config::Config::Idle::adaptive;
     workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
   }
+  std::vector<ContractWatch::Source> sources;
   for (auto& w : workers_) {
+    sources.push_back({&w->ingress(), &w->losses()});
     w->connect(workers_);
     top_.emplace_back(w->ingress(), *snapshot_, snapshot_->config.metrics.top_flows);
     w->report_to(forwarding_.rcu());
   }
+  contracts_.emplace(std::move(sources), *snapshot_);
 }
 
 void Router::start_observers() {
+  keep_report();
   try {
     telemetry_ = std::make_unique<TelemetryServer>(
         std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); });
@@ -146,6 +152,16 @@ void Router::start_observers() {
   metrics_ =
       std::make_unique<MetricsServer>(m.listen, load_metrics_access(m), [this] { return render(read()); });
   spdlog::info("metrics: {}://{}/metrics", m.tls ? "https" : "http", m.listen);
+}
+
+void Router::keep_report() {
+  const auto directory = report_directory(written_);
+  if (directory.empty()) return;
+  try {
+    report_ = std::make_unique<ReportLog>(directory, written_.metrics.report_size.count());
+  } catch (const std::system_error& e) {
+    spdlog::warn("`surety report` will know nothing: {}", e.what());
+  }
 }
 
 void Router::launch() {
@@ -207,10 +223,23 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     throw;
   }
   stop_workers();
+  if (report_) report_->add(minute_, book_.take_minute());
+}
+
+// What is counted in a second that has begun in the minute before belongs to that one.
+void Router::keep_minute(Minute now) {
+  if (!report_ || now == minute_) return;
+  if (minute_ != 0) report_->add(minute_, book_.take_minute());
+  minute_ = now;
+  const std::string trouble = report_->trouble();
+  if (!trouble.empty() && trouble != report_trouble_)
+    spdlog::warn("what contracts got is not kept: {}", trouble);
+  report_trouble_ = trouble;
 }
 
 void Router::tick() {
-  wall_clock_.set(time_of_day(), clock_.now());
+  const UnixTime wall = time_of_day();
+  wall_clock_.set(wall, clock_.now());
   const auto counters = read_workers();
   const std::uint32_t top = snapshot_->config.metrics.top_flows;
   std::vector<FlowReading> flows;
@@ -219,8 +248,13 @@ void Router::tick() {
   std::stable_sort(flows.begin(), flows.end(),
                    [&](const FlowReading& a, const FlowReading& b) { return bytes(a) > bytes(b); });
   flows.resize(std::min<std::size_t>(flows.size(), top));
+  const std::vector<ContractSighting>& contracts = contracts_->look();
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, clock_.now());
+  book_.sample(
+      contracts, contracts_->terms(), [this](const ContractSighting& s) { return contracts_->name(s); },
+      clock_.now());
+  keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
   top_flows_ = std::move(flows);
   control_reading_.take(*control_);
 }
@@ -263,6 +297,8 @@ Reading Router::read() {
   }
   rates_.apply(r.services, now);
   settle_retired(r);
+  book_.apply(r.services);
+  r.contracts = book_.contracts();
   settle_below(r);
   r.top_flows = top_flows_;
   control_reading_.apply(r);

@@ -22,6 +22,8 @@
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
+#include "router/observe/contract_watch.h"
+#include "router/observe/report_log.h"
 #include "router/observe/service_rates.h"
 #include "router/observe/telemetry_server.h"
 #include "router/observe/top_flows.h"
@@ -78,6 +80,8 @@ class Router {
   std::vector<Watchdog::Watched> watched();
   void confine();
   void tick();
+  void keep_report();
+  void keep_minute(Minute now);
   std::optional<Reading> read_workers();
 
   config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
@@ -101,6 +105,7 @@ class Router {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // by worker: of the last reload
   std::vector<TopFlows> top_;                           // by worker
+  std::optional<ContractWatch> contracts_;              // of all workers
   std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
   std::atomic<std::uint64_t> rounds_{0};  // of the control thread
@@ -110,6 +115,10 @@ class Router {
 
   std::mutex shown_mutex_;  // of what follows: written once a second, read by observers
   ServiceRates rates_;
+  ContractBook book_;
+  std::unique_ptr<ReportLog> report_;  // what the contracts got, minute by minute; null: off
+  Minute minute_ = 0;                  // since when the book counts
+  std::string report_trouble_;
   std::shared_ptr<const Interfaces> shown_interfaces_;
   std::vector<FlowReading> top_flows_;
   ControlReading control_reading_;

@@ -11,6 +11,7 @@
 
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/process_lock.h"
+#include "router/observe/report.h"
 #include "router/process/bpf_object_path.h"
 
 namespace surety {
@@ -82,6 +83,7 @@ Needs needs_of(const config::Config& config, const std::string& file) {
        {"/proc", "/sys/devices/system", "/sys/kernel/mm/hugepages", "/dev/urandom", "/dev/null"})
     needs.read.emplace_back(path);
   needs.change.emplace_back(rte_eal_get_runtime_dir());
+  if (const auto report = report_directory(config); !report.empty()) needs.make.push_back(report);
   needs.change.push_back(ProcessLock::directory());
   remove_sockets(config, needs);
   if (config.router.new_ports && ::geteuid() == 0) open_ports(needs);

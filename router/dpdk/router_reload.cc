@@ -163,6 +163,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   updates_ = std::move(updates);
   forget_counts();
   for (auto& t : top_) t.follow(*snapshot_, snapshot_->config.metrics.top_flows);
+  contracts_->follow(*snapshot_);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
@@ -170,6 +171,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
     const std::scoped_lock shown(shown_mutex_);
     work_ = std::move(plan);
     rates_.set_committed(committed(*snapshot_));
+    book_.keep(snapshot_->config.metrics.contracts);
     shown_interfaces_ = snapshot_->interfaces;
   }
   if (!updated())

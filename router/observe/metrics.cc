@@ -7,6 +7,7 @@
 
 #include "router/observe/counter_order.h"
 #include "router/observe/metrics_congestion.h"
+#include "router/observe/metrics_contracts.h"
 #include "router/observe/reading_json.h"
 
 namespace surety {
@@ -225,12 +226,13 @@ void services(Families& out, const Reading& r) {
         family.add({{"service", s.name}, {"precedence", name(p)}}, (s.counters.*member)[index(p)]);
   });
   gauge("surety_service_respect_ratio",
-        "Respect of service (RoS): IN rate let go over the committed rate, at most 1.",
+        "Respect of service (RoS): IN delivered over what was asked for (offered, at most the committed "
+        "rate) in the last ten seconds; not there without demand.",
         [](S s) { return s.respect_ratio; });
   counters(order.next({&C::dropped, &C::held, &C::contracts}));
   gauge("surety_service_committed_bytes_per_second", "Rate promised: the service's rate times its contracts.",
         [](S s) { return s.committed_bytes_per_second; });
-  gauge("surety_service_achieved_bytes_per_second", "Rate let go, IN and OUT, over the last seconds.",
+  gauge("surety_service_achieved_bytes_per_second", "Rate delivered, IN and OUT, over the last seconds.",
         [](S s) { return s.achieved_bytes_per_second; });
   counters(order.rest());
 }
@@ -321,6 +323,7 @@ std::vector<MetricFamily> render(const Reading& reading) {
   exceptions(out, reading);
   queues(out, reading);
   services(out, reading);
+  metrics::contracts(out, reading);
   filters(out, reading);
   metrics::congestion(out, reading);
   workers(out, reading);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "aqm/active_queue.h"
+#include "router/contracts/losses.h"
 #include "router/counters.h"
 #include "router/exception_counters.h"
 #include "router/interfaces/interface_counters.h"
@@ -83,9 +84,30 @@ struct ServiceReading {
   bool retired = false;  // of an earlier configuration: flows may have it still
   ServiceCounters counters;
   double committed_bytes_per_second = 0;  // of all its contracts alive: rate x contracts
-  double achieved_bytes_per_second = 0;   // IN and OUT let go, over the last seconds
+  double achieved_bytes_per_second = 0;   // IN and OUT delivered, over the last seconds
   double achieved_in_bytes_per_second = 0;
-  std::optional<double> respect_ratio;  // RoS: IN let go / committed, at most 1; none without a commitment
+  // Of its contracts: RoS over the last seconds, none without demand; and their seconds (ContractReading).
+  std::optional<double> respect_ratio, objective;
+  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+};
+
+// A conditioner's state with a committed rate, or several of one customer that one line shows.
+struct ContractReading {
+  std::string customer, service, contract;  // who, of what, for what: an interface, an address ...
+  double committed_bytes_per_second = 0;    // of what is alive; 0: nothing is
+  std::uint64_t offered_bytes = 0;          // that came to its conditioner and left it, dropped or not
+  std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
+  Loss lost;                                                  // packets by reason
+  std::uint64_t held = 0;                                     // packets in its input buffer now
+  // Seconds in which something was offered; and those of them in which enough was delivered
+  // (contract_book.h).
+  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+  // Over the last second.
+  double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
+  std::optional<bool> met;  // the last second; none: nothing was offered
+  std::optional<double>
+      respect_ratio;                // IN delivered / asked for, over the last seconds, none without demand
+  std::optional<double> objective;  // of its service
 };
 
 struct FilterReading {  // an entry of a filter, or its end
@@ -160,6 +182,7 @@ struct Reading {
   std::vector<QueueReading> interface_queues, member_queues;
   std::size_t used_members = 0;
   std::vector<ServiceReading> services;
+  std::vector<ContractReading> contracts;
   std::vector<FilterReading> filters;
   std::vector<DomainReading> domains;
   std::vector<AggregateReading> aggregates;

@@ -121,10 +121,40 @@ Json service_row(const ServiceReading& s) {
   row["achieved_bytes_per_second"] = s.achieved_bytes_per_second;
   row["achieved_in_bytes_per_second"] = s.achieved_in_bytes_per_second;
   if (s.respect_ratio) row["respect_ratio"] = *s.respect_ratio;
+  if (s.objective) row["objective_ratio"] = *s.objective;
+  if (s.demanding_seconds > 0) {
+    row["demanding_seconds"] = s.demanding_seconds;
+    row["met_seconds"] = s.met_seconds;
+  }
   for (const Precedence p : {Precedence::in, Precedence::out})
     for (const auto& info : ServiceCounters::table_by_precedence())
       row[name(p)][info.name] = (c.*info.member)[index(p)];
   put(row, c, order.rest());
+  return row;
+}
+
+Json contract_row(const ContractReading& c) {
+  Json row = {{"customer", c.customer},
+              {"service", c.service},
+              {"contract", c.contract},
+              {"committed_bytes_per_second", c.committed_bytes_per_second},
+              {"offered_bytes_per_second", c.offered_bytes_per_second},
+              {"delivered_bytes_per_second", c.delivered_bytes_per_second},
+              {"delivered_in_bytes_per_second", c.delivered_in_bytes_per_second},
+              {"offered_bytes", c.offered_bytes},
+              {"delivered_in_bytes", c.delivered_bytes[index(Precedence::in)]},
+              {"delivered_out_bytes", c.delivered_bytes[index(Precedence::out)]},
+              {"held", c.held}};
+  for (std::size_t place = 0; place < kLossPlaces.size(); ++place)
+    row[fmt::format("dropped_{}", kLossPlaces[place])] = c.lost.at(static_cast<LossPlace>(place));
+  Json& drops = row["drops"] = Json::object();
+  for (std::size_t r = 0; r < kLossReasons.size(); ++r)
+    if (c.lost.by_reason[r] > 0) drops[std::string(info(kLossReasons[r]).name)] = c.lost.by_reason[r];
+  row["demanding_seconds"] = c.demanding_seconds;
+  row["met_seconds"] = c.met_seconds;
+  if (c.respect_ratio) row["respect_ratio"] = *c.respect_ratio;
+  if (c.met) row["met"] = *c.met;
+  if (c.objective) row["objective_ratio"] = *c.objective;
   return row;
 }
 
@@ -297,6 +327,7 @@ Json table(const Reading& r, std::string_view name) {
   if (name == "interfaces") return rows_of(r.interfaces, interface_row);
   if (name == "queues") return rows_of(r.queues, queue_row);
   if (name == "services") return rows_of(r.services, service_row);
+  if (name == "contracts") return rows_of(r.contracts, contract_row);
   if (name == "filters") return rows_of(r.filters, filter_row);
   if (name == "flows") return rows_of(r.top_flows, flow_row);
   if (name == "drops") return drop_rows(r);

@@ -20,9 +20,9 @@ namespace surety {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
 
-inline constexpr std::array<std::string_view, 14> kTables{
-    "router", "ports",      "interfaces", "queues",  "services",   "filters", "flows",
-    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers", "stages",
+inline constexpr std::array<std::string_view, 15> kTables{
+    "router", "ports",      "interfaces", "queues",  "services",   "contracts", "filters", "flows",
+    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",
 };
 
 // One table; null where there is none of that name.

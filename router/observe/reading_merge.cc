@@ -66,8 +66,6 @@ void add(ServiceReading& into, const ServiceReading& part) {
   into.committed_bytes_per_second += part.committed_bytes_per_second;
   into.achieved_bytes_per_second += part.achieved_bytes_per_second;
   into.achieved_in_bytes_per_second += part.achieved_in_bytes_per_second;
-  if (into.committed_bytes_per_second > 0)
-    into.respect_ratio = std::min(1.0, into.achieved_in_bytes_per_second / into.committed_bytes_per_second);
 }
 
 void add(FilterReading& into, const FilterReading& part) {

@@ -5,10 +5,19 @@
 
 namespace surety {
 
+namespace {
+// A fragment's loss counts its own header, too.
+std::array<std::uint64_t, kPrecedences> delivered(const ServiceCounters& c) {
+  auto bytes = c.bytes;
+  for (std::size_t p = 0; p < kPrecedences; ++p) bytes[p] -= std::min(bytes[p], c.lost_bytes[p]);
+  return bytes;
+}
+}  // namespace
+
 void ServiceRates::sample(std::span<const ServiceReading> services, Time now) {
   if (samples_.size() == kWindow) samples_.erase(samples_.begin());
   Sample s{now, {}};
-  for (const auto& service : services) s.bytes.push_back(service.counters.bytes);
+  for (const auto& service : services) s.bytes.push_back(delivered(service.counters));
   samples_.push_back(std::move(s));
 }
 
@@ -23,13 +32,11 @@ void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
     const auto before = i < old.bytes.size() ? old.bytes[i] : decltype(s.counters.bytes){};
     const auto rate = [&](Precedence p) {
       // A reading may be older than the sample, where a worker did not answer.
-      const std::uint64_t now_bytes = std::max(s.counters.bytes[index(p)], before[index(p)]);
+      const std::uint64_t now_bytes = std::max(delivered(s.counters)[index(p)], before[index(p)]);
       return static_cast<double>(now_bytes - before[index(p)]) / span;
     };
     s.achieved_in_bytes_per_second = rate(Precedence::in);
     s.achieved_bytes_per_second = rate(Precedence::in) + rate(Precedence::out);
-    if (s.committed_bytes_per_second > 0)
-      s.respect_ratio = std::min(1.0, s.achieved_in_bytes_per_second / s.committed_bytes_per_second);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Guaranteed against achieved: what each service was promised and what it got over the last seconds.
 //
-// committed = rate of one contract x contracts alive; achieved = bytes let go / time; RoS = IN bytes let go /
-// committed, at most 1 (the CSA paper's respect of service, over a window instead of a whole simulation).
+// committed = rate of one contract x contracts alive; achieved = bytes delivered / time: let go by the
+// conditioner, and not lost behind it. Of the contracts themselves: contract_book.h.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class ServiceRates {
   void set_committed(std::vector<Rate> committed) { committed_ = std::move(committed); }
   // Takes a sample; the counters of `services` are those of now.
   void sample(std::span<const ServiceReading> services, Time now);
-  // Writes committed, achieved and respect into `services`: from the oldest sample of the window
+  // Writes committed and achieved into `services`: from the oldest sample of the window
   // to the counters in there.
   void apply(std::span<ServiceReading> services, Time now) const;
 

@@ -87,6 +87,27 @@ Columns service_columns() {
   return columns;
 }
 
+Columns contract_columns() {
+  return {text("CUSTOMER", "customer"),
+          text("SERVICE", "service"),
+          text("CONTRACT", "contract"),
+          number("COMMITTED", "committed_bytes_per_second", human::rate),
+          number("OFFERED", "offered_bytes_per_second", human::rate),
+          number("DELIVERED", "delivered_bytes_per_second", human::rate),
+          number("IN", "delivered_in_bytes_per_second", human::rate),
+          number("ROS", "respect_ratio", human::percent),
+          quotient("MET", human::percent,
+                   [](const Json& row) {
+                     return std::pair(real(row, "met_seconds"), real(row, "demanding_seconds"));
+                   }),
+          number("OBJECTIVE", "objective_ratio", human::percent),
+          count("SECONDS", "demanding_seconds"),
+          count("HELD", "held"),
+          count("DROPPED", "dropped_conditioner"),
+          count("LOST", "dropped_queue"),
+          count("OTHERWISE", "dropped_other")};
+}
+
 Columns aggregate_columns() {
   CounterOrder<AggregateCounters> order;
   Columns columns{text("AGGREGATE", "name"),
@@ -134,6 +155,7 @@ Columns columns_of(std::string_view what) {
   if (what == "interfaces") return interface_columns();
   if (what == "queues") return queue_columns();
   if (what == "services") return service_columns();
+  if (what == "contracts") return contract_columns();
   if (what == "filters")
     return {text("FILTER", "filter"), text("ENTRY", "entry"), text("ACTION", "action"),
             count("PACKETS", "packets")};

@@ -43,6 +43,7 @@ class Router:
         self.name = name or f"sf{os.getpid()}-{next(_numbers)}"
         self._directory = tempfile.TemporaryDirectory(prefix="sf-")
         self.path = pathlib.Path(directory or self._directory.name) / "router.yaml"
+        self.state = str(self.path.parent / "state")  # what is kept of contracts
         more = "".join(f"{key}: {value}\n" for key, value in DEFAULTS.items() if f"{key}:" not in yaml)
         self.path.write_text(f"version: 1\nrouter: {{name: {self.name}}}\n{yaml}{more}")
         self.process = None
@@ -52,7 +53,7 @@ class Router:
         """Without waiting: for routers that are not expected to start."""
         self._stderr = open(self.path.with_suffix(".stderr"), "w+")
         self.process = subprocess.Popen(self.namespace.command(SURETY, "run", self.path), stdout=subprocess.PIPE,
-                                        stderr=self._stderr, text=True)
+                                        stderr=self._stderr, text=True, env={**os.environ, "STATE_DIRECTORY": self.state})
         return self
 
     def fails(self, patience=START):

@@ -208,6 +208,15 @@ TEST(Metrics, Services) {
   silver("surety_service_committed_bytes_per_second", "gauge", "1250000");
   silver("surety_service_achieved_bytes_per_second", "gauge", "1625000");
   silver("surety_flows", "gauge", "12");
+  EXPECT_EQ(family("surety_service_offered_bytes_total"),
+            "# TYPE surety_service_offered_bytes_total counter\n"
+            "surety_service_offered_bytes_total{service=\"silver\"} 520128\n"
+            "surety_service_offered_bytes_total{service=\"best-effort\"} 9000\n");
+  EXPECT_THAT(family("surety_service_delivered_bytes_total"),
+              HasSubstr("{service=\"silver\",precedence=\"in\"} 344448\n"));
+  silver("surety_service_demanding_seconds_total", "counter", "500");
+  silver("surety_service_met_seconds_total", "counter", "499");
+  silver("surety_service_objective_ratio", "gauge", "0.999");
   EXPECT_THAT(family("surety_service_bytes_total"),
               HasSubstr("{service=\"silver\",precedence=\"out\"} 172800\n"));
 }
@@ -271,6 +280,20 @@ TEST(Metrics, NamesAndTypesFollowTheConventions) {
 }
 
 // Dashboards, alerts and recording rules of users hang on these. New families may come between them.
+TEST(Metrics, ContractsAreNamedByCustomerServiceAndWhatTheyCover) {
+  const std::string acme = "{customer=\"acme\",service=\"silver\",contract=\"acme.7\"";
+  EXPECT_THAT(family("surety_contract_committed_bytes_per_second"), HasSubstr(acme + "} 500000\n"));
+  EXPECT_THAT(family("surety_contract_offered_bytes_total"), HasSubstr(acme + "} 9000\n"));
+  EXPECT_THAT(family("surety_contract_delivered_bytes_total"),
+              HasSubstr(acme + ",precedence=\"in\"} 5000\n"));
+  EXPECT_THAT(family("surety_contract_dropped_packets_total"), HasSubstr(acme + ",place=\"queue\"} 7\n"));
+  EXPECT_THAT(family("surety_contract_held_packets"), HasSubstr(acme + "} 3\n"));
+  EXPECT_THAT(family("surety_contract_demanding_seconds_total"), HasSubstr(acme + "} 60\n"));
+  EXPECT_THAT(family("surety_contract_met_seconds_total"), HasSubstr(acme + "} 45\n"));
+  EXPECT_THAT(family("surety_contract_objective_ratio"), HasSubstr(acme + "} 0.999\n"));
+  EXPECT_THAT(family("surety_contract_objective_ratio"), testing::Not(HasSubstr("globex")));
+}
+
 TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
   std::istringstream text(metrics_text::text(render(test::sample_reading())));
   std::vector<std::string> rendered;  // "name type help"

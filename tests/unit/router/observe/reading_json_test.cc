@@ -96,8 +96,26 @@ TEST(ReadingJson, ServicesHaveARespectRatioOnlyWithACommitment) {
   EXPECT_EQ(services[0], Json::parse(R"({
     "name": "silver", "conditioner": "csa", "flows": 12, "contracts": 10, "committed_bytes_per_second": 1250000.0,
     "achieved_bytes_per_second": 1625000.0, "achieved_in_bytes_per_second": 1233750.0, "respect_ratio": 0.987,
-    "in": {"packets": 600, "bytes": 345600}, "out": {"packets": 300, "bytes": 172800}, "dropped": 3, "held": 4})"));
-  EXPECT_FALSE(services[1].contains("respect_ratio"));
+    "objective_ratio": 0.999, "demanding_seconds": 500, "met_seconds": 499,
+    "in": {"packets": 600, "bytes": 345600, "lost": 2, "lost_bytes": 1152},
+    "out": {"packets": 300, "bytes": 172800, "lost": 5, "lost_bytes": 2880},
+    "dropped": 3, "dropped_bytes": 1728, "held": 4})"));
+  for (const char* name : {"respect_ratio", "objective_ratio", "demanding_seconds", "met_seconds"})
+    EXPECT_FALSE(services[1].contains(name)) << name;
+}
+
+TEST(ReadingJson, ContractsSayWhatWasOfferedAndWhatWasDelivered) {
+  const Json contracts = sample("contracts");
+  ASSERT_EQ(contracts.size(), 2u);
+  EXPECT_EQ(contracts[0], Json::parse(R"({
+    "customer": "acme", "service": "silver", "contract": "acme.7", "committed_bytes_per_second": 500000.0,
+    "offered_bytes_per_second": 600000.0, "delivered_bytes_per_second": 450000.0,
+    "delivered_in_bytes_per_second": 400000.0, "offered_bytes": 9000, "delivered_in_bytes": 5000,
+    "delivered_out_bytes": 2000, "held": 3, "dropped_conditioner": 2, "dropped_queue": 7, "dropped_other": 1,
+    "drops": {"police": 2, "neighbor_unresolved": 1, "early": 7},
+    "demanding_seconds": 60, "met_seconds": 45, "respect_ratio": 0.8, "met": false, "objective_ratio": 0.999})"));
+  for (const char* name : {"respect_ratio", "met", "objective_ratio"})
+    EXPECT_FALSE(contracts[1].contains(name)) << name << " of who asked for nothing";
 }
 
 TEST(ReadingJson, DropsNameEveryReasonOfEveryPort) {

@@ -92,7 +92,10 @@ inline std::vector<ServiceReading> sample_services() {
   silver.conditioner = "csa";
   silver.counters.packets = {600, 300};
   silver.counters.bytes = {345'600, 172'800};
+  silver.counters.lost = {2, 5};
+  silver.counters.lost_bytes = {1'152, 2'880};
   silver.counters.dropped = 3;
+  silver.counters.dropped_bytes = 1'728;
   silver.counters.held = 4;
   silver.counters.contracts = 10;
   silver.counters.flows = 12;
@@ -100,6 +103,9 @@ inline std::vector<ServiceReading> sample_services() {
   silver.achieved_bytes_per_second = 1'625'000;
   silver.achieved_in_bytes_per_second = 1'233'750;
   silver.respect_ratio = 0.987;
+  silver.objective = 0.999;
+  silver.demanding_seconds = 500;
+  silver.met_seconds = 499;
   ServiceReading best_effort;
   best_effort.name = "best-effort";
   best_effort.conditioner = "none";
@@ -107,6 +113,36 @@ inline std::vector<ServiceReading> sample_services() {
   best_effort.counters.bytes = {0, 9'000};
   best_effort.counters.flows = 1;
   return {silver, best_effort};
+}
+
+inline std::vector<ContractReading> sample_contracts() {
+  ContractReading busy;
+  busy.customer = "acme";
+  busy.service = "silver";
+  busy.contract = "acme.7";
+  busy.committed_bytes_per_second = 500'000;
+  busy.offered_bytes = 9'000;
+  busy.delivered_bytes = {5'000, 2'000};
+  const auto lose = [&](DropReason reason, std::uint64_t packets) {
+    busy.lost.by_reason[static_cast<std::size_t>(std::find(kLossReasons.begin(), kLossReasons.end(), reason) -
+                                                 kLossReasons.begin())] = packets;
+  };
+  lose(DropReason::police, 2);
+  lose(DropReason::early, 7);
+  lose(DropReason::neighbor_unresolved, 1);
+  busy.held = 3;
+  busy.demanding_seconds = 60;
+  busy.met_seconds = 45;
+  busy.offered_bytes_per_second = 600'000;
+  busy.delivered_bytes_per_second = 450'000;
+  busy.delivered_in_bytes_per_second = 400'000;
+  busy.met = false;
+  busy.respect_ratio = 0.8;
+  busy.objective = 0.999;
+  ContractReading asleep;
+  asleep.customer = asleep.contract = "globex";
+  asleep.service = "silver";
+  return {busy, asleep};
 }
 
 inline SignallingReading sample_signalling() {
@@ -129,6 +165,7 @@ inline Reading sample_reading() {
   r.ports = sample_ports();
   r.queues = sample_queues();
   r.services = sample_services();
+  r.contracts = sample_contracts();
   r.filters = {{.filter = "from-acme", .entry = "1", .permit = true, .packets = 70},
                {.filter = "from-acme", .entry = "default", .permit = false, .packets = 8}};
   r.domains = {{.name = "wan0/assured", .alpha = 0.38}};

@@ -30,10 +30,9 @@ TEST_F(ServiceRatesTest, BeforeTheFirstSampleOnlyThePromiseIsKnown) {
   rates.apply(services, kStart);
   EXPECT_EQ(services[0].committed_bytes_per_second, 3000);
   EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
-  EXPECT_FALSE(services[0].respect_ratio.has_value());
 }
 
-TEST_F(ServiceRatesTest, AchievedIsWhatWasLetGoOverTheTimeSince) {
+TEST_F(ServiceRatesTest, AchievedIsWhatWasDeliveredOverTheTimeSince) {
   at(0, 10'000, 1000);
   at(1, 0, 0);
   at(2, 100, 7);
@@ -45,29 +44,17 @@ TEST_F(ServiceRatesTest, AchievedIsWhatWasLetGoOverTheTimeSince) {
   EXPECT_EQ(services[0].achieved_in_bytes_per_second, 500);
   EXPECT_EQ(services[0].achieved_bytes_per_second, 1250);
   EXPECT_EQ(services[0].committed_bytes_per_second, 1000);
-  EXPECT_EQ(services[0].respect_ratio, 0.5);
   EXPECT_EQ(services[1].committed_bytes_per_second, 200'000);
-  EXPECT_EQ(services[1].respect_ratio, 0.125);
   EXPECT_EQ(services[2].achieved_bytes_per_second, 500);
-  EXPECT_FALSE(services[2].respect_ratio.has_value()) << "nothing is promised";
 }
 
-TEST_F(ServiceRatesTest, RespectIsAtMostOne) {
-  at(0, 0, 0);
+TEST_F(ServiceRatesTest, WhatIsLostBehindTheConditionerIsNotAchieved) {
+  at(0, 1000, 1000).counters.lost_bytes = {500, 900};
   rates.sample(services, kStart);
-  at(0, 3000, 0);
+  at(0, 4000, 3000).counters.lost_bytes = {1500, 2900};
   rates.apply(services, kStart + 1s);
-  EXPECT_EQ(services[0].achieved_in_bytes_per_second, 3000);
-  EXPECT_EQ(services[0].respect_ratio, 1.0);
-}
-
-TEST_F(ServiceRatesTest, WithoutContractsThereIsNoRespect) {
-  at(0, 0, 0, 0);
-  rates.sample(services, kStart);
-  at(0, 3000, 0, 0);
-  rates.apply(services, kStart + 1s);
-  EXPECT_FALSE(services[0].respect_ratio.has_value());
-  EXPECT_EQ(services[0].achieved_bytes_per_second, 3000);
+  EXPECT_EQ(services[0].achieved_in_bytes_per_second, 2000);
+  EXPECT_EQ(services[0].achieved_bytes_per_second, 2000);
 }
 
 TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
@@ -75,7 +62,6 @@ TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
   rates.sample(services, kStart);
   rates.apply(services, kStart);
   EXPECT_EQ(services[0].achieved_bytes_per_second, 0);
-  EXPECT_FALSE(services[0].respect_ratio.has_value());
 }
 
 TEST_F(ServiceRatesTest, AReadingOlderThanTheSampleShowsNoRate) {

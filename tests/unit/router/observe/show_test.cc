@@ -173,10 +173,10 @@ TEST_F(Show, FailsWithoutARouter) {
 TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(run({.what = "prefixes"}), 2);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_EQ(
-      err_.str(),
-      "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
-      "services, filters, flows, drops, exceptions, aggregates, domains, signalling, workers, stages\n");
+  EXPECT_EQ(err_.str(),
+            "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
+            "services, contracts, filters, flows, drops, exceptions, aggregates, domains, signalling, "
+            "workers, stages\n");
 }
 
 }  // namespace

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/contract_book.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace surety {
+
+namespace {
+// A reading that is a moment older than the one before shows nothing rather than 2^64.
+std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
+  return now > before ? now - before : 0;
+}
+}  // namespace
+
+std::optional<double> ContractBook::Window::respect() const {
+  const double all = std::accumulate(asked.begin(), asked.end(), 0.0);
+  if (all <= 0) return std::nullopt;
+  return std::min(1.0, std::accumulate(delivered.begin(), delivered.end(), 0.0) / all);
+}
+
+void ContractBook::sample(const std::vector<ContractSighting>& sightings,
+                          const std::vector<ContractTerms>& terms,
+                          const std::function<ContractName(const ContractSighting&)>& name, Time now) {
+  const double elapsed = last_ ? seconds(now - *last_) : 1.0;
+  if (last_ && elapsed <= 0) return;
+  last_ = now;
+  ++tick_;
+  evictions_ = 0;
+  for (auto& [service, line] : services_) line.window.begin(tick_ % kWindow);
+  for (auto& [key, line] : lines_) begin(line);
+  for (const ContractSighting& s : sightings) {
+    if (s.service >= terms.size() || terms[s.service].committed == Rate{}) continue;
+    count(session(s, terms[s.service], name), s, terms[s.service], elapsed);
+  }
+  for (auto& [key, line] : lines_) judge(line);
+}
+
+// Rates and what is alive are of this second alone.
+void ContractBook::begin(Line& line) {
+  line.window.begin(tick_ % kWindow);
+  line.asked = 0;
+  line.demanding = line.met = 0;
+  ContractReading& r = line.shown;
+  r.committed_bytes_per_second = r.offered_bytes_per_second = r.delivered_bytes_per_second =
+      r.delivered_in_bytes_per_second = 0;
+  r.held = 0;
+}
+
+ContractBook::Session& ContractBook::session(
+    const ContractSighting& s, const ContractTerms& terms,
+    const std::function<ContractName(const ContractSighting&)>& name) {
+  if (sessions_.size() <= s.worker) sessions_.resize(s.worker + 1);
+  if (losses_.size() <= s.worker) losses_.resize(s.worker + 1);
+  auto& places = sessions_[s.worker];
+  if (places.size() <= s.place) places.resize(s.place + std::size_t{1});
+  Session& session = places[s.place];
+  // A line that nobody was seen of for so long may be gone.
+  const bool anew =
+      session.line == nullptr || session.generation != s.generation || session.tick + kWindow < tick_;
+  if (anew) {
+    session = {.generation = s.generation};
+    // What the place in the table lost before belongs to whoever had it then.
+    const auto before = losses_[s.worker].find(s.flow);
+    if (before != losses_[s.worker].end()) session.lost = before->second;
+  }
+  if (anew || session.service != s.service) {
+    session.line = &line(name(s), terms);
+    session.service = s.service;
+  }
+  session.tick = tick_;
+  return session;
+}
+
+ContractBook::Line& ContractBook::line(const ContractName& name, const ContractTerms& terms) {
+  Key key{name.customer, terms.service, name.contract};
+  if (!lines_.contains(key)) {
+    if (named_ < most_ || make_room())
+      ++named_;
+    else
+      key = {kRest, terms.service, kRest};
+  }
+  Line& line = line_of(key);
+  line.shown.objective = terms.objective;
+  return line;
+}
+
+ContractBook::Line& ContractBook::line_of(const Key& key) {
+  const auto [found, made] = lines_.try_emplace(key);
+  ContractReading& r = found->second.shown;
+  if (made) std::tie(r.customer, r.service, r.contract) = std::tie(key[0], key[1], key[2]);
+  return found->second;
+}
+
+// Whoever was away for longest becomes part of the rest.
+bool ContractBook::make_room() {
+  if (evictions_ == kEvictions) return false;
+  auto oldest = lines_.end();
+  for (auto i = lines_.begin(); i != lines_.end(); ++i)
+    if (i->second.seen + kWindow < tick_ && i->first[2] != kRest &&
+        (oldest == lines_.end() || i->second.seen < oldest->second.seen))
+      oldest = i;
+  if (oldest == lines_.end()) {
+    evictions_ = kEvictions;  // nobody is away: not in this second
+    return false;
+  }
+  ++evictions_;
+  const ContractReading gone = std::move(oldest->second.shown);
+  const ContractTally minute = oldest->second.minute;
+  lines_.erase(oldest);
+  --named_;
+  Line& rest_line = line_of({kRest, gone.service, kRest});
+  rest_line.minute += minute;
+  ContractReading& rest = rest_line.shown;
+  rest.offered_bytes += gone.offered_bytes;
+  for (std::size_t p = 0; p < kPrecedences; ++p) rest.delivered_bytes[p] += gone.delivered_bytes[p];
+  rest.lost += gone.lost;
+  rest.demanding_seconds += gone.demanding_seconds;
+  rest.met_seconds += gone.met_seconds;
+  rest.objective = gone.objective;
+  return true;
+}
+
+void ContractBook::count(Session& session, const ContractSighting& s, const ContractTerms& terms,
+                         double elapsed) {
+  std::array<std::uint64_t, kPrecedences> let_go, delivered;
+  Loss lost = s.lost;
+  lost -= session.lost;
+  for (std::size_t p = 0; p < kPrecedences; ++p) {
+    let_go[p] = grown(s.let_go[p], session.let_go[p]);
+    delivered[p] = grown(let_go[p], lost.bytes[p]);
+    session.let_go[p] = std::max(session.let_go[p], s.let_go[p]);
+  }
+  session.lost = s.lost;
+  if (s.lost.refused_bytes + s.lost.packets[0] + s.lost.packets[1] > 0) losses_[s.worker][s.flow] = s.lost;
+
+  const std::uint64_t offered = let_go[0] + let_go[1] + lost.refused_bytes;
+  const double committed = terms.committed.bytes_per_second();
+  const double asked = std::min(static_cast<double>(offered), committed * elapsed);
+  const double in = static_cast<double>(delivered[index(Precedence::in)]);
+  const double bucket = static_cast<double>(terms.bucket.count());
+  const double behind = session.behind + asked * (1 - kForgiven) - in;
+  const bool met = behind <= bucket;
+  session.behind = std::clamp(behind, 0.0, bucket);
+
+  Line& line = *session.line;
+  ContractReading& r = line.shown;
+  line.seen = tick_;
+  r.committed_bytes_per_second += committed;
+  r.offered_bytes += offered;
+  for (std::size_t p = 0; p < kPrecedences; ++p) r.delivered_bytes[p] += delivered[p];
+  r.lost += lost;
+  r.held += s.held;
+  r.offered_bytes_per_second += static_cast<double>(offered) / elapsed;
+  r.delivered_in_bytes_per_second += in / elapsed;
+  r.delivered_bytes_per_second += static_cast<double>(delivered[0] + delivered[1]) / elapsed;
+  line.minute += {.offered_bytes = offered,
+                  .delivered_in_bytes = delivered[index(Precedence::in)],
+                  .delivered_out_bytes = delivered[index(Precedence::out)],
+                  .dropped_packets = lost.at(LossPlace::conditioner),
+                  .lost_packets = lost.packets[0] + lost.packets[1]};
+  ServiceLine& service = services_[terms.service];
+  service.objective = terms.objective;
+  if (offered == 0) return;
+  line.asked += asked / elapsed;
+  ++line.demanding;
+  line.met += met;
+  for (Window* w : {&line.window, &service.window}) {
+    w->asked[tick_ % kWindow] += asked;
+    w->delivered[tick_ % kWindow] += std::min(in, asked);
+  }
+  ++service.demanding;
+  service.met += met;
+}
+
+void ContractBook::judge(Line& line) {
+  ContractReading& r = line.shown;
+  line.minute += {.committed_bytes_per_second = r.committed_bytes_per_second,
+                  .demanding_seconds = line.demanding,
+                  .met_seconds = line.met};
+  r.respect_ratio = line.window.respect();
+  r.met.reset();
+  if (line.demanding == 0) return;
+  r.demanding_seconds += line.demanding;
+  r.met_seconds += line.met;
+  r.met = line.met == line.demanding;
+  line.met_in_a_row = *r.met ? line.met_in_a_row + 1 : 0;
+  const bool missed = line.missed ? line.met_in_a_row < kKept : !*r.met;
+  if (missed == line.missed) return;
+  line.missed = missed;
+  changes_.push_back(
+      {r.customer, r.service, r.contract, !missed, line.asked, r.delivered_in_bytes_per_second});
+}
+
+ContractTally& ContractTally::operator+=(const ContractTally& other) {
+  committed_bytes_per_second = std::max(committed_bytes_per_second, other.committed_bytes_per_second);
+  offered_bytes += other.offered_bytes;
+  delivered_in_bytes += other.delivered_in_bytes;
+  delivered_out_bytes += other.delivered_out_bytes;
+  dropped_packets += other.dropped_packets;
+  lost_packets += other.lost_packets;
+  demanding_seconds += other.demanding_seconds;
+  met_seconds += other.met_seconds;
+  return *this;
+}
+
+std::vector<ContractMinute> ContractBook::take_minute() {
+  std::vector<ContractMinute> rows;
+  for (auto& [key, line] : lines_) {
+    const ContractTally tally = std::exchange(line.minute, {});
+    if (tally.any()) rows.push_back({key[0], key[1], key[2], line.shown.objective, tally});
+  }
+  return rows;
+}
+
+std::vector<ContractReading> ContractBook::contracts() const {
+  std::vector<ContractReading> rows;
+  rows.reserve(lines_.size());
+  for (const auto& [key, line] : lines_) rows.push_back(line.shown);
+  return rows;
+}
+
+void ContractBook::apply(std::vector<ServiceReading>& services) const {
+  for (ServiceReading& s : services) {
+    const auto found = services_.find(s.name);
+    if (found == services_.end()) continue;
+    s.respect_ratio = found->second.window.respect();
+    s.objective = found->second.objective;
+    s.demanding_seconds = found->second.demanding;
+    s.met_seconds = found->second.met;
+  }
+}
+
+}  // namespace surety

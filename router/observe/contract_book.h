@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether each contract gets what it has bought, second by second.
+//
+// Asked for in a second: the lesser of what was offered and what the committed rate gives. It is met when
+// that much was delivered IN: let go IN by the conditioner, and not lost behind it. Behind by less than the
+// contract's bucket is met, too: that much a burst may lie across the seconds. What a second lacks adds up
+// from one to the next, and 1 % of what is asked for is forgiven, so that a customer who always gets 98 % of
+// it misses his seconds as soon as the bucket is through. A second in which nothing is offered does not
+// count.
+//
+// RoS, respect of service: delivered IN / asked for, over the last ten seconds; of a service over all its
+// contracts. Who asks for nothing does not count.
+//
+// Contracts come and go (a flow that is idle is forgotten), their lines stay: customer, service and what is
+// covered. So many lines are kept as `most` says; when there is no room, that of whoever was away for longest
+// becomes part of its service's rest, some in a second, or else the newcomer does for as long as he is there.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "conditioners/units.h"
+#include "router/contracts/losses.h"
+#include "router/observe/reading.h"
+
+namespace surety {
+
+inline constexpr const char* kRest = "(rest)";
+
+// What is known of a contract at a moment.
+struct ContractSighting {
+  std::size_t worker = 0;
+  std::uint32_t place = 0, generation = 0;  // ContractLedger
+  FlowId flow = kNoFlow;
+  std::uint32_t rule = 0;
+  InterfaceIndex interface = 0;
+  std::uint16_t service = 0;
+  std::array<std::uint64_t, kPrecedences> let_go{};  // bytes, since its beginning
+  Loss lost{};                                       // of its place in the flow table, ever
+  std::uint32_t held = 0;
+};
+
+// What a service sells.
+struct ContractTerms {
+  std::string service;
+  Rate committed;
+  Bytes bucket{0};
+  std::optional<double> objective;
+};
+
+struct ContractName {
+  std::string customer, contract;
+};
+
+// What a line got in some time.
+struct ContractTally {
+  double committed_bytes_per_second = 0;  // the most of a second
+  std::uint64_t offered_bytes = 0, delivered_in_bytes = 0, delivered_out_bytes = 0;
+  std::uint64_t dropped_packets = 0, lost_packets = 0;  // by its conditioner, behind it
+  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+
+  bool any() const { return offered_bytes + dropped_packets + lost_packets + demanding_seconds > 0; }
+  ContractTally& operator+=(const ContractTally& other);
+};
+struct ContractMinute {
+  std::string customer, service, contract;
+  std::optional<double> objective;
+  ContractTally tally{};
+};
+
+// A line whose promise is missed, after it was kept, or kept again.
+struct PromiseChange {
+  std::string customer, service, contract;
+  bool kept = false;
+  double asked_bytes_per_second = 0, delivered_in_bytes_per_second = 0;  // in that second
+};
+
+class ContractBook {
+ public:
+  static constexpr std::size_t kWindow = 10;  // seconds, of the RoS
+  static constexpr double kForgiven = 0.01;
+  static constexpr std::uint64_t kKept = 10;     // seconds met in a row: the promise is kept again
+  static constexpr std::size_t kEvictions = 16;  // a second
+
+  explicit ContractBook(std::size_t most) : most_(most) {}
+  void keep(std::size_t most) { most_ = most; }  // those that are there stay
+
+  // Once a second: all contracts alive, by worker and place. `terms`: by service; `name`: of one not seen
+  // before.
+  void sample(const std::vector<ContractSighting>& sightings, const std::vector<ContractTerms>& terms,
+              const std::function<ContractName(const ContractSighting&)>& name, Time now);
+
+  std::vector<ContractReading> contracts() const;
+  // Objective, RoS and seconds.
+  void apply(std::vector<ServiceReading>& services) const;
+  // Of each line that had something since the last call.
+  std::vector<ContractMinute> take_minute();
+  // Since the last call.
+  std::vector<PromiseChange> take_changes() { return std::exchange(changes_, {}); }
+
+ private:
+  // Of the last seconds, one after the other.
+  struct Window {
+    std::array<double, kWindow> asked{}, delivered{};
+    void begin(std::size_t slot) { asked[slot] = delivered[slot] = 0; }
+    std::optional<double> respect() const;
+  };
+  using Key = std::array<std::string, 3>;  // customer, service, contract
+  struct Line {
+    ContractReading shown;
+    Window window;
+    double asked = 0;                              // in this second
+    std::uint64_t demanding = 0, met = 0;          // contracts in this second
+    std::uint64_t met_in_a_row = kKept, seen = 0;  // seen: tick
+    bool missed = false;
+    ContractTally minute{};
+  };
+  struct Session {
+    std::uint32_t generation = 0;
+    std::uint64_t tick = 0;  // when it was seen last
+    std::uint16_t service = 0;
+    Line* line = nullptr;
+    std::array<std::uint64_t, kPrecedences> let_go{};
+    Loss lost{};
+    double behind = 0;  // bytes
+  };
+  struct ServiceLine {
+    Window window;
+    std::uint64_t demanding = 0, met = 0;
+    std::optional<double> objective;
+  };
+
+  Session& session(const ContractSighting& s, const ContractTerms& terms,
+                   const std::function<ContractName(const ContractSighting&)>& name);
+  Line& line(const ContractName& name, const ContractTerms& terms);
+  Line& line_of(const Key& key);
+  bool make_room();
+  void begin(Line& line);
+  void count(Session& session, const ContractSighting& s, const ContractTerms& terms, double elapsed);
+  void judge(Line& line);
+
+  std::size_t most_;
+  std::map<Key, Line> lines_;
+  std::size_t named_ = 0;                                 // of them, without the rests
+  std::vector<std::vector<Session>> sessions_;            // by worker and place
+  std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as seen last, where there are any
+  std::map<std::string, ServiceLine> services_;
+  std::vector<PromiseChange> changes_;
+  std::uint64_t tick_ = 0;
+  std::size_t evictions_ = 0;  // in this one
+  std::optional<Time> last_;
+};
+
+}  // namespace surety

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `surety report`: what each customer got of what he has bought, from what the router has kept
+// (report_log.h). The router need not run.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "router/observe/reading_json.h"
+#include "router/observe/report_log.h"
+
+namespace surety {
+
+struct ReportRequest {
+  enum class Format : std::uint8_t { text, csv, json };
+  std::optional<std::string> router{}, customer{};  // none: the only one there; all
+  std::filesystem::path directory{};                // of all routers' files; empty: state_directory()
+  Minute since = 0;
+  bool hours = false;  // a row for each hour, too
+  Format format = Format::text;
+};
+
+// A row for each contract, by customer: {"customer", "service", "contract", "from", "to" (ISO 8601),
+// "committed_ bytes_per_second", "offered_bytes", "delivered_in_bytes", "delivered_out_bytes",
+// "dropped_packets", "lost_packets", "demanding_seconds", "met_seconds", "met_ratio", "objective_ratio",
+// "kept"}; what does not exist is left out.
+Json report_rows(const std::vector<KeptMinute>& kept, const ReportRequest& request);
+
+// Where a router keeps them unless told otherwise: $STATE_DIRECTORY of a service manager, or /var/lib/surety.
+std::filesystem::path state_directory();
+// Where this one keeps them; empty: nowhere.
+std::filesystem::path report_directory(const config::Config& config);
+
+// Exit status 0, or 1 with a sentence in `err`.
+int report(const ReportRequest& request, std::ostream& out, std::ostream& err);
+
+}  // namespace surety

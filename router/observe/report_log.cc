@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/report_log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "router/observe/reading_json.h"
+#include "router/process/background_thread.h"
+
+namespace surety {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kSuffix = ".jsonl";
+
+std::string name_of(Minute minute) {
+  const auto hour = static_cast<std::time_t>(minute / 60 * 3600);
+  return fmt::format("{:%Y-%m-%dT%H}{}", fmt::gmtime(hour), kSuffix);
+}
+
+std::vector<fs::path> files_in(const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == kSuffix) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+// Names may be anything: what is no UTF-8 is shown as such.
+std::string as_line(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string line_of(Minute minute, std::size_t number, const ContractTally& t) {
+  return fmt::format("[{},{},{:.0f},{},{},{},{},{},{},{}]\n", minute, number, t.committed_bytes_per_second,
+                     t.offered_bytes, t.delivered_in_bytes, t.delivered_out_bytes, t.dropped_packets,
+                     t.lost_packets, t.demanding_seconds, t.met_seconds);
+}
+
+ContractTally tally_of(const Json& line) {
+  const auto at = [&](std::size_t i) { return line.at(i).get<std::uint64_t>(); };
+  return {line.at(2).get<double>(), at(3), at(4), at(5), at(6), at(7), at(8), at(9)};
+}
+
+}  // namespace
+
+ReportLog::ReportLog(fs::path directory, std::uint64_t limit_bytes)
+    : directory_(std::move(directory)), limit_(limit_bytes) {
+  fs::create_directories(directory_);
+  thread_ = background_thread([this](const std::stop_token& stop) { work(stop); });
+}
+
+ReportLog::~ReportLog() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void ReportLog::add(Minute minute, std::vector<ContractMinute> rows) {
+  if (rows.empty()) return;
+  const std::scoped_lock lock(mutex_);
+  if (pages_.size() == kWaiting) {
+    pages_.pop_front();
+    trouble_ = "the disk is slower than the minutes";
+  }
+  pages_.push_back({minute, std::move(rows)});
+  wake_.notify_one();
+}
+
+std::string ReportLog::trouble() const {
+  const std::scoped_lock lock(mutex_);
+  return trouble_;
+}
+
+void ReportLog::work(const std::stop_token& stop) {
+  for (std::unique_lock lock(mutex_);;) {
+    wake_.wait(lock, stop, [this] { return !pages_.empty(); });
+    if (pages_.empty()) return;  // it is to end
+    const Page page = std::move(pages_.front());
+    pages_.pop_front();
+    lock.unlock();
+    std::string trouble;
+    try {
+      write(page);
+      tidy(page.minute);
+    } catch (const std::system_error& e) {
+      trouble = e.what();
+      file_.clear();  // a line may be torn: names are told again
+    }
+    lock.lock();
+    trouble_ = std::move(trouble);
+  }
+}
+
+void ReportLog::write(const Page& page) {
+  const fs::path file = directory_ / name_of(page.minute);
+  std::string lines;
+  if (file != file_) {
+    numbers_.clear();
+    lines = "\n";  // behind what another time may have left half written
+  }
+  for (const ContractMinute& row : page.rows) {
+    const auto [found, made] =
+        numbers_.try_emplace({row.customer, row.service, row.contract}, numbers_.size());
+    if (made)
+      lines += as_line(Json::array({"n", found->second, row.customer, row.service, row.contract,
+                                    row.objective ? Json(*row.objective) : Json()}));
+    lines += line_of(page.minute, found->second, row.tally);
+  }
+  std::ofstream out(file, std::ios::app | std::ios::binary);
+  out << lines << std::flush;
+  if (!out)
+    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", file.string()));
+  file_ = file;
+}
+
+void ReportLog::tidy(Minute now) const {
+  const std::string oldest = name_of(now - kKept);
+  std::uint64_t bytes = 0;
+  auto files = files_in(directory_);
+  for (const fs::path& file : files) bytes += fs::file_size(file);
+  for (const fs::path& file : files) {
+    if (file.filename() >= oldest && (bytes <= limit_ || file == file_)) return;
+    bytes -= fs::file_size(file);
+    fs::remove(file);
+  }
+}
+
+std::vector<KeptMinute> read_report_log(const fs::path& directory, Minute since) {
+  std::vector<KeptMinute> kept;
+  for (const fs::path& file : files_in(directory)) {
+    if (file.filename() < name_of(since)) continue;
+    std::map<std::size_t, ContractMinute> names;
+    std::ifstream in(file);
+    for (std::string text; std::getline(in, text);) {
+      const Json line = Json::parse(text, nullptr, false);
+      if (!line.is_array() || line.empty()) continue;
+      try {
+        if (line[0] == "n") {
+          names[line.at(1).get<std::size_t>()] = {
+              line.at(2), line.at(3), line.at(4),
+              line.at(5).is_null() ? std::nullopt : std::optional(line.at(5).get<double>())};
+          continue;
+        }
+        const auto name = names.find(line.at(1).get<std::size_t>());
+        if (name == names.end() || line[0].get<Minute>() < since) continue;
+        kept.push_back({line[0].get<Minute>(), name->second});
+        kept.back().row.tally = tally_of(line);
+      } catch (const Json::exception&) {
+        continue;
+      }
+    }
+  }
+  return kept;
+}
+
+}  // namespace surety

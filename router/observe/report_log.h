@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each contract got, minute by minute, in files that survive the router: for `surety report`.
+//
+// A file for each hour (UTC), `2026-11-24T13.jsonl`; each line is a JSON array: ["n", number, customer,
+// service, contract, objective or null] gives a contract its number for the lines behind it, and [minute,
+// number, committed bytes per second, offered, delivered IN, delivered OUT bytes, dropped, lost packets,
+// demanding, met seconds] says what it got in the minute that begins `minute` x 60 s after 1970. Files older
+// than a day and an hour go, and the oldest ones, where all are larger than the limit.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "router/observe/contract_book.h"
+
+namespace surety {
+
+using Minute = std::int64_t;  // since 1970
+
+class ReportLog {
+ public:
+  static constexpr Minute kKept = 25 * 60;
+  static constexpr std::size_t kWaiting = 5;  // minutes that a disk may be behind; then the oldest go
+
+  // Makes the directory. Throws std::system_error.
+  ReportLog(std::filesystem::path directory, std::uint64_t limit_bytes);
+  ~ReportLog();  // when all is written
+  ReportLog(const ReportLog&) = delete;
+  ReportLog& operator=(const ReportLog&) = delete;
+
+  // Never waits for the disk.
+  void add(Minute minute, std::vector<ContractMinute> rows);
+  // Why the last minute could not be written; empty: it was.
+  std::string trouble() const;
+
+ private:
+  struct Page {
+    Minute minute;
+    std::vector<ContractMinute> rows;
+  };
+  void work(const std::stop_token& stop);
+  void write(const Page& page);
+  void tidy(Minute now) const;
+
+  const std::filesystem::path directory_;
+  const std::uint64_t limit_;
+  std::filesystem::path file_;                                 // written last, and ...
+  std::map<std::array<std::string, 3>, std::size_t> numbers_;  // ... who has a number there
+  mutable std::mutex mutex_;                                   // of what follows
+  std::condition_variable_any wake_;
+  std::deque<Page> pages_;
+  std::string trouble_;
+  std::jthread thread_;  // last: it uses all of it
+};
+
+// What is kept there, from a minute on; a line that cannot be read is left out. Throws std::system_error
+// where there is no such directory.
+struct KeptMinute {
+  Minute minute;
+  ContractMinute row;
+};
+std::vector<KeptMinute> read_report_log(const std::filesystem::path& directory, Minute since);
+
+}  // namespace surety

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/observe/contract_book.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace surety {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+
+constexpr Time kStart{1000s};
+
+// One service of 8 kbit/s, 1,000 bytes a second, with a bucket of 300 bytes; another, of which nothing is
+// promised.
+class ContractBookTest : public testing::Test {
+ protected:
+  static ContractSighting at(std::uint32_t place, FlowId flow, std::uint32_t generation = 1) {
+    ContractSighting s;
+    s.place = place;
+    s.flow = flow;
+    s.generation = generation;
+    return s;
+  }
+  void second(const std::vector<ContractSighting>& seen) {
+    now += 1s;
+    book.sample(
+        seen, terms,
+        [](const ContractSighting& s) {
+          const std::string name = std::string("c").append(std::to_string(s.flow));
+          return ContractName{name, name};
+        },
+        now);
+  }
+  const ContractReading row(const std::string& contract) const {
+    for (const ContractReading& r : book.contracts())
+      if (r.contract == contract) return r;
+    throw std::out_of_range(contract);
+  }
+  std::string seconds(const std::string& contract) const {
+    const ContractReading r = row(contract);
+    return std::to_string(r.met_seconds) + " of " + std::to_string(r.demanding_seconds);
+  }
+  std::optional<double> respect() const {
+    std::vector<ServiceReading> services(1);
+    services[0].name = "gold";
+    book.apply(services);
+    return services[0].respect_ratio;
+  }
+
+  std::vector<ContractTerms> terms{{"gold", 8_kbps, Bytes(300), 0.99},
+                                   {"free", Rate{}, Bytes(0), std::nullopt}};
+  ContractBook book{3};
+  Time now = kStart;
+};
+
+TEST_F(ContractBookTest, WhoOffersNothingDemandsNothing) {
+  ContractSighting c = at(0, 1);
+  second({c});
+  second({c});
+  EXPECT_EQ(seconds("c1"), "0 of 0");
+  EXPECT_FALSE(row("c1").met.has_value());
+  EXPECT_FALSE(row("c1").respect_ratio.has_value());
+  EXPECT_FALSE(respect().has_value()) << "not 0: nobody was denied anything";
+  EXPECT_EQ(row("c1").committed_bytes_per_second, 1000);
+  EXPECT_EQ(row("c1").objective, 0.99);
+}
+
+TEST_F(ContractBookTest, LessThanBoughtIsAllOfIt) {
+  ContractSighting c = at(0, 1);
+  for (int i = 1; i <= 5; ++i) {
+    c.let_go = {400u * static_cast<unsigned>(i), 0};
+    second({c});
+  }
+  EXPECT_EQ(seconds("c1"), "5 of 5");
+  EXPECT_EQ(row("c1").respect_ratio, 1.0);
+  EXPECT_EQ(row("c1").delivered_in_bytes_per_second, 400);
+}
+
+// What is marked IN and dies in a queue has not been delivered.
+TEST_F(ContractBookTest, WhatIsLostBehindTheConditionerIsNotDelivered) {
+  ContractSighting c = at(0, 1);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    c.let_go = {1000 * i, 0};
+    c.lost.bytes = {500 * i, 0};
+    c.lost.packets = {i, 0};
+    second({c});
+  }
+  EXPECT_EQ(row("c1").offered_bytes, 5000u);
+  EXPECT_EQ(row("c1").delivered_bytes[0], 2500u);
+  EXPECT_EQ(row("c1").respect_ratio, 0.5);
+  EXPECT_EQ(row("c1").met, false);
+  EXPECT_EQ(seconds("c1"), "0 of 5") << "490 behind are more than the bucket";
+}
+
+TEST_F(ContractBookTest, OutDoesNotMakeUpForIn) {
+  ContractSighting c = at(0, 1);
+  c.let_go = {300, 1700};
+  second({c});
+  EXPECT_EQ(row("c1").met, false);
+  EXPECT_EQ(row("c1").delivered_bytes_per_second, 2000);
+  EXPECT_EQ(row("c1").respect_ratio, 0.3);
+}
+
+TEST_F(ContractBookTest, WhatTheConditionerRefusesWasOffered) {
+  ContractSighting c = at(0, 1);
+  c.let_go = {600, 0};
+  c.lost.refused_bytes = 9400;
+  second({c});
+  EXPECT_EQ(row("c1").offered_bytes, 10'000u);
+  EXPECT_EQ(row("c1").respect_ratio, 0.6) << "of 1,000 asked for";
+}
+
+// 250 bytes short is within the bucket once, not for ever; 1 % is forgiven.
+TEST_F(ContractBookTest, WhatIsMissingAddsUp) {
+  ContractSighting c = at(0, 1);
+  std::vector<bool> met;
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    c.let_go = {750 * i, 300 * i};
+    second({c});
+    met.push_back(*row("c1").met);
+  }
+  EXPECT_THAT(met, ElementsAre(true, false, false, false));
+  for (std::uint64_t i = 1; i <= 200; ++i) {  // 10 bytes in 1,000
+    c.let_go[0] += 990;
+    c.let_go[1] += 10;
+    second({c});
+  }
+  EXPECT_EQ(seconds("c1"), "201 of 204");
+}
+
+TEST_F(ContractBookTest, ALateSecondMakesUpForTheOneBefore) {
+  ContractSighting c = at(0, 1);
+  for (int i = 0; i < 20; ++i) {
+    c.let_go[0] += i % 2 == 0 ? 800u : 1200u;  // what waited leaves with what came
+    c.let_go[1] += i % 2 == 0 ? 200u : 0u;
+    second({c});
+  }
+  EXPECT_EQ(seconds("c1"), "20 of 20");
+}
+
+// The finding: 10 Mbit/s promised to each of three, two of whom slept, showed 0.333.
+TEST_F(ContractBookTest, RespectIsOfThoseWhoAsk) {
+  ContractSighting a = at(0, 1), b = at(1, 2), c = at(2, 3);
+  a.let_go = {1350, 0};
+  second({a, b, c});
+  EXPECT_EQ(respect(), 1.0);
+  EXPECT_EQ(row("c1").respect_ratio, 1.0);
+  EXPECT_FALSE(row("c2").respect_ratio.has_value());
+  for (int i = 0; i < 10; ++i) second({a, b, c});
+  EXPECT_FALSE(respect().has_value());
+}
+
+TEST_F(ContractBookTest, ALineOutlivesItsContract) {
+  ContractSighting c = at(0, 1);
+  c.let_go = {500, 0};
+  second({c});
+  second({});
+  EXPECT_EQ(row("c1").committed_bytes_per_second, 0);
+  ContractSighting again = at(0, 1, 3);
+  again.let_go = {200, 0};
+  second({again});
+  EXPECT_EQ(row("c1").delivered_bytes[0], 700u);
+  EXPECT_EQ(seconds("c1"), "2 of 2");
+}
+
+// Losses are counted by place in the flow table, which others had before.
+TEST_F(ContractBookTest, WhatOthersLostAtItsPlaceIsNotItsLoss) {
+  ContractSighting c = at(0, 1);
+  c.let_go = {800, 0};
+  c.lost.bytes = {400, 0};
+  c.lost.packets = {4, 0};
+  second({c});
+  ContractSighting other = at(5, 1, 1);  // another place in the ledger, the same in the table
+  other.let_go = {100, 0};
+  other.lost = c.lost;
+  second({other});
+  EXPECT_EQ(row("c1").delivered_bytes[0], 500u);
+}
+
+TEST_F(ContractBookTest, BeyondItsLinesThereIsASum) {
+  std::vector<ContractSighting> seen;
+  for (FlowId f = 0; f < 5; ++f) {
+    seen.push_back(at(f, f));
+    seen.back().let_go = {100, 0};
+  }
+  second(seen);
+  EXPECT_EQ(book.contracts().size(), 4u);
+  EXPECT_EQ(row(kRest).delivered_bytes[0], 200u);
+  EXPECT_EQ(row(kRest).committed_bytes_per_second, 2000);
+  EXPECT_EQ(seconds(kRest), "2 of 2");
+  EXPECT_EQ(row(kRest).customer, kRest);
+}
+
+TEST_F(ContractBookTest, WhoIsAwayMakesRoom) {
+  ContractSighting old = at(0, 0);
+  old.let_go = {100, 0};
+  second({old, at(1, 1), at(2, 2)});
+  for (std::size_t i = 0; i < ContractBook::kWindow + 1; ++i) second({at(1, 1), at(2, 2)});
+  ContractSighting fresh = at(3, 3);
+  fresh.let_go = {70, 0};
+  second({at(1, 1), at(2, 2), fresh});
+  EXPECT_EQ(row("c3").delivered_bytes[0], 70u);
+  EXPECT_EQ(row(kRest).delivered_bytes[0], 100u) << "what is gone stays in the sum";
+  EXPECT_THROW(row("c0"), std::out_of_range);
+}
+
+TEST_F(ContractBookTest, TellsWhenAPromiseIsMissedAndKeptAgain) {
+  ContractSighting c = at(0, 1);
+  const auto deliver = [&](std::uint64_t in) {
+    c.let_go[0] += in;
+    c.let_go[1] += 1000 - in;
+    second({c});
+    return book.take_changes();
+  };
+  EXPECT_TRUE(deliver(1000).empty());
+  const auto missed = deliver(200);
+  ASSERT_EQ(missed.size(), 1u);
+  EXPECT_FALSE(missed[0].kept);
+  EXPECT_EQ(missed[0].customer, "c1");
+  EXPECT_EQ(missed[0].asked_bytes_per_second, 1000);
+  EXPECT_EQ(missed[0].delivered_in_bytes_per_second, 200);
+  EXPECT_TRUE(deliver(200).empty()) << "told once";
+  for (std::uint64_t i = 1; i < ContractBook::kKept; ++i) EXPECT_TRUE(deliver(1000).empty());
+  const auto kept = deliver(1000);
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_TRUE(kept[0].kept);
+}
+
+TEST_F(ContractBookTest, AServiceThatPromisesNothingHasNoLines) {
+  ContractSighting c = at(0, 1);
+  c.service = 1;
+  c.let_go = {500, 0};
+  second({c});
+  EXPECT_TRUE(book.contracts().empty());
+}
+
+TEST_F(ContractBookTest, AnotherServiceIsAnotherLine) {
+  terms.push_back({"silver", 4_kbps, Bytes(300), std::nullopt});
+  ContractSighting c = at(0, 1);
+  c.let_go = {500, 0};
+  second({c});
+  c.service = 2;
+  c.let_go = {900, 0};
+  second({c});
+  ASSERT_EQ(book.contracts().size(), 2u);
+  EXPECT_EQ(book.contracts()[0].delivered_bytes[0], 500u);
+  EXPECT_EQ(book.contracts()[1].delivered_bytes[0], 400u);
+  EXPECT_EQ(book.contracts()[1].service, "silver");
+}
+
+TEST_F(ContractBookTest, AMinuteIsWhatWasSinceTheLastOne) {
+  ContractSighting c = at(0, 1), idle = at(1, 2);
+  c.let_go = {500, 30};
+  c.lost.bytes = {100, 10};
+  c.lost.packets = {1, 1};
+  second({c, idle});
+  const auto first = book.take_minute();
+  ASSERT_EQ(first.size(), 1u) << "not of who had nothing";
+  EXPECT_EQ(first[0].contract, "c1");
+  EXPECT_EQ(first[0].tally.delivered_in_bytes, 400u);
+  EXPECT_EQ(first[0].tally.delivered_out_bytes, 20u);
+  EXPECT_EQ(first[0].tally.lost_packets, 2u);
+  EXPECT_EQ(first[0].tally.demanding_seconds, 1u);
+  c.let_go[0] += 200;
+  second({c, idle});
+  EXPECT_EQ(book.take_minute().at(0).tally.delivered_in_bytes, 200u);
+  EXPECT_TRUE(book.take_minute().empty());
+}
+
+TEST_F(ContractBookTest, AMomentWithoutTimeIsNoSecond) {
+  ContractSighting c = at(0, 1);
+  c.let_go = {500, 0};
+  second({c});
+  now -= 1s;
+  second({c});
+  EXPECT_EQ(seconds("c1"), "1 of 1");
+}
+
+}  // namespace
+}  // namespace surety
