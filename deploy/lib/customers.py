@@ -68,7 +68,8 @@ def service(c):
     out_bucket: 1 packets
     buffer: 100 packets
     alpha: {{min: 0.04, max: 0.4, step: 0.02, t1: 30 ms, t2: 90 ms}}
-    mark: {{in: AF11, out: BE}}"""
+    mark: {{in: AF11, out: BE}}
+    objective: 98 %"""
 
 
 def services(promised):
@@ -87,4 +88,5 @@ def router_yaml(name, qos):
         services(CUSTOMERS if qos else ()),
         "flow_table: {capacity: 1024, held: 2048 packets}",
         "dpdk: {max_routes: 1024}",
+        "metrics: {report: kept}",  # beside this file: goes with the trial
     ]) + "\n"

@@ -51,7 +51,8 @@ class Metrics:
         return [labels["port"] for labels, _ in self.select("surety_port_rx_packets_total")]
 
     def service_bytes(self, service, precedence):
-        return self.sum("surety_service_bytes_total", service=service, precedence=precedence)
+        """Delivered."""
+        return self.sum("surety_service_delivered_bytes_total", service=service, precedence=precedence)
 
     def lost_in_packets(self):
         """IN packets that the queues dropped, of whichever service."""

@@ -2,8 +2,8 @@
 """Was the promise kept? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
 
 Rate: what the far side's TCP got in order, retransmissions not counted, in bytes of IP packets as contracts count them
-(1448 of a packet's 1500 bytes are payload). RoS, respect of service: IN bytes let go, less *every* IN packet that the
-queues lost, whoever's it was, over the committed rate times the time; at most 1.
+(1448 of a packet's 1500 bytes are payload). RoS, respect of service: what the router delivered IN for a contract, over the
+committed rate times the time; at most 1.
 """
 import dataclasses
 
@@ -17,7 +17,7 @@ PAYLOAD = 1448  # of it, with TCP timestamps
 class Sample:
     at: float  # seconds
     got: dict  # customer -> bytes of IP packets whose payload was received in order: see ip_bytes()
-    in_bytes: dict  # customer -> IN bytes let go
+    in_bytes: dict  # customer -> bytes delivered IN, by the router's own account
     out_bytes: dict
     lost_in: float  # packets
     carried: float = 0  # bytes of IP packets that left for the link
@@ -50,8 +50,7 @@ def mbits(now, before, seconds):
 
 def respect(customer, first, last):
     promised = customer.mbits * 1e6 / 8 * (last.at - first.at)
-    lost = (last.lost_in - first.lost_in) * IP_PACKET
-    got = last.in_bytes[customer.name] - first.in_bytes[customer.name] - lost
+    got = last.in_bytes[customer.name] - first.in_bytes[customer.name]
     return min(1.0, max(0.0, got / promised))
 
 
