@@ -245,6 +245,12 @@ struct Metrics {
   std::optional<std::string> report{};
   Bytes report_size{256'000'000};  // at most
 };
+struct Log {
+  enum class Format : std::uint8_t { text, json };
+  enum class Level : std::uint8_t { error = 3, warning, notice, info, debug };  // the journal's numbers
+  Format format = Format::text;
+  Level level = Level::info;  // and what is worse
+};
 struct FlowTable {
   std::uint32_t capacity = 65536;  // flows, per worker
   Duration idle_timeout = std::chrono::seconds(30);
@@ -296,6 +302,7 @@ struct Config {
   std::vector<Aggregate> aggregates;
   Signalling signalling;
   Metrics metrics;
+  Log log;
   FlowTable flow_table;
   Dpdk dpdk;
   Icmp icmp;

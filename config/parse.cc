@@ -41,14 +41,26 @@ void read_sections(MapReader& map, Draft& draft) {
     void (*read)(const Node&, Draft&);
   };
   // In the order that references need.
-  for (const auto& [key, read] :
-       {Section{"router", read_router}, Section{"workers", read_workers}, Section{"queues", read_queues},
-        Section{"ports", read_ports}, Section{"groups", read_groups}, Section{"filters", read_filters},
-        Section{"interfaces", read_interfaces}, Section{"pcp", read_pcp}, Section{"routes", read_routes},
-        Section{"neighbors", read_neighbors}, Section{"services", read_services},
-        Section{"classify", read_classify}, Section{"aggregates", read_aggregates},
-        Section{"signalling", read_signalling}, Section{"metrics", read_metrics}, Section{"icmp", read_icmp},
-        Section{"flow_table", read_flow_table}, Section{"dpdk", read_dpdk}, Section{"kernel", read_kernel}}) {
+  for (const auto& [key, read] : {Section{"router", read_router},
+                                  Section{"workers", read_workers},
+                                  Section{"queues", read_queues},
+                                  Section{"ports", read_ports},
+                                  Section{"groups", read_groups},
+                                  Section{"filters", read_filters},
+                                  Section{"interfaces", read_interfaces},
+                                  Section{"pcp", read_pcp},
+                                  Section{"routes", read_routes},
+                                  Section{"neighbors", read_neighbors},
+                                  Section{"services", read_services},
+                                  Section{"classify", read_classify},
+                                  Section{"aggregates", read_aggregates},
+                                  Section{"signalling", read_signalling},
+                                  Section{"metrics", read_metrics},
+                                  Section{"log", read_log},
+                                  Section{"icmp", read_icmp},
+                                  Section{"flow_table", read_flow_table},
+                                  Section{"dpdk", read_dpdk},
+                                  Section{"kernel", read_kernel}}) {
     if (const Node* n = map.find(key)) read(*n, draft);
   }
   map.require("ports");

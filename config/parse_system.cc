@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sections `metrics`, `flow_table`, `dpdk` and `kernel`.
+// Sections `metrics`, `log`, `flow_table`, `dpdk` and `kernel`.
 #include <fmt/format.h>
 
 #include "config/address.h"
@@ -76,6 +76,19 @@ void read_metrics(const Node& node, Draft& draft) {
     if (text != nullptr) m.report = parse_flag(*text).value == false ? "" : draft.file_name(*text);
   }
   map.read("report_size", m.report_size);
+}
+
+void read_log(const Node& node, Draft& draft) {
+  using Level = Log::Level;
+  MapReader map(node, "`log`", draft.problems);
+  map.read_word("format", draft.config.log.format,
+                {{"text", Log::Format::text}, {"json", Log::Format::json}});
+  map.read_word("level", draft.config.log.level,
+                {{"error", Level::error},
+                 {"warning", Level::warning},
+                 {"notice", Level::notice},
+                 {"info", Level::info},
+                 {"debug", Level::debug}});
 }
 
 void read_flow_table(const Node& node, Draft& draft) {

@@ -52,6 +52,7 @@ void read_classify(const Node& node, Draft& draft);    // after ports, interface
 void read_aggregates(const Node& node, Draft& draft);  // after ports, interfaces and queues
 void read_signalling(const Node& node, Draft& draft);
 void read_metrics(const Node& node, Draft& draft);
+void read_log(const Node& node, Draft& draft);
 void read_flow_table(const Node& node, Draft& draft);
 void read_dpdk(const Node& node, Draft& draft);
 void read_icmp(const Node& node, Draft& draft);

@@ -57,8 +57,10 @@ UnixTime time_of_day() {
 
 }  // namespace
 
-Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash)
-    : written_(std::move(config)),
+Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
+               ProcessLog& log)
+    : log_(log),
+      written_(std::move(config)),
       running_(written_),
       file_(std::move(file)),
       snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
@@ -198,14 +200,22 @@ void Router::confine() {
   spdlog::info("{}", confinement_->summary());
 }
 
+void Router::tell_start() {
+  const std::string& name = snapshot_->config.router.name;
+  events_.add({EventLevel::notice,
+               EventKind::start,
+               fmt::format("{} forwards between {} ports on core{} {}", name, written_.ports.size(),
+                           work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", ")),
+               {{"router", name}, {"version", kVersion}, {"config_hash", config_hash_}}});
+}
+
 void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   start_observers();
   const Watchdog watchdog(watched());
   confine();
   try {
     launch();
-    spdlog::info("{} forwards between {} ports on core{} {}", snapshot_->config.router.name,
-                 written_.ports.size(), work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", "));
+    tell_start();
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(5ms);
@@ -257,6 +267,7 @@ void Router::tick() {
   keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
   top_flows_ = std::move(flows);
   control_reading_.take(*control_);
+  events_.settle();
 }
 
 // The workers', one after the other: what passes between them meanwhile shows as handover.

@@ -18,6 +18,7 @@
 #include "router/dpdk/port_set.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
+#include "router/dpdk/process_log.h"
 #include "router/dpdk/watchdog.h"
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
@@ -36,7 +37,9 @@ namespace surety {
 class Router {
  public:
   // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
-  Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash);
+  // `log` outlives this.
+  Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
+         ProcessLog& log);
   ~Router();
 
   // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
@@ -57,6 +60,7 @@ class Router {
   // router_reload.cc
   void load_keys(const config::Config& config);
   void reload();
+  void refused(const std::string& reason);
   bool take_over();
   void check_buffers(const config::Config& config) const;
   void go_on_by(config::Config config, const config::PortPlaces& places);
@@ -79,11 +83,14 @@ class Router {
   void start_observers();
   std::vector<Watchdog::Watched> watched();
   void confine();
+  void tell_start();
   void tick();
   void keep_report();
   void keep_minute(Minute now);
   std::optional<Reading> read_workers();
 
+  ProcessLog& log_;
+  EventLog& events_ = log_.events();
   config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
   config::Config running_;  // as it is written
   const std::string file_;

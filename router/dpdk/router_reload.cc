@@ -40,11 +40,28 @@ class Laps {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// What is wrong, and below it where it stands in the file.
+void tell(spdlog::level::level_enum level, std::string_view lines) {
+  for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
+    end = std::min(lines.find('\n'), lines.size());
+    spdlog::log(std::exchange(level, spdlog::level::info), "{}", lines.substr(0, end));
+  }
+}
+
 void tell(const std::vector<config::Diagnostic>& diagnostics) {
   for (const auto& d : diagnostics) {
     const bool error = d.severity == config::Diagnostic::Severity::error;
-    spdlog::log(error ? spdlog::level::err : spdlog::level::warn, "{}", d.format());
+    tell(error ? spdlog::level::err : spdlog::level::warn, d.format());
   }
+}
+
+std::string first_error(const std::vector<config::Diagnostic>& diagnostics) {
+  for (const auto& d : diagnostics)
+    if (d.severity == config::Diagnostic::Severity::error) {
+      const std::string text = d.format();
+      return text.substr(0, text.find('\n'));
+    }
+  return {};
 }
 
 }  // namespace
@@ -65,7 +82,7 @@ void Router::load_keys(const config::Config& c) {
   if (c.signalling.mode == config::Signalling::Mode::off) return;
   SignalKeysResult result = load_signal_keys(c.signalling.key_file);
   for (const auto& w : result.warnings) spdlog::warn("{}", w);
-  if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "\n")));
+  if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "; ")));
   if (c.router.role == config::Router::Role::core && result.keys.of(c.router.id).empty())
     throw std::runtime_error(
         fmt::format("{}: it has no key that this router's signals could be signed with: neither `keys` nor "
@@ -80,12 +97,18 @@ void Router::reload() {
   try {
     successful = take_over();
   } catch (const std::exception& e) {
-    spdlog::error("{}", e.what());
+    refused(e.what());
   }
-  if (!successful) spdlog::error("the configuration stays as it was");
   const std::scoped_lock lock(shown_mutex_);
   last_reload_successful_ = successful;
   reloads_ += successful;
+}
+
+void Router::refused(const std::string& reason) {
+  events_.add({EventLevel::error,
+               EventKind::reload,
+               fmt::format("reload refused, the configuration stays as it was: {}", reason),
+               {{"successful", false}, {"reason", reason}}});
 }
 
 bool Router::take_over() {
@@ -93,7 +116,10 @@ bool Router::take_over() {
   std::string hash;
   auto parsed = config::parse_reload_file(written_, file_, hash);
   tell(parsed.diagnostics);
-  if (!parsed.ok()) return false;
+  if (!parsed.ok()) {
+    refused(first_error(parsed.diagnostics));
+    return false;
+  }
   spdlog::info("read in {:.1f} ms", laps.lap());
   check_buffers(*parsed.config);
   config::PortPlaces places = places_;
@@ -101,6 +127,7 @@ bool Router::take_over() {
     go_on_by(with_macs(places.place(*parsed.config)), places);
   } catch (const PortError& e) {
     tell(config::port_error(file_, e.port, e.what()));
+    refused(e.what());
     return false;
   }
   fall_back_ = std::exchange(running_, std::move(*parsed.config));

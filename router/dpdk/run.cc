@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <rte_eal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "config/parse.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/stop_signals.h"
+#include "router/dpdk/process_log.h"
 #include "router/dpdk/router.h"
 
 namespace surety {
@@ -39,7 +39,7 @@ std::string text_of(const std::string& file) {
   return s.str();
 }
 
-void forward(config::Config config, const std::string& file, const std::atomic<bool>& stop) {
+void forward(config::Config config, const std::string& file, const std::atomic<bool>& stop, ProcessLog& log) {
   const ProcessLock lock("router-" + config.router.name);
   if (lock.holder())
     throw std::runtime_error(
@@ -50,7 +50,7 @@ void forward(config::Config config, const std::string& file, const std::atomic<b
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
   {
-    Router router(std::move(config), plan, file, config::hash_of(text_of(file)));
+    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), log);
     router.run(stop, reload);
   }
   rte_eal_cleanup();
@@ -63,14 +63,19 @@ int run(const std::string& file) {
   auto result = config::parse_file(file);
   for (const auto& d : result.diagnostics) std::cerr << d.format();
   if (!result.ok()) return 1;
-  spdlog::set_default_logger(spdlog::stderr_color_mt("surety"));
-  spdlog::set_pattern("surety: %^%l%$: %v");
+  ProcessLog log;
+  log.configure(result.config->log);
+  const auto stopped = [&](EventLevel level, const std::string& why, const char* reason) {
+    log.events().settle();
+    log.events().add({level, EventKind::stop, why, {{"reason", reason}}});
+  };
   try {
-    forward(std::move(*result.config), file, stop);
+    forward(std::move(*result.config), file, stop, log);
   } catch (const std::exception& e) {
-    std::cerr << "surety: " << e.what() << '\n';
+    stopped(EventLevel::error, e.what(), "error");
     return 1;
   }
+  stopped(EventLevel::notice, fmt::format("stopped by {}", stop_signals::name()), stop_signals::name());
   return 0;
 }
 

@@ -107,9 +107,9 @@ def test_a_file_that_is_not_there():
 def refusal(namespace, yaml, **options):
     """The one sentence that a router which cannot start prints."""
     status, text = Router(namespace, yaml, **options).fails()
-    sentences = [line for line in text.splitlines() if not re.match(r"surety: (info|warning): ", line)]
+    sentences = [line for line in text.splitlines() if not re.search(r" surety: (notice|info|warning): ", line)]
     assert status == 1, text
-    assert len(sentences) == 1 and sentences[0].startswith("surety: "), text
+    assert len(sentences) == 1 and " surety: error: " in sentences[0], text
     return sentences[0]
 
 
@@ -154,7 +154,7 @@ def test_without_root(lab, directory):
     directory.chmod(0o755)
     done = lab.router.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "run", config, check=False)
     assert done.returncode == 1
-    assert re.fullmatch(r"surety: .*need root.*`sudo surety run .*`\n", done.stderr)
+    assert re.fullmatch(r"\S+Z surety: error: .*need root.*`sudo surety run .*`\n", done.stderr)
     assert interfaces(lab.router) == BARE
 
 

@@ -416,6 +416,14 @@ TEST(ParseSystem, CreationsAreUnlimitedOrAsTheCapacitySays) {
   EXPECT_EQ(parsed("flow_table: {}\n").flow_table.creation_rate, std::nullopt);
 }
 
+TEST(ParseSystem, Log) {
+  EXPECT_EQ(parsed("").log.format, Log::Format::text);
+  EXPECT_EQ(parsed("").log.level, Log::Level::info);
+  const Log log = parsed("log: {format: json, level: notice}\n").log;
+  EXPECT_EQ(log.format, Log::Format::json);
+  EXPECT_EQ(log.level, Log::Level::notice);
+}
+
 TEST(ParseSystem, MemoryIsRoundedUp) {
   EXPECT_EQ(parsed("dpdk: {memory: 1 MiB}\n").dpdk.memory_mb, 2u);
 }

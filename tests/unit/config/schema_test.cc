@@ -48,6 +48,7 @@ constexpr Place kPlaces[] = {
     {"flow_table", "flow_table: {Z}"},
     {"dpdk", "dpdk: {Z}"},
     {"icmp", "icmp: {Z}"},
+    {"log", "log: {Z}"},
     {"kernel", "kernel: {Z}"},
 };
 
