@@ -82,7 +82,10 @@ ParseResult parse_document(const Document& document, std::string_view text, cons
     problems.error(document.error_mark(), document.error());
   }
   ParseResult result;
-  if (!problems.any_error()) result.config = std::move(draft.config);
+  if (!problems.any_error()) {
+    result.config = std::move(draft.config);
+    result.outline = outline_of(document.root());
+  }
   result.diagnostics = problems.take(text, file_name);
   return result;
 }

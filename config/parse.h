@@ -11,12 +11,14 @@
 
 #include "config/config.h"
 #include "config/diagnostic.h"
+#include "config/outline.h"
 
 namespace surety::config {
 
 struct ParseResult {
   std::optional<Config> config;         // present when there is no error
   std::vector<Diagnostic> diagnostics;  // in the order of the file
+  Outline outline{};                    // where there is a config
   bool ok() const { return config.has_value(); }
 };
 
