@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/process/text_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -16,16 +14,18 @@ void TextTable::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::line(const std::vector<std::string>& cells,
-                            const std::vector<std::size_t>& widths) const {
-  std::string text;
+void TextTable::add_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                         std::string& text) const {
+  const std::size_t begin = text.size();
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t blanks = widths[i] - std::min(widths[i], cells[i].size());
     if (i > 0) text += "  ";
-    text += columns_[i].align == Align::left ? fmt::format("{:<{}}", cells[i], widths[i])
-                                             : fmt::format("{:>{}}", cells[i], widths[i]);
+    if (columns_[i].align == Align::right) text.append(blanks, ' ');
+    text += cells[i];
+    if (columns_[i].align == Align::left) text.append(blanks, ' ');
   }
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + '\n';
+  text.resize(std::max(begin, text.find_last_not_of(' ') + 1));
+  text += '\n';
 }
 
 std::string TextTable::text() const {
@@ -36,8 +36,9 @@ std::string TextTable::text() const {
     widths.push_back(columns_[i].title.size());
     for (const auto& row : rows_) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::string text = line(titles, widths);
-  for (const auto& row : rows_) text += line(row, widths);
+  std::string text;
+  add_line(titles, widths, text);
+  for (const auto& row : rows_) add_line(row, widths, text);
   return rows_.empty() ? text + "(none)\n" : text;
 }
 

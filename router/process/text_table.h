@@ -23,7 +23,8 @@ class TextTable {
     std::string title;
     Align align;
   };
-  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+  void add_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                std::string& text) const;
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
