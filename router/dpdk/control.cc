@@ -31,17 +31,21 @@ timespec to_timespec(Duration d) {
 }  // namespace
 
 Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports,
-                 Forwarding& forwarding, rte_ring* punts, rte_mempool* pool, Inject inject, Backlog backlog,
-                 std::shared_ptr<const Interfaces> interfaces)
+                 Forwarding& forwarding, EventLog& events, rte_ring* punts, rte_mempool* pool, Inject inject,
+                 Backlog backlog, std::shared_ptr<const Interfaces> interfaces)
     : config_(std::move(config)),
       interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config_)),
       ports_(ports),
       forwarding_(forwarding),
+      events_(events),
       punts_(punts),
       pool_(pool),
       inject_(std::move(inject)),
       routes_(forwarding),
       gate_(routes_, forwarding, punts, std::move(backlog), ports.size()),
+      gateways_(
+          events, [this](InterfaceIndex i) { return interfaces_->name(i); },
+          [this](InterfaceIndex i, const IpAddress& a) { return routes_.knows(i, a); }),
       icmp_errors_(ports.size(), clock_.now(), router_id(config_)),
       name_interfaces_(config_.icmp.interface_information),
       frame_(kLargestFrame) {
@@ -160,6 +164,7 @@ void Control::on(const LinkEvent& event) {
   if (c != nullptr && c->twin) usable.up = event.enabled;
   routes_.on(usable);
   if (c == nullptr) return;
+  if (!c->twin) tell_link(*c, event.up);
   const bool was_down = std::exchange(c->kernel_up, event.up) == false;
   if (event.up && was_down) restore(*c, event);
   // What changes while it is up is what its operator wants; what it came up with may be said more than once.
@@ -205,7 +210,9 @@ void Control::on(const AddressEvent& event) {
 // Gateways are resolved before traffic needs them.
 void Control::resolve_gateways() {
   const Time now = clock_.now();
-  for (const auto& r : routes_.unresolved())
+  const std::vector<Routes::Resolution> unresolved = routes_.unresolved();
+  gateways_.look(unresolved, now);
+  for (const auto& r : unresolved)
     if (const ControlPort* c = link(r.interface); c != nullptr && c->responder)
       c->responder->want(r.address, now);
 }

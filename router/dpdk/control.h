@@ -36,6 +36,7 @@
 #include "router/linux/netlink_commands.h"
 #include "router/linux/punt.h"
 #include "router/linux/steer.h"
+#include "router/observe/gateway_events.h"
 #include "router/routes/routes.h"
 
 namespace surety {
@@ -51,10 +52,10 @@ class Control : public NetlinkMonitor::Handler {
   // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
   // can be. Throws std::runtime_error where the kernel cannot be followed, and where a twin that the
   // configuration names cannot be made; round() goes on, with a warning, whatever the kernel refuses.
-  // `interfaces`: as the workers have them; null: of this configuration.
+  // `interfaces`: as the workers have them; null: of this configuration. `events` outlives this.
   Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
-          rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {}, Backlog backlog = {},
-          std::shared_ptr<const Interfaces> interfaces = nullptr);
+          EventLog& events, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
+          Backlog backlog = {}, std::shared_ptr<const Interfaces> interfaces = nullptr);
   ~Control() override;  // takes back the addresses it has given
 
   // One round: waits for the kernel for at most `patience`, then follows up on everything.
@@ -73,6 +74,18 @@ class Control : public NetlinkMonitor::Handler {
   const std::vector<ControlPort>& ports() const { return control_ports_; }
   const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // those with tags
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
+  const std::shared_ptr<const Interfaces>& interfaces() const { return interfaces_; }
+  // What stands behind an interface; null: nothing.
+  const ControlPort* link_of(InterfaceIndex interface) const {
+    return const_cast<Control*>(this)->link(interface);
+  }
+  template <class F>
+  void for_each_responder(F&& f) const {
+    for (const ControlPort& c : control_ports_)
+      if (c.responder) f(c.index, *c.responder);
+    for (const auto& [index, c] : links_)
+      if (c.responder) f(index, *c.responder);
+  }
 
   // Brings the interface of a port up, deaf to whoever would tell it where to send packets, before DPDK opens
   // it. It is so as long as what it returns is there; none: it has no interface. Throws std::runtime_error.
@@ -97,6 +110,7 @@ class Control : public NetlinkMonitor::Handler {
   void open_steering(std::size_t port);
   void guard(std::size_t port);
   void watch_links();
+  void tell_link(ControlPort& c, bool up);
   void follow_port(ControlPort& c, bool up);
   void divert(std::size_t port);
   void keep_diverting(std::size_t port);
@@ -167,12 +181,14 @@ class Control : public NetlinkMonitor::Handler {
   std::shared_ptr<const Interfaces> interfaces_;
   std::span<const std::unique_ptr<DpdkPort>> ports_;
   Forwarding& forwarding_;
+  EventLog& events_;
   rte_ring* punts_;
   rte_mempool* pool_;
   Inject inject_;
   TscClock clock_;
   Routes routes_;
   NeighborGate gate_;
+  GatewayEvents gateways_;
   std::vector<ControlPort> control_ports_;       // by port, the same as ports_
   std::map<InterfaceIndex, ControlPort> links_;  // interfaces with tags, and templates
   std::unordered_map<int, InterfaceIndex> by_device_;

@@ -30,6 +30,7 @@ struct ControlPort {
   std::optional<NeighborTap> tap;        // of the kernel's own device
   std::optional<PortAddresses> addresses;
   std::optional<bool> link_up;    // none: not looked at yet
+  std::optional<bool> told_up;    // as the log has it
   std::optional<bool> kernel_up;  // as the kernel has told it
   ExceptionCounters counters{};
   // Of the kernel's device: when it was up last; by the last event.

@@ -191,6 +191,7 @@ void Control::watch_links() {
     const bool up = ports_[p]->link_up();
     if (c.link_up == up) continue;
     c.link_up = up;
+    tell_link(c, up);
     routes_.set_port_up(p, up);
     if (c.twin) {
       try {
@@ -206,6 +207,15 @@ void Control::watch_links() {
   std::vector<bool> up;
   for (const auto& port : ports_) up.push_back(port != nullptr && port->link_up());
   for (auto& [index, c] : links_) follow_port(c, up[port_of(c)]);
+}
+
+// A port comes up with the router: that is nothing to say.
+void Control::tell_link(ControlPort& c, bool up) {
+  if (c.index >= control_ports_.size() || std::exchange(c.told_up, up).value_or(true) == up) return;
+  events_.add({up ? EventLevel::notice : EventLevel::warning,
+               EventKind::link,
+               fmt::format("port {}: link {}", name_of(c), up ? "up" : "down"),
+               {{"port", name_of(c)}, {"state", up ? "up" : "down"}}});
 }
 
 void Control::follow_port(ControlPort& c, bool up) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/process_log.h"
 
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
@@ -8,8 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -46,6 +50,16 @@ spdlog::level::level_enum level_of(EventLevel level) {
   return level == EventLevel::info ? spdlog::level::info : spdlog::level::warn;
 }
 
+// What fails is told by whoever asked libbpf for it.
+int tell_developers(libbpf_print_level, const char* format, va_list arguments) {
+  if (!spdlog::should_log(spdlog::level::debug)) return 0;
+  std::array<char, 512> line{};
+  const int n = std::vsnprintf(line.data(), line.size(), format, arguments);
+  const std::string_view text(line.data());
+  spdlog::debug("{}", text.substr(0, text.find_last_not_of('\n') + 1));
+  return n;
+}
+
 class ToEvents : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit ToEvents(EventLog& events) : events_(events) {}
@@ -63,6 +77,7 @@ class ToEvents : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 
 ProcessLog::ProcessLog() : journal_(is_journal()), events_(now, [this](const auto& e) { write(e); }) {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("surety", std::make_shared<ToEvents>(events_)));
+  libbpf_set_print(tell_developers);
 }
 
 ProcessLog::~ProcessLog() {

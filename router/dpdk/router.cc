@@ -58,7 +58,7 @@ UnixTime time_of_day() {
 }  // namespace
 
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-               ProcessLog& log)
+               config::Outline outline, ProcessLog& log)
     : log_(log),
       written_(std::move(config)),
       running_(written_),
@@ -66,6 +66,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
+      outline_(std::move(outline)),
       pools_("surety", written_, pool_size(written_, plan.worker_cores.size())),
       ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
@@ -78,7 +79,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   open_ports();
   make_workers();
   control_ = std::make_unique<Control>(
-      snapshot_->config, ports_.all(), forwarding_, punts_.get(), pools_.of(0),
+      snapshot_->config, ports_.all(), forwarding_, events_, punts_.get(), pools_.of(0),
       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
       [this](PortIndex port) {
         const Handover* ring = fabric_->injected(port);
@@ -250,7 +251,7 @@ void Router::keep_minute(Minute now) {
 void Router::tick() {
   const UnixTime wall = time_of_day();
   wall_clock_.set(wall, clock_.now());
-  const auto counters = read_workers();
+  auto counters = read_workers();
   const std::uint32_t top = snapshot_->config.metrics.top_flows;
   std::vector<FlowReading> flows;
   for (const auto& t : top_) flows.insert(flows.end(), t.largest().begin(), t.largest().end());
@@ -267,6 +268,12 @@ void Router::tick() {
   keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
   top_flows_ = std::move(flows);
   control_reading_.take(*control_);
+  if (counters) {
+    control_reading_.apply(*counters);
+    counters->mempool_available = pools_.available();
+    counters->mempool_size = pools_.buffers();
+    limits_.look(*counters, clock_.now());
+  }
   events_.settle();
 }
 

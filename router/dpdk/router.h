@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "config/outline.h"
 #include "config/port_places.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
@@ -24,6 +25,7 @@
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
 #include "router/observe/contract_watch.h"
+#include "router/observe/limit_events.h"
 #include "router/observe/report_log.h"
 #include "router/observe/service_rates.h"
 #include "router/observe/telemetry_server.h"
@@ -37,9 +39,9 @@ namespace surety {
 class Router {
  public:
   // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
-  // `log` outlives this.
+  // `outline`: of that text. `log` outlives this.
   Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-         ProcessLog& log);
+         config::Outline outline, ProcessLog& log);
   ~Router();
 
   // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
@@ -61,6 +63,7 @@ class Router {
   void load_keys(const config::Config& config);
   void reload();
   void refused(const std::string& reason);
+  void tell_reloaded(const std::string& hash, const std::vector<config::SectionDifference>& differences);
   bool take_over();
   void check_buffers(const config::Config& config) const;
   void go_on_by(config::Config config, const config::PortPlaces& places);
@@ -91,6 +94,7 @@ class Router {
 
   ProcessLog& log_;
   EventLog& events_ = log_.events();
+  LimitEvents limits_{events_};
   config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
   config::Config running_;  // as it is written
   const std::string file_;
@@ -98,6 +102,7 @@ class Router {
   std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
   std::string config_hash_, fall_back_hash_;
+  config::Outline outline_, fall_back_outline_;  // of the same ones
   Pools pools_;
   PortSet ports_;
   bool waiting_ = false;      // there are ports whose devices others had when they came

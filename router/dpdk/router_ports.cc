@@ -101,13 +101,18 @@ void Router::open_waiting() {
   try {
     return go_on_by(snapshot_->config, places_);
   } catch (const std::exception& e) {
-    spdlog::error("{}; the configuration before is taken again", e.what());
+    events_.add({EventLevel::error,
+                 EventKind::reload,
+                 fmt::format("{}; the configuration before is taken again", e.what()),
+                 {{"successful", false}, {"reason", e.what()}}});
   }
   try {
     config::PortPlaces places = places_;
     go_on_by(with_macs(places.place(fall_back_)), places);
     running_ = fall_back_;
     written_.ports = running_.ports;
+    outline_ = fall_back_outline_;
+    log_.configure(running_.log);
   } catch (const std::exception& e) {
     spdlog::error("{}; a port that is not open is tried again with the next reload", e.what());
   }

@@ -104,6 +104,19 @@ void Router::reload() {
   reloads_ += successful;
 }
 
+void Router::tell_reloaded(const std::string& hash,
+                           const std::vector<config::SectionDifference>& differences) {
+  Json fields = {{"successful", true}, {"config_hash", hash}};
+  for (const auto& d : differences)
+    fields[d.section] =
+        fmt::format("{} added, {} removed, {} changed", d.added.size(), d.removed.size(), d.changed.size());
+  std::string text = fmt::format("reloaded, configuration {}: {}", hash, in_words(differences));
+  if (!signal_keys_.empty())
+    if (const auto keys = signal_keys_.back().of(snapshot_->config.router.id); !keys.empty())
+      text += fmt::format("; signed by key {}", keys.front().id);
+  events_.add({EventLevel::notice, EventKind::reload, std::move(text), std::move(fields)});
+}
+
 void Router::refused(const std::string& reason) {
   events_.add({EventLevel::error,
                EventKind::reload,
@@ -132,11 +145,9 @@ bool Router::take_over() {
   }
   fall_back_ = std::exchange(running_, std::move(*parsed.config));
   written_.ports = running_.ports;
-  const config::Config& c = snapshot_->config;
-  const auto keys = signal_keys_.empty() ? std::vector<SignalKey>() : signal_keys_.back().of(c.router.id);
-  spdlog::info("configuration {}: {} services, {} rules, {} routes; signed by key {}", hash,
-               c.services.size(), c.rules.size(), c.routes.size(),
-               keys.empty() ? "-" : std::to_string(keys.front().id));
+  log_.configure(snapshot_->config.log);
+  tell_reloaded(hash, difference(outline_, parsed.outline));
+  fall_back_outline_ = std::exchange(outline_, std::move(parsed.outline));
   const std::scoped_lock lock(shown_mutex_);
   fall_back_hash_ = std::exchange(config_hash_, hash);
   return true;

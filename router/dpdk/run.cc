@@ -39,7 +39,9 @@ std::string text_of(const std::string& file) {
   return s.str();
 }
 
-void forward(config::Config config, const std::string& file, const std::atomic<bool>& stop, ProcessLog& log) {
+void forward(config::ParseResult parsed, const std::string& file, const std::atomic<bool>& stop,
+             ProcessLog& log) {
+  config::Config& config = *parsed.config;
   const ProcessLock lock("router-" + config.router.name);
   if (lock.holder())
     throw std::runtime_error(
@@ -50,7 +52,8 @@ void forward(config::Config config, const std::string& file, const std::atomic<b
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
   {
-    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), log);
+    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), std::move(parsed.outline),
+                  log);
     router.run(stop, reload);
   }
   rte_eal_cleanup();
@@ -70,7 +73,7 @@ int run(const std::string& file) {
     log.events().add({level, EventKind::stop, why, {{"reason", reason}}});
   };
   try {
-    forward(std::move(*result.config), file, stop, log);
+    forward(std::move(result), file, stop, log);
   } catch (const std::exception& e) {
     stopped(EventLevel::error, e.what(), "error");
     return 1;

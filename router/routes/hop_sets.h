@@ -60,6 +60,8 @@ class HopSets {
   bool on_link(Id id) const { return sets_[id].on_link(); }  // straight to the destination, among others
   bool dead(Id id) const { return sets_[id].dead; }  // its object is gone: the kernel has removed its routes
   bool has(Id id, const NextHopMember& member) const;
+  const NextHopMembers& members(Id id) const { return sets_[id].members; }  // what it means now, or ...
+  std::uint32_t special(Id id) const { return sets_[id].special; }          // ... one of the fixed
   std::optional<RouteTarget> target(Id id) const;  // of one in use; none: it has lost its ids
 
   // What `resolve` says, or an object, has changed. true: there are routes to be programmed anew; the ids

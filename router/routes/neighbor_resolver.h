@@ -84,6 +84,16 @@ class NeighborResolver {
     for (const auto& [address, e] : entries_)
       if (e.mac) f(address, *e.mac);
   }
+  // When it was asked or heard of for the last time; none: nobody has wanted it.
+  std::optional<Time> last(const IpAddress& address) const {
+    const auto at = entries_.find(address);
+    return at == entries_.end() ? std::nullopt : std::optional(at->second.last);
+  }
+  // Calls f(address, unreachable, last) for those that are asked for.
+  template <class F>
+  void for_each_unknown(F&& f) const {
+    for (const auto& [turn, address] : asking_) f(address, unreachable(address), entries_.at(address).last);
+  }
   bool contains(const IpAddress& address) const { return entries_.contains(address); }
   std::size_t size() const { return entries_.size(); }
   std::size_t asking() const { return asking_.size(); }

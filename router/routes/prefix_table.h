@@ -67,6 +67,7 @@ class PrefixTable {
   // Every entry stands at a place below places(); null: nothing stands there now.
   std::size_t places() const { return entries_.size(); }
   Entry* at(std::size_t place) { return entries_[place].used ? &entries_[place] : nullptr; }
+  const Entry* at(std::size_t place) const { return entries_[place].used ? &entries_[place] : nullptr; }
 
  private:
   static constexpr std::uint32_t kEmpty = UINT32_MAX;

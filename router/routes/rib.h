@@ -5,6 +5,7 @@
 // something else now, routes of another generation) can be done a little at a time, see limit_work().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,14 @@ struct RouteCandidate {
   std::uint32_t metric = 0;
   HopSets::Key to{};
   std::uint32_t generation = 0;
+};
+
+// What becomes of a candidate.
+enum class RouteState : std::uint8_t {
+  active,    // packets go by it
+  standby,   // a better one is there
+  unusable,  // it leads to no port
+  no_room,   // it would be active
 };
 
 class Rib {
@@ -69,6 +78,17 @@ class Rib {
   // Whether packets to an address go straight to it through the interface, neighbours' host routes aside.
   bool is_on_link(const IpAddress& address, InterfaceIndex interface) const;
 
+  // Calls f(prefix, candidate, state) for the routes at places from `place` on, so many places; where to go
+  // on. None: that was all. What comes or goes meanwhile may be left out.
+  template <class F>
+  std::optional<std::size_t> look(std::size_t place, std::size_t places, F&& f) const {
+    const std::size_t end = std::min(place + places, table_.places());
+    for (; place < end; ++place)
+      if (const auto* entry = table_.at(place)) look(*entry, f);
+    return place < table_.places() ? std::optional(place) : std::nullopt;
+  }
+  const HopSets& sets() const { return sets_; }
+
   std::size_t programmed() const { return programmed_; }
   std::size_t rejected() const { return rejected_; }
 
@@ -89,6 +109,19 @@ class Rib {
   using Lengths =
       std::array<std::array<std::uint32_t, 129>, 2>;  // how many prefixes there are, by family and length
 
+  template <class F>
+  void look(const Table::Entry& entry, F&& f) const {
+    bool better = false;
+    for (const auto& c : entry.value.candidates.all()) {
+      const bool usable = sets_.active(c.set);
+      f(entry.prefix, c,
+        !usable                ? RouteState::unusable
+        : better               ? RouteState::standby
+        : entry.value.rejected ? RouteState::no_room
+                               : RouteState::active);
+      better |= usable;
+    }
+  }
   static Lengths::value_type::value_type& count(Lengths& lengths, const Prefix& p);
   HopSets::Id wanted(const Route& route, bool neighbors) const;
   HopSets::Id covering(const IpAddress& address) const;

@@ -340,6 +340,11 @@ std::optional<Routes::Resolution> Routes::gateway(std::uint32_t id) const {
   return resolution(*member);
 }
 
+Routes::NeighborSource Routes::source_of(const NeighborKey& neighbor) const {
+  if (yaml_neighbors_.contains(neighbor)) return NeighborSource::yaml;
+  return learned_.contains(neighbor) ? NeighborSource::learned : NeighborSource::kernel;
+}
+
 std::vector<Routes::Resolution> Routes::unresolved() const {
   std::vector<Resolution> out;
   for (const auto& member : groups_.unresolved()) out.push_back(resolution(member));

@@ -104,6 +104,22 @@ class Routes {
   // Gateways that routes use and whose MAC is not known. Somebody must resolve them without waiting for a
   // packet, since ECMP groups leave them out.
   std::vector<Resolution> unresolved() const;
+  bool knows(InterfaceIndex interface, const IpAddress& neighbor) const {
+    return neighbors_.contains({neighbor, interface});
+  }
+
+  // All routes, all that is known of neighbours, for who copies them (route_copy.h).
+  const Rib& rib() const { return rib_; }
+  enum class NeighborSource : std::uint8_t { yaml, kernel, learned };  // in order of preference
+  // Calls f(address, interface, mac, source) for those known, from `from` on, `count` of them; where to go
+  // on.
+  template <class F>
+  std::optional<NeighborKey> look_at_neighbors(const NeighborKey& from, std::size_t count, F&& f) const {
+    auto n = neighbors_.lower_bound(from);
+    for (; n != neighbors_.end() && count > 0; ++n, --count)
+      f(n->first.first, n->first.second, n->second, source_of(n->first));
+    return n == neighbors_.end() ? std::nullopt : std::optional(n->first);
+  }
 
   std::size_t routes() const { return rib_.programmed(); }
   std::size_t neighbors() const { return neighbors_.size(); }
@@ -132,6 +148,7 @@ class Routes {
   };
   using Neighbors = std::map<NeighborKey, MacAddress>;
 
+  NeighborSource source_of(const NeighborKey& neighbor) const;
   const InterfaceRecord& record(InterfaceIndex i) const { return (*interfaces_)[i]; }
   std::optional<InterfaceIndex> link_of(int ifindex) const;
   bool is_up(InterfaceIndex link) const;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gateways that routes lead by and whose station does not answer, as events: one when that has gone on for
+// kGrace, one when it answers again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "router/observe/events.h"
+#include "router/routes/routes.h"
+
+namespace surety {
+
+class GatewayEvents {
+ public:
+  // A station that is there answers within a second or two.
+  static constexpr Duration kGrace = std::chrono::seconds(2);
+
+  using NameOf = std::function<std::string(InterfaceIndex)>;
+  using Known = std::function<bool(InterfaceIndex, const IpAddress&)>;
+  // `name_of` an interface; `known`: the station's MAC address is.
+  GatewayEvents(EventLog& log, NameOf name_of, Known known)
+      : log_(log), name_of_(std::move(name_of)), known_(std::move(known)) {}
+
+  // Several times a second, with those that are in use and not known.
+  void look(std::span<const Routes::Resolution> unresolved, Time now);
+
+ private:
+  struct Silent {
+    Time since{};
+    bool told = false;
+    bool still = true;
+  };
+  void tell(EventLevel level, const std::pair<InterfaceIndex, IpAddress>& gateway, bool found);
+
+  EventLog& log_;
+  NameOf name_of_;
+  Known known_;
+  std::map<std::pair<InterfaceIndex, IpAddress>, Silent> silent_;
+};
+
+}  // namespace surety
