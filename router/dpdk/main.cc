@@ -10,8 +10,9 @@
 #include "config/quantity.h"
 #include "router/dpdk/bench/bench.h"
 #include "router/dpdk/run.h"
+#include "router/dpdk/show_again.h"
 #include "router/observe/report.h"
-#include "router/observe/show.h"
+#include "router/observe/show_command.h"
 #include "router/process/version.h"
 
 namespace {
@@ -76,10 +77,22 @@ int main(int argc, char** argv) {
   auto* show = app.add_subcommand("show", "Tables of a running router");
   show->add_option("what", request.what,
                    "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
-                   "aggregates, domains, "
-                   "signalling, workers, router or stages")
+                   "aggregates, domains, signalling, routes, neighbors, events, workers, router or stages")
       ->required();
-  show->add_option("--name", router, "the router's name; default: the only one that runs");
+  show->add_option("where", request.selection.where,
+                   "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE stands for anything");
+  show->add_option("--sort", request.selection.sort, "KEY: numbers from the largest, others from A to Z");
+  show->add_option("--top", request.selection.top, "so many rows; of events the newest");
+  std::vector<std::string> watch;
+  auto* watched =
+      show->add_option("--watch", watch,
+                       "SECONDS: again and again, each 1 s by default; counters as what they grow "
+                       "by in a second")
+          ->expected(0, 1000)  // also of conditions that stand behind it
+          ->type_name("");
+  show->add_option(
+      "--name", router,
+      "the router's name; default: the only one that runs, or that runs in this network namespace");
   show->add_flag("--json", request.json, "for programs");
   show->add_flag(
       "--all", request.all,
@@ -126,5 +139,6 @@ int main(int argc, char** argv) {
   if (*bench) return surety::bench(options);
   if (*report) return write_report(asked);
   if (!router.empty()) request.router = router;
+  if (*watched) return surety::show_again(std::move(request), watch);
   return surety::show(request, surety::TelemetryClient(), std::cout, std::cerr);
 }

@@ -146,7 +146,10 @@ void Router::start_observers() {
   keep_report();
   try {
     telemetry_ = std::make_unique<TelemetryServer>(
-        std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); });
+        std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); },
+        TelemetryServer::Tables{{"events", [this] { return events_.rows(); }},
+                                {"routes", [this] { return tables_.routes(); }},
+                                {"neighbors", [this] { return tables_.neighbors(); }}});
   } catch (const std::system_error& e) {
     spdlog::warn("`surety show` will not work: {}", e.what());
   }
@@ -217,9 +220,11 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   try {
     launch();
     tell_start();
+    bool more = false;
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
-      control_->round(5ms);
+      control_->round(more ? 0ms : 5ms);
+      more = tables_.step(*control_, clock_.now());
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();

@@ -16,6 +16,7 @@
 #include "config/port_places.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
+#include "router/dpdk/control_tables.h"
 #include "router/dpdk/port_set.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
@@ -120,6 +121,7 @@ class Router {
   std::optional<ContractWatch> contracts_;              // of all workers
   std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
+  ControlTables tables_;                  // of the control thread
   std::atomic<std::uint64_t> rounds_{0};  // of the control thread
   std::unique_ptr<TelemetryServer> telemetry_;
   std::unique_ptr<MetricsServer> metrics_;

@@ -35,6 +35,7 @@ std::string json_line(const StampedEvent& e) {
 }  // namespace
 
 std::string printable(std::string_view text) {
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; })) return std::string(text);
   std::string result;
   while (!text.empty()) {
     const std::size_t size = character(text);

@@ -25,6 +25,9 @@ inline constexpr std::array<std::string_view, 15> kTables{
     "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",
 };
 
+// Those of no reading: who makes a TelemetryServer hands them to it.
+inline constexpr std::array<std::string_view, 3> kOwnTables{"events", "routes", "neighbors"};
+
 // One table; null where there is none of that name.
 Json table(const Reading& reading, std::string_view name);
 

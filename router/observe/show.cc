@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ostream>
-#include <stdexcept>
 #include <vector>
 
 #include "router/observe/counter_order.h"
@@ -22,7 +20,7 @@ std::string plain(double value) {
 
 Column state() {
   return {"STATE", TextTable::Align::left,
-          [](const Json& row) { return row.value("up", false) ? "up" : "down"; }};
+          [](const Json& row) { return row.value("up", false) ? "up" : "down"; }, "up"};
 }
 
 Columns port_columns() {
@@ -33,10 +31,10 @@ Columns port_columns() {
                   counter(order.next(&PortCounters::rx_packets)),
                   counter(order.next(&PortCounters::tx_packets)),
                   counter(order.next(&PortCounters::forwarded)),
-                  count("PUNTED", "punted"),
-                  count("DROPPED", "dropped"),
-                  count("DEGRADED", "degraded"),
-                  count("MISSED", "rx_missed"),
+                  grows(count("PUNTED", "punted")),
+                  grows(count("DROPPED", "dropped")),
+                  grows(count("DEGRADED", "degraded")),
+                  grows(count("MISSED", "rx_missed")),
                   counter(order.next(&PortCounters::held)),
                   count("QUEUED", "queued"),
                   counter(order.next(&PortCounters::rx_bytes)),
@@ -56,10 +54,10 @@ Columns interface_columns() {
           text("CUSTOMER", "customer"),
           count("MEMBERS", "members"),
           count("MTU", "mtu"),
-          count("RX", "rx_packets"),
-          count("TX", "tx_packets"),
-          number("RX BYTES", "rx_bytes", human::bytes),
-          number("TX BYTES", "tx_bytes", human::bytes)};
+          grows(count("RX", "rx_packets")),
+          grows(count("TX", "tx_packets")),
+          grows(number("RX BYTES", "rx_bytes", human::bytes)),
+          grows(number("TX BYTES", "tx_bytes", human::bytes))};
 }
 
 Columns queue_columns() {
@@ -81,8 +79,8 @@ Columns service_columns() {
                   number("COMMITTED", "committed_bytes_per_second", human::rate),
                   number("ACHIEVED", "achieved_bytes_per_second", human::rate),
                   number("ROS", "respect_ratio", human::percent),
-                  count("IN", "in.packets"),
-                  count("OUT", "out.packets")};
+                  grows(count("IN", "in.packets")),
+                  grows(count("OUT", "out.packets"))};
   add_counters(columns, order.rest());
   return columns;
 }
@@ -135,6 +133,8 @@ Columns worker_columns() {
   return columns;
 }
 
+}  // namespace
+
 Columns columns_of(std::string_view what) {
   using namespace human;
   if (what == "router")
@@ -150,7 +150,16 @@ Columns columns_of(std::string_view what) {
             count("BUFFERS FREE", "mempool_available"),
             count("OF", "mempool_size"),
             count("RELOADS", "reloads"),
-            count("SIGNALS SENT", "signals_sent")};
+            grows(count("SIGNALS SENT", "signals_sent"))};
+  if (what == "events")
+    return {text("TIME", "time"), text("LEVEL", "level"), text("KIND", "kind"), text("EVENT", "text")};
+  if (what == "routes")
+    return {text("PREFIX", "prefix"), text("NEXT HOP", "next_hop"), text("INTERFACE", "interface"),
+            text("SOURCE", "source"), count("METRIC", "metric"),    text("STATE", "state")};
+  if (what == "neighbors")
+    return {text("ADDRESS", "address"), text("MAC", "mac"),     text("INTERFACE", "interface"),
+            text("SOURCE", "source"),   text("STATE", "state"), number("AGE", "age_seconds", duration)};
+  if (what == "signalling") return {};
   if (what == "ports") return port_columns();
   if (what == "interfaces") return interface_columns();
   if (what == "queues") return queue_columns();
@@ -158,30 +167,36 @@ Columns columns_of(std::string_view what) {
   if (what == "contracts") return contract_columns();
   if (what == "filters")
     return {text("FILTER", "filter"), text("ENTRY", "entry"), text("ACTION", "action"),
-            count("PACKETS", "packets")};
+            grows(count("PACKETS", "packets"))};
   if (what == "flows")
     return {text("SOURCE", "source"),
             text("DESTINATION", "destination"),
             text("PROTOCOL", "protocol"),
             count("VLAN", "vlan"),
             text("SERVICE", "service"),
-            number("IN", "in_bytes", bytes),
-            number("OUT", "out_bytes", bytes),
+            grows(number("IN", "in_bytes", bytes)),
+            grows(number("OUT", "out_bytes", bytes)),
             count("HELD", "held"),
             number("IDLE", "idle_seconds", duration)};
   if (what == "drops")
-    return {text("PORT", "port"),   text("STAGE", "stage"),      text("REASON", "reason"),
-            text("GROUP", "group"), count("PACKETS", "packets"), text("MEANING", "help")};
-  if (what == "exceptions")
-    return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"), count("FRAMES", "frames"),
+    return {text("PORT", "port"),
+            text("STAGE", "stage"),
+            text("REASON", "reason"),
+            text("GROUP", "group"),
+            grows(count("PACKETS", "packets")),
             text("MEANING", "help")};
+  if (what == "exceptions")
+    return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"),
+            grows(count("FRAMES", "frames")), text("MEANING", "help")};
   if (what == "aggregates") return aggregate_columns();
   if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
   if (what == "workers") return worker_columns();
-  return {text("STAGE", "stage"), count("CYCLES", "cycles"), count("PACKETS", "packets"),
+  return {text("STAGE", "stage"), grows(count("CYCLES", "cycles")), grows(count("PACKETS", "packets")),
           quotient("CYCLES/PACKET", plain,
                    [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};
 }
+
+namespace {
 
 // A queue shows as two rows, one per precedence; OUT is judged by the total average,
 // so that is the one beside it.
@@ -205,44 +220,31 @@ bool happened(std::string_view what, const Json& row) {
   return what != "exceptions" || real(row, "frames") > 0;
 }
 
-std::vector<Json> lines_of(std::string_view what, const Json& rows, bool all) {
-  std::vector<Json> lines;
-  for (const Json& row : rows) {
-    if (what == "queues" && (all || !row.contains("of")))
-      split_queue(row, lines);
-    else if (what == "queues")
-      continue;
-    else if (all || happened(what, row))
-      lines.push_back(row);
+std::vector<Json> lines_of(std::string_view what, std::vector<Json> rows, bool all) {
+  if (what != "queues") {
+    if (!all) std::erase_if(rows, [&](const Json& row) { return !happened(what, row); });
+    return rows;
   }
+  std::vector<Json> lines;
+  for (const Json& row : rows)
+    if (all || !row.contains("of")) split_queue(row, lines);
   return lines;
 }
 
 }  // namespace
 
-std::string render_table(std::string_view what, const Json& rows, bool all) {
-  if (what == "signalling") return render_signalling(rows, all);
-  const std::vector<Json> lines = lines_of(what, rows, all);
-  Columns columns = columns_of(what);
-  if (what == "queues" && std::ranges::any_of(lines, [](const Json& l) { return l.contains("interface"); }))
-    columns.insert(columns.begin() + 1, text("INTERFACE", "interface"));
-  return render(columns, lines);
+ShownTable shown(std::string_view what, std::vector<Json> rows, bool all) {
+  ShownTable table{columns_of(what), lines_of(what, std::move(rows), all)};
+  if (what == "queues" &&
+      std::ranges::any_of(table.lines, [](const Json& l) { return l.contains("interface"); }))
+    table.columns.insert(table.columns.begin() + 1, text("INTERFACE", "interface"));
+  return table;
 }
 
-int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err) {
-  if (std::find(kTables.begin(), kTables.end(), request.what) == kTables.end()) {
-    err << fmt::format("surety show: nothing is called {}: choose one of {}\n", request.what,
-                       human::list(kTables));
-    return 2;
-  }
-  try {
-    const Json rows = client.table(request.what, request.router);
-    out << (request.json ? rows.dump(2) + '\n' : render_table(request.what, rows, request.all));
-    return 0;
-  } catch (const std::runtime_error& e) {
-    err << "surety show: " << e.what() << '\n';
-    return 1;
-  }
+std::string render_table(std::string_view what, const Json& rows, bool all) {
+  if (what == "signalling") return render_signalling(rows, all);
+  const ShownTable table = shown(what, rows.get<std::vector<Json>>(), all);
+  return render(table.columns, table.lines);
 }
 
 }  // namespace surety

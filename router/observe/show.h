@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety show WHAT`: the tables of a running router, for people or (--json) for programs.
+// The tables of `surety show` for people, in human units; "-" stands for what does not exist.
 #pragma once
 
-#include <iosfwd>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "router/observe/telemetry_client.h"
+#include "router/observe/show_columns.h"
 
 namespace surety {
 
-struct ShowRequest {
-  std::string what{};                   // one of kTables
-  std::optional<std::string> router{};  // none: the only one that runs
-  bool json = false;                    // rows of reading_json.h, indented
-  bool all = false;                     // drops, exceptions, signalling: what never happened too
+// Of one of kTables or kOwnTables; of `signalling`, which has paragraphs, none.
+Columns columns_of(std::string_view what);
+
+// Its lines, of the rows of a router: columns with a member that some have only where some have it, a queue
+// as two lines, and without `all` only what happened.
+struct ShownTable {
+  Columns columns{};
+  std::vector<Json> lines{};
 };
+ShownTable shown(std::string_view what, std::vector<Json> rows, bool all = false);
 
-// Exit status: 0, 1 when no router answers, 2 when there is no such table. Errors go to `err`, as one line.
-int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err);
-
-// Rows of one of kTables (reading_json.h) as text in human units; "-" stands for what does not exist.
 std::string render_table(std::string_view what, const Json& rows, bool all = false);
 
 }  // namespace surety

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/observe/show_columns.h"
 
+#include "router/observe/log_line.h"
+
 namespace surety {
 namespace {
 
 constexpr const char* kAbsent = "-";
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 std::string cell_of(const Json& row, std::string_view path) {
   const Json* value = member(row, path);
-  return value != nullptr ? text_of(*value) : kAbsent;
+  return value != nullptr && !value->is_null() ? cell_text(*value) : kAbsent;
 }
 
 }  // namespace
+
+std::string cell_text(const Json& value) {
+  return value.is_string() ? printable(value.get_ref<const std::string&>()) : value.dump();
+}
 
 const Json* member(const Json& row, std::string_view path) {
   const std::size_t dot = path.find('.');
@@ -29,26 +31,28 @@ double real(const Json& row, const char* path) {
   return value != nullptr && value->is_number() ? value->get<double>() : 0;
 }
 
-Column text(const char* title, std::string path) {
-  return {title, TextTable::Align::left,
-          [path = std::move(path)](const Json& row) { return cell_of(row, path); }};
+Column text(std::string title, std::string path) {
+  return {std::move(title), TextTable::Align::left, [path](const Json& row) { return cell_of(row, path); },
+          path};
 }
 
-Column count(const char* title, std::string path) {
-  return {title, TextTable::Align::right,
-          [path = std::move(path)](const Json& row) { return cell_of(row, path); }};
+Column count(std::string title, std::string path) {
+  return {std::move(title), TextTable::Align::right, [path](const Json& row) { return cell_of(row, path); },
+          path};
 }
 
-Column number(const char* title, std::string path, std::string (*human)(double)) {
-  return {title, TextTable::Align::right, [path = std::move(path), human](const Json& row) {
+Column number(std::string title, std::string path, std::string (*human)(double)) {
+  return {std::move(title), TextTable::Align::right,
+          [path, human](const Json& row) {
             const Json* value = member(row, path);
             return value != nullptr && value->is_number() ? human(value->get<double>()) : kAbsent;
-          }};
+          },
+          path};
 }
 
-Column quotient(const char* title, std::string (*human)(double),
+Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts) {
-  return {title, TextTable::Align::right, [human, parts = std::move(parts)](const Json& row) {
+  return {std::move(title), TextTable::Align::right, [human, parts = std::move(parts)](const Json& row) {
             const auto [part, whole] = parts(row);
             return whole > 0 ? human(part / whole) : std::string(kAbsent);
           }};

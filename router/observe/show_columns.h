@@ -20,28 +20,40 @@
 namespace surety {
 
 struct Column {
-  const char* title;
+  std::string title;
   TextTable::Align align;
   std::function<std::string(const Json&)> cell;
+  std::string path{};   // of the member that it shows; empty: made of several
+  bool counts = false;  // that only grows
 };
 using Columns = std::vector<Column>;
 
 // `name`, or `outer.name` of a row's inner object; null where there is none.
 const Json* member(const Json& row, std::string_view path);
 double real(const Json& row, const char* path);  // 0 where there is none
+std::string cell_text(const Json& value);        // one line, whatever is in it
 
-Column text(const char* title, std::string path);   // on the left, as it is
-Column count(const char* title, std::string path);  // on the right, as it is
-Column number(const char* title, std::string path, std::string (*human)(double));
+Column text(std::string title, std::string path);   // on the left, as it is
+Column count(std::string title, std::string path);  // on the right, as it is
+Column number(std::string title, std::string path, std::string (*human)(double));
 // The quotient of the two numbers that `parts` takes from a row; "-" without a whole.
-Column quotient(const char* title, std::string (*human)(double),
+Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
+
+// A column of what only grows.
+inline Column grows(Column c) {
+  c.counts = true;
+  return c;
+}
 
 // Of a counter in its table (counter_table.h), which rows have under `prefix` and its name.
 template <class Info>
 Column counter(const Info& info, const std::string& prefix = "") {
   const std::string path = prefix + info.name;
-  return path.ends_with("_bytes") ? number(info.column, path, human::bytes) : count(info.column, path);
+  Column c = path.ends_with("_bytes") ? number(info.column, path, human::bytes) : count(info.column, path);
+  const std::string_view metric = info.metric;
+  c.counts = metric.empty() || metric.ends_with("_total");
+  return c;
 }
 // Those that have a title.
 template <class Infos>

@@ -17,6 +17,7 @@
 
 #include "router/process/fd.h"
 #include "router/process/human.h"
+#include "router/process/network_namespace.h"
 
 namespace surety {
 namespace {
@@ -34,6 +35,7 @@ struct Router {
   std::string name;
   fs::path path;
   Fd socket;
+  std::optional<std::string> greeting{};  // where it has been heard already
 };
 
 struct Found {
@@ -72,7 +74,7 @@ void find_in(const fs::path& directory, std::chrono::milliseconds patience, Foun
   const fs::path path = directory / kTelemetrySocket;
   Fd socket;
   const int error = connect_to(socket, path, patience);
-  if (error == 0) found.routers.push_back({name, path, std::move(socket)});
+  if (error == 0) found.routers.push_back({name, path, std::move(socket), {}});
   if (error == EACCES || error == EPERM) found.forbidden = directory;
 }
 
@@ -136,27 +138,42 @@ std::string ask(const Router& router, const std::string& request) {
 }
 
 Json read_table(const Router& router, std::string_view table) {
-  receive(router);  // the greeting
+  if (!router.greeting) receive(router);
   Json rows = Json::array();
   const std::string command = fmt::format("/surety/{}", table);
   for (std::size_t offset = 0;;) {
-    const Json answer = Json::parse(ask(router, fmt::format("{},{}", command, offset)), nullptr, false);
+    Json answer = Json::parse(ask(router, fmt::format("{},{}", command, offset)), nullptr, false);
     if (!answer.is_object() || !answer.contains(command)) fail(router, kStrange);
-    const Json& page = answer[command];
+    Json& page = answer[command];
     if (page.is_null())
       fail(router, fmt::format("does not know {}: try again if it has just started, else it is another "
                                "version of surety",
                                command));
     if (!page.is_object() || !page.contains("rows") || !page["rows"].is_array()) fail(router, kStrange);
-    for (const Json& row : page["rows"]) {
+    for (Json& row : page["rows"]) {
       if (!row.is_object()) fail(router, kStrange);
-      rows.push_back(row);
+      rows.push_back(std::move(row));
     }
     if (!page.contains("next")) return rows;
     const Json& next = page["next"];
     if (!next.is_number_unsigned() || next.get<std::size_t>() <= offset) fail(router, kStrange);
     offset = next.get<std::size_t>();
   }
+}
+
+bool is_here(Router& router) try {
+  router.greeting = receive(router);
+  const Json said = Json::parse(*router.greeting, nullptr, false);
+  return said.is_object() && said.value("network_namespace", std::uint64_t{0}) == network_namespace();
+} catch (const std::runtime_error&) {
+  return false;  // it says nothing
+}
+
+// Of several those of this network namespace, if there are any.
+void prefer_own_namespace(std::vector<Router>& routers) {
+  if (routers.size() < 2 || network_namespace() == 0) return;
+  const auto others = std::stable_partition(routers.begin(), routers.end(), is_here);
+  if (others != routers.begin()) routers.erase(others, routers.end());
 }
 
 }  // namespace
@@ -177,7 +194,8 @@ std::vector<fs::path> runtime_directories() {
 }
 
 Json TelemetryClient::table(std::string_view table, const std::optional<std::string>& router) const {
-  const Found found = find(directories_, router, patience_);
+  Found found = find(directories_, router, patience_);
+  prefer_own_namespace(found.routers);
   if (found.routers.empty()) throw std::runtime_error(explain_absence(found, router));
   if (found.routers.size() > 1) throw std::runtime_error(explain_choice(found, router.has_value()));
   return read_table(found.routers.front(), table);

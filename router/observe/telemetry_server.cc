@@ -67,12 +67,6 @@ std::optional<std::size_t> offset_of(std::string_view parameter) {
   return error == std::errc() && stop == end ? std::optional(offset) : std::nullopt;
 }
 
-Json commands() {
-  Json names = Json::array({"/"});
-  for (const std::string_view name : kTables) names.push_back(std::string(kRoot) + std::string(name));
-  return names;
-}
-
 }  // namespace
 
 Json page(const Json& rows, std::size_t offset, std::size_t bytes) {
@@ -89,9 +83,10 @@ Json page(const Json& rows, std::size_t offset, std::size_t bytes) {
   return result;
 }
 
-TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read)
+TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables)
     : path_(std::move(socket)),
       read_(std::move(read)),
+      tables_(std::move(tables)),
       stop_(::eventfd(0, EFD_CLOEXEC)),
       listener_(listen_at(path_)),
       thread_([this] { serve(); }) {}
@@ -120,9 +115,10 @@ void TelemetryServer::let_in() {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return;
   }
-  if (!is_of(s, user_) ||
-      !tell(s,
-            {{"version", std::string("surety ") + kVersion}, {"pid", ::getpid()}, {"max_output_len", 16384}}))
+  if (!is_of(s, user_) || !tell(s, {{"version", std::string("surety ") + kVersion},
+                                    {"pid", ::getpid()},
+                                    {"max_output_len", 16384},
+                                    {"network_namespace", namespace_}}))
     return;
   if (clients_.size() == kMaxClients)
     clients_.erase(std::ranges::min_element(clients_, {}, &Client::last_heard));
@@ -141,16 +137,33 @@ bool TelemetryServer::converse(Client& client) try {
   return false;  // no memory
 }
 
+Json TelemetryServer::commands() const {
+  Json names = Json::array({"/"});
+  for (const std::string_view name : kTables) names.push_back(std::string(kRoot) + std::string(name));
+  for (const auto& [name, make] : tables_) names.push_back(std::string(kRoot) + name);
+  return names;
+}
+
+bool TelemetryServer::has(std::string_view table) const {
+  return tables_.contains(table) || std::ranges::find(kTables, table) != kTables.end();
+}
+
+Json TelemetryServer::rows_of(std::string_view name) const {
+  const auto own = tables_.find(name);
+  return own != tables_.end() ? own->second() : table(read_(), name);
+}
+
 Json TelemetryServer::answer(Client& client, std::string_view request) {
   const std::size_t comma = request.find(',');
   const std::string command(request.substr(0, comma));
   if (command == "/") return {{command, commands()}};
   const auto offset = comma == request.npos ? 0 : offset_of(request.substr(comma + 1));
   const std::string_view name = std::string_view(command).substr(std::min(command.size(), kRoot.size()));
-  if (!command.starts_with(kRoot) || std::ranges::find(kTables, name) == kTables.end() || !offset)
-    return {{command, nullptr}};
+  if (!command.starts_with(kRoot) || !has(name) || !offset) return {{command, nullptr}};
   if (*offset == 0 || client.command != command) {
-    client.rows = table(read_(), name);
+    client.command.clear();
+    client.rows = rows_of(name);
+    if (client.rows.is_null()) return {{command, nullptr}};
     client.command = command;
   }
   return {{command, page(client.rows, *offset)}};

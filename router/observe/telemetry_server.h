@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hands out the reading's tables over a Unix socket: to `surety show`, to dpdk-telemetry.py and to whoever
-// speaks that protocol. It greets who connects, {"version": ..., "pid": ..., "max_output_len": ...}, and
-// answers each message with one. "/" lists the commands; whatever is no command of ours answers null.
+// speaks that protocol. It greets who connects, {"version": ..., "pid": ..., "max_output_len": ...,
+// "network_namespace": ...}, and answers each message with one. "/" lists the commands; whatever is no
+// command of ours answers null.
 //
 // "/surety/drops" or "/surety/drops,0" takes a new reading, and comes in pages:
 //   {"/surety/drops": {"total": 70, "offset": 0, "next": 40, "rows": [{...}, ...]}}
@@ -14,6 +15,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -21,6 +23,7 @@
 
 #include "router/observe/reading_json.h"
 #include "router/process/fd.h"
+#include "router/process/network_namespace.h"
 
 namespace surety {
 
@@ -36,9 +39,10 @@ class TelemetryServer {
 
   // From construction to destruction. Only root and the router's own user are heard. Nobody holds up others:
   // who does not take an answer is hung up on, and where there are too many, who has been silent for longest.
-  // `read` is called on a thread of the server, never twice at the same time. A socket that is there already
-  // is taken for a dead router's. Throws std::system_error.
-  TelemetryServer(std::filesystem::path socket, std::function<Reading()> read);
+  // `read`, and what makes one of `tables`, is called on a thread of the server, never twice at the same
+  // time. A socket that is there already is taken for a dead router's. Throws std::system_error.
+  using Tables = std::map<std::string, std::function<Json()>, std::less<>>;  // null: there is none now
+  TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables = {});
   ~TelemetryServer();
   TelemetryServer(const TelemetryServer&) = delete;
   TelemetryServer& operator=(const TelemetryServer&) = delete;
@@ -54,9 +58,14 @@ class TelemetryServer {
   void let_in();
   bool converse(Client& client);
   Json answer(Client& client, std::string_view request);
+  Json commands() const;
+  bool has(std::string_view table) const;
+  Json rows_of(std::string_view table) const;
 
   const std::filesystem::path path_;
   const std::function<Reading()> read_;
+  const Tables tables_;
+  const std::uint64_t namespace_ = network_namespace();
   const uid_t user_ = ::geteuid();  // who may ask, beside root
   Fd stop_, listener_;
   std::vector<Client> clients_;

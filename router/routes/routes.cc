@@ -341,8 +341,11 @@ std::optional<Routes::Resolution> Routes::gateway(std::uint32_t id) const {
 }
 
 Routes::NeighborSource Routes::source_of(const NeighborKey& neighbor) const {
+  const auto& [address, interface] = neighbor;
   if (yaml_neighbors_.contains(neighbor)) return NeighborSource::yaml;
-  return learned_.contains(neighbor) ? NeighborSource::learned : NeighborSource::kernel;
+  const auto link = links_.find(record(interface).link);
+  const bool told = link != links_.end() && fixed(link->second.ifindex, address);
+  return told ? NeighborSource::kernel : NeighborSource::learned;
 }
 
 std::vector<Routes::Resolution> Routes::unresolved() const {

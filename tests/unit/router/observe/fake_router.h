@@ -55,8 +55,11 @@ inline int bind_router(const RuntimeDirectory& directory, const std::string& nam
 class FakeRouter {
  public:
   using Answer = std::function<std::string(const std::string&)>;
-  FakeRouter(const RuntimeDirectory& directory, const std::string& name, Answer answer)
-      : answer_(std::move(answer)), listener_(bind_router(directory, name)) {
+  FakeRouter(const RuntimeDirectory& directory, const std::string& name, Answer answer,
+             std::uint64_t network_namespace = 0)
+      : answer_(std::move(answer)),
+        network_namespace_(network_namespace),
+        listener_(bind_router(directory, name)) {
     listen(listener_, 8);
     thread_ = std::thread([this] { serve(); });
   }
@@ -73,7 +76,9 @@ class FakeRouter {
     for (int fd; (fd = accept(listener_, nullptr, nullptr)) >= 0; close(fd)) converse(fd);
   }
   void converse(int fd) {
-    const std::string greeting = R"({"version":"surety 0.1.0","pid":1,"max_output_len":16384})";
+    const std::string greeting =
+        R"({"version":"surety 0.1.0","pid":1,"max_output_len":16384,"network_namespace":)" +
+        std::to_string(network_namespace_) + '}';
     if (send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL) < 0) return;
     std::string request(1024, '\0');
     for (ssize_t n; (n = recv(fd, request.data(), request.size(), 0)) > 0;) {
@@ -83,6 +88,7 @@ class FakeRouter {
   }
 
   Answer answer_;
+  std::uint64_t network_namespace_;
   int listener_;
   std::thread thread_;
 };

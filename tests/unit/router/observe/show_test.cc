@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "router/observe/show_command.h"
 #include "tests/unit/router/observe/fake_router.h"
 #include "tests/unit/router/observe/sample_reading.h"
 
@@ -176,7 +177,7 @@ TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(err_.str(),
             "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
             "services, contracts, filters, flows, drops, exceptions, aggregates, domains, signalling, "
-            "workers, stages\n");
+            "workers, stages, events, routes, neighbors\n");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "router/observe/telemetry_server.h"
+#include "router/process/network_namespace.h"
 #include "tests/unit/router/observe/fake_router.h"
 #include "tests/unit/router/observe/sample_reading.h"
 
@@ -99,6 +100,16 @@ TEST_F(TelemetryClientTest, TellsRoutersApartByName) {
   EXPECT_EQ(ask("router", "edge1").at(0)["name"], "edge1");
   EXPECT_EQ(ask("router", "edge2").at(0)["name"], "edge2");
   EXPECT_EQ(error(), "2 routers are running: choose one of edge1, edge2 with --name");
+}
+
+TEST_F(TelemetryClientTest, OfSeveralMeansTheOneOfItsNetworkNamespace) {
+  const std::uint64_t own = network_namespace();
+  const FakeRouter one(directory_, "edge1", honest(kPageBytes, "edge1"), own + 1);
+  const FakeRouter two(directory_, "edge2", honest(kPageBytes, "edge2"), own);
+  EXPECT_EQ(ask("router").at(0)["name"], "edge2");
+  EXPECT_EQ(ask("router", "edge1").at(0)["name"], "edge1") << "a name says more";
+  const FakeRouter three(directory_, "edge3", honest(kPageBytes, "edge3"), own);
+  EXPECT_EQ(error(), "2 routers are running: choose one of edge2, edge3 with --name");
 }
 
 TEST_F(TelemetryClientTest, NamesTheSocketsOfRoutersWithOneName) {

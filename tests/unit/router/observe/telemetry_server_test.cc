@@ -57,6 +57,23 @@ TEST_F(TelemetryServerTest, HandsOutEveryTable) {
     EXPECT_EQ(ask(name).dump(), table(test::sample_reading(), name).dump()) << name;
 }
 
+TEST_F(TelemetryServerTest, HandsOutTablesOfNoReading) {
+  int made = 0;
+  const TelemetryServer server(socket_, test::sample_reading,
+                               {{"events",
+                                 [&] {
+                                   return ++made, Json({{{"number", 1U}}, {{"number", 2U}}});
+                                 }},
+                                {"routes", [] { return Json(); }}});
+  EXPECT_EQ(ask("events"), Json({{{"number", 1U}}, {{"number", 2U}}}));
+  EXPECT_EQ(made, 1);
+  EXPECT_THROW(ask("routes"), std::runtime_error) << "there are none now";
+  EXPECT_THROW(ask("neighbors"), std::runtime_error);
+  const Fd s = connect();
+  EXPECT_EQ(Json::parse(hear(s))["network_namespace"], network_namespace());
+  EXPECT_EQ(Json::parse(ask(s, "/"))["/"].back(), "/surety/routes");
+}
+
 TEST_F(TelemetryServerTest, HandsOutALongTableFromOneReading) {
   int readings = 0;
   Reading reading = test::sample_reading();

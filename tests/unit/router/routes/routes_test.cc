@@ -480,5 +480,29 @@ TEST_F(RoutesTest, InARealFib) {
   EXPECT_EQ(describe(real.forward(0x0b000001, 1)), "none");
 }
 
+TEST_F(RoutesTest, AllThatIsKnownOfNeighboursAndWhoHasSaidSo) {
+  config.neighbors = {{address("10.0.0.2"), mac(2), 0}};
+  start();
+  neighbor(10, "10.0.0.3", 3);
+  routes.learn(0, address("10.0.0.3"), mac(9));
+  routes.learn(1, address("10.0.1.2"), mac(4));
+  Lines all;
+  const auto look = [&](const NeighborKey& from, std::size_t count) {
+    return routes.look_at_neighbors(
+        from, count,
+        [&](const IpAddress& a, InterfaceIndex i, const MacAddress& m, Routes::NeighborSource source) {
+          all.push_back(to_string(a) + ' ' + std::to_string(i) + ' ' + to_string(m) + ' ' +
+                        std::to_string(static_cast<int>(source)));
+        });
+  };
+  const Lines expected{"10.0.0.2 0 " + to_string(mac(2)) + " 0", "10.0.0.3 0 " + to_string(mac(3)) + " 1",
+                       "10.0.1.2 1 " + to_string(mac(4)) + " 2"};
+  EXPECT_FALSE(look({}, 3));
+  EXPECT_EQ(all, expected) << "yaml, kernel, learned";
+  all.clear();
+  for (std::optional<NeighborKey> next = NeighborKey{}; next;) next = look(*next, 1);
+  EXPECT_EQ(all, expected);
+}
+
 }  // namespace
 }  // namespace surety

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routes and neighbours as rows of the tables `routes` and `neighbors` (reading_json.h says what rows are).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "router/observe/reading_json.h"
+#include "router/routes/route_copy.h"
+
+namespace surety {
+
+using InterfaceName = std::function<std::string(InterfaceIndex)>;
+
+// By prefix, IPv4 first; the best of a prefix first.
+Json route_rows(const RouteCopy& copy, const InterfaceName& name_of);
+
+struct NeighborRow {
+  enum class State : std::uint8_t { known, asked, unreachable };
+  IpAddress address{};
+  InterfaceIndex interface = 0;
+  std::optional<MacAddress> mac{};
+  std::optional<Routes::NeighborSource> source{};
+  State state = State::known;
+  std::optional<Duration> age{};  // since it was heard of or asked; none: nobody has asked it
+};
+// By address, IPv4 first.
+Json neighbor_rows(std::vector<NeighborRow> rows, const InterfaceName& name_of);
+
+}  // namespace surety
