@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/reader.h"
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 #include "config/values.h"
 
 namespace surety::config {

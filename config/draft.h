@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/document.h"
-#include "config/problems.h"
+#include "config/text/document.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/document.h"
+#include "config/text/document.h"
 
 namespace surety::config {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/diagnostic.h"
 #include "config/outline.h"
+#include "config/text/diagnostic.h"
 
 namespace surety::config {
 

@@ -6,7 +6,7 @@
 
 #include "config/reader.h"
 #include "config/sections.h"
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 
 namespace surety::config {
 namespace {

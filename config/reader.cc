@@ -8,7 +8,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 
 namespace surety::config {
 namespace {

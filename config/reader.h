@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/document.h"
-#include "config/problems.h"
+#include "config/text/document.h"
+#include "config/text/problems.h"
 #include "config/values.h"
 
 namespace surety::config {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "config/document.h"
-#include "config/hash.h"
 #include "config/port_places.h"
-#include "config/problems.h"
 #include "config/sections.h"
+#include "config/text/document.h"
+#include "config/text/hash.h"
+#include "config/text/problems.h"
 
 namespace surety::config {
 namespace {

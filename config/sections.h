@@ -3,8 +3,8 @@
 // into the draft and reports.
 #pragma once
 
-#include "config/document.h"
 #include "config/draft.h"
+#include "config/text/document.h"
 
 namespace surety::config {
 

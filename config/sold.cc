@@ -9,8 +9,8 @@
 #include <map>
 #include <vector>
 
-#include "config/quantity.h"
 #include "config/sections.h"
+#include "config/text/quantity.h"
 
 namespace surety::config {
 namespace {

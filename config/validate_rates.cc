@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "config/quantity.h"
 #include "config/sections.h"
+#include "config/text/quantity.h"
 
 namespace surety::config {
 namespace {

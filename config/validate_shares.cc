@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/quantity.h"
 #include "config/sections.h"
+#include "config/text/quantity.h"
 
 namespace surety::config {
 namespace {

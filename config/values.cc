@@ -5,7 +5,7 @@
 
 #include "config/address.h"
 #include "config/names.h"
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 
 namespace surety::config {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "config/config.h"
-#include "config/document.h"
-#include "config/problems.h"
-#include "config/quantity.h"
+#include "config/text/document.h"
+#include "config/text/problems.h"
+#include "config/text/quantity.h"
 
 namespace surety::config {
 

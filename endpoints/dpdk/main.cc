@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 #include "endpoints/dpdk/bench.h"
 #include "endpoints/dpdk/run.h"
 #include "router/process/version.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "config/address.h"
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 #include "endpoints/linux/gtcp_attach.h"
 #include "endpoints/linux/gtcp_reservations.h"
 #include "endpoints/linux/gtcp_status.h"

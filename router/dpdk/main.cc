@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "config/check.h"
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 #include "router/dpdk/bench/bench.h"
 #include "router/dpdk/run.h"
 #include "router/dpdk/show_again.h"

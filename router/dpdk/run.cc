@@ -9,8 +9,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "config/hash.h"
 #include "config/parse.h"
+#include "config/text/hash.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/process_log.h"

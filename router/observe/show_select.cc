@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 
 namespace surety {
 namespace {

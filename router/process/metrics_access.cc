@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "config/problems.h"
 #include "config/sections.h"
+#include "config/text/problems.h"
 
 namespace surety {
 

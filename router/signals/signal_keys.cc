@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include "config/address.h"
-#include "config/document.h"
-#include "config/problems.h"
 #include "config/sections.h"
+#include "config/text/document.h"
+#include "config/text/problems.h"
 
 namespace surety {
 

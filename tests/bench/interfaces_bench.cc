@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "config/document.h"
 #include "config/reload.h"
+#include "config/text/document.h"
 #include "router/routes/routes.h"
 #include "tests/unit/router/data_plane.h"
 

@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 #include "tests/lab/live/live_wire.h"
 
 namespace surety {

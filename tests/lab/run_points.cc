@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 #include "tests/lab/simulation/simulation.h"
 
 namespace surety::lab {

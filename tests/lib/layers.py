@@ -10,17 +10,17 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROOMS = """conditioners aqm aqm/hierarchy config
+ROOMS = """conditioners aqm aqm/hierarchy config/text config
     router/process router/wire router/interfaces router/classify router/flows router/contracts router/routes router/signals router router/observe router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
     tests/lab/scenario tests/lab/results tests/lab/simulation tests/lab/live tests/lab""".split()
 # What endpoints may use of the product besides themselves: bytes, text, and the helpers of a program with ports.
-BELOW_ENDPOINTS = ["conditioners", "config", "router/process", "router/wire"]
+BELOW_ENDPOINTS = ["conditioners", "config", "config/text", "router/process", "router/wire"]
 ONLY = {room: BELOW_ENDPOINTS for room in ROOMS if room.startswith("endpoints/")}
 ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/dpdk/ports"]
-ONLY["router/process"] = ["config"]
+ONLY["router/process"] = ["config", "config/text"]
 ONLY["router/dpdk/memif"] = ["router/process"]
 ONLY["router/wire"] = ["conditioners", "config"]
 ONLY["router/interfaces"] = ["conditioners", "config"]
@@ -29,7 +29,7 @@ ONLY["router/flows"] = ["conditioners", "router/wire"]
 ONLY["router/contracts"] = ["conditioners", "router/wire", "router/interfaces", "router/flows"]
 ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
 ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
-NO_DPDK = re.compile(r"(conditioners|aqm|config|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")
+NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")
 DEVICES = re.compile(r"(router|endpoints)/dpdk")
 
 

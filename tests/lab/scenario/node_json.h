@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/document.h"
+#include "config/text/document.h"
 
 namespace surety::lab {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 #include "tests/lab/scenario/scenario_sections.h"
 
 namespace surety::lab {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/document.h"
-#include "config/problems.h"
+#include "config/text/document.h"
+#include "config/text/problems.h"
 #include "tests/lab/scenario/scenario.h"
 
 namespace surety::lab {

@@ -2,8 +2,8 @@
 // Files that nobody writes by hand: every one is answered, none crashes or hangs (ctest's own limit tells).
 #include <gtest/gtest.h>
 
-#include "config/document.h"
 #include "config/parse.h"
+#include "config/text/document.h"
 
 namespace surety::config {
 namespace {

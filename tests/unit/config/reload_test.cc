@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "config/hash.h"
+#include "config/text/hash.h"
 
 namespace surety::config {
 namespace {

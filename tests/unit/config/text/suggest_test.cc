@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/suggest.h"
+#include "config/text/suggest.h"
 
 #include <gtest/gtest.h>
 

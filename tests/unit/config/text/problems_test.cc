@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/problems.h"
+#include "config/text/problems.h"
 
 #include <gtest/gtest.h>
 

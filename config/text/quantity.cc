@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "config/problems.h"
-#include "config/suggest.h"
+#include "config/text/problems.h"
+#include "config/text/suggest.h"
 
 namespace surety::config {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/diagnostic.h"
-#include "config/document.h"
+#include "config/text/diagnostic.h"
+#include "config/text/document.h"
 
 namespace surety::config {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/hash.h"
+#include "config/text/hash.h"
 
 #include <gtest/gtest.h>
 

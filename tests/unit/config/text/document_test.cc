@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/document.h"
+#include "config/text/document.h"
 
 #include <gtest/gtest.h>
 

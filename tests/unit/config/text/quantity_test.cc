@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/quantity.h"
+#include "config/text/quantity.h"
 
 #include <gtest/gtest.h>
 
