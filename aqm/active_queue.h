@@ -19,6 +19,7 @@
 
 #include "aqm/admission.h"
 #include "aqm/rio.h"
+#include "aqm/sojourn_histogram.h"
 #include "conditioners/counter_table.h"
 #include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
@@ -43,20 +44,6 @@ struct ActiveQueueParams {
 // clang-format on
 struct QueueCounters {
   SURETY_COUNTERS(QueueCounters, SURETY_QUEUE_COUNTERS)
-};
-
-// Sojourn times in powers of two of 1.024 us: bucket i counts times in [2^(i-1), 2^i) * 1.024 us, bucket 0
-// those below 1.024 us, the last one all others.
-struct SojournHistogram {
-  static constexpr std::size_t kBuckets = 22;  // up to 2.1 s
-  std::array<std::uint64_t, kBuckets + 1> counts{};
-  std::uint64_t sum_ns = 0;
-  // `times`: so many packets that waited equally long.
-  void add(Duration d, std::uint64_t times = 1) {
-    const auto ns = static_cast<std::uint64_t>(std::max<Duration::rep>(d.count(), 0));
-    counts[std::min(static_cast<std::size_t>(std::bit_width(ns >> 10)), kBuckets)] += times;
-    sum_ns += ns * times;
-  }
 };
 
 class ActiveQueue {

@@ -40,7 +40,7 @@ std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double
 
 // Upper bound of bucket i < SojournHistogram::kBuckets, in seconds.
 constexpr double sojourn_bound(std::size_t i) {
-  return 1.024e-6 * static_cast<double>(std::uint64_t{1} << i);
+  return static_cast<double>(SojournHistogram::kBounds[i]) / 1e9;
 }
 
 }  // namespace surety
