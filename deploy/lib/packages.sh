@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034  # read by deploy/install
 PACKAGES_RUNTIME=(
   build-essential cmake ninja-build pkg-config clang
-  libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev prometheus-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
+  libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
   nlohmann-json3-dev libmnl-dev libseccomp-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev
   iproute2 ethtool iperf3 procps python3 python3-prometheus-client
 )

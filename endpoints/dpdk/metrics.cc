@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "router/process/metric_family.h"
-
 namespace surety::endpoints {
 namespace {
 
@@ -124,7 +122,7 @@ void gauges(Renderer& r) {
 
 }  // namespace
 
-std::vector<MetricFamily> render(const EndpointReading& reading) {
+Families render(const EndpointReading& reading) {
   Renderer r(reading);
   r.build_info();
   counters(r);

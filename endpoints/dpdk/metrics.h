@@ -6,14 +6,11 @@
 // flow; every reason has a series, zero or not. What is not known (no RTT yet, no target) has no series.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
-#include <vector>
-
 #include "endpoints/dpdk/endpoint_reading.h"
+#include "router/process/metric_family.h"
 
 namespace surety::endpoints {
 
-std::vector<prometheus::MetricFamily> render(const EndpointReading& reading);
+metrics::Families render(const EndpointReading& reading);
 
 }  // namespace surety::endpoints

@@ -164,7 +164,10 @@ void Control::on(const LinkEvent& event) {
   if (c != nullptr && c->twin) usable.up = event.enabled;
   routes_.on(usable);
   if (c == nullptr) return;
-  if (!c->twin) tell_link(*c, event.up);
+  if (!c->twin) {
+    tell_link(*c, event.up);
+    c->link_changes += c->kernel_up.value_or(event.up) != event.up;
+  }
   const bool was_down = std::exchange(c->kernel_up, event.up) == false;
   if (event.up && was_down) restore(*c, event);
   // What changes while it is up is what its operator wants; what it came up with may be said more than once.

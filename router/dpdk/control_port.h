@@ -32,6 +32,7 @@ struct ControlPort {
   std::optional<bool> link_up;    // none: not looked at yet
   std::optional<bool> told_up;    // as the log has it
   std::optional<bool> kernel_up;  // as the kernel has told it
+  std::uint64_t link_changes = 0;
   ExceptionCounters counters{};
   // Of the kernel's device: when it was up last; by the last event.
   std::optional<std::uint32_t> mtu;

@@ -190,6 +190,7 @@ void Control::watch_links() {
     if (c.in_kernel() && !c.twin) continue;
     const bool up = ports_[p]->link_up();
     if (c.link_up == up) continue;
+    c.link_changes += c.link_up.has_value();
     c.link_up = up;
     tell_link(c, up);
     routes_.set_port_up(p, up);

@@ -30,6 +30,7 @@ void ControlReading::take(const Control& control) {
   for (const ControlPort& p : control.ports()) {
     Port& port = ports_.emplace_back();
     port.exceptions = p.counters;
+    port.link_changes = p.link_changes;
     if (p.steer) port.kernel = kernel_counts(*p.steer);
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());
   }
@@ -43,6 +44,7 @@ void ControlReading::take(const Control& control) {
 void ControlReading::apply(Reading& reading) const {
   for (std::size_t p = 0; p < std::min(ports_.size(), reading.ports.size()); ++p) {
     reading.ports[p].exceptions = ports_[p].exceptions;
+    reading.ports[p].link_changes = ports_[p].link_changes;
     reading.ports[p].responder = ports_[p].responder;
     reading.ports[p].kernel = ports_[p].kernel;
   }

@@ -20,6 +20,7 @@ class ControlReading {
  private:
   struct Port {
     ExceptionCounters exceptions{};
+    std::uint64_t link_changes = 0;
     std::vector<NamedCount> responder;
     std::vector<KernelCount> kernel;
   };

@@ -63,6 +63,8 @@ void PortSet::read(std::span<PortReading> rows) const {
   const std::scoped_lock lock(mutex_);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     rows[p].up = started_[p] && ports_[p]->link_up();
+    if (const auto speed = started_[p] ? ports_[p]->speed() : std::nullopt)
+      rows[p].speed_bytes_per_second = speed->bytes_per_second();
     rows[p].rx_missed = started_[p] ? ports_[p]->rx_missed() : 0;
   }
 }

@@ -57,6 +57,10 @@ UnixTime time_of_day() {
 
 }  // namespace
 
+double Router::unix_seconds() {
+  return std::chrono::duration<double>(time_of_day().time_since_epoch()).count();
+}
+
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
                config::Outline outline, ProcessLog& log)
     : log_(log),
@@ -73,7 +77,9 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       punts_(make_ring(written_, plan.worker_cores.size())),
       wall_clock_(time_of_day(), clock_.now()),
       rates_(committed(*snapshot_)),
-      book_(written_.metrics.contracts) {
+      book_(written_.metrics.contracts),
+      process_(unix_seconds()),
+      reloaded_(unix_seconds()) {
   shown_interfaces_ = snapshot_->interfaces;
   load_keys(written_);
   open_ports();
@@ -271,6 +277,7 @@ void Router::tick() {
       contracts, contracts_->terms(), [this](const ContractSighting& s) { return contracts_->name(s); },
       clock_.now());
   keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
+  if (counters) busy_.sample(counters->workers);
   top_flows_ = std::move(flows);
   control_reading_.take(*control_);
   if (counters) {
@@ -307,7 +314,12 @@ Reading Router::read() {
   r.version = kVersion;
   r.config_hash = config_hash_;
   r.reloads = reloads_;
+  r.reload_failures = reload_failures_;
   r.last_reload_successful = last_reload_successful_;
+  r.reload_seconds = reload_seconds_;
+  r.last_reload_timestamp = reloaded_;
+  r.process = process_.read();
+  busy_.apply(r.workers);
   r.uptime_seconds = seconds(now.time_since_epoch());
   ports_.read(r.ports);
   for (std::size_t p = 0; p < std::min(r.ports.size(), work_.ports.size()); ++p) {

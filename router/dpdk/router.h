@@ -25,6 +25,7 @@
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
+#include "router/observe/busy_ratios.h"
 #include "router/observe/contract_watch.h"
 #include "router/observe/limit_events.h"
 #include "router/observe/report_log.h"
@@ -33,6 +34,7 @@
 #include "router/observe/top_flows.h"
 #include "router/process/confinement.h"
 #include "router/process/metrics_server.h"
+#include "router/process/process_use.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -60,6 +62,7 @@ class Router {
   bool inject(PortIndex port, rte_mbuf* m);
   static config::Config with_macs(config::Config c);
   static std::vector<Rate> committed(const Snapshot& s);
+  static double unix_seconds();
   // router_reload.cc
   void load_keys(const config::Config& config);
   void reload();
@@ -136,7 +139,11 @@ class Router {
   std::shared_ptr<const Interfaces> shown_interfaces_;
   std::vector<FlowReading> top_flows_;
   ControlReading control_reading_;
-  std::uint64_t reloads_ = 0;
+  BusyRatios busy_;
+  ProcessMeter process_;
+  std::uint64_t reloads_ = 0, reload_failures_ = 0;
+  std::optional<double> reload_seconds_;
+  double reloaded_;  // when, of the day
   bool last_reload_successful_ = true;
   Reading last_;  // if a worker should not answer
 };

@@ -94,6 +94,7 @@ void Router::load_keys(const config::Config& c) {
 
 void Router::reload() {
   bool successful = false;
+  Laps laps;
   try {
     successful = take_over();
   } catch (const std::exception& e) {
@@ -101,7 +102,10 @@ void Router::reload() {
   }
   const std::scoped_lock lock(shown_mutex_);
   last_reload_successful_ = successful;
+  reload_seconds_ = laps.lap() / 1000;
   reloads_ += successful;
+  reload_failures_ += !successful;
+  if (successful) reloaded_ = unix_seconds();
 }
 
 void Router::tell_reloaded(const std::string& hash,

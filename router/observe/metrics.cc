@@ -47,6 +47,12 @@ void ports(Families& out, const Reading& r) {
   for (P p : r.ports)
     if (p.name != kGonePorts) up.add({{"port", p.name}}, p.up ? 1.0 : 0.0);
   up.move_to(out);
+  family(MetricType::Counter, "surety_port_link_changes_total", "Changes of the link, to up or to down.",
+         [](P p) { return p.link_changes; });
+  family(MetricType::Gauge, "surety_port_speed_bytes_per_second",
+         "Speed of the link, where its device tells.", [](P p) { return p.speed_bytes_per_second; });
+  family(MetricType::Gauge, "surety_port_shape_bytes_per_second",
+         "Rate that the port is shaped to, where it is.", [](P p) { return p.shape_bytes_per_second; });
 }
 
 // A template's members have series of their own beside it: who adds them up leaves out those of one (`of`).
@@ -137,14 +143,14 @@ void exceptions(Families& out, const Reading& r) {
       [](const NamedCount& n) { return n.count; });
 }
 
-ClientMetric::Histogram histogram(const SojournHistogram& sojourn) {
-  ClientMetric::Histogram result;
+Histogram histogram(const SojournHistogram& sojourn) {
+  Histogram result;
   for (std::size_t i = 0; i < SojournHistogram::kBuckets; ++i) {
-    result.sample_count += sojourn.counts[i];
-    result.bucket.push_back({result.sample_count, sojourn_bound(i)});
+    result.count += sojourn.counts[i];
+    result.buckets.push_back({sojourn_bound(i), result.count});
   }
-  result.sample_count += sojourn.counts.back();
-  result.sample_sum = static_cast<double>(sojourn.sum_ns) * 1e-9;
+  result.count += sojourn.counts.back();
+  result.sum = static_cast<double>(sojourn.sum_ns) * 1e-9;
   return result;
 }
 
@@ -169,6 +175,8 @@ void queues(Families& out, const Reading& r) {
       depth.add(labels(q, name(p)), std::uint64_t{q.depth[index(p)]});
   depth.move_to(out);
 
+  each(out, MetricType::Gauge, "surety_queue_limit_packets", "Packets that the queue has room for.", r.queues,
+       own, [](const QueueReading& q) { return std::uint64_t{q.limit}; });
   Family average(MetricType::Gauge, "surety_queue_average_packets",
                  "RIO's moving averages: of IN packets, and of all packets (precedence total).");
   for (const QueueReading& q : r.queues)
@@ -258,6 +266,13 @@ void workers(Families& out, const Reading& r) {
     cycles.add({{"worker", std::to_string(w.core)}, {"state", "idle"}}, w.counters.idle_cycles);
   }
   cycles.move_to(out);
+  each(
+      out, MetricType::Gauge, "surety_worker_busy_ratio", "Part of the last second that a worker worked.",
+      r.workers,
+      [](const WorkerReading& w) {
+        return Labels{{"worker", std::to_string(w.core)}};
+      },
+      [](const WorkerReading& w) { return w.busy_ratio; });
   each_counter(out, WorkerCounters::table(), [&](Family& family, auto member) {
     for (const WorkerReading& w : r.workers)
       family.add({{"worker", std::to_string(w.core)}}, w.counters.*member);
@@ -295,6 +310,18 @@ void top_flows(Families& out, const Reading& r) {
   bytes.move_to(out);
 }
 
+// By the names that they have in every process that Prometheus watches.
+void process(Families& out, const ProcessUse& p) {
+  constexpr auto gauge = MetricType::Gauge;
+  single(out, MetricType::Counter, "process_cpu_seconds_total",
+         "CPU time of all threads, workers' polling included.", p.cpu_seconds);
+  single(out, gauge, "process_resident_memory_bytes", "Memory of the process that is in RAM.",
+         p.resident_bytes);
+  single(out, gauge, "process_start_time_seconds", "When the process started.", p.start_time_seconds);
+  single(out, gauge, "process_open_fds", "Open file descriptors.", p.open_fds);
+  single(out, gauge, "process_max_fds", "File descriptors that may be open.", p.max_fds);
+}
+
 void router(Families& out, const Reading& r) {
   constexpr auto gauge = MetricType::Gauge;
   single(out, gauge, "surety_build_info", "Always 1; the labels tell what runs.", 1.0,
@@ -304,6 +331,13 @@ void router(Families& out, const Reading& r) {
          r.last_reload_successful ? 1.0 : 0.0);
   single(out, MetricType::Counter, "surety_config_reloads_total",
          "Configurations taken over (SIGHUP) since the start.", r.reloads);
+  single(out, MetricType::Counter, "surety_config_reload_failures_total",
+         "Configurations refused (SIGHUP) since the start; the one before went on.", r.reload_failures);
+  single(out, gauge, "surety_config_reload_seconds", "Time that the last reload took, taken over or refused.",
+         r.reload_seconds);
+  single(out, gauge, "surety_config_last_reload_timestamp_seconds",
+         "When the configuration in force was taken over, by a reload or at the start.",
+         r.last_reload_timestamp);
   single(out, gauge, "surety_mempool_available", "Packet buffers free.", r.mempool_available);
   single(out, gauge, "surety_mempool_size", "Packet buffers in all.", r.mempool_size);
   single(out, gauge, "surety_routes", "Routes in the FIB.", r.routes);
@@ -314,7 +348,7 @@ void router(Families& out, const Reading& r) {
 
 }  // namespace
 
-std::vector<MetricFamily> render(const Reading& reading) {
+Families render(const Reading& reading) {
   Families out;
   router(out, reading);
   ports(out, reading);
@@ -328,6 +362,7 @@ std::vector<MetricFamily> render(const Reading& reading) {
   metrics::congestion(out, reading);
   workers(out, reading);
   top_flows(out, reading);
+  process(out, reading.process);
   return out;
 }
 

@@ -7,14 +7,11 @@
 // any. Families without series are left out.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
-#include <vector>
-
 #include "router/observe/reading.h"
+#include "router/process/metric_family.h"
 
 namespace surety {
 
-std::vector<prometheus::MetricFamily> render(const Reading& reading);
+metrics::Families render(const Reading& reading);
 
 }  // namespace surety

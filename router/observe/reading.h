@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "router/exception_counters.h"
 #include "router/interfaces/interface_counters.h"
 #include "router/interfaces/interface_record.h"
+#include "router/process/process_use.h"
 #include "router/signals/congestion_signal.h"
 
 namespace surety {
@@ -39,9 +41,11 @@ struct PortReading {
   std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
   std::uint64_t queued = 0;     // packets waiting now: queues of the port and its transmit buffer
   std::optional<double> shape_bytes_per_second;
-  unsigned owner_core = 0;         // of the worker that queues and transmits what leaves here
-  std::vector<unsigned> rx_cores;  // of the workers that receive, by queue
-  std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  std::optional<double> speed_bytes_per_second;  // of the link, as its device says; none: it does not
+  std::uint64_t link_changes = 0;                // up or down, since the port is there
+  unsigned owner_core = 0;                       // of the worker that queues and transmits what leaves here
+  std::vector<unsigned> rx_cores;                // of the workers that receive, by queue
+  std::string spread;  // how packets are spread over workers: "one", "queues", "dispatch"
   // How long packets stayed in all queues below it, of strict classes and of others; none: it has its own
   // queues only.
   std::optional<std::array<SojournHistogram, 2>> sojourns;
@@ -70,6 +74,7 @@ struct QueueReading {
   std::string of;           // the template that this one is a member of
   std::size_t members = 0;  // of a template, which has their sum
   bool has_sojourn = true;  // else its port has it, for all together
+  std::uint32_t limit = 0;  // packets
   std::array<QueueCounters, kPrecedences> counters;
   std::array<std::uint32_t, kPrecedences> depth{};
   double average_in = 0, average_total = 0;  // packets; 0 without RIO
@@ -143,6 +148,7 @@ struct WorkerReading {
   unsigned core = 0;
   WorkerCounters counters;
   std::uint64_t flows = 0;
+  std::optional<double> busy_ratio{};  // of the last second
 };
 
 // Congestion signalling, both sides: signals sent, signals heard, and what follows from those.
@@ -193,8 +199,11 @@ struct Reading {
   std::uint64_t routes = 0, neighbors = 0;
   std::uint64_t routes_rejected = 0;  // wanted, but the FIB has no room for them
   std::uint64_t mempool_available = 0, mempool_size = 0;
-  std::uint64_t reloads = 0;
+  std::uint64_t reloads = 0, reload_failures = 0;
   bool last_reload_successful = true;
+  std::optional<double> reload_seconds;  // that the last one took, whether taken over or not
+  double last_reload_timestamp = 0;      // of the day, since 1970: of what is in force; the start counts
+  ProcessUse process;
   SignallingReading signalling;
   std::vector<NamedCount> icmp_errors;  // about packets that cannot go on, by what became of them
 };

@@ -31,20 +31,27 @@ std::uint64_t signals_sent(const SignallingReading& s) {
 }
 
 Json router_row(const Reading& r) {
-  return {{"name", r.router_name},
-          {"version", r.version},
-          {"config_hash", r.config_hash},
-          {"uptime_seconds", r.uptime_seconds},
-          {"flows", r.flows},
-          {"flow_capacity", r.flow_capacity},
-          {"routes", r.routes},
-          {"routes_rejected", r.routes_rejected},
-          {"neighbors", r.neighbors},
-          {"mempool_available", r.mempool_available},
-          {"mempool_size", r.mempool_size},
-          {"reloads", r.reloads},
-          {"last_reload_successful", r.last_reload_successful},
-          {"signals_sent", signals_sent(r.signalling)}};
+  Json row = {{"name", r.router_name},
+              {"version", r.version},
+              {"config_hash", r.config_hash},
+              {"uptime_seconds", r.uptime_seconds},
+              {"flows", r.flows},
+              {"flow_capacity", r.flow_capacity},
+              {"routes", r.routes},
+              {"routes_rejected", r.routes_rejected},
+              {"neighbors", r.neighbors},
+              {"mempool_available", r.mempool_available},
+              {"mempool_size", r.mempool_size},
+              {"reloads", r.reloads},
+              {"reload_failures", r.reload_failures},
+              {"last_reload_successful", r.last_reload_successful},
+              {"last_reload_timestamp_seconds", r.last_reload_timestamp},
+              {"signals_sent", signals_sent(r.signalling)},
+              {"cpu_seconds", r.process.cpu_seconds},
+              {"resident_bytes", r.process.resident_bytes},
+              {"open_fds", r.process.open_fds}};
+  if (r.reload_seconds) row["reload_seconds"] = *r.reload_seconds;
+  return row;
 }
 
 template <std::size_t n>
@@ -69,6 +76,8 @@ Json port_row(const PortReading& p) {
               {"spread", p.spread}});
   Json& reasons = row["punt_reasons"] = Json::object();
   for (std::size_t i = 0; i < kPuntReasons; ++i) reasons[std::string(kPuntReasonInfo[i].name)] = c.punted[i];
+  row["link_changes"] = p.link_changes;
+  if (p.speed_bytes_per_second) row["speed_bytes_per_second"] = *p.speed_bytes_per_second;
   if (p.shape_bytes_per_second) row["shape_bytes_per_second"] = *p.shape_bytes_per_second;
   for (std::size_t plane = 0; p.sojourns && plane < p.sojourns->size(); ++plane)
     if (const auto p99 = sojourn_quantile((*p.sojourns)[plane], 0.99))
@@ -92,7 +101,8 @@ Json interface_row(const InterfaceReading& i) {
 }
 
 Json queue_row(const QueueReading& q) {
-  Json row = {{"port", q.port}, {"name", q.name}, {"rio", q.has_rio}, {"congested", q.congested}};
+  Json row = {
+      {"port", q.port}, {"name", q.name}, {"rio", q.has_rio}, {"congested", q.congested}, {"limit", q.limit}};
   if (!q.interface.empty()) row["interface"] = q.interface;
   if (!q.of.empty()) row["of"] = q.of;
   if (q.members > 0) row["members"] = q.members;
@@ -262,6 +272,7 @@ Json worker_rows(const Reading& r) {
   return rows_of(r.workers, [&](const WorkerReading& w) {
     Json row = {{"core", w.core}, {"flows", w.flows}};
     put(row, w.counters, WorkerCounters::table());
+    if (w.busy_ratio) row["busy_ratio"] = *w.busy_ratio;
     row["owns"] = owned_by(w.core, r);
     row["reads"] = read_by(w.core, r);
     return row;

@@ -28,6 +28,7 @@ Columns port_columns() {
   Columns columns{text("PORT", "name"),
                   text("DEVICE", "device"),
                   state(),
+                  count("CHANGES", "link_changes"),
                   counter(order.next(&PortCounters::rx_packets)),
                   counter(order.next(&PortCounters::tx_packets)),
                   counter(order.next(&PortCounters::forwarded)),
@@ -39,6 +40,7 @@ Columns port_columns() {
                   count("QUEUED", "queued"),
                   counter(order.next(&PortCounters::rx_bytes)),
                   counter(order.next(&PortCounters::tx_bytes)),
+                  number("SPEED", "speed_bytes_per_second", human::rate),
                   number("SHAPE", "shape_bytes_per_second", human::rate),
                   count("OWNER", "owner_core"),
                   text("SPREAD", "spread"),
@@ -61,8 +63,12 @@ Columns interface_columns() {
 }
 
 Columns queue_columns() {
-  Columns columns{text("PORT", "port"), text("QUEUE", "name"), text("PRECEDENCE", "precedence"),
-                  count("DEPTH", "counters.depth"), number("AVERAGE", "average", plain)};
+  Columns columns{text("PORT", "port"),
+                  text("QUEUE", "name"),
+                  text("PRECEDENCE", "precedence"),
+                  count("DEPTH", "counters.depth"),
+                  count("LIMIT", "limit"),
+                  number("AVERAGE", "average", plain)};
   add_counters(columns, QueueCounters::table(), "counters.");
   columns.push_back(text("CONGESTED", "congested"));
   columns.push_back(number("SOJOURN P50", "sojourn_p50_seconds", human::duration));
@@ -122,12 +128,7 @@ Columns aggregate_columns() {
 }
 
 Columns worker_columns() {
-  Columns columns{count("CORE", "core"),
-                  quotient("BUSY", human::percent,
-                           [](const Json& row) {
-                             return std::pair(real(row, "busy_cycles"),
-                                              real(row, "busy_cycles") + real(row, "idle_cycles"));
-                           }),
+  Columns columns{count("CORE", "core"), number("BUSY", "busy_ratio", human::percent),
                   count("FLOWS", "flows"), text("OWNS", "owns"), text("READS", "reads")};
   add_counters(columns, WorkerCounters::table());
   return columns;
@@ -150,6 +151,9 @@ Columns columns_of(std::string_view what) {
             count("BUFFERS FREE", "mempool_available"),
             count("OF", "mempool_size"),
             count("RELOADS", "reloads"),
+            count("REFUSED", "reload_failures"),
+            number("CPU", "cpu_seconds", elapsed),
+            number("MEMORY", "resident_bytes", bytes),
             grows(count("SIGNALS SENT", "signals_sent"))};
   if (what == "events")
     return {text("TIME", "time"), text("LEVEL", "level"), text("KIND", "kind"), text("EVENT", "text")};
@@ -206,6 +210,7 @@ void split_queue(const Json& queue, std::vector<Json>& rows) {
     Json row = {
         {"port", queue.value("port", "")}, {"name", queue.value("name", "")}, {"precedence", precedence}};
     if (const Json* interface = member(queue, "interface")) row["interface"] = *interface;
+    if (const Json* limit = member(queue, "limit")) row["limit"] = *limit;
     if (queue.value("rio", false)) row["congested"] = queue.value("congested", false) ? "yes" : "no";
     row["counters"] = queue.value(precedence, Json::object());
     if (const Json* average = member(queue, in ? "average_in" : "average_total")) row["average"] = *average;
@@ -241,9 +246,9 @@ ShownTable shown(std::string_view what, std::vector<Json> rows, bool all) {
   return table;
 }
 
-std::string render_table(std::string_view what, const Json& rows, bool all) {
+std::string render_table(std::string_view what, Json rows, bool all) {
   if (what == "signalling") return render_signalling(rows, all);
-  const ShownTable table = shown(what, rows.get<std::vector<Json>>(), all);
+  const ShownTable table = shown(what, std::move(rows).get<std::vector<Json>>(), all);
   return render(table.columns, table.lines);
 }
 

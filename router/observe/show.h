@@ -21,6 +21,6 @@ struct ShownTable {
 };
 ShownTable shown(std::string_view what, std::vector<Json> rows, bool all = false);
 
-std::string render_table(std::string_view what, const Json& rows, bool all = false);
+std::string render_table(std::string_view what, Json rows, bool all = false);
 
 }  // namespace surety

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "router/observe/telemetry_server.h"
 #include "router/process/fd.h"
 #include "router/process/human.h"
 #include "router/process/network_namespace.h"
@@ -121,8 +122,8 @@ constexpr std::string_view kStrange = "gave an answer that makes no sense: is it
 }
 
 std::string receive(const Router& router) {
-  std::string text(1 << 16,
-                   '\0');  // a datagram is cut off at the end of the buffer; pages are smaller
+  // A datagram is cut off at the end of the buffer; what surrounds a page is less than a page.
+  std::string text(2 * kMostPageBytes, '\0');
   const ssize_t n = uninterrupted([&] { return recv(router.socket.get(), text.data(), text.size(), 0); });
   if (n <= 0) fail(router, kSilent);  // hangs up or takes too long
   text.resize(static_cast<std::size_t>(n));
@@ -142,7 +143,8 @@ Json read_table(const Router& router, std::string_view table) {
   Json rows = Json::array();
   const std::string command = fmt::format("/surety/{}", table);
   for (std::size_t offset = 0;;) {
-    Json answer = Json::parse(ask(router, fmt::format("{},{}", command, offset)), nullptr, false);
+    Json answer =
+        Json::parse(ask(router, fmt::format("{},{},{}", command, offset, kMostPageBytes)), nullptr, false);
     if (!answer.is_object() || !answer.contains(command)) fail(router, kStrange);
     Json& page = answer[command];
     if (page.is_null())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/observe/telemetry_server.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -54,33 +55,50 @@ bool is_of(const Fd& s, uid_t user) {
 }
 
 // False: there is no room; who asks does not read.
-bool tell(const Fd& s, const Json& what) {
-  const std::string message = text(what);
+bool tell(const Fd& s, const std::string& message) {
   return ::send(s.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
          static_cast<ssize_t>(message.size());
 }
 
-std::optional<std::size_t> offset_of(std::string_view parameter) {
-  std::size_t offset = 0;
-  const char* const end = parameter.data() + parameter.size();
-  const auto [stop, error] = std::from_chars(parameter.data(), end, offset);
-  return error == std::errc() && stop == end ? std::optional(offset) : std::nullopt;
+// What follows a command's comma: "40" or "40,131072".
+struct Wanted {
+  std::size_t offset = 0, bytes = kPageBytes;
+};
+std::optional<Wanted> wanted(std::string_view parameters) {
+  Wanted w;
+  const char* at = parameters.data();
+  const char* const end = at + parameters.size();
+  for (std::size_t* const number : {&w.offset, &w.bytes}) {
+    const auto [stop, error] = std::from_chars(at, end, *number);
+    if (error != std::errc()) return std::nullopt;
+    if (stop == end) return w;
+    if (*stop != ',') return std::nullopt;
+    at = stop + 1;
+  }
+  return std::nullopt;
+}
+
+std::string reply(const std::string& command, const std::string& json) {
+  return '{' + text(command) + ':' + json + '}';
 }
 
 }  // namespace
 
-Json page(const Json& rows, std::size_t offset, std::size_t bytes) {
-  Json result = {{"total", rows.size()}, {"offset", offset}};
-  Json chosen = Json::array();
-  std::size_t i = offset;
-  for (std::size_t used = 0; i < rows.size(); ++i) {
-    used += text(rows[i]).size() + 1;
-    if (used > bytes && i > offset) break;
-    chosen.push_back(rows[i]);
-  }
-  if (i < rows.size()) result["next"] = i;
-  result["rows"] = std::move(chosen);
-  return result;
+TablePages::TablePages(const Json& rows) : begin_{0} {
+  for (const Json& row : rows) begin_.push_back((text_ += text(row) + ',').size());
+}
+
+std::string TablePages::page(std::size_t offset, std::size_t bytes) const {
+  const std::size_t total = begin_.size() - 1, first = std::min(offset, total);
+  const auto past = std::upper_bound(begin_.begin() + static_cast<std::ptrdiff_t>(first), begin_.end(),
+                                     begin_[first] + bytes);
+  auto next = static_cast<std::size_t>(past - begin_.begin()) - 1;
+  if (next == first && first < total) ++next;
+  std::string result = fmt::format(R"({{"total":{},"offset":{})", total, offset);
+  if (next < total) result += fmt::format(R"(,"next":{})", next);
+  result.append(R"(,"rows":[)").append(text_, begin_[first], begin_[next] - begin_[first]);
+  if (next > first) result.pop_back();  // its comma
+  return result + "]}";
 }
 
 TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables)
@@ -115,10 +133,10 @@ void TelemetryServer::let_in() {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return;
   }
-  if (!is_of(s, user_) || !tell(s, {{"version", std::string("surety ") + kVersion},
-                                    {"pid", ::getpid()},
-                                    {"max_output_len", 16384},
-                                    {"network_namespace", namespace_}}))
+  if (!is_of(s, user_) || !tell(s, text({{"version", std::string("surety ") + kVersion},
+                                         {"pid", ::getpid()},
+                                         {"max_output_len", 16384},
+                                         {"network_namespace", namespace_}})))
     return;
   if (clients_.size() == kMaxClients)
     clients_.erase(std::ranges::min_element(clients_, {}, &Client::last_heard));
@@ -153,20 +171,19 @@ Json TelemetryServer::rows_of(std::string_view name) const {
   return own != tables_.end() ? own->second() : table(read_(), name);
 }
 
-Json TelemetryServer::answer(Client& client, std::string_view request) {
-  const std::size_t comma = request.find(',');
+std::string TelemetryServer::answer(Client& client, std::string_view request) {
+  const std::size_t comma = std::min(request.find(','), request.size());
   const std::string command(request.substr(0, comma));
-  if (command == "/") return {{command, commands()}};
-  const auto offset = comma == request.npos ? 0 : offset_of(request.substr(comma + 1));
+  if (command == "/") return reply(command, text(commands()));
+  const bool bare = comma == request.size();
+  const auto want = bare ? Wanted{} : wanted(request.substr(comma + 1));
   const std::string_view name = std::string_view(command).substr(std::min(command.size(), kRoot.size()));
-  if (!command.starts_with(kRoot) || !has(name) || !offset) return {{command, nullptr}};
-  if (*offset == 0 || client.command != command) {
-    client.command.clear();
-    client.rows = rows_of(name);
-    if (client.rows.is_null()) return {{command, nullptr}};
+  if (!command.starts_with(kRoot) || !has(name) || !want) return reply(command, "null");
+  if (want->offset == 0 || client.command != command) {
+    client.pages = TablePages(rows_of(name));
     client.command = command;
   }
-  return {{command, page(client.rows, *offset)}};
+  return reply(command, client.pages.page(want->offset, std::min(want->bytes, kMostPageBytes)));
 }
 
 }  // namespace surety

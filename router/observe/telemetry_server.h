@@ -6,7 +6,9 @@
 //
 // "/surety/drops" or "/surety/drops,0" takes a new reading, and comes in pages:
 //   {"/surety/drops": {"total": 70, "offset": 0, "next": 40, "rows": [{...}, ...]}}
-// `next` is there while rows are left; "/surety/drops,40" goes on with the same reading.
+// `next` is there while rows are left; "/surety/drops,40" goes on with the same reading. Who has room for
+// larger answers than those that are greeted with says so, in bytes: "/surety/drops,40,131072" (at most
+// kMostPageBytes).
 //
 // DPDK's own telemetry is off, since its commands end the process (`/eal/memzone_info,99999` in 22.11).
 #pragma once
@@ -27,10 +29,21 @@
 
 namespace surety {
 
-// The page that starts at row `offset`: rows of `bytes` in all, at least one if there is one; an empty page
-// beyond the end.
-inline constexpr std::size_t kPageBytes = 14'000;
-Json page(const Json& rows, std::size_t offset, std::size_t bytes = kPageBytes);
+inline constexpr std::size_t kPageBytes = 14'000;         // who says nothing reads 16 kB at once
+inline constexpr std::size_t kMostPageBytes = 128 << 10;  // a message has to fit into the socket's buffer
+
+// The rows of a table as text, each one made once, however many pages they are read in.
+class TablePages {
+ public:
+  explicit TablePages(const Json& rows = Json::array());
+  // JSON: the page that starts at row `offset`: rows of `bytes` in all, at least one if there is one; an
+  // empty page beyond the end.
+  std::string page(std::size_t offset, std::size_t bytes) const;
+
+ private:
+  std::string text_;                // one row after the other, with commas
+  std::vector<std::size_t> begin_;  // of each row, and the end
+};
 
 class TelemetryServer {
  public:
@@ -52,12 +65,12 @@ class TelemetryServer {
     Fd socket;
     std::uint64_t last_heard = 0;  // in wake-ups of the server
     std::string command = {};      // of the table that it reads, and ...
-    Json rows = {};                // ... the table
+    TablePages pages{};            // ... the table
   };
   void serve();
   void let_in();
   bool converse(Client& client);
-  Json answer(Client& client, std::string_view request);
+  std::string answer(Client& client, std::string_view request);
   Json commands() const;
   bool has(std::string_view table) const;
   Json rows_of(std::string_view table) const;

@@ -3,7 +3,6 @@
 
 #include <microhttpd.h>
 #include <netinet/in.h>
-#include <prometheus/text_serializer.h>
 #include <sodium.h>
 #include <sys/socket.h>
 
@@ -76,7 +75,7 @@ struct Scrapes {
 
   std::string text() {
     const std::lock_guard lock(one_at_a_time);
-    return prometheus::TextSerializer().Serialize(collect());
+    return metrics::text_of(collect());
   }
 };
 

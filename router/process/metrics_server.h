@@ -8,20 +8,18 @@
 // does not know it learns nothing but that.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "router/process/metric_family.h"
 #include "router/process/metrics_access.h"
 
 namespace surety {
 
 class MetricsServer {
  public:
-  using Collect = std::function<std::vector<prometheus::MetricFamily>()>;
+  using Collect = std::function<metrics::Families()>;
   static constexpr std::size_t kConnections = 64;
 
   // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one

@@ -42,6 +42,18 @@ bool bring_up(const std::string& interface) {
   return ask(interface, SIOCSIFFLAGS, request);
 }
 
+std::optional<std::uint32_t> speed_of(const std::string& interface) {
+  ethtool_cmd settings{};
+  settings.cmd = ETHTOOL_GSET;  // newer calls tell more of link modes, and no more of the speed
+  ifreq request{};
+  request.ifr_data = reinterpret_cast<char*>(&settings);
+  if (!ask(interface, SIOCETHTOOL, request)) return std::nullopt;
+  const std::uint32_t speed = ethtool_cmd_speed(&settings);
+  return speed != 0 && speed != static_cast<std::uint32_t>(SPEED_UNKNOWN) && speed != UINT16_MAX
+             ? std::optional(speed)
+             : std::nullopt;
+}
+
 Channels channels_of(const std::string& interface) {
   ethtool_channels channels{};
   channels.cmd = ETHTOOL_GCHANNELS;

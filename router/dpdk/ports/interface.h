@@ -2,12 +2,17 @@
 // What the kernel says of one of its interfaces.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace surety {
 
 // Is it up, with a carrier? DPDK's drivers for kernel devices report a link that is always up.
 bool interface_up(const std::string& interface);
+
+// Of its link, in Mbit/s, where its driver knows one.
+std::optional<std::uint32_t> speed_of(const std::string& interface);
 
 // Queues it receives in now (ethtool -l); one where its driver knows nothing of the kind.
 struct Channels {

@@ -288,6 +288,20 @@ bool DpdkPort::link_up() const {
   return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
+std::optional<Rate> DpdkPort::speed() const {
+  constexpr std::uint64_t kMega = 1'000'000;
+  if (memif_) return std::nullopt;
+  if (!interface_.empty()) {
+    const auto speed = speed_of(interface_);
+    return speed ? std::optional(Rate::bits_per_second(*speed * kMega)) : std::nullopt;
+  }
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(id_, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_NONE ||
+      link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+    return std::nullopt;
+  return Rate::bits_per_second(link.link_speed * kMega);
+}
+
 std::uint64_t DpdkPort::rx_missed() const {
   if (memif_) return memif_->missed();
   rte_eth_stats stats{};

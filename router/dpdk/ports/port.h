@@ -62,7 +62,8 @@ class DpdkPort {
   std::uint16_t rx_queues() const { return rx_queues_; }
   const MacAddress& mac() const { return mac_; }
   bool link_up() const;
-  std::uint64_t rx_missed() const;  // lost before the router saw them
+  std::optional<Rate> speed() const;  // of the link, where the device knows
+  std::uint64_t rx_missed() const;    // lost before the router saw them
 
   // Each queue has one thread, and so has transmit().
   std::size_t receive(std::uint16_t queue, std::span<rte_mbuf*> room) {

@@ -10,10 +10,11 @@
 namespace surety {
 
 ReadingServer::ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress,
-                             SignallingCopy copy, TreeCopy tree, Fill fill)
+                             SignallingCopy copy, TreeCopy tree, Fill fill, FillSome fill_some)
     : ingress_(ingress),
       snapshot_(&snapshot),
       fill_(std::move(fill)),
+      fill_some_(std::move(fill_some)),
       signalling_(std::move(copy)),
       tree_(tree),
       reading_(std::move(blank)) {}
@@ -26,10 +27,11 @@ void ReadingServer::start() {
 void ReadingServer::begin() {
   signalling_.start();
   tree_.start(reading_);
+  rows_ = 0;
 }
 
 bool ReadingServer::step(Time now) {
-  return signalling_.step(now) && tree_.step(reading_, *snapshot_);
+  return signalling_.step(now) && tree_.step(reading_, *snapshot_) && fill_some_(reading_, *snapshot_, rows_);
 }
 
 void ReadingServer::answer(Time now) {
@@ -72,6 +74,7 @@ void ReadingServer::adopt(Reading& blank, std::vector<SignallingNumbers::Queue>&
   signalling_.adopt(queues);
   snapshot_ = &snapshot;
   tree_.start(reading_);  // whoever copies begins again
+  rows_ = 0;
 }
 
 }  // namespace surety

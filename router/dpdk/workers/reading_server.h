@@ -2,9 +2,9 @@
 // Hands out the numbers of a worker to other threads: who asks waits; the worker answers between two turns,
 // and is not kept from them for longer than a step of the copying takes (signalling_copy.h).
 //
-// A reading is of one moment, where the law of counters.h holds, but for the rows of the
-// congestion signalling, which are of the last turns. The worker formats and allocates nothing:
-// names are given by who asks.
+// A reading is of one moment, where the law of counters.h holds, but for the rows of which there may be
+// thousands (services, filters, aggregates, domains, the congestion signalling), which are of the last turns.
+// The worker formats and allocates nothing: names are given by who asks.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,12 @@ class ReadingServer {
  public:
   // Writes the numbers of the moment, but for the signalling's, into a reading of the snapshot.
   using Fill = std::function<void(Reading&, const Snapshot&)>;
+  // Writes some of the rows of which there may be many, from `done` on; true: all are written.
+  using FillSome = std::function<bool(Reading&, const Snapshot&, std::size_t& done)>;
   // `blank`: blank_reading(); `ingress`: whose signalling it is, and knows its names.
   // `copy` and `tree`: what is copied in steps before that.
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
-                TreeCopy tree, Fill fill);
+                TreeCopy tree, Fill fill, FillSome fill_some);
 
   // From any thread. Empty when there is no answer within a second. Of a worker that does not
   // run, who asks copies himself.
@@ -58,9 +60,11 @@ class ReadingServer {
   const Ingress& ingress_;
   const Snapshot* snapshot_;
   Fill fill_;
+  FillSome fill_some_;
   SignallingCopy signalling_;
   TreeCopy tree_;
   Reading reading_;
+  std::size_t rows_ = 0;           // so many of fill_some_ are written
   std::uint64_t copying_for_ = 0;  // the question
   std::mutex mutex_;               // of those who ask
   std::atomic<std::uint64_t> asked_{0}, answered_{0};

@@ -50,7 +50,7 @@ class Transmitter {
   Update prepare(const Snapshot& snapshot, const WorkPlan& plan, Time now) const;
   void adopt(Update& update, const Snapshot& snapshot, Time now);
 
-  // The rows of these ports but for their counters; allocates nothing.
+  // The rows of these ports and their queues, but for their counters; allocates nothing.
   void fill(Reading& r, const Snapshot& snapshot) const;
   // Frees all packets; for the end.
   void discard(Time now);

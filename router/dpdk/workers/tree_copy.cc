@@ -7,8 +7,7 @@
 
 namespace surety {
 
-QueueReading tree_row(const Hierarchy& h, InterfaceIndex interface, std::size_t class_index,
-                      QueueReading row) {
+void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
   const PooledQueue& q = h.queue(interface, class_index);
   for (const Precedence p : {Precedence::in, Precedence::out}) {
     row.counters[index(p)] = q.counters(p);
@@ -20,7 +19,6 @@ QueueReading tree_row(const Hierarchy& h, InterfaceIndex interface, std::size_t 
   row.average_in = known ? q.rio().in.value : 0;
   row.average_total = known ? q.rio().total.value : 0;
   row.congested = known && h.congested(interface, class_index);
-  return row;
 }
 
 void name_members(Reading& r, const Snapshot& snapshot) {
@@ -31,7 +29,9 @@ void name_members(Reading& r, const Snapshot& snapshot) {
     q.port = snapshot.config.ports[record.port].name;
     q.interface = interfaces.name(q.index);
     q.of = interfaces.name(record.link);
-    q.name = tree.set(q.index).classes[q.members].scheduling.name;
+    const ClassParams& params = tree.set(q.index).classes[q.members].scheduling;
+    q.name = params.name;
+    q.limit = params.queue.limit;
     q.members = 0;
     q.has_sojourn = false;
   }
@@ -76,14 +76,15 @@ void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& nod
   QueueReading* const rows = r.interface_queues.data() + row_;
   for (std::size_t c = 0; c < node.classes.size(); ++c) {
     if (node.count == 1) {
-      rows[c] = tree_row(h, i, c, std::move(rows[c]));
+      fill_tree_row(rows[c], h, i, c);
       continue;
     }
+    rows[c].has_rio |= h.params(i).of(c).rio.has_value();
+    const PooledQueue& queue = h.queue(i, c);
+    if (queue.counters(Precedence::in).arrivals + queue.counters(Precedence::out).arrivals == 0) continue;
     const bool room = r.used_members < r.member_queues.size();
     QueueReading& member = room ? r.member_queues[r.used_members] : scratch_;
-    member = tree_row(h, i, c, std::move(member));
-    rows[c].has_rio |= member.has_rio;
-    if (member.counters[0].arrivals + member.counters[1].arrivals == 0) continue;
+    fill_tree_row(member, h, i, c);
     add_numbers(rows[c], member);
     member.index = i;
     member.members = c;  // of which class: named by name_members()

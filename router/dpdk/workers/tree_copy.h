@@ -14,9 +14,8 @@
 
 namespace surety {
 
-// A row with the numbers of a queue; its names stay.
-QueueReading tree_row(const Hierarchy& h, InterfaceIndex interface, std::size_t class_index,
-                      QueueReading row);
+// The numbers of a queue; the row's names stay.
+void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index);
 // The names of the members' rows, for who reads them.
 void name_members(Reading& r, const Snapshot& snapshot);
 

@@ -64,9 +64,16 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
                              service_counters_, disposal_, meter_, e.signal_keys, e.wall_clock, e.pool,
                              &interface_counters_, index},
           options.seed, start(options))),
-      readings_(blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
-                TreeCopy(transmitter_.egresses()),
-                [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); }),
+      readings_(
+          blank_reading(e.snapshot, options.core), e.snapshot, *ingress_, signalling_copy(e.snapshot),
+          TreeCopy(transmitter_.egresses()),
+          [this](Reading& r, const Snapshot& snapshot) { fill(r, snapshot); },
+          [this](Reading& r, const Snapshot& snapshot, std::size_t& done) {
+            return fill_some(
+                r,
+                {service_counters_, disposal_.losses(), ingress_->filter_counts(), transmitter_.egresses()},
+                snapshot, done);
+          }),
       idle_(IdleParams{}, receiver_.watch(sleeper_)),
       last_tsc_(rte_rdtsc()) {
   disposal_.adopt(kernel_peers(e.snapshot.config), e.snapshot.config.port_count());
@@ -272,14 +279,6 @@ void Worker::adopt_ports(WorkerUpdate& update) {
 
 void Worker::fill(Reading& r, const Snapshot& snapshot) const {
   for (std::size_t p = 0; p < port_counters_.size(); ++p) r.ports[p].counters = port_counters_[p];
-  for (std::size_t s = 0; s < service_counters_.size(); ++s) {
-    ServiceCounters& counters = r.services[s].counters = service_counters_[s];
-    const Loss loss = disposal_.losses().of_service(static_cast<std::uint16_t>(s));
-    counters.lost = loss.packets;
-    counters.lost_bytes = loss.bytes;
-  }
-  const auto filtered = ingress_->filter_counts();
-  for (std::size_t f = 0; f < filtered.size(); ++f) r.filters[f].packets = filtered[f];
   r.gone = gone_;
   transmitter_.fill(r, snapshot);
   r.flows = ingress_->flows().size();

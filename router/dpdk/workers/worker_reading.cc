@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/workers/worker_reading.h"
 
+#include <algorithm>
+
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/tree_copy.h"
 #include "router/observe/interface_rows.h"
@@ -25,6 +27,7 @@ void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c)
       q.name = cls.scheduling.name;
       q.interface = c.interfaces[n.definition].name;
       q.members = c.interfaces[n.definition].members();
+      q.limit = cls.scheduling.queue.limit;
       q.has_sojourn = false;
       r.interface_queues.push_back(std::move(q));
     }
@@ -52,6 +55,7 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
       QueueReading q;
       q.port = c.ports[p].name;
       q.name = cls.scheduling.name;
+      q.limit = cls.scheduling.queue.limit;
       q.has_sojourn = tree == nullptr;
       r.queues.push_back(std::move(q));
     }
@@ -114,15 +118,14 @@ void fill(AggregateReading& r, const Egress::Aggregate& a) {
   r.counters = a.counters;
 }
 
-void fill(std::span<QueueReading> rows, std::vector<AggregateReading>& aggregates, const Egress& e) {
+void fill(std::span<QueueReading> rows, const Egress& e) {
   if (e.plain() != nullptr) return fill(rows[0], *e.plain());
   if (const QueueTree* const tree = e.tree()) {
     for (std::size_t c = 0; c < rows.size(); ++c)
-      rows[c] = tree_row(tree->hierarchy(), tree->plan().port, c, std::move(rows[c]));
+      fill_tree_row(rows[c], tree->hierarchy(), tree->plan().port, c);
   } else {
     for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
   }
-  for (const auto& a : e.aggregates()) fill(aggregates[a.config_index], a);
 }
 
 }  // namespace
@@ -138,11 +141,34 @@ void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses
     const std::size_t classes = snapshot.queues[p].classes.size();
     const auto rows = rest.first(classes);
     rest = rest.subspan(classes);
-    if (egresses[p]) fill(rows, r.aggregates, *egresses[p]);
+    if (egresses[p]) fill(rows, *egresses[p]);
   }
-  for (std::size_t d = 0; d < snapshot.domains.size(); ++d)
-    if (const Egress* e = egresses[snapshot.domains[d].port].get())
+}
+
+bool fill_some(Reading& r, const ManyRows& rows, const Snapshot& snapshot, std::size_t& done) {
+  const std::size_t last = done + kRowsAtOnce;
+  std::size_t first = 0;  // of the table in hand
+  const auto table = [&](std::size_t count, auto fill_row) {
+    for (; done < std::min(last, first + count); ++done) fill_row(done - first);
+    first += count;
+  };
+  table(rows.services.size(), [&](std::size_t s) {
+    ServiceCounters& counters = r.services[s].counters = rows.services[s];
+    const Loss loss = rows.losses.of_service(static_cast<std::uint16_t>(s));
+    counters.lost = loss.packets;
+    counters.lost_bytes = loss.bytes;
+  });
+  table(rows.filters.size(), [&](std::size_t f) { r.filters[f].packets = rows.filters[f]; });
+  table(snapshot.domains.size(), [&](std::size_t d) {
+    if (const Egress* e = rows.egresses[snapshot.domains[d].port].get())
       r.domains[d].alpha = e->alpha(static_cast<std::uint16_t>(d)).value();
+  });
+  for (const auto& e : rows.egresses) {
+    const auto aggregates = e ? e->aggregates() : std::span<const Egress::Aggregate>();
+    table(aggregates.size(),
+          [&](std::size_t a) { fill(r.aggregates[aggregates[a].config_index], aggregates[a]); });
+  }
+  return done == first;
 }
 
 }  // namespace surety

@@ -14,8 +14,7 @@
 namespace surety {
 namespace {
 
-using prometheus::MetricType;
-using testing::Contains;
+using metrics::MetricType;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
@@ -47,13 +46,11 @@ Reading distinct_reading() {
 void expect_metric(const char* name, const char* help, std::uint64_t value) {
   if (*name == '\0') return;
   const bool counts = std::string_view(name).ends_with("_total");
-  for (const prometheus::MetricFamily& f : render(distinct_reading())) {
+  for (const metrics::MetricFamily& f : render(distinct_reading())) {
     if (f.name != name) continue;
     EXPECT_EQ(f.help, help) << name;
     EXPECT_EQ(f.type, counts ? MetricType::Counter : MetricType::Gauge) << name;
-    std::vector<double> values;
-    for (const auto& m : f.metric) values.push_back(counts ? m.counter.value : m.gauge.value);
-    EXPECT_THAT(values, Contains(static_cast<double>(value))) << name;
+    EXPECT_THAT(f.series, HasSubstr("} " + std::to_string(value) + '\n')) << name;
     return;
   }
   ADD_FAILURE() << name << " is not rendered";

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+#include <string>
+
 #include "tests/unit/router/observe/sample_reading.h"
 
 namespace surety::metrics {
@@ -18,13 +21,18 @@ Series series(const std::string& name, const Reading& reading) {
   Families families;
   congestion(families, reading);
   Series found;
-  for (const MetricFamily& f : families)
-    for (const ClientMetric& m : f.metric) {
-      if (f.name != name) continue;
+  for (const MetricFamily& f : families) {
+    if (f.name != name) continue;
+    std::istringstream lines(f.series);
+    for (std::string line; std::getline(lines, line);) {
       std::string labels;
-      for (const ClientMetric::Label& l : m.label) labels += (labels.empty() ? "" : " ") + l.value;
-      found.emplace_back(labels, f.type == MetricType::Counter ? m.counter.value : m.gauge.value);
+      bool quoted = false;
+      std::istringstream rest(line);
+      for (std::string part; std::getline(rest, part, '"'); quoted = !quoted)
+        if (quoted) labels += (labels.empty() ? "" : " ") + part;
+      found.emplace_back(labels, std::stod(line.substr(line.rfind(' '))));
     }
+  }
   return found;
 }
 

@@ -12,9 +12,10 @@
 namespace surety {
 namespace {
 
-using prometheus::MetricFamily;
-using prometheus::MetricType;
+using metrics::MetricFamily;
+using metrics::MetricType;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string family(const std::string& name, const Reading& reading = test::sample_reading()) {
   return metrics_text::family(render(reading), name);
@@ -31,12 +32,37 @@ TEST(Metrics, RouterWideNumbers) {
   EXPECT_THAT(family("surety_config_last_reload_successful"),
               HasSubstr("gauge\nsurety_config_last_reload_successful 1\n"));
   EXPECT_THAT(family("surety_config_reloads_total"), HasSubstr("counter\nsurety_config_reloads_total 2\n"));
+  EXPECT_THAT(family("surety_config_reload_failures_total"),
+              HasSubstr("counter\nsurety_config_reload_failures_total 1\n"));
+  EXPECT_THAT(family("surety_config_reload_seconds"),
+              HasSubstr("gauge\nsurety_config_reload_seconds 0.125\n"));
+  EXPECT_EQ(family("surety_config_reload_seconds", Reading{}), "(no such family)") << "there was none";
+  EXPECT_THAT(family("surety_config_last_reload_timestamp_seconds"),
+              HasSubstr("gauge\nsurety_config_last_reload_timestamp_seconds 1800000000.5\n"));
   EXPECT_THAT(family("surety_mempool_available"), HasSubstr("gauge\nsurety_mempool_available 16000\n"));
   EXPECT_THAT(family("surety_mempool_size"), HasSubstr("gauge\nsurety_mempool_size 16384\n"));
   EXPECT_THAT(family("surety_routes"), HasSubstr("gauge\nsurety_routes 5\n"));
   EXPECT_THAT(family("surety_routes_rejected"), HasSubstr("gauge\nsurety_routes_rejected 2\n"));
   EXPECT_THAT(family("surety_neighbors"), HasSubstr("gauge\nsurety_neighbors 3\n"));
   EXPECT_THAT(family("surety_flow_table_capacity"), HasSubstr("gauge\nsurety_flow_table_capacity 65536\n"));
+}
+
+TEST(Metrics, OfTheProcessByTheUsualNames) {
+  EXPECT_THAT(family("process_cpu_seconds_total"), HasSubstr("counter\nprocess_cpu_seconds_total 61.5\n"));
+  EXPECT_THAT(family("process_resident_memory_bytes"),
+              HasSubstr("gauge\nprocess_resident_memory_bytes 250000000\n"));
+  EXPECT_THAT(family("process_start_time_seconds"),
+              HasSubstr("gauge\nprocess_start_time_seconds 1799999000\n"));
+  EXPECT_THAT(family("process_open_fds"), HasSubstr("gauge\nprocess_open_fds 40\n"));
+  EXPECT_THAT(family("process_max_fds"), HasSubstr("gauge\nprocess_max_fds 1024\n"));
+}
+
+TEST(Metrics, SpeedAndShapeOfAPortAreThereWhereTheyAreKnown) {
+  const auto one = [](const std::string& name, const std::string& series) {
+    EXPECT_EQ(family(name), "# TYPE " + name + " gauge\n" + name + series + '\n');
+  };
+  one("surety_port_speed_bytes_per_second", "{port=\"lan0\"} 125000000");
+  one("surety_port_shape_bytes_per_second", "{port=\"wan0\"} 4250000");
 }
 
 TEST(Metrics, AFailedReloadShows) {
@@ -65,6 +91,7 @@ TEST(Metrics, PortsByName) {
   both("surety_port_held_packets", "gauge", "4", "0");
   both("surety_port_queued_packets", "gauge", "0", "10");
   both("surety_port_up", "gauge", "1", "0");
+  both("surety_port_link_changes_total", "counter", "3", "0");
 }
 
 TEST(Metrics, FiltersByEntry) {
@@ -160,6 +187,13 @@ TEST(Metrics, QueuesByPrecedence) {
   assured("surety_queue_ecn_marks_total", "counter", "0", "5");
 }
 
+TEST(Metrics, QueuesHaveALimit) {
+  EXPECT_EQ(family("surety_queue_limit_packets"),
+            "# TYPE surety_queue_limit_packets gauge\n"
+            "surety_queue_limit_packets{port=\"wan0\",queue=\"assured\"} 200\n"
+            "surety_queue_limit_packets{port=\"wan0\",queue=\"control\"} 64\n");
+}
+
 TEST(Metrics, AveragesExistWithRioOnly) {
   EXPECT_EQ(family("surety_queue_average_packets"),
             "# TYPE surety_queue_average_packets gauge\n"
@@ -171,24 +205,16 @@ TEST(Metrics, AveragesExistWithRioOnly) {
             "surety_queue_congested{port=\"wan0\",queue=\"control\"} 0\n");
 }
 
-TEST(Metrics, SojournIsACumulativeHistogramInSeconds) {
-  for (const MetricFamily& f : render(test::sample_reading())) {
-    if (f.name != "surety_queue_sojourn_seconds") continue;
-    EXPECT_EQ(f.type, MetricType::Histogram);
-    const auto& h = f.metric.at(0).histogram;
-    ASSERT_EQ(h.bucket.size(), SojournHistogram::kBuckets);
-    EXPECT_EQ(h.bucket[0].upper_bound, 1.024e-6);
-    EXPECT_EQ(h.bucket[0].cumulative_count, 1u);
-    EXPECT_EQ(h.bucket[2].cumulative_count, 1u);
-    EXPECT_EQ(h.bucket[3].upper_bound, 8.192e-6);
-    EXPECT_EQ(h.bucket[3].cumulative_count, 98u);
-    EXPECT_EQ(h.bucket[21].cumulative_count, 99u);
-    EXPECT_EQ(h.sample_count, 100u);
-    EXPECT_EQ(h.sample_sum, 3.0);
-  }
-  EXPECT_THAT(
-      family("surety_queue_sojourn_seconds"),
-      HasSubstr("surety_queue_sojourn_seconds_bucket{port=\"wan0\",queue=\"assured\",le=\"+Inf\"} 100\n"));
+TEST(Metrics, SojournIsACumulativeHistogramInRoundSeconds) {
+  const std::string lines = family("surety_queue_sojourn_seconds");
+  const std::string assured = "surety_queue_sojourn_seconds_bucket{port=\"wan0\",queue=\"assured\",le=\"";
+  EXPECT_THAT(lines,
+              StartsWith("# TYPE surety_queue_sojourn_seconds histogram\n" + assured + "1e-06\"} 1\n" +
+                         assured + "2.5e-06\"} 1\n" + assured + "5e-06\"} 1\n" + assured + "1e-05\"} 98\n"));
+  EXPECT_THAT(lines, HasSubstr(assured + "0.001\"} 98\n" + assured + "0.0025\"} 99\n"));
+  EXPECT_THAT(lines, HasSubstr(assured + "1\"} 99\n" + assured + "2.5\"} 99\n" + assured + "+Inf\"} 100\n" +
+                               "surety_queue_sojourn_seconds_sum{port=\"wan0\",queue=\"assured\"} 3\n"
+                               "surety_queue_sojourn_seconds_count{port=\"wan0\",queue=\"assured\"} 100\n"));
 }
 
 TEST(Metrics, Services) {
@@ -245,6 +271,9 @@ TEST(Metrics, CyclesOfWorkersAndStages) {
             "surety_worker_cycles_total{worker=\"1\",state=\"idle\"} 750\n"
             "surety_worker_cycles_total{worker=\"2\",state=\"busy\"} 0\n"
             "surety_worker_cycles_total{worker=\"2\",state=\"idle\"} 0\n");
+  EXPECT_EQ(family("surety_worker_busy_ratio"),
+            "# TYPE surety_worker_busy_ratio gauge\n"
+            "surety_worker_busy_ratio{worker=\"1\"} 0.25\n");
   EXPECT_EQ(family("surety_worker_flows"),
             "# TYPE surety_worker_flows gauge\n"
             "surety_worker_flows{worker=\"1\"} 9\n"
@@ -270,10 +299,10 @@ TEST(Metrics, NamesAndTypesFollowTheConventions) {
   std::vector<std::string> names;
   for (const MetricFamily& f : render(test::sample_reading())) {
     names.push_back(f.name);
-    EXPECT_TRUE(f.name.starts_with("surety_")) << f.name;
+    EXPECT_TRUE(f.name.starts_with("surety_") || f.name.starts_with("process_")) << f.name;
     EXPECT_EQ(f.name.ends_with("_total"), f.type == MetricType::Counter) << f.name;
     EXPECT_TRUE(f.help.ends_with('.')) << f.name;
-    EXPECT_FALSE(f.metric.empty()) << f.name;
+    EXPECT_FALSE(f.series.empty()) << f.name;
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
@@ -295,7 +324,7 @@ TEST(Metrics, ContractsAreNamedByCustomerServiceAndWhatTheyCover) {
 }
 
 TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
-  std::istringstream text(metrics_text::text(render(test::sample_reading())));
+  std::istringstream text(metrics::text_of(render(test::sample_reading())));
   std::vector<std::string> rendered;  // "name type help"
   for (std::string line, help; std::getline(text, line);) {
     const std::string rest = line.substr(std::min(line.size(), sizeof "# HELP"));
@@ -313,7 +342,7 @@ TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
 }
 
 TEST(Metrics, ARouterWithoutPortsHasNoEmptyFamilies) {
-  for (const MetricFamily& f : render(Reading{})) EXPECT_FALSE(f.metric.empty()) << f.name;
+  for (const MetricFamily& f : render(Reading{})) EXPECT_FALSE(f.series.empty()) << f.name;
   EXPECT_EQ(family("surety_drops_total", Reading{}), "(no such family)");
 }
 

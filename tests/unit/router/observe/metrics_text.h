@@ -3,33 +3,26 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
+
+#include "router/process/metric_family.h"
 
 namespace surety::metrics_text {
 
-using Families = std::vector<prometheus::MetricFamily>;
-
-inline std::string text(const Families& families) {
-  std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families);
-  return out.str();
-}
+using metrics::Families;
+using metrics::MetricFamily;
 
 // The lines of one family, HELP left out.
 inline std::string family(Families families, const std::string& name) {
-  for (prometheus::MetricFamily& f : families)
+  for (MetricFamily& f : families)
     if (f.name == name) {
-      const std::string all = text({std::move(f)});
+      const std::string all = metrics::text_of({std::move(f)});
       return all.substr(all.find("# TYPE"));
     }
   return "(no such family)";
@@ -40,7 +33,7 @@ inline void expect_promtool_finds_nothing(const Families& families) {
   if (std::system("command -v promtool >/dev/null") != 0)
     GTEST_SKIP() << "promtool (Debian package prometheus) is missing";
   const std::string path = testing::TempDir() + "surety_metrics_" + std::to_string(getpid());
-  std::ofstream(path) << text(families);
+  std::ofstream(path) << metrics::text_of(families);
   FILE* lint = popen(("promtool check metrics <" + path + " 2>&1").c_str(), "r");
   ASSERT_NE(lint, nullptr);
   std::string findings;

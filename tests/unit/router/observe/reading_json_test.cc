@@ -45,7 +45,8 @@ TEST(ReadingJson, Router) {
   EXPECT_EQ(sample("router"), Json::parse(R"([{
     "name": "edge1", "version": "0.1.0", "config_hash": "a1b2c3", "uptime_seconds": 3723.5, "flows": 13,
     "flow_capacity": 65536, "routes": 5, "routes_rejected": 2, "neighbors": 3, "mempool_available": 16000, "mempool_size": 16384,
-    "reloads": 2, "last_reload_successful": true, "signals_sent": 7}])"));
+    "reloads": 2, "reload_failures": 1, "last_reload_successful": true, "last_reload_timestamp_seconds": 1800000000.5,
+    "signals_sent": 7, "cpu_seconds": 61.5, "resident_bytes": 250000000, "open_fds": 40, "reload_seconds": 0.125}])"));
 }
 
 TEST(ReadingJson, PortsAddUpDropsAndPunts) {
@@ -57,7 +58,8 @@ TEST(ReadingJson, PortsAddUpDropsAndPunts) {
     "queued": 0, "handover": 0, "dropped": 4, "degraded": 5, "punted": 2, "owner_core": 1, "rx_cores": [1, 2],
     "spread": "queues",
     "punt_reasons": {"arp": 2, "local": 0, "multicast": 0, "neighbor_discovery": 0, "link_local": 0, "control": 0,
-                     "ttl": 0, "mtu": 0, "neighbor": 0}})"));
+                     "ttl": 0, "mtu": 0, "neighbor": 0},
+    "link_changes": 3, "speed_bytes_per_second": 125000000.0})"));
   EXPECT_EQ(ports[1]["up"], false);
   EXPECT_EQ(ports[1]["shape_bytes_per_second"], 4'250'000.0);
   EXPECT_EQ(ports[1]["queued"], 10);
@@ -77,17 +79,17 @@ TEST(ReadingJson, QueuesByPrecedence) {
   EXPECT_EQ(queues[0]["sojourn_counts"].size(), SojournHistogram::kBuckets + 1);
   queues[0].erase("sojourn_counts");
   EXPECT_EQ(queues[0], Json::parse(R"({
-    "port": "wan0", "name": "assured", "rio": true, "congested": true, "average_in": 4.25, "average_total": 10.5,
+    "port": "wan0", "name": "assured", "rio": true, "congested": true, "limit": 200, "average_in": 4.25, "average_total": 10.5,
     "in": {"depth": 5, "arrivals": 600, "departures": 595, "departed_bytes": 342720, "early_drops": 0,
            "forced_drops": 0, "overflow_drops": 0, "ecn_marks": 0},
     "out": {"depth": 4, "arrivals": 390, "departures": 383, "departed_bytes": 220608, "early_drops": 2,
             "forced_drops": 1, "overflow_drops": 0, "ecn_marks": 5},
-    "sojourn_p50_seconds": 8.192e-6, "sojourn_p99_seconds": 1.048576e-3})"));
+    "sojourn_p50_seconds": 1e-5, "sojourn_p99_seconds": 2.5e-3})"));
 }
 
 TEST(ReadingJson, AQueueWithoutRioHasNoAveragesAndWithoutSamplesNoQuantiles) {
-  EXPECT_THAT(keys(sample("queues")[1]),
-              testing::ElementsAre("port", "name", "rio", "congested", "in", "out", "sojourn_counts"));
+  EXPECT_THAT(keys(sample("queues")[1]), testing::ElementsAre("port", "name", "rio", "congested", "limit",
+                                                              "in", "out", "sojourn_counts"));
 }
 
 TEST(ReadingJson, ServicesHaveARespectRatioOnlyWithACommitment) {
@@ -160,7 +162,7 @@ TEST(ReadingJson, FlowsAggregatesDomainsWorkersStages) {
     "remarked": 11, "dropped": 2, "passed_in": 600, "passed_out": 390}])"));
   EXPECT_EQ(sample("domains"), Json::parse(R"([{"name": "wan0/assured", "alpha_ratio": 0.38}])"));
   EXPECT_EQ(sample("workers"), Json::parse(R"([
-    {"core": 1, "flows": 9, "busy_cycles": 250, "idle_cycles": 750, "turns": 40, "owns": "lan0", "reads": "lan0:0"},
+    {"core": 1, "flows": 9, "busy_cycles": 250, "idle_cycles": 750, "turns": 40, "busy_ratio": 0.25, "owns": "lan0", "reads": "lan0:0"},
     {"core": 2, "flows": 4, "busy_cycles": 0, "idle_cycles": 0, "turns": 0, "owns": "wan0",
      "reads": "lan0:1, wan0"}])"));
   EXPECT_EQ(sample("stages")[1], Json::parse(R"({"stage": "parse", "cycles": 13000, "packets": 1000})"));
@@ -212,16 +214,16 @@ TEST(SojournQuantile, IsTheUpperBoundOfTheBucket) {
   h.counts[0] = 50;
   h.counts[4] = 49;
   h.counts[5] = 1;
-  EXPECT_THAT(sojourn_quantile(h, 0.5), Optional(1.024e-6));
-  EXPECT_THAT(sojourn_quantile(h, 0.51), Optional(16 * 1.024e-6));
-  EXPECT_THAT(sojourn_quantile(h, 0.99), Optional(16 * 1.024e-6));
-  EXPECT_THAT(sojourn_quantile(h, 1), Optional(32 * 1.024e-6));
+  EXPECT_THAT(sojourn_quantile(h, 0.5), Optional(1e-6));
+  EXPECT_THAT(sojourn_quantile(h, 0.51), Optional(2.5e-5));
+  EXPECT_THAT(sojourn_quantile(h, 0.99), Optional(2.5e-5));
+  EXPECT_THAT(sojourn_quantile(h, 1), Optional(5e-5));
 }
 
 TEST(SojournQuantile, BeyondTheLastBoundIsTheLastBound) {
   SojournHistogram h;
   h.counts[SojournHistogram::kBuckets] = 1;
-  EXPECT_THAT(sojourn_quantile(h, 0.5), Optional(2097152 * 1.024e-6));
+  EXPECT_THAT(sojourn_quantile(h, 0.5), Optional(2.5));
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ inline std::vector<PortReading> sample_ports() {
   lan.counters.punted[static_cast<std::size_t>(PuntReason::arp)] = 2;
   lan.counters.degraded[static_cast<std::size_t>(DegradeReason::creation_limited)] = 5;
   lan.rx_missed = 7;
+  lan.speed_bytes_per_second = 125'000'000;
+  lan.link_changes = 3;
   lan.exceptions[static_cast<std::size_t>(ExceptionResult::to_twin)] = 2;
   lan.kernel = {{.frame_class = "arp", .result = "passed", .help = "ARP", .frames = 8},
                 {.frame_class = "arp", .result = "limited", .help = "ARP", .frames = 0}};
@@ -70,6 +72,7 @@ inline std::vector<QueueReading> sample_queues() {
                          .forced_drops = 1,
                          .overflow_drops = 0,
                          .ecn_marks = 5};
+  assured.limit = 200;
   assured.depth = {5, 4};
   assured.average_in = 4.25;
   assured.average_total = 10.5;
@@ -83,6 +86,7 @@ inline std::vector<QueueReading> sample_queues() {
   QueueReading control;
   control.port = "wan0";
   control.name = "control";
+  control.limit = 64;
   return {assured, control};
 }
 
@@ -188,7 +192,10 @@ inline Reading sample_reading() {
                   .idle_seconds = 0.0025}};
   r.flows = 13;
   r.flow_capacity = 65'536;
-  r.workers = {{.core = 1, .counters = {.busy_cycles = 250, .idle_cycles = 750, .turns = 40}, .flows = 9},
+  r.workers = {{.core = 1,
+                .counters = {.busy_cycles = 250, .idle_cycles = 750, .turns = 40},
+                .flows = 9,
+                .busy_ratio = 0.25},
                {.core = 2, .counters = {}, .flows = 4}};
   r.stages.cycles[static_cast<std::size_t>(Stage::parse)] = 13'000;
   r.stages.packets[static_cast<std::size_t>(Stage::parse)] = 1'000;

@@ -23,9 +23,9 @@ std::string sample(std::string_view what, bool all = false) {
 TEST(RenderTable, Router) {
   EXPECT_EQ(sample("router"),
             "ROUTER  VERSION  CONFIG     UPTIME  FLOWS     OF  ROUTES  REJECTED  NEIGHBORS  BUFFERS FREE     "
-            "OF  RELOADS  SIGNALS SENT\n"
+            "OF  RELOADS  REFUSED        CPU  MEMORY  SIGNALS SENT\n"
             "edge1   0.1.0    a1b2c3  1 h 2 min     13  65536       5         2          3         16000  "
-            "16384        2             7\n");
+            "16384        2        1  1 min 1 s  250 MB             7\n");
 }
 
 TEST(RenderTable, Ports) {
@@ -40,16 +40,16 @@ TEST(RenderTable, Ports) {
 
 TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
   EXPECT_EQ(sample("queues"),
-            "PORT  QUEUE    PRECEDENCE  DEPTH  AVERAGE  ARRIVALS  EARLY  FORCED  OVERFLOW  MARKED  CONGESTED "
-            " SOJOURN P50       P99\n"
-            "wan0  assured  in              5      4.2       600      0       0         0       0  yes       "
-            "    8.192 us  1.049 ms\n"
-            "wan0  assured  out             4     10.5       390      2       1         0       5  yes       "
-            "           -         -\n"
-            "wan0  control  in              0        -         0      0       0         0       0  -         "
-            "           -         -\n"
-            "wan0  control  out             0        -         0      0       0         0       0  -         "
-            "           -         -\n");
+            "PORT  QUEUE    PRECEDENCE  DEPTH  LIMIT  AVERAGE  ARRIVALS  EARLY  FORCED  OVERFLOW  MARKED  "
+            "CONGESTED  SOJOURN P50     P99\n"
+            "wan0  assured  in              5    200      4.2       600      0       0         0       0  "
+            "yes              10 us  2.5 ms\n"
+            "wan0  assured  out             4    200     10.5       390      2       1         0       5  "
+            "yes                  -       -\n"
+            "wan0  control  in              0     64        -         0      0       0         0       0  "
+            "-                    -       -\n"
+            "wan0  control  out             0     64        -         0      0       0         0       0  "
+            "-                    -       -\n");
 }
 
 TEST(RenderTable, Services) {

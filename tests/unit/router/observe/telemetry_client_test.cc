@@ -20,12 +20,12 @@ namespace {
 using namespace std::chrono_literals;
 using test::FakeRouter;
 
-// "/surety/drops,40" answered as telemetry_server.h says, with pages of `bytes`.
+// "/surety/drops,40,131072" answered as telemetry_server.h says, with pages of `bytes`.
 std::string answer(const std::string& request, const Reading& reading, std::size_t bytes) {
   const std::size_t comma = request.find(',');
   const std::string command = request.substr(0, comma);
   const Json rows = table(reading, command.substr(std::string("/surety/").size()));
-  return Json{{command, page(rows, std::stoul(request.substr(comma + 1)), bytes)}}.dump();
+  return "{\"" + command + "\":" + TablePages(rows).page(std::stoul(request.substr(comma + 1)), bytes) + '}';
 }
 
 FakeRouter::Answer honest(std::size_t bytes = kPageBytes, const std::string& name = "edge1") {

@@ -88,6 +88,22 @@ TEST_F(TelemetryServerTest, HandsOutALongTableFromOneReading) {
   EXPECT_EQ(readings, 2);
 }
 
+TEST_F(TelemetryServerTest, HandsOutAsMuchAtOnceAsWhoAsksHasRoomFor) {
+  Reading reading = test::sample_reading();
+  reading.services.resize(10'000, reading.services[0]);
+  const auto server = serve([&] { return reading; });
+  const Fd s = connect();
+  hear(s);
+  const auto rows = [&](const std::string& request) {
+    return Json::parse(ask(s, request))["/surety/services"]["rows"].size();
+  };
+  EXPECT_LT(ask(s, "/surety/services").size(), 16384u) << "as it greets";
+  const std::size_t few = rows("/surety/services,0"), many = rows("/surety/services,0,60000");
+  EXPECT_GT(many, 3 * few);
+  EXPECT_LT(many, 5 * few);
+  EXPECT_GT(ask("services").size(), 9'999u) << "pages of the largest size";
+}
+
 TEST_F(TelemetryServerTest, GreetsAndListsAsTheProtocolHasIt) {
   const auto server = serve();
   const Fd s = connect();
@@ -108,6 +124,9 @@ TEST_F(TelemetryServerTest, KnowsNoCommandsButItsOwn) {
   EXPECT_EQ(ask(s, "/surety/routers"), R"({"/surety/routers":null})");
   EXPECT_EQ(ask(s, "/surety/ports,x"), R"({"/surety/ports":null})");
   EXPECT_EQ(ask(s, "/surety/ports,-1"), R"({"/surety/ports":null})");
+  EXPECT_EQ(ask(s, "/surety/ports,"), R"({"/surety/ports":null})");
+  EXPECT_EQ(ask(s, "/surety/ports,0,"), R"({"/surety/ports":null})");
+  EXPECT_EQ(ask(s, "/surety/ports,0,9,9"), R"({"/surety/ports":null})");
   EXPECT_EQ(ask(s, "\xff\"\n"), "{\"\\ufffd\\\"\\n\":null}");
   EXPECT_EQ(ask(s, std::string(TelemetryServer::kMaxRequest, '/')).size(), TelemetryServer::kMaxRequest + 9);
   EXPECT_EQ(ask(s, std::string(TelemetryServer::kMaxRequest + 1, '/')), "") << "hangs up";
@@ -165,6 +184,10 @@ Json numbered(unsigned n) {
   Json rows = Json::array();
   for (unsigned i = 0; i < n; ++i) rows.push_back({{"n", i}});  // {"n":0}: 7 bytes, 8 with its comma
   return rows;
+}
+
+Json page(const Json& rows, std::size_t offset, std::size_t bytes = kPageBytes) {
+  return Json::parse(TablePages(rows).page(offset, bytes));
 }
 
 TEST(Page, HoldsAWholeSmallTable) {

@@ -25,6 +25,7 @@ struct ReadingServerTest : testing::Test {
   Sleeper sleeper;
   TscClock clock;
   std::uint64_t turns = 0;
+  std::size_t steps = 1;  // of the rows of which there are many
   std::thread::id filled_by;
   ReadingServer server{blank_reading(d.snapshot, 0),
                        d.snapshot,
@@ -34,6 +35,10 @@ struct ReadingServerTest : testing::Test {
                        [this](Reading& r, const Snapshot&) {
                          r.workers[0].counters.turns = turns;
                          filled_by = std::this_thread::get_id();
+                       },
+                       [this](Reading& r, const Snapshot&, std::size_t& done) {
+                         r.services[0].counters.flows = ++done;
+                         return done == steps;
                        }};
 };
 
@@ -69,6 +74,17 @@ TEST_F(ReadingServerTest, TheWorkerAnswersBetweenTwoTurns) {
   stop = true;
   worker.join();
   EXPECT_GE(read()->workers[0].counters.turns, last);
+}
+
+TEST_F(ReadingServerTest, ManyRowsTakeManyTurns) {
+  steps = 5;
+  server.start();
+  std::thread asks([&] { EXPECT_EQ(read()->services[0].counters.flows, 5u); });
+  while (!server.asked()) std::this_thread::yield();
+  int answers = 0;
+  for (; server.asked(); ++answers) server.answer(clock.now());
+  asks.join();
+  EXPECT_EQ(answers, 5);
 }
 
 TEST_F(ReadingServerTest, EachQuestionIsAnsweredOnce) {
@@ -115,7 +131,8 @@ TEST(ReadingServerReload, BeginsTheRowsOfInterfacesAgain) {
                        *d.ingress,
                        SignallingCopy({nullptr, nullptr, d.ingress->clocks(), d.ingress->signals()}, {}),
                        TreeCopy(d.egresses),
-                       [](Reading&, const Snapshot&) {}};
+                       [](Reading&, const Snapshot&) {},
+                       [](Reading&, const Snapshot&, std::size_t&) { return true; }};
   server.start();
   std::optional<Reading> read;
   std::thread asks([&] { read = server.read(sleeper, clock); });

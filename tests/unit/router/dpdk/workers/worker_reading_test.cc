@@ -46,6 +46,8 @@ class WorkerReading : public testing::Test {
     for (const std::size_t p : owned) egresses[p] = std::move(d.egresses[p]);
     Reading r = blank_reading(d.snapshot, core);
     fill_egresses(r, egresses, d.snapshot);
+    std::size_t done = 0;
+    EXPECT_TRUE(fill_some(r, {{}, losses, {}, egresses}, d.snapshot, done)) << "there are not many";
     for (const std::size_t p : owned) d.egresses[p] = std::move(egresses[p]);
     return r;
   }
@@ -54,6 +56,7 @@ class WorkerReading : public testing::Test {
   }
 
   DataPlane d{kRouter};
+  const Losses losses;
 };
 
 TEST_F(WorkerReading, ABlankOneHasAllNames) {
@@ -117,6 +120,31 @@ TEST_F(WorkerReading, WhatTwoWorkersFillIsTogetherWhatOneWouldFill) {
   }
   for (std::size_t i = 0; i < one.domains.size(); ++i)
     EXPECT_EQ(two.domains[i].alpha, one.domains[i].alpha) << one.domains[i].name;
+}
+
+TEST_F(WorkerReading, ManyRowsAreFilledSomeAtATime) {
+  Reading r = blank_reading(d.snapshot, 1);
+  std::vector<ServiceCounters> services(kRowsAtOnce + 3);
+  std::vector<std::uint64_t> filters(kRowsAtOnce);
+  services.front().flows = 1;
+  services.back().flows = 2;
+  filters.front() = 3;
+  filters.back() = 4;
+  r.services.resize(services.size());
+  r.filters.resize(filters.size());
+  std::size_t done = 0;
+  const auto fill = [&] { return fill_some(r, {services, losses, filters, d.egresses}, d.snapshot, done); };
+  EXPECT_FALSE(fill());
+  EXPECT_EQ(done, kRowsAtOnce);
+  EXPECT_EQ(r.services.front().counters.flows, 1u);
+  EXPECT_EQ(r.services.back().counters.flows, 0u);
+  EXPECT_FALSE(fill());
+  EXPECT_EQ(r.services.back().counters.flows, 2u);
+  EXPECT_EQ(r.filters.front().packets, 3u);
+  EXPECT_EQ(r.filters.back().packets, 0u);
+  EXPECT_TRUE(fill());
+  EXPECT_EQ(r.filters.back().packets, 4u);
+  EXPECT_EQ(r.aggregates.back().tpr_bytes_per_second, 500'000);
 }
 
 }  // namespace
