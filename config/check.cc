@@ -47,7 +47,8 @@ int check(const std::string& path, std::string& report) {
   for (const auto& d : result.diagnostics) report += d.format();
   const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();
   if (result.ok()) {
-    report += sold(*result.config);
+    const std::string customers = sold(*result.config), all = sold_in_all(*result.config);
+    report += customers + (customers.empty() || all.empty() ? "" : "\n") + all;
     report += fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
   } else {
     report += fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);

@@ -282,6 +282,10 @@ struct Config {
   Router router;
   std::vector<unsigned> workers;                                            // cores; empty: all but the first
   enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does
+  enum class Admission : std::uint8_t {
+    warn,
+    refuse
+  } admission = Admission::warn;  // where more is sold than there is
   std::vector<Port> ports;
   std::vector<Group> groups;
   std::vector<Interface> interfaces;

@@ -93,6 +93,12 @@ struct Draft {
   std::vector<AggregatePlaces> aggregate_places;
   SignallingPlaces signalling_places;
 
+  // More is sold than there is: what that is, `admission` says.
+  void oversold(Mark at, std::string message) {
+    config.admission == Config::Admission::refuse ? problems.error(at, std::move(message))
+                                                  : problems.warning(at, std::move(message));
+  }
+
   std::string file_name(const std::string& name) const;  // as seen from where the program runs
 };
 

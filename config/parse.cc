@@ -36,6 +36,9 @@ void read_sections(MapReader& map, Draft& draft) {
   draft.interfaces = Names(map.find("interfaces"));
   draft.queues = Names(map.find("queues"));
   draft.services = Names(map.find("services"));
+  using Admission = Config::Admission;
+  map.read_word("admission", draft.config.admission,
+                {{"warn", Admission::warn}, {"refuse", Admission::refuse}});
   struct Section {
     std::string_view key;
     void (*read)(const Node&, Draft&);

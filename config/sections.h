@@ -82,7 +82,7 @@ void warn_about_filters(Draft& draft);
 void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);
-void warn_about_committed_rates(Draft& draft);
+void check_admission(Draft& draft);
 void warn_about_shares(Draft& draft);
 void warn_about_unused(Draft& draft);
 void validate(Draft& draft);

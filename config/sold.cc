@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
@@ -184,24 +185,29 @@ std::string name_of(const Interface& i) {
   return fmt::format("{}.{}-{} (each of {})", i.name, i.first_inner, i.last_inner, i.count());
 }
 
-using Row = std::array<std::string, 6>;
-
-std::string table(const std::vector<Row>& rows) {
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+template <std::size_t n>
+std::string table(const std::vector<std::array<std::string, n>>& rows) {
+  std::array<std::size_t, n> widths{};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < n; ++i) widths[i] = std::max(widths[i], row[i].size());
   std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);
-    text += row.back() + "\n";
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < n; ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   return text;
+}
+
+std::string name_of(const Sale& s) {
+  if (s.of == Sale::Of::queue) return fmt::format("queue {} of port {}", s.queue, s.port);
+  return s.of == Sale::Of::group ? "group " + s.group : "port " + s.port;
 }
 
 }  // namespace
 
 std::string sold(const Config& config) {
-  std::vector<Row> rows{{"customer", "interface", "up", "down", "share", "queues"}};
+  std::vector<std::array<std::string, 6>> rows{{"customer", "interface", "up", "down", "share", "queues"}};
   const auto ways_out = uplinks(config);
   const RulesOf rules(config);
   const Weights weights(config);
@@ -209,6 +215,16 @@ std::string sold(const Config& config) {
     if (i.trust != Port::Trust::customer) continue;
     rows.push_back({i.customer, name_of(i), upstream(i, rules, ways_out, config), downstream(i, config),
                     share(i, weights, config), classes(config.queues_of(i))});
+  }
+  return rows.size() > 1 ? table(rows) : "";
+}
+
+std::string sold_in_all(const Config& config) {
+  std::vector<std::array<std::string, 5>> rows{{"of", "direction", "sold", "there is", ""}};
+  for (const Sale& s : sales(config)) {
+    if (s.of == Sale::Of::interface) continue;
+    rows.push_back({name_of(s), s.way == Sale::Way::up ? "up" : "down", rate_text(s.sold),
+                    s.capacity ? rate_text(*s.capacity) : "-", s.oversold() ? "oversold" : ""});
   }
   return rows.size() > 1 ? table(rows) : "";
 }

@@ -13,5 +13,7 @@ namespace surety::config {
 
 // A table: a line for each interface of a customer, one for all of a template; empty where there is none.
 std::string sold(const Config& config);
+// Another one: of ports, groups and queues what is sold in all, and what there is (sales.h).
+std::string sold_in_all(const Config& config);
 
 }  // namespace surety::config

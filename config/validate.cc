@@ -42,7 +42,7 @@ void validate(Draft& draft) {
   warn_about_filters(draft);
   warn_about_routes(draft);
   warn_about_covered_rules(draft);
-  warn_about_committed_rates(draft);
+  check_admission(draft);
   warn_about_shares(draft);
   warn_about_services(draft);
   warn_about_unused(draft);

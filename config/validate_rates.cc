@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/promises.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
@@ -11,31 +12,6 @@ namespace surety::config {
 namespace {
 
 constexpr double kMostAutoMax = 10;  // as of any ratio in a file
-
-// Which ports have customers, or the core, behind them or behind an interface of theirs.
-std::vector<bool> towards(Port::Trust trust, const Config& c) {
-  std::vector<bool> ports;
-  for (const Port& p : c.ports) ports.push_back(p.trust == trust);
-  for (const Interface& i : c.interfaces)
-    if (i.trust == trust) ports[i.port] = true;
-  return ports;
-}
-
-// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of
-// IP packets of some size it is what remains beside what the wire adds to each.
-std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet = {}) {
-  const auto core = towards(Port::Trust::core, c);
-  std::optional<Rate> sum;
-  for (std::size_t i = 0; i < c.ports.size(); ++i) {
-    const Port& p = c.ports[i];
-    if (!core[i]) continue;
-    if (!p.shaper.rate) return {};
-    const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(1)).count());
-    const double part = packet ? static_cast<double>(length) / p.shaper.overhead.wire_bytes(length) : 1;
-    sum = sum.value_or(Rate{}) + part * *p.shaper.rate;
-  }
-  return sum;
-}
 
 std::uint16_t largest_customer_mtu(const Config& c) {
   std::uint16_t mtu = 0;
@@ -52,59 +28,8 @@ bool has_auto_max(const Service& service) {
   return csa && csa->alpha.auto_max;
 }
 
-// What rules promise, in bit/s: to those that get no more than that, and to those that may have more.
-struct Sold {
-  double policed = 0, open = 0;
-  double both() const { return policed + open; }
-  Rate all() const { return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(both(), 1e18))); }
-};
-
-// The sum of what rules promise. Interfaces of a group share one line: what is promised to them all counts as
-// at most what the group is shaped to, since no more than that comes of it.
-class Promises {
- public:
-  explicit Promises(const Config& c) : config_(c), groups_(c.groups.size()) {}
-
-  void add(const Rule& rule) {
-    const Service& service = config_.services[rule.service];
-    const double rate = rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
-    const auto group = rule.match.interface ? config_.interfaces[*rule.match.interface].group : std::nullopt;
-    Sold& part = group ? groups_[*group] : others_;
-    sum_ -= group ? at_most(*group) : 0;
-    (std::holds_alternative<Police>(service.conditioner) ? part.policed : part.open) += rate;
-    sum_ += group ? at_most(*group) : rate;
-  }
-  Rate so_far() const { return Sold{.open = sum_}.all(); }
-  Sold all() const {
-    Sold sum = others_;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      sum.policed += counted(g).policed;
-      sum.open += counted(g).open;
-    }
-    return sum;
-  }
-
- private:
-  double at_most(std::size_t group) const {
-    const auto& rate = config_.groups[group].shaper.rate;
-    const double all = groups_[group].both();
-    return rate ? std::min(all, static_cast<double>(rate->bits_per_second())) : all;
-  }
-  // Each contract of an overbooked group gets less in the same proportion.
-  Sold counted(std::size_t group) const {
-    const Sold& s = groups_[group];
-    const double part = s.both() > 0 ? at_most(group) / s.both() : 1;
-    return {s.policed * part, s.open * part};
-  }
-
-  const Config& config_;
-  Sold others_;
-  std::vector<Sold> groups_;
-  double sum_ = 0;
-};
-
 // None where a rule does not say how many contracts it sells, which is reported.
-std::optional<Sold> sold(Draft& draft) {
+std::optional<Promised> promised(Draft& draft) {
   Promises sum(draft.config);
   bool known = true;
   for (std::size_t i = 0; i < draft.config.rules.size(); ++i) {
@@ -123,12 +48,13 @@ std::optional<Sold> sold(Draft& draft) {
 }
 
 // What is left of `capacity` after what is policed, over what the others have bought, less one.
-double auto_max(Rate capacity, const Sold& sold) {
+double auto_max(Rate capacity, const Promised& sold) {
   const double left = static_cast<double>(capacity.bits_per_second()) - sold.policed;
   return sold.open > 0 ? left / sold.open - 1 : kMostAutoMax;
 }
 
-void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Sold& sold, Problems& problems) {
+void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Promised& sold,
+            Problems& problems) {
   if (!capacity) {
     problems.error(at, "`auto` needs to know the way out: give each port with `trust: core` its `shape`");
     return;
@@ -194,26 +120,10 @@ void validate_aggregates(Draft& draft) {
   }
 }
 
-void warn_about_committed_rates(Draft& draft) {
-  const auto limit = way_out(draft.config);
-  Promises promises(draft.config);
-  for (std::size_t i = 0; limit && i < draft.config.rules.size(); ++i) {
-    const auto& rule = draft.config.rules[i];
-    if (!rule.contracts) continue;
-    promises.add(rule);
-    if (promises.so_far() <= *limit) continue;
-    draft.problems.warning(
-        draft.rule_places[i],
-        fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
-                    rate_text(promises.so_far()), rate_text(*limit)));
-    break;
-  }
-}
-
 void settle_auto_max(Draft& draft) {
   auto& services = draft.config.services;
   if (std::ranges::none_of(services, has_auto_max)) return;
-  const auto all = sold(draft);
+  const auto all = promised(draft);
   for (std::size_t i = 0; all && i < services.size(); ++i) {
     if (!has_auto_max(services[i])) continue;
     const auto& place = *draft.service_places[i].auto_max;

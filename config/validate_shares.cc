@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies on ports and groups against what these have: shapers, and caps of strict classes.
+// What lies on ports and groups against what these have: each shaper, and caps of strict classes. What
+// shapers come to in all: validate_sold.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "config/sections.h"
 #include "config/text/quantity.h"
@@ -34,25 +34,17 @@ void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperP
 }
 
 // What a group or an interface is shaped to, against what it lies on.
-void warn_about_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
-                      const std::string& on, Mark at) {
+void check_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
+                 const std::string& on, Mark at) {
   if (!shaper.rate || !below.rate || *shaper.rate <= *below.rate) return;
-  draft.problems.warning(at, fmt::format("{} is more than the {} that {} is shaped to",
-                                         rate_text(*shaper.rate), rate_text(*below.rate), on));
+  draft.oversold(at, fmt::format("{} is more than the {} that {} is shaped to", rate_text(*shaper.rate),
+                                 rate_text(*below.rate), on));
 }
 
 void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::uint16_t mtu, Mark at) {
   if (!shaper.rate || *shaper.rate >= Rate::bytes_per_second(mtu)) return;
   draft.problems.warning(
       at, fmt::format("{} is less than one packet of {} B a second", rate_text(*shaper.rate), mtu));
-}
-
-// 1.01 for whatever is a little more than 1.
-std::string factor_text(Rate sold, Rate there) {
-  const double factor =
-      static_cast<double>(sold.bits_per_second()) / static_cast<double>(there.bits_per_second());
-  if (factor >= 100) return fmt::format("{:.0f}", factor);
-  return fmt::format("{:g}", std::ceil(factor * 100 - 1e-6) / 100);
 }
 
 const QueueClass* uncapped_class(const QueueSet& set) {
@@ -68,23 +60,19 @@ Rate strict_part(const QueueSet* set, const std::optional<Rate>& shape) {
   return std::min(strict_caps(*set), shape.value_or(kMaxRate));
 }
 
-// What lies on a group or a port: what it is shaped to, and what strict classes may take of it. What has no
-// limit of its own counts for nothing: it takes what is there.
+// What strict classes below a group or a port may take of it. What has no limit of its own counts for
+// nothing: it takes what is there.
 struct Load {
-  std::size_t children = 0, shapers = 0, strict_children = 0;
-  Rate shaped, strict;
-  void add(const std::optional<Rate>& shape, Rate strict_rate, std::size_t count = 1) {
+  std::size_t children = 0, strict_children = 0;
+  Rate strict;
+  void add(Rate strict_rate, std::size_t count = 1) {
     children += count;
-    shapers += shape ? count : 0;
     strict_children += strict_rate > Rate{} ? count : 0;
-    shaped = shaped + times(count, shape.value_or(Rate{}));
     strict = strict + times(count, strict_rate);
   }
   void add(const Load& unshaped) {
     children += unshaped.children;
-    shapers += unshaped.shapers;
     strict_children += unshaped.strict_children;
-    shaped = shaped + unshaped.shaped;
     strict = strict + unshaped.strict;
   }
 };
@@ -92,26 +80,18 @@ struct Load {
 // One child that has more than its parent alone has been told so by itself.
 void warn_about_load(Draft& draft, const Load& load, const std::optional<Rate>& there,
                      const std::string& parent, Mark at) {
-  if (!there) return;
-  if (load.shapers > 1 && load.shaped > *there)
-    draft.problems.warning(
-        at, fmt::format("sold {} times: shapers on {} let through {} in all, more than its {}",
-                        factor_text(load.shaped, *there), parent, rate_text(load.shaped), rate_text(*there)));
-  if (load.strict_children > 1 && load.strict > *there)
-    draft.problems.warning(
-        at, fmt::format("strict classes on {} may take {} in all, more than its {}: then they wait, "
-                        "and nothing else leaves",
-                        parent, rate_text(load.strict), rate_text(*there)));
+  if (!there || load.strict_children < 2 || load.strict <= *there) return;
+  draft.problems.warning(
+      at, fmt::format("strict classes on {} may take {} in all, more than its {}: then they wait, "
+                      "and nothing else leaves",
+                      parent, rate_text(load.strict), rate_text(*there)));
 }
 
 void warn_about_loads(Draft& draft) {
   const Config& c = draft.config;
   std::vector<Load> groups(c.groups.size()), ports(c.ports.size());
-  for (const Interface& i : c.interfaces) {
-    const QueueSet* set = c.queues_of(i);
-    Load& load = i.group ? groups[*i.group] : ports[i.port];
-    load.add(i.shaper.rate, strict_part(set, i.shaper.rate), i.count());
-  }
+  for (const Interface& i : c.interfaces)
+    (i.group ? groups[*i.group] : ports[i.port]).add(strict_part(c.queues_of(i), i.shaper.rate), i.count());
   for (std::size_t g = 0; g < c.groups.size(); ++g) {
     const auto& rate = c.groups[g].shaper.rate;
     const Load& load = groups[g];
@@ -121,7 +101,7 @@ void warn_about_loads(Draft& draft) {
     if (!rate) {
       port.add(load);
     } else if (load.children > 0) {
-      port.add(rate, std::min(load.strict, *rate));
+      port.add(std::min(load.strict, *rate));
     }
   }
   for (std::size_t p = 0; p < c.ports.size(); ++p)
@@ -169,7 +149,7 @@ void warn_about_groups(Draft& draft) {
     const Group& group = c.groups[g];
     const Port& port = c.ports[group.port];
     const Mark at = draft.group_places[g].shape;
-    warn_about_shape(draft, group.shaper, port.shaper, fmt::format("port `{}`", port.name), at);
+    check_shape(draft, group.shaper, port.shaper, fmt::format("port `{}`", port.name), at);
     warn_about_slow_shaper(draft, group.shaper, port.mtu, at);
   }
 }
@@ -181,10 +161,10 @@ void warn_about_interface_shapers(Draft& draft) {
     const auto& places = draft.interface_places[i];
     const Group* group = x.group ? &c.groups[*x.group] : nullptr;
     if (group && group->shaper.rate) {
-      warn_about_shape(draft, x.shaper, group->shaper, fmt::format("group `{}`", group->name), places.shape);
+      check_shape(draft, x.shaper, group->shaper, fmt::format("group `{}`", group->name), places.shape);
     } else {
       const Port& port = c.ports[x.port];
-      warn_about_shape(draft, x.shaper, port.shaper, fmt::format("port `{}`", port.name), places.shape);
+      check_shape(draft, x.shaper, port.shaper, fmt::format("port `{}`", port.name), places.shape);
     }
     warn_about_slow_shaper(draft, x.shaper, x.mtu, places.shape);
     warn_about_strict_classes(draft, "interface", x.shaper, x.queues, places.name);

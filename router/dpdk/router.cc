@@ -81,6 +81,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       process_(unix_seconds()),
       reloaded_(unix_seconds()) {
   shown_interfaces_ = snapshot_->interfaces;
+  sold_ = std::make_shared<std::vector<config::Sale>>(config::sales(snapshot_->config));
   load_keys(written_);
   open_ports();
   make_workers();
@@ -311,6 +312,7 @@ Reading Router::read() {
   std::vector<const InterfaceCounters*> counters;
   for (const auto& w : workers_) counters.push_back(&w->interfaces());
   r.interfaces = interface_rows(*shown_interfaces_, counters);
+  r.sold = sold_;
   r.version = kVersion;
   r.config_hash = config_hash_;
   r.reloads = reloads_;

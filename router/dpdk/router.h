@@ -137,6 +137,7 @@ class Router {
   Minute minute_ = 0;                  // since when the book counts
   std::string report_trouble_;
   std::shared_ptr<const Interfaces> shown_interfaces_;
+  std::shared_ptr<const std::vector<config::Sale>> sold_;
   std::vector<FlowReading> top_flows_;
   ControlReading control_reading_;
   BusyRatios busy_;

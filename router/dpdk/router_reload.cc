@@ -204,6 +204,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   snapshot_ = std::move(next);
   updates_ = std::move(updates);
   forget_counts();
+  auto sold = std::make_shared<std::vector<config::Sale>>(config::sales(snapshot_->config));
   for (auto& t : top_) t.follow(*snapshot_, snapshot_->config.metrics.top_flows);
   contracts_->follow(*snapshot_);
   for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->update(*updates_[i]);
@@ -215,6 +216,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
     rates_.set_committed(committed(*snapshot_));
     book_.keep(snapshot_->config.metrics.contracts);
     shown_interfaces_ = snapshot_->interfaces;
+    sold_ = std::move(sold);
   }
   if (!updated())
     return spdlog::warn("a worker does not answer; it goes by the new configuration when it does");

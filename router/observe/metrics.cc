@@ -245,6 +245,29 @@ void services(Families& out, const Reading& r) {
   counters(order.rest());
 }
 
+void sold(Families& out, const Reading& r) {
+  if (!r.sold) return;
+  using S = const config::Sale&;
+  const auto family = [&](const char* name_of_family, const char* help, auto value) {
+    each(
+        out, MetricType::Gauge, name_of_family, help, *r.sold,
+        [](S s) {
+          return Labels{{"port", s.port},
+                        {"group", s.group},
+                        {"interface", s.interface},
+                        {"queue", s.queue},
+                        {"direction", s.way == config::Sale::Way::up ? "up" : "down"}};
+        },
+        value);
+  };
+  family("surety_sold_bytes_per_second",
+         "Rate sold: up, what contracts commit; down, what shapers let through. Of a template's interfaces, "
+         "of each.",
+         [](S s) { return s.sold.bytes_per_second(); });
+  family("surety_capacity_bytes_per_second", "Rate that there is for what is sold, where it is known.",
+         [](S s) { return s.capacity ? std::optional(s.capacity->bytes_per_second()) : std::nullopt; });
+}
+
 void filters(Families& out, const Reading& r) {
   each(
       out, MetricType::Counter, "surety_filter_packets_total",
@@ -358,6 +381,7 @@ Families render(const Reading& reading) {
   queues(out, reading);
   services(out, reading);
   metrics::contracts(out, reading);
+  sold(out, reading);
   filters(out, reading);
   metrics::congestion(out, reading);
   workers(out, reading);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aqm/active_queue.h"
+#include "config/sales.h"
 #include "router/contracts/losses.h"
 #include "router/counters.h"
 #include "router/exception_counters.h"
@@ -199,6 +200,7 @@ struct Reading {
   std::uint64_t routes = 0, neighbors = 0;
   std::uint64_t routes_rejected = 0;  // wanted, but the FIB has no room for them
   std::uint64_t mempool_available = 0, mempool_size = 0;
+  std::shared_ptr<const std::vector<config::Sale>> sold;  // by the configuration in force; null: not known
   std::uint64_t reloads = 0, reload_failures = 0;
   bool last_reload_successful = true;
   std::optional<double> reload_seconds;  // that the last one took, whether taken over or not

@@ -236,6 +236,19 @@ Json filter_row(const FilterReading& f) {
   return {{"filter", f.filter}, {"entry", f.entry}, {"action", f.action()}, {"packets", f.packets}};
 }
 
+Json sold_row(const config::Sale& s) {
+  Json row = {{"port", s.port},
+              {"group", s.group},
+              {"interface", s.interface},
+              {"queue", s.queue},
+              {"direction", s.way == config::Sale::Way::up ? "up" : "down"},
+              {"sold_bytes_per_second", s.sold.bytes_per_second()},
+              {"oversold", s.oversold()}};
+  if (s.capacity) row["capacity_bytes_per_second"] = s.capacity->bytes_per_second();
+  if (s.members > 0) row["members"] = s.members;
+  return row;
+}
+
 Json domain_row(const DomainReading& d) {
   return {{"name", d.name}, {"alpha_ratio", d.alpha}};
 }
@@ -348,6 +361,7 @@ Json table(const Reading& r, std::string_view name) {
   if (name == "signalling") return signalling_rows(r.signalling);
   if (name == "workers") return worker_rows(r);
   if (name == "stages") return stage_rows(r.stages);
+  if (name == "sold") return r.sold ? rows_of(*r.sold, sold_row) : Json::array();
   return nullptr;
 }
 

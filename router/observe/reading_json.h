@@ -20,9 +20,9 @@ namespace surety {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which columns are written
 
-inline constexpr std::array<std::string_view, 15> kTables{
+inline constexpr std::array<std::string_view, 16> kTables{
     "router", "ports",      "interfaces", "queues",  "services",   "contracts", "filters", "flows",
-    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",
+    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",  "sold",
 };
 
 // Those of no reading: who makes a TelemetryServer hands them to it.

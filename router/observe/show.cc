@@ -195,6 +195,20 @@ Columns columns_of(std::string_view what) {
   if (what == "aggregates") return aggregate_columns();
   if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
   if (what == "workers") return worker_columns();
+  if (what == "sold")
+    return {text("PORT", "port"),
+            text("GROUP", "group"),
+            text("INTERFACE", "interface"),
+            text("QUEUE", "queue"),
+            text("DIRECTION", "direction"),
+            number("SOLD", "sold_bytes_per_second", rate),
+            number("OF", "capacity_bytes_per_second", rate),
+            quotient("PART", percent,
+                     [](const Json& row) {
+                       return std::pair(real(row, "sold_bytes_per_second"),
+                                        real(row, "capacity_bytes_per_second"));
+                     }),
+            count("EACH OF", "members")};
   return {text("STAGE", "stage"), grows(count("CYCLES", "cycles")), grows(count("PACKETS", "packets")),
           quotient("CYCLES/PACKET", plain,
                    [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};

@@ -49,6 +49,22 @@ TEST_F(Check, SaysWhatIsSoldBeforeTheSum) {
                 path_ + ": ok: 1 port, 1 interface\n");
 }
 
+TEST_F(Check, SaysWhatIsSoldInAll) {
+  EXPECT_EQ(
+      check_text("version: 1\n"
+                 "ports: {a: {device: null}, up: {device: null, trust: core, shape: 1 Mbit/s, queues: q}}\n"
+                 "queues: {q: [{name: gold, dscp: {in: AF11, out: AF12}}]}\n"
+                 "services: {s: {conditioner: police, rate: 2 Mbit/s, bucket: 10 kB}}\n"
+                 "classify: [{match: {port: a}, service: s}]\n"),
+      0);
+  EXPECT_TRUE(
+      report_.ends_with("of       direction  sold      there is\n"
+                        "port a   up         2 Mbit/s  -\n"
+                        "port up  up         2 Mbit/s  1 Mbit/s  oversold\n" +
+                        path_ + ": ok: 2 ports, 1 queue set, 1 service, 1 rule, 1 warning\n"))
+      << report_;
+}
+
 TEST_F(Check, WarningsAreStillFine) {
   EXPECT_EQ(check_text("version: 1\nports: {a: {mtu: 1500}}\n"), 0);
   EXPECT_EQ(report_, path_ +

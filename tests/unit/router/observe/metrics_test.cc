@@ -247,6 +247,23 @@ TEST(Metrics, Services) {
               HasSubstr("{service=\"silver\",precedence=\"out\"} 172800\n"));
 }
 
+TEST(Metrics, WhatIsSoldAgainstWhatThereIs) {
+  EXPECT_EQ(
+      family("surety_sold_bytes_per_second"),
+      "# TYPE surety_sold_bytes_per_second gauge\n"
+      "surety_sold_bytes_per_second{port=\"wan0\",group=\"\",interface=\"\",queue=\"assured\",direction="
+      "\"up\"} "
+      "3750000\n"
+      "surety_sold_bytes_per_second{port=\"lan0\",group=\"street\",interface=\"homes\",queue=\"\",direction="
+      "\"down\"} 1000000\n");
+  EXPECT_EQ(
+      family("surety_capacity_bytes_per_second"),
+      "# TYPE surety_capacity_bytes_per_second gauge\n"
+      "surety_capacity_bytes_per_second{port=\"wan0\",group=\"\",interface=\"\",queue=\"assured\",direction="
+      "\"up\"} 3000000\n");
+  EXPECT_EQ(family("surety_sold_bytes_per_second", Reading{}), "(no such family)");
+}
+
 TEST(Metrics, RespectRatioExistsOnlyWithACommitment) {
   EXPECT_EQ(
       family("surety_service_respect_ratio"),

@@ -208,6 +208,15 @@ TEST(ReadingJson, SignallingHasARowForEveryResult) {
   EXPECT_EQ(rows[static_cast<std::size_t>(SignalResult::stale)]["signals"], 0);
 }
 
+TEST(ReadingJson, SoldInBothDirections) {
+  EXPECT_EQ(sample("sold"), Json::parse(R"([
+    {"port": "wan0", "group": "", "interface": "", "queue": "assured", "direction": "up", "sold_bytes_per_second": 3750000.0,
+     "oversold": true, "capacity_bytes_per_second": 3000000.0},
+    {"port": "lan0", "group": "street", "interface": "homes", "queue": "", "direction": "down",
+     "sold_bytes_per_second": 1000000.0, "oversold": false, "members": 4}])"));
+  EXPECT_EQ(table(Reading{}, "sold"), Json::array());
+}
+
 TEST(SojournQuantile, IsTheUpperBoundOfTheBucket) {
   SojournHistogram h;
   EXPECT_EQ(sojourn_quantile(h, 0.5), std::nullopt);

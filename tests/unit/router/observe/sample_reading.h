@@ -205,6 +205,23 @@ inline Reading sample_reading() {
   r.mempool_available = 16'000;
   r.mempool_size = 16'384;
   r.reloads = 2;
+  r.reload_failures = 1;
+  r.reload_seconds = 0.125;
+  r.last_reload_timestamp = 1'800'000'000.5;
+  r.process = {.start_time_seconds = 1'799'999'000,
+               .cpu_seconds = 61.5,
+               .resident_bytes = 250'000'000,
+               .open_fds = 40,
+               .max_fds = 1024};
+  using config::Sale;
+  Sale queue{.of = Sale::Of::queue, .port = "wan0", .queue = "assured"};
+  queue.sold = Rate::bits_per_second(30'000'000);
+  queue.capacity = Rate::bits_per_second(24'000'000);
+  Sale homes{
+      .of = Sale::Of::interface, .port = "lan0", .group = "street", .interface = "homes", .members = 4};
+  homes.way = Sale::Way::down;
+  homes.sold = Rate::bits_per_second(8'000'000);
+  r.sold = std::make_shared<std::vector<Sale>>(std::vector{queue, homes});
   r.signalling = sample_signalling();
   r.icmp_errors = {{.name = "time_exceeded", .help = "said so", .count = 4}};
   return r;

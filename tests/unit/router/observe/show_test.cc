@@ -29,13 +29,21 @@ TEST(RenderTable, Router) {
 }
 
 TEST(RenderTable, Ports) {
-  EXPECT_EQ(sample("ports"),
-            "PORT  DEVICE            STATE    RX   TX  FORWARDED  PUNTED  DROPPED  DEGRADED  MISSED  HELD  "
-            "QUEUED  RX BYTES  TX BYTES      SHAPE  OWNER  SPREAD  HANDOVER\n"
-            "lan0  af_xdp lan0       up     1000    0        984       2        4         5       7     4  "
-            "     0    590 kB       0 B          -      1  queues         0\n"
-            "wan0  pci 0000:03:00.0  down      0  978          0       0        2         0       0     0  "
-            "    10       0 B    577 kB  34 Mbit/s      2  one            2\n");
+  EXPECT_EQ(
+      sample("ports"),
+      "PORT  DEVICE            STATE  CHANGES    RX   TX  FORWARDED  PUNTED  DROPPED  DEGRADED  MISSED  "
+      "HELD  QUEUED  RX BYTES  TX BYTES     SPEED      SHAPE  OWNER  SPREAD  HANDOVER\n"
+      "lan0  af_xdp lan0       up           3  1000    0        984       2        4         5       7  "
+      "   4       0    590 kB       0 B  1 Gbit/s          -      1  queues         0\n"
+      "wan0  pci 0000:03:00.0  down         0     0  978          0       0        2         0       0  "
+      "   0      10       0 B    577 kB         -  34 Mbit/s      2  one            2\n");
+}
+
+TEST(RenderTable, SoldAgainstWhatThereIs) {
+  EXPECT_EQ(sample("sold"),
+            "PORT  GROUP   INTERFACE  QUEUE    DIRECTION       SOLD         OF     PART  EACH OF\n"
+            "wan0                     assured  up         30 Mbit/s  24 Mbit/s  125.0 %        -\n"
+            "lan0  street  homes               down        8 Mbit/s          -        -        4\n");
 }
 
 TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
@@ -177,7 +185,7 @@ TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(err_.str(),
             "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
             "services, contracts, filters, flows, drops, exceptions, aggregates, domains, signalling, "
-            "workers, stages, events, routes, neighbors\n");
+            "workers, stages, sold, events, routes, neighbors\n");
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/promises.h"
+
+#include <algorithm>
+
+namespace surety::config {
+
+Rate Promised::all() const {
+  return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(both(), 1e18)));
+}
+
+void Promises::add(const Rule& rule) {
+  const Service& service = config_.services[rule.service];
+  const double rate = rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
+  const auto group = rule.match.interface ? config_.interfaces[*rule.match.interface].group : std::nullopt;
+  Promised& part = group ? groups_[*group] : others_;
+  const double before = group ? at_most(*group, part) : part.both();
+  (std::holds_alternative<Police>(service.conditioner) ? part.policed : part.open) += rate;
+  sum_ += (group ? at_most(*group, part) : part.both()) - before;
+}
+
+// Each contract of an overbooked group gets less in the same proportion.
+Promised Promises::all() const {
+  Promised sum = others_;
+  for (const auto& [group, promised] : groups_) {
+    const double part = promised.both() > 0 ? at_most(group, promised) / promised.both() : 1;
+    sum.policed += promised.policed * part;
+    sum.open += promised.open * part;
+  }
+  return sum;
+}
+
+double Promises::at_most(std::size_t group, const Promised& of_it) const {
+  const auto& rate = config_.groups[group].shaper.rate;
+  return rate ? std::min(of_it.both(), static_cast<double>(rate->bits_per_second())) : of_it.both();
+}
+
+std::vector<bool> towards(Port::Trust trust, const Config& c) {
+  std::vector<bool> ports;
+  for (const Port& p : c.ports) ports.push_back(p.exists() && p.trust == trust);
+  for (const Interface& i : c.interfaces)
+    if (i.trust == trust) ports[i.port] = true;
+  return ports;
+}
+
+std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet) {
+  const auto core = towards(Port::Trust::core, c);
+  std::optional<Rate> sum;
+  for (std::size_t i = 0; i < c.ports.size(); ++i) {
+    const Port& p = c.ports[i];
+    if (!core[i]) continue;
+    if (!p.shaper.rate) return {};
+    const auto length = static_cast<std::uint32_t>(packet.value_or(Bytes(1)).count());
+    const double part = packet ? static_cast<double>(length) / p.shaper.overhead.wire_bytes(length) : 1;
+    sum = sum.value_or(Rate{}) + part * *p.shaper.rate;
+  }
+  return sum;
+}
+
+}  // namespace surety::config

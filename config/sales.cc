@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/sales.h"
+
+#include <algorithm>
+#include <array>
+
+#include "config/promises.h"
+
+namespace surety::config {
+namespace {
+
+using Of = Sale::Of;
+using Way = Sale::Way;
+
+struct Sum {
+  std::size_t sellers = 0;
+  double bits_per_second = 0;  // a million contracts of 1 Tbit/s, of each rule: more than a Rate counts
+  Rate rate() const {
+    return Rate::bits_per_second(static_cast<std::uint64_t>(std::min(bits_per_second, 1e18)));
+  }
+  void add(std::size_t n, Rate each) {
+    sellers += each > Rate{} ? n : 0;
+    bits_per_second += static_cast<double>(n) * static_cast<double>(each.bits_per_second());
+  }
+  void add(const Sum& other) {
+    sellers += other.sellers;
+    bits_per_second += other.bits_per_second;
+  }
+};
+
+// What a queue of a set has of a port's rate for sure: a strict one its cap; one with a weight its part of
+// what strict ones leave. A strict one without a cap takes what is sold of it.
+std::vector<Rate> guarantees(const QueueSet& set, Rate port, const std::vector<Rate>& sold) {
+  Rate strict;
+  std::uint64_t weights = 0;
+  for (std::size_t q = 0; q < set.classes.size(); ++q) {
+    const ClassParams& s = set.classes[q].scheduling;
+    if (s.strict) strict = strict + s.cap.value_or(sold[q]);
+    if (!s.strict) weights += s.weight;
+  }
+  const double left =
+      static_cast<double>(port.bits_per_second()) - static_cast<double>(strict.bits_per_second());
+  std::vector<Rate> rates;
+  for (const QueueClass& q : set.classes) {
+    const ClassParams& s = q.scheduling;
+    rates.push_back(s.strict ? std::min(s.cap.value_or(port), port)
+                             : (s.weight * std::max(left, 0.0) / static_cast<double>(weights)) *
+                                   Rate::bits_per_second(1));
+  }
+  return rates;
+}
+
+class Model {
+ public:
+  explicit Model(const Config& c)
+      : c_(c),
+        down_ports_(c.ports.size()),
+        up_ports_(c.ports.size()),
+        down_groups_(c.groups.size()),
+        up_groups_(c.groups.size()),
+        up_interfaces_(c.interfaces.size()) {
+    shapers();
+    contracts();
+  }
+
+  std::vector<Sale> take() {
+    for (std::size_t p = 0; p < c_.ports.size(); ++p) {
+      if (!c_.ports[p].exists()) continue;
+      add({.of = Of::port, .way = Way::down, .index = p}, down_ports_[p], c_.ports[p].shaper.rate);
+      if (!core_[p]) add({.of = Of::port, .way = Way::up, .index = p}, up_ports_[p], {});
+    }
+    uplinks();
+    for (std::size_t g = 0; g < c_.groups.size(); ++g) {
+      add({.of = Of::group, .way = Way::down, .index = g}, down_groups_[g], c_.groups[g].shaper.rate);
+      add({.of = Of::group, .way = Way::up, .index = g}, up_groups_[g], c_.groups[g].shaper.rate);
+    }
+    for (std::size_t i = 0; i < c_.interfaces.size(); ++i) {
+      const Interface& x = c_.interfaces[i];
+      add({.of = Of::interface, .way = Way::down, .index = i}, one(x.shaper.rate.value_or(Rate{})), below(x));
+      add({.of = Of::interface, .way = Way::up, .index = i}, each(up_interfaces_[i], x), {});
+    }
+    for (std::size_t p = 0; p < c_.ports.size(); ++p)
+      if (core_[p]) queues(p);
+    return std::move(sales_);
+  }
+
+ private:
+  // Down.
+  void shapers() {
+    for (const Interface& i : c_.interfaces)
+      (i.group ? down_groups_[*i.group] : down_ports_[i.port]).add(i.count(), i.shaper.rate.value_or(Rate{}));
+    std::vector<bool> used(c_.groups.size());
+    for (const Interface& i : c_.interfaces)
+      if (i.group) used[*i.group] = true;
+    for (std::size_t g = 0; g < c_.groups.size(); ++g) {
+      Sum& port = down_ports_[c_.groups[g].port];
+      const auto& rate = c_.groups[g].shaper.rate;
+      if (rate && used[g]) port.add(1, *rate);
+      if (!rate) port.add(down_groups_[g]);
+    }
+  }
+  // The narrowest of what an interface lies on.
+  std::optional<Rate> below(const Interface& i) const {
+    const auto& port = c_.ports[i.port].shaper.rate;
+    const std::optional<Rate> group = i.group ? c_.groups[*i.group].shaper.rate : std::nullopt;
+    return group && port ? std::min(*group, *port) : group ? group : port;
+  }
+
+  // Up.
+  void contracts() {
+    for (const Rule& r : c_.rules) {
+      Sum sum;
+      sum.add(r.contracts.value_or(0), c_.services[r.service].committed);
+      if (r.match.port) up_ports_[*r.match.port].add(sum);
+      if (!r.match.interface) continue;
+      const Interface& i = c_.interfaces[*r.match.interface];
+      up_interfaces_[*r.match.interface].add(sum);
+      up_ports_[i.port].add(sum);
+      if (i.group) up_groups_[*i.group].add(sum);
+    }
+  }
+  static Sum one(Rate rate) {
+    Sum sum;
+    sum.add(1, rate);
+    return sum;
+  }
+  static Sum each(const Sum& all, const Interface& i) {
+    return {all.sellers, all.bits_per_second / static_cast<double>(i.count())};
+  }
+
+  // Of what is sold on all uplinks.
+  double part(std::size_t port) const {
+    if (way_out_)
+      return static_cast<double>(c_.ports[port].shaper.rate->bits_per_second()) /
+             static_cast<double>(way_out_->bits_per_second());
+    return 1 / static_cast<double>(std::ranges::count(core_, true));
+  }
+  // Whether rules that `counts` come to more than there is, and with which.
+  template <class Counts>
+  std::pair<Sum, std::optional<std::size_t>> promised(Counts counts, std::optional<Rate> room) const {
+    Promises sum(c_);
+    Sum all;
+    std::optional<std::size_t> beyond;
+    for (std::size_t r = 0; r < c_.rules.size(); ++r) {
+      if (!counts(c_.services[c_.rules[r].service])) continue;
+      sum.add(c_.rules[r]);
+      all.sellers += c_.rules[r].contracts.value_or(0);
+      if (!beyond && room && sum.so_far() > *room) beyond = r;
+    }
+    all.bits_per_second = sum.all().both();
+    return {all, beyond};
+  }
+  void uplinks() {
+    const auto [all, beyond] = promised([](const Service&) { return true; }, way_out_);
+    for (std::size_t p = 0; p < c_.ports.size(); ++p) {
+      if (!core_[p]) continue;
+      add({.of = Of::port, .way = Way::up, .index = p, .rule = beyond},
+          {all.sellers, part(p) * all.bits_per_second}, way_out_ ? c_.ports[p].shaper.rate : std::nullopt);
+    }
+  }
+  void queues(std::size_t p) {
+    const QueueSet* const set = c_.set_of(c_.ports[p].queues);
+    if (set == nullptr || c_.ports[p].trust != Port::Trust::core) return;
+    std::vector<Sum> sums(set->classes.size());
+    const auto leads_to = [&](std::size_t q) {
+      return [set, q](const Service& s) { return s.mark_in && set->by_dscp[*s.mark_in].class_index == q; };
+    };
+    std::vector<Rate> sold;
+    for (std::size_t q = 0; q < sums.size(); ++q) {
+      sums[q] = promised(leads_to(q), {}).first;
+      sums[q].bits_per_second *= part(p);
+      sold.push_back(sums[q].rate());
+    }
+    if (!way_out_) return queues(p, *set, sums, {});
+    const std::vector<Rate> room = guarantees(*set, *c_.ports[p].shaper.rate, sold);
+    std::vector<std::optional<std::size_t>> beyond;
+    for (std::size_t q = 0; q < sums.size(); ++q)
+      beyond.push_back(sold[q] > room[q] ? promised(leads_to(q), (1 / part(p)) * room[q]).second
+                                         : std::nullopt);
+    for (std::size_t q = 0; q < sums.size(); ++q)
+      add({.of = Of::queue,
+           .way = Way::up,
+           .index = p,
+           .queue = set->classes[q].scheduling.name,
+           .rule = beyond[q]},
+          sums[q], room[q]);
+  }
+  void queues(std::size_t p, const QueueSet& set, const std::vector<Sum>& sums, std::optional<Rate> room) {
+    for (std::size_t q = 0; q < sums.size(); ++q)
+      add({.of = Of::queue, .way = Way::up, .index = p, .queue = set.classes[q].scheduling.name}, sums[q],
+          room);
+  }
+
+  void add(Sale sale, const Sum& sum, std::optional<Rate> capacity) {
+    if (sum.rate() == Rate{}) return;
+    sale.sold = sum.rate();
+    sale.sellers = sum.sellers;
+    sale.capacity = capacity;
+    std::size_t port = sale.index;
+    if (sale.of == Of::group) {
+      sale.group = c_.groups[sale.index].name;
+      port = c_.groups[sale.index].port;
+    }
+    if (sale.of == Of::interface) {
+      const Interface& i = c_.interfaces[sale.index];
+      sale.interface = i.name;
+      sale.members = i.members();
+      if (i.group) sale.group = c_.groups[*i.group].name;
+      port = i.port;
+    }
+    sale.port = c_.ports[port].name;
+    sales_.push_back(std::move(sale));
+  }
+
+  const Config& c_;
+  const std::vector<bool> core_ = towards(Port::Trust::core, c_);
+  const std::optional<Rate> way_out_ = way_out(c_);
+  std::vector<Sum> down_ports_, up_ports_, down_groups_, up_groups_, up_interfaces_;
+  std::vector<Sale> sales_;
+};
+
+}  // namespace
+
+std::vector<Sale> sales(const Config& c) {
+  return Model(c).take();
+}
+
+}  // namespace surety::config
