@@ -186,6 +186,7 @@ struct Rule {
   Per per = Per::rule;                          // what one contract covers
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
   std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
+  int line = 0;                                 // where it stands in the file; 0: in none
 };
 
 // An access list: the first entry that matches decides, and none permits nothing.

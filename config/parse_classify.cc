@@ -79,6 +79,7 @@ void read_classify(const Node& node, Draft& draft) {
       return;
     }
     Rule rule;
+    rule.line = std::max(0, n->mark.line);
     MapReader map(*n, "a rule", problems);
     if (const Node* match = map.require("match")) read_rule_match(*match, rule.match, draft);
     if (const Node* s = map.require("service")) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fields of a packet as somebody asks for them outside of a file: `source=10.1.0.1`, `protocol=udp`.
+//
+// The words are those of a filter's `match`, and so are the complaints.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "config/config.h"
+
+namespace surety::config {
+
+using Field = std::pair<std::string, std::string>;
+
+// `name=value` apart; without a `=` the value is empty.
+Field field_of(const std::string& text);
+
+struct MatchText {
+  Match match;
+  std::string error;  // what is wrong, one sentence; empty: nothing
+};
+MatchText parse_fields(std::span<const Field> fields);
+
+}  // namespace surety::config
