@@ -113,6 +113,11 @@ class ActiveQueue {
   std::uint32_t depth(Precedence precedence) const {  // packets
     return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
   }
+  // That enqueue() would refuse, or mark, what came now.
+  double refusal(Precedence precedence, Time now) const {
+    if (depth() >= limit_) return 1;
+    return rio_ ? rio_->refusal(precedence, in_depth_, depth(), now) : 0;
+  }
   bool congested() const {
     return rio_ && rio_->congested();
   }  // as of the last arrival or settle(); false without RIO

@@ -83,6 +83,18 @@ class RioRules {
     if (total_packets == 0) decay(state.total, now);
   }
 
+  // That arrive() would not accept what came now: of an early drop, or mark, its probability.
+  double refusal(RioState state, Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets,
+                 Time now) const {
+    update(state.total, total_packets, now);
+    if (precedence == Precedence::in) update(state.in, in_packets, now);
+    const double average = precedence == Precedence::in ? state.in.value : state.total.value;
+    const RedCurve& red = curve(precedence);
+    if (red.accepts(average) || red.forces(average)) return red.forces(average) ? 1 : 0;
+    const double p_b = red.probability(average), rest = 1 - state.counts[index(precedence)] * p_b;
+    return rest > p_b ? p_b / rest : 1;
+  }
+
   // avg_total > min_out: the CSA paper's congestion.
   bool congested(const RioState& state) const { return !curve(Precedence::out).accepts(state.total.value); }
 
@@ -189,6 +201,11 @@ class Rio {
   }
   void settle(std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
     rules_.settle(state_, in_packets, total_packets, now);
+  }
+
+  double refusal(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets,
+                 Time now) const {
+    return rules_.refusal(state_, precedence, in_packets, total_packets, now);
   }
 
   // Goes on with the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an

@@ -36,6 +36,15 @@ Time AlphaClocks::now(Index i) {
   return r.given_up ? clocks_[domain(i)].now() - r.behind : (*this)[i].now();
 }
 
+Time AlphaClocks::time_of(Index i) const {
+  if (i < capacity_) return clocks_[i].now();
+  const Remote& r = remotes_[slot(i)];
+  if (r.given_up) return clocks_[domain(i)].now() - r.behind;
+  AlphaClock clock = clocks_[i];
+  clock.advance(now_, pace(slot(i)));
+  return clock.now();
+}
+
 std::uint16_t AlphaClocks::domain(Index i) const {
   return i < capacity_ ? i : paths_.domain(slot(i));
 }

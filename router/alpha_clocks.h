@@ -67,6 +67,9 @@ class AlphaClocks {
   }
   // The time that clock `i` shows, also of one that has been given up.
   Time now(Index i);
+  // The same, for who changes nothing; and its pace.
+  Time time_of(Index i) const;
+  Ratio alpha(Index i) const { return i < capacity_ ? local_[i] : pace(slot(i)); }
   // The one that it stands for, also when it has been given up.
   std::uint16_t domain(Index i) const;
   // Whether flows that live by `i` may have to move, to whatever of() says.

@@ -117,6 +117,16 @@ class Ingress {
   SignalInterceptor& interceptor() { return interceptor_; }
   const SignalInterceptor& interceptor() const { return interceptor_; }
 
+  // The parts that decide about a packet, for who asks them without one (observe/explain/), between two
+  // bursts.
+  const Snapshot& snapshot() const { return *snapshot_; }
+  const ParseContext& context(PortIndex port) const { return contexts_[port]; }
+  const InterfaceFinder& finder() const { return interfaces_; }
+  const SourceCheck& sources() const { return sources_; }
+  const RouteStage& route() const { return route_; }
+  const Fib& fib() const { return fib_; }
+  const NextHopTable& next_hops() const { return next_hops_; }
+
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
   template <bool kTags>

@@ -151,4 +151,38 @@ Color Meter::check(State& state, Time now, std::uint32_t length) const {
       profile_);
 }
 
+namespace {
+
+using Levels = std::array<Meter::Level, 2>;
+
+Meter::Level level(std::uint64_t tokens, std::uint64_t depth) {
+  return {static_cast<double>(tokens), static_cast<double>(depth)};
+}
+Levels levels_of(TokenBucket bucket, const Meter::Bucket& b, Time now) {
+  bucket.fill(b.params, now);
+  constexpr auto byte = static_cast<double>(kCreditPerByte);
+  return {{{static_cast<double>(bucket.credit()) / byte, static_cast<double>(b.params.depth()) / byte}, {}}};
+}
+// A packet of no bytes has them filled.
+Levels levels_of(rte_meter_srtcm m, const rte_meter_srtcm_profile& p, Time now) {
+  run(m, p, now, 0);
+  return {{level(m.tc, p.cbs), level(m.te, p.ebs)}};
+}
+Levels levels_of(rte_meter_trtcm m, const rte_meter_trtcm_profile& p, Time now) {
+  run(m, p, now, 0);
+  return {{level(m.tc, p.cbs), level(m.tp, p.pbs)}};
+}
+Levels levels_of(rte_meter_trtcm_rfc4115 m, const rte_meter_trtcm_rfc4115_profile& p, Time now) {
+  run(m, p, now, 0);
+  return {{level(m.tc, p.cbs), level(m.te, p.ebs)}};
+}
+
+}  // namespace
+
+std::array<Meter::Level, 2> Meter::levels(const State& state, Time now) const {
+  return std::visit(
+      [&](const auto& profile) { return levels_of(live_of<decltype(full(profile))>(state), profile, now); },
+      profile_);
+}
+
 }  // namespace surety

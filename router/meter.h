@@ -11,6 +11,7 @@
 
 #include <rte_meter.h>
 
+#include <array>
 #include <cstdint>
 #include <variant>
 
@@ -42,6 +43,12 @@ class Meter {
   void reset(State& state) const;
   // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never goes back.
   Color check(State& state, Time now, std::uint32_t length) const;
+
+  // What is in its buckets, bytes; the first is that of green. A depth of 0: there is no such bucket.
+  struct Level {
+    double tokens = 0, depth = 0;
+  };
+  std::array<Level, 2> levels(const State& state, Time now) const;
 
  private:
   std::variant<Bucket, rte_meter_srtcm_profile, rte_meter_trtcm_profile, rte_meter_trtcm_rfc4115_profile>

@@ -32,6 +32,7 @@ class PlainQueue {
   void discard();  // frees everything; for the end of the process
 
   std::uint32_t depth() const { return tail_ - head_; }
+  std::uint32_t limit() const { return limit_; }
   const QueueCounters& counters() const { return counters_; }
   const SojournHistogram& sojourn() const { return sojourn_; }
 

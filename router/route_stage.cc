@@ -44,10 +44,7 @@ void RouteStage::adopt(const Snapshot& snapshot) {
   for (std::size_t i = 0; i < size; ++i) {
     const RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
     const ParsedPacket& h = v.header[i];
-    // Equal-cost routes are chosen by flow, so that none is reordered.
-    const std::uint32_t next_hop =
-        target.count == 1 ? target.first
-                          : NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(h.key)));
+    const std::uint32_t next_hop = choose(target, h);
     v.next_hop[i] = next_hop;
     v.narrowness[i] = target.narrowness;
     const NextHopWord hop = next_hops_.word(next_hop);

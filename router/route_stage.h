@@ -22,6 +22,12 @@ class RouteStage {
   void adopt(const Snapshot& snapshot);
   // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
   void run(Vector& v, PortIndex port);
+  // The next hop that a packet of a route takes: equal-cost ones are chosen by flow, so that none is
+  // reordered.
+  std::uint32_t choose(RouteTarget target, const ParsedPacket& h) const {
+    if (target.count == 1) return target.first;
+    return NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(h.key)));
+  }
   // Whether packets have gone on that are to be fragmented: ever, for some may be held meanwhile.
   bool oversized() const { return oversized_; }
 

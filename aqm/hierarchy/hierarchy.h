@@ -126,6 +126,10 @@ class Hierarchy {
     return node(interface).queue(class_index);
   }
   const InterfaceParams& params(Interface interface) const { return node(interface).bought(); }
+  // That enqueue() would refuse, or mark, what came now.
+  double refusal(Interface interface, std::size_t class_index, Precedence precedence, Time now) const {
+    return queue(interface, class_index).refusal(params(interface).of(class_index), pool_, precedence, now);
+  }
   // Of the last arrival or settle(), which decays the averages of an idle queue; false without RIO.
   bool congested(Interface interface, std::size_t class_index) const;
   void settle(Interface interface, std::size_t class_index, Time now);

@@ -101,6 +101,14 @@ class alignas(64) PooledQueue {
     if (params.rio) params.rio->settle(rio_, depth_of(Precedence::in), depth(), now);
   }
 
+  // That enqueue() would refuse, or mark, what came now.
+  double refusal(const InterfaceParams::Class& params, const PacketPool& pool, Precedence precedence,
+                 Time now) const {
+    const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.part);
+    if (depth() >= params.limit || no_chunk) return 1;
+    return params.rio ? params.rio->refusal(rio_, precedence, depth_of(Precedence::in), depth(), now) : 0;
+  }
+
   bool empty() const { return front_ == kNone; }
   std::uint32_t depth() const {  // packets
     return depth_of(Precedence::in) + depth_of(Precedence::out);

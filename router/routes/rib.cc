@@ -213,6 +213,16 @@ HopSets::Id Rib::covering(const IpAddress& address) const {
   return HopSets::kNone;
 }
 
+std::optional<Prefix> Rib::longest(const IpAddress& address) const {
+  for (int length = address.bits(); length >= 0; --length) {
+    if (all_[address.is_v6()][static_cast<std::size_t>(length)] == 0) continue;
+    const Prefix prefix = shortened(address, length);
+    const auto* entry = table_.find(prefix);
+    if (entry != nullptr && entry->value.programmed.value != 0) return prefix;
+  }
+  return {};
+}
+
 bool Rib::is_on_link(const IpAddress& address, InterfaceIndex interface) const {
   const HopSets::Id set = covering(address);
   return set != HopSets::kNone && sets_.has(set, {interface, {}});

@@ -88,6 +88,8 @@ class Rib {
     return place < table_.places() ? std::optional(place) : std::nullopt;
   }
   const HopSets& sets() const { return sets_; }
+  // The longest prefix that has an address, of those in the sink.
+  std::optional<Prefix> longest(const IpAddress& address) const;
 
   std::size_t programmed() const { return programmed_; }
   std::size_t rejected() const { return rejected_; }

@@ -98,6 +98,8 @@ class Routes {
     int ifindex = 0;  // 0: it has no device in the kernel
     friend bool operator==(const Resolution&, const Resolution&) = default;
   };
+  // The prefix whose route the data plane takes for an address.
+  std::optional<Prefix> route(const IpAddress& address) const { return rib_.longest(address); }
   // The gateway behind a next hop id. None for on-link ones, where it is the packet's destination, and for
   // ids not in use.
   std::optional<Resolution> gateway(std::uint32_t id) const;

@@ -151,6 +151,22 @@ INSTANTIATE_TEST_SUITE_P(
                     PaperCase{"gtcp", {.in = red(40, 50, 0.02), .out = red(5, 15, 0.1)}}),
     [](const auto& param) { return param.param.name; });
 
+// Of so many arrivals this is four deviations.
+TEST(Rio, SaysHowLikelyItIsToRefuseWhatComesNext) {
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    Rio rio(instantaneous(red(10, 30, 0.1), red(10, 30, 0.3)), 7);
+    double expected = 0;
+    int refused = 0;
+    for (int n = 0; n < 200'000; ++n) {
+      expected += rio.refusal(p, 20, 20, kStart);
+      refused += rio.arrive(p, false, 20, 20, kStart) != RioVerdict::accept;
+    }
+    EXPECT_NEAR(refused / expected, 1, 0.02);
+    EXPECT_EQ(rio.refusal(p, 10, 10, kStart), 0.0);
+    EXPECT_EQ(rio.refusal(p, 31, 31, kStart), 1.0);
+  }
+}
+
 TEST(Rio, CountsInAndOutApart) {
   Rio rio(instantaneous(red(10, 60, 0.2), red(10, 60, 0.2)), 3);
   std::array<int, kPrecedences> distance{}, longest{};

@@ -39,6 +39,7 @@ class AlphaClocksTest : public testing::Test {
   }
   // What a bucket of this clock gains from one turn to the next.
   Duration gain(AlphaClocks::Index i, Duration until) {
+    EXPECT_EQ(clocks.time_of(i), clocks.now(i));
     const Time before = clocks.now(i);
     turn(until);
     return clocks.now(i) - before;
@@ -56,6 +57,7 @@ TEST_F(AlphaClocksTest, WithoutSignalsADomainHasOneClock) {
   EXPECT_FALSE(clocks.moves(0));
   EXPECT_EQ(gain(0, 100ms), 40ms);
   EXPECT_EQ(gain(1, 200ms), 80ms);
+  EXPECT_EQ(clocks.alpha(1), Ratio::of(0.8));
   EXPECT_EQ(clocks[1].now(), clocks.now(1));
   EXPECT_EQ(clocks.next_event(), kNever);
   EXPECT_TRUE(clocks.remotes().empty());

@@ -56,6 +56,24 @@ TEST(Meter, ABucketIsGreenAndBeyondItYellowOrRed) {
   }
 }
 
+TEST(Meter, TellsWhatIsInItsBuckets) {
+  Metered bucket(config::Police{TokenBucketParams(kByteAMicrosecond, Depth::bytes(3000))});
+  bucket.at(5 * kMs, 2000);
+  const auto one = bucket.meter.levels(bucket.state.meter, at_ns(5 * kMs + 500'000));
+  EXPECT_EQ(one[0].tokens, 1500);
+  EXPECT_EQ(one[0].depth, 3000);
+  EXPECT_EQ(one[1].depth, 0);
+  EXPECT_EQ(bucket.at(5 * kMs + 500'000, 1500), green) << "asking takes nothing";
+  Metered two(config::SrTcm{.cir = kByteAMicrosecond, .cbs = Bytes(2000), .ebs = Bytes(1000)});
+  two.at(5 * kMs, 1600);
+  two.at(5 * kMs, 700);
+  const auto levels = two.meter.levels(two.state.meter, at_ns(5 * kMs));
+  EXPECT_EQ(levels[0].tokens, 400);
+  EXPECT_EQ(levels[0].depth, 2000);
+  EXPECT_EQ(levels[1].tokens, 300);
+  EXPECT_EQ(levels[1].depth, 1000);
+}
+
 // RFC 2697 section 3: B <= Tc green; else B <= Te yellow; else red and nothing is taken.
 TEST(SrTcm, BurstsAndRefill) {
   Metered m(config::SrTcm{kByteAMicrosecond, 3000_B, 2000_B});

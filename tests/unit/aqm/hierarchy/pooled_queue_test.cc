@@ -51,10 +51,14 @@ void decides_as_a_ports_queue(std::optional<RioParams> with) {
                .length = static_cast<std::uint16_t>(64 + rng.next() % 1400)};
       p.precedence = rng.next() % 3 == 0 ? Precedence::in : Precedence::out;
       const bool ecn = rng.next() % 2 == 0;
+      const double refusal = port.refusal(p.precedence, now);
+      ASSERT_EQ(refusal, queue.refusal(shared, pool, p.precedence, now)) << step;
       const ArrivalResult a = port.enqueue(p, ecn, now), b = queue.enqueue(shared, pool, p, ecn, now);
       ASSERT_EQ(a.drop, b.drop) << step;
       ASSERT_EQ(a.mark, b.mark) << step;
       ASSERT_EQ(a.event, b.event) << step;
+      const bool refused = a.mark || a.drop != DropReason::none;
+      ASSERT_TRUE(refusal == 1 ? refused : refusal > 0 || !refused) << step;
     } else if (!port.empty()) {
       const std::size_t n = std::min<std::size_t>(port.depth(), 1 + rng.next() % left.size());
       ASSERT_EQ(take(queue, shared, pool, std::span(left).first(n), now), n);

@@ -44,6 +44,16 @@ class RibTest : public testing::Test {
           [this](const Prefix& p) { changed.push_back(to_string(p)); }};
 };
 
+TEST_F(RibTest, TellsTheLongestPrefixOfAnAddress) {
+  set("0.0.0.0/0", Source::yaml, {via("10.9.0.1", 11)});
+  set("10.1.0.0/16", Source::yaml, {via("10.9.0.1", 12)});
+  set("10.1.2.3/32", Source::yaml, {via("10.9.0.1", 13)});
+  EXPECT_EQ(rib.longest(address("10.1.2.3")), prefix("10.1.2.3/32"));
+  EXPECT_EQ(rib.longest(address("10.1.2.4")), prefix("10.1.0.0/16"));
+  EXPECT_EQ(rib.longest(address("10.2.2.4")), prefix("0.0.0.0/0"));
+  EXPECT_EQ(rib.longest(address("2001:db8::1")), std::nullopt);
+}
+
 TEST_F(RibTest, TheBestSourceThenTheLowestMetricWins) {
   const std::string to = "10.0.0.0/8";
   set(to, Source::kernel, {via("10.9.0.1", 13)}, 20);
