@@ -114,6 +114,7 @@ std::string explain_choice(const Found& found, bool named) {
   return fmt::format("{} routers are running: choose one of {} with --name", names.size(), all);
 }
 
+constexpr std::size_t kMostArguments = 960;  // of one command: what a router hears out
 constexpr std::string_view kSilent = "does not answer: look at its log, or restart it";
 constexpr std::string_view kStrange = "gave an answer that makes no sense: is it another version of surety?";
 
@@ -131,7 +132,7 @@ std::string receive(const Router& router) {
 }
 
 // One request, one answer: its text.
-std::string ask(const Router& router, const std::string& request) {
+std::string answer_of(const Router& router, const std::string& request) {
   const int socket = router.socket.get();
   if (uninterrupted([&] { return send(socket, request.data(), request.size(), MSG_NOSIGNAL); }) < 0)
     fail(router, kSilent);
@@ -143,8 +144,8 @@ Json read_table(const Router& router, std::string_view table) {
   Json rows = Json::array();
   const std::string command = fmt::format("/surety/{}", table);
   for (std::size_t offset = 0;;) {
-    Json answer =
-        Json::parse(ask(router, fmt::format("{},{},{}", command, offset, kMostPageBytes)), nullptr, false);
+    Json answer = Json::parse(answer_of(router, fmt::format("{},{},{}", command, offset, kMostPageBytes)),
+                              nullptr, false);
     if (!answer.is_object() || !answer.contains(command)) fail(router, kStrange);
     Json& page = answer[command];
     if (page.is_null())
@@ -178,6 +179,15 @@ void prefer_own_namespace(std::vector<Router>& routers) {
   if (others != routers.begin()) routers.erase(others, routers.end());
 }
 
+Router choose(const std::vector<fs::path>& directories, const std::optional<std::string>& name,
+              std::chrono::milliseconds patience) {
+  Found found = find(directories, name, patience);
+  prefer_own_namespace(found.routers);
+  if (found.routers.empty()) throw std::runtime_error(explain_absence(found, name));
+  if (found.routers.size() > 1) throw std::runtime_error(explain_choice(found, name.has_value()));
+  return std::move(found.routers.front());
+}
+
 }  // namespace
 
 std::vector<fs::path> runtime_directories() {
@@ -196,11 +206,29 @@ std::vector<fs::path> runtime_directories() {
 }
 
 Json TelemetryClient::table(std::string_view table, const std::optional<std::string>& router) const {
-  Found found = find(directories_, router, patience_);
-  prefer_own_namespace(found.routers);
-  if (found.routers.empty()) throw std::runtime_error(explain_absence(found, router));
-  if (found.routers.size() > 1) throw std::runtime_error(explain_choice(found, router.has_value()));
-  return read_table(found.routers.front(), table);
+  return read_table(choose(directories_, router, patience_), table);
+}
+
+TelemetryClient::Conversation TelemetryClient::begin(std::string_view command, std::string_view arguments,
+                                                     const std::optional<std::string>& name) const {
+  if (arguments.size() > kMostArguments)
+    throw std::runtime_error(fmt::format("that is too long: {} characters at most", kMostArguments));
+  Router router = choose(directories_, name, patience_);
+  if (!router.greeting) receive(router);
+  const std::string request = fmt::format("/surety/{}", command);
+  const Json all = Json::parse(answer_of(router, fmt::format("{},{}", request, arguments)), nullptr, false);
+  if (!all.is_object() || !all.contains(request)) fail(router, kStrange);
+  const Json& answer = all[request];
+  if (answer.is_null())
+    fail(router, fmt::format("does not know {}: is it another version of surety?", request));
+  if (!answer.is_object()) fail(router, kStrange);
+  if (answer.contains("error")) throw std::runtime_error(answer.value("error", ""));
+  return {answer, std::move(router.socket)};
+}
+
+Json TelemetryClient::ask(std::string_view command, std::string_view arguments,
+                          const std::optional<std::string>& router) const {
+  return begin(command, arguments, router).answer;
 }
 
 }  // namespace surety

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "router/observe/reading_json.h"
+#include "router/process/fd.h"
 
 namespace surety {
 
@@ -34,6 +35,17 @@ class TelemetryClient {
   // that runs, or the only one of this network namespace.
   // Throws std::runtime_error, one sentence with the fix, when there are none to be had.
   Json table(std::string_view table, const std::optional<std::string>& router) const;
+  // The answer to one of the other commands (telemetry_server.h). Throws as table() does, also where the
+  // router says that it cannot answer, and why.
+  Json ask(std::string_view command, std::string_view arguments,
+           const std::optional<std::string>& router) const;
+  // The same, and the connection goes on.
+  struct Conversation {
+    Json answer;
+    Fd socket;
+  };
+  Conversation begin(std::string_view command, std::string_view arguments,
+                     const std::optional<std::string>& router) const;
 
  private:
   std::vector<std::filesystem::path> directories_;

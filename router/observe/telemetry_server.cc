@@ -15,6 +15,7 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -82,6 +83,13 @@ std::string reply(const std::string& command, const std::string& json) {
   return '{' + text(command) + ':' + json + '}';
 }
 
+// What is wrong with a request is an answer, too.
+Json run(const TelemetryServer::Command& command, std::string_view arguments, Fd& socket) try {
+  return command(arguments, socket);
+} catch (const std::runtime_error& e) {
+  return {{"error", e.what()}};
+}
+
 }  // namespace
 
 TablePages::TablePages(const Json& rows) : begin_{0} {
@@ -101,10 +109,12 @@ std::string TablePages::page(std::size_t offset, std::size_t bytes) const {
   return result + "]}";
 }
 
-TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables)
+TelemetryServer::TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables,
+                                 Commands commands)
     : path_(std::move(socket)),
       read_(std::move(read)),
       tables_(std::move(tables)),
+      commands_(std::move(commands)),
       stop_(::eventfd(0, EFD_CLOEXEC)),
       listener_(listen_at(path_)),
       thread_([this] { serve(); }) {}
@@ -150,16 +160,18 @@ bool TelemetryServer::converse(Client& client) try {
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (n <= 0 || static_cast<std::size_t>(n) > request.size()) return false;
   client.last_heard = wakeups_;
-  return tell(client.socket, answer(client, {request.data(), static_cast<std::size_t>(n)}));
+  const std::string said = answer(client, {request.data(), static_cast<std::size_t>(n)});
+  return client.socket && tell(client.socket, said);
 } catch (const std::exception&) {
   return false;  // no memory
 }
 
-Json TelemetryServer::commands() const {
-  Json names = Json::array({"/"});
-  for (const std::string_view name : kTables) names.push_back(std::string(kRoot) + std::string(name));
-  for (const auto& [name, make] : tables_) names.push_back(std::string(kRoot) + name);
-  return names;
+Json TelemetryServer::names() const {
+  Json all = Json::array({"/"});
+  for (const std::string_view name : kTables) all.push_back(std::string(kRoot) + std::string(name));
+  for (const auto& [name, make] : tables_) all.push_back(std::string(kRoot) + name);
+  for (const auto& [name, command] : commands_) all.push_back(std::string(kRoot) + name);
+  return all;
 }
 
 bool TelemetryServer::has(std::string_view table) const {
@@ -174,11 +186,15 @@ Json TelemetryServer::rows_of(std::string_view name) const {
 std::string TelemetryServer::answer(Client& client, std::string_view request) {
   const std::size_t comma = std::min(request.find(','), request.size());
   const std::string command(request.substr(0, comma));
-  if (command == "/") return reply(command, text(commands()));
+  if (command == "/") return reply(command, text(names()));
   const bool bare = comma == request.size();
-  const auto want = bare ? Wanted{} : wanted(request.substr(comma + 1));
+  const std::string_view arguments = bare ? "" : request.substr(comma + 1);
   const std::string_view name = std::string_view(command).substr(std::min(command.size(), kRoot.size()));
-  if (!command.starts_with(kRoot) || !has(name) || !want) return reply(command, "null");
+  if (!command.starts_with(kRoot)) return reply(command, "null");
+  if (const auto known = commands_.find(name); known != commands_.end())
+    return reply(command, text(run(known->second, arguments, client.socket)));
+  const auto want = bare ? Wanted{} : wanted(arguments);
+  if (!has(name) || !want) return reply(command, "null");
   if (want->offset == 0 || client.command != command) {
     client.pages = TablePages(rows_of(name));
     client.command = command;

@@ -10,6 +10,9 @@
 // larger answers than those that are greeted with says so, in bytes: "/surety/drops,40,131072" (at most
 // kMostPageBytes).
 //
+// Other commands are given to it by name, and get what stands behind the comma: "/surety/explain,lan0 ...".
+// What they throw is the answer: {"/surety/explain": {"error": "..."}}.
+//
 // DPDK's own telemetry is off, since its commands end the process (`/eal/memzone_info,99999` in 22.11).
 #pragma once
 
@@ -48,14 +51,18 @@ class TablePages {
 class TelemetryServer {
  public:
   static constexpr std::size_t kMaxClients = 8;
-  static constexpr std::size_t kMaxRequest = 256;  // bytes; who sends more is hung up on
+  static constexpr std::size_t kMaxRequest = 1024;  // bytes; who sends more is hung up on
+  // On a thread of the server, as `read`. One that takes the socket away answers by itself.
+  using Command = std::function<Json(std::string_view arguments, Fd& socket)>;
+  using Commands = std::map<std::string, Command, std::less<>>;
 
   // From construction to destruction. Only root and the router's own user are heard. Nobody holds up others:
   // who does not take an answer is hung up on, and where there are too many, who has been silent for longest.
-  // `read`, and what makes one of `tables`, is called on a thread of the server, never twice at the same
-  // time. A socket that is there already is taken for a dead router's. Throws std::system_error.
+  // `read`, what makes one of `tables`, and commands are called on a thread of the server, never two at the
+  // same time. A socket that is there already is taken for a dead router's. Throws std::system_error.
   using Tables = std::map<std::string, std::function<Json()>, std::less<>>;  // null: there is none now
-  TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables = {});
+  TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables = {},
+                  Commands commands = {});
   ~TelemetryServer();
   TelemetryServer(const TelemetryServer&) = delete;
   TelemetryServer& operator=(const TelemetryServer&) = delete;
@@ -71,13 +78,14 @@ class TelemetryServer {
   void let_in();
   bool converse(Client& client);
   std::string answer(Client& client, std::string_view request);
-  Json commands() const;
+  Json names() const;
   bool has(std::string_view table) const;
   Json rows_of(std::string_view table) const;
 
   const std::filesystem::path path_;
   const std::function<Reading()> read_;
   const Tables tables_;
+  const Commands commands_;
   const std::uint64_t namespace_ = network_namespace();
   const uid_t user_ = ::geteuid();  // who may ask, beside root
   Fd stop_, listener_;

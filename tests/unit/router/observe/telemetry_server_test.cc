@@ -133,6 +133,37 @@ TEST_F(TelemetryServerTest, KnowsNoCommandsButItsOwn) {
   EXPECT_NO_THROW(ask("router"));
 }
 
+TEST_F(TelemetryServerTest, GivesOtherCommandsWhatStandsBehindTheComma) {
+  Fd taken;
+  const TelemetryServer server(
+      socket_, test::sample_reading,
+      {{"echo",
+        [](std::string_view said, Fd&) {
+          return Json{{"said", said}};
+        }},
+       {"fail", [](std::string_view, Fd&) -> Json { throw std::runtime_error("no such packet"); }},
+       {"take", [&](std::string_view, Fd& s) { return taken = std::move(s), Json(); }}});
+  const TelemetryClient client({directory_.path()});
+  EXPECT_EQ(client.ask("echo", "lan0 source=10.1.0.1, and more", "edge1")["said"],
+            "lan0 source=10.1.0.1, and more");
+  EXPECT_EQ(client.ask("echo", "", "edge1")["said"], "");
+  EXPECT_THAT([&] { client.ask("fail", "", "edge1"); },
+              testing::ThrowsMessage<std::runtime_error>("no such packet"));
+  EXPECT_THAT([&] { client.ask("none", "", "edge1"); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("does not know /surety/none")));
+  EXPECT_EQ(client.ask("echo", std::string(960, 'x'), "edge1")["said"].get<std::string>().size(), 960u);
+  EXPECT_THAT([&] { client.ask("echo", std::string(961, 'x'), "edge1"); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("too long")));
+  const Fd s = connect();
+  hear(s);
+  EXPECT_EQ(Json::parse(ask(s, "/"))["/"].back(), "/surety/take");
+  ::send(s.get(), "/surety/take", 12, 0);
+  while (client.ask("echo", "", "edge1").empty() || !taken) {  // from another thread, but answered after it
+  }
+  ::send(taken.get(), "mine", 4, 0);
+  EXPECT_EQ(hear(s), "mine");
+}
+
 TEST_F(TelemetryServerTest, WaitsForNobodyWhoDoesNotRead) {
   const auto server = serve();
   const Fd s = connect();
