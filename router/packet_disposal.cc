@@ -80,17 +80,24 @@ void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::s
   }
   if (peer != KernelPeer::sees_all) return drop(m, port, without_kernel(reason));
   ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy already
-  bin(m);
+  consume(m);
 }
 
 void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why,
                             std::size_t l3_offset, InterfaceIndex interface) {
   if (punts_ == nullptr || peers_[port] == KernelPeer::none) return drop(m, port, reason);
   const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
-  if (!limits_[kPuntReasons].permit(customer, now_) ||
-      !hand_up(m, port, PuntReason::none, static_cast<std::uint32_t>(why), l3_offset, customer, interface))
-    return drop(m, port, reason);
+  if (!limits_[kPuntReasons].permit(customer, now_)) return drop(m, port, reason);
+  if (tap_ != nullptr) [[unlikely]]  // while it is still ours
+    tap_->dropped(m, port, reason);
   ++ports_[port].drops[static_cast<std::size_t>(reason)];
+  if (!hand_up(m, port, PuntReason::none, static_cast<std::uint32_t>(why), l3_offset, customer, interface))
+    consume(m);
+}
+
+void PacketDisposal::show_drops() const {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (why_[i].reason != DropReason::none) tap_->dropped(bin_[i], why_[i].port, why_[i].reason);
 }
 
 // False: there is no room.

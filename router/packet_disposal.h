@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "conditioners/fair_limit.h"
+#include "router/capture/capture_tap.h"
 #include "router/contracts/losses.h"
 #include "router/counters.h"
 #include "router/flows/customer_hash.h"
@@ -44,6 +45,7 @@ class PacketDisposal {
 
   void drop(rte_mbuf* m, PortIndex port, DropReason reason) {
     ++ports_[port].drops[static_cast<std::size_t>(reason)];
+    why_[count_] = {port, reason};
     bin(m);
   }
 
@@ -59,6 +61,11 @@ class PacketDisposal {
   Losses& losses() { return losses_; }
   const Losses& losses() const { return losses_; }
 
+  // Who looks on: what is dropped, and what the worker's devices bring and get. null: nobody. Between two
+  // turns.
+  void set_tap(CaptureTap* tap) { tap_ = tap; }
+  CaptureTap* tap() const { return tap_; }
+
   // A drop of which the control thread tells the sender, as far as its limits go: to the law it is the drop.
   void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
               InterfaceIndex interface);
@@ -67,7 +74,10 @@ class PacketDisposal {
   }
 
   // Done with: a congestion signal that ends here.
-  void consume(rte_mbuf* m) { bin(m); }
+  void consume(rte_mbuf* m) {
+    why_[count_].reason = DropReason::none;
+    bin(m);
+  }
 
   // Hands the packet to the kernel, or drops it under the reason that says why that cannot be. What goes to
   // the control thread is limited by kind and customer (control-plane policing, RFC 6192). `l3_offset` is
@@ -78,19 +88,27 @@ class PacketDisposal {
 
   // Frees what was dropped; once per burst.
   void flush() {
-    if (count_ > 0) rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
+    if (count_ == 0) return;
+    if (tap_ != nullptr) [[unlikely]]
+      show_drops();
+    rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
     count_ = 0;
   }
 
  private:
   bool hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what, std::size_t l3_offset,
                Customer customer, InterfaceIndex interface);
+  [[gnu::noinline]] void show_drops() const;
   void bin(rte_mbuf* m) {
     bin_[count_++] = m;
     if (count_ == bin_.size()) flush();
   }
 
+  // What every burst looks at.
   std::span<PortCounters> ports_;
+  CaptureTap* tap_ = nullptr;
+  std::size_t count_ = 0;  // of bin_
+
   std::vector<KernelPeer> peers_;
   rte_ring* const ring_;
   rte_ring* punts_;  // that, or null
@@ -98,7 +116,11 @@ class PacketDisposal {
   std::vector<FairLimit> limits_;  // by reason, and of what is refused; none without a ring
   Time now_{};
   std::array<rte_mbuf*, kVector> bin_;
-  std::size_t count_ = 0;
+  struct Why {
+    PortIndex port;
+    DropReason reason;  // none: it was not dropped
+  };
+  std::array<Why, kVector> why_;  // by place in bin_
   Losses losses_;
 };
 

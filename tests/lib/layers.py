@@ -11,7 +11,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config/text config
-    router/process router/wire router/interfaces router/classify router/flows router/contracts router/routes router/signals router router/observe router/linux
+    router/process router/wire router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
+    router/observe router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
@@ -24,6 +25,7 @@ ONLY["router/process"] = ["config", "config/text"]
 ONLY["router/dpdk/memif"] = ["router/process"]
 ONLY["router/wire"] = ["conditioners", "config"]
 ONLY["router/interfaces"] = ["conditioners", "config"]
+ONLY["router/capture"] = ["conditioners", "config", "router/wire", "router/interfaces"]
 ONLY["router/classify"] = ["conditioners", "config", "router/wire", "router/interfaces"]
 ONLY["router/flows"] = ["conditioners", "router/wire"]
 ONLY["router/contracts"] = ["conditioners", "router/wire", "router/interfaces", "router/flows"]

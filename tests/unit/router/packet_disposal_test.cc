@@ -90,6 +90,34 @@ TEST(PacketDisposal, WhatIsRefusedIsADropOfWhichTheSenderIsTold) {
   EXPECT_EQ(alone.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route");
 }
 
+// Once, whichever way it goes; and nothing that is no drop.
+TEST(PacketDisposal, ShowsDropsToWhoLooksOn) {
+  CaptureWish wish;
+  wish.drops = true;
+  wish.reasons.set();
+  CaptureTap tap(std::make_shared<const CaptureWish>(wish), {});
+  Case c(KernelPeer::sees_all, 1);
+  c.disposal().set_tap(&tap);
+  const auto seen = [&] {
+    std::string reasons;
+    for (; tap.ring().front() != nullptr; tap.ring().pop())
+      reasons += std::string(info(static_cast<DropReason>(tap.ring().front()->reason)).name) + ' ';
+    return reasons;
+  };
+  EXPECT_EQ(c.fate([&](rte_mbuf* m) { c.disposal().drop(m, 1, DropReason::early); }), "freed dropped early");
+  EXPECT_EQ(seen(), "early ");
+  EXPECT_EQ(c.refuse(DropReason::source_check, Refusal::source), "ring dropped source_check");
+  EXPECT_EQ(seen(), "source_check ");
+  EXPECT_EQ(c.refuse(DropReason::no_route, Refusal::no_route), "freed dropped no_route") << "no room";
+  EXPECT_EQ(seen(), "no_route ");
+  c.fate([&](rte_mbuf* m) { c.disposal().consume(m); });
+  EXPECT_EQ(c.punt(PuntReason::arp), "freed punted arp");
+  EXPECT_EQ(seen(), "");
+  c.disposal().set_tap(nullptr);
+  c.fate([&](rte_mbuf* m) { c.disposal().drop(m, 1, DropReason::early); });
+  EXPECT_EQ(seen(), "");
+}
+
 TEST(PacketDisposal, OfAFloodThatIsRefusedFewAreTold) {
   Case c(KernelPeer::steered, 1024);
   std::size_t told = 0;

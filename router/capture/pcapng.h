@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks of a pcapng file (draft-ietf-opsawg-pcapng): little-endian, time in nanoseconds, Ethernet.
+//
+// DPDK 22.11's rte_pcapng writes no comment to a packet and knows interfaces as ethdev ports only, and needs
+// EAL where it writes; ours has ports without ethdev (memif), and `surety capture` no EAL.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace surety::pcapng {
+
+enum class Direction : std::uint8_t { unknown, inbound, outbound };
+
+// What a file begins with.
+std::string section_header(std::string_view application);
+// Interfaces are numbered from 0 as they come. `snap`: no packet has more bytes; 0: none is cut.
+std::string interface(std::string_view name, std::uint32_t snap = 0);
+
+struct PacketBlock {
+  std::uint32_t interface = 0;
+  Direction direction = Direction::unknown;
+  std::int64_t nanoseconds = 0;              // since 1970
+  std::uint32_t length = 0;                  // of the frame
+  std::span<const std::uint8_t> captured{};  // its first bytes
+  std::string_view comment{};                // empty: none
+};
+std::string packet(const PacketBlock& packet);
+
+}  // namespace surety::pcapng
