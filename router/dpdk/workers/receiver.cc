@@ -60,7 +60,11 @@ std::size_t Receiver::take(const Source& source, std::span<rte_mbuf*> room) cons
     for (std::size_t i = 0; i < n; ++i) rte_prefetch0(room[i]);
     return n;
   }
-  return receiving_ ? source.device->receive(source.queue, room) : 0;
+  if (!receiving_) return 0;
+  const std::size_t n = source.device->receive(source.queue, room);
+  if (CaptureTap* const tap = context_.disposal.tap(); tap != nullptr) [[unlikely]]
+    tap->frames(room.first(n), source.port, pcapng::Direction::inbound);
+  return n;
 }
 
 // Hands packets on to the workers that have their flows; how many stay, in front and in order.

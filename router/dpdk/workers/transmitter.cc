@@ -99,6 +99,8 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
     port.end = port.egress->transmit(port.mbufs, now);
     if (port.end == 0) return 0;
     if (port.interfaces) tag(port);
+    if (context_.disposal.tap() != nullptr) [[unlikely]]
+      show(port);
     context_.meter.lap(Stage::dequeue, port.end);
   }
   std::uint64_t bytes = 0;
@@ -129,6 +131,10 @@ void Transmitter::tag(Port& port) {
     const InterfaceIndex interface = m->vlan_tci;
     if (write_tags(m, priorities_)) context_.interfaces.sent(interface, m->pkt_len);
   }
+}
+
+void Transmitter::show(const Port& port) const {
+  context_.disposal.tap()->frames({port.mbufs.data(), port.end}, port.index, pcapng::Direction::outbound);
 }
 
 // What waits for a port may have tags of an interface that is gone: who has had some is asked for ever.

@@ -74,6 +74,7 @@ class Transmitter {
   std::size_t transmit(Port& port, Time now);
   void use(const Snapshot& snapshot);
   void tag(Port& port);
+  [[gnu::noinline, gnu::cold]] void show(const Port& port) const;  // to who looks on
   static bool handed_empty(const Port& port);
 
   const WorkerContext context_;

@@ -111,6 +111,7 @@ void Worker::report_to(rte_rcu_qsbr* rcu) {
 void Worker::run(Duration drain) {
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
   readings_.start();
+  errands_.start();
   thread_id_.store(::gettid(), std::memory_order_relaxed);
   if (options_.sleep) Sleeper::tighten_timer();
   while (!stop_.load(std::memory_order_relaxed)) poll();
@@ -120,6 +121,7 @@ void Worker::run(Duration drain) {
   while (!drained() && options_.clock.now() < until);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
   readings_.stop();
+  errands_.stop();
   thread_id_.store(0, std::memory_order_relaxed);
 }
 
@@ -132,6 +134,8 @@ void Worker::poll() {
   turn();
   if (readings_.asked()) [[unlikely]]
     readings_.answer(options_.clock.now());
+  if (errands_.wanted()) [[unlikely]]
+    errands_.serve();
 }
 
 std::size_t Worker::turn() {
@@ -142,6 +146,8 @@ std::size_t Worker::turn() {
 // The page: what a turn does, in its order.
 std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
+  if (CaptureTap* const tap = disposal_.tap(); tap != nullptr) [[unlikely]]
+    tap->at(now);
   signals_.take_keys(*ingress_);
   if (update_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     adopt(now);
@@ -206,7 +212,7 @@ void Worker::rest(Time now) {
 
 // Of what others give: the descriptors tell of devices.
 bool Worker::work_waits() const {
-  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() ||
+  return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() || errands_.wanted() ||
          receiver_.dispatched_waits() || transmitter_.handed_waits() || signals_.waits();
 }
 

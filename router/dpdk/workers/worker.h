@@ -16,6 +16,7 @@
 
 #include "router/dpdk/ports/clock.h"
 #include "router/dpdk/workers/drain.h"
+#include "router/dpdk/workers/errands.h"
 #include "router/dpdk/workers/idle_policy.h"
 #include "router/dpdk/workers/reading_server.h"
 #include "router/dpdk/workers/receiver.h"
@@ -87,6 +88,12 @@ class Worker {
   // hand. Empty when it does not answer within a second.
   std::optional<Reading> read() { return readings_.read(sleeper_, options_.clock); }
 
+  // Does `what` between two of its turns, on its thread: some microseconds of it, and nothing that allocates.
+  // From any thread. false: not within a second.
+  bool between_turns(const Errands::What& what) {
+    return errands_.run(what, [this] { sleeper_.wake(); });
+  }
+
   // From its next turn on, signals are signed and checked with these, which must outlive the worker. From any
   // thread. Only where it has had keys from the start.
   void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
@@ -111,7 +118,15 @@ class Worker {
   // For the control thread, which reads them relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
   const Losses& losses() const { return disposal_.losses(); }
-  // The same, and it may forget() there.
+  // Who looks on from now on (router/capture/capture_tap.h); null: nobody. From any thread. false: not within
+  // a second.
+  bool set_tap(CaptureTap* tap) {
+    return between_turns([this, tap] { disposal_.set_tap(tap); });
+  }
+
+  // Of a port that it owns; null: another one does. Between two of its turns.
+  const Egress* egress(PortIndex port) const { return transmitter_.egresses()[port].get(); }
+  // For the control thread: it may forget() there.
   InterfaceCounters& interfaces() { return interface_counters_; }
   const InterfaceCounters& interfaces() const { return interface_counters_; }
   Time now() const { return options_.clock.now(); }
@@ -153,6 +168,7 @@ class Worker {
   Transmitter transmitter_;
   const std::unique_ptr<Ingress> ingress_;
   ReadingServer readings_;
+  Errands errands_;
   rte_rcu_qsbr* rcu_ = nullptr;
   Drain drain_;
   Sleeper sleeper_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What another thread wants done by one that owns things, between two of its turns: who wants it waits, and
+// the owner goes on when it is done. So it must be short, and allocate nothing where a worker does it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace surety {
+
+class Errands {
+ public:
+  using What = std::function<void()>;
+
+  // From any thread; `wake`: the owner, who may be asleep. false: it has not been done within `patience`, and
+  // will not be. For an owner that does not run, who wants it does it himself.
+  template <class Wake>
+  bool run(const What& what, Wake&& wake, std::chrono::milliseconds patience = std::chrono::seconds(1)) {
+    const std::scoped_lock lock(mutex_);
+    if (!running_.load(std::memory_order_acquire)) return what(), true;
+    done_.store(false, std::memory_order_relaxed);
+    waiting_.store(&what, std::memory_order_release);
+    wake();
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!done_.load(std::memory_order_acquire)) {
+      const bool stopped = !running_.load(std::memory_order_acquire);
+      const What* mine = &what;
+      if ((stopped || std::chrono::steady_clock::now() > until) &&
+          waiting_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel))
+        return stopped ? (what(), true) : false;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return true;
+  }
+
+  // For the owner: it does them from now on, and does not any more.
+  void start() {
+    const std::scoped_lock lock(mutex_);  // nobody does his own any more
+    running_.store(true, std::memory_order_release);
+  }
+  void stop() { running_.store(false, std::memory_order_release); }
+  bool running() const { return running_.load(std::memory_order_acquire); }
+  bool wanted() const { return waiting_.load(std::memory_order_relaxed) != nullptr; }
+  void serve() {
+    const What* const what = waiting_.exchange(nullptr, std::memory_order_acq_rel);
+    if (what == nullptr) return;
+    (*what)();
+    done_.store(true, std::memory_order_release);
+  }
+
+ private:
+  std::mutex mutex_;  // of those who want something
+  std::atomic<const What*> waiting_{nullptr};
+  std::atomic<bool> done_{true}, running_{false};
+};
+
+}  // namespace surety
