@@ -9,8 +9,11 @@
 #include "config/check.h"
 #include "config/text/quantity.h"
 #include "router/dpdk/bench/bench.h"
+#include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/run.h"
 #include "router/dpdk/show_again.h"
+#include "router/observe/capture/capture.h"
+#include "router/observe/explain/explain.h"
 #include "router/observe/report.h"
 #include "router/observe/show_command.h"
 #include "router/process/version.h"
@@ -112,6 +115,35 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   report->add_option("file", asked.file, "to write it to; default: standard output");
 
+  surety::ExplainRequest question;
+  auto* explain =
+      app.add_subcommand("explain", "What a running router would do to a packet that came now, and why");
+  explain
+      ->add_option("packet", question.words,
+                   "where it comes in, a port or an interface, and its fields: source=10.1.0.1 "
+                   "destination=10.2.0.1 protocol=udp source_port=1 destination_port=5004 dscp=EF vlan=7 "
+                   "length=100; fields alone: a flow that is there")
+      ->required();
+  explain->add_option("--name", router, "the router's name; default: the only one that runs");
+  explain->add_flag("--json", question.json, "for programs");
+
+  surety::CaptureOptions wanted;
+  auto* capture =
+      app.add_subcommand("capture", "Packets of a running router as pcapng, until SIGINT or a limit");
+  capture->add_option("what", wanted.what, "a port, an interface, a customer, or `drops`")->required();
+  capture->add_option("file", wanted.file, "FILE.pcapng; -: standard output")->required();
+  capture
+      ->add_option(
+          "--filter", wanted.filters,
+          "source=, destination=, protocol=, source_port=, destination_port=, dscp=: as `match` has them")
+      ->allow_extra_args(false);
+  capture->add_option("--reason", wanted.reasons, "of drops; default: all")->allow_extra_args(false);
+  capture->add_option("--rate", wanted.rate, "packets a second, at most")->capture_default_str();
+  capture->add_option("--size", wanted.megabytes, "MB of the file, at most")->capture_default_str();
+  capture->add_option("--time", wanted.seconds, "seconds, at most")->capture_default_str();
+  capture->add_option("--snap", wanted.snap, "bytes of each packet, at most")->capture_default_str();
+  capture->add_option("--name", router, "the router's name; default: the only one that runs");
+
   surety::BenchOptions options;
   auto* bench = app.add_subcommand(
       "bench", "Cycles per 64-byte packet on one core, by path, number of flows and stage");
@@ -138,7 +170,12 @@ int main(int argc, char** argv) {
   if (*check) return check_all(files);
   if (*bench) return surety::bench(options);
   if (*report) return write_report(asked);
-  if (!router.empty()) request.router = router;
+  if (!router.empty()) request.router = question.router = wanted.router = router;
+  if (*capture) {
+    std::signal(SIGPIPE, SIG_IGN);  // whoever reads standard output may go
+    return surety::capture(wanted, surety::TelemetryClient(), surety::stop_on_signals(), std::cerr);
+  }
+  if (*explain) return surety::explain(question, surety::TelemetryClient(), std::cout, std::cerr);
   if (*watched) return surety::show_again(std::move(request), watch);
   return surety::show(request, surety::TelemetryClient(), std::cout, std::cerr);
 }

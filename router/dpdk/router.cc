@@ -98,6 +98,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
 Router::~Router() {
   metrics_.reset();
   telemetry_.reset();
+  capture_.reset();
   control_.reset();
   workers_.clear();
   fabric_.reset();
@@ -151,12 +152,21 @@ void Router::make_workers() {
 
 void Router::start_observers() {
   keep_report();
+  capture_ = std::make_unique<CaptureServer>(CaptureServer::Router{
+      .workers = workers_.size(),
+      .set_tap = [this](std::size_t worker, CaptureTap* tap) { return workers_[worker]->set_tap(tap); },
+      .now = [this] { return clock_.now(); },
+      .time_of_day = [this](Time now) { return wall_clock_.at(now); }});
   try {
     telemetry_ = std::make_unique<TelemetryServer>(
         std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); },
         TelemetryServer::Tables{{"events", [this] { return events_.rows(); }},
                                 {"routes", [this] { return tables_.routes(); }},
-                                {"neighbors", [this] { return tables_.neighbors(); }}});
+                                {"neighbors", [this] { return tables_.neighbors(); }}},
+        TelemetryServer::Commands{
+            {"explain", [this](std::string_view question, Fd&) { return explain(question); }},
+            {"capture",
+             [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); }}});
   } catch (const std::system_error& e) {
     spdlog::warn("`surety show` will not work: {}", e.what());
   }
@@ -226,12 +236,14 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   confine();
   try {
     launch();
+    control_errands_.start();
     tell_start();
     bool more = false;
     for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(more ? 0ms : 5ms);
       more = tables_.step(*control_, clock_.now());
+      control_errands_.serve();
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
@@ -245,6 +257,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     stop_workers();
     throw;
   }
+  control_errands_.stop();
   stop_workers();
   if (report_) report_->add(minute_, book_.take_minute());
 }

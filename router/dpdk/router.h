@@ -26,6 +26,7 @@
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
 #include "router/observe/busy_ratios.h"
+#include "router/observe/capture/capture_server.h"
 #include "router/observe/contract_watch.h"
 #include "router/observe/limit_events.h"
 #include "router/observe/report_log.h"
@@ -38,6 +39,10 @@
 #include "router/snapshot.h"
 
 namespace surety {
+
+struct Arrival;
+struct Question;
+struct Traces;
 
 class Router {
  public:
@@ -54,6 +59,12 @@ class Router {
 
   // Everything the router counts, consistent (reading.h). From any thread.
   Reading read();
+  // What would become of a packet (router/observe/explain/question.h). From any thread but run()'s. Throws
+  // std::runtime_error where there can be no such packet, or nobody answers.
+  Json explain(std::string_view question);
+  // Packets as they come and go (router/observe/capture/capture_request.h), by the socket, which it takes.
+  // The same.
+  void capture(std::string_view request, Fd& socket);
 
  private:
   struct FreeRing {
@@ -74,6 +85,11 @@ class Router {
   void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates,
                WorkPlan plan);
   bool updated() const;
+  // router_explain.cc
+  Arrival find_flow(const Question& question);
+  void trace_ingress(Traces& traces);
+  void trace_route(Traces& traces);
+  void trace_queues(Traces& traces);
   // router_ports.cc
   class Opening;
   void open_waiting();
@@ -125,8 +141,10 @@ class Router {
   std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
   ControlTables tables_;                  // of the control thread
+  Errands control_errands_;
   std::atomic<std::uint64_t> rounds_{0};  // of the control thread
   std::unique_ptr<TelemetryServer> telemetry_;
+  std::unique_ptr<CaptureServer> capture_;
   std::unique_ptr<MetricsServer> metrics_;
   std::optional<Confinement> confinement_;
 

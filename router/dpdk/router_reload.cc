@@ -64,6 +64,12 @@ std::string first_error(const std::vector<config::Diagnostic>& diagnostics) {
   return {};
 }
 
+bool ports_differ(const Interfaces& a, const Interfaces& b) {
+  for (std::size_t p = 0; p < a.ports(); ++p)
+    if (const auto i = static_cast<InterfaceIndex>(p); a.name(i) != b.name(i)) return true;
+  return false;
+}
+
 }  // namespace
 
 // Ports of devices that have no address of their own keep the same one over restarts.
@@ -212,6 +218,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
   while (!updated() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(20us);
   {
     const std::scoped_lock shown(shown_mutex_);
+    if (capture_ && ports_differ(*before_->interfaces, *snapshot_->interfaces)) capture_->interrupt();
     work_ = std::move(plan);
     rates_.set_committed(committed(*snapshot_));
     book_.keep(snapshot_->config.metrics.contracts);
