@@ -80,6 +80,7 @@ struct QueueReading {
   std::array<std::uint32_t, kPrecedences> depth{};
   double average_in = 0, average_total = 0;  // packets; 0 without RIO
   bool has_rio = false, congested = false;
+  std::optional<std::array<RedParams, kPrecedences>> thresholds{};  // RIO's, as configured
   SojournHistogram sojourn;
   InterfaceIndex index = kNoInterface;  // of a member, which has no names yet
 };

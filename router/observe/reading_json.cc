@@ -114,6 +114,9 @@ Json queue_row(const QueueReading& q) {
     Json& counts = row[name(p)];
     counts["depth"] = q.depth[index(p)];
     put(counts, q.counters[index(p)], QueueCounters::table());
+    if (!q.thresholds) continue;
+    const RedParams& red = (*q.thresholds)[index(p)];
+    counts.update({{"min", red.min}, {"max", red.max}, {"pmax_ratio", red.pmax.value()}});
   }
   if (!q.has_sojourn) return row;
   if (const auto p50 = sojourn_quantile(q.sojourn, 0.5)) row["sojourn_p50_seconds"] = *p50;

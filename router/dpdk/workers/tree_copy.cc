@@ -7,6 +7,13 @@
 
 namespace surety {
 
+void name_after(QueueReading& row, const ClassParams& of) {
+  row.name = of.name;
+  row.limit = of.queue.limit;
+  row.thresholds.reset();
+  if (of.queue.rio) row.thresholds = {of.queue.rio->in, of.queue.rio->out};
+}
+
 void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index) {
   const PooledQueue& q = h.queue(interface, class_index);
   for (const Precedence p : {Precedence::in, Precedence::out}) {
@@ -29,9 +36,7 @@ void name_members(Reading& r, const Snapshot& snapshot) {
     q.port = snapshot.config.ports[record.port].name;
     q.interface = interfaces.name(q.index);
     q.of = interfaces.name(record.link);
-    const ClassParams& params = tree.set(q.index).classes[q.members].scheduling;
-    q.name = params.name;
-    q.limit = params.queue.limit;
+    name_after(q, tree.set(q.index).classes[q.members].scheduling);
     q.members = 0;
     q.has_sojourn = false;
   }

@@ -14,6 +14,8 @@
 
 namespace surety {
 
+// Gives a row the class's name, limit and thresholds.
+void name_after(QueueReading& row, const ClassParams& of);
 // The numbers of a queue; the row's names stay.
 void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interface, std::size_t class_index);
 // The names of the members' rows, for who reads them.

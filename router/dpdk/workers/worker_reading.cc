@@ -24,10 +24,10 @@ void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c)
     for (const auto& cls : tree.sets[n.set].classes) {
       QueueReading q;
       q.port = c.ports[tree.port].name;
-      q.name = cls.scheduling.name;
+      name_after(q, cls.scheduling);
       q.interface = c.interfaces[n.definition].name;
       q.members = c.interfaces[n.definition].members();
-      q.limit = cls.scheduling.queue.limit;
+      if (q.members > 0) q.thresholds.reset();  // they are not of a sum
       q.has_sojourn = false;
       r.interface_queues.push_back(std::move(q));
     }
@@ -54,8 +54,7 @@ Reading blank_reading(const Snapshot& snapshot, unsigned core) {
     for (const auto& cls : snapshot.queues[p].classes) {
       QueueReading q;
       q.port = c.ports[p].name;
-      q.name = cls.scheduling.name;
-      q.limit = cls.scheduling.queue.limit;
+      name_after(q, cls.scheduling);
       q.has_sojourn = tree == nullptr;
       r.queues.push_back(std::move(q));
     }

@@ -28,6 +28,7 @@ Reading idle(unsigned core) {
   for (const QueueReading& q : test::sample_queues()) {
     r.queues.emplace_back().port = q.port;
     r.queues.back().name = q.name;
+    r.queues.back().thresholds = q.thresholds;
   }
   for (const ServiceReading& s : test::sample_services()) {
     r.services.emplace_back().name = s.name;

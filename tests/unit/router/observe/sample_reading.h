@@ -77,6 +77,7 @@ inline std::vector<QueueReading> sample_queues() {
   assured.average_in = 4.25;
   assured.average_total = 10.5;
   assured.has_rio = true;
+  assured.thresholds = {{{20, 40, Probability(0.02)}, {10, 30, Probability(0.1)}}};
   assured.congested = true;
   assured.sojourn.counts[0] = 1;
   assured.sojourn.counts[3] = 97;
