@@ -239,6 +239,7 @@ struct Metrics {
   std::string listen = "127.0.0.1:9464";  // empty: off
   std::optional<Tls> tls{};
   std::string password_file{};  // `USER:PASSWORD`; empty: nobody is asked
+  bool console = true;          // the page beside /metrics
   std::uint32_t top_flows = 0;
   std::uint32_t contracts = 1000;  // that have metrics of their own
   // Where what each of them got is kept, below a directory for each router; empty: nowhere; none: in the

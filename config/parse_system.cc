@@ -68,6 +68,7 @@ void read_metrics(const Node& node, Draft& draft) {
   }
   if (const Node* n = map.find("tls")) read_tls(*n, m.tls.emplace(), draft);
   if (map.read("password_file", m.password_file)) m.password_file = draft.file_name(m.password_file);
+  map.read("console", m.console);
   warn_of_readers(m, map.at("listen"), draft.problems);
   read_integer(map.find("top_flows"), 0, kMaxTopFlows, m.top_flows, draft.problems);
   read_integer(map.find("contracts"), 0, kMaxContracts, m.contracts, draft.problems);

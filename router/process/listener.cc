@@ -80,4 +80,13 @@ int port_of(const Fd& listener) {
                                            : reinterpret_cast<sockaddr_in&>(bound).sin_port);
 }
 
+bool is_loopback(const Fd& listener) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+  if (bound.ss_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6&>(bound).sin6_addr);
+  return ntohl(reinterpret_cast<sockaddr_in&>(bound).sin_addr.s_addr) >> 24 == 127;
+}
+
 }  // namespace surety

@@ -12,5 +12,6 @@ namespace surety {
 // sentence that says why and what to do.
 Fd listen_at(const std::string& listen);
 int port_of(const Fd& listener);
+bool is_loopback(const Fd& listener);  // only this machine reaches it
 
 }  // namespace surety

@@ -80,7 +80,7 @@ MetricsAccess::Digest MetricsAccess::digest_of(std::string_view login) {
 }
 
 MetricsAccess load_metrics_access(const config::Metrics& metrics) {
-  MetricsAccess access;
+  MetricsAccess access{.console = metrics.console};
   std::string report;
   if (metrics.tls) load_tls(*metrics.tls, access, report);
   if (!metrics.password_file.empty()) load_password(metrics.password_file, access, report);

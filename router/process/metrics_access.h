@@ -17,6 +17,7 @@ struct MetricsAccess {
 
   std::string certificate{}, key{};  // PEM; empty: HTTP
   std::optional<Digest> login{};     // none: nobody is asked
+  bool console = true;               // pages too, where there are any
 
   static Digest digest_of(std::string_view login);
   friend bool operator==(const MetricsAccess&, const MetricsAccess&) = default;

@@ -82,8 +82,12 @@ struct Scrapes {
 // Serves with one access, on a thread of its own, until it ends.
 class Server {
  public:
-  Server(int listener, MetricsAccess access, Scrapes& scrapes)
-      : access_(std::move(access)), scrapes_(scrapes), daemon_(start(listener)) {
+  Server(const Fd& listener, MetricsAccess access, Scrapes& scrapes, const WebPages& pages)
+      : access_(std::move(access)),
+        on_loopback_(is_loopback(listener)),
+        scrapes_(scrapes),
+        pages_(pages),
+        daemon_(start(listener.get())) {
     if (!daemon_) throw std::runtime_error("metrics: the HTTP server does not start");
   }
   Server(const Server&) = delete;
@@ -138,15 +142,26 @@ class Server {
                            const char*, const char*, std::size_t*, void**) {
     const auto& server = *static_cast<Server*>(self);
     if (server.access_.login && !knows(connection, *server.access_.login)) return ask_for_login(connection);
-    if (std::string_view(path) != "/metrics")
-      return answer(connection, MHD_HTTP_NOT_FOUND, "See /metrics.\n");
+    if (std::string_view(path) != "/metrics") return server.show(connection, path, method);
     if (std::string_view(method) != MHD_HTTP_METHOD_GET)
       return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
     return answer(connection, MHD_HTTP_OK, server.scrapes_.text());
   }
 
+  MHD_Result show(MHD_Connection* to, std::string_view path, std::string_view method) const {
+    if (!pages_ || !access_.console) return answer(to, MHD_HTTP_NOT_FOUND, "See /metrics.\n");
+    if (const auto why = access_.login ? std::string_view() : refusal(to, on_loopback_); !why.empty())
+      return answer(to, MHD_HTTP_FORBIDDEN, why);
+    if (method != MHD_HTTP_METHOD_GET) return answer(to, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET.\n");
+    const auto page = pages_(path);
+    if (!page) return answer(to, MHD_HTTP_NOT_FOUND, "See / and /metrics.\n");
+    return static_cast<MHD_Result>(surety::answer(to, page));
+  }
+
   MetricsAccess access_;
+  const bool on_loopback_;
   Scrapes& scrapes_;
+  const WebPages& pages_;
   ConnectionParts parts_{MetricsServer::kConnections};
   MHD_Daemon* daemon_;
 };
@@ -156,11 +171,12 @@ class Server {
 struct MetricsServer::State {
   Fd listener;
   Scrapes scrapes;
+  WebPages pages;
   std::unique_ptr<Server> server;
 };
 
-MetricsServer::MetricsServer(const std::string& listen, MetricsAccess access, Collect collect)
-    : state_(new State{listen_at(listen), {std::move(collect), {}}, nullptr}) {
+MetricsServer::MetricsServer(const std::string& listen, MetricsAccess access, Collect collect, WebPages pages)
+    : state_(new State{listen_at(listen), {std::move(collect), {}}, std::move(pages), nullptr}) {
   admit(std::move(access));
 }
 
@@ -169,7 +185,7 @@ MetricsServer::~MetricsServer() = default;
 void MetricsServer::admit(MetricsAccess access) {
   State& s = *state_;
   if (s.server && access == s.server->access()) return;
-  s.server = std::make_unique<Server>(s.listener.get(), std::move(access), s.scrapes);
+  s.server = std::make_unique<Server>(s.listener, std::move(access), s.scrapes, s.pages);
 }
 
 int MetricsServer::port() const {

@@ -5,7 +5,8 @@
 // never twice at the same time; it runs on the server's one thread. Nobody who connects and says nothing, or
 // reads slowly, keeps others waiting: connections are bounded in number, each address has a part of them
 // (connection_parts.h), and those on which nothing moves for five seconds are closed. With a login, whoever
-// does not know it learns nothing but that.
+// does not know it learns nothing but that. Where there are pages (web_page.h), who has no password sees them
+// only through a listener on this machine's loopback.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 
 #include "router/process/metric_family.h"
 #include "router/process/metrics_access.h"
+#include "router/process/web_page.h"
 
 namespace surety {
 
@@ -24,7 +26,7 @@ class MetricsServer {
 
   // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
   // sentence that says why and what to do, for an address that cannot be used.
-  MetricsServer(const std::string& listen, MetricsAccess access, Collect collect);
+  MetricsServer(const std::string& listen, MetricsAccess access, Collect collect, WebPages pages = {});
   ~MetricsServer();
 
   // From now on. Where it is another access, those who are connected have to come again. Throws

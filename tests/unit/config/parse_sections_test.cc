@@ -443,6 +443,8 @@ TEST(ParseSystem, WhoMayReadTheMetrics) {
   EXPECT_EQ(m.tls->key_file, "/etc/k.pem");
   EXPECT_EQ(m.password_file, "dir/p");
   EXPECT_FALSE(parsed("").metrics.tls);
+  EXPECT_TRUE(m.console);
+  EXPECT_FALSE(parsed("metrics: {console: off}\n").metrics.console);
 }
 
 // Beyond loopback, without a password or with one that all can see on their way.

@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                "conditioner: srtcm, rate: 1 Mbit/s, committed_burst: 2 kB, excess_burst: 1 kB"},
         Change{"  gold:", "  more: {conditioner: none}\n  gold:"}, Change{"per: source", "per: flow"},
         Change{"mode: act", "mode: observe"}, Change{"key_file: k1", "key_file: k2"},
-        Change{"top_flows: 5", "top_flows: 50"},
+        Change{"top_flows: 5", "top_flows: 50, console: off"},
         Change{"top_flows: 5", "password_file: p, tls: {cert_file: c, key_file: k}"},
         Change{"held: 500 packets", "held: 500 packets, creation_rate: 9"},
         Change{"routes:\n",

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/process/metrics_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <optional>
 #include <stdexcept>
 
 #include "router/process/metric_family.h"
+#include "tests/unit/router/process/http.h"
 
 namespace surety {
 namespace {
@@ -30,20 +27,7 @@ metrics::Families some() {
 }
 
 std::string scrape(int port, const std::string& headers = "", const std::string& path = "/metrics") {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(port));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  const std::string request =
-      "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers + "\r\n";
-  EXPECT_EQ(send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
-  std::string reply, part(65536, '\0');
-  for (ssize_t n; (n = recv(fd, part.data(), part.size(), 0)) > 0;)
-    reply.append(part, 0, static_cast<std::size_t>(n));
-  close(fd);
-  return reply;
+  return test::get(port, path, headers);
 }
 
 void expect_refused(const std::string& listen, const std::string& why) {
