@@ -6,16 +6,16 @@
 PACKAGES_RUNTIME=(
   build-essential cmake ninja-build pkg-config clang
   libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
-  nlohmann-json3-dev libmnl-dev libseccomp-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev
+  nlohmann-json3-dev libmnl-dev libseccomp-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libjs-chart.js
   iproute2 ethtool iperf3 procps python3 python3-prometheus-client
 )
-# numpy and matplotlib: the figures of `surety-lab papers --report`.
+# numpy and matplotlib: the figures of `surety-lab papers --report`. Chromium, with letters: the console's tests; pil: its pictures.
 # shellcheck disable=SC2034
 PACKAGES_TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-14-dev llvm clang-format clang-tidy
   dpdk bpftool curl jq openssl iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
-  python3-numpy python3-matplotlib
+  python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core
 )
 
 # missing PACKAGE...: prints those that are not installed.

@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "router/console/console.h"
+#include "router/console/console_files.h"
 #include "router/dpdk/router_needs.h"
 #include "router/observe/interface_rows.h"
 #include "router/observe/reading_merge.h"
@@ -172,8 +174,8 @@ void Router::start_observers() {
   }
   const config::Metrics& m = snapshot_->config.metrics;
   if (m.listen.empty()) return;
-  metrics_ =
-      std::make_unique<MetricsServer>(m.listen, load_metrics_access(m), [this] { return render(read()); });
+  metrics_ = std::make_unique<MetricsServer>(
+      m.listen, load_metrics_access(m), [this] { return render(read()); }, console());
   spdlog::info("metrics: {}://{}/metrics", m.tls ? "https" : "http", m.listen);
 }
 
@@ -184,6 +186,17 @@ void Router::keep_report() {
     report_ = std::make_unique<ReportLog>(directory, written_.metrics.report_size.count());
   } catch (const std::system_error& e) {
     spdlog::warn("`surety report` will know nothing: {}", e.what());
+  }
+}
+
+WebPages Router::console() {
+  try {
+    const auto made = std::make_shared<Console>(
+        console_files(), [this] { return read(); }, [this] { return clock_.now(); });
+    return [made](std::string_view path) { return made->page(path); };
+  } catch (const std::system_error& e) {
+    spdlog::warn("there will be no console: {}", e.what());
+    return {};
   }
 }
 

@@ -104,6 +104,7 @@ class Router {
   void launch();
   void stop_workers();
   void start_observers();
+  WebPages console();
   std::vector<Watchdog::Watched> watched();
   void confine();
   void tell_start();

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page: what is asked for, when, and what a lab's recording has besides.
+'use strict';
+
+const EVERY = 1000, LEAST_PAUSE = 300, AFTER_FAILURE = 2000; // ms
+const byId = (id) => document.getElementById(id);
+
+const source = recording ? new Recording(recording) : new Router();
+const sections = SECTIONS.filter(({name}) => !recording || source.has(name)).map((what) => new Section(what, source));
+const tables = [];
+
+function drawAll() {
+  setText(byId('title'), source.title);
+  setText(byId('about'), source.about);
+  document.title = source.title;
+  const search = byId('search').value.trim();
+  for (const section of sections) section.show(search);
+  for (const [table, rows] of tables) table.show(rows, search);
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const seen = () => new Promise((resolve) => {
+  if (!document.hidden) return resolve();
+  document.addEventListener('visibilitychange', resolve, {once: true});
+});
+
+async function follow() {
+  for (;;) {
+    await seen();
+    const begun = performance.now();
+    let wait = EVERY;
+    try {
+      await source.refresh(['router', ...sections.filter(({shown}) => shown).map(({name}) => name)]);
+      byId('status').hidden = true;
+    } catch (error) {
+      setText(byId('status'), `No answer since ${new Date().toLocaleTimeString()}: ${error.message}`);
+      byId('status').hidden = false;
+      wait = AFTER_FAILURE;
+    }
+    drawAll();
+    await pause(Math.max(LEAST_PAUSE, wait - (performance.now() - begun)));
+  }
+}
+
+const OVER_TIME = [['throughput_bytes_per_second', 'Throughput at the receiver'], ['rate_bytes_per_second', 'Sending rate X (TFRC, gTFRC)'],
+  ['window', 'Congestion window (TCP), packets'], ['delay_seconds', 'One-way delay, mean']];
+
+// What was promised to those in `rows`; the same to several is one level.
+function promises(rows) {
+  const names = new Map();
+  for (const {committed_bytes_per_second: y, customer} of rows)
+    if (y) names.set(y, (names.get(y) ?? new Set()).add(customer));
+  return [...names].map(([y, who]) => ({name: `promised: ${[...who].join(', ')}`, y}));
+}
+
+// Flows over time, all together: those of one sender by themselves where there is room for them.
+function overTime(rows) {
+  const cards = [];
+  for (const [member, title] of OVER_TIME) {
+    const stems = new Map();
+    for (const row of rows) {
+      const points = source.points('contracts', row, member);
+      if (!points.length) continue;
+      if (!stems.has(row.customer)) stems.set(row.customer, []);
+      stems.get(row.customer).push({name: row.customer + row.contract, points, row});
+    }
+    let card = null;
+    for (const [name, all] of stems) {
+      const lines = all.length > LINES ? envelope(`${name} × ${all.length}`, all) : all;
+      if (!card || card.lines.length + lines.length > LINES) cards.push(card = {title, unit: member, lines: [], rows: []});
+      card.lines.push(...lines);
+      card.rows.push(...all.map(({row}) => row));
+    }
+  }
+  for (const card of cards) card.levels = card.unit === OVER_TIME[0][0] ? promises(card.rows) : [];
+  return cards;
+}
+
+function resultTable({title, columns, rows}) {
+  const verdicts = {kept: 'good', MISSED: 'bad', never: 'bad'};
+  const shownColumns = columns.map((column, i) => ({key: String(i), title: column.title, number: column.number, css: (row) => verdicts[row[i]] ?? '',
+    value: (row) => column.number ? magnitude(row[i]) : row[i], text: (row) => row[i]}));
+  const table = new Table(shownColumns);
+  tables.push([table, rows.map((cells) => ({...cells.map((cell) => cell.replaceAll('+-', '±'))}))]);
+  return element('section', 'result', element('h2', '', title), table.element);
+}
+
+function showRecording() {
+  const grid = element('div', 'cards wide');
+  const plotted = overTime(source.tables.contracts ?? []).map(({title, unit, lines, levels}) => {
+    const plot = new Plot({unit});
+    grid.append(plot.element);
+    return () => plot.show(title, lines, levels);
+  });
+  const over = element('section', '', element('h2', '', 'Over time'), grid);
+  over.id = 'over-time';
+  byId('main').append(over, ...recording.results.map(resultTable));
+  drawAll();
+  for (const show of plotted) show();
+}
+
+followScheme();
+dark.addEventListener('change', () => { followScheme(); drawAll(); });
+byId('search').addEventListener('input', drawAll);
+byId('main').append(...sections.map(({element: made}) => made));
+for (const {details} of sections) details.addEventListener('toggle', drawAll);
+if (recording) showRecording();
+else follow();
