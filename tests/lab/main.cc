@@ -67,7 +67,8 @@ void add_run(CLI::App& app, RunArguments& arguments) {
           ->excludes(seed);
   run->add_flag("--json", o.json, "one line of JSON a run");
   run->add_flag("--series", o.series, "with --json: the first run's line has its series over time too");
-  run->add_option("--report", o.report, "directory for a page with plots, and the series as CSV");
+  run->add_option("--report", o.report,
+                  "directory for a page with charts (index.html), and the series as CSV");
   add_each(run, "--set", o.settings, parse_setting,
            "key=value: overrules the file, as in `senders.long.target=400 kbit/s`");
   auto* sweep = add_each(run, "--sweep", arguments.sweeps, parse_sweep,

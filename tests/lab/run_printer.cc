@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/lab/results/html_report.h"
+#include "tests/lab/results/report.h"
 #include "tests/lab/results/result_json.h"
 #include "tests/lab/results/result_text.h"
 #include "tests/lab/results/statistics.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables over one run, or over several seeds of one scenario, that the text and the HTML report share.
+// The tables over one run, or over several seeds of one scenario, that the text and the report share.
 #pragma once
 
 #include <span>

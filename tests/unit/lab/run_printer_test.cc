@@ -166,7 +166,7 @@ class LabRunPrinterReport : public LabRunPrinter {
 TEST_F(LabRunPrinterReport, IsWrittenWithTheSeries) {
   points_[0].scenario.name = "small";
   print_one_each();
-  EXPECT_THAT(content("index.html"), HasSubstr("small"));
+  EXPECT_THAT(content("data.js"), HasSubstr("\"title\":\"small\""));
   EXPECT_THAT(content("flows.csv"), HasSubstr("\n"));
 }
 
@@ -174,8 +174,8 @@ TEST_F(LabRunPrinterReport, EachPointHasOneOfItsOwnThatNamesItsSettings) {
   points_ = {{{{"a", "1"}}, {}}, {{{"a", "2"}}, {}}};
   for (auto& p : points_) p.scenario.name = "small";
   print_one_each();
-  EXPECT_THAT(content("1/index.html"), HasSubstr("small (a=1)"));
-  EXPECT_THAT(content("2/index.html"), HasSubstr("small (a=2)"));
+  EXPECT_THAT(content("1/data.js"), HasSubstr("\"title\":\"small (a=1)\""));
+  EXPECT_THAT(content("2/data.js"), HasSubstr("\"title\":\"small (a=2)\""));
 }
 
 }  // namespace
