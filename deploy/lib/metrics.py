@@ -65,9 +65,9 @@ class Metrics:
                     if labels["domain"].count("/") < 2 or labels["domain"].endswith(f"/{service}")), default=None)
 
 
-def scrape(namespace, timeout=5):
+def scrape(namespace, timeout=5, address=ADDRESS):
     """Of the router in that namespace."""
-    with contextlib.closing(http.client.HTTPConnection(*ADDRESS, timeout=timeout)) as connection:
+    with contextlib.closing(http.client.HTTPConnection(*address, timeout=timeout)) as connection:
         with namespace.entered():
             connection.connect()
         connection.request("GET", "/metrics")
