@@ -186,6 +186,19 @@ void queues(Families& out, const Reading& r) {
     }
   average.move_to(out);
 
+  Family thresholds(MetricType::Gauge, "surety_queue_threshold_packets",
+                    "RIO's thresholds for these averages (out: judged by the total).");
+  for (const QueueReading& q : r.queues)
+    for (const Precedence p : {Precedence::in, Precedence::out})
+      if (q.thresholds)
+        for (const auto& [bound, packets] : {std::pair("min", (*q.thresholds)[index(p)].min),
+                                             std::pair("max", (*q.thresholds)[index(p)].max)}) {
+          Labels all = labels(q, name(p));
+          all.push_back({"bound", bound});
+          thresholds.add(all, packets);
+        }
+  thresholds.move_to(out);
+
   each_counter(out, QueueCounters::table(), [&](Family& family, auto member) {
     for (const QueueReading& q : r.queues)
       for (const Precedence p : {Precedence::in, Precedence::out})

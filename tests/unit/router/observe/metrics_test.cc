@@ -199,6 +199,14 @@ TEST(Metrics, AveragesExistWithRioOnly) {
             "# TYPE surety_queue_average_packets gauge\n"
             "surety_queue_average_packets{port=\"wan0\",queue=\"assured\",precedence=\"in\"} 4.25\n"
             "surety_queue_average_packets{port=\"wan0\",queue=\"assured\",precedence=\"total\"} 10.5\n");
+  EXPECT_EQ(
+      family("surety_queue_threshold_packets"),
+      "# TYPE surety_queue_threshold_packets gauge\n"
+      "surety_queue_threshold_packets{port=\"wan0\",queue=\"assured\",precedence=\"in\",bound=\"min\"} 20\n"
+      "surety_queue_threshold_packets{port=\"wan0\",queue=\"assured\",precedence=\"in\",bound=\"max\"} 40\n"
+      "surety_queue_threshold_packets{port=\"wan0\",queue=\"assured\",precedence=\"out\",bound=\"min\"} 10\n"
+      "surety_queue_threshold_packets{port=\"wan0\",queue=\"assured\",precedence=\"out\",bound=\"max\"} "
+      "30\n");
   EXPECT_EQ(family("surety_queue_congested"),
             "# TYPE surety_queue_congested gauge\n"
             "surety_queue_congested{port=\"wan0\",queue=\"assured\"} 1\n"
