@@ -196,7 +196,10 @@ std::string TelemetryServer::answer(Client& client, std::string_view request) {
   const auto want = bare ? Wanted{} : wanted(arguments);
   if (!has(name) || !want) return reply(command, "null");
   if (want->offset == 0 || client.command != command) {
-    client.pages = TablePages(rows_of(name));
+    client.command.clear();
+    const Json rows = rows_of(name);
+    if (rows.is_null()) return reply(command, "null");
+    client.pages = TablePages(rows);
     client.command = command;
   }
   return reply(command, client.pages.page(want->offset, std::min(want->bytes, kMostPageBytes)));

@@ -23,8 +23,8 @@ def lab(request):
 
 
 def test_ports_are_dealt_out(lab):
-    m = lab.running.metrics()
-    assert m.sum("surety_worker_cycles_total", worker="0") > 0 and m.sum("surety_worker_cycles_total", worker="1") > 0
+    # The router answers a moment before its workers have made their first turns.
+    lab.running.until(lambda m: m.sum("surety_worker_cycles_total", worker="0") > 0 and m.sum("surety_worker_cycles_total", worker="1") > 0)
     text = lab.running.show("ports").stdout
     assert "dispatch" in text, text
 

@@ -77,17 +77,17 @@ TEST_F(PlainQueueTest, TheShaperIsAskedAndChargedPerPacket) {
   EXPECT_EQ(dequeue(64, kStart + 51us).size(), 1u);
 }
 
-// 1 ms is in bucket 10 ([524, 1049) us), 3 ms in bucket 12 ([2097, 4194) us).
+// 1 ms is in bucket 9 (up to 1 ms), 3 ms in bucket 11 (up to 5 ms).
 TEST_F(PlainQueueTest, EachPacketsSojournIsItsBursts) {
   enqueue(5, kStart);
   enqueue(2, kStart + 2ms);
   dequeue(3, kStart + 1ms);
-  EXPECT_EQ(queue.sojourn().counts[10], 3u);
+  EXPECT_EQ(queue.sojourn().counts[9], 3u);
   dequeue(3, kStart + 3ms);
-  EXPECT_EQ(queue.sojourn().counts[12], 2u);
-  EXPECT_EQ(queue.sojourn().counts[10], 4u);
+  EXPECT_EQ(queue.sojourn().counts[11], 2u);
+  EXPECT_EQ(queue.sojourn().counts[9], 4u);
   dequeue(3, kStart + 3ms);
-  EXPECT_EQ(queue.sojourn().counts[10], 5u);
+  EXPECT_EQ(queue.sojourn().counts[9], 5u);
   EXPECT_EQ(queue.sojourn().sum_ns, 3u * 1'000'000 + 2u * 3'000'000 + 2u * 1'000'000);
 }
 

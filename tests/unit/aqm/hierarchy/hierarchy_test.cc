@@ -262,7 +262,7 @@ TEST(Hierarchy, PassesOnWhatRioSays) {
   while (t.next() >= 0) {
   }
   EXPECT_EQ(t.h.sojourn(Plane::strict).counts[0], 1u);
-  EXPECT_EQ(t.h.sojourn(Plane::data).counts[4], c.arrivals - c.forced_drops - c.early_drops + 1);
+  EXPECT_EQ(t.h.sojourn(Plane::data).counts[3], c.arrivals - c.forced_drops - c.early_drops + 1);
   t.now += 1s;
   t.h.settle(1, 0, t.now);  // idle for long
   EXPECT_FALSE(t.h.congested(1, 0));

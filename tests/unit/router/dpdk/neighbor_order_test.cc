@@ -97,7 +97,7 @@ class OrderBed {
     for (auto& w : workers_) w->connect(workers_);
     for (auto& w : workers_) w->report_to(forwarding_.rcu());
     control_.emplace(
-        snapshot_.config, ports_, forwarding_, punts_.get(), packet_pool(),
+        snapshot_.config, ports_, forwarding_, events_, punts_.get(), packet_pool(),
         [this](PortIndex p, rte_mbuf* m) {
           return fabric_->injected(p)->enqueue({&m, 1}) == 1;
         },
@@ -233,6 +233,7 @@ class OrderBed {
   WorkPlan plan_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  EventLog events_{[] { return EventTime{}; }, [](const StampedEvent&) {}};
   std::optional<Control> control_;
 };
 

@@ -136,7 +136,7 @@ TEST_F(TelemetryServerTest, KnowsNoCommandsButItsOwn) {
 TEST_F(TelemetryServerTest, GivesOtherCommandsWhatStandsBehindTheComma) {
   Fd taken;
   const TelemetryServer server(
-      socket_, test::sample_reading,
+      socket_, test::sample_reading, {},
       {{"echo",
         [](std::string_view said, Fd&) {
           return Json{{"said", said}};

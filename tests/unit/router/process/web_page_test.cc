@@ -30,7 +30,7 @@ class WebPages : public testing::Test {
  protected:
   MetricsServer& server(const std::string& listen, MetricsAccess access = {}) {
     return server_.emplace(
-        listen, std::move(access), [] { return std::vector<prometheus::MetricFamily>(); }, pages);
+        listen, std::move(access), [] { return metrics::Families(); }, pages);
   }
   std::optional<MetricsServer> server_;
 };
