@@ -36,6 +36,8 @@ class Comparison {
     fixed(running_.dpdk == next_.dpdk, {"dpdk"});
     fixed(running_.kernel == next_.kernel, {"kernel"});
     fixed(running_.metrics.listen == next_.metrics.listen, {"metrics", "listen"});
+    fixed(running_.metrics.report == next_.metrics.report, {"metrics", "report"});
+    fixed(running_.metrics.report_size == next_.metrics.report_size, {"metrics", "report_size"});
     compare_flow_table();
     compare_rules();
     compare_signalling();

@@ -67,6 +67,7 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
     move(id, service, to, now);
     if (!had && has_own_state(r)) begin_contract(id, rule, v.header[i].interface);
   }
+  if (has_own_state(r)) ledger_.rename(id, snapshot_->classifier.id(rule));
   if (to != kNoFlow) r.flush_asked() = 0;
   if (service == j.service)
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::stale);

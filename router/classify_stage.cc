@@ -246,7 +246,8 @@ void ClassifyStage::closed(FlowId id) {
 
 void ClassifyStage::begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface) {
   ++services_[flows_[id].service].contracts;
-  ledger_.open(id, snapshot_->classifier.id(rule), interface);
+  const FlowCounters before = flows_.counters(id);  // of a flow that was there without a contract
+  ledger_.open(id, snapshot_->classifier.id(rule), interface, {before.in_bytes, before.out_bytes});
 }
 
 void ClassifyStage::end_contract(FlowId id) {

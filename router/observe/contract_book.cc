@@ -2,6 +2,7 @@
 #include "router/observe/contract_book.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -40,7 +41,6 @@ void ContractBook::sample(const std::vector<ContractSighting>& sightings,
 // Rates and what is alive are of this second alone.
 void ContractBook::begin(Line& line) {
   line.window.begin(tick_ % kWindow);
-  line.asked = 0;
   line.demanding = line.met = 0;
   ContractReading& r = line.shown;
   r.committed_bytes_per_second = r.offered_bytes_per_second = r.delivered_bytes_per_second =
@@ -63,11 +63,17 @@ ContractBook::Session& ContractBook::session(
     session = {.generation = s.generation};
     // What the place in the table lost before belongs to whoever had it then.
     const auto before = losses_[s.worker].find(s.flow);
-    if (before != losses_[s.worker].end()) session.lost = before->second;
+    if (before != losses_[s.worker].end())
+      session.lost = before->second;
+    else if (s.unsure)
+      session.lost = s.lost;
+    session.let_go = s.before;
   }
-  if (anew || session.service != s.service) {
+  if (anew || session.service != s.service || session.rule != s.rule || session.names != names_) {
     session.line = &line(name(s), terms);
     session.service = s.service;
+    session.rule = s.rule;
+    session.names = names_;
   }
   session.tick = tick_;
   return session;
@@ -93,7 +99,7 @@ ContractBook::Line& ContractBook::line_of(const Key& key) {
   return found->second;
 }
 
-// Whoever was away for longest becomes part of the rest.
+// Whoever was away for longest goes.
 bool ContractBook::make_room() {
   if (evictions_ == kEvictions) return false;
   auto oldest = lines_.end();
@@ -106,19 +112,11 @@ bool ContractBook::make_room() {
     return false;
   }
   ++evictions_;
-  const ContractReading gone = std::move(oldest->second.shown);
+  const std::string service = oldest->first[1];
   const ContractTally minute = oldest->second.minute;
   lines_.erase(oldest);
   --named_;
-  Line& rest_line = line_of({kRest, gone.service, kRest});
-  rest_line.minute += minute;
-  ContractReading& rest = rest_line.shown;
-  rest.offered_bytes += gone.offered_bytes;
-  for (std::size_t p = 0; p < kPrecedences; ++p) rest.delivered_bytes[p] += gone.delivered_bytes[p];
-  rest.lost += gone.lost;
-  rest.demanding_seconds += gone.demanding_seconds;
-  rest.met_seconds += gone.met_seconds;
-  rest.objective = gone.objective;
+  if (minute.any()) line_of({kRest, service, kRest}).minute += minute;
   return true;
 }
 
@@ -129,7 +127,10 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   lost -= session.lost;
   for (std::size_t p = 0; p < kPrecedences; ++p) {
     let_go[p] = grown(s.let_go[p], session.let_go[p]);
-    delivered[p] = grown(let_go[p], lost.bytes[p]);
+    // What waited and is lost now was delivered in the books: the next that comes makes up for it.
+    const std::uint64_t gone = session.owed[p] + lost.bytes[p];
+    delivered[p] = grown(let_go[p], gone);
+    session.owed[p] = grown(gone, let_go[p]);
     session.let_go[p] = std::max(session.let_go[p], s.let_go[p]);
   }
   session.lost = s.lost;
@@ -147,6 +148,7 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   Line& line = *session.line;
   ContractReading& r = line.shown;
   line.seen = tick_;
+  r.objective = terms.objective;
   r.committed_bytes_per_second += committed;
   r.offered_bytes += offered;
   for (std::size_t p = 0; p < kPrecedences; ++p) r.delivered_bytes[p] += delivered[p];
@@ -163,15 +165,15 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   ServiceLine& service = services_[terms.service];
   service.objective = terms.objective;
   if (offered == 0) return;
-  line.asked += asked / elapsed;
-  ++line.demanding;
-  line.met += met;
+  const auto whole = static_cast<std::uint64_t>(std::max(1.0, std::round(elapsed)));
+  line.demanding += whole;
+  line.met += met ? whole : 0;
   for (Window* w : {&line.window, &service.window}) {
     w->asked[tick_ % kWindow] += asked;
     w->delivered[tick_ % kWindow] += std::min(in, asked);
   }
-  ++service.demanding;
-  service.met += met;
+  service.demanding += whole;
+  service.met += met ? whole : 0;
 }
 
 void ContractBook::judge(Line& line) {
@@ -185,12 +187,6 @@ void ContractBook::judge(Line& line) {
   r.demanding_seconds += line.demanding;
   r.met_seconds += line.met;
   r.met = line.met == line.demanding;
-  line.met_in_a_row = *r.met ? line.met_in_a_row + 1 : 0;
-  const bool missed = line.missed ? line.met_in_a_row < kKept : !*r.met;
-  if (missed == line.missed) return;
-  line.missed = missed;
-  changes_.push_back(
-      {r.customer, r.service, r.contract, !missed, line.asked, r.delivered_in_bytes_per_second});
 }
 
 ContractTally& ContractTally::operator+=(const ContractTally& other) {
@@ -217,7 +213,7 @@ std::vector<ContractMinute> ContractBook::take_minute() {
 std::vector<ContractReading> ContractBook::contracts() const {
   std::vector<ContractReading> rows;
   rows.reserve(lines_.size());
-  for (const auto& [key, line] : lines_) rows.push_back(line.shown);
+  each([&](const ContractReading& row) { rows.push_back(row); });
   return rows;
 }
 

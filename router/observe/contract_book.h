@@ -13,7 +13,8 @@
 //
 // Contracts come and go (a flow that is idle is forgotten), their lines stay: customer, service and what is
 // covered. So many lines are kept as `most` says; when there is no room, that of whoever was away for longest
-// becomes part of its service's rest, some in a second, or else the newcomer does for as long as he is there.
+// goes, some in a second, or else the newcomer is in his service's rest for as long as he is there. The rest
+// counts what happens meanwhile, and nothing that a line of its own has told already.
 #pragma once
 
 #include <array>
@@ -43,7 +44,9 @@ struct ContractSighting {
   std::uint32_t rule = 0;
   InterfaceIndex interface = 0;
   std::uint16_t service = 0;
-  std::array<std::uint64_t, kPrecedences> let_go{};  // bytes, since its beginning
+  std::array<std::uint64_t, kPrecedences> before{};  // let go before it was one
+  bool unsure = false;  // its place in the flow table may have been that of a contract that nobody saw
+  std::array<std::uint64_t, kPrecedences> let_go{};  // bytes, with those before
   Loss lost{};                                       // of its place in the flow table, ever
   std::uint32_t held = 0;
 };
@@ -76,22 +79,18 @@ struct ContractMinute {
   ContractTally tally{};
 };
 
-// A line whose promise is missed, after it was kept, or kept again.
-struct PromiseChange {
-  std::string customer, service, contract;
-  bool kept = false;
-  double asked_bytes_per_second = 0, delivered_in_bytes_per_second = 0;  // in that second
-};
-
 class ContractBook {
  public:
   static constexpr std::size_t kWindow = 10;  // seconds, of the RoS
   static constexpr double kForgiven = 0.01;
-  static constexpr std::uint64_t kKept = 10;     // seconds met in a row: the promise is kept again
   static constexpr std::size_t kEvictions = 16;  // a second
 
   explicit ContractBook(std::size_t most) : most_(most) {}
-  void keep(std::size_t most) { most_ = most; }  // those that are there stay
+  // A reload: so many lines from now on, those that are there stay; and names may be others.
+  void keep(std::size_t most) {
+    most_ = most;
+    ++names_;
+  }
 
   // Once a second: all contracts alive, by worker and place. `terms`: by service; `name`: of one not seen
   // before.
@@ -99,12 +98,15 @@ class ContractBook {
               const std::function<ContractName(const ContractSighting&)>& name, Time now);
 
   std::vector<ContractReading> contracts() const;
+  // f(const ContractReading&) for each of them.
+  template <class F>
+  void each(F f) const {
+    for (const auto& [key, line] : lines_) f(line.shown);
+  }
   // Objective, RoS and seconds.
   void apply(std::vector<ServiceReading>& services) const;
   // Of each line that had something since the last call.
   std::vector<ContractMinute> take_minute();
-  // Since the last call.
-  std::vector<PromiseChange> take_changes() { return std::exchange(changes_, {}); }
 
  private:
   // Of the last seconds, one after the other.
@@ -117,20 +119,21 @@ class ContractBook {
   struct Line {
     ContractReading shown;
     Window window;
-    double asked = 0;                              // in this second
-    std::uint64_t demanding = 0, met = 0;          // contracts in this second
-    std::uint64_t met_in_a_row = kKept, seen = 0;  // seen: tick
-    bool missed = false;
+    std::uint64_t demanding = 0, met = 0;  // contracts in this second
+    std::uint64_t seen = 0;                // tick
     ContractTally minute{};
   };
   struct Session {
     std::uint32_t generation = 0;
-    std::uint64_t tick = 0;  // when it was seen last
+    std::uint64_t tick = 0;   // when it was seen last
+    std::uint64_t names = 0;  // by those it was given its line
+    std::uint32_t rule = 0;
     std::uint16_t service = 0;
     Line* line = nullptr;
     std::array<std::uint64_t, kPrecedences> let_go{};
     Loss lost{};
-    double behind = 0;  // bytes
+    std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had been taken for delivered
+    double behind = 0;                               // bytes
   };
   struct ServiceLine {
     Window window;
@@ -153,8 +156,7 @@ class ContractBook {
   std::vector<std::vector<Session>> sessions_;            // by worker and place
   std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as seen last, where there are any
   std::map<std::string, ServiceLine> services_;
-  std::vector<PromiseChange> changes_;
-  std::uint64_t tick_ = 0;
+  std::uint64_t tick_ = 0, names_ = 0;
   std::size_t evictions_ = 0;  // in this one
   std::optional<Time> last_;
 };

@@ -77,7 +77,9 @@ const std::vector<ContractSighting>& ContractWatch::look() {
                          .flow = entry->id,
                          .rule = entry->rule,
                          .interface = entry->interface,
-                         .service = __atomic_load_n(&flows[entry->id].service, __ATOMIC_RELAXED)};
+                         .service = __atomic_load_n(&flows[entry->id].service, __ATOMIC_RELAXED),
+                         .before = entry->before,
+                         .unsure = ledger.overflowed()};
       // First what is lost: what is let go meanwhile has not been.
       for (const Source& source : workers_) s.lost += source.losses->of(w, entry->id);
       const FlowCounters counters = counters_of(flows, entry->id);

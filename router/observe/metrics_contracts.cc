@@ -15,10 +15,6 @@ constexpr const char *kDemanding = "Seconds in which something was offered, of e
 std::uint64_t offered(const ServiceCounters& c) {
   return c.bytes[0] + c.bytes[1] + c.dropped_bytes;
 }
-std::uint64_t delivered(const ServiceCounters& c, Precedence p) {
-  const std::uint64_t bytes = c.bytes[index(p)], lost = c.lost_bytes[index(p)];
-  return bytes - std::min(bytes, lost);
-}
 
 void services(Families& out, const Reading& r) {
   using S = const ServiceReading&;
@@ -37,7 +33,7 @@ void services(Families& out, const Reading& r) {
                "Bytes of IP packets let go by a conditioner and not lost behind it.");
   for (S s : r.services)
     for (const Precedence p : {Precedence::in, Precedence::out})
-      bytes.add({{"service", s.name}, {"precedence", name(p)}}, delivered(s.counters, p));
+      bytes.add({{"service", s.name}, {"precedence", name(p)}}, s.delivered_bytes[index(p)]);
   bytes.move_to(out);
   // Where nothing is promised there are no such seconds.
   const auto seconds = [](S s, std::uint64_t n) {

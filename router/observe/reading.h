@@ -90,8 +90,9 @@ struct ServiceReading {
   unsigned place = 0;    // among the configuration's, then our own; of those that are retired: no matter
   bool retired = false;  // of an earlier configuration: flows may have it still
   ServiceCounters counters;
-  double committed_bytes_per_second = 0;  // of all its contracts alive: rate x contracts
-  double achieved_bytes_per_second = 0;   // IN and OUT delivered, over the last seconds
+  std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
+  double committed_bytes_per_second = 0;                      // of all its contracts alive: rate x contracts
+  double achieved_bytes_per_second = 0;                       // IN and OUT delivered, over the last seconds
   double achieved_in_bytes_per_second = 0;
   // Of its contracts: RoS over the last seconds, none without demand; and their seconds (ContractReading).
   std::optional<double> respect_ratio, objective;

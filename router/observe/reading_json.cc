@@ -142,6 +142,8 @@ Json service_row(const ServiceReading& s) {
   for (const Precedence p : {Precedence::in, Precedence::out})
     for (const auto& info : ServiceCounters::table_by_precedence())
       row[name(p)][info.name] = (c.*info.member)[index(p)];
+  for (const Precedence p : {Precedence::in, Precedence::out})
+    row[name(p)]["delivered_bytes"] = s.delivered_bytes[index(p)];
   put(row, c, order.rest());
   return row;
 }

@@ -67,6 +67,7 @@ void add(ServiceReading& into, const ServiceReading& part) {
   into.committed_bytes_per_second += part.committed_bytes_per_second;
   into.achieved_bytes_per_second += part.achieved_bytes_per_second;
   into.achieved_in_bytes_per_second += part.achieved_in_bytes_per_second;
+  for (std::size_t p = 0; p < kPrecedences; ++p) into.delivered_bytes[p] += part.delivered_bytes[p];
 }
 
 void add(FilterReading& into, const FilterReading& part) {

@@ -120,12 +120,13 @@ void ReportLog::write(const Page& page) {
 }
 
 void ReportLog::tidy(Minute now) const {
-  const std::string oldest = name_of(now - kKept);
+  const std::string oldest = name_of(now - kKept), newest = name_of(now + 60);  // a clock may have been ahead
   std::uint64_t bytes = 0;
   auto files = files_in(directory_);
   for (const fs::path& file : files) bytes += fs::file_size(file);
   for (const fs::path& file : files) {
-    if (file.filename() >= oldest && (bytes <= limit_ || file == file_)) return;
+    const bool ahead = file.filename() > newest;
+    if (!ahead && file.filename() >= oldest && (bytes <= limit_ || file == file_)) continue;
     bytes -= fs::file_size(file);
     fs::remove(file);
   }

@@ -21,9 +21,13 @@ void ServiceRates::sample(std::span<const ServiceReading> services, Time now) {
   samples_.push_back(std::move(s));
 }
 
-void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
+void ServiceRates::apply(std::span<ServiceReading> services, Time now) {
+  most_.resize(std::max(most_.size(), services.size()));
   for (std::size_t i = 0; i < services.size(); ++i) {
     ServiceReading& s = services[i];
+    const Bytes bytes = delivered(s.counters);
+    for (std::size_t p = 0; p < kPrecedences; ++p)
+      s.delivered_bytes[p] = most_[i][p] = std::max(most_[i][p], bytes[p]);
     s.committed_bytes_per_second = (i < committed_.size() ? committed_[i] : Rate{}).bytes_per_second() *
                                    static_cast<double>(s.counters.contracts);
     if (samples_.empty() || now <= samples_.front().time) continue;
@@ -32,7 +36,7 @@ void ServiceRates::apply(std::span<ServiceReading> services, Time now) const {
     const auto before = i < old.bytes.size() ? old.bytes[i] : decltype(s.counters.bytes){};
     const auto rate = [&](Precedence p) {
       // A reading may be older than the sample, where a worker did not answer.
-      const std::uint64_t now_bytes = std::max(delivered(s.counters)[index(p)], before[index(p)]);
+      const std::uint64_t now_bytes = std::max(bytes[index(p)], before[index(p)]);
       return static_cast<double>(now_bytes - before[index(p)]) / span;
     };
     s.achieved_in_bytes_per_second = rate(Precedence::in);

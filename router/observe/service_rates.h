@@ -27,17 +27,20 @@ class ServiceRates {
   void set_committed(std::vector<Rate> committed) { committed_ = std::move(committed); }
   // Takes a sample; the counters of `services` are those of now.
   void sample(std::span<const ServiceReading> services, Time now);
-  // Writes committed and achieved into `services`: from the oldest sample of the window
-  // to the counters in there.
-  void apply(std::span<ServiceReading> services, Time now) const;
+  // Writes committed, delivered and achieved into `services`: from the oldest sample of the window to the
+  // counters in there. Delivered never goes back: what was taken for delivered and is lost later (a port that
+  // goes with what waits for it) is made up for by what comes next.
+  void apply(std::span<ServiceReading> services, Time now);
 
  private:
+  using Bytes = std::array<std::uint64_t, kPrecedences>;
   struct Sample {
     Time time;
-    std::vector<std::array<std::uint64_t, kPrecedences>> bytes;  // by service
+    std::vector<Bytes> bytes;  // by service
   };
   std::vector<Rate> committed_;
   std::vector<Sample> samples_;  // oldest first
+  std::vector<Bytes> most_;      // shown as delivered, by service
 };
 
 }  // namespace surety

@@ -28,6 +28,15 @@ TEST(ContractLedger, ShowsWhatIsOpen) {
   EXPECT_EQ(open_in(ledger), (std::set<FlowId>{2}));
 }
 
+TEST(ContractLedger, ARuleThatGivesTheSameIsAnotherName) {
+  ContractLedger ledger(8);
+  ledger.open(5, 17, 3, {100, 7});
+  ledger.rename(5, 18);
+  ledger.rename(6, 19);  // has no place
+  EXPECT_EQ(ledger.at(0)->rule, 18u);
+  EXPECT_EQ(ledger.at(0)->before, (ContractLedger::Bytes{100, 7}));
+}
+
 TEST(ContractLedger, APlaceThatIsTakenAgainHasAnotherGeneration) {
   ContractLedger ledger(8);
   ledger.open(5, 1, 0);
@@ -42,6 +51,7 @@ TEST(ContractLedger, BeyondItsPlacesContractsAreNotTold) {
   ContractLedger ledger(ContractLedger::kMost + 2);
   for (FlowId id = 0; id < ContractLedger::kMost + 2; ++id) ledger.open(id, 0, 0);
   EXPECT_EQ(ledger.places(), ContractLedger::kMost);
+  EXPECT_TRUE(ledger.overflowed());
   ledger.close(ContractLedger::kMost + 1);  // it had none
   EXPECT_EQ(open_in(ledger).size(), ContractLedger::kMost);
   ledger.close(0);

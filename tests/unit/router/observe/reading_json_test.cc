@@ -99,8 +99,8 @@ TEST(ReadingJson, ServicesHaveARespectRatioOnlyWithACommitment) {
     "name": "silver", "conditioner": "csa", "flows": 12, "contracts": 10, "committed_bytes_per_second": 1250000.0,
     "achieved_bytes_per_second": 1625000.0, "achieved_in_bytes_per_second": 1233750.0, "respect_ratio": 0.987,
     "objective_ratio": 0.999, "demanding_seconds": 500, "met_seconds": 499,
-    "in": {"packets": 600, "bytes": 345600, "lost": 2, "lost_bytes": 1152},
-    "out": {"packets": 300, "bytes": 172800, "lost": 5, "lost_bytes": 2880},
+    "in": {"packets": 600, "bytes": 345600, "lost": 2, "lost_bytes": 1152, "delivered_bytes": 344448},
+    "out": {"packets": 300, "bytes": 172800, "lost": 5, "lost_bytes": 2880, "delivered_bytes": 169920},
     "dropped": 3, "dropped_bytes": 1728, "held": 4})"));
   for (const char* name : {"respect_ratio", "objective_ratio", "demanding_seconds", "met_seconds"})
     EXPECT_FALSE(services[1].contains(name)) << name;

@@ -112,6 +112,12 @@ TEST_F(ReportTest, ADayIsKept) {
   EXPECT_THAT(files(), ElementsAre("2025-11-24T17.jsonl", "2025-11-25T16.jsonl", "2025-11-25T18.jsonl"));
 }
 
+TEST_F(ReportTest, WhatAClockThatWasAheadHasWrittenGoes) {
+  keep(kNoon + 240 * 60, {minute_of("acme", 60, 60)});
+  keep(kNoon, {minute_of("acme", 60, 60)});
+  EXPECT_THAT(files(), ElementsAre("2025-11-24T16.jsonl"));
+}
+
 TEST_F(ReportTest, AndNoMoreThanFits) {
   for (Minute hour = 0; hour < 20; ++hour) keep(kNoon + hour * 60, {minute_of("acme", 60, 60)}, 500);
   EXPECT_LE(files().size(), 6u);

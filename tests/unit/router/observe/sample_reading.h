@@ -99,6 +99,7 @@ inline std::vector<ServiceReading> sample_services() {
   silver.counters.bytes = {345'600, 172'800};
   silver.counters.lost = {2, 5};
   silver.counters.lost_bytes = {1'152, 2'880};
+  silver.delivered_bytes = {344'448, 169'920};
   silver.counters.dropped = 3;
   silver.counters.dropped_bytes = 1'728;
   silver.counters.held = 4;

@@ -57,6 +57,18 @@ TEST_F(ServiceRatesTest, WhatIsLostBehindTheConditionerIsNotAchieved) {
   EXPECT_EQ(services[0].achieved_bytes_per_second, 2000);
 }
 
+TEST_F(ServiceRatesTest, DeliveredNeverGoesBack) {
+  const auto delivered = [&](std::uint64_t in, std::uint64_t lost) {
+    at(0, in, 0).counters.lost_bytes = {lost, 0};
+    rates.apply(services, kStart);
+    return services[0].delivered_bytes[0];
+  };
+  EXPECT_EQ(delivered(1000, 0), 1000u);
+  EXPECT_EQ(delivered(1000, 400), 1000u) << "what waited was lost with its port";
+  EXPECT_EQ(delivered(1300, 400), 1000u);
+  EXPECT_EQ(delivered(1500, 400), 1100u);
+}
+
 TEST_F(ServiceRatesTest, AtTheMomentOfTheFirstSampleThereIsNoTimeToDivideBy) {
   at(0, 3000, 0);
   rates.sample(services, kStart);
