@@ -43,8 +43,7 @@ std::shared_ptr<WebPage> json_page(const Json& value) {
       make_page("application/json", value.dump(-1, ' ', false, Json::error_handler_t::replace), kFast));
 }
 
-std::shared_ptr<WebPage> table_page(const Reading& reading, std::string_view name) {
-  Json rows = table(reading, name);
+std::shared_ptr<WebPage> table_page(const Reading& reading, Json rows) {
   const std::size_t all = rows.size();
   if (all > Console::kMostRows) rows.erase(rows.begin() + Console::kMostRows, rows.end());
   auto page = json_page(rows);
@@ -55,14 +54,16 @@ std::shared_ptr<WebPage> table_page(const Reading& reading, std::string_view nam
 
 }  // namespace
 
-Console::Console(const std::filesystem::path& files, Read read, Now now)
-    : read_(std::move(read)), now_(std::move(now)) {
+Console::Console(const std::filesystem::path& files, Read read, Now now, Tables own)
+    : read_(std::move(read)), now_(std::move(now)), own_(std::move(own)) {
   for (const auto& entry : std::filesystem::directory_iterator(files)) {
     const auto& file = entry.path();
     const std::string path = file.filename() == "index.html" ? "/" : "/" + file.filename().string();
     files_[path] = std::make_shared<WebPage>(make_page(type_of(file), content(file), kSmall));
   }
-  files_[std::string(kApi)] = json_page(kTables);
+  Json names = kTables;
+  for (const auto& [name, make] : own_) names.push_back(name);
+  files_[std::string(kApi)] = json_page(names);
 }
 
 Console::Page Console::page(std::string_view path) {
@@ -72,16 +73,18 @@ Console::Page Console::page(std::string_view path) {
 
 Console::Page Console::table(std::string_view name) {
   const auto known = std::ranges::find(kTables, name);
-  if (known == kTables.end()) return nullptr;
+  const auto own = own_.find(name);
+  if (known == kTables.end() && own == own_.end()) return nullptr;
   const std::lock_guard lock(one_at_a_time_);
   const Time begun = now_();
-  Table& kept = tables_[*known];
+  Table& kept = tables_[own != own_.end() ? own->first : *known];
   if (kept.page && begun < kept.good_until) return kept.page;
   if (begun >= reading_good_until_) {
     reading_ = read_();
     reading_good_until_ = std::max(begun + kEvery, rested(begun));
   }
-  kept.page = table_page(reading_, name);
+  Json rows = own != own_.end() ? own->second() : surety::table(reading_, name);
+  kept.page = table_page(reading_, rows.is_array() ? std::move(rows) : Json::array());
   kept.good_until = std::max(reading_good_until_, rested(begun));
   return kept.page;
 }

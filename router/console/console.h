@@ -28,11 +28,13 @@ class Console {
   static constexpr std::ptrdiff_t kMostRows = 20'000;
   using Page = std::shared_ptr<const WebPage>;
   using Read = std::function<Reading()>;
+  // Tables that are of no reading, by name; null: there is none now.
+  using Tables = std::map<std::string_view, std::function<Json()>>;
   using Now = std::function<Time()>;
 
   // `files`: a directory whose files are served, "index.html" as "/". Throws std::system_error, whose text
   // names what cannot be read.
-  Console(const std::filesystem::path& files, Read read, Now now);
+  Console(const std::filesystem::path& files, Read read, Now now, Tables own = {});
 
   // Null: there is no such path. From any thread.
   Page page(std::string_view path);
@@ -48,10 +50,11 @@ class Console {
   std::map<std::string, Page, std::less<>> files_;
   const Read read_;
   const Now now_;
+  const Tables own_;
   std::mutex one_at_a_time_;
   Reading reading_;
   Time reading_good_until_{};
-  std::map<std::string_view, Table> tables_;  // those of kTables that somebody has asked for
+  std::map<std::string_view, Table> tables_;  // those that somebody has asked for
 };
 
 }  // namespace surety

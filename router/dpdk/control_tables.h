@@ -16,12 +16,13 @@
 
 namespace surety {
 
-// One thing that is asked for, by one thread at a time.
+// One thing that is asked for; of several who ask, one waits for the other.
 template <class Copy>
 class CopyRequest {
  public:
   // None: it is not there in time.
   std::optional<Copy> fetch(std::chrono::milliseconds patience) {
+    const std::scoped_lock one(askers_);
     std::unique_lock lock(mutex_);
     wanted_ = true;
     ready_.reset();
@@ -46,10 +47,20 @@ class CopyRequest {
   }
 
  private:
-  std::mutex mutex_;
+  std::mutex askers_, mutex_;
   std::condition_variable ready_now_;
   bool wanted_ = false;
   std::optional<Copy> ready_, making_;
+};
+
+struct RoutesAnswer {
+  RouteCopy copy{};
+  std::shared_ptr<const Interfaces> names{};
+};
+struct NeighborsAnswer {
+  std::vector<NeighborRow> rows{};
+  std::optional<NeighborKey> next = NeighborKey{};  // of those known
+  std::shared_ptr<const Interfaces> names{};
 };
 
 class ControlTables {
@@ -64,15 +75,6 @@ class ControlTables {
   bool step(const Control& control, Time now);
 
  private:
-  struct RoutesAnswer {
-    RouteCopy copy{};
-    std::shared_ptr<const Interfaces> names{};
-  };
-  struct NeighborsAnswer {
-    std::vector<NeighborRow> rows{};
-    std::optional<NeighborKey> next = NeighborKey{};  // of those known
-    std::shared_ptr<const Interfaces> names{};
-  };
   CopyRequest<RoutesAnswer> routes_;
   CopyRequest<NeighborsAnswer> neighbors_;
 };

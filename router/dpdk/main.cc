@@ -78,14 +78,20 @@ int main(int argc, char** argv) {
   surety::ShowRequest request;
   std::string router;
   auto* show = app.add_subcommand("show", "Tables of a running router");
-  show->add_option("what", request.what,
-                   "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
-                   "aggregates, domains, signalling, routes, neighbors, events, workers, router or stages")
+  show->add_option(
+          "what", request.what,
+          "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
+          "aggregates, domains, signalling, routes, neighbors, events, sold, workers, router or stages")
       ->required();
   show->add_option("where", request.selection.where,
                    "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE stands for anything");
   show->add_option("--sort", request.selection.sort, "KEY: numbers from the largest, others from A to Z");
   show->add_option("--top", request.selection.top, "so many rows; of events the newest");
+  std::string customer;
+  bool missed = false;
+  show->add_option("--customer", customer, "of one customer: customer=...");
+  show->add_flag("--missed", missed,
+                 "contracts that got less than they asked for in the last second: met=false");
   std::vector<std::string> watch;
   auto* watched =
       show->add_option("--watch", watch,
@@ -176,6 +182,8 @@ int main(int argc, char** argv) {
     return surety::capture(wanted, surety::TelemetryClient(), surety::stop_on_signals(), std::cerr);
   }
   if (*explain) return surety::explain(question, surety::TelemetryClient(), std::cout, std::cerr);
+  if (!customer.empty()) request.selection.where.push_back("customer=" + customer);
+  if (missed) request.selection.where.push_back("met=false");
   if (*watched) return surety::show_again(std::move(request), watch);
   return surety::show(request, surety::TelemetryClient(), std::cout, std::cerr);
 }

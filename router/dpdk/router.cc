@@ -192,7 +192,10 @@ void Router::keep_report() {
 WebPages Router::console() {
   try {
     const auto made = std::make_shared<Console>(
-        console_files(), [this] { return read(); }, [this] { return clock_.now(); });
+        console_files(), [this] { return read(); }, [this] { return clock_.now(); },
+        Console::Tables{{"events", [this] { return events_.rows(); }},
+                        {"routes", [this] { return tables_.routes(); }},
+                        {"neighbors", [this] { return tables_.neighbors(); }}});
     return [made](std::string_view path) { return made->page(path); };
   } catch (const std::system_error& e) {
     spdlog::warn("there will be no console: {}", e.what());
@@ -264,7 +267,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       tick();
-      next += 1s;
+      next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }
   } catch (...) {
     stop_workers();
@@ -272,7 +275,9 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   }
   control_errands_.stop();
   stop_workers();
-  if (report_) report_->add(minute_, book_.take_minute());
+  if (!report_) return;
+  sample_contracts();  // what was let go since, and while it ended
+  report_->add(minute_, book_.take_minute());
 }
 
 // What is counted in a second that has begun in the minute before belongs to that one.
@@ -286,6 +291,13 @@ void Router::keep_minute(Minute now) {
   report_trouble_ = trouble;
 }
 
+void Router::sample_contracts() {
+  const std::vector<ContractSighting>& contracts = contracts_->look();
+  book_.sample(
+      contracts, contracts_->terms(), [this](const ContractSighting& s) { return contracts_->name(s); },
+      clock_.now());
+}
+
 void Router::tick() {
   const UnixTime wall = time_of_day();
   wall_clock_.set(wall, clock_.now());
@@ -297,12 +309,14 @@ void Router::tick() {
   std::stable_sort(flows.begin(), flows.end(),
                    [&](const FlowReading& a, const FlowReading& b) { return bytes(a) > bytes(b); });
   flows.resize(std::min<std::size_t>(flows.size(), top));
-  const std::vector<ContractSighting>& contracts = contracts_->look();
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, clock_.now());
-  book_.sample(
-      contracts, contracts_->terms(), [this](const ContractSighting& s) { return contracts_->name(s); },
-      clock_.now());
+  sample_contracts();
+  book_.each([&](const ContractReading& c) {
+    promises_.look({c.customer, c.service, c.contract, c.committed_bytes_per_second,
+                    c.offered_bytes_per_second, c.delivered_in_bytes_per_second},
+                   c.met == false, clock_.now());
+  });
   keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
   if (counters) busy_.sample(counters->workers);
   top_flows_ = std::move(flows);

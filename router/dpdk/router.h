@@ -29,6 +29,7 @@
 #include "router/observe/capture/capture_server.h"
 #include "router/observe/contract_watch.h"
 #include "router/observe/limit_events.h"
+#include "router/observe/promise_events.h"
 #include "router/observe/report_log.h"
 #include "router/observe/service_rates.h"
 #include "router/observe/telemetry_server.h"
@@ -109,6 +110,7 @@ class Router {
   void confine();
   void tell_start();
   void tick();
+  void sample_contracts();
   void keep_report();
   void keep_minute(Minute now);
   std::optional<Reading> read_workers();
@@ -116,6 +118,7 @@ class Router {
   ProcessLog& log_;
   EventLog& events_ = log_.events();
   LimitEvents limits_{events_};
+  PromiseEvents promises_{events_};
   config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
   config::Config running_;  // as it is written
   const std::string file_;
@@ -141,7 +144,7 @@ class Router {
   std::optional<ContractWatch> contracts_;              // of all workers
   std::mutex workers_mutex_;                            // who reads them, or has them updated
   std::unique_ptr<Control> control_;
-  ControlTables tables_;                  // of the control thread
+  ControlTables tables_;  // of the control thread
   Errands control_errands_;
   std::atomic<std::uint64_t> rounds_{0};  // of the control thread
   std::unique_ptr<TelemetryServer> telemetry_;

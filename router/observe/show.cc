@@ -105,11 +105,17 @@ Columns contract_columns() {
                      return std::pair(real(row, "met_seconds"), real(row, "demanding_seconds"));
                    }),
           number("OBJECTIVE", "objective_ratio", human::percent),
-          count("SECONDS", "demanding_seconds"),
+          {"NOW", TextTable::Align::left,
+           [](const Json& row) {
+             const Json* const met = member(row, "met");
+             return std::string(met == nullptr ? "-" : met->get<bool>() ? "met" : "missed");
+           },
+           "met"},
+          grows(count("SECONDS", "demanding_seconds")),
           count("HELD", "held"),
-          count("DROPPED", "dropped_conditioner"),
-          count("LOST", "dropped_queue"),
-          count("OTHERWISE", "dropped_other")};
+          grows(count("DROPPED", "dropped_conditioner")),
+          grows(count("LOST", "dropped_queue")),
+          grows(count("OTHERWISE", "dropped_other"))};
 }
 
 Columns aggregate_columns() {

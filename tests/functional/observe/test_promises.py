@@ -80,6 +80,10 @@ def contracts(router):
     return {row["contract"]: row for row in json.loads(router.show("contracts", "--json").stdout)}
 
 
+def events(router, kind):
+    return json.loads(router.show("events", f"kind={kind}", "--json").stdout)
+
+
 def until(router, condition):
     """Reads the contracts until that is so."""
     def holds():
@@ -90,6 +94,10 @@ def until(router, condition):
 
 def test_delivered_and_not_marked_decides(lab, router):
     with Streams(lab, 8, {POLITE: 0.8, STARVED: 3.6}) as streams:
+        # While it happens: who is missing what he bought, and since when.
+        wait_for(lambda: [row["customer"] for row in json.loads(router.show("contracts", "--missed", "--json").stdout)] == [STARVED])
+        assert POLITE in router.show("contracts", "--customer", POLITE).stdout
+        wait_for(lambda: [e["fields"]["customer"] for e in events(router, "promise_missed")] == [STARVED])
         streams.sent_all()
         m = router.settle()
         # What the kernels ask of neighbours waits and dies in the same queue.
@@ -113,6 +121,8 @@ def test_delivered_and_not_marked_decides(lab, router):
     assert m.value("surety_contract_dropped_packets_total", place="queue", **labels) == lost
     assert m.value("surety_service_delivered_bytes_total", service="silver", precedence="in") == arrived[STARVED] * SIZE
     assert m.value("surety_contract_demanding_seconds_total", **labels) == starved["demanding_seconds"]
+    wait_for(lambda: [e["fields"]["customer"] for e in events(router, "promise_kept")] == [STARVED])
+    assert "(none)" in router.show("contracts", "--missed").stdout
 
 
 def test_who_sleeps_does_not_count(lab, router):

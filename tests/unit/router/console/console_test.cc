@@ -78,6 +78,17 @@ TEST_F(ConsoleTest, TablesAreThoseOfShow) {
       ElementsAre(Pair(testing::StrEq("Surety-Uptime"), "1.000"), Pair(testing::StrEq("Surety-Rows"), "2")));
 }
 
+TEST_F(ConsoleTest, TablesOfNoReadingAreBesideThem) {
+  Json rows = Json::array({{{"text", "the link is up"}}});
+  Console console(
+      files_, [this] { return reading_; }, [this] { return now_; }, {{"events", [&] { return rows; }}});
+  EXPECT_EQ(Json::parse(console.page("/api/")->text).back(), "events");
+  EXPECT_EQ(Json::parse(console.page("/api/events")->text), rows);
+  now_ += 10s;
+  rows = nullptr;  // there is no time for it
+  EXPECT_EQ(Json::parse(console.page("/api/events")->text), Json::array());
+}
+
 TEST_F(ConsoleTest, OneReadingASecondIsForAll) {
   const auto first = console_->page("/api/ports");
   now_ += 999ms;
