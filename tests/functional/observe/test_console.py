@@ -179,6 +179,10 @@ def test_beyond_this_machine_it_needs_a_password(namespace, directory):
     guarded = Router(namespace, NULL_PORTS + f'metrics: {{listen: "0.0.0.0:9464", password_file: {password}}}\n')
     guarded._metrics_off = True  # to who does not know the password
     with guarded as router:
+        def listens():
+            """what `show` answers before does not say that /metrics is there yet"""
+            return "/metrics" in router.stderr()
+        wait_for(listens)
         assert get(namespace, "/api/ports")[0] == 401
         status, text = get(namespace, "/api/ports", "-u", "me:open-sesame")
         assert status == 200 and json.loads(text) == shown(router, "ports")
