@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iostream>
+
+#include "router/cli/commands.h"
+#include "router/dpdk/show_again.h"
+#include "router/observe/show_command.h"
+
+namespace surety {
+
+namespace {
+
+struct ShowOptions {
+  ShowRequest request;
+  std::string router, customer;
+  bool missed = false;
+  std::vector<std::string> watch;
+  CLI::Option* watched = nullptr;
+};
+
+int show_as_asked(ShowOptions& asked) {
+  ShowRequest& request = asked.request;
+  if (!asked.router.empty()) request.router = asked.router;
+  if (!asked.customer.empty()) request.selection.where.push_back("customer=" + asked.customer);
+  if (asked.missed) request.selection.where.push_back("met=false");
+  if (*asked.watched) return show_again(std::move(request), asked.watch);
+  return show(request, TelemetryClient(), std::cout, std::cerr);
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) {
+  const auto asked = std::make_shared<ShowOptions>();
+  ShowRequest& request = asked->request;
+  auto* show = app.add_subcommand("show", "Tables of a running router");
+  show->add_option(
+          "what", request.what,
+          "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
+          "aggregates, domains, signalling, routes, neighbors, events, sold, workers, router or stages")
+      ->required();
+  show->add_option("where", request.selection.where,
+                   "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE stands for anything");
+  show->add_option("--sort", request.selection.sort, "KEY: numbers from the largest, others from A to Z");
+  show->add_option("--top", request.selection.top, "so many rows; of events the newest");
+  show->add_option("--customer", asked->customer, "of one customer: customer=...");
+  show->add_flag("--missed", asked->missed,
+                 "contracts that got less than they asked for in the last second: met=false");
+  asked->watched =
+      show->add_option("--watch", asked->watch,
+                       "SECONDS: again and again, each 1 s by default; counters as what they grow "
+                       "by in a second")
+          ->expected(0, 1000)  // also of conditions that stand behind it
+          ->type_name("");
+  show->add_option(
+      "--name", asked->router,
+      "the router's name; default: the only one that runs, or that runs in this network namespace");
+  show->add_flag("--json", request.json, "for programs");
+  show->add_flag(
+      "--all", request.all,
+      "drops, exceptions, signalling: also what never happened; queues: of members of templates, too");
+  show->callback([&action, asked] { action = [asked] { return show_as_asked(*asked); }; });
+}
+
+}  // namespace surety
