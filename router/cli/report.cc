@@ -7,6 +7,7 @@
 
 #include "config/text/quantity.h"
 #include "router/cli/commands.h"
+#include "router/dpdk/time_of_day.h"
 
 namespace surety {
 
@@ -24,7 +25,7 @@ int write_report(const ReportOptions& asked) {
     std::cerr << "surety report: --since " << asked.since << ": a time like `90 min` or `24 h`\n";
     return 1;
   }
-  const auto now = std::chrono::floor<std::chrono::minutes>(std::chrono::system_clock::now());
+  const auto now = std::chrono::floor<std::chrono::minutes>(time_of_day());
   const auto since = now - std::chrono::floor<std::chrono::minutes>(*back.value);
   request.since = since.time_since_epoch().count();
   if (!asked.router.empty()) request.router = asked.router;

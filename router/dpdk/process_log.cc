@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "router/dpdk/time_of_day.h"
 #include "router/observe/log_line.h"
 
 namespace surety {
@@ -25,8 +26,7 @@ namespace {
 
 EventTime now() {
   using namespace std::chrono;
-  return {Time(duration_cast<Duration>(steady_clock::now().time_since_epoch())),
-          time_point_cast<milliseconds>(system_clock::now())};
+  return {Time(duration_cast<Duration>(steady_clock::now().time_since_epoch())), time_of_day()};
 }
 
 // The journal says which pipe is its own (systemd.exec(5)): standard error may lead elsewhere.

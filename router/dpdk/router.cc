@@ -20,6 +20,7 @@
 #include "router/console/console.h"
 #include "router/console/console_files.h"
 #include "router/dpdk/router_needs.h"
+#include "router/dpdk/time_of_day.h"
 #include "router/observe/interface_rows.h"
 #include "router/observe/reading_merge.h"
 #include "router/observe/report.h"
@@ -51,10 +52,6 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   if (ring == nullptr)
     throw std::runtime_error(fmt::format("no memory for the punt ring: {}", rte_strerror(rte_errno)));
   return ring;
-}
-
-UnixTime time_of_day() {
-  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
 }  // namespace

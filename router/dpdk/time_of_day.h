@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The system's clock, for what people read and what travels between machines: the only place where it is read
+// for the router and its commands.
+#pragma once
+
+#include <chrono>
+
+#include "router/signals/unix_time.h"
+
+namespace surety {
+
+inline UnixTime time_of_day() {
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace surety
