@@ -14,7 +14,7 @@
 
 #include "conditioners/packet.h"
 #include "config/config.h"
-#include "router/handover.h"
+#include "router/rings/handover.h"
 #include "router/vector.h"
 #include "router/wire/ip_bytes.h"
 #include "router/wire/rewrite.h"

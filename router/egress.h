@@ -22,10 +22,10 @@
 #include "router/aggregate_markers.h"
 #include "router/class_split.h"
 #include "router/congestion_domains.h"
-#include "router/handover.h"
 #include "router/packet_disposal.h"
 #include "router/plain_queue.h"
 #include "router/queue_tree.h"
+#include "router/rings/handover.h"
 #include "router/snapshot.h"
 
 namespace surety {

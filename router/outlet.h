@@ -3,7 +3,7 @@
 #pragma once
 
 #include "router/egress.h"
-#include "router/handover.h"
+#include "router/rings/handover.h"
 
 namespace surety {
 

@@ -21,9 +21,9 @@
 #include "config/config.h"
 #include "router/classify/classifier.h"
 #include "router/classify/filters.h"
+#include "router/contracts/meter.h"
 #include "router/interfaces/interfaces.h"
 #include "router/interfaces/tag_admission.h"
-#include "router/meter.h"
 #include "router/port_tree.h"
 #include "router/vector.h"
 

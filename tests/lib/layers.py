@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config/text config
-    router/process router/wire router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
+    router/process router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
     router/observe router/observe/explain router/observe/capture router/console router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench router/cli
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
@@ -24,11 +24,12 @@ ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/dpdk/ports"]
 ONLY["router/process"] = ["config", "config/text"]
 ONLY["router/dpdk/memif"] = ["router/process"]
 ONLY["router/wire"] = ["conditioners", "config"]
+ONLY["router/rings"] = ["conditioners"]
 ONLY["router/interfaces"] = ["conditioners", "config"]
 ONLY["router/capture"] = ["conditioners", "config", "router/wire", "router/interfaces"]
 ONLY["router/classify"] = ["conditioners", "config", "router/wire", "router/interfaces"]
 ONLY["router/flows"] = ["conditioners", "router/wire"]
-ONLY["router/contracts"] = ["conditioners", "router/wire", "router/interfaces", "router/flows"]
+ONLY["router/contracts"] = ["conditioners", "config", "router/wire", "router/interfaces", "router/flows"]
 ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
 ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
 NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")

@@ -25,7 +25,7 @@
 
 #include "config/config.h"
 #include "router/dispatch.h"
-#include "router/handover.h"
+#include "router/rings/handover.h"
 #include "router/signals/congestion_signal.h"
 
 namespace surety {

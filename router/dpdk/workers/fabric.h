@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "router/dpdk/ports/work_plan.h"
-#include "router/handover.h"
+#include "router/rings/handover.h"
 #include "router/signals/congestion_signal.h"
 #include "router/vector.h"
 

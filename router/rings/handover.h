@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "conditioners/packet.h"
-#include "router/spsc_ring.h"
+#include "router/rings/spsc_ring.h"
 
 namespace surety {
 

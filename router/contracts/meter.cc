@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/meter.h"
+#include "router/contracts/meter.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/handover.h"
+#include "router/rings/handover.h"
 
 #include <array>
 
