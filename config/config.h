@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -280,7 +281,10 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
+struct Outline;
+
 struct Config {
+  std::shared_ptr<const Outline> written;  // what it was read from (outline.h), for changes.h
   Router router;
   std::vector<unsigned> workers;                                            // cores; empty: all but the first
   enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does

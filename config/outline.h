@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a configuration says, section by section and entry by entry: enough to tell in words how two of them
-// differ. What is compared is what is written; comments, spaces and the order of keys are not.
+// What a configuration says, as a tree of its own: what is written, without places, comments and spaces, and
+// whatever the order of keys is. Two of them can be told apart in words (changes.h).
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,23 +13,17 @@
 namespace surety::config {
 
 struct Outline {
-  struct Section {
-    std::map<std::string, std::uint64_t> entries;  // by name (of a list's: what tells it from others): a hash
-    std::uint64_t order = 0;                       // a hash of all, in their order; of a map 0
-  };
-  std::map<std::string, Section, std::less<>> sections;
-};
-Outline outline_of(const Node* root);
+  Node::Kind kind = Node::Kind::null;
+  std::string key;             // of an entry of a map
+  std::string text;            // of a scalar
+  std::vector<Outline> below;  // of a map by key, of a list in its order
 
-struct SectionDifference {
-  std::string section;
-  std::vector<std::string> added, removed, changed;
-  bool moved = false;  // only the order is another
+  const Outline* find(std::string_view name) const;  // an entry of a map; null: not there
+  // As YAML on one line.
+  std::string words() const;
+  friend bool operator==(const Outline&, const Outline&) = default;
 };
-// Sections that differ, by name.
-std::vector<SectionDifference> difference(const Outline& before, const Outline& after);
-// "ports: wan1 added; services: gold, silver changed"; of many names the first kNamed. "nothing has changed".
-inline constexpr std::size_t kNamed = 5;
-std::string in_words(const std::vector<SectionDifference>& differences);
+
+Outline outline_of(const Node& root);
 
 }  // namespace surety::config

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "config/outline.h"
 #include "config/reader.h"
 #include "config/sections.h"
 
@@ -87,7 +88,7 @@ ParseResult parse_document(const Document& document, std::string_view text, cons
   ParseResult result;
   if (!problems.any_error()) {
     result.config = std::move(draft.config);
-    result.outline = outline_of(document.root());
+    result.config->written = std::make_shared<const Outline>(outline_of(*document.root()));
   }
   result.diagnostics = problems.take(text, file_name);
   return result;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "config/config.h"
-#include "config/outline.h"
 #include "config/text/diagnostic.h"
 
 namespace surety::config {
@@ -18,7 +17,6 @@ namespace surety::config {
 struct ParseResult {
   std::optional<Config> config;         // present when there is no error
   std::vector<Diagnostic> diagnostics;  // in the order of the file
-  Outline outline{};                    // where there is a config
   bool ok() const { return config.has_value(); }
 };
 

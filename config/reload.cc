@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,8 @@ namespace surety::config {
 namespace {
 
 const Node* entry(const Node* map, std::string_view key) {
-  if (map == nullptr || map->kind != Node::Kind::map) return nullptr;
+  if (map == nullptr) return nullptr;
+  if (map->kind == Node::Kind::sequence) return map->items.at(std::stoul(std::string(key)));
   const auto found = std::find_if(map->entries.begin(), map->entries.end(),
                                   [&](const auto& e) { return e.first->text == key; });
   return found == map->entries.end() ? nullptr : found->second;
@@ -27,10 +27,9 @@ const Node* entry(const Node* map, std::string_view key) {
 
 class Comparison {
  public:
-  Comparison(const Config& running, const Config& next, const Node& root, Problems& problems)
-      : running_(running), next_(next), root_(root), problems_(problems) {}
+  Comparison(const Config& running, const Config& next) : running_(running), next_(next) {}
 
-  void run() {
+  std::vector<Fixed> run() {
     fixed(running_.router == next_.router, {"router"});
     fixed(running_.workers == next_.workers && running_.idle == next_.idle, {"workers"});
     fixed(running_.dpdk == next_.dpdk, {"dpdk"});
@@ -42,27 +41,19 @@ class Comparison {
     compare_rules();
     compare_signalling();
     compare_ports();
+    return std::move(all_);
   }
 
  private:
-  using Path = std::initializer_list<std::string_view>;
+  using Path = std::vector<std::string>;
 
-  // Where the thing is, or would be if it were there.
-  Mark place(Path path) const {
-    const Node* here = &root_;
-    for (const auto key : path) {
-      const Node* next = entry(here, key);
-      if (next == nullptr) break;
-      here = next;
-    }
-    return here->mark;
-  }
+  void refuse(Path path, std::string message) { all_.push_back({std::move(path), std::move(message)}); }
 
   void fixed(bool same, Path path) {
     if (same) return;
     std::string name;
-    for (const auto key : path) name += (name.empty() ? "" : ".") + std::string(key);
-    problems_.error(place(path), fmt::format("`{}` cannot change while the router runs; restart it", name));
+    for (const auto& key : path) name += (name.empty() ? "" : ".") + key;
+    refuse(std::move(path), fmt::format("`{}` cannot change while the router runs; restart it", name));
   }
 
   void compare_flow_table() {
@@ -76,9 +67,10 @@ class Comparison {
   void compare_rules() {
     const auto looks_at_dscp = [](const Rule& r) { return r.match.dscp.has_value(); };
     if (std::ranges::any_of(running_.rules, looks_at_dscp)) return;
-    if (std::ranges::any_of(next_.rules, looks_at_dscp))
-      problems_.error(place({"classify"}),
-                      "rules cannot begin to match `dscp` while the router runs; restart it");
+    const auto first = std::ranges::find_if(next_.rules, looks_at_dscp);
+    if (first != next_.rules.end())
+      refuse({"classify", std::to_string(first - next_.rules.begin()), "match", "dscp"},
+             "rules cannot begin to match `dscp` while the router runs; restart it");
   }
 
   void compare_signalling() {
@@ -90,9 +82,8 @@ class Comparison {
       return std::filesystem::path(s.key_file).parent_path();
     };
     if (directory(a) != directory(b))
-      problems_.error(
-          place({"signalling", "key_file"}),
-          "`signalling.key_file` cannot move to another directory while the router runs; restart it");
+      refuse({"signalling", "key_file"},
+             "`signalling.key_file` cannot move to another directory while the router runs; restart it");
     fixed(a.max_age == b.max_age, {"signalling", "max_age"});
     fixed(a.queue_limit == b.queue_limit, {"signalling", "queue_limit"});
     fixed(a.source_limit == b.source_limit, {"signalling", "source_limit"});
@@ -128,41 +119,54 @@ class Comparison {
 
   void closes(const Port& port) {
     if (const char* kind = at_start_only(port.device))
-      problems_.error(
-          place({"ports", port.name, "device"}),
-          fmt::format("port `{}` cannot go or change its device, a {} one, while the router runs; "
-                      "restart it",
-                      port.name, kind));
+      refuse({"ports", port.name, "device"},
+             fmt::format("port `{}` cannot go or change its device, a {} one, while the router runs; "
+                         "restart it",
+                         port.name, kind));
   }
 
   void opens(const Port& port) {
     const char* kind = at_start_only(port.device);
     if (!port.device.tx_file.empty()) kind = "writing pcap";
     if (kind != nullptr)
-      problems_.error(
-          place({"ports", port.name, "device"}),
+      refuse(
+          {"ports", port.name, "device"},
           fmt::format("port `{}` cannot get a {} device while the router runs; restart it", port.name, kind));
     else if (!running_.router.new_ports)
-      problems_.error(
-          place({"ports", port.name}),
-          fmt::format("the device of port `{}` would have to be opened, and `router: {{new_ports: "
-                      "off}}` lets none be; restart the router",
-                      port.name));
+      refuse({"ports", port.name},
+             fmt::format("the device of port `{}` would have to be opened, and `router: {{new_ports: "
+                         "off}}` lets none be; restart the router",
+                         port.name));
   }
 
   const Config &running_, &next_;
-  const Node& root_;
-  Problems& problems_;
+  std::vector<Fixed> all_;
 };
 
+// Where the thing is, or would be if it were there.
+Mark place(const Node& root, const std::vector<std::string>& path) {
+  const Node* here = &root;
+  for (const auto& key : path) {
+    const Node* next = entry(here, key);
+    if (next == nullptr) break;
+    here = next;
+  }
+  return here->mark;
+}
+
 }  // namespace
+
+std::vector<Fixed> fixed(const Config& running, const Config& next) {
+  return Comparison(running, next).run();
+}
 
 ParseResult parse_reload(const Config& running, std::string_view text, const std::string& file_name) {
   const Document document(text);  // most of the time that a reload takes
   ParseResult result = parse_document(document, text, file_name);
   if (!result.ok()) return result;
   Problems problems;
-  Comparison(running, *result.config, *document.root(), problems).run();
+  for (auto& f : fixed(running, *result.config))
+    problems.error(place(*document.root(), f.path), std::move(f.message));
   if (problems.any_error()) result.config.reset();
   for (auto& d : problems.take(text, file_name)) result.diagnostics.push_back(std::move(d));
   return result;

@@ -19,6 +19,13 @@
 
 namespace surety::config {
 
+// What differs from `running` and cannot change.
+struct Fixed {
+  std::vector<std::string> path;  // keys of the file, and places in its lists, from 0: {"metrics", "listen"}
+  std::string message;
+};
+std::vector<Fixed> fixed(const Config& running, const Config& next);
+
 // As parse(); besides, an error for each thing that differs from `running` and cannot change.
 ParseResult parse_reload(const Config& running, std::string_view text, const std::string& file_name);
 // `hash`: the text's fingerprint (hash.h), where it could be read.

@@ -61,7 +61,7 @@ double Router::unix_seconds() {
 }
 
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-               config::Outline outline, ProcessLog& log)
+               ProcessLog& log)
     : log_(log),
       written_(std::move(config)),
       running_(written_),
@@ -69,7 +69,6 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
-      outline_(std::move(outline)),
       pools_("surety", written_, pool_size(written_, plan.worker_cores.size())),
       ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),

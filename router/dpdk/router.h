@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "config/outline.h"
+#include "config/changes.h"
 #include "config/port_places.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
@@ -48,9 +48,9 @@ struct Traces;
 class Router {
  public:
   // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
-  // `outline`: of that text. `log` outlives this.
+  // `log` outlives this.
   Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-         config::Outline outline, ProcessLog& log);
+         ProcessLog& log);
   ~Router();
 
   // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
@@ -79,7 +79,7 @@ class Router {
   void load_keys(const config::Config& config);
   void reload();
   void refused(const std::string& reason);
-  void tell_reloaded(const std::string& hash, const std::vector<config::SectionDifference>& differences);
+  void tell_reloaded(const std::string& hash, const std::vector<config::Change>& changes);
   bool take_over();
   void check_buffers(const config::Config& config) const;
   void go_on_by(config::Config config, const config::PortPlaces& places);
@@ -126,7 +126,6 @@ class Router {
   std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
   std::string config_hash_, fall_back_hash_;
-  config::Outline outline_, fall_back_outline_;  // of the same ones
   Pools pools_;
   PortSet ports_;
   bool waiting_ = false;      // there are ports whose devices others had when they came

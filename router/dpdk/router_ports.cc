@@ -111,7 +111,6 @@ void Router::open_waiting() {
     go_on_by(with_macs(places.place(fall_back_)), places);
     running_ = fall_back_;
     written_.ports = running_.ports;
-    outline_ = fall_back_outline_;
     log_.configure(running_.log);
   } catch (const std::exception& e) {
     spdlog::error("{}; a port that is not open is tried again with the next reload", e.what());

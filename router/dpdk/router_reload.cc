@@ -114,13 +114,9 @@ void Router::reload() {
   if (successful) reloaded_ = unix_seconds();
 }
 
-void Router::tell_reloaded(const std::string& hash,
-                           const std::vector<config::SectionDifference>& differences) {
-  Json fields = {{"successful", true}, {"config_hash", hash}};
-  for (const auto& d : differences)
-    fields[d.section] =
-        fmt::format("{} added, {} removed, {} changed", d.added.size(), d.removed.size(), d.changed.size());
-  std::string text = fmt::format("reloaded, configuration {}: {}", hash, in_words(differences));
+void Router::tell_reloaded(const std::string& hash, const std::vector<config::Change>& changes) {
+  Json fields = {{"successful", true}, {"config_hash", hash}, {"changes", changes.size()}};
+  std::string text = fmt::format("reloaded, configuration {}: {}", hash, in_short(changes));
   if (!signal_keys_.empty())
     if (const auto keys = signal_keys_.back().of(snapshot_->config.router.id); !keys.empty())
       text += fmt::format("; signed by key {}", keys.front().id);
@@ -153,11 +149,11 @@ bool Router::take_over() {
     refused(e.what());
     return false;
   }
+  const auto changes = config::changes(running_, *parsed.config);
   fall_back_ = std::exchange(running_, std::move(*parsed.config));
   written_.ports = running_.ports;
   log_.configure(snapshot_->config.log);
-  tell_reloaded(hash, difference(outline_, parsed.outline));
-  fall_back_outline_ = std::exchange(outline_, std::move(parsed.outline));
+  tell_reloaded(hash, changes);
   const std::scoped_lock lock(shown_mutex_);
   fall_back_hash_ = std::exchange(config_hash_, hash);
   return true;

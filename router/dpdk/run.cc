@@ -52,8 +52,7 @@ void forward(config::ParseResult parsed, const std::string& file, const std::ato
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
   {
-    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), std::move(parsed.outline),
-                  log);
+    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), log);
     router.run(stop, reload);
   }
   rte_eal_cleanup();

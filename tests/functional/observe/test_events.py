@@ -84,12 +84,12 @@ def test_reloads_say_what_has_changed(lab):
     text = ports("af_packet")
     with Reloaded(lab.router, text) as router:
         router.reload(text + GATEWAY + SERVICES)
-        told = event(router, "reload", "classify: {match: {port: lan0}, per: flow, service: gold} added",
-                     "routes: 10.9.0.0/16 added", "services: gold added")
-        assert told["level"] == "notice" and told["fields"]["routes"] == "1 added, 0 removed, 0 changed"
-        assert "ports" not in told["text"]
+        told = event(router, "reload", "rule 1: new (match: {port: lan0}, per: flow, service: gold)",
+                     "route 10.9.0.0/16: new (via: 10.2.0.9)", "service gold: new")
+        assert told["level"] == "notice" and told["fields"]["changes"] == 3
+        assert "port lan0:" not in told["text"]
         router.reload(text + GATEWAY.replace("10.2.0.9", "10.2.0.1") + SERVICES.replace("1 Mbit", "2 Mbit"))
-        told = event(router, "reload", "routes: 10.9.0.0/16 changed; services: gold changed", after=told["number"])
+        told = event(router, "reload", "route 10.9.0.0/16: via 10.2.0.9 -> 10.2.0.1; service gold: rate 1 Mbit/s -> 2 Mbit/s", after=told["number"])
         router.reload()
         told = event(router, "reload", "nothing has changed", after=told["number"])
         router.refuse(text + "services: {gold: {conditioner: nope}}\n")
@@ -97,7 +97,7 @@ def test_reloads_say_what_has_changed(lab):
         assert refused["level"] == "error" and refused["fields"]["successful"] is False
         assert all(LINE.fullmatch(line) for line in router.stderr().splitlines()), router.stderr()
         router.reload(text + "log: {format: json}\n")
-        event(router, "reload", "log: format added", "services: gold removed", after=refused["number"])
+        event(router, "reload", "log: format not set -> json", "service gold: gone", after=refused["number"])
         assert json.loads(router.stderr().splitlines()[-1])["kind"] in ("reload", "log")
 
 

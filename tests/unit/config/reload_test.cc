@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"[1], idle", "[1, 2], idle",
                "3:10: `workers` cannot change while the router runs; restart it"},
         Change{"protocol: tcp}", "protocol: tcp, dscp: EF}",
-               "17:3: rules cannot begin to match `dscp` while the router runs; restart it"},
+               "17:46: rules cannot begin to match `dscp` while the router runs; restart it"},
         Change{"af_xdp eth1", "pci 0000:01:00.0",
                "5:17: port `lan` cannot get a pci device while the router runs; restart it"},
         Change{"  wan:", "  dmz: {device: vhost /tmp/s}\n  wan:",

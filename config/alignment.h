@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which entry of a list is which one of another list.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace surety::config {
+
+struct Listed {
+  std::string label;  // entries of the same label are the same, the first with the first, and so on
+  bool named = true;  // else the label is all that it says: what stands in its place may be it, changed
+};
+struct Aligned {
+  std::optional<std::size_t> before, after;  // none: it is new, or gone
+  bool moved = false;                        // among those that are in both
+};
+
+// In the order of `after`, those that are gone where they were. Takes n log n.
+std::vector<Aligned> align(const std::vector<Listed>& before, const std::vector<Listed>& after);
+
+}  // namespace surety::config

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/concern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace surety::config {
+namespace {
+
+constexpr std::size_t kNamed = 5;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) all += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kNamed) all += fmt::format(" and {} more", names.size() - kNamed);
+  return all;
+}
+
+template <class T>
+std::optional<std::size_t> index_of(const std::vector<T>& all, const std::string& name) {
+  const auto at = std::ranges::find(all, name, &T::name);
+  return at == all.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - all.begin()));
+}
+
+std::string name_of(const Interface& i) {
+  if (i.is_template()) return fmt::format("{0}.{1} to {0}.{2}", i.name, i.first_inner, i.last_inner);
+  return i.customer == i.name ? i.name : fmt::format("{} (customer {})", i.name, i.customer);
+}
+
+template <class F>
+std::string interfaces(const Config& c, std::string_view none, F&& wanted) {
+  std::vector<std::string> names;
+  for (const Interface& i : c.interfaces)
+    if (wanted(i)) names.push_back(name_of(i));
+  return names.empty() ? std::string(none) : "interfaces " + listed(names);
+}
+
+std::string set_of(const Config& c, const std::string& name) {
+  const auto set = index_of(c.queues, name);
+  std::vector<std::string> names;
+  for (const Port& p : c.ports)
+    if (set && p.queues == set) names.push_back("port " + p.name);
+  for (const Interface& i : c.interfaces)
+    if (set && i.queues == set) names.push_back("interface " + name_of(i));
+  return names.empty() ? "nobody: no port has these queues" : "what leaves by " + listed(names);
+}
+
+std::string value(const Outline& item, std::string_view key) {
+  const Outline* const o = item.find(key);
+  return o == nullptr ? "" : o->words();
+}
+
+std::string outlet(const Outline& item) {
+  const std::string port = value(item, "port");
+  return fmt::format("class {} of {} {}", value(item, "queue"), port.empty() ? "interface" : "port",
+                     port.empty() ? value(item, "interface") : port);
+}
+
+std::string whole(std::string_view section) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWhom = {{
+      {"admission", "what may be sold"},
+      {"pcp", "what leaves with a tag, and what comes with one from the core"},
+      {"signalling", "congestion signals"},
+      {"metrics", "who reads the metrics"},
+      {"log", "who reads the log"},
+      {"icmp", "who gets ICMP errors"},
+      {"flow_table", "new flows"},
+      {"kernel", "the kernel's routes and addresses"},
+      {"version", "nobody"},
+  }};
+  const auto at = std::ranges::find(kWhom, section, [](const auto& w) { return w.first; });
+  return std::string(at == kWhom.end() ? "all that passes the router" : at->second);
+}
+
+}  // namespace
+
+std::string concern(std::string_view section, const std::string& name, const Outline& item, const Config& c) {
+  if (name.empty()) return whole(section);
+  if (section == "ports") return "what comes and leaves by port " + name;
+  if (section == "groups") {
+    const auto group = index_of(c.groups, name);
+    return interfaces(c, "nobody: no interface is in this group",
+                      [&](const Interface& i) { return group && i.group == group; });
+  }
+  if (section == "interfaces") return interfaces(c, name, [&](const Interface& i) { return i.name == name; });
+  if (section == "filters") {
+    const auto filter = index_of(c.filters, name);
+    return interfaces(c, "nobody: no interface has this filter", [&](const Interface& i) {
+      return filter && (i.filter_in == filter || i.filter_out == filter);
+    });
+  }
+  if (section == "routes") return "what goes to " + name;
+  if (section == "neighbors") return "what goes by " + name;
+  if (section == "queues") return set_of(c, name);
+  if (section == "services") return "contracts of service " + name;
+  if (section == "classify") return "contracts of service " + value(item, "service");
+  if (section == "aggregates") return outlet(item);
+  return whole(section);
+}
+
+}  // namespace surety::config
