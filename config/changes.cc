@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "config/alignment.h"
 #include "config/concern.h"
-#include "config/outline.h"
+#include "config/text/alignment.h"
+#include "config/text/outline.h"
 
 namespace surety::config {
 namespace {
@@ -123,13 +123,13 @@ class Differences {
     if (*a == *b) return;
     if (a->kind == Node::Kind::map && b->kind == Node::Kind::map) return compare_maps(*a, *b);
     if (a->kind == Node::Kind::sequence && b->kind == Node::Kind::sequence) return compare_lists(*a, *b);
-    tell(fmt::format("{} -> {}", shown(*a), shown(*b)));
+    tell(a->hidden || b->hidden ? "changed" : fmt::format("{} -> {}", shown(*a), shown(*b)));
   }
 
   // What is there once only.
   void tell_one(const Outline* a, const Outline* b) {
     const Outline& only = a != nullptr ? *a : *b;
-    const Outline empty{only.kind, {}, {}, {}};
+    const Outline empty{only.kind, {}, {}, false, {}};
     const bool many = only.kind == Node::Kind::map || only.kind == Node::Kind::sequence;
     if (place_.size() == 1 && many) return compare(a != nullptr ? a : &empty, b != nullptr ? b : &empty);
     if (const Entries* const e = entries_of(place_))
@@ -226,8 +226,8 @@ std::vector<Change> changes(const Config& before, const Config& after, std::vect
 std::string to_text(const std::vector<Change>& changes) {
   std::string text;
   for (const Change& c : changes)
-    text += fmt::format("{}\n    {}: {}\n", c.what,
-                        c.takes == Change::Takes::restart ? "takes a restart" : "at once", c.whom);
+    text += fmt::format("{}{}; concerns {}\n", c.what,
+                        c.takes == Change::Takes::restart ? "; takes a restart" : "", c.whom);
   return text;
 }
 

@@ -28,7 +28,8 @@ std::vector<Change> changes(const Config& before, const Config& after);
 // `fixed`: what cannot change (reload.h); a router that runs knows it from what it was started with.
 std::vector<Change> changes(const Config& before, const Config& after, std::vector<Fixed> fixed);
 
-// For each what, and on a line below it what it takes and whom it concerns.
+// A line for each: "service gold: rate 20 Mbit/s -> 30 Mbit/s; concerns contracts of service gold", and
+// before whom it concerns "takes a restart" where it does.
 std::string to_text(const std::vector<Change>& changes);
 // On one line, of many the first few: "route 10.0.0.0/8: gone; service gold: gone; and 7 more changes".
 // "nothing has changed".

@@ -26,16 +26,25 @@ std::optional<std::size_t> index_of(const std::vector<T>& all, const std::string
   return at == all.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - all.begin()));
 }
 
-std::string name_of(const Interface& i) {
+std::string value(const Outline& item, std::string_view key) {
+  const Outline* const o = item.find(key);
+  return o == nullptr ? "" : o->words();
+}
+
+std::string name_of(const Interface& i, const Config& c) {
   if (i.is_template()) return fmt::format("{0}.{1} to {0}.{2}", i.name, i.first_inner, i.last_inner);
-  return i.customer == i.name ? i.name : fmt::format("{} (customer {})", i.name, i.customer);
+  const Outline* at = c.written.get();
+  for (const std::string_view key : {std::string_view("interfaces"), std::string_view(i.name)})
+    if (at != nullptr) at = at->find(key);
+  const std::string customer = at == nullptr ? "" : value(*at, "customer");
+  return customer.empty() ? i.name : fmt::format("{} (customer {})", i.name, customer);
 }
 
 template <class F>
 std::string interfaces(const Config& c, std::string_view none, F&& wanted) {
   std::vector<std::string> names;
   for (const Interface& i : c.interfaces)
-    if (wanted(i)) names.push_back(name_of(i));
+    if (wanted(i)) names.push_back(name_of(i, c));
   return names.empty() ? std::string(none) : "interfaces " + listed(names);
 }
 
@@ -45,13 +54,8 @@ std::string set_of(const Config& c, const std::string& name) {
   for (const Port& p : c.ports)
     if (set && p.queues == set) names.push_back("port " + p.name);
   for (const Interface& i : c.interfaces)
-    if (set && i.queues == set) names.push_back("interface " + name_of(i));
+    if (set && i.queues == set) names.push_back("interface " + name_of(i, c));
   return names.empty() ? "nobody: no port has these queues" : "what leaves by " + listed(names);
-}
-
-std::string value(const Outline& item, std::string_view key) {
-  const Outline* const o = item.find(key);
-  return o == nullptr ? "" : o->words();
 }
 
 std::string outlet(const Outline& item) {

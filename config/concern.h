@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "config/outline.h"
+#include "config/text/outline.h"
 
 namespace surety::config {
 

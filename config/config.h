@@ -188,6 +188,7 @@ struct Rule {
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
   std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
   int line = 0;                                 // where it stands in the file; 0: in none
+  std::string file;                             // that is included; empty: the main one
 };
 
 // An access list: the first entry that matches decides, and none permits nothing.
@@ -285,6 +286,9 @@ struct Outline;
 
 struct Config {
   std::shared_ptr<const Outline> written;  // what it was read from (outline.h), for changes.h
+  // Files that it was read from besides the main one; of patterns, the directories where they look, as
+  // "DIR/.".
+  std::vector<std::string> other_files;
   Router router;
   std::vector<unsigned> workers;                                            // cores; empty: all but the first
   enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "config/reader.h"
 #include "config/text/suggest.h"
 #include "config/values.h"
@@ -37,8 +39,10 @@ std::optional<std::size_t> Names::resolve(const Node& reference, std::string_vie
   return found;
 }
 
-std::string Draft::file_name(const std::string& name) const {
-  return name.starts_with('/') || directory.empty() ? name : directory + "/" + name;
+std::string Draft::file_name(const std::string& name, Mark at) const {
+  const std::string base =
+      at.file == nullptr ? directory : std::filesystem::path(at.file->name).parent_path().string();
+  return name.starts_with('/') || base.empty() ? name : base + "/" + name;
 }
 
 }  // namespace surety::config

@@ -99,7 +99,8 @@ struct Draft {
                                                   : problems.warning(at, std::move(message));
   }
 
-  std::string file_name(const std::string& name) const;  // as seen from where the program runs
+  // As seen from where the program runs; `at`: where it stands, since it starts at that file's directory.
+  std::string file_name(const std::string& name, Mark at) const;
 };
 
 }  // namespace surety::config

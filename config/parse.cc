@@ -2,18 +2,14 @@
 #include "config/parse.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
-#include "config/outline.h"
 #include "config/reader.h"
+#include "config/reload.h"
 #include "config/sections.h"
+#include "config/text/assembly.h"
+#include "config/text/outline.h"
 
 namespace surety::config {
 namespace {
@@ -71,66 +67,66 @@ void read_sections(MapReader& map, Draft& draft) {
   validate(draft);
 }
 
-ParseResult parse(std::string_view text, const std::string& file_name) {
-  return parse_document(Document(text), text, file_name);
+namespace {
+
+// Where the thing is, or would be if it were there.
+Mark place(const Node& root, const std::vector<std::string>& path) {
+  const Node* here = &root;
+  for (const auto& key : path) {
+    const Node* const next = here->entry(key);
+    if (next == nullptr) break;
+    here = next;
+  }
+  return here->mark;
 }
 
-ParseResult parse_document(const Document& document, std::string_view text, const std::string& file_name) {
-  Problems problems;
-  Draft draft(problems, std::filesystem::path(file_name).parent_path().string());
-  if (document.root()) {
-    MapReader map(*document.root(), "the configuration", problems);
-    read_version(map, problems);
-    read_sections(map, draft);
-  } else {
-    problems.error(document.error_mark(), document.error());
-  }
+void read_all(const Assembly& assembly, Draft& draft) {
+  MapReader map(*assembly.root(), "the configuration", draft.problems);
+  map.find("include");
+  read_version(map, draft.problems);
+  read_sections(map, draft);
+}
+
+// `tree`: what `sources` reads, or reads into.
+ParseResult parse_from(Sources& sources, Tree& tree, const Config* running) {
   ParseResult result;
+  Problems problems;
+  const Assembly assembly(tree, sources, problems);
+  Draft draft(problems, tree.directory);
+  if (!problems.any_error()) read_all(assembly, draft);
+  if (running != nullptr && !problems.any_error())
+    for (auto& f : fixed(*running, draft.config))
+      problems.error(place(*assembly.root(), f.path), std::move(f.message));
   if (!problems.any_error()) {
+    draft.config.written = std::make_shared<const Outline>(outline_of(*assembly.root()));
+    draft.config.other_files = assembly.others();
     result.config = std::move(draft.config);
-    result.config->written = std::make_shared<const Outline>(outline_of(*document.root()));
   }
-  result.diagnostics = problems.take(text, file_name);
+  result.diagnostics = problems.take(assembly.text(), tree.path_of(tree.file));
+  result.tree = std::move(tree);
   return result;
 }
 
-std::optional<std::string> read_text(const std::string& path, Problems& problems) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  std::string text(Document::kMaxBytes + 1,
-                   '\0');  // one more than parse() takes: it refuses, whatever the size
-  if (file) std::setvbuf(file.get(), nullptr, _IONBF, 0);  // a secret stays in no buffer of the C library's
-  if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (file && !std::ferror(file.get())) return text;
-  problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return {};
+}  // namespace
+
+ParseResult parse_tree(Tree tree, const Config* running) {
+  TreeSources sources(tree);
+  return parse_from(sources, tree, running);
 }
 
-std::optional<std::string> read_yaml(const std::string& path, Problems& problems) {
-  auto text = read_text(path, problems);
-  const auto begin = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
-  const bool whole = begin == std::string::npos || text->back() == '\n' || (*text)[begin] == '{';
-  if (whole || text->size() > Document::kMaxBytes) return text;
-  const auto lines = static_cast<int>(std::ranges::count(*text, '\n'));
-  const auto column = static_cast<int>(text->size() - text->find_last_of('\n'));
-  problems.error({lines + 1, column},
-                 "the file ends within a line: what should follow may be missing; write it to its end");
-  return {};
+ParseResult parse(std::string_view text, const std::string& file_name) {
+  return parse_tree(tree_of(text, file_name));
 }
 
-std::optional<std::string> read_secret(const std::string& path, Problems& problems) {
-  auto text = read_text(path, problems);
-  struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0)
-    problems.error({},
-                   "everybody on this machine may read or change it; `chmod o-rwx` keeps the secret in it");
-  return text;
+ParseResult parse_stored(Tree tree, const Config* running) {
+  StoredSources sources(tree);
+  return parse_from(sources, tree, running);
 }
 
-ParseResult parse_file(const std::string& path) {
-  Problems problems;
-  const auto text = read_yaml(path, problems);
-  if (!text) return {{}, problems.take({}, path)};
-  return parse(*text, path);
+ParseResult parse_file(const std::string& path, const Config* running) {
+  Tree tree = tree_at(path);
+  FileSources sources(tree);
+  return parse_from(sources, tree, running);
 }
 
 }  // namespace surety::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From YAML text to a checked Config, or to every error of the file at once.
+// From YAML text to a checked Config, or to every error of its files at once.
 //
 // Nothing throws. Errors and warnings carry file:line:column (1-based), the source line and what to do.
 #pragma once
@@ -11,19 +11,25 @@
 
 #include "config/config.h"
 #include "config/text/diagnostic.h"
+#include "config/text/tree.h"
 
 namespace surety::config {
 
 struct ParseResult {
   std::optional<Config> config;         // present when there is no error
-  std::vector<Diagnostic> diagnostics;  // in the order of the file
+  std::vector<Diagnostic> diagnostics;  // in the order of the file, then those of included ones
+  Tree tree{};                          // all that was read for it, also where there are errors
   bool ok() const { return config.has_value(); }
 };
 
+// `running`: that a router runs by; what cannot change from it (reload.h) is an error, too.
+//
+// Of these texts and values alone.
+ParseResult parse_tree(Tree tree, const Config* running = nullptr);
 ParseResult parse(std::string_view text, const std::string& file_name);
-// `document`: of that text, where somebody has it already.
-class Document;
-ParseResult parse_document(const Document& document, std::string_view text, const std::string& file_name);
-ParseResult parse_file(const std::string& path);
+// Of these texts, with values from the files and the environment as they are now.
+ParseResult parse_stored(Tree tree, const Config* running = nullptr);
+// Of a file, those that it includes, and such values.
+ParseResult parse_file(const std::string& path, const Config* running = nullptr);
 
 }  // namespace surety::config

@@ -80,6 +80,7 @@ void read_classify(const Node& node, Draft& draft) {
     }
     Rule rule;
     rule.line = std::max(0, n->mark.line);
+    if (n->mark.file != nullptr) rule.file = n->mark.file->name;
     MapReader map(*n, "a rule", problems);
     if (const Node* match = map.require("match")) read_rule_match(*match, rule.match, draft);
     if (const Node* s = map.require("service")) {

@@ -49,37 +49,37 @@ bool read_name(const Words& words, Device& device) {
   return words.size() == 2;
 }
 
-bool read_pci(const Words& words, Device& device, const Draft&) {
+bool read_pci(const Words& words, Device& device) {
   return read_name(words, device) && is_pci_address(device.name);
 }
 
-bool read_interface(const Words& words, Device& device, const Draft&) {
+bool read_interface(const Words& words, Device& device) {
   return read_name(words, device) && is_interface(device.name);
 }
 
-bool read_memif(const Words& words, Device& device, const Draft&) {
+bool read_memif(const Words& words, Device& device) {
   if (words.size() != 3 || (words[2] != "server" && words[2] != "client")) return false;
   device.name = words[1];
   device.server = words[2] == "server";
   return true;
 }
 
-bool read_any_name(const Words& words, Device& device, const Draft&) {
+bool read_any_name(const Words& words, Device& device) {
   return read_name(words, device);
 }
 
-bool read_pcap(const Words& words, Device& device, const Draft& draft) {
+bool read_pcap(const Words& words, Device& device) {
   for (auto word = words.begin() + 1; word != words.end(); ++word) {
     auto* file = word->starts_with("rx=")   ? &device.rx_file
                  : word->starts_with("tx=") ? &device.tx_file
                                             : nullptr;
     if (!file || !file->empty() || word->size() == 3) return false;
-    *file = draft.file_name(word->substr(3));
+    *file = word->substr(3);
   }
   return words.size() > 1;
 }
 
-bool read_null(const Words& words, Device&, const Draft&) {
+bool read_null(const Words& words, Device&) {
   return words.size() == 1;
 }
 
@@ -87,7 +87,7 @@ struct Grammar {
   std::string_view word;
   Kind kind;
   std::string_view usage;
-  bool (*read)(const Words&, Device&, const Draft&);
+  bool (*read)(const Words&, Device&);
 };
 constexpr std::array kGrammar{
     Grammar{"pci", Kind::pci, "pci 0000:03:00.0", read_pci},
@@ -126,11 +126,13 @@ void read_device(const Node& node, Device& device, Draft& draft) {
     return;
   }
   Device read{.kind = g->kind, .name = {}, .server = false, .rx_file = {}, .tx_file = {}};
-  if (!g->read(words, read, draft)) {
+  if (!g->read(words, read)) {
     draft.problems.error(node.mark,
                          fmt::format("{} is not a device; write it like `{}`", quote(*text), g->usage));
     return;
   }
+  for (std::string* file : {&read.rx_file, &read.tx_file})
+    if (!file->empty()) *file = draft.file_name(*file, node.mark);
   device = read;
 }
 

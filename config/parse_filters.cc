@@ -27,7 +27,7 @@ const Node* read_verdict(MapReader& map, FilterEntry& entry, Problems& problems)
 }
 
 // `lines`: of the names that the filter has already.
-void read_entry_name(MapReader& map, std::string& name, std::map<std::string, int>& lines,
+void read_entry_name(MapReader& map, std::string& name, std::map<std::string, Mark>& lines,
                      Problems& problems) {
   if (!map.read("name", name)) return;
   const Mark at = map.at("name");
@@ -36,13 +36,13 @@ void read_entry_name(MapReader& map, std::string& name, std::map<std::string, in
     problems.error(at, fmt::format("{} cannot name an entry", quote(name)));
   } else if (std::ranges::all_of(name, is_digit)) {
     problems.error(at, "a number is what an entry without a name is called by");
-  } else if (const auto [it, fresh] = lines.emplace(name, at.line); !fresh) {
+  } else if (const auto [it, fresh] = lines.emplace(name, at); !fresh) {
     problems.error(at, fmt::format("there is already an entry {} in this filter, at {}", quote(name),
                                    line_name(it->second)));
   }
 }
 
-void read_entry(const Node& node, Filter& filter, std::map<std::string, int>& lines, Problems& problems) {
+void read_entry(const Node& node, Filter& filter, std::map<std::string, Mark>& lines, Problems& problems) {
   auto& entry = filter.entries.emplace_back();
   MapReader map(node, "an entry of a filter", problems);
   if (const Node* match = read_verdict(map, entry, problems))
@@ -53,7 +53,7 @@ void read_entry(const Node& node, Filter& filter, std::map<std::string, int>& li
 // `room`: for entries, of this filter and those that follow.
 void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, std::size_t& room,
                  Problems& problems) {
-  std::map<std::string, int> lines;
+  std::map<std::string, Mark> lines;
   for (const Node* n : sequence(node, "entries, like `- {permit: {source: 10.1.0.0/24}}`", problems)) {
     if (room == 0) {
       problems.error(n->mark, fmt::format("too many entries: at most {} in all filters", kMaxEntries));
@@ -79,7 +79,7 @@ void warn_about_entries(const Filter& filter, const Draft::FilterPlaces& places,
     problems.warning(places.entries[index + 1],
                      fmt::format("nothing comes to this entry, nor to those behind it: the one at {} decides "
                                  "about everything",
-                                 line_name(places.entries[index].line)));
+                                 line_name(places.entries[index])));
 }
 
 }  // namespace

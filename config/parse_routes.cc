@@ -110,13 +110,13 @@ const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
 }
 
 void read_routes(const Node& node, Draft& draft) {
-  std::map<std::string, int> lines;
+  std::map<std::string, Mark> lines;
   for (const Node* n :
        sequence(node, "routes, like `- {to: 198.51.100.0/24, via: 10.2.0.1}`", draft.problems)) {
     Route route;
     std::vector<Mark> gateways;
     const bool known = read_route(*n, route, gateways, draft);
-    const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark.line);
+    const auto [it, fresh] = lines.emplace(known ? to_string(route.to) : std::string(), n->mark);
     if (known && !fresh) {
       draft.problems.error(
           n->mark, fmt::format("`{}` already has a route, at {}; for several gateways write `via: [A, B]`",
@@ -129,7 +129,7 @@ void read_routes(const Node& node, Draft& draft) {
 }
 
 void read_neighbors(const Node& node, Draft& draft) {
-  std::map<std::string, int> lines;
+  std::map<std::string, Mark> lines;
   for (const Node* n :
        sequence(node, "neighbors, like `- {address: 10.1.0.1, mac: .., port: lan0}`", draft.problems)) {
     Neighbor neighbor;
@@ -138,7 +138,7 @@ void read_neighbors(const Node& node, Draft& draft) {
     map.required("mac", neighbor.mac);
     read_link(map, neighbor, draft);
     if (known) {
-      const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark.line);
+      const auto [it, fresh] = lines.emplace(to_string(neighbor.address), n->mark);
       if (!fresh) {
         draft.problems.error(map.at("address"), fmt::format("`{}` is already a neighbor, at {}", it->first,
                                                             line_name(it->second)));

@@ -50,12 +50,12 @@ bool read_border(const Node& node, Signalling::Border& border, Problems& problem
 
 void read_borders(const Node& node, Draft& draft) {
   auto& problems = draft.problems;
-  std::map<std::string, int> lines;
+  std::map<std::string, Mark> lines;
   for (const Node* n :
        sequence(node, "borders, like `- {source: 10.1.0.0/16, border: 192.0.2.1}`", problems)) {
     Signalling::Border border;
     if (!read_border(*n, border, problems)) continue;
-    const auto [it, fresh] = lines.emplace(to_string(border.source), n->mark.line);
+    const auto [it, fresh] = lines.emplace(to_string(border.source), n->mark);
     if (!fresh) {
       problems.error(n->mark,
                      fmt::format("`{}` already has a border, at {}", it->first, line_name(it->second)));
@@ -76,7 +76,7 @@ void read_signalling(const Node& node, Draft& draft) {
   MapReader map(node, "`signalling`", problems);
   map.read_word("mode", s.mode, {{"off", Mode::off}, {"observe", Mode::observe}, {"act", Mode::act}});
   draft.signalling_places.mode = map.at("mode");
-  if (map.read("key_file", s.key_file)) s.key_file = draft.file_name(s.key_file);
+  if (map.read("key_file", s.key_file)) s.key_file = draft.file_name(s.key_file, map.at("key_file"));
   if (s.mode != Mode::off && !map.find("key_file") && !draft.lab) {
     problems.error(map.at("mode"), "signals are authenticated: this mode needs `key_file`");
   }

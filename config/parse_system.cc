@@ -35,8 +35,10 @@ bool is_loopback(std::string_view listen) {
 
 void read_tls(const Node& node, Metrics::Tls& tls, Draft& draft) {
   MapReader map(node, "`tls`", draft.problems);
-  if (map.required("cert_file", tls.cert_file)) tls.cert_file = draft.file_name(tls.cert_file);
-  if (map.required("key_file", tls.key_file)) tls.key_file = draft.file_name(tls.key_file);
+  if (map.required("cert_file", tls.cert_file))
+    tls.cert_file = draft.file_name(tls.cert_file, map.at("cert_file"));
+  if (map.required("key_file", tls.key_file))
+    tls.key_file = draft.file_name(tls.key_file, map.at("key_file"));
 }
 
 void warn_of_readers(const Metrics& m, Mark at, Problems& problems) {
@@ -67,14 +69,15 @@ void read_metrics(const Node& node, Draft& draft) {
     }
   }
   if (const Node* n = map.find("tls")) read_tls(*n, m.tls.emplace(), draft);
-  if (map.read("password_file", m.password_file)) m.password_file = draft.file_name(m.password_file);
+  if (map.read("password_file", m.password_file))
+    m.password_file = draft.file_name(m.password_file, map.at("password_file"));
   map.read("console", m.console);
   warn_of_readers(m, map.at("listen"), draft.problems);
   read_integer(map.find("top_flows"), 0, kMaxTopFlows, m.top_flows, draft.problems);
   read_integer(map.find("contracts"), 0, kMaxContracts, m.contracts, draft.problems);
   if (const Node* n = map.find("report")) {
     const auto* text = text_of(*n, "a directory or `off`", draft.problems);
-    if (text != nullptr) m.report = parse_flag(*text).value == false ? "" : draft.file_name(*text);
+    if (text != nullptr) m.report = parse_flag(*text).value == false ? "" : draft.file_name(*text, n->mark);
   }
   map.read("report_size", m.report_size);
 }

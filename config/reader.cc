@@ -25,7 +25,7 @@ void report_repeated(const Node& node, Problems& problems) {
     const auto [it, fresh] = first.emplace(key->text, key->mark);
     if (!fresh)
       problems.error(key->mark,
-                     fmt::format("{} is already there, at {}", quote(key->text), line_name(it->second.line)));
+                     fmt::format("{} is already there, at {}", quote(key->text), line_name(it->second)));
   }
 }
 

@@ -9,21 +9,11 @@
 #include <vector>
 
 #include "config/port_places.h"
-#include "config/sections.h"
-#include "config/text/document.h"
-#include "config/text/hash.h"
+#include "config/text/assembly.h"
 #include "config/text/problems.h"
 
 namespace surety::config {
 namespace {
-
-const Node* entry(const Node* map, std::string_view key) {
-  if (map == nullptr) return nullptr;
-  if (map->kind == Node::Kind::sequence) return map->items.at(std::stoul(std::string(key)));
-  const auto found = std::find_if(map->entries.begin(), map->entries.end(),
-                                  [&](const auto& e) { return e.first->text == key; });
-  return found == map->entries.end() ? nullptr : found->second;
-}
 
 class Comparison {
  public:
@@ -143,50 +133,21 @@ class Comparison {
   std::vector<Fixed> all_;
 };
 
-// Where the thing is, or would be if it were there.
-Mark place(const Node& root, const std::vector<std::string>& path) {
-  const Node* here = &root;
-  for (const auto& key : path) {
-    const Node* next = entry(here, key);
-    if (next == nullptr) break;
-    here = next;
-  }
-  return here->mark;
-}
-
 }  // namespace
 
 std::vector<Fixed> fixed(const Config& running, const Config& next) {
   return Comparison(running, next).run();
 }
 
-ParseResult parse_reload(const Config& running, std::string_view text, const std::string& file_name) {
-  const Document document(text);  // most of the time that a reload takes
-  ParseResult result = parse_document(document, text, file_name);
-  if (!result.ok()) return result;
-  Problems problems;
-  for (auto& f : fixed(running, *result.config))
-    problems.error(place(*document.root(), f.path), std::move(f.message));
-  if (problems.any_error()) result.config.reset();
-  for (auto& d : problems.take(text, file_name)) result.diagnostics.push_back(std::move(d));
-  return result;
-}
-
-ParseResult parse_reload_file(const Config& running, const std::string& path, std::string& hash) {
-  Problems problems;
-  const auto text = read_yaml(path, problems);
-  if (!text) return {{}, problems.take({}, path)};
-  hash = hash_of(*text);
-  return parse_reload(running, *text, path);
-}
-
-std::vector<Diagnostic> port_error(const std::string& path, std::string_view port, std::string_view message) {
-  Problems problems;
-  const std::string text = read_yaml(path, problems).value_or("");
-  const Document document(text);
-  const Node* const device = entry(entry(entry(document.root(), "ports"), port), "device");
-  problems.error(device != nullptr ? device->mark : Mark{}, std::string(message));
-  return problems.take(text, path);
+std::vector<Diagnostic> port_error(const Tree& tree, std::string_view port, std::string_view message) {
+  Problems problems, known;
+  TreeSources sources(tree);
+  const Assembly assembly(tree, sources, known);
+  const Node* at = assembly.root();
+  for (const std::string_view key : {std::string_view("ports"), port, std::string_view("device")})
+    if (at != nullptr) at = at->entry(key);
+  problems.error(at != nullptr ? at->mark : Mark{}, std::string(message));
+  return problems.take(assembly.text(), tree.path_of(tree.file));
 }
 
 }  // namespace surety::config

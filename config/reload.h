@@ -26,12 +26,7 @@ struct Fixed {
 };
 std::vector<Fixed> fixed(const Config& running, const Config& next);
 
-// As parse(); besides, an error for each thing that differs from `running` and cannot change.
-ParseResult parse_reload(const Config& running, std::string_view text, const std::string& file_name);
-// `hash`: the text's fingerprint (hash.h), where it could be read.
-ParseResult parse_reload_file(const Config& running, const std::string& path, std::string& hash);
-
-// What the device of a port says against it, at its place in the file.
-std::vector<Diagnostic> port_error(const std::string& path, std::string_view port, std::string_view message);
+// What the device of a port says against it, at its place in what was parsed.
+std::vector<Diagnostic> port_error(const Tree& tree, std::string_view port, std::string_view message);
 
 }  // namespace surety::config

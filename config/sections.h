@@ -5,6 +5,7 @@
 
 #include "config/draft.h"
 #include "config/text/document.h"
+#include "config/text/read.h"
 
 namespace surety::config {
 
@@ -61,15 +62,6 @@ void read_kernel(const Node& node, Draft& draft);
 // All sections of `map` (but `version`) in the order their references need.
 // The lab uses it for its inline routers.
 void read_sections(MapReader& map, Draft& draft);
-
-// The text of a file, as far as a Document takes it; none: reported.
-std::optional<std::string> read_text(const std::string& path, Problems& problems);
-// Of a configuration: also reported, and none, where the text ends within a line. So does a file that is not
-// written to its end yet, and what is there of it may well be a configuration. JSON is whole with its last
-// brace.
-std::optional<std::string> read_yaml(const std::string& path, Problems& problems);
-// Of one that holds a secret: also reported where everybody on this machine may read or change it.
-std::optional<std::string> read_secret(const std::string& path, Problems& problems);
 
 // What only the whole file shows. Errors; and, in a file without errors, warnings.
 void validate_ports(Draft& draft);

@@ -66,7 +66,7 @@ void warn_about_covered_rules(Draft& draft) {
       if (!covers(rules[earlier].match, match, trusted)) continue;
       draft.problems.warning(draft.rule_places[later],
                              fmt::format("this rule never matches: the rule at {} takes all of its packets",
-                                         line_name(draft.rule_places[earlier].line)));
+                                         line_name(draft.rule_places[earlier])));
       break;
     }
   }

@@ -42,10 +42,10 @@ bool indented_by_tab(std::string_view text, int line) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(Document& d, int line) : document_(d), line_(line) {}
+  TreeBuilder(Document& d, Document::Origin origin) : document_(d), origin_(origin) {}
 
   void OnDocumentStart(const YAML::Mark& m) override {
-    if (document_.root_) throw Refusal{mark_of(m), "a second document: one file holds one configuration"};
+    if (document_.root_) refuse(m, "a second document: one file holds one configuration");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& m, YAML::anchor_t anchor) override {
@@ -53,19 +53,22 @@ class TreeBuilder : public YAML::EventHandler {
     if (key_) n.mark = key_->mark;  // yaml-cpp marks a missing value where the next token stands
     place(n);
   }
-  void OnScalar(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+  void OnScalar(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     Node& n = make(Node::Kind::scalar, m, anchor);
     n.text = value;
+    if (is_own(tag)) refer(n, tag, m);
     place(n);
   }
-  void OnSequenceStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    if (is_own(tag)) refuse(m, "a tag before a list");
     open(make(Node::Kind::sequence, m, anchor));
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    if (is_own(tag)) refuse(m, "a tag before a map");
     open(make(Node::Kind::map, m, anchor));
   }
   void OnMapEnd() override { close(); }
@@ -74,8 +77,8 @@ class TreeBuilder : public YAML::EventHandler {
     const bool inside = it == anchors_.end() || std::any_of(open_.begin(), open_.end(), [&](const Open& o) {
                           return o.node == it->second;
                         });
-    if (inside) throw Refusal{mark_of(m), "an alias inside what it stands for"};
-    place(*it->second, mark_of(m));
+    if (inside) refuse(m, "an alias inside what it stands for");
+    place(*it->second, place_of(m));
   }
 
  private:
@@ -84,12 +87,33 @@ class TreeBuilder : public YAML::EventHandler {
     const Node* key;  // of the entry being read
   };
 
+  // Not YAML's own, which it gives to every value: `!name`.
+  static bool is_own(const std::string& tag) { return tag.size() > 1 && tag.front() == '!'; }
+
+  Mark place_of(const YAML::Mark& m) const {
+    Mark mark = mark_of(m);
+    if (origin_.line != 0) mark.line = origin_.line;
+    mark.file = origin_.file;
+    return mark;
+  }
+  [[noreturn]] void refuse(const YAML::Mark& m, std::string message) const {
+    throw Refusal{place_of(m), std::move(message)};
+  }
+
+  void refer(Node& n, const std::string& tag, const YAML::Mark& m) {
+    if (!origin_.references) refuse(m, "a tag, `" + tag + "`, which has no meaning here");
+    if (tag != "!env" && tag != "!file") refuse(m, "no tag is called `" + tag + "`; there are: !env, !file");
+    const bool key = !open_.empty() && open_.back().node->kind == Node::Kind::map && key_ == nullptr;
+    if (key) refuse(m, "a tag before a key: only values come from elsewhere");
+    n.origin = tag == "!env" ? Node::Origin::env : Node::Origin::file;
+    document_.references_.push_back(&n);
+  }
+
   Node& make(Node::Kind kind, const YAML::Mark& m, YAML::anchor_t anchor) {
-    if (document_.nodes_.size() >= Document::kMaxNodes) throw Refusal{mark_of(m), "too many values"};
+    if (document_.nodes_.size() >= Document::kMaxNodes) refuse(m, "too many values");
     Node& n = document_.nodes_.emplace_back();
     n.kind = kind;
-    n.mark = mark_of(m);
-    if (line_ != Document::kOfTheFile) n.mark.line = line_;
+    n.mark = place_of(m);
     if (anchor) anchors_[anchor] = &n;
     return n;
   }
@@ -124,16 +148,24 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   Document& document_;
-  const int line_;
+  const Document::Origin origin_;
   std::vector<Open> open_;
   const Node* key_ = nullptr;
   std::unordered_map<YAML::anchor_t, const Node*> anchors_;
 };
 
-Document::Document(std::string_view text, int line) {
-  const auto refuse = [this, line](Mark mark, std::string message) {
+const Node* Node::entry(std::string_view key) const {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (std::to_string(i) == key) return items[i];
+  const auto found =
+      std::ranges::find(entries, key, [](const auto& e) { return std::string_view(e.first->text); });
+  return found == entries.end() ? nullptr : found->second;
+}
+
+Document::Document(std::string_view text, Origin origin) {
+  const auto refuse = [&](Mark mark, std::string message) {
     root_ = nullptr;
-    error_mark_ = line == kOfTheFile ? mark : Mark{line, mark.column};
+    error_mark_ = {origin.line == 0 ? mark.line : origin.line, mark.column, origin.file};
     error_ = std::move(message);
   };
   if (text.size() > kMaxBytes) {
@@ -147,10 +179,10 @@ Document::Document(std::string_view text, int line) {
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    TreeBuilder builder(*this, line);
+    TreeBuilder builder(*this, origin);
     while (parser.HandleNextDocument(builder)) {
     }
-    if (!root_) refuse({}, "empty: a configuration starts with `version: 1`");
+    if (!root_) refuse({}, std::string(kEmpty));
   } catch (const Refusal& r) {
     refuse(r.mark, r.message);
   } catch (const YAML::Exception& e) {

@@ -6,30 +6,52 @@
 // to the text; a text beyond the limits, or whose aliases expand beyond them, is refused with one message.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace surety::config {
 
+struct TextFile {
+  std::string name, text;
+};
+
 struct Mark {
   int line = 1, column = 1;  // 1-based; columns count bytes. A line below 1: in no file (the lab's `--set`)
-  friend auto operator<=>(const Mark&, const Mark&) = default;
+  const TextFile* file = nullptr;  // that is included, and outlives this; null: the main one
+  // Those of the main file first, the others by name.
+  friend std::strong_ordering operator<=>(const Mark& a, const Mark& b) {
+    return std::tuple(name_of(a), a.line, a.column) <=> std::tuple(name_of(b), b.line, b.column);
+  }
+  friend bool operator==(const Mark& a, const Mark& b) { return (a <=> b) == std::strong_ordering::equal; }
+
+ private:
+  static std::string_view name_of(const Mark& m) {
+    return m.file == nullptr ? std::string_view() : std::string_view(m.file->name);
+  }
 };
 
 struct Node {
   enum class Kind : std::uint8_t { null, scalar, sequence, map };
+  // What `text` is: what is written, or what is behind `!env NAME` or `!file PATH`, which may be a secret.
+  enum class Origin : std::uint8_t { written, env, file };
   Kind kind = Kind::null;
+  Origin origin = Origin::written;
   Mark mark;
   std::string text;                // of a scalar
   std::vector<const Node*> items;  // of a sequence
   // Of a map, in the order of the file, duplicates kept.
   std::vector<std::pair<const Node*, const Node*>> entries;
   std::size_t weight = 1;  // nodes from here down, aliases expanded
+
+  // Of a map by its key, of a list by its place, from 0; null: not there.
+  const Node* entry(std::string_view key) const;
 };
 
 class Document {
@@ -38,20 +60,29 @@ class Document {
   static constexpr std::size_t kMaxNodes = 1 << 20;  // aliases expanded
   static constexpr std::size_t kMaxDepth = 32;
 
-  explicit Document(std::string_view text) : Document(text, kOfTheFile) {}
+  static constexpr std::string_view kEmpty = "empty: a configuration starts with `version: 1`";
+
+  struct Origin {
+    int line = 0;                    // below 0: all of it stands there
+    const TextFile* file = nullptr;  // of its marks
+    bool references = false;         // `!env` and `!file` may stand in it; else tags are refused
+  };
+  explicit Document(std::string_view text) : Document(text, Origin{}) {}
+  Document(std::string_view text, Origin origin);
   // A value that comes from elsewhere than a file: all of it stands in `line`, which is below 1.
-  static Document of_value(std::string_view text, int line) { return {text, line}; }
+  static Document of_value(std::string_view text, int line) { return {text, Origin{.line = line}}; }
 
   const Node* root() const { return root_; }  // null when there is an error
   const std::string& error() const { return error_; }
   Mark error_mark() const { return error_mark_; }
+  // Scalars whose text is but the name of what it stands for.
+  const std::vector<Node*>& references() const { return references_; }
 
  private:
   friend class TreeBuilder;
-  static constexpr int kOfTheFile = 0;
-  Document(std::string_view text, int line);
   std::deque<Node> nodes_;  // a deque: nodes do not move
   const Node* root_ = nullptr;
+  std::vector<Node*> references_;
   std::string error_;
   Mark error_mark_;
 };

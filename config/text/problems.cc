@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxQuoted = 60;
 constexpr std::size_t kMaxSourceLine = 240;  // longer ones say nothing to a reader
+constexpr std::size_t kTelling = 4;  // a hidden value of so many characters is also looked for by itself
 constexpr std::string_view kTooManyErrors = "and more errors, not shown";
 constexpr std::string_view kTooManyWarnings = "and more warnings, not shown";
 
@@ -35,6 +36,11 @@ std::string source_line(const std::vector<std::string_view>& lines, int line) {
   return s;
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
 }  // namespace
 
 std::string quote(std::string_view text) {
@@ -44,11 +50,34 @@ std::string quote(std::string_view text) {
   return "`" + s + (text.size() > kMaxQuoted ? "...`" : "`");
 }
 
-std::string line_name(int line) {
-  return line < 1 ? "a setting" : fmt::format("line {}", line);
+std::string line_name(const Mark& mark) {
+  if (mark.line < 1) return "a setting";
+  return fmt::format("line {}", mark.line) + (mark.file == nullptr ? "" : " of " + mark.file->name);
+}
+
+void Problems::hide(Mark at, std::string value, std::string name) {
+  if (!value.empty()) hidden_.push_back({at, std::move(value), std::move(name)});
+}
+
+// Its name in its place; and of what is said of it where it stands, nothing that it has in it.
+void Problems::redact(Mark at, std::string& message) const {
+  for (const Hidden& h : hidden_) {
+    replace_all(message, quote(h.value), h.name);
+    if (h.value.size() >= kTelling) replace_all(message, h.value, "...");
+    if (at != h.at) continue;
+    if (h.value.find('`') != std::string::npos) message = fmt::format("the value of {} is not right", h.name);
+    for (auto begin = message.find('`'); begin != std::string::npos; begin = message.find('`', begin)) {
+      const auto end = message.find('`', begin + 1);
+      if (end == std::string::npos) break;
+      const std::string piece = message.substr(begin + 1, end - begin - 1);
+      if (h.value.find(piece) != std::string::npos) message.replace(begin, end + 1 - begin, "`...`");
+      begin = message.find('`', begin + 1) + 1;
+    }
+  }
 }
 
 void Problems::add(Mark at, Diagnostic::Severity severity, std::string message) {
+  redact(at, message);
   auto& count = counts_[static_cast<std::size_t>(severity)];
   if (count > kMax || !seen_.emplace(at, message).second) return;
   if (count == kMax) message = severity == Diagnostic::Severity::error ? kTooManyErrors : kTooManyWarnings;
@@ -59,11 +88,14 @@ void Problems::add(Mark at, Diagnostic::Severity severity, std::string message) 
 std::vector<Diagnostic> Problems::take(std::string_view text, const std::string& file) {
   std::stable_sort(problems_.begin(), problems_.end(),
                    [](const Problem& a, const Problem& b) { return a.at < b.at; });
-  const auto lines = lines_of(text);
+  const TextFile* of = nullptr;
+  auto lines = lines_of(text);
   std::vector<Diagnostic> out;
   for (auto& p : problems_) {
-    out.push_back(
-        {p.severity, file, p.at.line, p.at.column, std::move(p.message), source_line(lines, p.at.line)});
+    if (p.at.file != of) lines = lines_of(p.at.file->text);
+    of = p.at.file;
+    out.push_back({p.severity, of == nullptr ? file : of->name, p.at.line, p.at.column, std::move(p.message),
+                   source_line(lines, p.at.line)});
   }
   return out;
 }

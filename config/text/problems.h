@@ -24,7 +24,10 @@ class Problems {
   bool any_error() const { return counts_[0] > 0; }
   bool full() const { return counts_[0] > kMax; }  // further errors are not kept
 
-  // In the order of the file, each once, with their source lines.
+  // `value`, which is at `at`, is in no message from now on: `name` stands for it.
+  void hide(Mark at, std::string value, std::string name);
+
+  // In the order of the file, each once, with their source lines; then those of included files.
   std::vector<Diagnostic> take(std::string_view text, const std::string& file);
 
  private:
@@ -33,15 +36,21 @@ class Problems {
     Diagnostic::Severity severity;
     std::string message;
   };
+  struct Hidden {
+    Mark at;
+    std::string value, name;
+  };
   void add(Mark at, Diagnostic::Severity severity, std::string message);
+  void redact(Mark at, std::string& message) const;
 
+  std::vector<Hidden> hidden_;
   std::vector<Problem> problems_;
   std::set<std::pair<Mark, std::string>> seen_;  // a value behind an alias is read several times
   std::array<std::size_t, 2> counts_{};          // by severity
 };
 
-// "line 7"; of a mark in no file "a setting".
-std::string line_name(int line);
+// "line 7", "line 7 of a.yaml"; of a mark in no file "a setting".
+std::string line_name(const Mark& mark);
 
 // Text of the user inside a message: `text`, shortened, control characters replaced.
 std::string quote(std::string_view text);

@@ -72,6 +72,7 @@ void open_ports(Needs& needs) {
 Needs needs_of(const config::Config& config, const std::string& file) {
   Needs needs;
   read_again(file, needs);
+  for (const std::string& other : config.other_files) read_again(other, needs);
   read_again(config.signalling.key_file, needs);
   read_again(config.metrics.password_file, needs);
   if (config.metrics.tls) {

@@ -132,20 +132,20 @@ void Router::refused(const std::string& reason) {
 
 bool Router::take_over() {
   Laps laps;
-  std::string hash;
-  auto parsed = config::parse_reload_file(written_, file_, hash);
+  auto parsed = config::parse_file(file_, &written_);
   tell(parsed.diagnostics);
   if (!parsed.ok()) {
     refused(first_error(parsed.diagnostics));
     return false;
   }
+  const std::string hash = parsed.tree.hash();
   spdlog::info("read in {:.1f} ms", laps.lap());
   check_buffers(*parsed.config);
   config::PortPlaces places = places_;
   try {
     go_on_by(with_macs(places.place(*parsed.config)), places);
   } catch (const PortError& e) {
-    tell(config::port_error(file_, e.port, e.what()));
+    tell(config::port_error(parsed.tree, e.port, e.what()));
     refused(e.what());
     return false;
   }

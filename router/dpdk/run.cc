@@ -5,12 +5,9 @@
 #include <rte_eal.h>
 #include <spdlog/spdlog.h>
 
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "config/parse.h"
-#include "config/text/hash.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/process_log.h"
@@ -33,12 +30,6 @@ const std::atomic<bool>& take_signals() {
   return stop_on_signals();
 }
 
-std::string text_of(const std::string& file) {
-  std::ostringstream s;
-  s << std::ifstream(file).rdbuf();
-  return s.str();
-}
-
 void forward(config::ParseResult parsed, const std::string& file, const std::atomic<bool>& stop,
              ProcessLog& log) {
   config::Config& config = *parsed.config;
@@ -52,7 +43,7 @@ void forward(config::ParseResult parsed, const std::string& file, const std::ato
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   start_eal(plan);
   {
-    Router router(std::move(config), plan, file, config::hash_of(text_of(file)), log);
+    Router router(std::move(config), plan, file, parsed.tree.hash(), log);
     router.run(stop, reload);
   }
   rte_eal_cleanup();

@@ -81,7 +81,8 @@ void BM_Parse(benchmark::State& state) {
 void BM_ParseReload(benchmark::State& state) {
   const Texts& texts = Texts::of(state.range(0));
   const config::Config running = test::configured(texts.less);
-  for (auto _ : state) benchmark::DoNotOptimize(config::parse_reload(running, texts.more, "more.yaml"));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(config::parse_tree(config::tree_of(texts.more, "more.yaml"), &running));
 }
 void BM_CopyConfig(benchmark::State& state) {
   const config::Config c = test::configured(Texts::of(state.range(0)).more);

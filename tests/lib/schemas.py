@@ -37,7 +37,7 @@ def main():
     router, endpoints, lab = (json.loads(p.read_text()) for p in (ROUTER, ENDPOINTS, LAB))
     defs, senders = lab["$defs"], endpoints["$defs"]
     defs.update(router["$defs"])
-    sections = {k: v for k, v in router["properties"].items() if k != "signalling"}  # the lab's may be `on`
+    sections = {k: v for k, v in router["properties"].items() if k not in ("signalling", "include")}  # the lab's may be `on`; is one file
     defs["router_inline"]["properties"].update(sections)
     defs.update({k: senders[k] for k in SENDER}, sender_packet=senders["packet"])
     for protocol in ("gtfrc", "tfrc", "tcp", "udp"):

@@ -63,6 +63,7 @@ Json rule(const IngressTrace& t, const Snapshot& s) {
   const config::Rule& r = s.config.rules[t.rule];
   Json j = {{"number", t.rule + 1}};
   if (r.line > 0) j["line"] = r.line;
+  if (!r.file.empty()) j["file"] = r.file;
   j["service"] = s.services[s.service_of_rule(t.rule)].name;
   j["per"] = per_name(r.per);
   return j;

@@ -49,7 +49,8 @@ std::string filter(const Json& f) {
 }
 
 std::string rule(const Json& r) {
-  const std::string line = r.contains("line") ? fmt::format(" (line {})", r.value("line", 0)) : "";
+  const std::string file = r.contains("file") ? " of " + r.value("file", "") : "";
+  const std::string line = r.contains("line") ? fmt::format(" (line {}{})", r.value("line", 0), file) : "";
   return fmt::format("{}{}: service {} per {}", r.value("number", 0), line, text(r, "service"),
                      text(r, "per"));
 }

@@ -69,10 +69,10 @@ bool refuse(const LinkEnd& end, std::string message, ScenarioDraft& draft) {
 bool attach_host(const LinkEnd& host, const LinkEnd& peer, ScenarioDraft& draft) {
   auto& place = draft.host_places[host.port.node];
   if (place.peer)
-    return refuse(host,
-                  fmt::format("a host has one link, and `{}` has its at {}", host.name,
-                              config::line_name(place.link.line)),
-                  draft);
+    return refuse(
+        host,
+        fmt::format("a host has one link, and `{}` has its at {}", host.name, config::line_name(place.link)),
+        draft);
   place.link = host.at;
   place.peer = peer.port;
   return true;
@@ -85,7 +85,7 @@ bool attach_port(const LinkEnd& port, const LinkEnd& peer, ScenarioDraft& draft)
   if (!place.peer.empty() && (place.peer_routes || peer.port.router))
     return refuse(port,
                   fmt::format("`{}` has a link already, to `{}` at {}; only hosts share a port", port.name,
-                              place.peer, config::line_name(place.link.line)),
+                              place.peer, config::line_name(place.link)),
                   draft);
   if (place.peer.empty()) place.link = port.at;
   place.peer = peer.name;

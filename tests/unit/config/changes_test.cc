@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/outline.h"
 #include "config/parse.h"
+#include "config/text/outline.h"
 
 namespace surety::config {
 namespace {
@@ -169,8 +169,8 @@ TEST(Changes, AsText) {
   const std::vector<Change> two = {{"admission: warn -> refuse", Change::Takes::at_once, "what may be sold"},
                                    {"router: name a -> b", Change::Takes::restart, "all"}};
   EXPECT_EQ(to_text(two),
-            "admission: warn -> refuse\n    at once: what may be sold\nrouter: name a -> b\n    takes a "
-            "restart: all\n");
+            "admission: warn -> refuse; concerns what may be sold\n"
+            "router: name a -> b; takes a restart; concerns all\n");
   EXPECT_EQ(in_short(two), "admission: warn -> refuse; router: name a -> b");
   EXPECT_EQ(in_short(std::vector<Change>(7, two[0])),
             "admission: warn -> refuse; admission: warn -> refuse; admission: warn -> refuse; admission: "
@@ -219,6 +219,7 @@ class EachScalar {
 TEST(Changes, EachScalarOfTheExamplesIsNamed) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(SURETY_SOURCE_DIR "/config/examples")) {
+    if (entry.is_directory()) continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     const Document document(text.str());

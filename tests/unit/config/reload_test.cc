@@ -51,6 +51,10 @@ Config running() {
   return parse(kRunning, "r.yaml").config.value();
 }
 
+ParseResult parse_reload(const Config& before, const std::string& text, const std::string& file) {
+  return parse_tree(tree_of(text, file), &before);
+}
+
 std::vector<Diagnostic> errors_of(const ParseResult& result) {
   std::vector<Diagnostic> errors = result.diagnostics;
   std::erase_if(errors, [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::warning; });
@@ -217,19 +221,17 @@ TEST(ReloadErrors, PortsOfAtTheStartOnlyStay) {
             "port `lan` cannot go or change its device, a pci one, while the router runs; restart it");
 }
 
-TEST(ReloadFile, GivesTheFingerprintOfItsText) {
+TEST(ReloadFile, GivesWhatItHasRead) {
   const std::string path = testing::TempDir() + "reload_test.yaml";
   std::ofstream(path) << kRunning;
-  std::string hash;
   const auto before = parse(kRunning, path).config.value();  // its other files stand beside it
-  EXPECT_TRUE(parse_reload_file(before, path, hash).ok());
-  EXPECT_EQ(hash, hash_of(kRunning));
+  const auto result = parse_file(path, &before);
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.tree.hash(), hash_of(kRunning));
 }
 
 TEST(ReloadFile, SaysWhereThePortStandsWhoseDeviceIsWrong) {
-  const std::string path = testing::TempDir() + "reload_port_test.yaml";
-  std::ofstream(path) << kRunning;
-  const auto all = port_error(path, "wan", "there is none");
+  const auto all = port_error(tree_of(kRunning, "r.yaml"), "wan", "there is none");
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].line, 6);
   EXPECT_EQ(all[0].column, 17);
@@ -237,8 +239,8 @@ TEST(ReloadFile, SaysWhereThePortStandsWhoseDeviceIsWrong) {
 }
 
 TEST(ReloadFile, ThatIsNotThereIsAnError) {
-  std::string hash;
-  const auto result = parse_reload_file(running(), "/nowhere.yaml", hash);
+  const auto before = running();
+  const auto result = parse_file("/nowhere.yaml", &before);
   EXPECT_FALSE(result.ok());
   ASSERT_EQ(result.diagnostics.size(), 1u);
   EXPECT_NE(result.diagnostics[0].message.find("cannot be read"), std::string::npos);

@@ -60,10 +60,10 @@ TEST(Diagnostic, WithoutALineSaysWhereItIsByItsFileAlone) {
 }
 
 TEST(LineName, IsASettingWhereThereIsNoFile) {
-  EXPECT_EQ(line_name(7), "line 7");
-  EXPECT_EQ(line_name(1), "line 1");
-  EXPECT_EQ(line_name(0), "a setting");
-  EXPECT_EQ(line_name(-2), "a setting");
+  EXPECT_EQ(line_name({7}), "line 7");
+  EXPECT_EQ(line_name({1}), "line 1");
+  EXPECT_EQ(line_name({0}), "a setting");
+  EXPECT_EQ(line_name({-2}), "a setting");
 }
 
 TEST(Diagnostic, KeepsTabsBeforeTheCaret) {

@@ -15,11 +15,12 @@ namespace surety::config {
 struct Outline {
   Node::Kind kind = Node::Kind::null;
   std::string key;             // of an entry of a map
-  std::string text;            // of a scalar
+  std::string text;            // of a scalar; of a hidden one a fingerprint
+  bool hidden = false;         // it comes from elsewhere, and may be a secret
   std::vector<Outline> below;  // of a map by key, of a list in its order
 
   const Outline* find(std::string_view name) const;  // an entry of a map; null: not there
-  // As YAML on one line.
+  // As YAML on one line; what is hidden is not in it.
   std::string words() const;
   friend bool operator==(const Outline&, const Outline&) = default;
 };

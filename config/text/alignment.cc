@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/alignment.h"
+#include "config/text/alignment.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/outline.h"
+#include "config/text/outline.h"
 
 #include <algorithm>
+
+#include "config/text/hash.h"
 
 namespace surety::config {
 
 Outline outline_of(const Node& n) {
-  Outline outline{n.kind, {}, n.text, {}};
+  const bool hidden = n.origin != Node::Origin::written;
+  Outline outline{n.kind, {}, hidden ? hash_of(n.text) : n.text, hidden, {}};
   outline.below.reserve(n.items.size() + n.entries.size());
   for (const Node* item : n.items) outline.below.push_back(outline_of(*item));
   for (const auto& [key, value] : n.entries)
@@ -23,7 +26,7 @@ const Outline* Outline::find(std::string_view name) const {
 
 std::string Outline::words() const {
   if (kind == Node::Kind::null) return "null";
-  if (kind == Node::Kind::scalar) return text;
+  if (kind == Node::Kind::scalar) return hidden ? "(not shown)" : text;
   std::string all;
   for (const Outline& o : below)
     all += (all.empty() ? "" : ", ") + (o.key.empty() ? "" : o.key + ": ") + o.words();
