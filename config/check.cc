@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "config/changes.h"
 #include "config/parse.h"
 #include "config/sold.h"
 
@@ -54,6 +55,17 @@ int check(const std::string& path, std::string& report) {
     report += fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);
   }
   return result.ok() ? 0 : 1;
+}
+
+int diff(const std::string& before, const std::string& after, std::string& report) {
+  const auto a = parse_file(before), b = parse_file(after);
+  report.clear();
+  for (const auto* result : {&a, &b})
+    for (const auto& d : result->diagnostics)
+      if (d.severity == Diagnostic::Severity::error) report += d.format();
+  if (!a.ok() || !b.ok()) return 2;
+  report = to_text(changes(*a.config, *b.config));
+  return report.empty() ? 0 : 1;
 }
 
 }  // namespace surety::config

@@ -1,32 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/check.h"
 
+#include <filesystem>
 #include <iostream>
 
+#include "config/changes.h"
 #include "router/cli/commands.h"
+#include "router/observe/telemetry_client.h"
 
 namespace surety {
 
 namespace {
 
-int check_all(const std::vector<std::string>& files) {
+struct Request {
+  std::vector<std::string> files;
+  bool against_running = false;
+  std::optional<std::string> router;
+};
+
+// What a router that runs would make of the file, which it reads itself: its environment is another one, and
+// so may be what it is allowed to read. 1: it would not take it over.
+int compare_with_running(const std::string& file, const std::optional<std::string>& router) {
+  const TelemetryClient client(runtime_directories(), std::chrono::seconds(60));  // large ones take a while
+  const Json answer = client.ask("diff", std::filesystem::absolute(file).string(), router);
+  std::vector<config::Change> changes;
+  bool taken = answer.at("errors").empty();
+  for (const std::string error : answer.at("errors"))
+    std::cout << error << (error.ends_with('\n') ? "" : "\n");
+  for (const Json& c : answer.at("changes")) {
+    const bool restart = c.at("takes") == "restart";
+    taken &= !restart;
+    changes.push_back({c.at("what"),
+                       restart ? config::Change::Takes::restart : config::Change::Takes::at_once,
+                       c.at("whom")});
+  }
+  std::cout << config::to_text(changes);
+  if (answer.contains("left_out")) std::cout << "and " << answer.at("left_out") << " more changes\n";
+  if (taken && changes.empty()) std::cout << file << ": changes nothing of the router that runs\n";
+  return taken ? 0 : 1;
+}
+
+int check_all(const Request& request) try {
   int status = 0;
-  for (const auto& file : files) {
+  for (const auto& file : request.files) {
     std::string report;
-    status |= config::check(file, report);
+    const int wrong = config::check(file, report);
     std::cout << report;
+    status |= wrong == 0 && request.against_running ? compare_with_running(file, request.router) : wrong;
   }
   return status;
+} catch (const std::exception& e) {
+  std::cerr << "surety: " << e.what() << '\n';
+  return 1;
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Action& action) {
-  const auto files = std::make_shared<std::vector<std::string>>();
+  const auto request = std::make_shared<Request>();
   auto* check =
       app.add_subcommand("check", "Check configurations: every error with its place; exit status 0 or 1");
-  check->add_option("file", *files, "configurations, YAML")->required();
-  check->callback([&action, files] { action = [files] { return check_all(*files); }; });
+  check->add_option("file", request->files, "configurations, YAML")->required();
+  auto* running = check->add_flag("--against-running", request->against_running,
+                                  "also what they would change for the router that runs; exit status 1 where "
+                                  "it would not take them over");
+  check->add_option("--name", request->router, "the router's name; default: the only one that runs")
+      ->needs(running);
+  check->callback([&action, request] { action = [request] { return check_all(*request); }; });
 }
 
 }  // namespace surety
