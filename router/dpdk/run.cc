@@ -2,12 +2,12 @@
 #include "router/dpdk/run.h"
 
 #include <fmt/format.h>
-#include <rte_eal.h>
 #include <spdlog/spdlog.h>
 
 #include <iostream>
 
 #include "config/parse.h"
+#include "router/dpdk/phases.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/process_log.h"
@@ -41,12 +41,14 @@ void forward(config::ParseResult parsed, const std::string& file, const std::ato
                     config.router.name, *lock.holder()));
   const EalPlan plan = plan_eal(config);
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
+  Phases eal;
   start_eal(plan);
-  {
-    Router router(std::move(config), plan, file, parsed.tree.hash(), log);
-    router.run(stop, reload);
-  }
-  rte_eal_cleanup();
+  eal.lap("EAL");
+  spdlog::info("begun {}", eal.text());
+  static Router* router = nullptr;  // for as long as the process
+  router = new Router(std::move(config), plan, file, parsed.tree.hash(), log);
+  const std::shared_ptr<Router> at_end(router, [](Router* r) { r->close(); });
+  router->run(stop, reload);
 }
 
 }  // namespace
