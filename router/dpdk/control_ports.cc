@@ -52,6 +52,7 @@ void Control::open_port(std::size_t p) {
   const config::Port& port = config_.ports[p];
   const MacAddress& mac = ports_[p]->mac();
   c.open = true;
+  routes_.set_port_up(p, true);  // it may have been withdrawn
   c.addresses.emplace(port.addresses, mac, all_addresses_);
   const std::string name = DpdkPort::interface(port.device);
   if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));

@@ -29,6 +29,7 @@ void PortSet::open(const config::Port& port, std::size_t place) {
   settings_[place].reset();
   if (settings) settings_[place].emplace(std::move(*settings));
   ports_[place] = std::move(opened);
+  set_missing(place, false);
 }
 
 void PortSet::start(std::size_t place, const WorkPlan::Port& plan) {
@@ -62,6 +63,7 @@ std::vector<PortAbility> PortSet::abilities(const config::Config& config) const 
 void PortSet::read(std::span<PortReading> rows) const {
   const std::scoped_lock lock(mutex_);
   for (std::size_t p = 0; p < rows.size(); ++p) {
+    rows[p].missing = is_missing(p);
     rows[p].up = started_[p] && ports_[p]->link_up();
     if (const auto speed = started_[p] ? ports_[p]->speed() : std::nullopt)
       rows[p].speed_bytes_per_second = speed->bytes_per_second();

@@ -2,7 +2,9 @@
 // The devices of a router's ports, by place: opened and closed one by one, and asked from any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +25,17 @@ class PortSet {
   // By place; null: there is none, or it is not open. Of a place that workers know, only they touch the port.
   std::span<const std::unique_ptr<DpdkPort>> all() const { return ports_; }
   bool is_open(std::size_t place) const { return ports_[place] != nullptr; }
+  // Whether its device was not there when it was to be opened, and has not come since.
+  bool is_missing(std::size_t place) const { return missing_[place].load(std::memory_order_relaxed); }
+  bool any_missing() const {
+    return std::ranges::any_of(missing_, [](const auto& m) { return m.load(); });
+  }
+  std::ptrdiff_t open_ports() const {
+    return std::ranges::count_if(ports_, [](const auto& p) { return p != nullptr; });
+  }
+  void set_missing(std::size_t place, bool missing) {
+    missing_[place].store(missing, std::memory_order_relaxed);
+  }
   // Whether a port that is open has the device, so that it cannot be opened twice.
   bool in_use(const config::Device& device) const;
 
@@ -42,6 +55,7 @@ class PortSet {
   std::array<std::optional<InterfaceSettings>, kMaxPorts> settings_;  // outlive the ports
   std::array<std::unique_ptr<DpdkPort>, kMaxPorts> ports_;
   std::array<config::Device, kMaxPorts> devices_;
+  std::array<std::atomic<bool>, kMaxPorts> missing_{};
   mutable std::mutex mutex_;               // of what follows, for who reads
   std::array<bool, kMaxPorts> started_{};  // may be asked how they do
 };

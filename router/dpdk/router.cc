@@ -96,6 +96,8 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
         return ring != nullptr ? ring->size() : 0;
       },
       snapshot_->interfaces);
+  for (std::size_t p = 0; p < kMaxPorts; ++p)
+    if (ports_.is_missing(p)) control_->withdraw(p);
   starting_.lap("control");
 }
 
@@ -122,7 +124,7 @@ bool Router::inject(PortIndex port, rte_mbuf* m) {
 void Router::open_ports() {
   const config::Config& config = snapshot_->config;
   for (std::size_t p = 0; p < config.ports.size(); ++p)
-    if (config.ports[p].exists()) ports_.open(config.ports[p], p);
+    if (config.ports[p].exists()) open_or_miss(p);
   work_ = plan_work(config, plan_.worker_cores, ports_.abilities(config));
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     if (ports_.is_open(p)) ports_.start(p, work_.ports[p]);
@@ -244,7 +246,7 @@ void Router::tell_start() {
   const std::string& name = snapshot_->config.router.name;
   events_.add({EventLevel::notice,
                EventKind::start,
-               fmt::format("{} forwards between {} ports on core{} {}", name, written_.ports.size(),
+               fmt::format("{} forwards between {} ports on core{} {}", name, ports_.open_ports(),
                            work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", ")),
                {{"router", name}, {"version", kVersion}, {"config_hash", config_hash_}}});
 }
@@ -271,6 +273,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       if (updated() && reload.exchange(false, std::memory_order_relaxed)) this->reload();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
+      if (updated() && ports_.any_missing()) open_appeared();
       tick();
       next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }

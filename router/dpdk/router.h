@@ -101,6 +101,9 @@ class Router {
   WorkPlan next_plan(const config::Config& next) const;
   void withdraw(const config::Config& next);
   void close_devices();
+  void open_or_miss(std::size_t place);
+  void open_appeared();
+  bool may_appear(const config::Port& port) const;
   void settle();
   void forget_counts() const;
   void open_ports();
@@ -132,8 +135,9 @@ class Router {
   std::string config_hash_, fall_back_hash_;
   Pools pools_;
   PortSet ports_;
-  bool waiting_ = false;      // there are ports whose devices others had when they came
-  config::Config fall_back_;  // the one before running_: it is taken again if these cannot be opened
+  bool waiting_ = false;            // there are ports whose devices others had when they came
+  std::string appearance_trouble_;  // why a device that has come was not opened
+  config::Config fall_back_;        // the one before running_: it is taken again if these cannot be opened
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
   std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at

@@ -24,8 +24,8 @@ class Router::Opening {
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
-  // All that are not open yet; true: but for some whose devices others have. Throws PortError, as start()
-  // does.
+  // All that are not open yet, but for those that are missing still; true: and but for some whose devices
+  // others have. Throws PortError, as start() does.
   bool open(const config::Config& config);
   void start(const config::Config& config, const WorkPlan& plan) const;
   void keep() { opened_.clear(); }

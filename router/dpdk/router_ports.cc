@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "router/dpdk/ports/port_device.h"
 #include "router/dpdk/router.h"
 #include "router/dpdk/router_opening.h"
 
@@ -40,6 +41,7 @@ bool Router::Opening::open(const config::Config& config) {
   for (std::size_t p = 0; p < config.ports.size(); ++p) {
     const config::Port& port = config.ports[p];
     if (!port.exists() || ports_.is_open(p)) continue;
+    if (ports_.is_missing(p) && missing_device(port)) continue;
     if (ports_.in_use(port.device)) {
       waiting = true;
       continue;
@@ -91,8 +93,53 @@ void Router::withdraw(const config::Config& next) {
 }
 
 void Router::close_devices() {
-  for (std::size_t p = 0; p < kMaxPorts; ++p)
-    if (ports_.is_open(p) && !snapshot_->config.ports[p].exists()) ports_.close(p);
+  for (std::size_t p = 0; p < kMaxPorts; ++p) {
+    if (snapshot_->config.ports[p].exists()) continue;
+    if (ports_.is_open(p)) ports_.close(p);
+    ports_.set_missing(p, false);
+  }
+}
+
+// A router comes up with what there is: who reaches it by another port can mend the rest.
+void Router::open_or_miss(std::size_t place) {
+  const config::Port& port = snapshot_->config.ports[place];
+  const auto missing = missing_device(port);
+  if (!missing) return ports_.open(port, place);
+  ports_.set_missing(place, true);
+  events_.add({EventLevel::warning,
+               EventKind::link,
+               fmt::format("{}; the router goes on without it{}", *missing,
+                           may_appear(port) ? ", and opens it when it comes" : " until it is started again"),
+               {{"port", port.name}, {"state", "missing"}}});
+}
+
+bool Router::may_appear(const config::Port& port) const {
+  return written_.router.new_ports && port.device.kind != config::Device::Kind::pci;
+}
+
+// Those that were missing and are there now, by the way that a reload's ports come.
+void Router::open_appeared() {
+  const config::Config& config = snapshot_->config;
+  const auto appeared = [&](std::size_t p) {
+    return ports_.is_missing(p) && may_appear(config.ports[p]) && !missing_device(config.ports[p]);
+  };
+  std::vector<std::size_t> all;
+  for (std::size_t p = 0; p < config.ports.size(); ++p)
+    if (appeared(p)) all.push_back(p);
+  if (all.empty()) return;
+  try {
+    go_on_by(config, places_);
+  } catch (const std::exception& e) {
+    if (std::exchange(appearance_trouble_, e.what()) != e.what())
+      spdlog::warn("{}; it stays missing", e.what());
+    return;
+  }
+  appearance_trouble_.clear();
+  for (const std::size_t p : all)
+    events_.add({EventLevel::notice,
+                 EventKind::link,
+                 fmt::format("port {}: its device has come", snapshot_->config.ports[p].name),
+                 {{"port", snapshot_->config.ports[p].name}, {"state", "found"}}});
 }
 
 // The configuration is the same one. If a device cannot be had, the one before comes back, with its devices.

@@ -47,6 +47,11 @@ void ports(Families& out, const Reading& r) {
   for (P p : r.ports)
     if (p.name != kGonePorts) up.add({{"port", p.name}}, p.up ? 1.0 : 0.0);
   up.move_to(out);
+  Family missing(MetricType::Gauge, "surety_port_missing",
+                 "Whether this machine has no such device; the port is opened when it comes.");
+  for (P p : r.ports)
+    if (p.name != kGonePorts) missing.add({{"port", p.name}}, p.missing ? 1.0 : 0.0);
+  missing.move_to(out);
   family(MetricType::Counter, "surety_port_link_changes_total", "Changes of the link, to up or to down.",
          [](P p) { return p.link_changes; });
   family(MetricType::Gauge, "surety_port_speed_bytes_per_second",

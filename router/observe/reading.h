@@ -38,6 +38,7 @@ struct KernelCount {  // of frames that came to the kernel's device of a port; t
 struct PortReading {
   std::string name, device;  // no name: a place without a port (settle_gone())
   bool up = true;
+  bool missing = false;  // this machine has no such device (now): the port is opened when it comes
   PortCounters counters;
   std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
   std::uint64_t queued = 0;     // packets waiting now: queues of the port and its transmit buffer

@@ -62,7 +62,7 @@ std::uint64_t sum(const std::array<std::uint64_t, n>& values) {
 Json port_row(const PortReading& p) {
   const PortCounters& c = p.counters;
   CounterOrder<PortCounters> order;
-  Json row = {{"name", p.name}, {"device", p.device}, {"up", p.up}};
+  Json row = {{"name", p.name}, {"device", p.device}, {"up", p.up}, {"missing", p.missing}};
   put(row, c, order.next({&PortCounters::rx_packets, &PortCounters::rx_bytes}));
   row["rx_missed"] = p.rx_missed;
   put(row, c, order.rest());

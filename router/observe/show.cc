@@ -20,7 +20,10 @@ std::string plain(double value) {
 
 Column state() {
   return {"STATE", TextTable::Align::left,
-          [](const Json& row) { return row.value("up", false) ? "up" : "down"; }, "up"};
+          [](const Json& row) {
+            return row.value("missing", false) ? "missing" : row.value("up", false) ? "up" : "down";
+          },
+          "up"};
 }
 
 Columns port_columns() {

@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(config, items):
     reason = ("needs root" if os.geteuid() != 0 else
               None if SURETY.exists() else f"no {SURETY}; build it, or name it with SURETY=")
     for item in items:
-        if reason and (item.path.name in NEED_ROUTER or item.path.parent.name == "observe"):
+        if reason and (item.path.name in NEED_ROUTER or item.path.parent.name in ("observe", "appliance")):
             item.add_marker(pytest.mark.skip(reason=reason))
         if (long := item.get_closest_marker("long")) and not config.getoption("--long"):
             item.add_marker(pytest.mark.skip(reason=f"only with --long: {long.args[0]}"))

@@ -131,12 +131,6 @@ def test_configuration_errors_are_printed_and_nothing_starts(namespace):
     assert re.search(r"router\.yaml:4:\d+: error: .*did you mean `null`", text)
 
 
-def test_missing_interface(lab):
-    sentence = refusal(lab.router, "ports:\n  lan0: {device: af_xdp lan0, addresses: [10.1.0.254/24]}\n  w: {device: af_xdp wan7}\n")
-    assert "port w" in sentence and "`wan7`" in sentence and "`ip link`" in sentence
-    assert interfaces(lab.router) == BARE
-
-
 def test_vhost_side_is_missing(namespace):
     assert "start the vhost side first" in refusal(namespace, "ports:\n  p0: {device: virtio-user /run/v.sock}\n")
 

@@ -9,8 +9,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
+#include "config/text/suggest.h"
 #include "router/dpdk/ports/interface.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/socket_file.h"
@@ -45,12 +48,20 @@ void check_channels(const config::Port& port, const std::string& name) {
                   port.name, name, has.rx, wanted, name, has.combined ? "combined" : "rx", wanted, has.rx));
 }
 
+// Those of this machine, but for the one that leads nowhere.
+std::vector<std::string> interfaces() {
+  const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(),
+                                                                                 if_freenameindex);
+  std::vector<std::string> names;
+  for (const struct if_nameindex* i = all.get(); i != nullptr && i->if_index != 0; ++i)
+    if (std::string_view(i->if_name) != "lo") names.emplace_back(i->if_name);
+  return names;
+}
+
 void check_interface(const config::Port& port) {
   const std::string name = DpdkPort::interface(port.device);
   if (name.empty()) return;
-  if (if_nametoindex(name.c_str()) == 0)
-    throw std::runtime_error(fmt::format(
-        "port {}: there is no interface `{}` here; `ip link` lists those there are", port.name, name));
+  if (const auto missing = missing_device(port)) throw std::runtime_error(*missing);
   if (port.device.kind == Kind::af_xdp) check_channels(port, name);
 }
 
@@ -130,6 +141,21 @@ std::string device_arguments(const config::Port& port, std::size_t index, const 
   }
   throw std::runtime_error(fmt::format("port {}: device `{}` is not supported; between processes use memif",
                                        port.name, DpdkPort::describe(d)));
+}
+
+std::optional<std::string> missing_device(const config::Port& port) {
+  const std::string name = DpdkPort::interface(port.device);
+  if (!name.empty() && if_nametoindex(name.c_str()) == 0) {
+    const std::vector<std::string> names = interfaces();
+    return fmt::format("port {}: there is no interface `{}` here{}", port.name, name,
+                       config::hint(name, std::vector<std::string_view>(names.begin(), names.end())));
+  }
+  if (port.device.kind != Kind::pci) return {};
+  const std::string& address = port.device.name;
+  const std::filesystem::path devices = "/sys/bus/pci/devices";
+  if (exists(devices / (address.size() == 7 ? "0000:" + address : address))) return {};
+  return fmt::format("port {}: there is no PCI device {} here; `lspci` lists those there are", port.name,
+                     address);
 }
 
 void check_device(const config::Port& port) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "config/config.h"
@@ -11,6 +12,10 @@ namespace surety {
 
 // The device arguments DPDK probes, "name,key=value...". std::runtime_error for a kind that is not supported.
 std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program);
+
+// Where this machine has no such device (now): one sentence that says so. Only of what may be plugged in or
+// be called otherwise: interfaces of the kernel and PCI devices.
+std::optional<std::string> missing_device(const config::Port& port);
 
 // std::runtime_error, one sentence with the fix, where an interface, a file or a socket is not as it must be.
 // Takes away the socket file that a server of this port's socket has left behind when it died.

@@ -53,7 +53,7 @@ TEST(ReadingJson, PortsAddUpDropsAndPunts) {
   const Json ports = sample("ports");
   ASSERT_EQ(ports.size(), 2u);
   EXPECT_EQ(ports[0], Json::parse(R"({
-    "name": "lan0", "device": "af_xdp lan0", "up": true, "rx_packets": 1000, "rx_bytes": 590000, "rx_missed": 7,
+    "name": "lan0", "device": "af_xdp lan0", "up": true, "missing": false, "rx_packets": 1000, "rx_bytes": 590000, "rx_missed": 7,
     "tx_packets": 0, "tx_bytes": 0, "forwarded": 984, "signals": 6, "fragments": 0, "enqueued": 0, "originated": 0, "held": 4,
     "queued": 0, "handover": 0, "dropped": 4, "degraded": 5, "punted": 2, "owner_core": 1, "rx_cores": [1, 2],
     "spread": "queues",

@@ -108,8 +108,11 @@ class CheckDevice : public testing::Test {
 };
 
 TEST_F(CheckDevice, RefusesAnInterfaceThatIsNotThere) {
-  EXPECT_EQ(refusal(port_of(Kind::af_packet, "nosuch0")),
-            "port p0: there is no interface `nosuch0` here; `ip link` lists those there are");
+  const std::string said = refusal(port_of(Kind::af_packet, "nosuch0"));
+  EXPECT_TRUE(said.starts_with("port p0: there is no interface `nosuch0` here; there are")) << said;
+  EXPECT_EQ(missing_device(port_of(Kind::af_packet, "nosuch0")), said);
+  EXPECT_FALSE(missing_device(port_of(Kind::af_packet, "lo")));
+  EXPECT_TRUE(missing_device(port_of(Kind::pci, "ffff:ff:1f.7")));
 }
 
 TEST_F(CheckDevice, RefusesAFileThatIsNotThere) {
