@@ -31,6 +31,7 @@
 
 #include "conditioners/fair_limit.h"
 #include "conditioners/fair_share.h"
+#include "router/contract_state.h"
 #include "router/contracts/contract_ledger.h"
 #include "router/counters.h"
 #include "router/filter_stage.h"
@@ -83,6 +84,11 @@ class ClassifyStage {
   void settle(bool empty, Time now);
   // Now, while turns have work to do that waits for nothing.
   Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
+
+  // Contracts that another process is to go on with, and those of another one, of the same configuration,
+  // whose clock this one's is: before the first packet, or after the last one.
+  std::vector<ContractState> save() const;
+  void restore(std::span<const ContractState> states, Time now);
 
   const ContractLedger& contracts() const { return ledger_; }
   FlowTable& flows() { return flows_; }

@@ -99,6 +99,9 @@ class Ingress {
   // The control thread follows nobody any more: what waits for it (pending_packets.h) goes on.
   void stop_waiting() { pending_.stop(); }
   Time next_event() const { return std::min(condition_.next_event(), classify_.next_event()); }
+  // Contracts, for another process and from one (classify_stage.h).
+  std::vector<ContractState> save() const { return classify_.save(); }
+  void restore(std::span<const ContractState> states, Time now) { classify_.restore(states, now); }
 
   const FlowTable& flows() const { return classify_.flows(); }
   std::uint32_t held() const { return condition_.held() + pending_.size(); }
