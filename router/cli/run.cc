@@ -9,7 +9,12 @@ void add_run(CLI::App& app, Action& action) {
   const auto file = std::make_shared<std::string>();
   auto* run = app.add_subcommand("run", "Forward packets as the configuration says, until SIGTERM or SIGINT");
   run->add_option("file", *file, "configuration, YAML")->required();
-  run->callback([&action, file] { action = [file] { return surety::run(*file); }; });
+  const auto take_over = std::make_shared<bool>();
+  run->add_flag(
+      "--take-over", *take_over,
+      "where a router of that name runs, make everything ready beside it and then take its ports over");
+  run->callback(
+      [&action, file, take_over] { action = [file, take_over] { return surety::run(*file, *take_over); }; });
 }
 
 }  // namespace surety

@@ -13,7 +13,7 @@ namespace surety {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr Duration kAskEvery = 250ms, kLookEvery = 100ms;
+constexpr Duration kAskEvery = 250ms, kLookEvery = 20ms;
 // While frames go up and down, somebody waits for answers to them: then rounds are short.
 constexpr Duration kStayAwake = 20ms, kNap = 100us;
 constexpr std::size_t kRouteSteps = 20'000;  // a round's, some milliseconds
@@ -64,8 +64,35 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
   starting_ = false;
 }
 
+Control::Known Control::leave() {
+  left_ = true;
+  if (kernel_routes_) kernel_routes_->leave();
+  Known known;
+  for (const auto& [device, address] : std::exchange(given_, {}))
+    known.addresses.push_back({device, address});
+  for_each_link([&](ControlPort& c) {
+    // To close a packet socket takes the kernel a while, which the end of the process has.
+    if (c.tap) new NeighborTap(std::move(*c.tap));
+    if (!c.responder) return;
+    c.responder->neighbors().for_each_known([&](const IpAddress& address, const MacAddress& mac) {
+      known.stations.push_back({c.index, address, mac});
+    });
+  });
+  return known;
+}
+
+// Those behind a template say themselves which tag they are behind.
+void Control::inherit(const Known& known) {
+  for (const auto& a : known.addresses) given_.insert({a.device, a.address});
+  for_each_link([](ControlPort& c) { c.inherited = true; });
+  for (const auto& s : known.stations)
+    if (ControlPort* const c = s.interface < interfaces_->size() ? link(s.interface) : nullptr;
+        c != nullptr && c->responder && !(*interfaces_)[c->index].is_template)
+      c->responder->inherit(s.address, s.mac, clock_.now());
+}
+
 Control::~Control() {
-  for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
+  if (!left_) for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
   kernel_routes_.reset();
   take_addresses_back();
 }

@@ -69,6 +69,25 @@ class Control : public NetlinkMonitor::Handler {
   // A port will go: routes take other ways, where there are some.
   void withdraw(std::size_t port) { routes_.set_port_up(port, false); }
 
+  // What another router's control thread goes on with: the kernel keeps the addresses that it has been given,
+  // routes and neighbours, and that one takes them back.
+  struct Known {
+    struct Address {
+      int device;  // the kernel's index
+      Prefix address;
+    };
+    struct Station {
+      InterfaceIndex interface;
+      IpAddress address;
+      MacAddress mac;
+    };
+    std::vector<Address> addresses;
+    std::vector<Station> stations;  // of interfaces of the same numbers
+  };
+  Known leave();
+  // At its start. A link that comes up first is the one that was up.
+  void inherit(const Known& known);
+
   const Routes& routes() const { return routes_; }
   // For the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }
@@ -112,6 +131,7 @@ class Control : public NetlinkMonitor::Handler {
   void watch_links();
   void tell_link(ControlPort& c, bool up);
   void follow_port(ControlPort& c, bool up);
+  void come_up(ControlPort& c, bool up);
   void divert(std::size_t port);
   void keep_diverting(std::size_t port);
   void open_tap(std::size_t port);
@@ -200,12 +220,13 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<PuntDevice> punt_device_;
   std::optional<KernelRoutes> kernel_routes_;
   std::set<std::pair<int, Prefix>> given_;  // addresses to take back
-  AddressHolders holders_;                  // of addresses that are left to the kernel
-  std::vector<pollfd> descriptors_;         // what wait() looks at
-  std::vector<std::uint8_t> frame_;         // room for one
-  bool starting_ = true;                    // what cannot be made ends it
-  bool more_routes_ = false;                // there is work left at once
-  bool collected_all_ = false;              // in this round, of what there was
+  bool left_ = false;
+  AddressHolders holders_;           // of addresses that are left to the kernel
+  std::vector<pollfd> descriptors_;  // what wait() looks at
+  std::vector<std::uint8_t> frame_;  // room for one
+  bool starting_ = true;             // what cannot be made ends it
+  bool more_routes_ = false;         // there is work left at once
+  bool collected_all_ = false;       // in this round, of what there was
   Time next_look_{}, next_ask_{}, busy_until_{};
 };
 

@@ -30,6 +30,7 @@ struct ControlPort {
   std::optional<NeighborTap> tap;        // of the kernel's own device
   std::optional<PortAddresses> addresses;
   std::optional<bool> link_up;    // none: not looked at yet
+  bool inherited = false;         // the link and its stations were another router's, until it comes up
   std::optional<bool> told_up;    // as the log has it
   std::optional<bool> kernel_up;  // as the kernel has told it
   std::uint64_t link_changes = 0;

@@ -202,7 +202,7 @@ void Control::watch_links() {
         spdlog::warn("port {}: {}", config_.ports[p].name, e.what());
       }
     }
-    if (c.responder && up) c.responder->link_up(clock_.now());
+    come_up(c, up);
   }
   if (links_.empty()) return;
   // Each port is asked once, however many are on it: a device of the kernel takes two system calls.
@@ -228,7 +228,11 @@ void Control::follow_port(ControlPort& c, bool up) {
   } catch (const std::runtime_error& e) {
     spdlog::warn("{}: {}", name_of(c), e.what());
   }
-  if (c.responder && up) c.responder->link_up(clock_.now());
+  come_up(c, up);
+}
+
+void Control::come_up(ControlPort& c, bool up) {
+  if (up && c.responder && !std::exchange(c.inherited, false)) c.responder->link_up(clock_.now());
 }
 
 // Somebody has removed it (`ip link del`). With a twin its routes are gone, and nobody stands behind the

@@ -37,7 +37,7 @@ constexpr unsigned kPuntRing = 1024;
 constexpr std::size_t kPlacesPerRound = 16384;  // of a flow table: 4 million in a second or two
 // At the end nobody takes what comes in meanwhile: waiting longer for what has come before loses more than it
 // saves.
-constexpr Duration kDrain = 200ms;
+constexpr Duration kDrain = 200ms, kHandOverDrain = 10ms;
 // A worker turns every 10 ms at least; a reload, of millions of routes too, is one round of the control
 // thread.
 constexpr Duration kWorkerStands = 1s, kControlStands = 30s;
@@ -63,11 +63,14 @@ double Router::unix_seconds() {
 }
 
 Router::Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-               ProcessLog& log)
-    : log_(log),
+               ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<Predecessor> predecessor)
+    : lock_(std::move(lock)),
+      predecessor_(std::move(predecessor)),
+      log_(log),
       written_(std::move(config)),
       running_(written_),
       file_(std::move(file)),
+      whole_file_(std::filesystem::absolute(file_)),
       snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
@@ -75,6 +78,8 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
+      clock_(predecessor_ ? TscClock(predecessor_->facts().clock) : TscClock()),
+      dispatch_seed_(predecessor_ ? predecessor_->facts().dispatch_seed : rte_rand()),
       wall_clock_(time_of_day(), clock_.now()),
       rates_(committed(*snapshot_)),
       book_(written_.metrics.contracts),
@@ -84,10 +89,16 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   sold_ = std::make_shared<std::vector<config::Sale>>(config::sales(snapshot_->config));
   load_keys(written_);
   starting_.lap("tables");
+  Heritage heritage = inherit();
   open_ports();
   starting_.lap("ports");
   make_workers();
+  if (may_restore(heritage))
+    restore_contracts(heritage);
+  else
+    heritage.known.stations.clear();
   starting_.lap("workers");
+  if (predecessor_) predecessor_->wait_for_rest();
   control_ = std::make_unique<Control>(
       snapshot_->config, ports_.all(), forwarding_, events_, punts_.get(), pools_.of(0),
       [this](PortIndex port, rte_mbuf* m) { return inject(port, m); },
@@ -96,8 +107,10 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
         return ring != nullptr ? ring->size() : 0;
       },
       snapshot_->interfaces);
+  if (predecessor_) control_->inherit(heritage.known);
   for (std::size_t p = 0; p < kMaxPorts; ++p)
     if (ports_.is_missing(p)) control_->withdraw(p);
+  if (predecessor_) tell_main_process();
   starting_.lap("control");
 }
 
@@ -111,6 +124,7 @@ void Router::close() {
   ending.lap("control");
   for (std::size_t p = 0; p < kMaxPorts; ++p) ports_.close(p);
   ending.lap("ports");
+  lock_.reset();
   spdlog::info("closed {}", ending.text());
 }
 
@@ -140,10 +154,9 @@ void Router::make_workers() {
                                       pools_.of(0),
                                       signal_keys_.empty() ? nullptr : &signal_keys_.back(),
                                       &wall_clock_};
-  const std::uint64_t dispatch_seed = rte_rand();
   for (std::size_t w = 0; w < work_.cores.size(); ++w) {
     WorkerOptions options{
-        .core = work_.cores[w], .seed = rte_rand(), .dispatch_seed = dispatch_seed, .clock = clock_};
+        .core = work_.cores[w], .seed = rte_rand(), .dispatch_seed = dispatch_seed_, .clock = clock_};
     options.sleep = snapshot_->config.idle == config::Config::Idle::adaptive;
     workers_.push_back(std::make_unique<Worker>(environment, work_, w, fabric_.get(), options));
   }
@@ -173,7 +186,10 @@ void Router::start_observers() {
         TelemetryServer::Commands{
             {"explain", [this](std::string_view question, Fd&) { return explain(question); }},
             {"capture",
-             [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); }}});
+             [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); }},
+            {std::string(kHandOver), [this](std::string_view version, Fd& socket) {
+               return successor_.begin(version, facts(), socket), Json();
+             }}});
   } catch (const std::system_error& e) {
     spdlog::warn("`surety show` will not work: {}", e.what());
   }
@@ -221,8 +237,8 @@ void Router::launch() {
   }
 }
 
-void Router::stop_workers() {
-  for (auto& w : workers_) w->stop();
+void Router::stop_workers(Duration drain) {
+  for (auto& w : workers_) w->stop(drain);
   rte_eal_mp_wait_lcore();
 }
 
@@ -255,14 +271,17 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   start_observers();
   const Watchdog watchdog(watched());
   confine();
+  bool more = false, handing_over = false;
   try {
     launch();
     starting_.lap("observers");
+    if (predecessor_) predecessor_->taken();
+    predecessor_.reset();
     spdlog::info("started {}", starting_.text());
     control_errands_.start();
     tell_start();
-    bool more = false;
-    for (auto next = std::chrono::steady_clock::now(); !stop.load(std::memory_order_relaxed);) {
+    for (auto next = std::chrono::steady_clock::now();
+         !stop.load(std::memory_order_relaxed) && !(handing_over = successor_.takes());) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
       control_->round(more ? 0ms : 5ms);
       more = tables_.step(*control_, clock_.now());
@@ -278,17 +297,19 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }
   } catch (...) {
-    stop_workers();
+    stop_workers(kDrain);
     throw;
   }
   control_errands_.stop();
   Phases stopping;
-  stop_workers();
+  stop_workers(handing_over ? kHandOverDrain : kDrain);
   stopping.lap("workers");
   spdlog::info("stopped {}", stopping.text());
-  if (!report_) return;
-  sample_contracts();  // what was let go since, and while it ended
-  report_->add(minute_, book_.take_minute());
+  if (report_) {
+    sample_contracts();  // what was let go since, and while it ended
+    report_->add(minute_, book_.take_minute());
+  }
+  if (handing_over) hand_over();
 }
 
 // What is counted in a second that has begun in the minute before belongs to that one.

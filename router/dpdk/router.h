@@ -17,10 +17,12 @@
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
 #include "router/dpdk/control_tables.h"
+#include "router/dpdk/hand_over.h"
 #include "router/dpdk/phases.h"
 #include "router/dpdk/port_set.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
+#include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/process_log.h"
 #include "router/dpdk/watchdog.h"
 #include "router/dpdk/workers/fabric.h"
@@ -49,9 +51,10 @@ struct Traces;
 class Router {
  public:
   // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
-  // `log` outlives this.
+  // `log` outlives this. `lock`: of the router's name; null: `predecessor` has it,
+  // and gives it with its ports.
   Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
-         ProcessLog& log);
+         ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<Predecessor> predecessor);
 
   // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
   // away, reads the configuration and the key file of the signalling again, and goes on by them; by those
@@ -109,7 +112,7 @@ class Router {
   void open_ports();
   void make_workers();
   void launch();
-  void stop_workers();
+  void stop_workers(Duration drain);
   void start_observers();
   WebPages console();
   std::vector<Watchdog::Watched> watched();
@@ -117,18 +120,27 @@ class Router {
   void tell_start();
   void tick();
   void sample_contracts();
+  // router_hand_over.cc
+  RouterFacts facts();
+  Heritage inherit();
+  bool may_restore(const Heritage& heritage) const;
+  void restore_contracts(const Heritage& heritage);
+  void hand_over();
   void keep_report();
   void keep_minute(Minute now);
   std::optional<Reading> read_workers();
 
   Phases starting_;  // from here on
+  std::unique_ptr<ProcessLock> lock_;
+  std::unique_ptr<Predecessor> predecessor_;  // until this one has taken over
+  Successor successor_;
   ProcessLog& log_;
   EventLog& events_ = log_.events();
   LimitEvents limits_{events_};
   PromiseEvents promises_{events_};
   config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
   config::Config running_;  // as it is written
-  const std::string file_;
+  const std::string file_, whole_file_;  // as it was given, and in full
   config::PortPlaces places_;
   std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
@@ -141,7 +153,8 @@ class Router {
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
   std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at
-  TscClock clock_;
+  const TscClock clock_;
+  const std::uint64_t dispatch_seed_;
   WallClock wall_clock_;
   WorkPlan work_;
   std::unique_ptr<Fabric> fabric_;

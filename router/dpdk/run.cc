@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "config/parse.h"
 #include "router/dpdk/phases.h"
@@ -30,30 +32,53 @@ const std::atomic<bool>& take_signals() {
   return stop_on_signals();
 }
 
-void forward(config::ParseResult parsed, const std::string& file, const std::atomic<bool>& stop,
-             ProcessLog& log) {
-  config::Config& config = *parsed.config;
-  const ProcessLock lock("router-" + config.router.name);
-  if (lock.holder())
+// What it is taken over from; null: nothing runs, and `lock` is ours.
+std::unique_ptr<Predecessor> predecessor_of(const std::string& name, bool take_over,
+                                            std::unique_ptr<ProcessLock>& lock) {
+  const auto is_ours = [&] {
+    lock = std::make_unique<ProcessLock>("router-" + name);
+    return !lock->holder();
+  };
+  if (is_ours()) return nullptr;
+  if (!take_over)
     throw std::runtime_error(
-        fmt::format("a router named `{}` runs already (process {}); stop it, or give this one another "
-                    "`router: {{name: ...}}`",
-                    config.router.name, *lock.holder()));
+        fmt::format("a router named `{}` runs already (process {}); stop it, give this one another "
+                    "`router: {{name: ...}}`, or `surety upgrade` it",
+                    name, *lock->holder()));
+  try {
+    auto predecessor = std::make_unique<Predecessor>(name);
+    lock.reset();
+    return predecessor;
+  } catch (const std::runtime_error&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it may be about to end
+    if (!is_ours()) throw;
+    return nullptr;
+  }
+}
+
+void forward(config::ParseResult parsed, const std::string& file, bool take_over,
+             const std::atomic<bool>& stop, ProcessLog& log) {
+  config::Config& config = *parsed.config;
+  std::unique_ptr<ProcessLock> lock;
+  std::unique_ptr<Predecessor> predecessor = predecessor_of(config.router.name, take_over, lock);
   const EalPlan plan = plan_eal(config);
+  if (predecessor && predecessor->facts().hugepages && !plan.hugepages)
+    throw std::runtime_error("there are not hugepages enough for two routers beside each other; restart it");
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   Phases eal;
   start_eal(plan);
   eal.lap("EAL");
   spdlog::info("begun {}", eal.text());
   static Router* router = nullptr;  // for as long as the process
-  router = new Router(std::move(config), plan, file, parsed.tree.hash(), log);
+  router = new Router(std::move(config), plan, file, parsed.tree.hash(), log, std::move(lock),
+                      std::move(predecessor));
   const std::shared_ptr<Router> at_end(router, [](Router* r) { r->close(); });
   router->run(stop, reload);
 }
 
 }  // namespace
 
-int run(const std::string& file) {
+int run(const std::string& file, bool take_over) {
   const std::atomic<bool>& stop = take_signals();
   auto result = config::parse_file(file);
   for (const auto& d : result.diagnostics) std::cerr << d.format();
@@ -65,7 +90,7 @@ int run(const std::string& file) {
     log.events().add({level, EventKind::stop, why, {{"reason", reason}}});
   };
   try {
-    forward(std::move(result), file, stop, log);
+    forward(std::move(result), file, take_over, stop, log);
   } catch (const std::exception& e) {
     stopped(EventLevel::error, e.what(), "error");
     return 1;

@@ -30,6 +30,9 @@ class KernelRoutes {
   KernelRoutes(const KernelRoutes&) = delete;
   KernelRoutes& operator=(const KernelRoutes&) = delete;
 
+  // Takes nothing back: those of the next run are the same, or it finds them.
+  void leave() { given_.clear(); }
+
   // These and no others, from here on. Next hops as for NetlinkCommands::add_route().
   void want(const std::vector<RouteEvent>& routes);
 

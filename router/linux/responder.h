@@ -103,6 +103,10 @@ class Responder {
   bool suspect(const IpAddress& source, InterfaceIndex interface, Time now);
   // Where a packet to a station of ours leaves; none: not known behind which tag that is.
   std::optional<InterfaceIndex> interface_towards(const IpAddress& next_hop) const;
+  // Another router of this name has known it until now.
+  void inherit(const IpAddress& station, const MacAddress& mac, Time now) {
+    neighbors_.believe(station, mac, now);
+  }
   // The link came up, maybe to others than before.
   void link_up(Time now);
 

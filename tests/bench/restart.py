@@ -3,12 +3,14 @@
 """What a restart costs those behind the router: from SIGTERM of the old one to the first packet that the new one forwards.
 
     sudo tests/bench/restart.py [--device af_xdp|af_packet|memif-server|memif-client] [--rate 1000] [--rounds 3] [--tables small|default]
+                                [--take-over]
 
 Host a sends numbered UDP packets to host b all the time; the router between them is stopped, and started with the same
 configuration as soon as it is gone, as a service manager does it. `memif-...` puts a second router behind it, which stays; the
 one that is restarted is the server of the socket, or its client. A row is one restart, in ms from SIGTERM on: the last packet
 by the old router, its end, the first packet by the new one, and what was lost, in packets and in ms of the stream. The lines
-below it are what the two routers say of their phases. Kernel time stamps, so that no Python is in it."""
+below it are what the two routers say of their phases. Kernel time stamps, so that no Python is in it. With --take-over the new
+one is started beside the old one and takes over when it is ready (`surety run --take-over`)."""
 import argparse
 import contextlib
 import multiprocessing
@@ -28,7 +30,7 @@ from harness import Lab, Router, wait_for  # noqa: E402
 from router import DEFAULTS, SURETY  # noqa: E402
 
 SO_TIMESTAMPNS, PORT, TICK = 35, 5001, 0.001
-PHASES = re.compile(r"(begun|started|stopped|closed|taken over) in .*")
+PHASES = re.compile(r"(begun|started|stopped|closed|handed over) in .*")
 CORE_MAC, EDGE_MAC = "02:00:00:00:0c:01", "02:00:00:00:0e:01"
 
 
@@ -131,36 +133,45 @@ routes: [{{to: 10.1.0.0/24, via: 10.3.0.1}}]
 metrics: {{listen: off}}
 """
 
-    def start(self, log):
+    def start(self, log, *options):
         with open(self._directory / log, "w") as out:
-            return subprocess.Popen(self.namespace.command(SURETY, "run", self.path), stdout=out, stderr=out,
+            return subprocess.Popen(self.namespace.command(SURETY, "run", *options, self.path), stdout=out, stderr=out,
                                     env={**os.environ, "STATE_DIRECTORY": str(self._directory)})
 
+    def log(self, log):
+        return (self._directory / log).read_text()
+
     def phases(self, log):
-        return [m[0] for m in map(PHASES.search, (self._directory / log).read_text().splitlines()) if m]
+        return [m[0] for m in map(PHASES.search, self.log(log).splitlines()) if m]
 
     def forwards(self):
         """a reaches b"""
         return self.a.namespace.run("ping", "-n", "-c", "1", "-W", "1", self.b.address(4), check=False).returncode == 0
 
 
-def restart(place, old):
+def restart(place, old, take_over):
     """The new router; when the old one was told to end, and when it had."""
     told = time.time()
+    if take_over:
+        new = place.start("new", "--take-over")
+        wait_for(lambda: old.poll() is not None or new.poll() is not None, 60)
+        if old.poll() is None:
+            raise SystemExit(f"the new one has ended:\n{place.log('new')}")
+        return new, told, time.time()
     old.send_signal(signal.SIGTERM)
     old.wait(60)
     ended = time.time()
     return place.start("new"), told, ended
 
 
-def measure(place, rate):
+def measure(place, rate, take_over):
     old = place.start("old")
     new = None
     try:
         wait_for(place.forwards, 60)
         stream = Stream(place.a, place.b, rate)
         time.sleep(1)
-        new, told, ended = restart(place, old)
+        new, told, ended = restart(place, old, take_over)
         wait_for(place.forwards, 60)
         time.sleep(0.5)
         sent, arrivals = stream.end()
@@ -184,12 +195,13 @@ def main():
     parser.add_argument("--rate", type=int, default=1000, help="packets per second (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tables", choices=["default", "small"], default="default", help="dpdk: as if nothing were said of it, or the tests'")
+    parser.add_argument("--take-over", action="store_true", help="beside each other, in place of one after the other")
     given = parser.parse_args()
     for device in given.device or devices:
         with contextlib.ExitStack() as stack:
             place = Place(stack, device, given.tables)
             for _ in range(given.rounds):
-                measure(place, given.rate)
+                measure(place, given.rate, given.take_over)
 
 
 if __name__ == "__main__":

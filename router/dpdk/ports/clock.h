@@ -15,6 +15,12 @@ namespace surety {
 class TscClock {
  public:
   TscClock() : base_(rte_rdtsc()), ns_per_tick_(static_cast<std::uint64_t>(1e9 * 0x1p32 / tsc_hz())) {}
+  // Another process's of this machine, which goes on here.
+  struct Origin {
+    std::uint64_t base, ns_per_tick;
+  };
+  explicit TscClock(const Origin& o) : base_(o.base), ns_per_tick_(o.ns_per_tick) {}
+  Origin origin() const { return {base_, ns_per_tick_}; }
   Time now() const { return at(rte_rdtsc()); }
   Time at(std::uint64_t tsc) const {
     return Time(Duration(

@@ -10,25 +10,45 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace surety {
 
-ProcessLock::ProcessLock(const std::string& what) {
+namespace {
+
+std::string path_of(const std::string& what) {
   const bool root = geteuid() == 0;
-  if (root && access(directory().c_str(), F_OK) != 0) mkdir(directory().c_str(), 0755);
-  path_ = root ? fmt::format("{}/{}.lock", directory(), what)
-               : fmt::format("{}/surety-{}-{}.lock", directory(), geteuid(), what);
-  fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot write " + path_);
-  if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    std::array<char, 16> pid{};
-    const auto n = read(fd_, pid.data(), pid.size());
-    holder_ = n > 0 ? std::string(pid.data(), static_cast<std::size_t>(n)) : "unknown";
+  const std::string directory = ProcessLock::directory();
+  if (root && access(directory.c_str(), F_OK) != 0) mkdir(directory.c_str(), 0755);
+  return root ? fmt::format("{}/{}.lock", directory, what)
+              : fmt::format("{}/surety-{}-{}.lock", directory, geteuid(), what);
+}
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  throw std::system_error(errno, std::generic_category(), "cannot write " + path);
+}
+
+}  // namespace
+
+ProcessLock::ProcessLock(const std::string& what)
+    : path_(path_of(what)), fd_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (!fd_) cannot_write(path_);
+  if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) {
+    write_pid();
     return;
   }
+  std::array<char, 16> pid{};
+  const auto n = read(fd_.get(), pid.data(), pid.size());
+  holder_ = n > 0 ? std::string(pid.data(), static_cast<std::size_t>(n)) : "unknown";
+}
+
+ProcessLock::ProcessLock(const std::string& what, Fd fd) : path_(path_of(what)), fd_(std::move(fd)) {
+  write_pid();
+}
+
+void ProcessLock::write_pid() const {
   const std::string pid = std::to_string(getpid());
-  if (ftruncate(fd_, 0) != 0 || write(fd_, pid.data(), pid.size()) < 0)
-    throw std::system_error(errno, std::generic_category(), "cannot write " + path_);
+  if (ftruncate(fd_.get(), 0) != 0 || pwrite(fd_.get(), pid.data(), pid.size(), 0) < 0) cannot_write(path_);
 }
 
 std::string ProcessLock::directory() {
@@ -36,8 +56,7 @@ std::string ProcessLock::directory() {
 }
 
 ProcessLock::~ProcessLock() {
-  if (!holder_) unlink(path_.c_str());
-  close(fd_);
+  if (!holder_ && !left_) unlink(path_.c_str());
 }
 
 }  // namespace surety

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "router/process/fd.h"
+
 namespace surety {
 
 class ProcessLock {
@@ -13,18 +15,27 @@ class ProcessLock {
   // Files of root's locks stand in /run/surety, of others in /tmp.
   // Throws std::system_error when the file cannot be written.
   explicit ProcessLock(const std::string& what);
+  // Its holder has given `fd`, fd() of his, and will leave() it. Throws the same.
+  ProcessLock(const std::string& what, Fd fd);
   ~ProcessLock();
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
 
   static std::string directory();
 
+  int fd() const { return fd_.get(); }
+  // Another process has it from now on, too, and alone when this one ends.
+  void leave() { left_ = true; }
+
   // The process that has it; none: it is ours.
   const std::optional<std::string>& holder() const { return holder_; }
 
  private:
+  void write_pid() const;
+
   std::string path_;
-  int fd_ = -1;
+  Fd fd_;
+  bool left_ = false;
   std::optional<std::string> holder_;
 };
 

@@ -114,9 +114,9 @@ void Worker::run(Duration drain) {
   errands_.start();
   thread_id_.store(::gettid(), std::memory_order_relaxed);
   if (options_.sleep) Sleeper::tighten_timer();
-  while (!stop_.load(std::memory_order_relaxed)) poll();
+  while (!stop_.load(std::memory_order_acquire)) poll();
   stop_receiving();
-  const Time until = options_.clock.now() + drain;
+  const Time until = options_.clock.now() + std::min(drain, most_drain_.load(std::memory_order_relaxed));
   do poll();
   while (!drained() && options_.clock.now() < until);
   if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
@@ -125,8 +125,9 @@ void Worker::run(Duration drain) {
   thread_id_.store(0, std::memory_order_relaxed);
 }
 
-void Worker::stop() {
-  stop_.store(true, std::memory_order_relaxed);
+void Worker::stop(Duration most) {
+  most_drain_.store(most, std::memory_order_relaxed);
+  stop_.store(true, std::memory_order_release);
   wake();
 }
 

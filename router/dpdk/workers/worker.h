@@ -67,7 +67,8 @@ class Worker {
   void report_to(rte_rcu_qsbr* rcu);
   // Polls until stop(), then lets go what is queued and held for at most `drain`. Runs on the worker's core.
   void run(Duration drain);
-  void stop();
+  // Lets go for at most `most` of what run() would.
+  void stop(Duration most = Duration::max());
   // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
   std::size_t turn();
   // One turn at a time that the caller gives, WorkerOptions::start or later.
@@ -115,6 +116,8 @@ class Worker {
   const StageCounters& stages() const { return meter_.counters(); }
   std::uint64_t drops(DropReason reason) const;  // all ports
 
+  // Before run(): contracts that have been another process's.
+  void restore(std::span<const ContractState> states) { ingress_->restore(states, options_.clock.now()); }
   // For the control thread, which reads them relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
   const Losses& losses() const { return disposal_.losses(); }
@@ -176,6 +179,7 @@ class Worker {
   std::atomic<pid_t> thread_id_{0};
   std::atomic<std::uint64_t> last_tsc_;  // when the last turn began, and ...
   bool worked_ = false;                  // ... whether it moved packets
+  std::atomic<Duration> most_drain_{Duration::max()};
   std::atomic<bool> stop_{false};
   std::atomic<WorkerUpdate*> update_{nullptr};  // not adopted yet
 };

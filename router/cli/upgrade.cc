@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/upgrade.h"
+
+#include "router/cli/commands.h"
+
+namespace surety {
+
+void add_upgrade(CLI::App& app, Action& action) {
+  const auto name = std::make_shared<std::optional<std::string>>();
+  auto* upgrade = app.add_subcommand(
+      "upgrade", "Start this program beside a running router, and have it take that one's ports over");
+  upgrade->add_option("name", *name, "the router's name; default: the only one that runs");
+  upgrade->callback([&action, name] { action = [name] { return surety::upgrade(*name); }; });
+}
+
+}  // namespace surety
