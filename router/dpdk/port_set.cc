@@ -71,4 +71,11 @@ void PortSet::read(std::span<PortReading> rows) const {
   }
 }
 
+std::size_t PortSet::up() const {
+  const std::scoped_lock lock(mutex_);
+  std::size_t up = 0;
+  for (std::size_t p = 0; p < kMaxPorts; ++p) up += started_[p] && ports_[p]->link_up();
+  return up;
+}
+
 }  // namespace surety

@@ -49,6 +49,8 @@ class PortSet {
   std::vector<PortAbility> abilities(const config::Config& config) const;
   // What the devices say of themselves. From any thread.
   void read(std::span<PortReading> rows) const;
+  // How many have a link. The same.
+  std::size_t up() const;
 
  private:
   const Pools& pools_;

@@ -248,7 +248,7 @@ std::vector<Watchdog::Watched> Router::watched() {
   for (std::size_t w = 0; w < workers_.size(); ++w)
     all.push_back({fmt::format("worker {} on core {}", w, work_.cores[w]), kWorkerStands,
                    [worker = workers_[w].get()] { return worker->last_turn(); },
-                   [worker = workers_[w].get()] { return worker->thread_id(); }});
+                   [worker = workers_[w].get()] { return worker->thread_id(); }, true});
   return all;
 }
 
@@ -265,6 +265,23 @@ void Router::tell_start() {
                fmt::format("{} forwards between {} ports on core{} {}", name, ports_.open_ports(),
                            work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", ")),
                {{"router", name}, {"version", kVersion}, {"config_hash", config_hash_}}});
+  if (running_.ports.empty()) spdlog::warn("{}", advice());
+  ServiceManager::ready();
+}
+
+// A first configuration has none (deploy/systemd/surety.yaml).
+std::string Router::advice() const {
+  return fmt::format(
+      "no ports, nothing is forwarded: `surety setup` shows what there is and writes a first configuration; "
+      "or write `ports:` into {} and have it read, `surety reload {}`",
+      file_, running_.router.name);
+}
+
+// For `systemctl status`.
+void Router::tell_status(std::size_t contracts) {
+  if (running_.ports.empty()) return manager_.status(advice());
+  manager_.status(fmt::format("{} of {} ports up, {} contracts{}", ports_.up(), running_.ports.size(),
+                              contracts, last_reload_successful_ ? "" : "; the last reload was refused"));
 }
 
 void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
@@ -296,6 +313,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       tick();
       next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }
+    ServiceManager::stopping();
   } catch (...) {
     stop_workers(kDrain);
     throw;
@@ -344,7 +362,9 @@ void Router::tick() {
   const std::scoped_lock lock(shown_mutex_);
   if (counters) rates_.sample(counters->services, clock_.now());
   sample_contracts();
+  std::size_t contracts = 0;
   book_.each([&](const ContractReading& c) {
+    ++contracts;
     promises_.look({c.customer, c.service, c.contract, c.committed_bytes_per_second,
                     c.offered_bytes_per_second, c.delivered_in_bytes_per_second},
                    c.met == false, clock_.now());
@@ -360,6 +380,7 @@ void Router::tick() {
     limits_.look(*counters, clock_.now());
   }
   events_.settle();
+  tell_status(contracts);
 }
 
 // The workers', one after the other: what passes between them meanwhile shows as handover.

@@ -40,6 +40,7 @@
 #include "router/process/confinement.h"
 #include "router/process/metrics_server.h"
 #include "router/process/process_use.h"
+#include "router/process/service_manager.h"
 #include "router/snapshot.h"
 
 namespace surety {
@@ -118,6 +119,8 @@ class Router {
   std::vector<Watchdog::Watched> watched();
   void confine();
   void tell_start();
+  std::string advice() const;
+  void tell_status(std::size_t contracts);
   void tick();
   void sample_contracts();
   // router_hand_over.cc
@@ -171,6 +174,7 @@ class Router {
   std::unique_ptr<CaptureServer> capture_;
   std::unique_ptr<MetricsServer> metrics_;
   std::optional<Confinement> confinement_;
+  ServiceManager manager_;
 
   std::mutex shown_mutex_;  // of what follows: written once a second, read by observers
   ServiceRates rates_;

@@ -101,11 +101,13 @@ void Router::load_keys(const config::Config& c) {
 void Router::reload() {
   bool successful = false;
   Laps laps;
+  ServiceManager::reloading();
   try {
     successful = take_over();
   } catch (const std::exception& e) {
     refused(e.what());
   }
+  ServiceManager::ready();
   const std::scoped_lock lock(shown_mutex_);
   last_reload_successful_ = successful;
   reload_seconds_ = laps.lap() / 1000;

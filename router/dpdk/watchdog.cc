@@ -12,10 +12,13 @@
 #include <utility>
 
 #include "router/dpdk/ports/clock.h"
+#include "router/process/service_manager.h"
 
 namespace surety {
 
 namespace {
+
+constexpr int kFeedings = 4;  // within the manager's patience: one or two may be late
 
 // proc(5): the state stands behind the name, the time that it ran in its 14th and 15th field. None: it sleeps
 // or is stopped.
@@ -50,13 +53,27 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
+// None of them runs before the router forwards, nor when it ends: the manager does not watch then.
+void Watchdog::feed(Feeding& feeding, Time now) const {
+  std::vector<std::uint64_t> turns;
+  for (const Watched& w : watched_) {
+    if (!w.feeds) continue;
+    if (w.thread() == 0) return;
+    turns.push_back(w.turns());
+  }
+  if (feeding.due(std::move(turns), now)) ServiceManager::alive();
+}
+
 void Watchdog::run() {
   const TscClock clock;
   std::vector<StallWatch> watches;
   for (const Watched& w : watched_) watches.emplace_back(w.limit, kTick);
   std::vector<bool> told(watched_.size());
+  std::optional<Feeding> feeding;
+  if (const auto patience = ServiceManager::patience()) feeding.emplace(*patience / kFeedings);
   std::unique_lock lock(mutex_);
-  while (!stop_asked_.wait_for(lock, kTick, [this] { return stop_; }))
+  while (!stop_asked_.wait_for(lock, kTick, [this] { return stop_; })) {
+    if (feeding) feed(*feeding, clock.now());
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       const pid_t thread = watched_[i].thread();
       if (thread == 0) continue;
@@ -68,6 +85,7 @@ void Watchdog::run() {
             fmt::format("{} has stood still for {:.3g} s", watched_[i].name, seconds(watched_[i].limit)));
       told[i] = stands;
     }
+  }
 }
 
 void Watchdog::end_program(const std::string& message) {

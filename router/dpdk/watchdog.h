@@ -49,6 +49,28 @@ class StallWatch {
   bool looked_ = false;
 };
 
+// Whether the service manager's watchdog is to be fed: once in `every`, and only where each of those who are
+// watched has turned since it was fed last. For all that this process may notice of itself, it is the manager
+// who ends one that does not.
+class Feeding {
+ public:
+  explicit Feeding(Duration every) : every_(every) {}
+
+  bool due(std::vector<std::uint64_t> turns, Time now) {
+    if (now < next_ || turns.empty()) return false;
+    for (std::size_t i = 0; i < fed_.size(); ++i)
+      if (turns[i] == fed_[i]) return false;
+    fed_ = std::move(turns);
+    next_ = now + every_;
+    return true;
+  }
+
+ private:
+  const Duration every_;
+  Time next_{};
+  std::vector<std::uint64_t> fed_;
+};
+
 // Looks after all of them on a thread of its own, from construction to destruction.
 class Watchdog {
  public:
@@ -59,6 +81,7 @@ class Watchdog {
     Duration limit;
     std::function<std::uint64_t()> turns;
     std::function<pid_t()> thread;  // of this process; 0: it does not run
+    bool feeds = false;             // its turns feed the service manager's watchdog, if it has one
   };
   // `stalled`: told once of each; end_program() where it is not a test.
   using Stalled = std::function<void(const std::string& message)>;
@@ -70,6 +93,7 @@ class Watchdog {
 
  private:
   void run();
+  void feed(Feeding& feeding, Time now) const;
 
   const std::vector<Watched> watched_;
   const Stalled stalled_;

@@ -83,6 +83,20 @@ TEST_F(StallWatchTest, CountsWhatItSawWhereItsOwnLooksComeLate) {
   EXPECT_TRUE(looks(1s, stands(), 200ms));
 }
 
+TEST(Feeding, IsDueOnceInAWhileWhereAllHaveTurned) {
+  Feeding feeding(2s);
+  EXPECT_TRUE(feeding.due({1, 1}, Time(10s)));
+  EXPECT_FALSE(feeding.due({2, 2}, Time(11s))) << "too early";
+  EXPECT_TRUE(feeding.due({2, 2}, Time(12s)));
+  EXPECT_FALSE(feeding.due({3, 2}, Time(14s))) << "one stands";
+  EXPECT_FALSE(feeding.due({9, 2}, Time(60s)));
+  EXPECT_TRUE(feeding.due({9, 3}, Time(61s))) << "at once, when he turns again";
+}
+
+TEST(Feeding, IsNotDueWhereNobodyRuns) {
+  EXPECT_FALSE(Feeding(2s).due({}, Time(1h)));
+}
+
 TEST(Watchdog, NamesWhoStandsOnce) {
   std::vector<std::string> said;
   std::mutex mutex;
