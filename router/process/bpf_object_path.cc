@@ -9,7 +9,7 @@ std::string bpf_object_path(std::string_view file) {
   std::error_code error;
   const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto directory = executable.parent_path();
-  for (const auto& candidate : {directory / file, directory / ".." / "lib" / "surety" / file})
+  for (const auto& candidate : {directory / file, directory / ".." / "lib" / "surety" / "bpf" / file})
     if (std::filesystem::exists(candidate, error)) return candidate.lexically_normal().string();
   return {};
 }

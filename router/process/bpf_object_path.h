@@ -6,8 +6,8 @@
 
 namespace surety {
 
-// Where a compiled BPF program is: beside the running executable, else in ../lib/surety/ from there. Empty:
-// nowhere.
+// Where a compiled BPF program is: beside the running executable, else in ../lib/surety/bpf/ from there.
+// Empty: nowhere.
 std::string bpf_object_path(std::string_view file);
 
 }  // namespace surety
