@@ -16,6 +16,7 @@ PACKAGES_TESTS=(
   dpdk bpftool curl jq openssl iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
   python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core
+  debhelper lintian debootstrap systemd
 )
 
 # missing PACKAGE...: prints those that are not installed.
