@@ -4,7 +4,7 @@
 As root, in a mount namespace of its own:  manager.py ROOT UNIT [LAYER]
 ROOT: a directory with a whole system; with LAYER, that directory's files are laid over this machine's, and it is mounted on ROOT. The
 unit's file is looked for in there. It tells what happens in lines of JSON, and does what it is told in such lines: {"do": "reload"},
-"stop", {"do": "run", "command": [...]} (beside the service, unconfined), {"do": "signal", "number": 19}.
+"restart", "stop", {"do": "run", "command": [...]} (beside the service, unconfined), {"do": "signal", "number": 19}.
 """
 import json
 import os
@@ -34,6 +34,8 @@ def become_root(root, layer):
         subprocess.run(["cp", "-a", layer, f"{work}/upper"], check=True)
         mount("overlay", root, "overlay", 0, f"lowerdir=/,upperdir={work}/upper,workdir={work}/work")
         mount(f"{layer}/etc/surety", f"{root}/etc/surety", None, MS_BIND)  # tests change it
+    else:
+        mount(root, root, None, MS_BIND | MS_REC)
     for path in ("/proc", "/sys", "/dev"):
         mount(path, root + path, None, MS_BIND | MS_REC)
     for path in ("/run", "/tmp"):
@@ -54,7 +56,7 @@ class Manager:
         self.socket.bind("/run/systemd/notify")
         self.watchdog = float(self.sandbox.value("WatchdogSec", "0"))
         self.sandbox.enter()
-        self.main, self.fed, self.stopping = None, None, False
+        self.main, self.fed, self.stopping, self.restarting = None, None, False, False
         say("sandbox", left_out=self.sandbox.left_out)
 
     def command(self, key):
@@ -101,7 +103,7 @@ class Manager:
         elif order["do"] == "signal":
             os.kill(self.main, order["number"])
         else:
-            self.stopping = True
+            self.stopping, self.restarting = True, order["do"] == "restart"
             os.kill(self.main, signal.SIGTERM)
 
     def reap(self):
@@ -109,6 +111,10 @@ class Manager:
         if pid == 0:
             return True
         say("ended", status=os.waitstatus_to_exitcode(status))
+        if self.restarting:
+            self.stopping = self.restarting = False
+            self.start()
+            return True
         if self.stopping or os.waitstatus_to_exitcode(status) in (0, NOT_STARTED) or self.sandbox.value("Restart") != "on-failure":
             return False
         time.sleep(float(self.sandbox.value("RestartSec", "0.1")))

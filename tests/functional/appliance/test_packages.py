@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The packages, in a Debian 12 that debootstrap has just made: in, up, back, out, and what a power cut or a full disk makes of that."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import tempfile
+import time
+
+import pytest
+
+import customers
+import verdict
+from chroot import APT, Chroot
+from harness import ROOT, Lab, sh
+from service import Service
+from trial import Trial
+
+pytestmark = pytest.mark.alone("builds packages and installs them")
+UNIT = "/lib/systemd/system/surety.service"
+NAMES = ["surety", "surety-common", "surety-endpoint", "surety-lab"]
+OLD, NEW = "0.1.0+1.old", "0.1.0+2.new"
+
+
+def build(to, version):
+    sh(ROOT / "deploy/package", "--from", ROOT / "build/release", "--version", version, "--to", to, timeout=300)
+    return sorted(to.glob(f"*_{version}_*.deb"))
+
+
+@pytest.fixture(scope="module")
+def debs(tmp_path_factory):
+    """{version: [file, ...]}"""
+    to = tmp_path_factory.mktemp("packages")
+    with concurrent.futures.ThreadPoolExecutor() as both:
+        return dict(zip((OLD, NEW), both.map(lambda version: build(to, version), (OLD, NEW))))
+
+
+@pytest.fixture(scope="module")
+def chroot(tmp_path_factory):
+    return Chroot(tmp_path_factory.mktemp("debian"))
+
+
+def router(debs):
+    return [d for d in debs if d.name.startswith(("surety_", "surety-common_"))]
+
+
+def test_the_same_commit_gives_the_same_packages(debs, tmp_path):
+    """From one build: the compiler's part is under --long, below."""
+    again = build(tmp_path, NEW)
+    assert [d.name for d in again] == [d.name for d in debs[NEW]] and len(again) == len(NAMES)
+    for one, other in zip(debs[NEW], again):
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+@pytest.mark.long("compiles everything twice")
+def test_the_same_commit_gives_the_same_programs_elsewhere(tmp_path):
+    """Two checkouts in directories of different names and lengths, without ccache."""
+    builds = []
+    for name in ("a", "a-longer-name"):
+        tree = tmp_path / name / "surety"
+        sh("git", "-c", "safe.directory=*", "clone", "-q", ROOT, tree)
+        env = {**os.environ, "CCACHE_DISABLE": "1"}
+        sh("cmake", "--preset", "release", cwd=tree, env=env)
+        sh("cmake", "--build", "--preset", "release", "--target", "surety", "surety-endpoint", "surety-gtcp", "surety-lab", "steer_bpf",
+           "guard_bpf", "divert_bpf", "take_all_bpf", cwd=tree, env=env, timeout=3600)
+        sh(tree / "deploy/package", "--from", tree / "build/release", "--to", tree.parent, timeout=300)
+        builds.append(sorted(tree.parent.glob("*.deb")))
+    for one, other in zip(*builds):
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_lintian_finds_nothing(debs):
+    pages = [] if (ROOT / "deploy/man").exists() else ["--suppress-tags", "no-manual-page"]
+    done = sh("lintian", "--fail-on", "error,warning", *pages, *debs[NEW], check=False, timeout=300)
+    assert done.returncode == 0, done.stdout
+    for file in (ROOT / "deploy/debian").glob("*.lintian-overrides"):
+        lines = file.read_text().splitlines()
+        assert all(lines[i - 1].startswith("# ") for i, line in enumerate(lines) if i and not line.startswith("#")), "a reason for each"
+
+
+class PackagedTrial(Trial):
+    """The trial of deploy/try through surety.service of a chroot."""
+
+    def __init__(self, root, directory):
+        super().__init__(f"sp-{os.getpid()}", directory, None, True)
+        self.root, self.service = root, None
+
+    def yaml(self):
+        return re.sub(r"\n\nmetrics: .*", "", customers.router_yaml("surety", True))
+
+    def start_router(self):
+        (self.root / "etc/surety/surety.yaml").write_text(self.yaml())
+        self.service = Service(self.namespaces["router"], UNIT, root=str(self.root))
+        self.service.wait("READY")
+
+    def restart(self):
+        """As the package's script has systemd do. How long nothing was ready."""
+        self.service.do("restart")
+        stops = self.service.wait("STOPPING")["time"]
+        return self.service.wait("READY")["time"] - stops
+
+    def lost_while(self, change):
+        """Pings of a customer, 100 a second, that got no answer while it and what follows took place; of how many."""
+        ping = self.namespaces["gold"].popen("ping", "-n", "-i", "0.01", customers.FAR)
+        time.sleep(1)
+        took = change()
+        time.sleep(3)
+        ping.send_signal(2)
+        sent, got = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", ping.communicate(timeout=10)[0]).groups())
+        return sent - got, sent, took
+
+
+def everybody_is_served(trial, seconds=8):
+    first = trial.measure()[0]
+    time.sleep(seconds)
+    last = trial.measure()[0]
+    return [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
+
+
+def test_a_life_of_a_router(chroot, debs, capsys):
+    """In, customers, upgrade, rollback, out, purge."""
+    before = chroot.files()
+    chroot.install(debs[OLD])
+    assert {n: chroot.version(n) for n in NAMES} == dict.fromkeys(NAMES, OLD)
+    for command in (["surety", "check", "/etc/surety/surety.yaml"], ["surety-endpoint", "--help"], ["surety-gtcp", "--help"],
+                    ["surety-lab", "papers", "--help"]):
+        chroot.run(*command)
+    with Lab() as lab:
+        lab.host("a", "lan0", ["10.1.0.1/24"])
+        with Service(lab.router, UNIT, root=str(chroot.root)) as service:
+            service.wait("READY")
+            assert "`surety setup`" in service.wait("STATUS")["value"]
+            assert service.stop() == 0
+
+    trial = PackagedTrial(chroot.root, pathlib.Path(tempfile.mkdtemp(prefix="sf-")))
+    try:
+        trial.build()
+        trial.start_router()
+        trial.start_customers()
+        trial.start_flood()
+        time.sleep(5)
+        results = {"at first": everybody_is_served(trial)}
+        kept = (chroot.root / "etc/surety/surety.yaml").read_text()
+
+        def upgrade():
+            chroot.install(debs[NEW])
+            return trial.restart()
+
+        def roll_back():
+            chroot.install(debs[OLD])
+            return trial.restart()
+
+        lines = []
+        for what, change, version in (("upgrade", upgrade, NEW), ("rollback", roll_back, OLD)):
+            lost, sent, took = trial.lost_while(change)
+            assert chroot.version("surety") == version
+            assert (chroot.root / "etc/surety/surety.yaml").read_text() == kept
+            lines.append(f"{what}: {lost} of {sent} pings (100/s) lost, {took:.2f} s from STOPPING to READY")
+            time.sleep(5)
+            results[f"after the {what}"] = everybody_is_served(trial)
+        assert trial.service.stop() == 0
+    finally:
+        if trial.service:
+            trial.service.__exit__()
+        trial.remove()
+    for when, judged in results.items():
+        lines.append(f"{when}: " + ", ".join(f"{r.name} {r.got:.2f} of {r.promised} Mbit/s" for r in judged))
+    with capsys.disabled():
+        print("", *lines, sep="\n")
+    assert all(r.share > 0.8 for judged in results.values() for r in judged), lines
+
+    chroot.run(*APT, "remove", *NAMES)
+    chroot.run(*APT, "autoremove", "--purge")
+    left = chroot.files() - before
+    assert {f for f in left if not f.startswith(("etc/surety", "etc/iproute2", "etc/systemd/system/", "var/lib/surety"))} == set()
+    assert "etc/surety/surety.yaml" in left
+    chroot.run(*APT, "purge", *NAMES)
+    assert chroot.files() - before == set()
+    assert before - chroot.files() == set()
+
+
+KILLER = """#!/bin/sh
+# Once: the power goes while a package's script runs.
+if [ -e /armed ]; then
+  rm /armed
+  kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID
+  sleep 5
+fi
+"""
+
+
+@pytest.fixture
+def killer(chroot):
+    """What the scripts call in there kills dpkg and them, if a test has armed it; else it does nothing."""
+    names = ["deb-systemd-helper", "deb-systemd-invoke", "systemctl"]
+    for name in names:
+        file = chroot.root / "usr/local/bin" / name
+        file.write_text(KILLER)
+        file.chmod(0o755)
+    yield chroot.root / "armed"
+    for name in names:
+        (chroot.root / "usr/local/bin" / name).unlink()
+
+
+SYSTEMD = "mkdir -p $R/run/systemd/system"  # the scripts believe that it is there
+
+
+def test_a_script_that_is_killed(chroot, debs, killer):
+    chroot.install(router(debs[OLD]))
+    for version, what in ((NEW, "postinst of an upgrade"), (OLD, "postinst of a downgrade")):
+        killer.touch()
+        chroot.unpack(router(debs[version]), check=False, before=SYSTEMD)
+        assert not killer.exists() and chroot.version("surety") is None, what
+        chroot.run("dpkg", "--configure", "-a", before=SYSTEMD)
+        assert chroot.version("surety") == version
+    killer.touch()
+    chroot.run("dpkg", "--remove", "surety", check=False, before=SYSTEMD)
+    assert not killer.exists() and (chroot.root / "usr/sbin/surety").exists(), "prerm"
+    chroot.run("dpkg", "--configure", "-a", before=SYSTEMD)
+    chroot.run(*APT, "-f", "install", before=SYSTEMD)
+    chroot.run(*APT, "remove", "surety", before=SYSTEMD)
+    assert chroot.version("surety") is None
+    assert (chroot.root / "etc/surety/surety.yaml").exists()
+
+
+def test_the_power_goes_at_any_moment_of_an_upgrade(chroot, debs):
+    chroot.install(router(debs[OLD]))
+    file = chroot.root / "etc/surety/surety.yaml"
+    kept = file.read_text() + "# by the operator\n"
+    file.write_text(kept)
+    for n in range(10):
+        version = (NEW, OLD)[n % 2]
+        chroot.unpack(router(debs[version]), "timeout", "-s", "KILL", f"{0.05 + 0.07 * n:.2f}", check=False)
+        chroot.run("dpkg", "--configure", "-a")
+        assert file.read_text() == kept
+        chroot.unpack(router(debs[version]))
+        assert chroot.version("surety") == version
+        chroot.run("surety", "check", "/etc/surety/surety.yaml")
+
+
+def test_a_disk_that_is_full(chroot, debs):
+    chroot.install(router(debs[OLD]))
+    full = "mount -t tmpfs -o size=16k,nr_inodes=8 tmpfs $R/usr/share/doc/surety"
+    done = chroot.unpack(router(debs[NEW]), check=False, before=full)
+    assert done.returncode != 0 and "No space left on device" in done.stdout + done.stderr
+    chroot.run("surety", "check", "/etc/surety/surety.yaml")
+    chroot.unpack(router(debs[NEW]))
+    assert chroot.version("surety") == NEW
+    chroot.run("surety", "check", "/etc/surety/surety.yaml")
