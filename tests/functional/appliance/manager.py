@@ -124,7 +124,7 @@ class Manager:
     def run(self):
         self.start()
         while self.reap():
-            ready, _, _ = select.select([self.socket, sys.stdin], [], [], 0.05)
+            ready, _, _ = select.select([self.socket] + ([] if self.stopping else [sys.stdin]), [], [], 0.05)
             if self.socket in ready:
                 self.hear()
             if sys.stdin in ready:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A unit that runs under manager.py, and what it has been seen to do."""
+import contextlib
 import json
+import os
 import pathlib
 import queue
+import signal
 import subprocess
 import tempfile
 import threading
@@ -75,5 +78,19 @@ class Service:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.stdin.close()  # which stops it
-            self.process.wait(60)
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                raise AssertionError(f"it does not stop: {self._stuck()}\n{self.log()}") from None
         self._directory.cleanup()
+
+    def _stuck(self):
+        """Where its threads are; they end."""
+        self.seen("over", 0.1)
+        main = [e["pid"] for e in self.events if e["event"] == "started"][-1]
+        where = [f"{(t / 'comm').read_text().strip()}: {(t / 'wchan').read_text()}, {(t / 'stat').read_text()}"
+                 for t in pathlib.Path(f"/proc/{main}/task").iterdir()] if pathlib.Path(f"/proc/{main}").exists() else ["the manager's"]
+        self.process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(main, signal.SIGKILL)
+        return [*where, self.events[-5:]]
