@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The packages, in a Debian 12 that debootstrap has just made: in, up, back, out, and what a power cut or a full disk makes of that."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
+import shutil
 import tempfile
 import time
 
@@ -247,3 +249,25 @@ def test_a_disk_that_is_full(chroot, debs):
     chroot.unpack(router(debs[NEW]))
     assert chroot.version("surety") == NEW
     chroot.run("surety", "check", "/etc/surety/surety.yaml")
+
+
+def test_the_container_file(debs, tmp_path):
+    """No podman here: its lines are followed by hand, in what debian:12-slim is made of, with the capabilities that it names."""
+    text = (ROOT / "deploy/container/Containerfile").read_text()
+    lines = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
+    assert list(lines) == ["FROM", "COPY", "RUN", "HEALTHCHECK", "ENTRYPOINT", "CMD"] and lines["FROM"] == "debian:12-slim"
+    *patterns, to = lines["COPY"].split()
+    image = Chroot(tmp_path)
+    for deb in (d for d in debs[NEW] if any(d.match(p) for p in patterns)):
+        (image.root / to.strip("/")).mkdir(exist_ok=True)
+        shutil.copy(deb, image.root / to.strip("/"))
+    image.run("sh", "-c", lines["RUN"])
+    kept = re.search(r"--cap-add (\S+)", text)[1].lower().split(",")
+    bounds = "-all," + ",".join(f"+{c}" for c in kept)
+    command = json.loads(lines["ENTRYPOINT"]) + json.loads(lines["CMD"])
+    healthy = json.loads(lines["HEALTHCHECK"].removeprefix("CMD "))
+    done = image.run("setpriv", "--bounding-set", bounds, "--inh-caps", bounds, "sh", "-c", """
+        "$@" & router=$!
+        for i in $(seq 100); do sleep 0.2; HEALTH && break; done
+        kill $router; wait $router; echo ended $?""".replace("HEALTH", " ".join(healthy)), "sh", *command)
+    assert "ended 0" in done.stdout and "no ports, nothing is forwarded" in done.stderr
