@@ -33,7 +33,7 @@ APPLIED = {"RuntimeDirectory", "StateDirectory", "ConfigurationDirectory", "Unse
            "LimitNOFILE", "LimitCORE", "CapabilityBoundingSet", "NoNewPrivileges", "ProtectSystem", "ReadWritePaths", "ProtectHome",
            "PrivateTmp", "PrivateMounts", "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "LockPersonality",
            "MemoryDenyWriteExecute", "RestrictNamespaces", "RestrictRealtime", "RestrictAddressFamilies", "SystemCallArchitectures",
-           "SystemCallFilter"}
+           "SystemCallFilter", "CPUAffinity"}
 
 
 class Argument(ctypes.Structure):
@@ -166,6 +166,8 @@ class Sandbox:
                 resource.setrlimit(what, (limit, limit))
         with contextlib.suppress(PermissionError):  # the same
             pathlib.Path("/proc/self/oom_score_adj").write_text(self.value("OOMScoreAdjust", "0"))
+        first, last = self.value("CPUAffinity", "0-1023").split("-")
+        os.sched_setaffinity(0, range(int(first), int(last) + 1))
         os.umask(int(self.value("UMask", "0022"), 8))
         kept = {CAPABILITIES[word.removeprefix("CAP_")] for word in self.words("CapabilityBoundingSet")}
         for capability in set(CAPABILITIES.values()) - kept:
