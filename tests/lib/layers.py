@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config/text config
-    router/process router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
+    router/process router/machine router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
     router/observe router/observe/explain router/observe/capture router/console router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench router/cli
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
@@ -22,6 +22,7 @@ BELOW_ENDPOINTS = ["conditioners", "config", "config/text", "router/process", "r
 ONLY = {room: BELOW_ENDPOINTS for room in ROOMS if room.startswith("endpoints/")}
 ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/dpdk/ports"]
 ONLY["router/process"] = ["config", "config/text"]
+ONLY["router/machine"] = ["config", "config/text", "router/process"]
 ONLY["router/dpdk/memif"] = ["router/process"]
 ONLY["router/wire"] = ["conditioners", "config"]
 ONLY["router/rings"] = ["conditioners"]
@@ -32,7 +33,7 @@ ONLY["router/flows"] = ["conditioners", "router/wire"]
 ONLY["router/contracts"] = ["conditioners", "config", "router/wire", "router/interfaces", "router/flows"]
 ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
 ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
-NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|wire|signals|linux)|endpoints/(?!dpdk).*)$")
+NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|machine|wire|signals|linux)|endpoints/(?!dpdk).*)$")
 DEVICES = re.compile(r"(router|endpoints)/dpdk")
 
 

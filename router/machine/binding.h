@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PCI devices and their drivers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "router/machine/host.h"
+
+namespace surety::machine {
+
+inline constexpr const char* kVfio = "vfio-pci";
+
+// "01:00.0" is short for "0000:01:00.0".
+std::string full_address(const std::string& address);
+fs::path pci_file(const std::string& address, const char* what);
+// Of the kernel; empty: none.
+std::string driver_of(const Host& host, const std::string& address);
+bool has_iommu(const Host& host);
+
+// What else, bridges apart, is in the device's IOMMU group, which vfio-pci has as a whole or not at all.
+std::vector<std::string> group_companions(const Host& host, const std::string& address);
+
+// Until the next boot. Gives a sentence where it did not come to that; else nothing.
+std::string bind_driver(const Host& host, const std::string& address, const std::string& driver);
+// To the driver that the kernel chooses.
+std::string release_driver(const Host& host, const std::string& address);
+
+}  // namespace surety::machine

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pages of 2 MB, by NUMA node.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "router/machine/host.h"
+
+namespace surety::machine {
+
+inline constexpr std::uint64_t kHugepageBytes = 2 << 20;
+
+fs::path hugepages_file(int node, const char* what = "nr_hugepages");
+std::vector<int> numa_nodes(const Host& host);  // at least node 0
+
+// Shares `pages` among the nodes, the first ones more; no node more than half of what it has free, in its own
+// pages or as memory. What does not fit is left out.
+std::map<int, unsigned> share_hugepages(const Host& host, unsigned pages, const std::vector<int>& nodes);
+
+}  // namespace surety::machine

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/machine/journal.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <stdexcept>
+
+#include "router/machine/binding.h"
+
+namespace surety::machine {
+
+namespace {
+
+using Json = nlohmann::json;
+
+unsigned mode_of(const Host& host, const fs::path& path) {
+  struct stat is {};
+  return ::stat(host.at(path).c_str(), &is) == 0 ? is.st_mode & 0777U : 0644U;
+}
+
+}  // namespace
+
+Journal::Journal(Host host, fs::path file) : host_(std::move(host)), file_(std::move(file)) {
+  host_.tidy(file_);
+  const auto text = host_.read(file_);
+  if (!text) return;
+  try {
+    for (const Json& step : Json::parse(*text)) steps_.push_back(step_of(step));
+  } catch (const Json::exception& e) {
+    throw std::runtime_error(fmt::format(
+        "{} is not what `surety setup` has written: {}; move it away, and what it says is not undone",
+        file_.string(), e.what()));
+  }
+}
+
+nlohmann::json Journal::json_of(const Step& s) {
+  Json json = {{"kind", s.kind}, {"path", s.path}, {"after", s.after}, {"mode", s.mode}, {"undo", s.undo}};
+  json["before"] = s.before ? Json(*s.before) : Json(nullptr);
+  return json;
+}
+
+Journal::Step Journal::step_of(const Json& j) {
+  Step s{j.at("kind"), j.at("path"), {}, j.at("after"), j.at("mode"), j.at("undo")};
+  if (!j.at("before").is_null()) s.before = j["before"].get<std::string>();
+  return s;
+}
+
+void Journal::save() const {
+  Json all = Json::array();
+  for (const Step& s : steps_) all.push_back(json_of(s));
+  if (all.empty()) return host_.remove(file_);
+  host_.replace(file_, all.dump(1) + "\n", 0600);
+}
+
+void Journal::add(Step step) {
+  steps_.push_back(std::move(step));
+  save();
+}
+
+void Journal::replace(const fs::path& path, const std::string& text, unsigned mode) {
+  const auto before = host_.read(path);
+  if (before == text) return;
+  add({"file", path, before, text, before ? mode_of(host_, path) : mode});
+  host_.replace(path, text, mode);
+}
+
+long long Journal::set(const fs::path& path, long long value) {
+  const auto before = host_.number(path);
+  if (!before || *before == value) return before.value_or(0);
+  add({"number", path, std::to_string(*before), std::to_string(value)});
+  host_.write(path, std::to_string(value));
+  return host_.number(path).value_or(0);
+}
+
+void Journal::on_undo(const Words& undo) {
+  add({"program", "", {}, "", 0, undo});
+}
+
+void Journal::bind(const std::string& address) {
+  add({"driver", address, {}, ""});
+}
+
+Outcome Journal::run(const Words& words, const Words& undo) {
+  on_undo(undo);
+  return host_.run(words);
+}
+
+std::string Journal::undo_file(const Step& s) const {
+  host_.tidy(s.path);
+  const auto now = host_.read(s.path);
+  if (now == s.before) return {};
+  if (now != s.after) return s.path + ": changed since by somebody else, kept as it is";
+  if (s.before) {
+    host_.replace(s.path, *s.before, s.mode);
+    return s.path + ": as before";
+  }
+  host_.remove(s.path);
+  return s.path + ": removed";
+}
+
+// The kernel may have given less than was asked for; more is another one's wish.
+std::string Journal::undo_number(const Step& s) const {
+  const auto now = host_.number(s.path);
+  const long long before = std::stoll(*s.before), after = std::stoll(s.after);
+  if (!now || *now == before) return {};
+  if (*now > std::max(before, after))
+    return fmt::format("{}: changed since by somebody else to {}, kept", s.path, *now);
+  host_.write(s.path, *s.before);
+  return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
+}
+
+std::string Journal::undo_step(const Step& s) const {
+  if (s.kind == "file") return undo_file(s);
+  if (s.kind == "number") return undo_number(s);
+  if (s.kind == "driver") return release_driver(host_, s.path);
+  if (s.undo.empty()) return {};
+  const Outcome done = host_.run(s.undo);
+  return fmt::format("`{}`{}", shell_text(s.undo), done.ok() ? "" : " failed: " + done.output);
+}
+
+std::vector<std::string> Journal::undo() {
+  std::vector<std::string> says;
+  while (!steps_.empty()) {
+    if (auto said = undo_step(steps_.back()); !said.empty()) says.push_back(std::move(said));
+    steps_.pop_back();
+    save();
+  }
+  return says;
+}
+
+}  // namespace surety::machine
