@@ -21,6 +21,7 @@ void add_explain(CLI::App& app, Action& action);
 void add_capture(CLI::App& app, Action& action);
 void add_upgrade(CLI::App& app, Action& action);
 void add_setup(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 
 // All of them, in the order that help shows.

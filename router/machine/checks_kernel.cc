@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the kernel does beside the router: forwarding, filters, the size of its tables, what it is able to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "router/machine/checks.h"
+
+namespace surety::machine {
+
+namespace {
+
+using Kind = config::Device::Kind;
+
+// "net.ipv4.ip_forward", whose interface may have dots of its own: a "/" stands for them.
+fs::path file_of(std::string key) {
+  for (char& c : key) c = c == '.' ? '/' : c == '/' ? '.' : c;
+  return "/proc/sys/" + key;
+}
+
+std::string set(const std::string& key, long long value) {
+  return fmt::format("sysctl -w {}={}", key, value);
+}
+
+// What the kernel should have, where it has the setting at all.
+void expect(const Patient& p, Findings& all, const std::string& key, bool (*good)(long long), long long value,
+            const std::string& why) {
+  if (const auto now = p.host.number(file_of(key)); now && !good(*now))
+    all.push_back(safe(warning(fmt::format("{} is {}: {}", key, *now, why), set(key, value))));
+}
+
+bool has_frr(const Patient& p) {
+  return p.host.exists("/etc/frr/frr.conf");
+}
+
+bool is_on(long long n) {
+  return n == 1;
+}
+
+// Transit ends in the router's programs while these are there: from its first start on. Until then, and on
+// ports that are not its own, the kernel forwards. FRR wants it, for routes that lead out of a device that is
+// no port.
+Findings forwarding(const Patient& p) {
+  if (p.ports_with({Kind::af_xdp, Kind::af_packet}).empty()) return {};
+  Findings all;
+  for (const char* key : {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"}) {
+    const auto now = p.host.number(file_of(key));
+    if (!now || is_on(*now) == has_frr(p)) continue;
+    all.push_back(warning(
+        fmt::format("{} is {}: {}", key, *now,
+                    has_frr(p)
+                        ? "FRR's routes out of devices that are no ports lead nowhere"
+                        : "until the router starts the first time, the kernel forwards past every contract"),
+        set(key, has_frr(p))));
+  }
+  if (all.empty())
+    all.push_back(ok(has_frr(p) ? "the kernel forwards what FRR's routes leave to it"
+                                : "the kernel forwards nothing beside the router"));
+  return all;
+}
+
+// The larger of `all` and the interface's counts; 2 is loose.
+Findings rp_filter(const Patient& p) {
+  const auto ports = p.ports_with({Kind::af_xdp, Kind::af_packet});
+  if (ports.size() < 2) return {};
+  const auto value = [&](const std::string& whose) {
+    return p.host.number(fmt::format("/proc/sys/net/ipv4/conf/{}/rp_filter", whose)).value_or(0);
+  };
+  Findings all;
+  for (const auto* port : ports) {
+    std::string name = port->device.name;
+    if (std::max(value("all"), value(name)) != 1) continue;
+    std::ranges::replace(name, '.', '/');
+    all.push_back(safe(warning(
+        fmt::format("rp_filter of {} is strict: a BGP session or ping whose way back is another port dies",
+                    port->device.name),
+        set(fmt::format("net.ipv4.conf.{}.rp_filter", name), 2))));
+  }
+  if (all.empty()) all.push_back(ok("no filter of the kernel is in the way of asymmetric routes"));
+  return all;
+}
+
+// Hosts that may be met, as far as prefixes and tags say.
+std::uint64_t expected_neighbors(const config::Config& c, bool v6) {
+  constexpr std::uint64_t kMost = 16384;  // of one prefix
+  std::uint64_t n = 0;
+  const auto add = [&](const std::vector<Prefix>& prefixes, std::uint64_t times) {
+    for (const Prefix& prefix : prefixes)
+      if (prefix.address.is_v6() == v6) {
+        const unsigned bits = (v6 ? 128U : 32U) - prefix.length;
+        n += v6 ? 256 : times > 1 ? times : std::min(kMost, std::uint64_t{1} << std::min(bits, 32U));
+      }
+  };
+  for (const auto& port : c.ports) add(port.addresses, 1);
+  for (const auto& i : c.interfaces) add(i.addresses, i.is_template() ? i.count() * i.hosts : 1);
+  return n;
+}
+
+Findings tables(const Patient& p) {
+  if (!p.config() || !p.config()->kernel.routes) return {};
+  Findings all;
+  for (const bool v6 : {false, true}) {
+    const std::string family = v6 ? "ipv6" : "ipv4",
+                      key = fmt::format("net.{}.neigh.default.gc_thresh", family);
+    const auto most = p.host.number(file_of(key + "3"));
+    const auto needed = static_cast<long long>(expected_neighbors(*p.config(), v6));
+    if (!most || *most >= needed) continue;
+    all.push_back(
+        safe(warning(fmt::format("the kernel has room for {} neighbours of {}, its prefixes have {}", *most,
+                                 family, needed),
+                     fmt::format("{} && {} && {}", set(key + "3", needed * 2), set(key + "2", needed),
+                                 set(key + "1", needed / 2)))));
+  }
+  const long long routes = p.config()->dpdk.max_routes;
+  if (const auto most = p.host.number(file_of("net.ipv6.route.max_size")); most && *most < routes)
+    all.push_back(safe(
+        warning(fmt::format("the kernel has room for {} routes of IPv6, the router for {}", *most, routes),
+                set("net.ipv6.route.max_size", routes * 2))));
+  if (all.empty()) all.push_back(ok("the kernel's tables are large enough"));
+  return all;
+}
+
+// deploy/frr/sysctl.conf says the same, for every boot.
+Findings frr(const Patient& p) {
+  if (!has_frr(p) || !p.config()) return {};
+  Findings all;
+  const auto off = [](long long n) { return n == 0; };
+  expect(p, all, "net.ipv4.nexthop_compat_mode", off, 0, "a full table is told twice as long");
+  for (const char* family : {"ipv4", "ipv6"})
+    expect(p, all, fmt::format("net.{}.conf.all.ignore_routes_with_linkdown", family), is_on, 1,
+           "routes stay when their link goes");
+  constexpr long long kRoom = 134217728;
+  expect(
+      p, all, "net.core.rmem_max", [](long long n) { return n >= kRoom; }, kRoom,
+      "zebra loses messages of a full table");
+  if (all.empty()) all.push_back(ok("the kernel is set for FRR"));
+  return all;
+}
+
+struct Version {
+  unsigned major = 0, minor = 0;
+  auto operator<=>(const Version&) const = default;
+};
+
+Version kernel_version(const std::string& text) {
+  Version v;
+  const char* const end = text.data() + text.size();
+  const auto [dot, bad] = std::from_chars(text.data(), end, v.major);
+  if (bad == std::errc() && dot != end) std::from_chars(dot + 1, end, v.minor);
+  return v;
+}
+
+Findings kernel(const Patient& p) {
+  const std::string text = p.host.line("/proc/sys/kernel/osrelease").value_or("0");
+  const Version v = kernel_version(text);
+  const std::string mend = "apt-get install linux-image-amd64  # then reboot";
+  const bool xdp = !p.ports_with({Kind::af_xdp}).empty();
+  if (xdp && v < Version{5, 4})
+    return {error(fmt::format("Linux {} is too old for af_xdp, which begins with 5.4", text), mend)};
+  if (v < Version{5, 13})
+    return {warning(fmt::format("Linux {} has no Landlock: the router may read every file", text), mend)};
+  const auto modules = p.host.line("/sys/kernel/security/lsm");
+  if (modules && modules->find("landlock") == modules->npos)
+    return {
+        warning("Landlock is not on: the router may read every file",
+                fmt::format("echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT "
+                            "lsm=landlock,{}\"' > /etc/default/grub.d/lsm.cfg && update-grub  # then reboot",
+                            *modules))};
+  return {ok(fmt::format("Linux {}, surety {}, {}", text, p.version, p.dpdk))};
+}
+
+}  // namespace
+
+std::span<const Check> checks_of_kernel() {
+  static constexpr std::array kChecks{Check{"forwarding", forwarding}, Check{"rp_filter", rp_filter},
+                                      Check{"tables", tables}, Check{"frr", frr}, Check{"kernel", kernel}};
+  return kChecks;
+}
+
+}  // namespace surety::machine
