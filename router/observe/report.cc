@@ -123,8 +123,9 @@ std::filesystem::path directory_of(const ReportRequest& request) {
 }  // namespace
 
 std::filesystem::path state_directory() {
-  const char* const given = std::getenv("STATE_DIRECTORY");
-  return given != nullptr && *given != '\0' ? given : "/var/lib/surety";
+  for (const char* const name : {"SURETY_STATE", "STATE_DIRECTORY"})
+    if (const char* const given = std::getenv(name); given != nullptr && *given != '\0') return given;
+  return "/var/lib/surety";
 }
 
 std::filesystem::path report_directory(const config::Config& config) {

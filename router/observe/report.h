@@ -30,7 +30,8 @@ struct ReportRequest {
 // "kept"}; what does not exist is left out.
 Json report_rows(const std::vector<KeptMinute>& kept, const ReportRequest& request);
 
-// Where a router keeps them unless told otherwise: $STATE_DIRECTORY of a service manager, or /var/lib/surety.
+// Where a router keeps them unless told otherwise: $SURETY_STATE, $STATE_DIRECTORY of a service manager, or
+// /var/lib/surety.
 std::filesystem::path state_directory();
 // Where this one keeps them; empty: nowhere.
 std::filesystem::path report_directory(const config::Config& config);

@@ -205,6 +205,12 @@ std::vector<fs::path> runtime_directories() {
   return directories;
 }
 
+bool TelemetryClient::runs(const std::optional<std::string>& router) const {
+  const Found found = find(directories_, router, patience_);
+  if (found.routers.empty() && found.forbidden) throw std::runtime_error(explain_absence(found, router));
+  return !found.routers.empty();
+}
+
 Json TelemetryClient::table(std::string_view table, const std::optional<std::string>& router) const {
   return read_table(choose(directories_, router, patience_), table);
 }

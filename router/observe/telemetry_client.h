@@ -31,6 +31,8 @@ class TelemetryClient {
                            std::chrono::milliseconds patience = std::chrono::seconds(5))
       : directories_(std::move(directories)), patience_(patience) {}
 
+  // Whether there is any to ask. Throws where that may not be known.
+  bool runs(const std::optional<std::string>& router) const;
   // All rows of one of kTables or kOwnTables, as reading_json.h has them. Without a name: of the only router
   // that runs, or the only one of this network namespace.
   // Throws std::runtime_error, one sentence with the fix, when there are none to be had.

@@ -11,8 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config/text config
-    router/process router/machine router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router
-    router/observe router/observe/explain router/observe/capture router/console router/linux
+    router/process router/machine router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router router/observe router/observe/explain router/observe/capture router/generations router/console router/linux
     router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench router/cli
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux

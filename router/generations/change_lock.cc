@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/generations/change_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "router/generations/disk.h"
+
+namespace surety {
+
+// Who has it, in words; none: it is ours. The file stays: a lock on one that is removed meanwhile keeps
+// nobody out.
+std::optional<std::string> ChangeLock::take(const std::filesystem::path& directory, std::string_view who,
+                                            std::string_view what) {
+  const auto path = directory / "lock";
+  const auto fail = [&] {
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+  };
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) fail();
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) fail();
+    std::array<char, 512> text{};
+    const ssize_t n = ::pread(file.get(), text.data(), text.size(), 0);
+    return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "somebody";
+  }
+  // Shared with the router's own user, whoever comes first.
+  if (const auto owner = disk::rights_of(directory); owner && owner->user != ::geteuid())
+    if (::fchown(file.get(), *owner->user, *owner->group) != 0 && ::geteuid() == 0) fail();
+  // A disk that is full takes no name, and the lock holds all the same.
+  const std::string name = fmt::format("{} ({}, process {})", who, what, ::getpid());
+  if (::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), name.data(), name.size(), 0) < 0) {
+  }
+  file_ = std::move(file);
+  return std::nullopt;
+}
+
+ChangeLock::ChangeLock(const std::filesystem::path& directory, std::string_view who, std::string_view what) {
+  auto holder = take(directory, who, what);
+  for (int i = 0; holder && i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    holder = take(directory, who, what);
+  }
+  if (holder)
+    throw std::runtime_error(
+        fmt::format("{} is changing this at the moment: try again when that is done", *holder));
+}
+
+std::optional<ChangeLock> ChangeLock::if_free(const std::filesystem::path& directory, std::string_view who,
+                                              std::string_view what) {
+  ChangeLock lock;
+  if (lock.take(directory, who, what)) return std::nullopt;
+  return lock;
+}
+
+}  // namespace surety

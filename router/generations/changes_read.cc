@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What only looks, and a reload.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ostream>
+#include <stdexcept>
+
+#include "config/parse.h"
+#include "router/generations/author.h"
+#include "router/generations/change_lock.h"
+#include "router/generations/changes.h"
+#include "router/generations/disk.h"
+#include "router/generations/site.h"
+#include "router/generations/verdict.h"
+#include "router/process/text_table.h"
+
+namespace surety {
+namespace {
+
+struct Seen {
+  std::filesystem::path seen, given;
+};
+
+// `as`: where its errors are said to be.
+Json compare(const ChangeRequest& request, const Site& site, Seen& as) {
+  if (!site.router) {
+    const auto now = config::parse_file(site.file), next = config::parse_file(request.file);
+    if (!now.ok()) throw std::runtime_error(fmt::format("{} has errors itself", site.file.string()));
+    return verdict_of(next.diagnostics,
+                      next.ok() ? in_json(config::changes(*now.config, *next.config)) : Json::array());
+  }
+  const ConfigTree tree = installable(gather(request.file), site.file);
+  const bool several = unwrapped(tree) != tree;
+  as = {seen_in(tree, site.file) / (several ? "" : tree.main),
+        several ? request.file.parent_path() / "" : request.file};
+  site.store.open();
+  const ChangeLock lock(site.store.directory(), author(), "diff");
+  Json verdict = site.router->diff(site.store.put(tree, "asked"));
+  site.store.drop("asked");
+  return verdict;
+}
+
+// Of what runs, or would after a start.
+std::string hash_in_effect(const Site& site) {
+  if (site.router) return site.router->hash();
+  return disk::rights_of(site.file) ? gather(site.file).hash() : "";
+}
+
+Json rows(const Site& site) {
+  Json all = Json::array();
+  for (const Generation& g : site.store.all()) {
+    all.push_back(to_json(g));
+    all.back()["in_effect"] = false;
+  }
+  const std::string now = hash_in_effect(site);
+  for (auto g = all.rbegin(); g != all.rend(); ++g)
+    if (g->at("hash") == now) {
+      (*g)["in_effect"] = true;
+      break;
+    }
+  return all;
+}
+
+std::string changed(const Json& g) {
+  const auto words = g.at("changes").get<std::vector<std::string>>();
+  constexpr std::size_t kShown = 2;
+  if (words.size() <= kShown) return fmt::format("{}", fmt::join(words, "; "));
+  return fmt::format("{}; {}; {} more", words[0], words[1], words.size() - kShown);
+}
+
+std::string table(const Json& rows) {
+  TextTable t;
+  t.column("generation", TextTable::Align::right);
+  for (const char* const title : {"", "when", "who", "how", "what", "why"})
+    t.column(title, TextTable::Align::left);
+  for (auto g = rows.rbegin(); g != rows.rend(); ++g)
+    t.row({std::to_string(g->at("generation").get<int>()), g->at("in_effect").get<bool>() ? "*" : "",
+           time_text(g->at("when")), g->at("who"), g->at("how"), changed(*g), g->at("why")});
+  return t.text();
+}
+
+int fail(const char* command, const std::exception& e, const ChangeContext& context) {
+  context.err << "surety " << command << ": " << e.what() << '\n';
+  return 1;
+}
+
+}  // namespace
+
+int diff(const ChangeRequest& request, const ChangeContext& context) try {
+  const Site site = find_site(request, context.client);
+  Seen as;
+  const Json verdict = compare(request, site, as);
+  print_problems(verdict, as.seen, as.given, context.err);
+  if (request.json)
+    context.out << verdict.dump(2) << '\n';
+  else if (!has_errors(verdict) && verdict.at("changes").empty())
+    context.out << "nothing differs\n";
+  else
+    print_changes(verdict, context.out);
+  return has_errors(verdict) ? 2 : verdict.at("changes").empty() ? 0 : 1;
+} catch (const std::exception& e) {
+  return fail("diff", e, context), 2;
+}
+
+int history(const ChangeRequest& request, const ChangeContext& context) try {
+  const Site site = find_site(request, context.client);
+  const Json all = rows(site);
+  context.out << (request.json ? all.dump(2) + '\n' : table(all));
+  if (site.router && site.router->trial() != nullptr && !request.json)
+    context.out << fmt::format("on trial until {}, by {}: `surety confirm` or `surety rollback`\n",
+                               time_text(site.router->trial()->at("until")),
+                               site.router->trial()->at("who").get<std::string>());
+  return 0;
+} catch (const std::exception& e) {
+  return fail("history", e, context);
+}
+
+int reload(const ChangeRequest& request, const ChangeContext& context) try {
+  const auto router = LiveRouter::find(context.client, request.router);
+  if (!router) throw std::runtime_error("no such router runs: start one with `surety run`");
+  const Json answer = router->reload(author());
+  print_problems(answer, "", "", context.err);
+  if (!answer.at("in_effect").get<bool>()) {
+    context.err << "surety reload: refused; the router goes on as before\n";
+    return 1;
+  }
+  context.out << fmt::format("router {} goes by {}\n", router->name(), router->file().string());
+  return 0;
+} catch (const std::exception& e) {
+  return fail("reload", e, context);
+}
+
+}  // namespace surety

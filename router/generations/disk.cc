@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/generations/disk.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include "router/process/fd.h"
+
+namespace surety::disk {
+namespace {
+
+[[noreturn]] void fail(std::string_view what, const fs::path& path, int error = errno) {
+  throw std::runtime_error(fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(error)));
+}
+
+void sync_directory(const fs::path& directory) {
+  const Fd at(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!at || ::fsync(at.get()) != 0) fail("write", directory);
+}
+
+// Only root can give a file away; for all others it is theirs already. A router that is confined may not do
+// either, and has no need to.
+void give(const Fd& to, const Rights& rights, const fs::path& path) {
+  struct stat is {};
+  if (::fstat(to.get(), &is) != 0) fail("read", path);
+  if ((is.st_mode & 07777u) != rights.mode && ::fchmod(to.get(), rights.mode) != 0) fail("write", path);
+  const uid_t user = rights.user.value_or(is.st_uid);
+  const gid_t group = rights.group.value_or(is.st_gid);
+  if ((user != is.st_uid || group != is.st_gid) && ::fchown(to.get(), user, group) != 0 && ::geteuid() == 0)
+    fail("give its owner to", path);
+}
+
+}  // namespace
+
+std::optional<Rights> rights_of(const fs::path& path) {
+  struct stat is {};
+  if (::stat(path.c_str(), &is) == 0) return Rights{is.st_mode & 07777u, is.st_uid, is.st_gid};
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  fail("read", path);
+}
+
+std::string read(const fs::path& file) {
+  const Fd from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!from) fail("read", file);
+  std::string text;
+  for (char part[16384];;) {
+    const ssize_t n = ::read(from.get(), part, sizeof part);
+    if (n == 0) return text;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("read", file);
+    text.append(part, static_cast<std::size_t>(n));
+  }
+}
+
+void write(const fs::path& file, std::string_view text, const Rights& rights) {
+  const Fd to(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!to) fail("write", file);
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t n = ::write(to.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write", file);
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  give(to, rights, file);
+  if (::fsync(to.get()) != 0) fail("write", file);
+  sync_directory(file.parent_path());
+}
+
+void replace(const fs::path& file, std::string_view text, const Rights& rights) {
+  const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".new");
+  try {
+    write(beside, text, rights);
+    disk::rename(beside, file);
+  } catch (...) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+}
+
+void make_directory(const fs::path& directory, const Rights& rights) {
+  if (directory.empty() || rights_of(directory)) return;
+  make_directory(directory.parent_path(), rights);
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail("make", directory);
+  const Fd made(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!made) fail("read", directory);
+  give(made, rights, directory);
+  sync_directory(directory.parent_path());
+}
+
+void rename(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("replace", to);
+  sync_directory(to.parent_path());
+}
+
+void remove(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) fail("remove", path, error.value());
+}
+
+}  // namespace surety::disk
