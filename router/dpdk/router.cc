@@ -81,6 +81,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       clock_(predecessor_ ? TscClock(predecessor_->facts().clock) : TscClock()),
       dispatch_seed_(predecessor_ ? predecessor_->facts().dispatch_seed : rte_rand()),
       wall_clock_(time_of_day(), clock_.now()),
+      store_(std::filesystem::absolute(state_directory()) / written_.router.name),
       rates_(committed(*snapshot_)),
       book_(written_.metrics.contracts),
       process_(unix_seconds()),
@@ -178,18 +179,19 @@ void Router::start_observers() {
       .now = [this] { return clock_.now(); },
       .time_of_day = [this](Time now) { return wall_clock_.at(now); }});
   try {
+    TelemetryServer::Commands commands = changes();
+    commands.emplace(kHandOver, [this](std::string_view version, Fd& socket) {
+      return successor_.begin(version, facts(), socket), Json();
+    });
+    commands.emplace("explain", [this](std::string_view question, Fd&) { return explain(question); });
+    commands.emplace(
+        "capture", [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); });
     telemetry_ = std::make_unique<TelemetryServer>(
         std::filesystem::path(rte_eal_get_runtime_dir()) / kTelemetrySocket, [this] { return read(); },
         TelemetryServer::Tables{{"events", [this] { return events_.rows(); }},
                                 {"routes", [this] { return tables_.routes(); }},
                                 {"neighbors", [this] { return tables_.neighbors(); }}},
-        TelemetryServer::Commands{
-            {"explain", [this](std::string_view question, Fd&) { return explain(question); }},
-            {"capture",
-             [this](std::string_view request, Fd& socket) { return capture(request, socket), Json(); }},
-            {std::string(kHandOver), [this](std::string_view version, Fd& socket) {
-               return successor_.begin(version, facts(), socket), Json();
-             }}});
+        std::move(commands));
   } catch (const std::system_error& e) {
     spdlog::warn("`surety show` will not work: {}", e.what());
   }
@@ -254,7 +256,9 @@ std::vector<Watchdog::Watched> Router::watched() {
 
 // Now that everything is open and every thread is there, and before the first packet is read.
 void Router::confine() {
-  confinement_.emplace(needs_of(written_, file_));
+  Needs needs = needs_of(written_, file_);
+  needs.make.push_back(store_.directory());
+  confinement_.emplace(needs);
   spdlog::info("{}", confinement_->summary());
 }
 
@@ -285,6 +289,7 @@ void Router::tell_status(std::size_t contracts) {
 }
 
 void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
+  open_store();
   start_observers();
   const Watchdog watchdog(watched());
   confine();
@@ -297,6 +302,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     spdlog::info("started {}", starting_.text());
     control_errands_.start();
     tell_start();
+    keep_generation();  // a disk may take its time: packets pass already
     for (auto next = std::chrono::steady_clock::now();
          !stop.load(std::memory_order_relaxed) && !(handing_over = successor_.takes());) {
       rounds_.fetch_add(1, std::memory_order_relaxed);
@@ -306,7 +312,11 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
-      if (updated() && reload.exchange(false, std::memory_order_relaxed)) this->reload();
+      if (updated() && reload.exchange(false, std::memory_order_relaxed)) {
+        this->reload();
+        if (last_reload_successful_) remember("", "reload", changed_);
+      }
+      if (trial_ && clock_.now() >= trial_->until && updated()) end_trial();
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       if (updated() && ports_.any_missing()) open_appeared();
@@ -349,6 +359,7 @@ void Router::sample_contracts() {
 }
 
 void Router::tick() {
+  keep_generation();
   const UnixTime wall = time_of_day();
   wall_clock_.set(wall, clock_.now());
   auto counters = read_workers();

@@ -7,12 +7,14 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "config/changes.h"
+#include "config/parse.h"
 #include "config/port_places.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/control_reading.h"
@@ -28,6 +30,7 @@
 #include "router/dpdk/workers/fabric.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/dpdk/workers/worker.h"
+#include "router/generations/store.h"
 #include "router/observe/busy_ratios.h"
 #include "router/observe/capture/capture_server.h"
 #include "router/observe/contract_watch.h"
@@ -73,6 +76,8 @@ class Router {
   // Packets as they come and go (router/observe/capture/capture_request.h), by the socket, which it takes.
   // The same.
   void capture(std::string_view request, Fd& socket);
+  // Its configuration is asked for and changed (router/generations/changes_schema.json). The same.
+  TelemetryServer::Commands changes();
 
  private:
   struct FreeRing {
@@ -85,14 +90,39 @@ class Router {
   // router_reload.cc
   void load_keys(const config::Config& config);
   void reload();
+  void attempt(const std::function<bool()>& what);
   void refused(const std::string& reason);
   void tell_reloaded(const std::string& hash, const std::vector<config::Change>& changes);
-  bool take_over();
+  bool take_over(const std::string& file);
+  bool adopt(config::Config config, const std::string& hash, const config::Tree& tree);
   void check_buffers(const config::Config& config) const;
   void go_on_by(config::Config config, const config::PortPlaces& places);
   void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates,
                WorkPlan plan);
   bool updated() const;
+  // router_changes.cc
+  struct Trial {
+    config::Config before;  // what it goes back to
+    std::string before_hash, hash, who;
+    Time until{};
+    double until_unix = 0;
+    bool installing = false;  // who applies it is about to put it into the file
+  };
+  Json between_rounds(const std::function<Json()>& what);
+  Json changes_status() const;
+  config::ParseResult parse(const std::string& file, const config::Config* running) const;
+  Json judge(const std::string& file) const;
+  Json try_out(std::string_view wanted);
+  Json confirm();
+  Json installed();
+  Json answer_reload(std::string_view who);
+  Json answer(bool in_effect) const;
+  bool is_installed(const std::string& hash) const;
+  bool end_trial();
+  void go_back();
+  void open_store();
+  void keep_generation();
+  void remember(std::string who, std::string how, Json changes);
   // router_explain.cc
   Arrival find_flow(const Question& question);
   void trace_ingress(Traces& traces);
@@ -170,6 +200,15 @@ class Router {
   ControlTables tables_;  // of the control thread
   Errands control_errands_;
   std::atomic<std::uint64_t> rounds_{0};  // of the control thread
+  std::optional<Trial> trial_;            // what it goes by is not installed yet
+  Json went_back_;                        // of the last one: when, and whose
+  std::vector<config::Diagnostic> said_;  // of the last configuration that was read
+  std::string refusal_;                   // why it was not taken, if no line is to blame
+  Json changed_ = Json::array();          // by the last one that was taken
+  Store store_;
+  std::string store_trouble_;
+  std::optional<std::pair<ConfigTree, Generation>>
+      unkept_;  // goes into the store when nobody else changes it
   std::unique_ptr<TelemetryServer> telemetry_;
   std::unique_ptr<CaptureServer> capture_;
   std::unique_ptr<MetricsServer> metrics_;

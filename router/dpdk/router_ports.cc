@@ -159,6 +159,7 @@ void Router::open_waiting() {
     running_ = fall_back_;
     written_.ports = running_.ports;
     log_.configure(running_.log);
+    trial_.reset();
   } catch (const std::exception& e) {
     spdlog::error("{}; a port that is not open is tried again with the next reload", e.what());
   }

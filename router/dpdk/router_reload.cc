@@ -17,6 +17,7 @@
 #include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/router.h"
 #include "router/dpdk/router_opening.h"
+#include "router/generations/verdict.h"
 
 namespace surety {
 
@@ -98,12 +99,23 @@ void Router::load_keys(const config::Config& c) {
     signal_keys_.push_back(std::move(result.keys));
 }
 
+// A trial ends with it: the file says what is in effect.
 void Router::reload() {
+  attempt([this] {
+    if (!take_over(file_)) return false;
+    trial_.reset();
+    return true;
+  });
+}
+
+void Router::attempt(const std::function<bool()>& what) {
   bool successful = false;
   Laps laps;
   ServiceManager::reloading();
+  said_.clear();
+  refusal_.clear();
   try {
-    successful = take_over();
+    successful = what();
   } catch (const std::exception& e) {
     refused(e.what());
   }
@@ -126,15 +138,17 @@ void Router::tell_reloaded(const std::string& hash, const std::vector<config::Ch
 }
 
 void Router::refused(const std::string& reason) {
+  refusal_ = reason;
   events_.add({EventLevel::error,
                EventKind::reload,
                fmt::format("reload refused, the configuration stays as it was: {}", reason),
                {{"successful", false}, {"reason", reason}}});
 }
 
-bool Router::take_over() {
+bool Router::take_over(const std::string& file) {
   Laps laps;
-  auto parsed = config::parse_file(file_, &written_);
+  auto parsed = parse(file, &written_);
+  said_ = parsed.diagnostics;
   tell(parsed.diagnostics);
   if (!parsed.ok()) {
     refused(first_error(parsed.diagnostics));
@@ -142,17 +156,23 @@ bool Router::take_over() {
   }
   const std::string hash = parsed.tree.hash();
   spdlog::info("read in {:.1f} ms", laps.lap());
-  check_buffers(*parsed.config);
+  return adopt(std::move(*parsed.config), hash, parsed.tree);
+}
+
+bool Router::adopt(config::Config config, const std::string& hash, const config::Tree& tree) {
+  check_buffers(config);
   config::PortPlaces places = places_;
   try {
-    go_on_by(with_macs(places.place(*parsed.config)), places);
+    go_on_by(with_macs(places.place(config)), places);
   } catch (const PortError& e) {
-    tell(config::port_error(parsed.tree, e.port, e.what()));
+    said_ = config::port_error(tree, e.port, e.what());
+    tell(said_);
     refused(e.what());
     return false;
   }
-  const auto changes = config::changes(running_, *parsed.config);
-  fall_back_ = std::exchange(running_, std::move(*parsed.config));
+  const auto changes = config::changes(running_, config);
+  changed_ = in_json(changes);
+  fall_back_ = std::exchange(running_, std::move(config));
   written_.ports = running_.ports;
   log_.configure(snapshot_->config.log);
   tell_reloaded(hash, changes);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 #include "router/signals/unix_time.h"
 
@@ -11,6 +12,10 @@ namespace surety {
 
 inline UnixTime time_of_day() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+inline std::int64_t unix_seconds() {
+  return std::chrono::floor<std::chrono::seconds>(time_of_day()).time_since_epoch().count();
 }
 
 }  // namespace surety

@@ -17,7 +17,7 @@ struct Needs {
   std::set<int> capabilities;       // of the calling thread (CAP_...); all others are left with none
   std::vector<std::string> read;    // files, and directories with all that is in them
   std::vector<std::string> change;  // the same; sockets may be made in such directories, files removed
-  std::vector<std::string> make;    // the same, and files made
+  std::vector<std::string> make;    // the same, and files and directories made
   bool packet_sockets =
       false;  // AF_PACKET and AF_XDP, by the calling thread; all others, found in /proc, are without
 };

@@ -27,7 +27,8 @@ constexpr std::uint64_t kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_F
 constexpr std::uint64_t kChange = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
                                   LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_SOCK |
                                   kDeviceIoctl;
-constexpr std::uint64_t kMake = kChange | LANDLOCK_ACCESS_FS_MAKE_REG;
+constexpr std::uint64_t kMake =
+    kChange | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
                                    kDeviceIoctl;  // the others are of directories
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A router's configuration is asked for and changed by its socket, and what it has gone by is kept.
+//
+// Whatever is asked is done by the control thread between two of its rounds, so that there is one order of
+// questions, reloads and the ends of trials. What is on trial is not in the file that the router was started
+// with; when the time is over, that file decides, and nothing else: who has put it there in time has kept it.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+
+#include "config/reload.h"
+#include "router/dpdk/router.h"
+#include "router/generations/author.h"
+#include "router/generations/change_lock.h"
+#include "router/generations/disk.h"
+#include "router/generations/verdict.h"
+
+namespace surety {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAnswerPatience = 30s;  // until the control thread comes
+constexpr auto kInstalling = 10s;  // until what was taken or confirmed is in the file: more than a disk takes
+constexpr std::int64_t kMostSeconds = 86400;  // of a trial
+constexpr std::string_view kFallBack = "back to what was in effect before";
+
+void warn_once(std::string& told, const std::string& what) {
+  if (told != what) spdlog::warn("{}", told = what);
+}
+
+}  // namespace
+
+TelemetryServer::Commands Router::changes() {
+  using Answer = std::function<Json(std::string_view)>;
+  TelemetryServer::Commands all;
+  const auto add = [&](const char* name, Answer answer) {
+    all.emplace(name, [this, answer = std::move(answer)](std::string_view arguments, Fd&) {
+      return between_rounds([&] { return answer(arguments); });
+    });
+  };
+  add("changes", [this](std::string_view) { return changes_status(); });
+  add("diff", [this](std::string_view file) { return judge(std::string(file)); });
+  add("try", [this](std::string_view wanted) { return try_out(wanted); });
+  add("confirm", [this](std::string_view) { return confirm(); });
+  add("installed", [this](std::string_view) { return installed(); });
+  add("back", [this](std::string_view) {
+    if (!trial_) throw std::runtime_error("nothing is on trial");
+    const bool kept = end_trial();
+    Json said = answer(kept || last_reload_successful_);
+    said["kept"] = kept;
+    return said;
+  });
+  add("reload", [this](std::string_view who) { return answer_reload(who); });
+  return all;
+}
+
+// What it throws is for who asks, not for the control thread.
+Json Router::between_rounds(const std::function<Json()>& what) {
+  Json result;
+  std::exception_ptr thrown;
+  const auto guarded = [&] {
+    try {
+      if (!updated()) throw std::runtime_error("the last reload is still under way: try again");
+      settle();
+      result = what();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  };
+  if (!control_errands_.run(
+          guarded, [] {}, kAnswerPatience))
+    throw std::runtime_error("the router is busy: try again");
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Json::exception&) {
+    throw std::runtime_error("that makes no sense: is it another version of surety?");
+  }
+  return result;
+}
+
+Json Router::changes_status() const {
+  Json status = {{"router", written_.router.name},
+                 {"state", std::filesystem::absolute(store_.directory()).string()},
+                 {"file", std::filesystem::absolute(file_).string()},
+                 {"hash", config_hash_}};
+  if (trial_)
+    status["trial"] = {{"who", trial_->who},
+                       {"hash", trial_->hash},
+                       {"before", trial_->before_hash},
+                       {"installing", trial_->installing},
+                       {"until", static_cast<std::int64_t>(trial_->until_unix)}};
+  if (!went_back_.is_null()) status["went_back"] = went_back_;
+  return status;
+}
+
+// A candidate stands in the router's own directory, and is read as if it stood in its file.
+config::ParseResult Router::parse(const std::string& file, const config::Config* running) const {
+  const auto below = std::filesystem::path(file).lexically_relative(store_.directory());
+  if (below.empty() || !inside(below)) return config::parse_file(file, running);
+  return config::parse_stored(as_installed(file, file_), running);
+}
+
+Json Router::judge(const std::string& file) const {
+  const auto next = parse(file, nullptr);
+  if (!next.ok()) return verdict_of(next.diagnostics);
+  return verdict_of(next.diagnostics, in_json(config::changes(running_, *next.config)));
+}
+
+// Of the last attempt.
+Json Router::answer(bool in_effect) const {
+  Json a = verdict_of(said_, in_effect ? changed_ : Json::array());
+  if (!in_effect && !has_errors(a) && !refusal_.empty()) a["errors"].push_back(refusal_);
+  a["in_effect"] = in_effect;
+  return a;
+}
+
+Json Router::try_out(std::string_view text) {
+  const Json wanted = Json::parse(text);
+  const std::string file = wanted.at("file"), who = wanted.at("who");
+  const bool installing = !wanted.contains("seconds");
+  const std::int64_t time =
+      installing ? std::chrono::seconds(kInstalling).count() : wanted["seconds"].get<std::int64_t>();
+  if (time < 1 || time > kMostSeconds) throw std::runtime_error("a trial takes from 1 s to 24 h");
+  if (trial_) throw std::runtime_error(fmt::format("what {} applied is on trial already", trial_->who));
+  Trial trial{running_, config_hash_, {}, who, {}, 0, installing};
+  bool taken = false;
+  attempt([&] { return taken = take_over(file); });
+  if (!taken) return answer(false);
+  trial.hash = config_hash_;
+  trial.until = clock_.now() + std::chrono::seconds(time);
+  trial.until_unix = unix_seconds() + static_cast<double>(time);
+  trial_ = std::move(trial);
+  went_back_ = Json();
+  return answer(true);
+}
+
+// From here on there is time to put it into the file.
+Json Router::confirm() {
+  if (!trial_) throw std::runtime_error("nothing is on trial any more");
+  trial_->until = clock_.now() + kInstalling;
+  trial_->installing = true;
+  return {{"hash", trial_->hash}, {"seconds", std::chrono::seconds(kInstalling).count()}};
+}
+
+bool Router::is_installed(const std::string& hash) const try {
+  return gather(file_).hash() == hash;
+} catch (const std::runtime_error&) {
+  return false;
+}
+
+// Who has replaced the file says so.
+Json Router::installed() {
+  if (is_installed(config_hash_)) {
+    if (trial_) remember(trial_->who, "confirmed", changed_);
+    trial_.reset();
+    return answer(true);
+  }
+  reload();
+  return answer(last_reload_successful_);
+}
+
+Json Router::answer_reload(std::string_view who) {
+  reload();
+  if (last_reload_successful_) remember(std::string(who), "reload", changed_);
+  return answer(last_reload_successful_);
+}
+
+// The file decides. False: it goes back.
+bool Router::end_trial() {
+  if (!is_installed(trial_->hash)) return go_back(), false;
+  remember(trial_->who, "confirmed", changed_);
+  trial_.reset();
+  return true;
+}
+
+// What is in the file now takes a reload: it was not asked for.
+void Router::go_back() {
+  Trial trial = std::move(*std::exchange(trial_, std::nullopt));
+  spdlog::warn("what {} applied was not confirmed: {}", trial.who, kFallBack);
+  went_back_ = {
+      {"who", trial.who}, {"hash", trial.hash}, {"when", static_cast<std::int64_t>(unix_seconds())}};
+  attempt([&] { return adopt(std::move(trial.before), trial.before_hash, config::tree_at(file_)); });
+}
+
+// Before the process is confined, which then may write there.
+void Router::open_store() try {
+  store_.open();
+  remember("", "start", Json::array());
+} catch (const std::runtime_error& e) {
+  spdlog::warn("`surety history` will know nothing: {}", e.what());
+}
+
+void Router::remember(std::string who, std::string how, Json changes) {
+  try {
+    ConfigTree tree = gather(file_);
+    if (tree.hash() != config_hash_) return;  // it was edited since
+    if (who.empty()) who = name_of_user(disk::rights_of(file_)->user.value_or(0));
+    Generation g;
+    g.when = static_cast<std::int64_t>(unix_seconds());
+    g.who = std::move(who);
+    g.how = std::move(how);
+    g.installed = std::filesystem::absolute(file_);
+    for (const Json& change : changes) g.changes.push_back(change.at("what"));
+    unkept_.emplace(std::move(tree), std::move(g));
+  } catch (const std::runtime_error& e) {
+    warn_once(store_trouble_, e.what());
+  }
+}
+
+// Tried again each second: whoever changes something at the moment has the lock.
+void Router::keep_generation() {
+  if (!unkept_) return;
+  try {
+    const auto lock = ChangeLock::if_free(store_.directory(), "the router", "keeps a generation");
+    if (!lock) return;
+    if (is_installed(unkept_->first.hash()))
+      store_.settle(unkept_->first, unkept_->second, trial_.has_value());
+    store_trouble_.clear();
+  } catch (const std::runtime_error& e) {
+    warn_once(store_trouble_, fmt::format("a generation is not kept: {}", e.what()));
+  }
+  unkept_.reset();
+}
+
+}  // namespace surety

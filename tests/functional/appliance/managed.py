@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A router whose configuration is changed while it runs: without ports that anybody is behind, and without privileges."""
+import itertools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+
+from router import START, STOP, SURETY, wait_for
+
+_numbers = itertools.count()
+
+
+def configuration(name, rate="20 Mbit/s", more=""):
+    return f"""version: 1
+router: {{name: {name}}}
+ports:
+  lan: {{device: "null", addresses: [10.1.0.254/24]}}
+  wan: {{device: "null", addresses: [192.168.0.1/24]}}
+services:
+  gold: {{conditioner: police, rate: {rate}, bucket: 20 kB, mark: {{in: EF}}}}
+classify:
+  - {{match: {{source: 10.1.0.0/24}}, service: gold}}
+metrics: {{listen: off, report: off}}
+dpdk: {{hugepages: off, max_routes: 1024, mbufs: 4096}}
+{more}"""
+
+
+class Managed:
+    """`etc/NAME.yaml`, `state/NAME/` and sockets of its own; start() is up to the test."""
+
+    def __init__(self):
+        self._directory = tempfile.TemporaryDirectory(prefix="sf-")
+        self.top = pathlib.Path(self._directory.name)
+        self.name = f"ch{os.getpid()}-{next(_numbers)}"
+        for below in ("etc", "run", "home"):
+            (self.top / below).mkdir()
+        self.file = self.top / "etc" / f"{self.name}.yaml"
+        self.state = self.top / "state" / self.name
+        self.environment = {**os.environ, "RUNTIME_DIRECTORY": str(self.top / "run"), "SURETY_STATE": str(self.top / "state")}
+        self.environment.pop("SUDO_USER", None)
+        self.process = None
+        self.write(self.file)
+
+    def write(self, file, **how):
+        file.write_text(configuration(self.name, **how))
+        return file
+
+    def candidate(self, label, **how):
+        return self.write(self.top / "home" / f"{label}.yaml", **how)
+
+    def several(self, label, rate):
+        """A candidate of two files."""
+        top = self.top / "home" / label
+        (top / "more").mkdir(parents=True)
+        main, text = top / "edge.yaml", configuration(self.name, rate)
+        services, rest = text[text.index("services:"):text.index("classify:")], text.index("services:")
+        main.write_text("include: more/*.yaml\n" + text[:rest] + text[text.index("classify:"):])
+        (top / "more/gold.yaml").write_text(services)
+        return main
+
+    def effective(self):
+        """The texts that the router's file stands for."""
+        text = self.file.read_text()
+        if not text.startswith("# Written by `surety apply`"):
+            return [text]
+        main = self.file.parent / text[text.index("[") + 1:text.index("]")]
+        return [main.read_text(), *(f.read_text() for f in sorted(main.parent.glob("more/*.yaml")))]
+
+    def start(self, **environment):
+        self._stderr = open(self.top / "router.stderr", "a+")
+        self.process = subprocess.Popen([SURETY, "run", self.file], stderr=self._stderr, env={**self.environment, **environment})
+
+        def answers():
+            """the router answers"""
+            assert self.process.poll() is None or "FAULT" in environment, self.log()
+            return self.process.poll() is not None or self.run("show", "router", check=False).returncode == 0
+        wait_for(answers, START)
+        return self
+
+    def log(self):
+        self._stderr.seek(0)
+        return self._stderr.read()
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(STOP)
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self._directory.cleanup()
+
+    def popen(self, command, *arguments, **environment):
+        words = [SURETY, command, *map(str, arguments)]
+        words += [self.name] if command == "reload" else ["--name", self.name]
+        return subprocess.Popen(words, env={**self.environment, **environment}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run(self, command, *arguments, check=True, **environment):
+        process = self.popen(command, *arguments, **environment)
+        out, err = process.communicate(timeout=60)
+        done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        assert not check or done.returncode in ((0, 1) if command == "diff" else (0,)), f"{command}: {done.returncode}\n{out}{err}"
+        return done
+
+    def refused(self, command, *arguments, **environment):
+        """The sentence."""
+        done = self.run(command, *arguments, check=False, **environment)
+        assert done.returncode == (2 if command == "diff" else 1), (done.returncode, done.stdout, done.stderr)
+        assert "terminate" not in done.stderr and done.stderr.strip(), done.stderr
+        return done.stderr
+
+    def history(self):
+        return json.loads(self.run("history", "--json").stdout)
+
+    def running(self):
+        """What the router goes by."""
+        return json.loads(self.run("show", "router", "--json").stdout)[0]["config_hash"]

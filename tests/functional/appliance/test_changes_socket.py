@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a router answers about its configuration is as its schema says, and a program can change it."""
+import json
+import socket
+import subprocess
+
+import jsonschema
+import pytest
+
+from managed import Managed
+from router import ROOT, wait_for
+
+SCHEMA = json.loads((ROOT / "router/generations/changes_schema.json").read_text())
+
+
+@pytest.fixture
+def router():
+    with Managed() as managed:
+        yield managed.start()
+
+
+def socket_of(router):
+    return str(router.top / f"run/dpdk/surety-{router.name}/dpdk_telemetry.v2")
+
+
+def ask(router, command, arguments=""):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.settimeout(60)
+        s.connect(socket_of(router))
+        s.recv(1 << 18)
+        s.send(f"/surety/{command},{arguments}".encode())
+        answer = json.loads(s.recv(1 << 18))
+    jsonschema.Draft202012Validator(SCHEMA).validate(answer)
+    return answer[f"/surety/{command}"]
+
+
+def test_answers_are_as_the_schema_says(router):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    first = ask(router, "changes")
+    assert first["file"] == str(router.file) and first["state"] == str(router.state)
+    good, bad = router.state / "good.yaml", router.state / "bad.yaml"
+    router.write(good, rate="30 Mbit/s")
+    router.write(bad, rate="30 Mbit")
+    assert ask(router, "diff", good)["changes"] and ask(router, "diff", bad)["errors"]
+    assert not ask(router, "try", json.dumps({"file": str(bad), "who": "a", "seconds": 60}))["in_effect"]
+    assert ask(router, "changes") == first
+    assert ask(router, "try", json.dumps({"file": str(good), "who": "a", "seconds": 60}))["in_effect"]
+    assert ask(router, "changes")["trial"]["before"] == first["hash"]
+    assert not ask(router, "back")["kept"]
+    assert ask(router, "changes")["went_back"]["who"] == "a" and ask(router, "changes")["hash"] == first["hash"]
+    assert ask(router, "reload", "a")["in_effect"]
+    for wrong in ("{", "[]", '{"file": 1, "who": 2}', json.dumps({"file": str(good), "who": "a", "seconds": 0})):
+        assert "error" in ask(router, "try", wrong)
+    for command in ("confirm", "back"):
+        assert "error" in ask(router, command)
+    rows = router.history()
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/generation", "$defs": SCHEMA["$defs"]}).validate(rows[0])
+    shown = json.loads(router.run("diff", good, "--json").stdout)
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/diff", "$defs": SCHEMA["$defs"]}).validate(shown)
+
+
+def test_a_program_changes_it(router):
+    def change(*words):
+        done = subprocess.run([ROOT / "deploy/examples/change.py", socket_of(router), *map(str, words)], capture_output=True, text=True)
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+    first, new = router.running(), router.candidate("new", rate="30 Mbit/s")
+    assert change("diff", new)[1]["changes"] and router.running() == first
+    assert change("try", new, 60)[0] == 0 and router.running() != first
+    assert change("back")[0] == 0 and router.running() == first
+    assert change("try", new, 60)[0] == 0 and change("confirm")[0] == 0
+    assert router.file.read_text() == new.read_text() and router.running() != first
+
+    def kept():
+        """the router has kept the generation"""
+        return router.history()[-1]["who"] == "change.py"
+    wait_for(kept)
+    assert change("confirm") == (1, "nothing is on trial any more\n")
