@@ -6,6 +6,7 @@
 #include "config/text/quantity.h"
 #include "endpoints/dpdk/bench.h"
 #include "endpoints/dpdk/run.h"
+#include "router/process/command_line.h"
 #include "router/process/version.h"
 
 namespace {
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
       ->required();
   BenchOptions bench_options;
   add_bench(app, bench_options);
+  if (const auto status = surety::answer_programs(app, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -11,6 +11,7 @@
 #include "endpoints/linux/gtcp_attach.h"
 #include "endpoints/linux/gtcp_reservations.h"
 #include "endpoints/linux/gtcp_status.h"
+#include "router/process/command_line.h"
 #include "router/process/version.h"
 
 namespace {
@@ -130,6 +131,7 @@ int main(int argc, char** argv) {
   auto* showing = app.add_subcommand("status", "Is it attached, its reservations, and what used them");
   showing->add_flag("--json", request.json, "for programs");
 
+  if (const auto status = surety::answer_programs(app, argc, argv)) return *status;
   CLI11_PARSE(app, argc, argv);
   if (!verbose) libbpf_set_print(nullptr);
   try {

@@ -211,6 +211,13 @@ bool TelemetryClient::runs(const std::optional<std::string>& router) const {
   return !found.routers.empty();
 }
 
+std::vector<std::string> TelemetryClient::running() const {
+  std::vector<std::string> names;
+  for (const Router& r : find(directories_, {}, patience_).routers) names.push_back(r.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Json TelemetryClient::table(std::string_view table, const std::optional<std::string>& router) const {
   return read_table(choose(directories_, router, patience_), table);
 }

@@ -33,6 +33,8 @@ class TelemetryClient {
 
   // Whether there is any to ask. Throws where that may not be known.
   bool runs(const std::optional<std::string>& router) const;
+  // Of routers that take connections, sorted.
+  std::vector<std::string> running() const;
   // All rows of one of kTables or kOwnTables, as reading_json.h has them. Without a name: of the only router
   // that runs, or the only one of this network namespace.
   // Throws std::runtime_error, one sentence with the fix, when there are none to be had.

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <tuple>
 
+#include "router/process/command_line.h"
 #include "router/process/version.h"
 #include "tests/lab/command_check.h"
 #include "tests/lab/command_papers.h"
@@ -130,6 +131,7 @@ int main(int argc, char** argv) {
   const auto* papers = add_papers(app);
   LiveOptions live;
   add_live(app, live);
+  if (const auto status = surety::answer_programs(app, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
