@@ -74,7 +74,7 @@ class Part:
             node = {**self.defs[name], **{k: v for k, v in node.items() if k != "$ref"}}
         if "const" in node or "enum" in node:
             words = [v for v in node.get("enum", [node.get("const")]) if not isinstance(v, bool) and v not in ("yes", "no")]
-            return " \\| ".join(f"`{v}`" for v in words)
+            return " | ".join(f"`{v}`" for v in words)
         if "anyOf" in node and "properties" not in node:
             return " or ".join(dict.fromkeys(self.type_of(x) for x in node["anyOf"] if x.get("type") != "null"))
         kind = node.get("type", "map") if node.get("type") != ["string", "boolean"] else "text"
@@ -83,15 +83,18 @@ class Part:
         upper = f"- {node['maximum']}" if "maximum" in node else "or more"
         return {"object": "map", "string": "text"}.get(kind, kind) + (f" {node['minimum']} {upper}" if "minimum" in node else "")
 
-    def row(self, path, key, node, required):
+    def cells(self, path, key, node, required):  # type, default, meaning
         full = self.follow(node)
-        text, _, default = full.get("description", "").replace("|", "\\|").partition("Default: ")
+        text, _, default = full.get("description", "").partition("Default: ")
         if "default" in full and "Default: " not in node.get("description", ""):
             value = full["default"]
             default = "empty" if value in ({}, []) else "`on`" if value is True else "`off`" if value is False else f"`{value}`"
         default = "required" if required else f"`{full['const']}`" if "const" in full else default.rstrip(".")
         self.problems += [f"{path}.{key} has no {what}" for what, x in (("default", default), ("description", text)) if not x.strip()]
-        return f"| `{key}` | {self.type_of(node)} | {default} | {text.strip()} |"
+        return self.type_of(node), default, text.strip()
+
+    def row(self, path, key, node, required):
+        return f"| `{key}` | " + " | ".join(cell.replace("|", "\\|") for cell in self.cells(path, key, node, required)) + " |"
 
     def text(self):
         for paths, keys, required, description in self.sections.values():
@@ -117,4 +120,5 @@ def main():
     sys.exit("\n".join(problems) or 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
