@@ -13,7 +13,7 @@ PACKAGES_RUNTIME=(
 # shellcheck disable=SC2034
 PACKAGES_TESTS=(
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-14-dev llvm clang-format clang-tidy
-  dpdk bpftool curl jq openssl mandoc groff-base man-db iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr
+  dpdk bpftool curl jq openssl mandoc groff-base man-db zsh iputils-ping iputils-tracepath traceroute util-linux tcpdump tshark prometheus frr
   python3-scapy python3-yaml python3-jsonschema python3-pytest python3-pytest-xdist shellcheck
   python3-numpy python3-matplotlib python3-pil chromium fonts-dejavu-core
   debhelper lintian debootstrap systemd
