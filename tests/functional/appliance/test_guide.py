@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""deploy/guide, followed by copy and paste: every command and every configuration of every page."""
+import json
+import pathlib
+import re
+import shlex
+import sys
+
+import pytest
+
+from guide import GUIDE, Machine, blocks, matches
+
+sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "observe"))
+from rules_text import dashboards  # noqa: E402
+
+pytestmark = pytest.mark.paced("two customers' TCP beside a flood, for 20 seconds")
+
+TOGETHER = ["03-edge.md", "04-measure.md", "07-monitoring.md"]  # what one leaves is where the next begins
+PAGES = sorted(p.name for p in GUIDE.glob("[0-9]*.md"))
+PAYLOAD = 1448 / 1500  # of an IP packet of full size
+# Panels of the customer's dashboard that have nothing to show here, and why.
+EMPTY = {"Interfaces": "each has a port to himself, no VLAN", "Met of an hour's seconds": "what is of an hour is recorded by the minute"}
+BOUGHT = {"acme": 8e6, "bolt": 4e6}  # bit/s
+
+
+@pytest.fixture
+def machine(directory):
+    with Machine(directory) as made:
+        made.follow("README.md")
+        yield made
+        print("\n".join(made.skipped))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in TOGETHER])
+def test_a_page_can_be_followed(machine, page):
+    machine.follow(page)
+
+
+def received(machine, customer):
+    return float(re.search(r"([\d.]+) Mbits/sec .*receiver", machine.read(f"{customer}.txt"))[1]) * 1e6
+
+
+def measured_longer(machine, customer, port):
+    """Where 20 seconds of a busy machine was too short to tell."""
+    machine.paste(f"ip netns exec {customer} iperf3 -c 10.2.0.1 -p {port} -C reno -O 5 -t 90 >{customer}.txt", patience=150)
+    return received(machine, customer)
+
+
+def query(machine, expression):
+    status, _, printed = machine.paste(f"curl -s --data-urlencode {shlex.quote('query=' + expression)} http://127.0.0.1:9090/api/v1/query")
+    return json.loads(printed)["data"]["result"]
+
+
+def unanswered(machine, name, customer):
+    for panel in (panel for panel in dashboards()[name]["panels"] if panel["title"] not in EMPTY):
+        for target in panel["targets"]:
+            asked = target["expr"].replace("$__rate_interval", "20s").replace("$router", ".*").replace("$customer", customer)
+            answer = query(machine, asked)
+            if not answer or all("customer" in found["metric"] for found in answer) and not any(found["metric"]["customer"] == customer for found in answer):
+                yield panel["title"], asked
+
+
+def test_from_nothing_to_two_customers_on_dashboards(machine):
+    """Pages 3, 4 and 7; what customers are told they get is what they got; each finds himself on his dashboard."""
+    machine.follow("03-edge.md", "04-measure.md")
+    got = {customer: received(machine, customer) for customer in BOUGHT}
+    for (customer, rate), port in zip(BOUGHT.items(), (5201, 5202)):
+        if got[customer] < 0.95 * PAYLOAD * rate:
+            got[customer] = measured_longer(machine, customer, port)
+        assert got[customer] >= 0.95 * PAYLOAD * rate, f"{customer} got {got[customer] / 1e6} Mbit/s of payload"
+    *page, end = blocks("07-monitoring.md")
+    machine.go_through(page)
+    for customer in BOUGHT:
+        for dashboard in ("customer", "customers"):
+            assert not list(unanswered(machine, dashboard, customer))
+    print("payload, Mbit/s:", {customer: rate / 1e6 for customer, rate in got.items()})
+    machine.go_through([end])
+
+
+def test_every_page_is_linked_and_short():
+    index = (GUIDE / "README.md").read_text()
+    assert all(f"({page})" in index for page in PAGES)
+    assert not [page for page in PAGES if len((GUIDE / page).read_text().splitlines()) > 200]
+
+
+@pytest.mark.parametrize("shown, printed, same", [
+    ("a ... c", "a b c", True), ("a ... c", "a  c", True), ("a ...", "a", True), ("a ...", "a\nb", False), ("...\nb", "b", True),
+    ("...\nb", "x\ny\nb", True), ("a\n...", "a", True), ("...b", "ab", True), ("a", "b", False), ("a.c", "abc", False)])
+def test_dots_stand_for_what_differs(shown, printed, same):
+    assert matches(shown, printed) == same
