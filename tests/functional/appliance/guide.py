@@ -166,13 +166,14 @@ class Machine:
                 printed = self._run(block)
 
     def _run(self, block):
+        before = self.everything()
         status, failed, printed = self.paste(block.text)
         wanted = int(block.said.get("exit status", "0")[0])
         failed = failed[:-1] if wanted and failed else failed
         assert status == wanted and not failed, f"{block.place}: exit status {status}: {failed}\n{printed}"
         for words in block.said.get("wait", []):
             until = time.monotonic() + PATIENCE
-            while words not in (everything := self.everything()):
+            while (everything := self.everything()).count(words) <= before.count(words):
                 assert time.monotonic() < until, f"{block.place}: nothing says `{words}`:\n{everything}"
                 time.sleep(0.05)
         return printed
