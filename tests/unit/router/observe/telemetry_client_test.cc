@@ -102,6 +102,13 @@ TEST_F(TelemetryClientTest, TellsRoutersApartByName) {
   EXPECT_EQ(error(), "2 routers are running: choose one of edge1, edge2 with --name");
 }
 
+TEST_F(TelemetryClientTest, NamesThoseThatRun) {
+  EXPECT_THAT(TelemetryClient({directory_.path()}).running(), testing::IsEmpty());
+  const FakeRouter two(directory_, "edge2", honest(kPageBytes, "edge2"));
+  const FakeRouter one(directory_, "edge1", honest(kPageBytes, "edge1"));
+  EXPECT_THAT(TelemetryClient({directory_.path()}).running(), testing::ElementsAre("edge1", "edge2"));
+}
+
 TEST_F(TelemetryClientTest, OfSeveralMeansTheOneOfItsNetworkNamespace) {
   const std::uint64_t own = network_namespace();
   const FakeRouter one(directory_, "edge1", honest(kPageBytes, "edge1"), own + 1);
