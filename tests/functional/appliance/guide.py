@@ -125,7 +125,7 @@ class Machine:
         self.process.wait()
 
     def _install(self, destination):
-        for component in ("router", "endpoint", "lab", "console", "monitoring", "system"):
+        for component in ("router", "console", "monitoring", "system"):
             sh("cmake", "--install", BUILD, "--component", component, "--prefix", "/usr", env={**os.environ, "DESTDIR": str(destination)})
         if not (destination / "usr/sbin/surety").exists():  # without install rules of its own
             shutil.copytree(SURETY.parent, destination / "usr/sbin", dirs_exist_ok=True)
