@@ -17,9 +17,11 @@ pytestmark = pytest.mark.paced("two customers' TCP beside a flood, for 20 second
 
 TOGETHER = ["03-edge.md", "04-measure.md", "07-monitoring.md"]  # what one leaves is where the next begins
 PAGES = sorted(p.name for p in GUIDE.glob("[0-9]*.md"))
-PAYLOAD = 1448 / 1500  # of an IP packet of full size
-# Panels of the customer's dashboard that have nothing to show here, and why.
-EMPTY = {"Interfaces": "each has a port to himself, no VLAN", "Met of an hour's seconds": "what is of an hour is recorded by the minute"}
+# What the customers' own TCP must show: on a busy machine it does not always ask for all that was bought (the router counts in which
+# seconds it did), and without contracts it gets a tenth of it.
+STARVED = 0.6
+# What finds nothing so soon: of interfaces (each customer has a port to himself), and what is recorded by the minute (test_alerts.py).
+NOT_YET = re.compile(r"surety_interface_|contract:surety_\w+:")
 BOUGHT = {"acme": 8e6, "bolt": 4e6}  # bit/s
 
 
@@ -40,10 +42,8 @@ def received(machine, customer):
     return float(re.search(r"([\d.]+) Mbits/sec .*receiver", machine.read(f"{customer}.txt"))[1]) * 1e6
 
 
-def measured_longer(machine, customer, port):
-    """Where 20 seconds of a busy machine was too short to tell."""
-    machine.paste(f"ip netns exec {customer} iperf3 -c 10.2.0.1 -p {port} -C reno -O 5 -t 90 >{customer}.txt", patience=150)
-    return received(machine, customer)
+def contracts(machine):
+    return {row["customer"]: row for row in json.loads(machine.paste("surety show contracts --json")[2])}
 
 
 def query(machine, expression):
@@ -52,8 +52,8 @@ def query(machine, expression):
 
 
 def unanswered(machine, name, customer):
-    for panel in (panel for panel in dashboards()[name]["panels"] if panel["title"] not in EMPTY):
-        for target in panel["targets"]:
+    for panel in dashboards()[name]["panels"]:
+        for target in (target for target in panel["targets"] if not NOT_YET.search(target["expr"])):
             asked = target["expr"].replace("$__rate_interval", "20s").replace("$router", ".*").replace("$customer", customer)
             answer = query(machine, asked)
             if not answer or all("customer" in found["metric"] for found in answer) and not any(found["metric"]["customer"] == customer for found in answer):
@@ -64,16 +64,15 @@ def test_from_nothing_to_two_customers_on_dashboards(machine):
     """Pages 3, 4 and 7; what customers are told they get is what they got; each finds himself on his dashboard."""
     machine.follow("03-edge.md", "04-measure.md")
     got = {customer: received(machine, customer) for customer in BOUGHT}
-    for (customer, rate), port in zip(BOUGHT.items(), (5201, 5202)):
-        if got[customer] < 0.95 * PAYLOAD * rate:
-            got[customer] = measured_longer(machine, customer, port)
-        assert got[customer] >= 0.95 * PAYLOAD * rate, f"{customer} got {got[customer] / 1e6} Mbit/s of payload"
+    for customer, row in contracts(machine).items():
+        print(f"{customer}: {got[customer] / 1e6} Mbit/s of payload, met {row['met_seconds']} of {row['demanding_seconds']} s")
+        assert row["demanding_seconds"] > 10 and row["met_seconds"] >= 0.9 * row["demanding_seconds"]
+        assert got[customer] >= STARVED * BOUGHT[customer]
     *page, end = blocks("07-monitoring.md")
     machine.go_through(page)
     for customer in BOUGHT:
         for dashboard in ("customer", "customers"):
             assert not list(unanswered(machine, dashboard, customer))
-    print("payload, Mbit/s:", {customer: rate / 1e6 for customer, rate in got.items()})
     machine.go_through([end])
 
 
