@@ -152,6 +152,15 @@ def tidy(lines):
     return kept
 
 
+def commit_time():
+    """The same commit gives the same bytes, wherever it is built; none without Git."""
+    asked = ["git", "-c", "safe.directory=*", "-C", ROOT, "log", "-1", "--format=%ct"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("text", type=pathlib.Path)
@@ -160,7 +169,7 @@ def main():
     parser.add_argument("--version", required=True)
     o = parser.parse_args()
     name, section = o.text.name.rsplit(".", 2)[0:2]
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH", o.text.stat().st_mtime))
+    epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or commit_time() or o.text.stat().st_mtime)
     text = "".join(line for line in o.text.read_text().splitlines(keepends=True) if not line.startswith(".\\\""))
     head = f'.TH {name.upper()} {section} {time.strftime("%Y-%m-%d", time.gmtime(epoch))} "Surety {o.version}" "Surety"'
     o.output.write_text("\n".join([head, *tidy(body(text.strip(), o.programs))]) + "\n")
