@@ -95,7 +95,7 @@ class Manager:
 
     def obey(self, order):
         if order["do"] == "reload":
-            pid = self.spawn([word.replace("$MAINPID", str(self.main)) for word in self.command("ExecReload")])
+            pid = self.spawn(self.command("ExecReload"))
             say("reloaded", status=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         elif order["do"] == "run":
             done = subprocess.run(order["command"], capture_output=True, text=True, check=False)

@@ -124,6 +124,11 @@ def test_it_forwards_in_its_sandbox_and_reloads(installed, configured):
             assert service.wait("reloaded")["status"] == 0
             service.wait("RELOADING")
             service.wait("READY")
+            configured("porst: {}\n")
+            service.do("reload")
+            assert service.wait("reloaded")["status"] == 1, "systemctl reload fails"
+            assert "unknown key `porst`" in service.log()
+            wait_for(lambda: "2 of 2 ports up, 0 contracts; the last reload was refused" in service.wait("STATUS")["value"])
             pair.meet()
             assert service.stop() == 0
             assert "Operation not permitted" not in service.log()
