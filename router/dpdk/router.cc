@@ -323,7 +323,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       tick();
       next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }
-    ServiceManager::stopping();
+    if (!handing_over) ServiceManager::stopping();  // the service goes on, in its successor
   } catch (...) {
     stop_workers(kDrain);
     throw;

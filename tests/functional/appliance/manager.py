@@ -86,7 +86,7 @@ class Manager:
         data, ancillary, _, _ = self.socket.recvmsg(4096, 1024)
         sender = next(struct.unpack("3i", d)[0] for level, kind, d in ancillary if kind == socket.SCM_CREDENTIALS)
         if sender != self.main:
-            return say("ignored", sender=sender, text=data.decode())  # NotifyAccess=main
+            return say("ignored", sender=sender, text=data.decode())  # of the unit, but nobody that a test waits for
         for line in data.decode().splitlines():
             key, value = line.split("=", 1)
             if key == "READY" or key == "WATCHDOG":
