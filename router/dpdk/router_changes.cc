@@ -107,7 +107,8 @@ config::ParseResult Router::parse(const std::string& file, const config::Config*
 Json Router::judge(const std::string& file) const {
   const auto next = parse(file, nullptr);
   if (!next.ok()) return verdict_of(next.diagnostics);
-  return verdict_of(next.diagnostics, in_json(config::changes(running_, *next.config)));
+  return verdict_of(next.diagnostics,
+                    in_json(config::changes(running_, *next.config, config::fixed(written_, *next.config))));
 }
 
 // Of the last attempt.
