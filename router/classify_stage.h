@@ -31,8 +31,8 @@
 
 #include "conditioners/fair_limit.h"
 #include "conditioners/fair_share.h"
-#include "router/contract_state.h"
 #include "router/contracts/contract_ledger.h"
+#include "router/contracts/contract_state.h"
 #include "router/counters.h"
 #include "router/filter_stage.h"
 #include "router/flows/customer_hash.h"

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "router/contract_state.h"
+#include "router/contracts/contract_state.h"
 #include "router/dpdk/control.h"
 #include "router/dpdk/ports/clock.h"
 #include "router/observe/reading_json.h"
