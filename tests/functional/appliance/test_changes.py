@@ -170,7 +170,7 @@ def test_secrets_by_relative_names_are_those_beside_the_file(router):
 
 
 def test_two_operators(router):
-    with open(router.state / "lock", "r+") as lock:
+    with open(router.state / "lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.truncate(0)
         lock.write("alice (apply, process 7)")
