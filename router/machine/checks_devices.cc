@@ -111,8 +111,8 @@ Findings drivers(const Patient& p) {
 Finding down(const Patient& p, const config::Port& port) {
   const std::string& name = port.device.name;
   const Nic* const nic = p.nic(name);
-  Finding finding =
-      warning(fmt::format("port {}: {} is down", port.name, name), fmt::format("ip link set {} up", name));
+  Finding finding = warning(fmt::format("port {}: {} is down", port.name, name),
+                            "ip link set " + shell_text({name}) + " up");
   return nic && nic->addresses.empty() ? safe(finding) : finding;
 }
 

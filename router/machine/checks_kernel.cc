@@ -21,7 +21,7 @@ fs::path file_of(std::string key) {
 }
 
 std::string set(const std::string& key, long long value) {
-  return fmt::format("sysctl -w {}={}", key, value);
+  return "sysctl -w " + shell_text({fmt::format("{}={}", key, value)});
 }
 
 // What the kernel should have, where it has the setting at all.

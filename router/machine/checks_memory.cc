@@ -37,7 +37,9 @@ Findings hugepages(const Patient& p) {
   const std::uint64_t needed = pages_for(p);
   if (pages >= needed) return {ok(fmt::format("{} hugepages of 2 MB, {} are needed", pages, needed))};
   const std::string says = fmt::format("{} hugepages of 2 MB are free, {} are needed", pages, needed);
-  const std::string mend = fmt::format("echo {} > /proc/sys/vm/nr_hugepages", needed + 64);
+  // Those that others have taken stay theirs.
+  const auto all = static_cast<std::uint64_t>(p.host.number(kPages / "nr_hugepages").value_or(0));
+  const std::string mend = fmt::format("echo {} > /proc/sys/vm/nr_hugepages", all + needed - pages + 64);
   if (has_pci(p) || wanted == Wanted::on) return {safe(error(says + ": the router does not start", mend))};
   return {safe(warning(says + ": the router goes without, slower", mend))};
 }
@@ -108,11 +110,10 @@ Findings limits(const Patient& p) {
   const std::string text = p.host.read("/proc/" + whose + "/limits").value_or("");
   const std::string who = whose == "self" ? "this shell" : "the router";
   Findings all;
-  const auto raise = [](const char* key, const char* value) {
-    return fmt::format(
-        "mkdir -p /etc/systemd/system/surety.service.d && printf '[Service]\\n{}={}\\n' > "
-        "/etc/systemd/system/surety.service.d/{}.conf && systemctl daemon-reload",
-        key, value, key);
+  const auto raise = [&p](const char* key, const char* value) {
+    const std::string directory = "/etc/systemd/system/" + p.unit() + ".service.d";
+    return fmt::format("mkdir -p {} && printf '[Service]\\n{}={}\\n' > {}/{}.conf && systemctl daemon-reload",
+                       directory, key, value, directory, key);
   };
   // Root may lock what it likes; others, and kernels before 5.11 with BPF maps, are counted.
   if (const auto locked = limit(text, "Max locked memory");

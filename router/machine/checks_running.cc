@@ -52,7 +52,7 @@ Findings metrics_port(const Patient& p) {
   if (inode == "0") {
     if (p.running && port != 0)
       return {warning(fmt::format("the router runs, and nobody listens at {}", listen),
-                      "systemctl restart surety")};
+                      "systemctl restart " + p.unit())};
     return {ok(fmt::format("{} is free for metrics", listen))};
   }
   const auto [name, pid] = holder_of(p.host, inode);
@@ -127,7 +127,7 @@ Findings versions(const Patient& p) {
   if (runs != p.version || exe.ends_with(" (deleted)"))
     return {warning(
         fmt::format("surety {} runs, {} is installed{}", runs, p.version, runs == p.version ? " anew" : ""),
-        "systemctl restart surety")};
+        "systemctl restart " + p.unit())};
   return {ok(fmt::format("surety {} runs", runs))};
 }
 

@@ -62,6 +62,7 @@ struct Patient {
   const config::Config* config() const { return parsed && parsed->ok() ? &*parsed->config : nullptr; }
   std::vector<const config::Port*> ports_with(std::initializer_list<config::Device::Kind> kinds) const;
   const Nic* nic(const std::string& interface) const;
+  std::string unit() const { return unit_of(name); }
 };
 
 struct Check {

@@ -212,6 +212,10 @@ std::string text_of(const std::vector<unsigned>& cores) {
   return fmt::format("{}", fmt::join(cores, ","));
 }
 
+std::string unit_of(const std::string& router) {
+  return router == "surety" ? router : "surety@" + router;
+}
+
 std::string shell_text(const Words& words) {
   std::string text;
   for (const std::string& word : words) {

@@ -76,4 +76,7 @@ std::string text_of(const std::vector<unsigned>& cores);
 // As a shell takes them.
 std::string shell_text(const Words& words);
 
+// The service of the router of that name.
+std::string unit_of(const std::string& router);
+
 }  // namespace surety::machine

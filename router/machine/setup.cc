@@ -142,8 +142,8 @@ int make(const Setup& setup, const Plan& plan, std::ostream& out) {
       }
   out << fmt::format(
       "Done; `surety setup --undo` takes it back. Next: `surety check {}`, `surety doctor`, `systemctl "
-      "restart surety`\n",
-      plan.configuration_file);
+      "restart {}`\n",
+      plan.configuration_file, unit_of(fs::path(plan.configuration_file).stem()));
   return status;
 }
 

@@ -209,7 +209,10 @@ TEST_F(Doctor, QueuesThatNobodyReads) {
 TEST_F(Doctor, TooFewHugepages) {
   m_.put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "99\n");
   expect("hugepages", kWarning, "99 hugepages of 2 MB are free, 100 are needed",
-         "echo 164 > /proc/sys/vm/nr_hugepages", true);
+         "echo 165 > /proc/sys/vm/nr_hugepages", true);
+  m_.put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "2048\n");  // of somebody else
+  expect("hugepages", kWarning, "99 hugepages of 2 MB are free, 100 are needed",
+         "echo 2113 > /proc/sys/vm/nr_hugepages", true);
   runs();  // and has them
   expect("hugepages", kOk, "", "");
   running_.reset();
@@ -313,6 +316,12 @@ TEST_F(Doctor, AFilterAgainstAsymmetricRoutes) {
   for (const char* port : {"eth1", "eth2"})
     m_.put(std::string("/proc/sys/net/ipv4/conf/") + port + "/rp_filter", "2\n");
   expect("rp_filter", kOk, "", "");
+}
+
+TEST_F(Doctor, ANameOfAConfigurationIsNoCommand) {
+  m_.put("/proc/sys/net/ipv4/conf/all/rp_filter", "1\n");
+  configure("version: 1\nports:\n  a: {device: af_packet x;reboot}\n  b: {device: af_packet eth2}\n");
+  expect("rp_filter", kWarning, "x;reboot is strict", "sysctl -w 'net.ipv4.conf.x;reboot.rp_filter=2'", true);
 }
 
 TEST_F(Doctor, TablesThatAreTooSmall) {
