@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace surety {
@@ -23,6 +24,9 @@ Json verdict_of(const std::vector<config::Diagnostic>& diagnostics, Json changes
     verdict[d.severity == config::Diagnostic::Severity::error ? "errors" : "warnings"].push_back(d.format());
   const std::size_t all = changes.size();
   if (all > kMostChanges) {
+    // What decides whether it can be taken over must not be among those left out.
+    std::stable_partition(changes.begin(), changes.end(),
+                          [](const Json& c) { return c.at("takes") == kRestart; });
     changes.erase(changes.begin() + kMostChanges, changes.end());
     verdict["left_out"] = all - kMostChanges;
   }
