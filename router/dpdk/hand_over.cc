@@ -33,7 +33,8 @@ bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
   return ::poll(&p, 1, static_cast<int>(patience.count())) == 1;
 }
 
-// What is sent as it lies in memory: both ends are of one machine, and of one version.
+// What is sent as it lies in memory: both ends are of one machine, and speak one kHandOverVersion, which is
+// to be raised with each change of what is sent.
 template <class T>
 void send_all(const std::vector<T>& all, auto&& send) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -71,6 +72,7 @@ Json to_json(const RouterFacts& f) {
           {"workers", f.workers},
           {"dispatch_seed", f.dispatch_seed},
           {"hugepages", f.hugepages},
+          {"forwards", f.forwards},
           {"sizes", sizes()},
           {"clock", {f.clock.base, f.clock.ns_per_tick}}};
 }
@@ -86,6 +88,7 @@ RouterFacts facts_of(const Json& j) {
             .workers = j.at("workers"),
             .dispatch_seed = j.at("dispatch_seed"),
             .hugepages = j.at("hugepages"),
+            .forwards = j.at("forwards"),
             .clock = {j.at("clock").at(0), j.at("clock").at(1)}};
   } catch (const Json::exception&) {
     throw std::runtime_error(kOther);
@@ -178,12 +181,20 @@ void Successor::begin(std::string_view version, const RouterFacts& facts, Fd& so
   const std::scoped_lock lock(mutex_);
   if (version != std::to_string(kHandOverVersion))
     throw std::runtime_error("this router hands over in another way: restart it");
-  if (socket_) {
-    pollfd p{socket_.get(), POLLRDHUP, 0};
-    if (::poll(&p, 1, 0) == 0) throw std::runtime_error("another process is about to take over already");
-  }
+  if (lives()) throw std::runtime_error("another process is about to take over already");
   socket_ = std::move(socket);
   send(Json{{"/surety/" + std::string(kHandOver), to_json(facts)}}.dump());
+}
+
+bool Successor::lives() const {
+  if (!socket_) return false;
+  pollfd p{socket_.get(), POLLRDHUP, 0};
+  return ::poll(&p, 1, 0) == 0 || (p.revents & (POLLRDHUP | POLLHUP)) == 0;
+}
+
+bool Successor::is_there() {
+  const std::scoped_lock lock(mutex_);
+  return lives();
 }
 
 bool Successor::takes() {

@@ -25,6 +25,7 @@
 namespace surety {
 
 inline constexpr std::string_view kHandOver = "hand-over";  // the command; its argument: kHandOverVersion
+inline constexpr std::string_view kFacts = "facts";         // its other argument: only tells
 inline constexpr int kHandOverVersion = 1;
 
 // What a successor must know before it makes anything.
@@ -36,6 +37,7 @@ struct RouterFacts {
   std::size_t workers = 0;
   std::uint64_t dispatch_seed = 0;
   bool hugepages = false;
+  bool forwards = false;
   TscClock::Origin clock{};
 };
 Json to_json(const RouterFacts& facts);
@@ -73,6 +75,8 @@ class Successor {
   // Takes the socket of who has given the command, and answers. Throws std::runtime_error where there is one
   // already, and where he speaks another version.
   void begin(std::string_view version, const RouterFacts& facts, Fd& socket);
+  // Whether there is one that has begun and still lives.
+  bool is_there();
   // Whether it wants to take over now.
   bool takes();
   // All of these throw std::runtime_error where it is not there any more.
@@ -83,6 +87,7 @@ class Successor {
 
  private:
   void send(std::string_view message, int fd = -1);
+  bool lives() const;
   std::mutex mutex_;
   Fd socket_;
 };

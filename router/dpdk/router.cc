@@ -180,8 +180,9 @@ void Router::start_observers() {
       .time_of_day = [this](Time now) { return wall_clock_.at(now); }});
   try {
     TelemetryServer::Commands commands = changes();
-    commands.emplace(kHandOver, [this](std::string_view version, Fd& socket) {
-      return successor_.begin(version, facts(), socket), Json();
+    commands.emplace(kHandOver, [this](std::string_view what, Fd& socket) {
+      if (what == kFacts) return to_json(facts());
+      return successor_.begin(what, facts(), socket), Json();
     });
     commands.emplace("explain", [this](std::string_view question, Fd&) { return explain(question); });
     commands.emplace(
@@ -301,6 +302,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     predecessor_.reset();
     spdlog::info("started {}", starting_.text());
     control_errands_.start();
+    stage_.store(Stage::forwards);
     tell_start();
     keep_generation();  // a disk may take its time: packets pass already
     for (auto next = std::chrono::steady_clock::now();
@@ -312,7 +314,8 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
-      if (updated() && reload.exchange(false, std::memory_order_relaxed)) {
+      if (reload.load(std::memory_order_relaxed) && updated() && !successor_.is_there()) {
+        reload.store(false, std::memory_order_relaxed);
         this->reload();
         if (last_reload_successful_) remember("", "reload", changed_);
       }
@@ -328,6 +331,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     stop_workers(kDrain);
     throw;
   }
+  stage_.store(Stage::ends);  // what comes now is not for this configuration
   control_errands_.stop();
   Phases stopping;
   stop_workers(handing_over ? kHandOverDrain : kDrain);

@@ -199,12 +199,14 @@ class Router {
   std::unique_ptr<Control> control_;
   ControlTables tables_;  // of the control thread
   Errands control_errands_;
-  std::atomic<std::uint64_t> rounds_{0};  // of the control thread
-  std::optional<Trial> trial_;            // what it goes by is not installed yet
-  Json went_back_;                        // of the last one: when, and whose
-  std::vector<config::Diagnostic> said_;  // of the last configuration that was read
-  std::string refusal_;                   // why it was not taken, if no line is to blame
-  Json changed_ = Json::array();          // by the last one that was taken
+  enum class Stage { begins, forwards, ends };
+  std::atomic<Stage> stage_{Stage::begins};  // changes are made while it forwards
+  std::atomic<std::uint64_t> rounds_{0};     // of the control thread
+  std::optional<Trial> trial_;               // what it goes by is not installed yet
+  Json went_back_;                           // of the last one: when, and whose
+  std::vector<config::Diagnostic> said_;     // of the last configuration that was read
+  std::string refusal_;                      // why it was not taken, if no line is to blame
+  Json changed_ = Json::array();             // by the last one that was taken
   Store store_;
   std::string store_trouble_;
   std::optional<std::pair<ConfigTree, Generation>>

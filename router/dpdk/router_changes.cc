@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <exception>
+#include <thread>
 
 #include "config/reload.h"
 #include "router/dpdk/router.h"
@@ -64,6 +65,9 @@ Json Router::between_rounds(const std::function<Json()>& what) {
   std::exception_ptr thrown;
   const auto guarded = [&] {
     try {
+      // Who takes this router over has read its configuration; and a router that ends takes none.
+      if (stage_.load() != Stage::forwards || successor_.is_there())
+        throw std::runtime_error("the router ends, or another process takes it over: try again");
       if (!updated()) throw std::runtime_error("the last reload is still under way: try again");
       settle();
       result = what();
@@ -71,6 +75,8 @@ Json Router::between_rounds(const std::function<Json()>& what) {
       thrown = std::current_exception();
     }
   };
+  for (auto waited = 0ms; stage_.load() == Stage::begins && waited < kAnswerPatience; waited += 10ms)
+    std::this_thread::sleep_for(10ms);
   if (!control_errands_.run(
           guarded, [] {}, kAnswerPatience))
     throw std::runtime_error("the router is busy: try again");

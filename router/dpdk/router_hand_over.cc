@@ -29,6 +29,7 @@ RouterFacts Router::facts() {
           .workers = workers_.size(),
           .dispatch_seed = dispatch_seed_,
           .hugepages = plan_.hugepages,
+          .forwards = stage_.load() == Stage::forwards,
           .clock = clock_.origin()};
 }
 

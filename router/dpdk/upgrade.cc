@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -37,7 +41,7 @@ std::string contents_of(const std::string& file) {
 }
 
 RouterFacts ask(const std::optional<std::string>& router) {
-  return facts_of(TelemetryClient().ask(kHandOver, std::to_string(kHandOverVersion), router));
+  return facts_of(TelemetryClient().ask(kHandOver, std::string(kFacts), router));
 }
 
 // "0::/system.slice/surety.service": where it is, below the mounted hierarchy; empty: of another kind.
@@ -79,11 +83,32 @@ std::vector<std::string> environment_of(pid_t process) {
   return words;
 }
 
+std::string line_of(const std::string& text, std::string_view key) {
+  const auto at = text.find(key);
+  return at == text.npos ? "" : text.substr(at + key.size(), text.find('\n', at) - at - key.size());
+}
+
+// What a service manager has given the old one, as far as a process may see and take it: not its bounding set
+// of capabilities, which it has given up since, nor its view of the files. Its threads have cores of their
+// own by now, so this one may have them all, as its unit says.
+void take_limits(pid_t old) {
+  for (const auto limit : {RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_CORE, RLIMIT_NPROC, RLIMIT_AS})
+    if (rlimit theirs{}; ::prlimit(old, limit, nullptr, &theirs) == 0) ::setrlimit(limit, &theirs);
+  cpu_set_t all;
+  std::memset(&all, 0xff, sizeof all);
+  ::sched_setaffinity(0, sizeof all, &all);
+  const std::string status = contents_of(fmt::format("/proc/{}/status", old));
+  if (const std::string mask = line_of(status, "\nUmask:\t"); !mask.empty())
+    ::umask(static_cast<mode_t>(std::strtoul(mask.c_str(), nullptr, 8)));
+  std::ofstream("/proc/self/oom_score_adj") << contents_of(fmt::format("/proc/{}/oom_score_adj", old));
+}
+
 [[noreturn]] void become(const RouterFacts& old) {
   std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{program, "run", "--take-over", old.file};
   std::vector<std::string> environment = environment_of(old.process);
   join_control_group(old.process);
+  take_limits(old.process);
   write_where(old.process);
   ::setsid();
   if (::chdir(fmt::format("/proc/{}/cwd", old.process).c_str()) != 0 && ::chdir("/") != 0) ::_exit(1);
@@ -98,7 +123,8 @@ bool forwards(pid_t process, const std::optional<std::string>& router) {
         "the new router has ended, and its log says why; see whether the old one goes on: "
         "`surety show ports`");
   try {
-    return ask(router).process == process;
+    const RouterFacts now = ask(router);
+    return now.process == process && now.forwards;
   } catch (const std::runtime_error&) {
     return false;  // between the two, or the new one is about to take over
   }

@@ -59,6 +59,21 @@ def test_answers_are_as_the_schema_says(router):
     jsonschema.Draft202012Validator({"$ref": "#/$defs/diff", "$defs": SCHEMA["$defs"]}).validate(shown)
 
 
+def test_while_another_process_takes_it_over_nothing_changes(router):
+    new = router.candidate("new", rate="30 Mbit/s")
+    before, first = router.file.read_text(), router.running()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.settimeout(60)
+        s.connect(socket_of(router))
+        s.recv(1 << 18)
+        s.send(b"/surety/hand-over,1")
+        assert "config_hash" in json.loads(s.recv(1 << 18))["/surety/hand-over"]
+        assert "another process takes it over" in router.refused("apply", new)
+        assert router.file.read_text() == before and router.running() == first
+    router.run("apply", new)  # the other one has gone
+    assert router.running() != first
+
+
 def test_a_program_changes_it(router):
     def change(*words):
         done = subprocess.run([ROOT / "deploy/examples/change.py", socket_of(router), *map(str, words)], capture_output=True, text=True)
