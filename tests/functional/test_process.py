@@ -97,6 +97,7 @@ def test_a_running_router_may_do_little(pair, device, new_ports, main_thread):
 def test_a_file_of_another_user_is_read_again(pair):
     """What root reads by its rule over all files, a capability since it has given up the others."""
     with Router(pair.router, ports("af_packet")) as router:
+        wait_for(lambda: "forwards between" in router.stderr())  # /metrics answers before it is confined
         assert int(status(router.process.pid)["CapEff"], 16) & 1 << DAC_READ_SEARCH == 0
     directory = tempfile.TemporaryDirectory(prefix="sf-")
     os.chown(directory.name, 1, 1)
