@@ -4,17 +4,12 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
 #include "config/text/hash.h"
 #include "router/dpdk/router.h"
 
 namespace surety {
 
 namespace {
-
-using namespace std::chrono_literals;
 
 std::string layout_of(const Interfaces& interfaces) {
   std::string names;
@@ -46,12 +41,7 @@ Heritage Router::inherit() {
   const std::string name = "router-" + written_.router.name;
   lock_ = heritage.lock ? std::make_unique<ProcessLock>(name, std::move(heritage.lock))
                         : std::make_unique<ProcessLock>(name);
-  // One that was killed holds it until the kernel has freed its memory.
-  for (int tries = 0; lock_->holder(); ++tries) {
-    if (tries == 100) throw std::runtime_error(fmt::format("process {} forwards already", *lock_->holder()));
-    std::this_thread::sleep_for(50ms);
-    lock_ = std::make_unique<ProcessLock>(name);
-  }
+  if (lock_->holder()) throw std::runtime_error(fmt::format("process {} forwards already", *lock_->holder()));
   return heritage;
 }
 

@@ -9,7 +9,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace surety {
@@ -24,22 +29,48 @@ std::string path_of(const std::string& what) {
               : fmt::format("{}/surety-{}-{}.lock", directory, geteuid(), what);
 }
 
+constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kLookAgain = std::chrono::milliseconds(10);
+constexpr unsigned long kExiting = 4;  // PF_EXITING of proc(5), stat: flags
+
+// It runs no more, and its memory and files are being given back.
+bool is_ending(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>(file), {}};
+  const auto name_ends = stat.rfind(')');
+  if (name_ends == std::string::npos) return true;
+  std::istringstream fields(stat.substr(name_ends + 1));
+  std::string state, skipped;
+  unsigned long flags = 0;
+  fields >> state;
+  for (int i = 0; i < 5; ++i) fields >> skipped;
+  fields >> flags;
+  return state == "Z" || state == "X" || (flags & kExiting) != 0;
+}
+
 [[noreturn]] void cannot_write(const std::string& path) {
   throw std::system_error(errno, std::generic_category(), "cannot write " + path);
 }
 
 }  // namespace
 
-ProcessLock::ProcessLock(const std::string& what)
-    : path_(path_of(what)), fd_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (!fd_) cannot_write(path_);
-  if (flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) {
-    write_pid();
-    return;
+ProcessLock::ProcessLock(const std::string& what) : path_(path_of(what)) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!take()) {
+    std::array<char, 16> pid{};
+    const auto n = read(fd_.get(), pid.data(), pid.size());
+    holder_ = n > 0 ? std::string(pid.data(), static_cast<std::size_t>(n)) : "unknown";
+    if (n <= 0 || !is_ending(*holder_) || std::chrono::steady_clock::now() > until) return;
+    std::this_thread::sleep_for(kLookAgain);
   }
-  std::array<char, 16> pid{};
-  const auto n = read(fd_.get(), pid.data(), pid.size());
-  holder_ = n > 0 ? std::string(pid.data(), static_cast<std::size_t>(n)) : "unknown";
+  holder_.reset();
+  write_pid();
+}
+
+bool ProcessLock::take() {
+  fd_ = Fd(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd_) cannot_write(path_);
+  return flock(fd_.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 ProcessLock::ProcessLock(const std::string& what, Fd fd) : path_(path_of(what)), fd_(std::move(fd)) {

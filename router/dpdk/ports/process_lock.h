@@ -12,8 +12,9 @@ namespace surety {
 
 class ProcessLock {
  public:
-  // Files of root's locks stand in /run/surety, of others in /tmp.
-  // Throws std::system_error when the file cannot be written.
+  // Files of root's locks stand in /run/surety, of others in /tmp. A holder that was killed keeps it until
+  // the kernel has freed his memory: such a one is waited for, up to 10 s. Throws std::system_error when the
+  // file cannot be written.
   explicit ProcessLock(const std::string& what);
   // Its holder has given `fd`, fd() of his, and will leave() it. Throws the same.
   ProcessLock(const std::string& what, Fd fd);
@@ -31,6 +32,7 @@ class ProcessLock {
   const std::optional<std::string>& holder() const { return holder_; }
 
  private:
+  bool take();
   void write_pid() const;
 
   std::string path_;
