@@ -93,6 +93,8 @@ void Control::inherit(const Known& known) {
 
 Control::~Control() {
   if (!left_) for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
+  // Of one that ends as soon as it has begun, the kernel's addresses are not read yet.
+  if (monitor_) monitor_->poll(*this, clock_.now());
   kernel_routes_.reset();
   take_addresses_back();
 }
@@ -199,7 +201,8 @@ void Control::on(const LinkEvent& event) {
   if (event.up && was_down) restore(*c, event);
   // What changes while it is up is what its operator wants; what it came up with may be said more than once.
   const bool changed = std::exchange(c->told_mtu, event.mtu) != event.mtu;
-  if (event.up && ((changed && !was_down) || !c->mtu)) c->mtu = event.mtu;
+  // It has one before it has a carrier, of which the kernel may tell late.
+  if ((event.up && changed && !was_down) || (event.enabled && !c->mtu)) c->mtu = event.mtu;
   if (!c->tap) return;
   if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
   c->link_up = event.up;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel forwards as the configuration says: who reaches the router through its routes has its answers, a link that comes back has
 its addresses, and what others have in the kernel is theirs."""
+import contextlib
 import signal
 import socket
 import time
@@ -96,6 +97,17 @@ def test_a_link_that_comes_back_is_as_before(lab):
         wait_for(lambda: "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout)
 
 
+def test_a_link_without_a_carrier_at_first_is_as_before(lab):
+    lab.b.namespace.ip("link", "set", "eth0", "down")
+    wait_for(lambda: "NO-CARRIER" in lab.router.ip("link", "show", "wan0").stdout)
+    with Router(lab.router, lab.yaml):
+        time.sleep(0.5)  # the router has heard of it
+        lab.router.ip("link", "set", "wan0", "down", "mtu", "1400")
+        lab.b.namespace.ip("link", "set", "eth0", "up")
+        lab.router.ip("link", "set", "wan0", "up")
+        wait_for(lambda: "mtu 1500" in lab.router.ip("link", "show", "wan0").stdout, 10)
+
+
 def test_a_device_with_another_mtu_keeps_it(lab):
     lab.router.ip("link", "set", "wan0", "mtu", "9000")
     def mtu():
@@ -156,6 +168,18 @@ def test_what_others_have_set_stays(lab):
         assert "203.0.113.0/24 via 10.1.0.1" in lab.router.ip("route").stdout
         lab.router.ip("route", "del", "203.0.113.0/24")
     assert addresses(lab, "lan0") == set(), "it was the router's"
+
+
+def test_what_a_killed_run_has_left_goes_with_the_shortest(lab):
+    for _ in range(5):
+        killed = Router(lab.router, lab.yaml)
+        with contextlib.suppress(AssertionError):  # stop() asks for an orderly end
+            with killed:
+                killed.process.kill()
+        assert addresses(lab, "lan0") == {"10.1.0.254/24", "2001:db8:1::fe/64"}
+        with Router(lab.router, lab.yaml):
+            pass  # as early as it can be told to end
+        assert addresses(lab, "lan0") == set()
 
 
 def test_an_operators_route_is_not_replaced(lab):
