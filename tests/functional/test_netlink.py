@@ -202,8 +202,8 @@ def test_address_added_is_local_and_its_subnet_reachable(net, address, host, pee
     length = peer.split("/")[1]
     net.c.namespace.add_address("eth0", peer)
     net.router.add_address("wan1", f"{address}/{length}")
-    answer = net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", address).stdout
-    assert "ttl=64" in answer
+    # Until the router has heard of it, "no route" is an answer, and the end of a ping.
+    wait_for(lambda: "ttl=64" in net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", address, check=False).stdout)
     net.c.namespace.ip("route", "add", "10.1.0.0/24" if "." in address else "2001:db8:1::/64", "via", address)
     assert "ttl=63" in net.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", host).stdout
     before = net.running.metrics().drops("lan0").get("no_route", 0)

@@ -7,7 +7,8 @@ import stat
 
 from harness import SURETY, Namespace, sh
 
-LAID_OVER = 'mount -t overlay overlay -o "lowerdir=/etc,upperdir=$0/etc,workdir=$0/work" /etc && exec "$@"'
+# A work directory for each: the kernel empties it as it mounts, and commands run beside each other.
+LAID_OVER = 'work=$(mktemp -d -p "$0/work") && mount -t overlay overlay -o "lowerdir=/etc,upperdir=$0/etc,workdir=$work" /etc && exec "$@"'
 
 
 def tree(root):
