@@ -201,8 +201,8 @@ void Control::on(const LinkEvent& event) {
   if (event.up && was_down) restore(*c, event);
   // What changes while it is up is what its operator wants; what it came up with may be said more than once.
   const bool changed = std::exchange(c->told_mtu, event.mtu) != event.mtu;
-  // It has one before it has a carrier, of which the kernel may tell late.
-  if ((event.up && changed && !was_down) || (event.enabled && !c->mtu)) c->mtu = event.mtu;
+  // Its first one counts, whether it is up or not: it may be down by the time the router hears of it.
+  if ((event.up && changed && !was_down) || !c->mtu) c->mtu = event.mtu;
   if (!c->tap) return;
   if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
   c->link_up = event.up;
