@@ -93,8 +93,6 @@ void Control::inherit(const Known& known) {
 
 Control::~Control() {
   if (!left_) for_each_link([&](const ControlPort& c) { forget_neighbors(c); });
-  // Of one that ends as soon as it has begun, the kernel's addresses are not read yet.
-  if (monitor_) monitor_->poll(*this, clock_.now());
   kernel_routes_.reset();
   take_addresses_back();
 }

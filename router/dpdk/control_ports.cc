@@ -134,6 +134,8 @@ void Control::open_kernel() {
   } catch (const std::runtime_error& e) {
     spdlog::warn("{}; what is for the kernel and comes by the data plane is lost", e.what());
   }
+  // What its links and addresses are is known before anybody can change them or ask for them.
+  monitor_->poll(*this, clock_.now());
 }
 
 void Control::open_steering(std::size_t p) {
