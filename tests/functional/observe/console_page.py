@@ -37,7 +37,9 @@ class ConsolePage(Browser):
 
     def sort_in(self, selector, heading):
         buttons = f"[...document.querySelector({json.dumps(selector)}).querySelectorAll('th button')]"
-        self.evaluate(f"{buttons}.find((button) => button.textContent === {json.dumps(heading)}).click()")
+        button = f"{buttons}.find((button) => button.textContent === {json.dumps(heading)})"
+        self.until(button)
+        self.evaluate(f"{button}.click()")
 
     def search(self, words):
         self.evaluate(f"""(() => {{ const box = document.getElementById('search'); box.value = {json.dumps(words)};
