@@ -63,4 +63,10 @@ std::string release_driver(const Host& host, const std::string& address) {
   return rebind(host, address, "\n", {});
 }
 
+std::string release_by_hand(const std::string& address) {
+  return fmt::format("echo > {0}; echo {2} > {1}; echo {2} > /sys/bus/pci/drivers_probe",
+                     pci_file(address, "driver_override").string(),
+                     pci_file(address, "driver/unbind").string(), address);
+}
+
 }  // namespace surety::machine

@@ -25,5 +25,6 @@ std::vector<std::string> group_companions(const Host& host, const std::string& a
 std::string bind_driver(const Host& host, const std::string& address, const std::string& driver);
 // To the driver that the kernel chooses.
 std::string release_driver(const Host& host, const std::string& address);
+std::string release_by_hand(const std::string& address);  // the same, for a shell
 
 }  // namespace surety::machine

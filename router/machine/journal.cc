@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <set>
 #include <stdexcept>
 
 #include "router/machine/binding.h"
@@ -73,16 +74,16 @@ long long Journal::set(const fs::path& path, long long value) {
   return host_.number(path).value_or(0);
 }
 
-void Journal::on_undo(const Words& undo) {
-  add({"program", "", {}, "", 0, undo});
+void Journal::on_undo(const Words& undo, const std::string& file) {
+  add({"program", file, {}, "", 0, undo});
 }
 
 void Journal::bind(const std::string& address) {
   add({"driver", address, {}, ""});
 }
 
-Outcome Journal::run(const Words& words, const Words& undo) {
-  on_undo(undo);
+Outcome Journal::run(const Words& words, const Words& undo, const std::string& what) {
+  add({"program", what, {}, "", 0, undo});
   return host_.run(words);
 }
 
@@ -110,23 +111,50 @@ std::string Journal::undo_number(const Step& s) const {
   return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
 }
 
+std::string Journal::undo_program(const Step& s) const {
+  if (s.undo.empty()) return {};
+  const Outcome done = host_.run(s.undo);
+  if (done.ok()) return fmt::format("`{}`", shell_text(s.undo));
+  const auto end = done.output.find_last_not_of(" \n");
+  throw std::runtime_error(end == std::string::npos ? fmt::format("it fails with status {}", done.status)
+                                                    : done.output.substr(0, end + 1));
+}
+
 std::string Journal::undo_step(const Step& s) const {
   if (s.kind == "file") return undo_file(s);
   if (s.kind == "number") return undo_number(s);
-  if (s.kind == "driver") return release_driver(host_, s.path);
-  if (s.undo.empty()) return {};
-  const Outcome done = host_.run(s.undo);
-  return fmt::format("`{}`{}", shell_text(s.undo), done.ok() ? "" : " failed: " + done.output);
+  if (s.kind != "driver") return undo_program(s);
+  if (const std::string failed = release_driver(host_, s.path); !failed.empty())
+    throw std::runtime_error(failed);
+  return {};
 }
 
-std::vector<std::string> Journal::undo() {
-  std::vector<std::string> says;
-  while (!steps_.empty()) {
-    if (auto said = undo_step(steps_.back()); !said.empty()) says.push_back(std::move(said));
-    steps_.pop_back();
+// Of a file that was there before only the journal has the text.
+std::string Journal::by_hand(const Step& s) const {
+  if (s.kind == "program") return fmt::format("run `{}`", shell_text(s.undo));
+  if (s.kind == "number") return fmt::format("run `echo {} > {}`", *s.before, s.path);
+  if (s.kind == "driver") return fmt::format("run `{}`", release_by_hand(s.path));
+  if (!s.before) return fmt::format("run `{}`", shell_text({"rm", s.path}));
+  return fmt::format("what it was is `before` in {}", file_.string());
+}
+
+Journal::Undone Journal::undo() {
+  Undone undone;
+  std::set<std::string> waits;  // what an earlier step may not touch before a later one is undone
+  for (std::size_t i = steps_.size(); i-- > 0;) {
+    const Step step = steps_[i];
+    if (waits.contains(step.path)) continue;
+    try {
+      if (auto said = undo_step(step); !said.empty()) undone.says.push_back(std::move(said));
+    } catch (const std::runtime_error& e) {
+      undone.left.push_back(fmt::format("not undone: {}; {}", e.what(), by_hand(step)));
+      if (!step.path.empty()) waits.insert(step.path);
+      continue;
+    }
+    steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(i));
     save();
   }
-  return says;
+  return undone;
 }
 
 }  // namespace surety::machine

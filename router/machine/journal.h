@@ -25,20 +25,24 @@ class Journal {
   void replace(const fs::path& path, const std::string& text, unsigned mode = 0644);
   // A number of /sys or /proc; the kernel may give less. The one that it is then.
   long long set(const fs::path& path, long long value);
-  // A program, and the one that takes it back. None of both: nothing is run.
-  Outcome run(const Words& words, const Words& undo);
+  // A program, and the one that takes it back. None of both: nothing is run. `what`: what it changes.
+  Outcome run(const Words& words, const Words& undo, const std::string& what);
   // Before a PCI device gets another driver than the kernel's.
   void bind(const std::string& address);
-  // Only what is to be run when what comes after it has been undone.
-  void on_undo(const Words& undo);
+  // Only what is to be run once `file`, which is changed after this, has been undone.
+  void on_undo(const Words& undo, const std::string& file);
 
-  // Sentences: what was undone, and what was kept. What cannot be undone stays in the journal, and says why.
-  std::vector<std::string> undo();
+  // Sentences: what was undone and what was kept; and what could not be undone, why, and the command for it.
+  // The latter stays in the journal, with all earlier steps of the same thing, and everything else is undone.
+  struct Undone {
+    std::vector<std::string> says, left;
+  };
+  Undone undo();
 
  private:
   struct Step {
-    std::string kind;  // "file", "number", "driver", "program"
-    std::string path;
+    std::string kind;                   // "file", "number", "driver", "program"
+    std::string path;                   // of what is changed; of a program, whatever that is called
     std::optional<std::string> before;  // none: there was no such file
     std::string after;
     unsigned mode = 0644;  // of `before`
@@ -46,9 +50,12 @@ class Journal {
   };
   void add(Step step);
   void save() const;
+  // What was done; throws std::runtime_error where it cannot be undone.
   std::string undo_step(const Step& step) const;
   std::string undo_file(const Step& step) const;
   std::string undo_number(const Step& step) const;
+  std::string undo_program(const Step& step) const;
+  std::string by_hand(const Step& step) const;
   static nlohmann::json json_of(const Step& step);
   static Step step_of(const nlohmann::json& json);
 

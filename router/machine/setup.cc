@@ -104,7 +104,7 @@ void isolate_cores(const Plan& plan, Journal& journal, const Host& host, std::os
     return;
   }
   if (host.read(kGrubFile) == grub_text(cores)) return;
-  journal.on_undo({"update-grub"});
+  journal.on_undo({"update-grub"}, kGrubFile);
   journal.replace(kGrubFile, grub_text(cores));
   const Outcome done = host.run({"update-grub"});
   out << (done.ok() ? fmt::format("Cores {} are isolated as of the next boot: reboot when it suits\n",
@@ -122,7 +122,7 @@ std::string bind_for_good(const Host& host, const TakenNic& nic, Journal& journa
   const auto before = host.line(fs::path("/etc/driverctl.d") / nic.pci);
   const Words undo = before ? Words{"driverctl", "set-override", nic.pci, *before}
                             : Words{"driverctl", "unset-override", nic.pci};
-  const Outcome done = journal.run({"driverctl", "set-override", nic.pci, nic.driver}, undo);
+  const Outcome done = journal.run({"driverctl", "set-override", nic.pci, nic.driver}, undo, nic.pci);
   return done.ok() ? std::string() : fmt::format("driverctl does not bind {}: {}", nic.pci, done.output);
 }
 
@@ -187,7 +187,13 @@ int undo_setup(const Setup& setup, std::ostream& out) {
     out << "There is nothing to undo.\n";
     return 0;
   }
-  for (const auto& said : journal.undo()) out << said << '\n';
+  const auto undone = journal.undo();
+  for (const auto& said : undone.says) out << said << '\n';
+  for (const auto& said : undone.left) out << said << '\n';
+  if (!undone.left.empty()) {
+    out << "Not all is undone: once that is mended or done by hand, `surety setup --undo` does the rest.\n";
+    return 1;
+  }
   out << "Undone. Cores that were isolated are so until the next boot.\n";
   return 0;
 }

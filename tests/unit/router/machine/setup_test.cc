@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/machine/setup.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -31,9 +32,9 @@ std::string set_up_with(const Setup& s, int status = 0, const std::string& answe
   return out.str();
 }
 
-std::string undone(const FakeMachine& m) {
+std::string undone(const FakeMachine& m, int status = 0) {
   std::ostringstream out;
-  EXPECT_EQ(undo_setup(asked(m), out), 0);
+  EXPECT_EQ(undo_setup(asked(m), out), status) << out.str();
   return out.str();
 }
 
@@ -150,6 +151,67 @@ TEST(Setup, OneAtATime) {
     m.remove(path);
   }
   EXPECT_FALSE(m.host().exists(kMachineFile));
+}
+
+TEST(Setup, WhatCannotBeUndoneIsTriedAgain) {
+  FakeMachine m;
+  with_cores_and_grub(m);
+  with_iommu_and_driverctl(m);
+  const auto before = files(m);
+  set_up_with(asked(m));
+  m.remove("/commands/update-grub");
+  m.remove("/commands/driverctl_unset-override_0000:01:00.0");
+  const std::string said = undone(m, 1);
+  EXPECT_THAT(said,
+              HasSubstr("not undone: driverctl: not found; run `driverctl unset-override 0000:01:00.0`"));
+  EXPECT_THAT(said, HasSubstr("not undone: update-grub: not found; run `update-grub`"));
+  EXPECT_THAT(said, Not(HasSubstr("Undone.")));
+  EXPECT_THAT(m.commands(), HasSubstr("driverctl unset-override 0000:02:00.0\n"));
+  EXPECT_FALSE(m.host().exists(kGrubFile));
+  undone(m, 1);
+  m.remove("/commands/log");
+  m.answer("update-grub", "");
+  m.answer("driverctl_unset-override_0000:01:00.0", "");
+  EXPECT_THAT(undone(m), HasSubstr("Undone."));
+  EXPECT_EQ(m.commands(), "driverctl unset-override 0000:01:00.0\nupdate-grub\n");
+  m.hugepages(0, 0);
+  EXPECT_EQ(files(m), before);
+}
+
+// GRUB would take up again what is still in its file; and of two changes of a file, the first is not undone
+// before the second.
+TEST(Setup, WhatComesAfterAStepThatIsNotUndoneWaits) {
+  FakeMachine m;
+  with_cores_and_grub(m);
+  const auto before = files(m);
+  set_up_with(asked(m));
+  auto again = asked(m);
+  again.wishes.isolate = "1";
+  set_up_with(again);
+  m.remove("/commands/log");
+  const std::string blocked = std::string(kGrubFile) + ".surety-new/entry";
+  m.put(blocked, "");
+  EXPECT_THAT(undone(m, 1), HasSubstr(fmt::format("not undone: cannot write {}: ", kGrubFile)));
+  EXPECT_THAT(m.text(kGrubFile), HasSubstr("isolcpus=1 "));
+  EXPECT_THAT(m.commands(), Not(HasSubstr("update-grub")));
+  m.remove(std::string(kGrubFile) + ".surety-new");
+  undone(m);
+  EXPECT_TRUE(m.commands().ends_with("update-grub\nupdate-grub\n"));
+  m.hugepages(0, 0);
+  EXPECT_EQ(files(m), before);
+}
+
+TEST(Journal, ADriverThatIsNotReleasedStays) {
+  FakeMachine m;
+  Journal journal(m.host(), "/var/lib/surety/setup.json");
+  journal.bind("0000:01:00.0");
+  m.remove("/sys/bus/pci/drivers_probe");
+  EXPECT_THAT(undone(m, 1), testing::AllOf(HasSubstr("not undone: 0000:01:00.0 cannot be bound anew"),
+                                           HasSubstr("echo 0000:01:00.0 > /sys/bus/pci/drivers_probe`")));
+  m.put("/sys/bus/pci/drivers_probe", "");
+  m.put("/sys/bus/pci/drivers/ixgbe/unbind", "");
+  undone(m);
+  EXPECT_EQ(m.text("/sys/bus/pci/drivers_probe"), "0000:01:00.0");
 }
 
 // As a power cut would: the journal has the step, the machine has it or has not.
