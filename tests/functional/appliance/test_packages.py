@@ -119,6 +119,18 @@ def everybody_is_served(trial, seconds=8):
     return [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
 
 
+JOURNAL = "var/lib/surety/setup.json"
+
+
+def put_a_step_of_setup(root):
+    """As `surety setup` writes it down: a file that was not there before. Its name."""
+    name, text = "etc/default/isolated-cores", "isolcpus=2\n"
+    (root / name).write_text(text)
+    (root / JOURNAL).parent.mkdir(exist_ok=True)
+    (root / JOURNAL).write_text(json.dumps([{"kind": "file", "path": f"/{name}", "before": None, "after": text, "mode": 0o644, "undo": []}]))
+    return name
+
+
 def test_a_life_of_a_router(chroot, debs, capsys):
     """In, customers, upgrade, rollback, out, purge."""
     before = chroot.files()
@@ -176,7 +188,14 @@ def test_a_life_of_a_router(chroot, debs, capsys):
     left = chroot.files() - before
     assert {f for f in left if not f.startswith(("etc/surety", "etc/iproute2", "etc/systemd/system/", "var/lib/surety"))} == set()
     assert "etc/surety/surety.yaml" in left
+    step = put_a_step_of_setup(chroot.root)
+    purged = chroot.run(*APT, "purge", *NAMES)
+    assert "`surety setup --undo`" in purged.stderr + purged.stdout
+    assert chroot.files() - before == {"var/lib/surety", JOURNAL, step}
+    chroot.install(router(debs[NEW]))
+    assert "removed" in chroot.run("surety", "setup", "--undo").stdout
     chroot.run(*APT, "purge", *NAMES)
+    chroot.run(*APT, "autoremove", "--purge")
     assert chroot.files() - before == set()
     assert before - chroot.files() == set()
 

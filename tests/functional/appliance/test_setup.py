@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from harness import SURETY, sh, wait_for
+from harness import ROOT, SURETY, sh, wait_for
 from machine import Machine, contents, tree
 
 # Nothing of this machine beyond the namespace: its memory and cores are others'.
@@ -138,6 +138,19 @@ def test_killed_at_any_instant_it_is_undone(tmp_path, then):
         on_tree(root, "--undo")
         assert contents(root) == before
     assert killed > 10
+
+
+@pytest.mark.parametrize("did", [True, False])
+def test_purge_keeps_what_undoes_setup(tmp_path, did):
+    """The package's script alone; test_packages.py has it from dpkg."""
+    state = tmp_path / "var-lib/surety"
+    (state / "edge/generations").mkdir(parents=True)
+    for name in ("lock", "edge/lock") + (("setup.json",) if did else ()):
+        (state / name).write_text("x")
+    script = "mount --bind $0 /var/lib && mount -t tmpfs tmpfs /run && mkdir /run/surety && sh $1 purge && test ! -e /run/surety"
+    said = sh("unshare", "--mount", "--propagation", "private", "sh", "-c", script, tmp_path / "var-lib", ROOT / "deploy/debian/surety.postrm")
+    assert [p.name for p in tmp_path.rglob("*")] == ["var-lib"] + ["surety", "setup.json"] * did
+    assert ("surety setup --undo" in said.stderr) == did
 
 
 def test_a_full_disk_changes_nothing_that_cannot_be_undone(tmp_path):
