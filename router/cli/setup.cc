@@ -8,6 +8,7 @@
 
 #include "router/cli/commands.h"
 #include "router/dpdk/ports/eal.h"
+#include "router/generations/author.h"
 #include "router/process/usable_cores.h"
 
 namespace surety {
@@ -31,6 +32,7 @@ int set_up_as_asked(const SetupOptions& asked) try {
   setup.yes = asked.yes;
   setup.dry_run = asked.dry_run;
   setup.terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  setup.who = author();
   if (const char* ssh = std::getenv("SSH_CONNECTION")) setup.ssh = ssh;
   setup.state = asked.state;
   setup.memory = planned_memory;

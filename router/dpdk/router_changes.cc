@@ -14,9 +14,9 @@
 #include "config/reload.h"
 #include "router/dpdk/router.h"
 #include "router/generations/author.h"
-#include "router/generations/change_lock.h"
 #include "router/generations/disk.h"
 #include "router/generations/verdict.h"
+#include "router/process/change_lock.h"
 
 namespace surety {
 

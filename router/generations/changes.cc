@@ -11,10 +11,10 @@
 
 #include "config/parse.h"
 #include "router/generations/author.h"
-#include "router/generations/change_lock.h"
 #include "router/generations/disk.h"
 #include "router/generations/site.h"
 #include "router/generations/verdict.h"
+#include "router/process/change_lock.h"
 
 namespace surety {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "config/parse.h"
 #include "router/generations/author.h"
-#include "router/generations/change_lock.h"
 #include "router/generations/changes.h"
 #include "router/generations/disk.h"
 #include "router/generations/site.h"
 #include "router/generations/verdict.h"
+#include "router/process/change_lock.h"
 #include "router/process/text_table.h"
 
 namespace surety {

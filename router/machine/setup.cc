@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/machine/setup.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <istream>
@@ -19,7 +16,7 @@
 #include "router/machine/binding.h"
 #include "router/machine/hugepages.h"
 #include "router/machine/journal.h"
-#include "router/process/fd.h"
+#include "router/process/change_lock.h"
 
 namespace surety::machine {
 
@@ -27,35 +24,17 @@ namespace {
 
 constexpr const char* kJournal = "setup.json";
 
-// The lock of `surety apply`, of this machine and of the router whose configuration is written: who has it
-// stands in it.
-Fd lock(const fs::path& directory) {
-  const fs::path path = directory / "lock";
-  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file)
-    throw std::runtime_error(
-        fmt::format("cannot write {}: {}; run it as root", path.string(), std::strerror(errno)));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    std::array<char, 512> holder{};
-    const ssize_t n = ::pread(file.get(), holder.data(), holder.size(), 0);
-    const std::string_view who =
-        n > 0 ? std::string_view(holder.data(), static_cast<std::size_t>(n)) : "somebody";
-    throw std::runtime_error(
-        fmt::format("{} is changing this at the moment: try again when that is done", who));
-  }
-  const std::string us = fmt::format("surety setup (process {})", ::getpid());
-  if (::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), us.data(), us.size(), 0) < 0) {
-  }  // a disk that is full takes no name, and the lock holds all the same
-  return file;
-}
-
-std::vector<Fd> locks(const Setup& setup) {
+// Of `surety apply`, for this machine and for the router whose configuration is written.
+std::vector<ChangeLock> locks(const Setup& setup, const char* what) {
   const fs::path state = setup.host.at(setup.state), router = state / setup.wishes.name;
   std::error_code error;
   fs::create_directories(state, error);
-  std::vector<Fd> held;
-  held.push_back(lock(state));
-  if (fs::is_directory(router, error)) held.push_back(lock(router));
+  if (::access(state.c_str(), W_OK) != 0)
+    throw std::runtime_error(
+        fmt::format("cannot write {}: {}; run it as root", state.string(), std::strerror(errno)));
+  std::vector<ChangeLock> held;
+  held.emplace_back(state, setup.who, what);
+  if (fs::is_directory(router, error)) held.emplace_back(router, setup.who, what);
   return held;
 }
 
@@ -150,9 +129,12 @@ int make(const Setup& setup, const Plan& plan, std::ostream& out) {
 }  // namespace
 
 int set_up(const Setup& setup, std::istream& in, std::ostream& out) {
+  const bool asks = !setup.yes && !setup.dry_run;
+  std::vector<ChangeLock> locked;  // from the first look on: what is planned is what is done
+  if (!setup.dry_run && (setup.yes || setup.terminal)) locked = locks(setup, "setup");
   const auto nics = find_nics(setup.host, setup.ssh);
   out << nic_table(nics) << '\n';
-  if (!setup.yes && !setup.dry_run && !setup.terminal) {
+  if (asks && !setup.terminal) {
     out << "Nothing was changed: nobody can be asked here. `surety setup --yes` takes what is free, `--yes "
            "--ports "
            "NAME,NAME` what you name, and `--dry-run` says what would be done.\n";
@@ -169,19 +151,18 @@ int set_up(const Setup& setup, std::istream& in, std::ostream& out) {
   for (const auto& step : plan.steps(setup.host)) out << "  - " << step << '\n';
   for (const auto& note : plan.notes) out << "  note: " << note << '\n';
   if (setup.dry_run) return 0;
-  if (!setup.yes) {
+  if (asks) {
     const std::string answer = asked(in, out, "Do this? [y/N] ");
     if (answer != "y" && answer != "yes") {
       out << "Nothing was changed.\n";
       return 1;
     }
   }
-  const auto locked = locks(setup);
   return make(setup, plan, out);
 }
 
 int undo_setup(const Setup& setup, std::ostream& out) {
-  const auto locked = locks(setup);
+  const auto locked = locks(setup, "setup --undo");
   Journal journal(setup.host, setup.state / kJournal);
   if (journal.empty()) {
     out << "There is nothing to undo.\n";

@@ -2,7 +2,7 @@
 // `surety setup`: gives NICs, memory and cores of this machine to the router, and takes it all back.
 //
 // What is changed is written down first (journal.h): a power cut at any instant leaves what `--undo`, or
-// another setup, can go on from. One at a time.
+// another setup, can go on from. One at a time, from the first look at the machine on (change_lock.h).
 #pragma once
 
 #include <iosfwd>
@@ -21,6 +21,7 @@ struct Setup {
   Wishes wishes;
   bool yes = false, dry_run = false;
   bool terminal = false;               // somebody can be asked
+  std::string who = "somebody";        // for whoever comes meanwhile
   std::optional<std::string> ssh;      // SSH_CONNECTION
   fs::path state = "/var/lib/surety";  // below the host's root
   PlannedMemory memory;

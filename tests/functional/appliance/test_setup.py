@@ -82,27 +82,57 @@ def test_a_configuration_of_the_operator_stays(machine):
     assert machine.etc("surety/surety.yaml").read_text() == before
 
 
-def test_at_a_terminal_it_asks(machine):
-    ours, theirs = pty.openpty()
-    asked = subprocess.Popen(machine.command(SURETY, "setup", *MODEST), stdin=theirs, stdout=theirs, stderr=theirs,
-                             env={**os.environ, "SURETY_STATE": str(machine.directory / "state")})
-    os.close(theirs)
-    said = ""
+class Terminal:
+    """`surety setup` that asks."""
 
-    def answer(question, words):
-        nonlocal said
-        until = time.monotonic() + 30
+    def __init__(self, machine, *arguments):
+        self._ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(machine.command(SURETY, "setup", *arguments), stdin=theirs, stdout=theirs, stderr=theirs,
+                                        env={**os.environ, "SURETY_STATE": str(machine.directory / "state")})
+        os.close(theirs)
+
+    def asked(self, question):
+        said, until = "", time.monotonic() + 30
         while question not in said:
-            assert select.select([ours], [], [], max(0, until - time.monotonic()))[0], said
-            said += os.read(ours, 4096).decode()
-        os.write(ours, words)
-        said = ""
-    answer("Which shall be the router's? [eth1, eth2, eth3]", b"eth2\n")
-    answer("Do this? [y/N]", b"y\n")
-    assert asked.wait(30) == 0
-    os.close(ours)
+            assert select.select([self._ours], [], [], max(0, until - time.monotonic()))[0], said
+            said += os.read(self._ours, 4096).decode()
+
+    def answer(self, words):
+        os.write(self._ours, words)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+
+def test_at_a_terminal_it_asks(machine):
+    with Terminal(machine, *MODEST) as terminal:
+        terminal.asked("Which shall be the router's? [eth1, eth2, eth3]")
+        terminal.answer(b"eth2\n")
+        terminal.asked("Do this? [y/N]")
+        terminal.answer(b"y\n")
+        assert terminal.process.wait(30) == 0
     assert "device: af_xdp eth2" in machine.etc("surety/surety.yaml").read_text()
     assert "eth1" not in machine.etc("surety/surety.yaml").read_text()
+
+
+def test_of_two_the_second_learns_who_the_first_is(machine):
+    """While he is asked, nobody changes what his answer is about."""
+    with Terminal(machine, *MODEST) as terminal:
+        terminal.asked("Which shall be the router's?")
+        for arguments in (["--yes", *MODEST], ["--undo"]):
+            second = machine.surety("setup", *arguments)
+            assert second.returncode == 1 and f"(setup, process {terminal.process.pid}) is changing this at the moment" in second.stderr
+        assert "af_xdp eth1" in machine.surety("setup", "--dry-run", check=True).stdout
+        terminal.answer(b"eth2\n")
+        terminal.asked("Do this? [y/N]")
+        terminal.answer(b"y\n")
+        assert terminal.process.wait(30) == 0
+    assert "device: af_xdp eth2" in machine.etc("surety/surety.yaml").read_text()
 
 
 def test_the_boot_goes_on_with_what_is_there(machine):

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <fcntl.h>
 
 #include "router/machine/journal.h"
+#include "router/process/change_lock.h"
 #include "tests/unit/router/machine/fake_machine.h"
 
 namespace surety::machine {
@@ -137,18 +134,18 @@ TEST(Setup, WhatOthersHaveChangedSinceStays) {
   EXPECT_FALSE(m.host().exists(kMachineFile));
 }
 
+// Who comes second has planned nothing, and asked nobody, while the machine changed below him.
 TEST(Setup, OneAtATime) {
   FakeMachine m;
-  for (const fs::path path : {"/var/lib/surety/lock", "/var/lib/surety/surety/lock"}) {
-    m.put(path, "ann (apply)");
-    const int fd = ::open(m.host().at(path).c_str(), O_RDWR | O_CLOEXEC);
-    ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  for (const fs::path path : {"/var/lib/surety", "/var/lib/surety/surety"}) {
+    fs::create_directories(m.host().at(path));
+    const ChangeLock lock(m.host().at(path), "ann", "apply");
     std::istringstream in;
     std::ostringstream out;
-    EXPECT_THROW(set_up(asked(m), in, out), std::runtime_error);
-    EXPECT_THROW(undo_setup(asked(m), out), std::runtime_error);
-    ::close(fd);
-    m.remove(path);
+    const auto says_who = testing::ThrowsMessage<std::runtime_error>(HasSubstr("ann (apply, process "));
+    EXPECT_THAT([&] { set_up(asked(m), in, out); }, says_who);
+    EXPECT_THAT([&] { undo_setup(asked(m), out); }, says_who);
+    EXPECT_EQ(out.str(), "");
   }
   EXPECT_FALSE(m.host().exists(kMachineFile));
 }

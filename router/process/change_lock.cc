@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/generations/change_lock.h"
+#include "router/process/change_lock.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,8 +13,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
-
-#include "router/generations/disk.h"
 
 namespace surety {
 
@@ -35,8 +33,8 @@ std::optional<std::string> ChangeLock::take(const std::filesystem::path& directo
     return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "somebody";
   }
   // Shared with the router's own user, whoever comes first.
-  if (const auto owner = disk::rights_of(directory); owner && owner->user != ::geteuid())
-    if (::fchown(file.get(), *owner->user, *owner->group) != 0 && ::geteuid() == 0) fail();
+  if (struct stat owner{}; ::stat(directory.c_str(), &owner) == 0 && owner.st_uid != ::geteuid())
+    if (::fchown(file.get(), owner.st_uid, owner.st_gid) != 0 && ::geteuid() == 0) fail();
   // A disk that is full takes no name, and the lock holds all the same.
   const std::string name = fmt::format("{} ({}, process {})", who, what, ::getpid());
   if (::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), name.data(), name.size(), 0) < 0) {

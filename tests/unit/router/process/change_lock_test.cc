@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/generations/change_lock.h"
+#include "router/process/change_lock.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
