@@ -122,7 +122,7 @@ class Router {
   void go_back();
   void open_store();
   void keep_generation();
-  void remember(std::string who, std::string how, Json changes);
+  void remember(std::string who, std::string how, Json changes, bool staged_is_taken = false);
   // router_explain.cc
   Arrival find_flow(const Question& question);
   void trace_ingress(Traces& traces);
@@ -209,8 +209,12 @@ class Router {
   Json changed_ = Json::array();             // by the last one that was taken
   Store store_;
   std::string store_trouble_;
-  std::optional<std::pair<ConfigTree, Generation>>
-      unkept_;  // goes into the store when nobody else changes it
+  struct Unkept {
+    ConfigTree tree;
+    Generation about;
+    bool staged_is_taken;  // and who staged it does not come back
+  };
+  std::optional<Unkept> unkept_;  // goes into the store when nobody else changes it
   std::unique_ptr<TelemetryServer> telemetry_;
   std::unique_ptr<CaptureServer> capture_;
   std::unique_ptr<MetricsServer> metrics_;

@@ -179,7 +179,7 @@ Json Router::answer_reload(std::string_view who) {
 // The file decides. False: it goes back.
 bool Router::end_trial() {
   if (!is_installed(trial_->hash)) return go_back(), false;
-  remember(trial_->who, "confirmed", changed_);
+  remember(trial_->who, "confirmed", changed_, true);
   trial_.reset();
   return true;
 }
@@ -201,7 +201,7 @@ void Router::open_store() try {
   spdlog::warn("`surety history` will know nothing: {}", e.what());
 }
 
-void Router::remember(std::string who, std::string how, Json changes) {
+void Router::remember(std::string who, std::string how, Json changes, bool staged_is_taken) {
   try {
     ConfigTree tree = gather(file_);
     if (tree.hash() != config_hash_) return;  // it was edited since
@@ -212,7 +212,7 @@ void Router::remember(std::string who, std::string how, Json changes) {
     g.how = std::move(how);
     g.installed = std::filesystem::absolute(file_);
     for (const Json& change : changes) g.changes.push_back(change.at("what"));
-    unkept_.emplace(std::move(tree), std::move(g));
+    unkept_ = {std::move(tree), std::move(g), staged_is_taken};
   } catch (const std::runtime_error& e) {
     warn_once(store_trouble_, e.what());
   }
@@ -224,8 +224,8 @@ void Router::keep_generation() {
   try {
     const auto lock = ChangeLock::if_free(store_.directory(), "the router", "keeps a generation");
     if (!lock) return;
-    if (is_installed(unkept_->first.hash()))
-      store_.settle(unkept_->first, unkept_->second, trial_.has_value());
+    if (is_installed(unkept_->tree.hash()))
+      store_.settle(unkept_->tree, unkept_->about, trial_.has_value(), unkept_->staged_is_taken);
     store_trouble_.clear();
   } catch (const std::runtime_error& e) {
     warn_once(store_trouble_, fmt::format("a generation is not kept: {}", e.what()));

@@ -39,6 +39,8 @@ class Change {
     return disk::rights_of(site_.file) ? std::optional(gather(site_.file)) : std::nullopt;
   }
   const Json* trial() const { return site_.router ? site_.router->trial() : nullptr; }
+  // The trial ends. False: who began it had put it into the file already.
+  bool take_back();
 
   // Where others have been before, or have been killed: no trial runs, and what is installed is a generation.
   void begin();
@@ -49,7 +51,8 @@ class Change {
  private:
   Generation found() const;
   Generation about(const ConfigTree& tree, const std::string& hash, const Json& verdict) const;
-  Json judge(const ConfigTree& tree, const fs::path& given, std::string& hash);
+  Json judge(const ConfigTree& tree, std::string& hash);
+  bool says_so_already(const ConfigTree& tree) const;
   void print(const Json& verdict, const ConfigTree& tree, const fs::path& given) const;
   int refuse_restart(const std::vector<std::string>& what) const;
   int hand_over(const ConfigTree& tree, const Generation& about, const fs::path& given);
@@ -64,14 +67,18 @@ class Change {
   std::string how_;
   Site site_;
   std::optional<ChangeLock> lock_;
+  bool taken_ = false;  // what is staged is in effect
 };
+
+bool Change::take_back() {
+  taken_ = site_.router->back().at("kept").get<bool>();
+  site_.router->look();
+  return !taken_;
+}
 
 void Change::begin() {
   // The lock is ours: whoever was about to install something has been killed.
-  if (trial() != nullptr && trial()->at("installing").get<bool>()) {
-    site_.router->back();
-    site_.router->look();
-  }
+  if (trial() != nullptr && trial()->at("installing").get<bool>()) take_back();
   if (const Json* const t = trial())
     throw std::runtime_error(
         fmt::format("what {} applied is on trial until {}: `surety confirm` or `surety "
@@ -82,7 +89,7 @@ void Change::begin() {
         fmt::format("{} was edited since the router read it, so a trial could not end with "
                     "it: `surety reload` or `surety rollback` first",
                     site_.file.string()));
-  if (const auto now = installed()) site_.store.settle(*now, found(), false);
+  if (const auto now = installed()) site_.store.settle(*now, found(), false, taken_);
 }
 
 Generation Change::found() const {
@@ -115,7 +122,7 @@ void Change::print(const Json& verdict, const ConfigTree& tree, const fs::path& 
 }
 
 // `hash`: what a router will say that it goes by.
-Json Change::judge(const ConfigTree& tree, const fs::path& given, std::string& hash) {
+Json Change::judge(const ConfigTree& tree, std::string& hash) {
   const fs::path seen = site_.store.put(tree, "asked");
   const config::Tree as_read = as_installed(seen, site_.file);
   hash = as_read.hash();
@@ -130,8 +137,13 @@ Json Change::judge(const ConfigTree& tree, const fs::path& given, std::string& h
                                                : Json::array());
   }
   site_.store.drop("asked");
-  print(verdict, tree, given);
   return verdict;
+}
+
+// In its texts: what `!file` stands for may have changed below them.
+bool Change::says_so_already(const ConfigTree& tree) const {
+  const auto now = installed();
+  return now && unwrapped(*now) == unwrapped(tree) && !edited();
 }
 
 int Change::refuse_restart(const std::vector<std::string>& what) const {
@@ -142,18 +154,22 @@ int Change::refuse_restart(const std::vector<std::string>& what) const {
 }
 
 int Change::to(const ConfigTree& candidate, const fs::path& given) {
-  const auto now = installed();
   const ConfigTree tree = installable(candidate, site_.file);
-  if (now && unwrapped(*now) == unwrapped(tree) && !edited()) {
+  const bool same = says_so_already(tree);
+  std::string hash;
+  const Json verdict = !same || site_.router ? judge(tree, hash) : verdict_of({});
+  if (same && !has_errors(verdict) && verdict.at("changes").empty()) {
     context_.out << "nothing to change: " << site_.file.string() << " says so already\n";
     return 0;
   }
   if (request_.confirm && !site_.router)
     throw std::runtime_error(
         fmt::format("router {} does not run, so nothing can be tried: leave out --confirm", site_.name));
-  std::string hash;
-  const Json verdict = judge(tree, given, hash);
+  print(verdict, tree, given);
   if (has_errors(verdict)) return 1;
+  if (same && request_.confirm)
+    throw std::runtime_error(
+        "only what `!file` stands for has changed, which no trial could take back: leave out --confirm");
   const auto restart = what_takes_a_restart(verdict);
   if (!restart.empty() && !request_.at_next_start) return refuse_restart(restart);
   const Generation next = about(tree, hash, verdict);
@@ -165,7 +181,7 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
   return 0;
 }
 
-// What is in the file is in effect; a router that took it already is told so.
+// What is in the file is in effect, or will be at the next start; a router that took it already is told so.
 void Change::finish(const ConfigTree& tree, const std::string& hash) {
   try {
     install(tree, site_.file);
@@ -176,7 +192,7 @@ void Change::finish(const ConfigTree& tree, const std::string& hash) {
                                 e.what());
   }
   try {
-    site_.store.settle(*installed(), found(), false);
+    site_.store.settle(*installed(), found(), false, true);
   } catch (const std::runtime_error& e) {
     context_.err << fmt::format("surety {}: {}; it is in effect, and comes into the history next time\n",
                                 how_, e.what());
@@ -228,10 +244,8 @@ Generation goal_of(const Store& store, const std::optional<int>& number) {
                                : "there is no configuration to go back to");
 }
 
-// False: who applied it had put it into the file already.
 bool end_trial(Change& change, const ChangeContext& context) {
-  const Json answer = change.site().router->back();
-  if (answer.at("kept").get<bool>()) return change.site().router->look(), false;
+  if (!change.take_back()) return false;
   change.site().store.drop("staged");
   context.out << "the trial is over; what was in effect before is so again\n";
   return true;

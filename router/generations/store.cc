@@ -125,13 +125,13 @@ void Store::forget_old() const {
   }
 }
 
-std::optional<Generation> Store::settle(const ConfigTree& installed, const Generation& found,
-                                        bool keep) const {
+std::optional<Generation> Store::settle(const ConfigTree& installed, const Generation& found, bool keep,
+                                        bool taken) const {
   const std::vector<Generation> there = all();
   const Generation* const newest = there.empty() ? nullptr : &there.back();
   const std::string now = installed.hash();
   const auto candidate = staged();
-  if (candidate && candidate->about.hash == now && (newest == nullptr || newest->hash != now))
+  if (candidate && candidate->about.hash == now && (taken || newest == nullptr || newest->hash != now))
     return add(candidate->about, newest);
   if (keep) return newest != nullptr ? std::optional(*newest) : std::nullopt;
   drop(kStaged);

@@ -45,7 +45,10 @@ class Store {
   std::optional<Staged> staged() const;
   // What is staged becomes a generation where it is what is installed, else goes unless `keep`; what is
   // installed and no generation yet becomes one of `found`. The newest; none: there is nothing.
-  std::optional<Generation> settle(const ConfigTree& installed, const Generation& found, bool keep) const;
+  // `taken`: what is staged is in effect. Then it becomes one also where its texts are those of the newest,
+  // and only what `!file` stands for differs, which the files cannot say.
+  std::optional<Generation> settle(const ConfigTree& installed, const Generation& found, bool keep,
+                                   bool taken = false) const;
 
  private:
   std::filesystem::path generations() const { return directory_ / "generations"; }

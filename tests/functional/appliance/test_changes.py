@@ -169,6 +169,36 @@ def test_secrets_by_relative_names_are_those_beside_the_file(router):
     assert router.history()[-1]["in_effect"] and len(router.history()) == 2
 
 
+def test_a_value_from_a_file_is_a_change_under_the_same_text(router):
+    rate, new = router.file.parent / "rate", router.candidate("new")
+
+    def sold(text):
+        rate.write_text(text + "\n")
+        rate.chmod(0o600)
+    new.write_text(new.read_text().replace("rate: 20 Mbit/s", "rate: !file rate"))
+    sold("25 Mbit/s")
+    router.run("apply", new)
+    before = router.history()
+    sold("123457 kbit/s")
+    assert "no trial" in router.refused("apply", new, "--confirm", "5 min") and router.history() == before
+    said = router.run("apply", new, "--why", "more for gold").stdout
+    assert "service gold: rate changed" in said and said.endswith("in effect\n")
+    assert router.run("diff", new).stdout == "nothing differs\n"
+    *others, applied = router.history()
+    assert [g["generation"] for g in others] == [g["generation"] for g in before]
+    assert (applied["how"], applied["why"], applied["parent"], applied["in_effect"]) == ("apply", "more for gold", 2, True)
+    assert "service gold: rate changed" in applied["changes"][0] and [g["in_effect"] for g in others] == [False, False]
+    assert "nothing to change" in router.run("apply", new).stdout
+    sold("many")
+    assert "!file" in router.refused("apply", new)
+    time.sleep(1.5)  # the router, too, keeps what it has not seen kept
+    assert router.history() == [*others, applied]
+    kept = said + router.log() + "".join(p.read_text() for p in router.state.rglob("*") if p.is_file())
+    assert "123457" not in kept and "123.457" not in kept and "many" not in kept
+    router.run("rollback")  # to another text: a value is nobody's to bring back
+    assert router.file.read_text() == configuration(router.name)
+
+
 def test_two_operators(router):
     with open(router.state / "lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

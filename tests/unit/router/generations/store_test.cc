@@ -52,6 +52,20 @@ TEST_F(StoreBed, KeepsWhatIsInstalledAndNothingElse) {
   EXPECT_EQ(store.tree_of(store.all().front()), tree("a"));
 }
 
+// Only whoever has seen it taken can tell.
+TEST_F(StoreBed, OfTheSameTextsIsOneThatWasTaken) {
+  keep("a");
+  const auto settled = [&](bool taken) {
+    return *store.settle(tree("a"), about(tree("a"), "found"), false, taken);
+  };
+  EXPECT_EQ(settled(true).number, 1);
+  store.stage(tree("a"), about(tree("a"), "apply"));
+  EXPECT_EQ(settled(false).number, 1);
+  store.stage(tree("a"), about(tree("a"), "apply"));
+  EXPECT_EQ(settled(true).number, 2);
+  EXPECT_EQ(settled(true).number, 2);
+}
+
 TEST_F(StoreBed, WhatIsOnTrialStaysStaged) {
   keep("a");
   store.stage(tree("b"), about(tree("b"), "apply"));
