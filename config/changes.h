@@ -9,12 +9,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
 #include "config/reload.h"
 
 namespace surety::config {
+
+struct Outline;
 
 struct Change {
   enum class Takes : std::uint8_t { at_once, restart };
@@ -34,5 +37,10 @@ std::string to_text(const std::vector<Change>& changes);
 // On one line, of many the first few: "route 10.0.0.0/8: gone; service gold: gone; and 7 more changes".
 // "nothing has changed".
 std::string in_short(const std::vector<Change>& changes);
+
+// Whom a change concerns of the entry `name` of a section, or of all of it where `name` is empty. `item`:
+// what is written there.
+std::string concern(std::string_view section, const std::string& name, const Outline& item,
+                    const Config& config);
 
 }  // namespace surety::config

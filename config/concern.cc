@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config/concern.h"
-
+// Whom a change concerns.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
+
+#include "config/changes.h"
+#include "config/text/outline.h"
 
 namespace surety::config {
 namespace {
