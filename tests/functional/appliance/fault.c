@@ -3,7 +3,9 @@
 //
 // FAULT_UNDER: counts what changes anything below this directory, from 1. FAULT_AT: at this step FAULT says
 // what happens: `kill` (SIGKILL; of a write the first half is done) or the number of an error, which all
-// steps from there on meet that want room. FAULT_LOG: each step is a line in it.
+// steps from there on meet that want room. FAULT_LOG: each step is a line in it: number, whether it wants
+// room, call, and the files. To be killed at an fsync is to be killed at the step after it, which finds the
+// same files: for `kill` it is no step.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,28 +23,32 @@ static int under(const char* path) {
   return top != NULL && strncmp(path, top, strlen(top)) == 0;
 }
 
-static int under_at(int directory, const char* path) {
-  char link[64], name[4096];
-  if (path != NULL && (path[0] == '/' || directory == AT_FDCWD)) return under(path);
+// Of an open file, or of what is in an open directory.
+static const char* name_of(int directory, const char* path, char name[4096]) {
+  char link[64];
+  if (path != NULL && (path[0] == '/' || directory == AT_FDCWD)) return path;
   snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
-  const ssize_t n = readlink(link, name, sizeof name - 1);
-  if (n <= 0) return 0;
-  name[n] = 0;
-  return under(name) && strstr(name, ".stderr") == NULL;
+  const ssize_t n = readlink(link, name, 4000);
+  if (n <= 0) return "";
+  snprintf(name + n, 4096 - (size_t)n, "%s%s", path ? "/" : "", path ? path : "");
+  return strstr(name, ".stderr") ? "" : name;
+}
+
+static int log_fd = -1;
+
+// Before the process is confined; not created here, which would be a step.
+__attribute__((constructor)) static void open_log(void) {
+  const char* const log = getenv("FAULT_LOG");
+  if (log != NULL) log_fd = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
 }
 
 // 0: goes on; else the error that it meets.
-static int step(const char* what, const char* path, int wants_room) {
+static int step(const char* what, const char* path, const char* to, int wants_room) {
   static int steps;
   const char* const fault = getenv("FAULT");
-  const char* const log = getenv("FAULT_LOG");
   const int at = getenv("FAULT_AT") ? atoi(getenv("FAULT_AT")) : 0;
   ++steps;
-  if (log != NULL) {
-    const int fd = open(log, O_WRONLY | O_APPEND);  // not created here: that would be a step
-    if (fd >= 0)
-      dprintf(fd, "%d %s %s %s\n", steps, wants_room ? "room" : "-", what, path ? path : ""), close(fd);
-  }
+  if (log_fd >= 0) dprintf(log_fd, "%d %s %s %s %s\n", steps, wants_room ? "room" : "-", what, path, to);
   if (fault == NULL || at == 0 || steps < at) return 0;
   if (strcmp(fault, "kill") == 0) return steps == at ? -1 : 0;
   return wants_room ? atoi(fault) : 0;
@@ -54,16 +60,18 @@ static void die(void) {
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define MEET(what, path, room)                \
-  do {                                        \
-    const int error = step(what, path, room); \
-    if (error < 0) die();                     \
-    if (error > 0) return errno = error, -1;  \
+#define MEET(what, path, to, room)                \
+  do {                                            \
+    const int error = step(what, path, to, room); \
+    if (error < 0) die();                         \
+    if (error > 0) return errno = error, -1;      \
   } while (0)
 
 static int opened(int (*next)(int, const char*, int, ...), int directory, const char* path, int flags,
                   mode_t mode) {
-  if ((flags & O_CREAT) && under_at(directory, path)) MEET("open", path, 1);
+  char room[4096];
+  const char* const name = name_of(directory, path, room);
+  if ((flags & O_CREAT) && under(name)) MEET("open", name, "", 1);
   return next(directory, path, flags, mode);
 }
 
@@ -87,8 +95,10 @@ int openat(int directory, const char* path, int flags, ...) {
 }
 
 ssize_t write(int fd, const void* data, size_t size) {
-  if (under_at(fd, NULL)) {
-    const int error = step("write", NULL, 1);
+  char room[4096];
+  const char* const name = name_of(fd, NULL, room);
+  if (under(name)) {
+    const int error = step("write", name, "", 1);
     if (error < 0) {
       (void)!NEXT(write)(fd, data, size / 2);
       die();
@@ -98,30 +108,35 @@ ssize_t write(int fd, const void* data, size_t size) {
   return NEXT(write)(fd, data, size);
 }
 int fsync(int fd) {
-  if (under_at(fd, NULL)) MEET("fsync", NULL, 1);
+  char room[4096];
+  const char* const name = name_of(fd, NULL, room);
+  const char* const fault = getenv("FAULT");
+  if (under(name) && (fault == NULL || strcmp(fault, "kill") != 0)) MEET("fsync", name, "", 1);
   return NEXT(fsync)(fd);
 }
 int rename(const char* from, const char* to) {
-  if (under(to)) MEET("rename", to, 1);
+  if (under(to)) MEET("rename", from, to, 1);
   return NEXT(rename)(from, to);
 }
 int mkdir(const char* path, mode_t mode) {
-  if (under(path)) MEET("mkdir", path, 1);
+  if (under(path)) MEET("mkdir", path, "", 1);
   return NEXT(mkdir)(path, mode);
 }
 int unlink(const char* path) {
-  if (under(path)) MEET("unlink", path, 0);
+  if (under(path)) MEET("unlink", path, "", 0);
   return NEXT(unlink)(path);
 }
 int rmdir(const char* path) {
-  if (under(path)) MEET("rmdir", path, 0);
+  if (under(path)) MEET("rmdir", path, "", 0);
   return NEXT(rmdir)(path);
 }
 int remove(const char* path) {
-  if (under(path)) MEET("remove", path, 0);
+  if (under(path)) MEET("remove", path, "", 0);
   return NEXT(remove)(path);
 }
 int unlinkat(int directory, const char* path, int flags) {
-  if (under_at(directory, path)) MEET("unlinkat", path, 0);
+  char room[4096];
+  const char* const name = name_of(directory, path, room);
+  if (under(name)) MEET("unlinkat", name, "", 0);
   return NEXT(unlinkat)(directory, path, flags);
 }

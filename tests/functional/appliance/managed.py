@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A router whose configuration is changed while it runs: without ports that anybody is behind, and without privileges."""
+import atexit
+import functools
 import itertools
 import json
 import os
 import pathlib
+import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
-from router import START, STOP, SURETY, wait_for
+from router import ROOT, START, STOP, SURETY, wait_for
 
 _numbers = itertools.count()
 
@@ -117,9 +121,80 @@ class Managed:
         assert "terminate" not in done.stderr and done.stderr.strip(), done.stderr
         return done.stderr
 
+    @property
+    def socket(self):
+        return str(self.top / f"run/dpdk/surety-{self.name}/dpdk_telemetry.v2")
+
+    def ask(self, command, arguments=""):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(60)
+            s.connect(self.socket)
+            s.recv(1 << 18)
+            s.send(f"/surety/{command},{arguments}".encode())
+            return json.loads(s.recv(1 << 18))
+
     def history(self):
         return json.loads(self.run("history", "--json").stdout)
 
     def running(self):
         """What the router goes by."""
         return json.loads(self.run("show", "router", "--json").stdout)[0]["config_hash"]
+
+
+class Pair:
+    """Two configurations, of which there is always one, whole."""
+
+    def __init__(self, managed):
+        self.managed = managed
+        self.files = [managed.candidate("a", rate="30 Mbit/s"), managed.candidate("b", rate="31 Mbit/s")]
+        self.texts = [f.read_text() for f in self.files]
+        self.to = [] if managed.process else ["--to", managed.file]
+        managed.run("apply", self.files[0], *self.to)
+
+    def now(self):
+        text = self.managed.file.read_text()
+        assert text in self.texts, f"neither of the two:\n{text}"
+        return self.texts.index(text)
+
+    def whole(self, checked=False):
+        """Also the history, and nothing is left beside it."""
+        at = self.now()
+        history = self.managed.history()
+        for g in history:
+            assert (self.managed.state / f"generations/{g['generation']:06}/configuration" / g["main"]).read_text().endswith("}\n")
+        if checked:
+            assert subprocess.run([*map(str, self.managed.popen("check", self.managed.file).args[:3])], capture_output=True).returncode == 0
+        return at
+
+    def other(self, **environment):
+        return self.managed.run("apply", self.files[1 - self.now()], *self.to, check=False, **environment)
+
+
+@functools.cache
+def fault():
+    """fault.c, compiled."""
+    library = pathlib.Path(tempfile.mkdtemp(prefix="sf-")) / "fault.so"
+    atexit.register(shutil.rmtree, library.parent)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/functional/appliance/fault.c"], check=True)
+    return str(library)
+
+
+CHANGES = {"open", "write", "rename", "mkdir", "unlinkat"}  # what is done to files, and each is a step
+
+
+def call_of(step):
+    """Of a line of the log."""
+    return step.split()[2]
+
+
+def steps(managed, kind, run):
+    """run(environment) again and again, with the fault at each step, until none is reached any more; yields what it gave."""
+    log = managed.top / "run/steps"
+    for at in range(1, 400):
+        log.write_text("")
+        result = run({"LD_PRELOAD": fault(), "FAULT_UNDER": str(managed.top), "FAULT": kind, "FAULT_AT": str(at), "FAULT_LOG": str(log)})
+        reached = [line for line in log.read_text().splitlines() if int(line.split()[0]) >= at and (kind == "kill" or " room " in line)]
+        if not reached:
+            return
+        yield result, reached[0]
+    raise AssertionError("does not end")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kill -9, and a disk that is full, at each step of apply, rollback, confirm and of what a router keeps: always one of the two."""
 import errno
+import itertools
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -10,15 +12,8 @@ import time
 
 import pytest
 
-from managed import Managed
-from router import ROOT, wait_for
-
-
-@pytest.fixture(scope="module")
-def fault(tmp_path_factory):
-    library = tmp_path_factory.mktemp("fault") / "fault.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/functional/appliance/fault.c"], check=True)
-    return library
+from managed import CHANGES, Managed, Pair, call_of, fault, steps
+from router import wait_for
 
 
 @pytest.fixture
@@ -33,63 +28,22 @@ def router():
         yield managed.start()
 
 
-class Pair:
-    """Two configurations, of which there is always one, whole."""
-
-    def __init__(self, managed):
-        self.managed = managed
-        self.files = [managed.candidate("a", rate="30 Mbit/s"), managed.candidate("b", rate="31 Mbit/s")]
-        self.texts = [f.read_text() for f in self.files]
-        self.to = [] if managed.process else ["--to", managed.file]
-        managed.run("apply", self.files[0], *self.to)
-
-    def now(self):
-        text = self.managed.file.read_text()
-        assert text in self.texts, f"neither of the two:\n{text}"
-        return self.texts.index(text)
-
-    def whole(self, checked=False):
-        """Also the history, and nothing is left beside it."""
-        at = self.now()
-        history = self.managed.history()
-        for g in history:
-            assert (self.managed.state / f"generations/{g['generation']:06}/configuration" / g["main"]).read_text().endswith("}\n")
-        if checked:
-            assert subprocess.run([*map(str, self.managed.popen("check", self.managed.file).args[:3])], capture_output=True).returncode == 0
-        return at
-
-    def other(self, **environment):
-        return self.managed.run("apply", self.files[1 - self.now()], *self.to, check=False, **environment)
-
-
-def steps(fault, managed, kind, run):
-    """run(environment) again and again, with the fault at each step, until none is reached any more; yields what it gave."""
-    log = managed.top / "run/steps"
-    for at in range(1, 400):
-        log.write_text("")
-        result = run({"LD_PRELOAD": str(fault), "FAULT_UNDER": str(managed.top), "FAULT": kind, "FAULT_AT": str(at), "FAULT_LOG": str(log)})
-        reached = [line for line in log.read_text().splitlines() if int(line.split()[0]) >= at and (kind == "kill" or " room " in line)]
-        if not reached:
-            return
-        yield result, reached[0]
-    raise AssertionError("does not end")
-
-
-def test_kill_at_each_step_of_apply(off, fault):
+def test_kill_at_each_step_of_apply(off):
     pair = Pair(off)
-    killed, seen = 0, set()
-    for done, where in steps(fault, off, "kill", lambda environment: pair.other(**environment)):
+    killed, seen, calls = 0, set(), set()
+    for done, where in steps(off, "kill", lambda environment: pair.other(**environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
         seen.add(pair.whole(checked=killed % 8 == 0))
+        calls.add(call_of(where))
         killed += 1
         before = pair.now()
         assert pair.other().returncode == 0 and pair.now() != before  # the next one works
         assert off.history()[-1]["in_effect"]
-    assert killed > 20 and seen == {0, 1}
+    assert calls >= CHANGES and seen == {0, 1}
     print(f"apply: killed at {killed} steps")
 
 
-def test_kill_at_each_step_of_apply_of_several_files(off, fault):
+def test_kill_at_each_step_of_apply_of_several_files(off):
     files = [off.several("a", "30 Mbit/s"), off.several("b", "31 Mbit/s")]
     texts = [[f.read_text(), (f.parent / "more/gold.yaml").read_text()] for f in files]
     off.run("apply", files[0], "--to", off.file)
@@ -97,7 +51,7 @@ def test_kill_at_each_step_of_apply_of_several_files(off, fault):
     def other(**environment):
         return off.run("apply", files[1 - texts.index(off.effective())], check=False, **environment)
     seen = set()
-    for done, where in steps(fault, off, "kill", lambda environment: other(**environment)):
+    for done, where in steps(off, "kill", lambda environment: other(**environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
         before = texts.index(off.effective())
         seen.add(before)
@@ -105,25 +59,25 @@ def test_kill_at_each_step_of_apply_of_several_files(off, fault):
     assert seen == {0, 1}
 
 
-def test_kill_at_each_step_of_rollback(off, fault):
+def test_kill_at_each_step_of_rollback(off):
     pair = Pair(off)
     pair.other()
-    killed = 0
-    for done, where in steps(fault, off, "kill", lambda environment: off.run("rollback", check=False, **environment)):
+    calls = set()
+    for done, where in steps(off, "kill", lambda environment: off.run("rollback", check=False, **environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
         pair.whole()
-        killed += 1
+        calls.add(call_of(where))
         before = pair.now()
         off.run("rollback")
         assert off.history()[-1]["in_effect"] and pair.now() in (before, 1 - before)
-    assert killed > 20
+    assert calls >= CHANGES
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, *(pytest.param(e, marks=pytest.mark.long("the same steps as ENOSPC"))
                                                    for e in (errno.EDQUOT, errno.EACCES))])
-def test_a_full_disk_at_each_step_of_apply(off, fault, error):
+def test_a_full_disk_at_each_step_of_apply(off, error):
     pair = Pair(off)
-    for done, where in steps(fault, off, str(error), lambda environment: pair.other(**environment)):
+    for done, where in steps(off, str(error), lambda environment: pair.other(**environment)):
         before = pair.whole()
         assert "cannot " in done.stderr and os.strerror(error) in done.stderr, (where, done)
         assert done.returncode in (0, 1) and "terminate" not in done.stderr
@@ -131,14 +85,14 @@ def test_a_full_disk_at_each_step_of_apply(off, fault, error):
         assert off.history()[-1]["in_effect"]
 
 
-def test_kill_at_each_step_beside_a_router(router, fault):
+def test_kill_at_each_step_beside_a_router(router):
     """It goes by what is in the file, at the latest ten seconds later; the next change need not wait for that."""
     pair = Pair(router)
     hashes = {pair.now(): router.running()}
     pair.other()
     hashes[pair.now()] = router.running()
     killed = 0
-    for done, where in steps(fault, router, "kill", lambda environment: pair.other(**environment)):
+    for done, where in steps(router, "kill", lambda environment: pair.other(**environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
         at = pair.whole()
         if killed % 8 == 0:  # nobody comes: the router goes back by itself, or stays
@@ -148,9 +102,31 @@ def test_kill_at_each_step_beside_a_router(router, fault):
         assert pair.other().returncode == 0 and pair.now() != at and router.running() == hashes[pair.now()]
 
 
-def test_a_full_disk_beside_a_router(router, fault):
+def test_kill_at_each_step_of_a_new_value(router):
+    """The text stays the same, so that the file cannot say what the router goes by: the next apply does what is left of it."""
+    rate, file, takes = router.file.parent / "rate", router.candidate("new", rate="!file rate"), itertools.count(30)
+
+    def sell():
+        rate.write_text(f"{next(takes)} Mbit/s\n")
+        rate.chmod(0o600)
+
+    def apply(**environment):
+        sell()
+        return router.run("apply", file, check=False, **environment)
+    assert apply().returncode == 0
+    number = router.history()[-1]["generation"]
+    for done, where in steps(router, "kill", lambda environment: apply(**environment)):
+        assert done.returncode == -signal.SIGKILL, (where, done)
+        assert router.run("apply", file).stdout.endswith(("in effect\n", "says so already\n"))
+        number += 1
+        *_, before, last = router.history()
+        assert (before["generation"], last["generation"], last["how"], last["in_effect"]) == (number - 1, number, "apply", True), where
+    assert router.run("diff", file).stdout == "nothing differs\n"
+
+
+def test_a_full_disk_beside_a_router(router):
     pair = Pair(router)
-    for done, where in steps(fault, router, str(errno.ENOSPC), lambda environment: pair.other(**environment)):
+    for done, where in steps(router, str(errno.ENOSPC), lambda environment: pair.other(**environment)):
         assert "No space left on device" in done.stderr, (where, done)
         before = pair.whole()
         assert "on trial" not in router.run("history").stdout
@@ -158,31 +134,16 @@ def test_a_full_disk_beside_a_router(router, fault):
         assert pair.other().returncode == 0 and pair.now() != before and router.running() != running
 
 
-def test_kill_of_who_confirms(router, fault):
-    pair = Pair(router)
-    def confirm(environment):
-        router.run("rollback", check=False) if "on trial" in router.run("history").stdout else None
-        router.run("apply", pair.files[1 - pair.now()], "--confirm", "10 min")
-        return router.run("confirm", check=False, **environment)
-    kept = set()
-    for done, where in steps(fault, router, "kill", confirm):
-        assert done.returncode == -signal.SIGKILL, (where, done)
-        before = pair.whole()
-        kept.add("on trial" in router.run("history").stdout)
-        assert pair.now() == before
-    assert kept
-
-
-def test_a_router_is_killed_at_each_step_of_what_it_keeps(off, fault):
+def test_a_router_is_killed_at_each_step_of_what_it_keeps(off):
     """SIGHUP of a file edited by hand."""
     log = off.top / "run/steps"
     off.start()
     off.stop()
-    rates = 0
+    rates, calls = 0, set()
     for at in range(1, 100):
         log.write_text("")
         # The start itself makes some of the steps.
-        off.start(LD_PRELOAD=str(fault), FAULT_UNDER=str(off.state), FAULT="kill", FAULT_AT=str(at), FAULT_LOG=str(log))
+        off.start(LD_PRELOAD=fault(), FAULT_UNDER=str(off.state), FAULT="kill", FAULT_AT=str(at), FAULT_LOG=str(log))
         rates += 1
         off.write(off.file, rate=f"{rates + 30} Mbit/s")
         text = off.file.read_text()
@@ -202,7 +163,46 @@ def test_a_router_is_killed_at_each_step_of_what_it_keeps(off, fault):
         off.history()
         if not died:
             break
-    assert at > 20
+        calls.add(call_of([line for line in log.read_text().splitlines() if int(line.split()[0]) == at][0]))
+    assert calls >= CHANGES - {"unlinkat"}
+
+
+def unsafe(log, directories):
+    """What a power cut could still undo, or leave half done, where a file gets its name: of the steps in `log`."""
+    written, named = set(), set()  # files, and directories, with what is not on the disk yet
+    for number, _, call, *names in (line.split() for line in log.read_text().splitlines()):
+        path = pathlib.Path(names[0])
+        if not any(d in (path, *path.parents) for d in directories) or path.name == "lock":
+            continue
+        if call == "fsync":
+            written.discard(path)
+            named.discard(path)
+        elif call == "rename":
+            to = pathlib.Path(names[1])
+            yield from (f"{number}: {to} gets its name before {p} is on the disk" for p in written | named if p != path.parent)
+            named.add(to.parent)
+        elif call in ("open", "write", "mkdir"):
+            written |= {path} if call != "mkdir" else set()
+            named |= {path.parent} if call != "write" else set()
+    yield from (f"at the end {p} is not on the disk" for p in written | named)
+
+
+def test_what_gets_a_name_is_on_the_disk(router):
+    """Before a rename all that was written and named before; after it the directory. Of commands, and of a router."""
+    log = router.top / "run/steps"
+    watched = {"LD_PRELOAD": fault(), "FAULT_UNDER": str(router.top), "FAULT_LOG": str(log)}
+    router.stop()
+    log.write_text("")
+    router.start(**watched)
+    new, several = router.candidate("new", rate="30 Mbit/s"), router.several("several", "31 Mbit/s")
+    for command in (["apply", new], ["apply", several], ["rollback"], ["apply", several, "--confirm", "5 min"], ["confirm"]):
+        router.run(*command, **watched)
+    router.write(router.file, rate="25 Mbit/s")
+    router.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: router.history()[-1]["how"] == "reload")
+    renamed = {line.split()[-1] for line in log.read_text().splitlines() if call_of(line) == "rename"}
+    assert {str(router.file), *(str(router.state / f"generations/{n:06}") for n in range(2, 7))} <= renamed
+    assert not list(unsafe(log, [router.top / "etc", router.top / "state"]))
 
 
 def race(managed, pair, count, seed):

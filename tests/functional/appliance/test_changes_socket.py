@@ -19,17 +19,8 @@ def router():
         yield managed.start()
 
 
-def socket_of(router):
-    return str(router.top / f"run/dpdk/surety-{router.name}/dpdk_telemetry.v2")
-
-
 def ask(router, command, arguments=""):
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-        s.settimeout(60)
-        s.connect(socket_of(router))
-        s.recv(1 << 18)
-        s.send(f"/surety/{command},{arguments}".encode())
-        answer = json.loads(s.recv(1 << 18))
+    answer = router.ask(command, arguments)
     jsonschema.Draft202012Validator(SCHEMA).validate(answer)
     return answer[f"/surety/{command}"]
 
@@ -64,7 +55,7 @@ def test_while_another_process_takes_it_over_nothing_changes(router):
     before, first = router.file.read_text(), router.running()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(60)
-        s.connect(socket_of(router))
+        s.connect(router.socket)
         s.recv(1 << 18)
         s.send(b"/surety/hand-over,1")
         assert "config_hash" in json.loads(s.recv(1 << 18))["/surety/hand-over"]
@@ -76,7 +67,7 @@ def test_while_another_process_takes_it_over_nothing_changes(router):
 
 def test_a_program_changes_it(router):
     def change(*words):
-        done = subprocess.run([ROOT / "deploy/examples/change.py", socket_of(router), *map(str, words)], capture_output=True, text=True)
+        done = subprocess.run([ROOT / "deploy/examples/change.py", router.socket, *map(str, words)], capture_output=True, text=True)
         return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
     first, new = router.running(), router.candidate("new", rate="30 Mbit/s")
     assert change("diff", new)[1]["changes"] and router.running() == first
