@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: what `surety` prints, refuses, and leaves behind."""
 import json
+import pathlib
 import re
 import shutil
 import signal
@@ -192,6 +193,34 @@ def test_hugepages_demanded_where_there_are_too_few(namespace):
     """More memory than any machine has in them."""
     sentence = refusal(namespace, NULL_PORTS + "dpdk: {hugepages: on, memory: 900 GB}\n")
     assert re.search(r"`echo \d+ > /proc/sys/vm/nr_hugepages`", sentence) and "hugepages: off" in sentence
+
+
+FREE = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
+
+
+class Promised:
+    """A namespace in which more hugepages are said to be free than there are: others have reserved them, or a limit forbids them."""
+
+    def __init__(self, namespace, directory):
+        self._namespace, self._free = namespace, directory / "free"
+        self._free.write_text("100000\n")
+
+    def command(self, *words):
+        return self._namespace.command("unshare", "--mount", "sh", "-c", f'mount --bind $0 {FREE} && exec "$@"', self._free, *words)
+
+    def __getattr__(self, name):
+        return getattr(self._namespace, name)
+
+
+def test_hugepages_that_are_free_and_cannot_be_had(namespace, tmp_path):
+    sentence = refusal(Promised(namespace, tmp_path), NULL_PORTS + "dpdk: {hugepages: on, memory: 190 GB}\n")
+    assert "100000 hugepages of 2 MB are free, but this process cannot have the" in sentence and "hugepages: off" in sentence
+
+
+@pytest.mark.skipif(FREE.exists() and int(FREE.read_text()) >= 750, reason="so many hugepages are really free here")
+def test_a_router_does_without_hugepages_that_cannot_be_had(namespace, tmp_path):
+    with Router(Promised(namespace, tmp_path), NULL_PORTS + "dpdk: {memory: 1500 MB, max_routes: 1024}\n") as router:
+        assert "running without hugepages" in router.stderr() and "cannot have" in router.stderr()
 
 
 def test_core_that_is_not_there(namespace):

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <linux/mman.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +36,18 @@ std::uint64_t free_hugepages() {
   std::uint64_t n = 0;
   f >> n;
   return f ? n : 0;
+}
+
+// Free ones may be reserved by others already, or beyond a limit of this process's group: the kernel says so
+// to whoever asks for them, and DPDK would in lines of its own.
+bool can_have_hugepages(std::uint64_t pages) {
+  constexpr int kOfTwoMegabytes = 21 << MAP_HUGE_SHIFT;
+  const std::size_t bytes = pages * kHugepage;
+  void* const got = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | kOfTwoMegabytes, -1, 0);
+  if (got == MAP_FAILED) return false;
+  ::munmap(got, bytes);
+  return true;
 }
 
 std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<unsigned>& cores) {
@@ -81,23 +95,23 @@ std::uint64_t filter_bytes(const config::Config& c) {
 }
 
 bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string& note) {
-  const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
-  const bool enough = free >= needed;
   if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
-  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on && !enough)
-    throw std::runtime_error(fmt::format(
-        "{} hugepages of 2 MB are free, {} are needed; `echo {} > /proc/sys/vm/nr_hugepages` reserves "
-        "them, `dpdk: {{hugepages: off}}` runs without",
-        free, needed, needed + 64));
-  if (has_pci(c) && !enough)
-    throw std::runtime_error(fmt::format(
-        "a PCI device needs hugepages: {} are free, {} needed; `echo {} > /proc/sys/vm/nr_hugepages`", free,
-        needed, needed + 64));
-  if (!enough)
-    note = fmt::format(
-        "running without hugepages ({} free, {} needed): slower; `echo {} > /proc/sys/vm/nr_hugepages` helps",
-        free, needed, needed + 64);
-  return enough;
+  const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
+  if (free >= needed && can_have_hugepages(needed)) return true;
+  const std::string there =
+      free < needed
+          ? fmt::format("{} hugepages of 2 MB are free, {} are needed", free, needed)
+          : fmt::format(
+                "{} hugepages of 2 MB are free, but this process cannot have the {} that are needed, "
+                "since others have reserved them or its limits (hugetlb of its cgroup) forbid it",
+                free, needed);
+  const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
+    throw std::runtime_error(
+        fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
+  if (has_pci(c)) throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
+  note = fmt::format("running without hugepages, which is slower: {}; {} helps", there, mend);
+  return false;
 }
 
 }  // namespace
