@@ -138,3 +138,24 @@ def test_a_tree_is_all_that_it_reads(tmp_path):
     done = sh(SURETY, "doctor", "--root", root, "--fix", check=False)
     assert "chmod o-rwx /etc/surety/of-tree.key" in (root / "commands/log").read_text()  # written down, not run
     assert done.returncode == 1 and (root / "etc/surety/of-tree.key").stat().st_mode & 0o777 == 0o604
+
+
+def test_included_files_are_the_trees(tmp_path):
+    """By a pattern beside the main file, and by a name that starts at the root: the tree's, not this machine's."""
+    root = tree(tmp_path)
+    (root / "etc/surety/surety.yaml").write_text("version: 1\ninclude: [more/*.yaml, /etc/surety/wan-of-tree.yaml]\nports: {lan: {device: af_packet eth1}}\n")
+    (root / "etc/surety/more").mkdir()
+    (root / "etc/surety/more/a.yaml").write_text("routes: [{to: 10.9.0.0/16, via: 10.2.0.9}]\n")
+    wan = root / "etc/surety/wan-of-tree.yaml"
+    wan.write_text("ports: {wan: {device: af_packet eth7, addresses: [10.2.0.1/24]}}\n")
+
+    def said():
+        return {c["check"]: c for c in json.loads(sh(SURETY, "doctor", "--root", root, "--json", check=False).stdout)["checks"]}
+    found = said()
+    assert found["configuration"]["says"] == "/etc/surety/surety.yaml is valid"
+    assert found["devices"]["verdict"] == "error" and "port wan: there is no eth7" in found["devices"]["says"]
+    (root / "etc/surety/more/a.yaml").write_text("routes: [{to: 10.9.0.0/99}]\n")
+    found = said()["configuration"]
+    assert found["verdict"] == "error" and "/etc/surety/more/a.yaml:1:" in found["says"]
+    wan.unlink()
+    assert "wan-of-tree.yaml" in said()["configuration"]["says"]
