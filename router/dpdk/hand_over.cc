@@ -34,7 +34,7 @@ bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
 }
 
 // What is sent as it lies in memory: both ends are of one machine, and speak one kHandOverVersion, which is
-// to be raised with each change of what is sent.
+// to be raised with each change of what is sent (tests/unit/router/dpdk/hand_over_test.cc).
 template <class T>
 void send_all(const std::vector<T>& all, auto&& send) {
   static_assert(std::is_trivially_copyable_v<T>);
