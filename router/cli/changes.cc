@@ -7,6 +7,7 @@
 #include "config/text/quantity.h"
 #include "router/cli/commands.h"
 #include "router/dpdk/time_of_day.h"
+#include "router/dpdk/upgrade.h"
 
 namespace surety {
 
@@ -117,6 +118,13 @@ void add_changes(CLI::App& app, Action& action) {
   command = add(app, action, asked, "reload",
                 "A router reads its configuration again, as after SIGHUP; waits for what it says", reload);
   command->add_option("name", asked->router, "the router's name; default: the only one that runs");
+  command->callback([&action, asked] {
+    action = [asked] {
+      const auto name = asked->router.empty() ? std::nullopt : std::optional(asked->router);
+      if (const auto upgraded = upgrade_instead_of_reload(name)) return *upgraded;
+      return carry_out(*asked, reload);
+    };
+  });
 }
 
 }  // namespace surety

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,7 +27,11 @@
 #include <vector>
 
 #include "router/dpdk/hand_over.h"
+#include "router/dpdk/ports/process_lock.h"
+#include "router/machine/host.h"
 #include "router/observe/telemetry_client.h"
+#include "router/process/fd.h"
+#include "router/process/service_manager.h"
 
 namespace surety {
 
@@ -33,7 +39,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kUntilReady = 120s;  // tables of a million routes, on a machine that is busy
+// Tables of a million routes, on a machine that is busy; and less than TimeoutStartSec= of surety.service.
+constexpr auto kUntilReady = 100s;
 
 std::string contents_of(const std::string& file) {
   std::ifstream in(file);
@@ -88,9 +95,9 @@ std::string line_of(const std::string& text, std::string_view key) {
   return at == text.npos ? "" : text.substr(at + key.size(), text.find('\n', at) - at - key.size());
 }
 
-// What a service manager has given the old one, as far as a process may see and take it: not its bounding set
-// of capabilities, which it has given up since, nor its view of the files. Its threads have cores of their
-// own by now, so this one may have them all, as its unit says.
+// What its supervisor has given the old one, as far as a process may see and take it: not its view of the
+// files, nor which system calls it may not make. Its threads have cores of their own by now, so this one may
+// have them all, as its unit says.
 void take_limits(pid_t old) {
   for (const auto limit : {RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_CORE, RLIMIT_NPROC, RLIMIT_AS})
     if (rlimit theirs{}; ::prlimit(old, limit, nullptr, &theirs) == 0) ::setrlimit(limit, &theirs);
@@ -100,6 +107,9 @@ void take_limits(pid_t old) {
   const std::string status = contents_of(fmt::format("/proc/{}/status", old));
   if (const std::string mask = line_of(status, "\nUmask:\t"); !mask.empty())
     ::umask(static_cast<mode_t>(std::strtoul(mask.c_str(), nullptr, 8)));
+  if (const std::string bounds = line_of(status, "\nCapBnd:\t"); !bounds.empty())
+    for (unsigned long c = 0; c < 64; ++c)
+      if ((std::strtoull(bounds.c_str(), nullptr, 16) >> c & 1) == 0) ::prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
   std::ofstream("/proc/self/oom_score_adj") << contents_of(fmt::format("/proc/{}/oom_score_adj", old));
 }
 
@@ -116,12 +126,31 @@ void take_limits(pid_t old) {
   ::_exit(1);
 }
 
-// Whether it forwards now; throws where it has ended.
+// Not a child of this process, which ends before it does: what takes it on is systemd, then, which supervises
+// only children of its own. None: it has ended already.
+Fd start(const RouterFacts& old, pid_t& process) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no other process can be started");
+  const Fd read_end(ends[0]), write_end(ends[1]);
+  const pid_t between = ::fork();
+  if (between < 0) throw std::runtime_error("no other process can be started");
+  if (between == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) become(old);
+    ::_exit(::write(write_end.get(), &child, sizeof child) == sizeof child ? 0 : 1);
+  }
+  ::waitpid(between, nullptr, 0);
+  if (::read(read_end.get(), &process, sizeof process) != sizeof process || process < 0)
+    throw std::runtime_error("no other process can be started");
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+bool lives(const Fd& process) {
+  pollfd p{process.get(), POLLIN, 0};
+  return process && ::poll(&p, 1, 0) == 0;
+}
+
 bool forwards(pid_t process, const std::optional<std::string>& router) {
-  if (int status = 0; ::waitpid(process, &status, WNOHANG) == process)
-    throw std::runtime_error(
-        "the new router has ended, and its log says why; see whether the old one goes on: "
-        "`surety show ports`");
   try {
     const RouterFacts now = ask(router);
     return now.process == process && now.forwards;
@@ -130,26 +159,83 @@ bool forwards(pid_t process, const std::optional<std::string>& router) {
   }
 }
 
-}  // namespace
-
-int upgrade(const std::optional<std::string>& router) try {
-  const RouterFacts old = ask(router);
+void follow(const RouterFacts& old, const std::optional<std::string>& router) {
   const auto begin = std::chrono::steady_clock::now();
-  const pid_t process = ::fork();
-  if (process < 0) throw std::runtime_error("no other process can be started");
-  if (process == 0) become(old);
+  pid_t process = 0;
+  const Fd started = start(old, process);
   while (!forwards(process, router)) {
+    if (!lives(started))
+      throw std::runtime_error(
+          "the new router has ended, and its log says why; see whether the old one goes on: "
+          "`surety show ports`");
     if (std::chrono::steady_clock::now() - begin > kUntilReady) {
       ::kill(process, SIGTERM);
-      throw std::runtime_error("the new router is not ready after two minutes, and has been told to end");
+      throw std::runtime_error(fmt::format("the new router is not ready after {} s, and has been told to end",
+                                           kUntilReady.count()));
     }
     std::this_thread::sleep_for(50ms);
   }
   fmt::print("process {} has taken over from process {}\n", process, old.process);
-  return 0;
-} catch (const std::runtime_error& e) {
+}
+
+// --- a router that is a service ---
+
+// Whoever may write there is root.
+std::string request_for(const std::string& process) {
+  return fmt::format("{}/upgrade-{}", ProcessLock::directory(), process);
+}
+
+bool is_main_process(pid_t process, const std::string& service) {
+  const auto said = machine::Host().run({"systemctl", "show", "--value", "-p", "MainPID", service});
+  return said.output == fmt::format("{}\n", process);
+}
+
+// False: nobody there knows of such requests.
+bool follow_within(const std::string& service, const RouterFacts& old,
+                   const std::optional<std::string>& router) {
+  const std::string request = request_for(std::to_string(old.process));
+  std::ofstream(request) << std::flush;
+  const auto done = machine::Host().run({"systemctl", "reload", service});
+  if (std::filesystem::remove(request)) return false;
+  if (done.status != 0)
+    throw std::runtime_error(
+        fmt::format("no new router has taken over: `journalctl -u {}` says why; see whether the old one goes "
+                    "on: `surety show ports`",
+                    service));
+  fmt::print("process {} has taken over from process {}\n", ask(router).process, old.process);
+  return true;
+}
+
+int fail(const std::runtime_error& e) {
   std::cerr << "surety: error: " << e.what() << "\n";
   return 1;
+}
+
+}  // namespace
+
+int upgrade(const std::optional<std::string>& router) try {
+  const RouterFacts old = ask(router);
+  const auto service = ServiceManager::service_of(old.process);
+  const bool is_service = service && is_main_process(old.process, *service);
+  if (is_service && follow_within(*service, old, router)) return 0;
+  if (is_service)
+    std::cerr << fmt::format(
+        "surety: warning: {} has no `ExecReload=surety reload`: until it is started again, the new router is "
+        "without what its unit forbids\n",
+        *service);
+  follow(old, router);
+  return 0;
+} catch (const std::runtime_error& e) {
+  return fail(e);
+}
+
+std::optional<int> upgrade_instead_of_reload(const std::optional<std::string>& router) try {
+  const char* const process = std::getenv("MAINPID");  // systemd.exec(5)
+  if (process == nullptr || !std::filesystem::remove(request_for(process))) return {};
+  follow(ask(router), router);
+  return 0;
+} catch (const std::runtime_error& e) {
+  return fail(e);
 }
 
 }  // namespace surety

@@ -2,8 +2,10 @@
 #include "router/process/service_manager.h"
 
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-login.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 namespace surety {
@@ -34,6 +36,15 @@ std::optional<std::chrono::microseconds> ServiceManager::patience() {
 
 void ServiceManager::alive() {
   ::sd_notify(0, "WATCHDOG=1");
+}
+
+std::optional<std::string> ServiceManager::service_of(pid_t process) {
+  char* name = nullptr;
+  if (::sd_booted() <= 0 || ::sd_pid_get_unit(process, &name) < 0) return {};
+  std::string unit(name);
+  std::free(name);
+  if (!unit.ends_with(".service")) return {};
+  return unit;
 }
 
 }  // namespace surety

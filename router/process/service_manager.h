@@ -3,6 +3,8 @@
 // $NOTIFY_SOCKET. Where nobody does, nothing is told. From any thread; confined ones, too.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -22,6 +24,10 @@ class ServiceManager {
   // Within this the manager wants to hear alive(), or it starts the program anew; none: it does not watch.
   static std::optional<std::chrono::microseconds> patience();
   static void alive();
+
+  // The service that a process belongs to, "surety.service"; none: systemd does not run, or the process
+  // belongs to no unit.
+  static std::optional<std::string> service_of(pid_t process);
 
  private:
   std::string told_;
