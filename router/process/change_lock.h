@@ -17,8 +17,8 @@ namespace surety {
 class ChangeLock {
  public:
   // `directory`: where a router keeps its state, or the machine its own; it exists. `who`: a person
-  // (generations/author.h), `what`: his command. Throws std::runtime_error: somebody else has had it for a
-  // second, and who; or the lock cannot be written.
+  // (router/generations/author.h), `what`: his command. Throws std::runtime_error: somebody else has had it
+  // for a second, and who; or the lock cannot be written.
   ChangeLock(const std::filesystem::path& directory, std::string_view who, std::string_view what);
   // None: somebody else has it.
   static std::optional<ChangeLock> if_free(const std::filesystem::path& directory, std::string_view who,
