@@ -29,8 +29,13 @@ constexpr std::size_t kPart = 64 << 10;  // of a message; it has to fit into the
 constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken";
 
 bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
   pollfd p{socket.get(), event, 0};
-  return ::poll(&p, 1, static_cast<int>(patience.count())) == 1;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const int n = ::poll(&p, 1, static_cast<int>(std::max(left, 0ms).count()));
+    if (n >= 0 || errno != EINTR) return n == 1;  // a signal, SIGHUP perhaps, tells nothing of the other one
+  }
 }
 
 // What is sent as it lies in memory: both ends are of one machine, and speak one kHandOverVersion, which is
