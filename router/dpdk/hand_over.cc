@@ -26,7 +26,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
 constexpr std::size_t kPart = 64 << 10;  // of a message; it has to fit into the socket's buffer
-constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken";
+constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken",
+                           kReload = "reload";
 
 bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
@@ -163,7 +164,15 @@ void Predecessor::wait_for_rest() {
 
 void Predecessor::taken() {
   if (socket_) ::send(socket_.get(), kTaken.data(), kTaken.size(), MSG_NOSIGNAL);
+}
+
+std::optional<bool> Predecessor::wants_reload() {
+  if (!socket_) return false;
+  std::array<char, 16> text;
+  const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
   socket_ = Fd();
+  return n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kReload;
 }
 
 void tell_main_process() {
@@ -258,6 +267,10 @@ void Successor::wait_until_taken() {
   std::array<char, 16> text;
   if (!waits(socket_, POLLIN, kPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
     throw std::runtime_error("the process that was to take over has ended");
+}
+
+void Successor::pass_on_reload() {
+  ::send(socket_.get(), kReload.data(), kReload.size(), MSG_NOSIGNAL);
 }
 
 }  // namespace surety

@@ -5,8 +5,9 @@
 // makes all that it needs but its ports; the old one goes on forwarding. Then the new one says `take`: the
 // old one stops its workers, gives what its contracts' conditioners know and the addresses it has given the
 // kernel, and frees its devices (`devices`), then what else stood in the new one's way (`rest`), and waits
-// for `taken`. Until `take` the old one goes on, whatever becomes of the new one; afterwards one of the two
-// ends with an error where the other is not there any more, for a supervisor to start the router again.
+// for `taken`; it ends with `reload` where SIGHUP has come meanwhile. Until `take` the old one goes on,
+// whatever becomes of the new one; afterwards one of the two ends with an error where the other is not there
+// any more, for a supervisor to start the router again.
 #pragma once
 
 #include <chrono>
@@ -62,6 +63,8 @@ class Predecessor {
   void wait_for_rest();
   // It may go. Does not wait.
   void taken();
+  // Its last word: whether it was asked for a reload that it could not do any more. None: it is still there.
+  std::optional<bool> wants_reload();
 
  private:
   std::string hear(int* fd = nullptr);  // empty: it has died
@@ -84,6 +87,8 @@ class Successor {
   void devices_are_free();
   void rest_is_free();
   void wait_until_taken();
+  // The last word, to whoever still listens.
+  void pass_on_reload();
 
  private:
   void send(std::string_view message, int fd = -1);

@@ -299,7 +299,6 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     launch();
     starting_.lap("observers");
     if (predecessor_) predecessor_->taken();
-    predecessor_.reset();
     spdlog::info("started {}", starting_.text());
     control_errands_.start();
     stage_.store(Stage::forwards);
@@ -311,6 +310,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       control_->round(more ? 0ms : 5ms);
       more = tables_.step(*control_, clock_.now());
       control_errands_.serve();
+      hear_predecessor(reload);
       // One that comes before the last one is through waits for it.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
@@ -341,7 +341,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
     sample_contracts();  // what was let go since, and while it ended
     report_->add(minute_, book_.take_minute());
   }
-  if (handing_over) hand_over();
+  if (handing_over) hand_over(reload);
 }
 
 // What is counted in a second that has begun in the minute before belongs to that one.

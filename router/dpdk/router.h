@@ -158,14 +158,15 @@ class Router {
   Heritage inherit();
   bool may_restore(const Heritage& heritage) const;
   void restore_contracts(const Heritage& heritage);
-  void hand_over();
+  void hear_predecessor(std::atomic<bool>& reload);
+  void hand_over(const std::atomic<bool>& reload);
   void keep_report();
   void keep_minute(Minute now);
   std::optional<Reading> read_workers();
 
   Phases starting_;  // from here on
   std::unique_ptr<ProcessLock> lock_;
-  std::unique_ptr<Predecessor> predecessor_;  // until this one has taken over
+  std::unique_ptr<Predecessor> predecessor_;  // until it has gone
   Successor successor_;
   ProcessLog& log_;
   EventLog& events_ = log_.events();

@@ -65,8 +65,17 @@ void Router::restore_contracts(const Heritage& heritage) {
   spdlog::info("{} contracts of process {} go on", contracts, predecessor_->facts().process);
 }
 
+// What came to the old one too late for it to do.
+void Router::hear_predecessor(std::atomic<bool>& reload) {
+  if (!predecessor_) return;
+  const auto wanted = predecessor_->wants_reload();
+  if (!wanted) return;
+  if (*wanted) reload.store(true, std::memory_order_relaxed);
+  predecessor_.reset();
+}
+
 // The control thread has ended its work, and the workers theirs.
-void Router::hand_over() {
+void Router::hand_over(const std::atomic<bool>& reload) {
   Phases phases;
   Heritage heritage;
   for (const auto& w : workers_) heritage.contracts.push_back(w->ingress().save());
@@ -91,6 +100,7 @@ void Router::hand_over() {
                EventKind::stop,
                "stopped: another process has taken over",
                {{"reason", "hand-over"}}});
+  if (reload.load(std::memory_order_relaxed)) successor_.pass_on_reload();
   ::_exit(0);
 }
 

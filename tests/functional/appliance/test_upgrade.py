@@ -300,6 +300,44 @@ def test_an_old_one_that_dies_meanwhile_is_followed_all_the_same(plain):
         new.stdout.close()
 
 
+def heard(s):
+    """All that the old one says until it has gone."""
+    return [m for m in iter(lambda: s.recv(1 << 20), b"") if len(m) < 16]
+
+
+@pytest.mark.parametrize("when", ["before", "while it hands over", "never"])
+def test_the_old_one_passes_on_a_reload_that_it_cannot_do(plain, when):
+    _, router = plain
+    with conversation(router) as (s, _):
+        if when == "before":
+            router.process.send_signal(signal.SIGHUP)
+        s.send(b"take")
+        while s.recv(1 << 20) != b"rest":
+            pass
+        if when == "while it hands over":
+            router.process.send_signal(signal.SIGHUP)
+        s.send(b"taken")
+        assert heard(s) == ([] if when == "never" else [b"reload"])
+    assert router.process.wait(30) == 0
+    router.start()
+    wait_for(router._ready)
+
+
+def test_a_reload_meanwhile_is_carried_out_by_the_new_one(plain):
+    """It has read the file before it begins; what is in there now has been asked of the old one."""
+    lab, router = plain
+    text = router.path.read_text()
+    new = follower(router)
+    while "begun in" not in new.stdout.readline():
+        pass
+    router.path.write_text(text.replace("10.1.0.254/24", "10.9.0.254/24"))
+    router.process.send_signal(signal.SIGHUP)
+    assert router.process.wait(30) == 0
+    wait_for(lambda: "10.9.0.254" in lab.router.run("ip", "-4", "address", "show", "lan0").stdout)
+    router.process = Follower(new.pid)
+    new.stdout.close()
+
+
 def test_a_service_manager_hears_which_process_is_the_first_one(plain, directory):
     _, router = plain
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
