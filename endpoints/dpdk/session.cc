@@ -17,6 +17,7 @@
 
 #include "endpoints/dpdk/metrics.h"
 #include "endpoints/dpdk/plan.h"
+#include "router/dpdk/ports/buffer_plan.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/process/bpf_object_path.h"
@@ -76,7 +77,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
                  bool gentle)
     : config_(config),
       options_(options),
-      pool_(make_packet_pool("endpoint", ports, mbuf_count(ports), static_cast<int>(rte_socket_id()))) {
+      pool_(make_packet_pool("endpoint", ports, pool_size(ports), static_cast<int>(rte_socket_id()))) {
   prepare_interfaces(ports);
   const std::string xdp = bpf_object_path("take_all.bpf.o");
   std::vector<MacAddress> macs;

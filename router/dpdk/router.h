@@ -22,6 +22,7 @@
 #include "router/dpdk/hand_over.h"
 #include "router/dpdk/phases.h"
 #include "router/dpdk/port_set.h"
+#include "router/dpdk/ports/buffer_plan.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/pools.h"
 #include "router/dpdk/ports/process_lock.h"

@@ -4,9 +4,12 @@
 // Over rte_fib (DIR24_8) and rte_fib6 (trie), AVX-512 lookups where the CPU and EAL's
 // --force-max-simd-bitwidth allow it. One thread writes while workers look up. A lookup answers with the
 // value before or after a change, never with anything else: a group of entries that a change has freed is
-// used again only after quiesce(), and an answer "none" is asked twice, since a freed group reads as zero for
-// a moment. (Freeing a nested group of the IPv6 trie zeroes it before it is unlinked: there, and for these
-// few instructions only, the second answer can be "none" too.)
+// used again only after quiesce(), and an answer "none" during a change is asked twice, since a freed group
+// reads as zero for a moment, and zero is what says "none". (Freeing a nested group of the IPv6 trie zeroes
+// it before it is unlinked: there, and for these few instructions only, the second answer can be "none" too.)
+//
+// Without hugepages the tables begin small, and a fuller one takes their place once they are full
+// (fib_tables.h): memory goes with the routes that there are.
 //
 // A default route stands beside the tables: it changes in one store, where rte_fib would write every gap
 // between all other routes (some 200 ms for 200,000 of IPv6). For the same reason short prefixes of IPv6 have
@@ -18,24 +21,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "config/config.h"
+#include "router/routes/fib_tables.h"
 #include "router/routes/short_prefixes.h"
 #include "router/routes/top_prefixes.h"
-
-struct rte_fib;
-struct rte_fib6;
 
 namespace surety {
 
 class Fib {
  public:
   // Room for `max_routes` of each family, subject to the groups below. Needs EAL; throws std::runtime_error,
-  // naming the cause, when EAL has not the memory. `name`: at most 12 characters, unique in the process.
+  // naming the cause, when there is not the memory. `name`: at most 12 characters, unique in the process.
   Fib(const std::string& name, std::uint32_t max_routes);
-  ~Fib();
   Fib(const Fib&) = delete;
   Fib& operator=(const Fib&) = delete;
 
@@ -51,8 +52,15 @@ class Fib {
   // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
   void set_quiesce(std::function<void()> quiesce) { quiesce_ = std::move(quiesce); }
 
-  // What EAL must have for a Fib in bytes, the second table of one IPv6 rebuild included.
-  static std::size_t memory_bytes(std::uint32_t max_routes);
+  // What EAL must have for a Fib in bytes, the second table of one IPv6 rebuild included: nothing without
+  // hugepages.
+  static std::size_t memory_bytes(std::uint32_t max_routes, bool hugepages);
+  // What a router has of it without hugepages, in bytes: with the routes that the first tables have room for,
+  // and with `max_routes` of each family all over the address space.
+  struct Resident {
+    std::size_t least4, most4, least6, most6;
+  };
+  static Resident resident(std::uint32_t max_routes);
 
   // --- workers ---
 
@@ -62,24 +70,31 @@ class Fib {
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
 
  private:
+  class Change;
   bool may_have_freed(const Prefix& prefix, std::uint32_t value) const;
   bool set_default(bool v6, std::uint32_t value);
   bool set_top(std::size_t which, std::optional<std::uint32_t> value);
+  bool put4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
+  bool remove4(std::uint32_t address, std::uint8_t length);
   bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
   bool add6(const Prefix& prefix, std::uint32_t value);
-  rte_fib6* create6(bool second);
-  bool rebuild6();
+  bool grow4();
+  bool rebuild6(bool full);
   void quiesce();
 
   std::string name_;
   std::uint32_t max_routes_;
-  std::uint32_t groups6_;       // 1 kB each
-  bool second6_ = false;        // which of two names the table in use has
-  std::uint32_t removed6_ = 0;  // since the table was built: each may have left reservations behind
-  bool can_grow6_ = true;       // memory has lasted so far
-  bool freed_ = false;          // groups, perhaps, since the last quiesce()
-  rte_fib* v4_ = nullptr;
+  std::uint32_t routes4_, routes6_;  // that the tables have room for now
+  std::uint32_t groups6_;            // 1 kB each
+  std::uint32_t serial_ = 0;         // of the tables' names
+  std::uint32_t removed6_ = 0;       // since the table was built: each may have left reservations behind
+  bool can_grow4_ = true, can_grow6_ = true;  // memory has lasted so far
+  bool freed_ = false;                        // groups, perhaps, since the last quiesce()
+  std::unique_ptr<FibTable4> table4_;
+  std::unique_ptr<FibTable6> table6_;
+  std::atomic<rte_fib*> v4_{nullptr};
   std::atomic<rte_fib6*> v6_{nullptr};
+  std::atomic<std::uint32_t> changes_{0};                // odd: there is one right now
   std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family
   TopPrefixes top_;
   ShortPrefixes short6_;

@@ -131,7 +131,7 @@ BENCHMARK(change)->ArgNames({"routes", "family"})->Args({1 << 16, 4})->Args({1 <
 
 int main(int argc, char** argv) {
   const bool avx512 = argc > 1 && std::strcmp(argv[1], "avx512") == 0;
-  const std::string memory = std::to_string(surety::Fib::memory_bytes(surety::kMostRoutes) >> 20);
+  const std::string memory = std::to_string(surety::Fib::memory_bytes(surety::kMostRoutes, true) >> 20);
   std::vector<std::string> words{
       "fib_bench",      "--no-huge",
       "--no-pci",       "--no-shconf",

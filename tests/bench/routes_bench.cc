@@ -206,7 +206,7 @@ int main() {
                                  "--no-shconf",
                                  "--no-telemetry",
                                  "-m",
-                                 std::to_string((surety::Fib::memory_bytes(surety::kMaxRoutes) >> 20) + 64),
+                                 std::to_string((surety::Fib::memory_bytes(surety::kMaxRoutes, true) >> 20) + 64),
                                  "--log-level=lib.eal:4"};
   std::vector<char*> arguments;
   for (auto& w : words) arguments.push_back(w.data());

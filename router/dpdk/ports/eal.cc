@@ -15,10 +15,9 @@
 #include <span>
 #include <stdexcept>
 
+#include "router/dpdk/ports/buffer_plan.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/work_plan.h"
-#include "router/pending_packets.h"
-#include "router/port_tree.h"
 #include "router/process/usable_cores.h"
 #include "router/routes/fib.h"
 
@@ -28,8 +27,7 @@ namespace {
 
 constexpr std::uint64_t kMega = 1 << 20;
 constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
-constexpr std::uint32_t kPerPort =
-    3 * 4096;  // receive and transmit rings, and what AF_XDP keeps in its fill ring
+constexpr std::uint64_t kOfRing = 16;  // of the pool's, for each buffer: a power of two of pointers
 
 std::uint64_t free_hugepages() {
   std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
@@ -57,11 +55,6 @@ std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<un
       throw std::runtime_error(fmt::format("workers: core {} cannot be used here; this process may use {}",
                                            core, fmt::join(cores, ", ")));
   return c.workers;
-}
-
-// What can wait in the rings between workers (fabric.h).
-std::uint32_t in_rings(const config::Config& c, std::size_t workers) {
-  return static_cast<std::uint32_t>((workers - 1) * c.ports.size() * 2 * kHandoverSize);
 }
 
 // The control thread's lcore is 0, the workers' are 1 and on.
@@ -127,73 +120,19 @@ std::string file_prefix(const std::string& router_name) {
   return "surety-" + router_name;
 }
 
-namespace {
-
-constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
-
-// Of these drivers some copy frames, and keep no buffers.
-std::uint32_t held_by(const config::Device& device) {
-  using Kind = config::Device::Kind;
-  switch (device.kind) {
-    case Kind::af_packet:
-    case Kind::memif:
-    case Kind::null:
-    case Kind::pcap:
-      return 256;
-    case Kind::af_xdp:  // its fill ring, received ones, sent ones, and sent ones that are to be taken back
-      return 4096 + 3 * 2048;
-    default:
-      return kPerPort;
-  }
-}
-
-std::uint32_t any_device(const config::Device&) {
-  return kPerPort;
-}
-
-std::uint32_t needed_buffers(const config::Config& c, std::size_t workers,
-                             std::uint32_t (*of_device)(const config::Device&) = any_device) {
-  std::uint32_t n = c.flow_table.held_packets + 8192 + in_rings(c, workers);
-  for (std::size_t i = 0; i < c.ports.size(); ++i) {
-    const config::Port& p = c.ports[i];
-    n += of_device(p.device) + static_cast<std::uint32_t>(workers) * PendingPackets::kPerPort;
-    if (const std::uint32_t tree = PortTree::packets(c, i); tree > 0) {
-      n += tree;
-      continue;
-    }
-    if (!p.queues) {
-      n += ActiveQueueParams{}.limit;
-      continue;
-    }
-    for (const auto& q : c.queues[*p.queues].classes) n += q.scheduling.queue.limit;
-  }
-  return n;
-}
-
-}  // namespace
-
-std::uint32_t mbuf_count(const config::Config& c, std::size_t workers) {
-  return std::max(needed_buffers(c, workers), c.dpdk.mbufs);
-}
-
-std::uint32_t least_buffers(const config::Config& c, std::size_t workers) {
-  return needed_buffers(c, workers, held_by);
-}
-
-std::uint32_t pool_size(const config::Config& c, std::size_t workers) {
-  const std::uint32_t needed = needed_buffers(c, workers);
-  return std::max(needed + std::clamp(needed / 4, kLeastHeadroom, kMostHeadroom), c.dpdk.mbufs);
-}
-
 std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
-  std::uint64_t buffer = 2048 + 128 + 128 + 64;
-  for (const auto& p : c.ports) buffer = std::max<std::uint64_t>(buffer, p.mtu + 512u);
-  // DPDK lets no buffer cross a page, unless it is larger than one.
-  std::uint64_t share = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
-  if (paged_buffers(c)) share = kPagedBuffer;
-  const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes) : 0;
-  const std::uint64_t buffers = (pool_size(c, workers) + page / buffer) * share;
+  const bool hugepages = page > kPage;
+  const std::uint64_t buffer = buffer_bytes(c);
+  // With hugepages DPDK lets no buffer cross one, unless it is larger; without, they lie end to end.
+  const std::uint64_t spread = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  const std::uint64_t share = hugepages && !paged_buffers(c) ? spread : buffer;
+  const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes, hugepages) : 0;
+  const std::uint64_t buffers = (pool_size(c, workers) + page / buffer) * (share + kOfRing);
   return fib + buffers + fabric_bytes(workers, c.ports.size()) + filter_bytes(c) + 64 * kMega;
+}
+
+std::size_t count_workers(const config::Config& c) {
+  return c.workers.empty() ? default_workers(usable_cores()).size() : c.workers.size();
 }
 
 EalPlan plan_eal(const config::Config& c) {

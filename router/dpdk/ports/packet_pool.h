@@ -4,7 +4,8 @@
 // DPDK's net_af_xdp gives the kernel memory as long as all buffers of the pool laid end to end. Buffers that
 // must not cross a page leave gaps, so such a pool reaches beyond that: the kernel swallows, uncounted, every
 // buffer from out there that it is given to receive into, until the port has none left. Beside an af_xdp port
-// buffers are therefore 4096 bytes each, on page boundaries, without a gap.
+// buffers are therefore 4096 bytes each, on page boundaries, without a gap. Without hugepages no device asks
+// where in the machine's memory they are, and they lie end to end, whatever pages they cross.
 #pragma once
 
 #include <rte_mempool.h>
@@ -19,6 +20,10 @@ namespace surety {
 inline constexpr std::uint32_t kFraming = 64;        // Ethernet header, VLAN tags
 inline constexpr std::uint16_t kPagedBuffer = 4096;  // all of it, DPDK's headers too
 
+inline constexpr unsigned kPoolCache = 256;  // of buffers, by thread
+
+// What a buffer takes in bytes, DPDK's headers too, where they lie end to end.
+std::uint32_t buffer_bytes(const config::Config& config);
 // Whether buffers are kPagedBuffer bytes large: a port is af_xdp.
 bool paged_buffers(const config::Config& config);
 
@@ -27,7 +32,7 @@ bool paged_buffers(const config::Config& config);
 rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, std::uint32_t buffers,
                               int node);
 
-// Whether all of its buffers lie in what net_af_xdp would give the kernel.
+// Whether all of its buffers lie in what net_af_xdp would give the kernel, and none across a page.
 bool in_umem(rte_mempool& pool);
 
 }  // namespace surety

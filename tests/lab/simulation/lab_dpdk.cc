@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "router/process/usable_cores.h"
-#include "tests/lab/simulation/host_routes.h"
 #include "tests/lab/simulation/packet_note.h"
 #include "tests/lab/simulation/packet_stack.h"
 
@@ -87,7 +86,7 @@ void start_dpdk(unsigned pools, std::uint16_t longest_packet, std::uint32_t pack
   if (started) return;
   if (pools == 0) pools = default_threads();
   const std::uint64_t bytes =
-      Fib::memory_bytes(HostRoutes::kMaxAddresses) + pools * pool_bytes(longest_packet, packets) + kOther;
+      pools * pool_bytes(longest_packet, packets) + kOther;
   static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
   // One thread of EAL's that may use all cores: it pins none, and threads that it makes later inherit that.
   kept = {"surety-lab",

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "router/dpdk/ports/buffer_plan.h"
 #include "router/dpdk/ports/work_plan.h"
 
 namespace surety {
@@ -20,7 +21,7 @@ config::Config ports(std::size_t n) {
 
 TEST(Eal, TheRingsBetweenWorkersHaveTheirBuffers) {
   const config::Config c = ports(4);
-  EXPECT_GE(mbuf_count(c, 8) - mbuf_count(c, 1), 7 * 4 * 2 * (kHandoverSize - 1));
+  EXPECT_GE(least_buffers(c, 8) - least_buffers(c, 1), 7 * 4 * 2 * (kHandoverSize - 1));
 }
 
 // A pool cannot grow: what a reload may add to the queues is there from the start.
@@ -31,15 +32,15 @@ TEST(Eal, APoolHasRoomForLargerQueues) {
   c.queues[0].classes.resize(1);
   std::uint32_t& limit = c.queues[0].classes[0].scheduling.queue.limit;
   limit = 64;
-  const std::uint32_t small = pool_size(c), needed = mbuf_count(c);
+  const std::uint32_t small = pool_size(c), needed = least_buffers(c);
   EXPECT_GE(small, needed + 16384);
   limit = 65;
-  EXPECT_LE(mbuf_count(c), small);
+  EXPECT_LE(least_buffers(c), small);
   limit = 500'000;
-  EXPECT_GT(mbuf_count(c), small);
-  EXPECT_EQ(pool_size(c) - mbuf_count(c), (mbuf_count(c)) / 4) << "a quarter";
+  EXPECT_GT(least_buffers(c), small);
+  EXPECT_EQ(pool_size(c) - least_buffers(c), (least_buffers(c)) / 4) << "a quarter";
   limit = 10'000'000;
-  EXPECT_EQ(pool_size(c) - mbuf_count(c), 1u << 18) << "at most";
+  EXPECT_EQ(pool_size(c) - least_buffers(c), 1u << 18) << "at most";
   c.dpdk.mbufs = 40'000'000;
   EXPECT_EQ(pool_size(c), 40'000'000u) << "what it has been given is enough";
 }
@@ -48,7 +49,7 @@ TEST(Eal, APoolHasRoomForLargerQueues) {
 TEST(Eal, ManyWorkersHaveMemoryForTheirRings) {
   const config::Config c = ports(8);
   constexpr std::uint64_t buffer = 2048 + 128 + 128 + 64;
-  const std::uint64_t buffers = buffer * (mbuf_count(c, 64) - mbuf_count(c, 1));
+  const std::uint64_t buffers = buffer * (least_buffers(c, 64) - least_buffers(c, 1));
   const std::uint64_t signals = 64 * 63 * kSignalRingSize * sizeof(CongestionSignal);
   EXPECT_GE(eal_memory_bytes(c, 64, kPage) - eal_memory_bytes(c, 1, kPage), buffers + signals);
   EXPECT_LT(fabric_bytes(1, 8), 1u << 20) << "one worker has next to none";

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/dpdk/ports/buffer_plan.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "router/dpdk/ports/packet_pool.h"
+#include "router/rings/handover.h"
+#include "router/pending_packets.h"
+#include "router/port_tree.h"
+
+namespace surety {
+
+namespace {
+
+using Kind = config::Device::Kind;
+
+constexpr std::uint32_t kRing = 2048;      // descriptors that a port has each way (port.cc)
+constexpr std::uint32_t kPunted = 1024;    // on their way to the control thread (router.cc)
+constexpr std::uint32_t kInjected = 1024;  // on their way from it to a port (fabric.cc)
+constexpr std::uint32_t kVectors = 256;    // that a thread has in its hands
+constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
+
+std::uint32_t held_by(const config::Port& port, std::size_t workers) {
+  switch (port.device.kind) {
+    case Kind::none:
+      return 0;
+    case Kind::af_packet:  // these copy frames, and keep no buffers
+    case Kind::memif:
+    case Kind::null:
+    case Kind::pcap:
+      return 256;
+    case Kind::af_xdp:
+      // By queue: what the kernel has to receive into, frames that are to be sent, and sent ones that are to
+      // be taken back. For one that it has received the driver gives another, so there are never more of
+      // those.
+      return port.rx_queues.value_or(1) * 3 * kRing;
+    default:
+      // A ring for each reader, that to send by, and as much again that is to be taken back.
+      return std::max<std::uint32_t>(3, port.rx_queues.value_or(static_cast<unsigned>(workers)) + 2) * kRing *
+             2;
+  }
+}
+
+std::uint32_t queued(const config::Config& c, std::size_t port) {
+  if (const std::uint32_t tree = PortTree::packets(c, port); tree > 0) return tree;
+  const auto& queues = c.ports[port].queues;
+  if (!queues) return ActiveQueueParams{}.limit;
+  std::uint32_t n = 0;
+  for (const auto& q : c.queues[*queues].classes) n += q.scheduling.queue.limit;
+  return n;
+}
+
+bool holds(const config::Config& c) {
+  return std::ranges::any_of(
+      c.services, [](const auto& s) { return std::holds_alternative<config::Csa>(s.conditioner); });
+}
+
+}  // namespace
+
+BufferNeeds buffer_needs(const config::Config& c, std::size_t workers) {
+  const auto threads = static_cast<std::uint32_t>(workers),
+             ports = static_cast<std::uint32_t>(c.ports.size());
+  BufferNeeds n;
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    n.devices += held_by(c.ports[p], workers);
+    n.queues += queued(c, p);
+  }
+  if (holds(c)) n.held = threads * c.flow_table.held_packets;
+  n.between = kPunted + ports * kInjected + (threads - 1) * ports * 2 * kHandoverSize +
+              threads * ports * PendingPackets::kPerPort;
+  n.working = (threads + 1) * (kVectors + kPoolCache * 3 / 2);
+  return n;
+}
+
+std::uint32_t least_buffers(const config::Config& c, std::size_t workers) {
+  return buffer_needs(c, workers).total();
+}
+
+std::uint32_t pool_size(const config::Config& c, std::size_t workers) {
+  const std::uint32_t needed = least_buffers(c, workers);
+  return std::max(needed + std::clamp(needed / 4, kLeastHeadroom, kMostHeadroom), c.dpdk.mbufs);
+}
+
+}  // namespace surety
