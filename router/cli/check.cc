@@ -5,7 +5,10 @@
 #include <iostream>
 
 #include "config/changes.h"
+#include "config/parse.h"
 #include "router/cli/commands.h"
+#include "router/dpdk/ports/eal.h"
+#include "router/dpdk/ports/memory_plan.h"
 #include "router/observe/telemetry_client.h"
 
 namespace surety {
@@ -40,11 +43,22 @@ int compare_with_running(const std::string& file, const std::optional<std::strin
   return taken ? 0 : 1;
 }
 
+// Before the line that sums up.
+void add_memory(const std::string& file, std::string& report) {
+  const auto result = config::parse_file(file);
+  if (!result.ok()) return;
+  const std::size_t end = report.rfind('\n', report.size() - 2);
+  const std::size_t last = end == report.npos ? 0 : end + 1;
+  const std::string plan = plan_memory(*result.config, count_workers(*result.config)).text();
+  report.insert(last, (last > 0 ? "\n" : "") + plan + "\n");
+}
+
 int check_all(const Request& request) try {
   int status = 0;
   for (const auto& file : request.files) {
     std::string report;
     const int wrong = config::check(file, report);
+    if (wrong == 0) add_memory(file, report);
     std::cout << report;
     status |= wrong == 0 && request.against_running ? compare_with_running(file, request.router) : wrong;
   }

@@ -25,6 +25,10 @@ std::size_t bytes_needed(std::uint32_t capacity, std::uint32_t buckets) {
   return records * (sizeof(FlowRecord) + 32 + 12 + sizeof(FlowId)) + std::size_t{buckets} * 64;
 }
 
+std::uint32_t buckets_for(std::uint32_t capacity) {
+  return std::max(1u, capacity / 5 + (capacity % 5 != 0));
+}
+
 std::int64_t in_ticks(Duration timeout, unsigned shift) {
   return (std::clamp(timeout, Duration::zero(), kLongestTimeout).count() + (std::int64_t{1} << shift) - 1) >>
          shift;
@@ -67,12 +71,16 @@ FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_
                      Duration embryonic_timeout)
     : hasher_(seed),
       capacity_(std::min(capacity, kNoFlow - 1)),
-      bucket_count_(std::max(1u, capacity_ / 5 + (capacity_ % 5 != 0))),
+      bucket_count_(buckets_for(capacity_)),
       shift_(tick_for(idle_timeout)),
       limits_(limits(idle_timeout, embryonic_timeout, shift_)),
       memory_(bytes_needed(capacity_, bucket_count_)),
       marked_(capacity_) {
   lay_out();
+}
+
+std::size_t FlowTable::bytes(std::uint32_t capacity) {
+  return bytes_needed(capacity, buckets_for(capacity));
 }
 
 // Writes to every page: now rather than when the packet comes that needs it.

@@ -156,6 +156,8 @@ class FlowTable {
   std::uint32_t size() const { return size_; }
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t buckets() const { return bucket_count_; }
+  // What one of that capacity takes.
+  static std::size_t bytes(std::uint32_t capacity);
   std::size_t memory_bytes() const { return memory_.bytes(); }  // everything allocated
 
   static constexpr std::uint32_t kSlots = 10;  // of a bucket
