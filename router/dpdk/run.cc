@@ -10,6 +10,7 @@
 
 #include "config/parse.h"
 #include "router/dpdk/phases.h"
+#include "router/dpdk/ports/limits.h"
 #include "router/dpdk/ports/memory_plan.h"
 #include "router/dpdk/ports/process_lock.h"
 #include "router/dpdk/ports/stop_signals.h"
@@ -66,7 +67,10 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   if (predecessor && predecessor->facts().hugepages && !plan.hugepages)
     throw std::runtime_error("there are not hugepages enough for two routers beside each other; restart it");
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
-  spdlog::info("{}", plan_memory(config, plan.worker_cores.size()).summary());
+  const std::size_t workers = plan.worker_cores.size();
+  const MemoryPlan memory = plan_memory(config, workers);
+  check_limits(config, workers, memory, plan.hugepages, limits_here());
+  spdlog::info("{}", memory.summary());
   Phases eal;
   start_eal(plan);
   eal.lap("EAL");

@@ -16,7 +16,8 @@ NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_se
                "test_tcp_wire.py", "test_workers.py", "test_metrics_http.py", "test_process.py", "test_one_way.py",
                "test_kernel_limits.py", "test_memif_clients.py", "test_memif_servers.py", "test_interfaces.py", "test_interface_frames.py",
                "test_interface_changes.py", "test_interface_priorities.py", "test_interface_routing.py", "test_port_changes.py",
-               "test_interface_shares.py", "test_interface_queues.py", "test_changes.py", "test_changes_killed.py", "test_changes_confirmed.py"}
+               "test_interface_shares.py", "test_interface_queues.py", "test_changes.py", "test_changes_killed.py", "test_changes_confirmed.py",
+                "test_memory.py"}
 
 
 # Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.

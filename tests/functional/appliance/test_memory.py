@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory: what a small router has in RAM, against what `surety check` says; and limits that are too low for it."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+from harness import SURETY, Namespace, Router
+
+MEGA = 1e6
+MOST = {"null": 120, "memif": 120, "af_packet": 125, "af_xdp": 205}  # MB; 200 MiB for the largest
+
+
+@pytest.fixture
+def namespace():
+    made = Namespace("m")
+    for port in range(2):
+        made.run("ip", "link", "add", f"w{port}", "type", "veth", "peer", "name", f"x{port}")
+        made.run("ip", "link", "set", f"w{port}", "up")
+        made.run("ip", "link", "set", f"x{port}", "up")
+    yield made
+    made.remove()
+
+
+def two_ports(kind, directory):
+    devices = {"null": "null", "memif": f"memif {directory}/w%d.sock server"}.get(kind, f"{kind} w%d")
+    ports = "".join(f"  p{n}: {{device: {devices.replace('%d', str(n))}, addresses: [10.9.{n}.1/24]}}\n" for n in range(2))
+    return f"workers: [0]\ndpdk: {{hugepages: off}}\nports:\n{ports}"
+
+
+def planned(path):
+    said = subprocess.run([SURETY, "check", path], check=True, capture_output=True, text=True).stdout
+    rows = {m[1]: float(m[2]) for m in re.finditer(r"^(\w[\w ]*?) +([\d.]+) MB +[\d.]+ MB  \w", said, re.M)}
+    assert abs(sum(rows.values()) - 2 * rows["all"]) < 1, "the last line is the sum"
+    return rows["all"]
+
+
+def resident(router):
+    """VmRSS in MB of the router itself, which stands behind `ip netns exec`."""
+    status = pathlib.Path(f"/proc/{router.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024 / MEGA
+
+
+@pytest.mark.parametrize("kind", MOST)
+def test_a_small_router_takes_what_check_says(namespace, tmp_path, kind):
+    with Router(namespace, two_ports(kind, tmp_path)) as router:
+        takes = resident(router)
+        says = planned(router.path)
+        print(f"{kind}: {takes:.0f} MB, by the plan {says:.0f} MB")
+        assert takes < MOST[kind]
+        assert takes == pytest.approx(says, rel=0.10)
+        assert f"{says:.1f} MB at start" in router.stderr()
+
+
+def refusal(namespace, tmp_path, kind, *limits):
+    router = Router(namespace, two_ports(kind, tmp_path))
+    done = subprocess.run(namespace.command(*limits, SURETY, "run", router.path), capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    return [line for line in done.stderr.splitlines() if " error: " in line]
+
+
+def test_too_little_memory_to_lock(namespace, tmp_path):
+    (sentence,) = refusal(namespace, tmp_path, "af_xdp", "prlimit", "--memlock=65536",
+                          "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock")
+    assert "RLIMIT_MEMLOCK" in sentence and "LimitMEMLOCK=infinity" in sentence
+
+
+def test_too_little_address_space(namespace, tmp_path):
+    (sentence,) = refusal(namespace, tmp_path, "memif", "prlimit", "--as=300000000")
+    assert "RLIMIT_AS" in sentence and "LimitAS=" in sentence
+
+
+def test_tables_are_as_large_as_configured(tmp_path):
+    small, large = tmp_path / "small.yaml", tmp_path / "large.yaml"
+    text = f"version: 1\n{two_ports('null', tmp_path)}"
+    small.write_text(text.replace("hugepages: off", "hugepages: off, max_routes: 1000") + "flow_table: {capacity: 1000}\n")
+    large.write_text(text + "flow_table: {capacity: 1000000}\n")
+    assert planned(large) - planned(small) > 120
