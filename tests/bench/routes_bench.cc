@@ -200,14 +200,15 @@ void measure(const std::string& name, const std::vector<Prefix>& v4, const std::
 }  // namespace surety
 
 int main() {
-  std::vector<std::string> words{"routes_bench",
-                                 "--no-huge",
-                                 "--no-pci",
-                                 "--no-shconf",
-                                 "--no-telemetry",
-                                 "-m",
-                                 std::to_string((surety::Fib::memory_bytes(surety::kMaxRoutes, true) >> 20) + 64),
-                                 "--log-level=lib.eal:4"};
+  std::vector<std::string> words{
+      "routes_bench",
+      "--no-huge",
+      "--no-pci",
+      "--no-shconf",
+      "--no-telemetry",
+      "-m",
+      std::to_string((surety::Fib::memory_bytes(surety::kMaxRoutes, true) >> 20) + 64),
+      "--log-level=lib.eal:4"};
   std::vector<char*> arguments;
   for (auto& w : words) arguments.push_back(w.data());
   if (rte_eal_init(static_cast<int>(arguments.size()), arguments.data()) < 0) return 1;

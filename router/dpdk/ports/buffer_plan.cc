@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "router/dpdk/ports/packet_pool.h"
-#include "router/rings/handover.h"
 #include "router/pending_packets.h"
 #include "router/port_tree.h"
+#include "router/rings/handover.h"
 
 namespace surety {
 

@@ -85,8 +85,7 @@ void start_dpdk(unsigned pools, std::uint16_t longest_packet, std::uint32_t pack
   static bool started = false;
   if (started) return;
   if (pools == 0) pools = default_threads();
-  const std::uint64_t bytes =
-      pools * pool_bytes(longest_packet, packets) + kOther;
+  const std::uint64_t bytes = pools * pool_bytes(longest_packet, packets) + kOther;
   static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
   // One thread of EAL's that may use all cores: it pins none, and threads that it makes later inherit that.
   kept = {"surety-lab",
