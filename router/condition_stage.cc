@@ -39,6 +39,7 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
       disposal_(disposal),
       owner_(PacketOwner::base(worker)),
       pool_(snapshot.config.flow_table.held_packets),
+      may_hold_(pool_.capacity()),
       customer_(seed),
       shares_(snapshot.config.ports.size()),
       wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
@@ -48,6 +49,7 @@ ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::
 void ConditionStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
   snapshot_ = &snapshot;
   services_ = services;
+  may_hold_ = std::min(snapshot.config.flow_table.held_packets, pool_.capacity());
   clocks_.adopt(snapshot.domains, mode_of(snapshot), now);
 }
 
@@ -139,9 +141,9 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     enter_clock(s, service.csa, clock);
   const bool waiting = s.held != 0;
   const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
-  const std::uint32_t free = pool_.capacity() - pool_.held();
-  const bool may_wait =
-      FairShare::plenty(free, pool_.capacity()) || shares_.room(customer_(v.header[i].key, port), free);
+  const std::uint32_t free = may_hold_ - std::min(pool_.held(), may_hold_);
+  const bool may_wait = free > 0 && (FairShare::plenty(free, may_hold_) ||
+                                     shares_.room(customer_(v.header[i].key, port), free));
   switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_, may_wait)) {
     case EtbVerdict::in:
       return go(v, i, service, id, Precedence::in);
@@ -152,8 +154,7 @@ ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex por
     case EtbVerdict::drop_buffer:
       return refuse(v, i, port, id, DropReason::buffer);
     case EtbVerdict::drop_buffer_total:
-      return refuse(v, i, port, id,
-                    pool_.held() < pool_.capacity() ? DropReason::buffer_share : DropReason::buffer_total);
+      return refuse(v, i, port, id, free > 0 ? DropReason::buffer_share : DropReason::buffer_total);
     case EtbVerdict::hold:
       break;
   }

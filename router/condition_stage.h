@@ -37,7 +37,8 @@ class ConditionStage {
   // run() for packets of one service that conditions nothing and keeps no flows.
   void run_unconditioned(Vector& v, std::uint16_t service);
   // Another configuration, that of a reload. What waits goes on waiting with its service's new parameters: it
-  // is looked at when it was to be anyway, and at the latest in the wheel's 67 ms.
+  // is looked at when it was to be anyway, and at the latest in the wheel's 67 ms. Where `flow_table: {held:
+  // ...}` is less than what waits, all of that waits on, and nothing is added.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
   // Appends what a flow or contract holds to `v`, all of it OUT; false: more than there is room for.
   bool flush(Vector& v, FlowId id, Time now);
@@ -78,6 +79,7 @@ class ConditionStage {
   PacketDisposal& disposal_;
   const std::uint32_t owner_;  // of its packets: PacketOwner::base()
   HoldingPool pool_;
+  std::uint32_t may_hold_;  // packets; what the snapshot has, and at most the pool's
   CustomerHasher customer_;
   FairShare shares_;  // of the pool
   ReleaseWheel wheel_;

@@ -190,6 +190,32 @@ TEST_F(ConditionStageTest, ACustomerMayHoldEightNinthsOfAllBuffers) {
   EXPECT_EQ(d.ports[0].held, 0u);
 }
 
+// As a router without packet buffers enough for all that is configured has it.
+TEST_F(ConditionStageTest, AReloadMayHaveLessHeldThanThereWas) {
+  send(kSilver, 44);
+  const auto with = [](const std::string& held) {
+    std::string text = kRouter;
+    return text.replace(text.find("135 packets"), 11, held + " packets");
+  };
+  d.reload(with("45"));
+  send(kSilver, 10, {.source = 0x0a014001, .from = 2});
+  EXPECT_EQ(d.ports[0].held, 43u)
+      << "another customer's, while the port has no more than 16 times what is free";
+  EXPECT_EQ(d.drops(0, DropReason::buffer_share), 3u);
+  d.reload(with("20"));
+  send(kSilver, 10, {.source = 0x0a014101, .from = 3});
+  EXPECT_EQ(d.ports[0].held, 43u);
+  EXPECT_EQ(d.drops(0, DropReason::buffer_total), 6u);
+  d.run_until(kStart + 100ms);
+  EXPECT_EQ(d.ports[0].held, 0u) << "what waits is not lost";
+  send(kSilver, 44);
+  EXPECT_EQ(d.ports[0].held, 18u) << "eight ninths of 20";
+  d.reload(kRouter);
+  send(kSilver, 10);
+  EXPECT_EQ(d.ports[0].held, 28u);
+  d.run_until(d.now + 100ms);
+}
+
 TEST_F(ConditionStageTest, HeldPacketsKeepTheirFlowAlive) {
   send(kSilver, 5);
   d.turn(kStart + 1h);
