@@ -77,7 +77,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
                  bool gentle)
     : config_(config),
       options_(options),
-      pool_(make_packet_pool("endpoint", ports, pool_size(ports), static_cast<int>(rte_socket_id()))) {
+      pool_(make_packet_pool("endpoint", ports, plan_pool(ports), static_cast<int>(rte_socket_id()))) {
   prepare_interfaces(ports);
   const std::string xdp = bpf_object_path("take_all.bpf.o");
   std::vector<MacAddress> macs;

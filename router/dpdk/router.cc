@@ -56,6 +56,12 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   return ring;
 }
 
+// What does not have buffers enough for all that it may hold holds less.
+config::Config affordable(config::Config c, std::size_t workers, bool hugepages) {
+  c.flow_table.held_packets = held_within(c, workers, plan_pool(c, workers, hugepages).start);
+  return c;
+}
+
 }  // namespace
 
 double Router::unix_seconds() {
@@ -71,10 +77,11 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
       running_(written_),
       file_(std::move(file)),
       whole_file_(std::filesystem::absolute(file_)),
-      snapshot_(std::make_unique<Snapshot>(with_macs(places_.place(written_)))),
+      snapshot_(std::make_unique<Snapshot>(
+          with_macs(places_.place(affordable(written_, plan.worker_cores.size(), plan.hugepages))))),
       plan_(plan),
       config_hash_(std::move(config_hash)),
-      pools_("surety", written_, pool_size(written_, plan.worker_cores.size())),
+      pools_("surety", written_, plan_pool(written_, plan.worker_cores.size(), plan.hugepages)),
       ports_(pools_),
       forwarding_(written_.dpdk.max_routes, static_cast<unsigned>(plan.worker_cores.size())),
       punts_(make_ring(written_, plan.worker_cores.size())),
@@ -112,6 +119,7 @@ Router::Router(config::Config config, const EalPlan& plan, std::string file, std
   for (std::size_t p = 0; p < kMaxPorts; ++p)
     if (ports_.is_missing(p)) control_->withdraw(p);
   if (predecessor_) tell_main_process();
+  tell_held();
   starting_.lap("control");
 }
 

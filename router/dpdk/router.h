@@ -96,7 +96,8 @@ class Router {
   void tell_reloaded(const std::string& hash, const std::vector<config::Change>& changes);
   bool take_over(const std::string& file);
   bool adopt(config::Config config, const std::string& hash, const config::Tree& tree);
-  void check_buffers(const config::Config& config) const;
+  void find_buffers(const config::Config& config);
+  void tell_held() const;
   void go_on_by(config::Config config, const config::PortPlaces& places);
   void publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr<WorkerUpdate>> updates,
                WorkPlan plan);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rte_cycles.h>
+#include <rte_errno.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -160,7 +161,7 @@ bool Router::take_over(const std::string& file) {
 }
 
 bool Router::adopt(config::Config config, const std::string& hash, const config::Tree& tree) {
-  check_buffers(config);
+  find_buffers(config);
   config::PortPlaces places = places_;
   try {
     go_on_by(with_macs(places.place(config)), places);
@@ -176,14 +177,19 @@ bool Router::adopt(config::Config config, const std::string& hash, const config:
   written_.ports = running_.ports;
   log_.configure(snapshot_->config.log);
   tell_reloaded(hash, changes);
+  tell_held();
   const std::scoped_lock lock(shown_mutex_);
   fall_back_hash_ = std::exchange(config_hash_, hash);
   return true;
 }
 
 // What no line of the file is to blame for.
-void Router::check_buffers(const config::Config& config) const {
-  const std::uint32_t wanted = least_buffers(config, work_.cores.size());
+void Router::find_buffers(const config::Config& config) {
+  const std::size_t workers = work_.cores.size();
+  if (buffer_needs(config, workers).total() > pools_.size_of_each() &&
+      !pools_.grow(plan_pool(config, workers, plan_.hugepages)))
+    spdlog::warn("no memory for more packet buffers: {}", rte_strerror(rte_errno));
+  const std::uint32_t wanted = least_buffers(config, workers);
   if (wanted > pools_.size_of_each())
     throw std::runtime_error(
         fmt::format("its ports and queues want {} packet buffers, and there are {}: restart the router, with "
@@ -191,8 +197,20 @@ void Router::check_buffers(const config::Config& config) const {
                     wanted, pools_.size_of_each()));
 }
 
+void Router::tell_held() const {
+  const std::uint32_t has = snapshot_->config.flow_table.held_packets,
+                      wants = written_.flow_table.held_packets;
+  if (has < wants)
+    spdlog::warn(
+        "a worker holds at most {} packets in input buffers, of `flow_table: {{held: {}}}`: there are {} "
+        "packet buffers until it is restarted; `dpdk: {{mbufs: ...}}` gives it more",
+        has, wants, pools_.size_of_each());
+}
+
 void Router::go_on_by(config::Config config, const config::PortPlaces& places) {
   Laps laps;
+  config.flow_table.held_packets = written_.flow_table.held_packets;
+  config.flow_table.held_packets = held_within(config, work_.cores.size(), pools_.size_of_each());
   Opening opening(ports_);
   const bool waiting = opening.open(config);
   WorkPlan plan = next_plan(config);

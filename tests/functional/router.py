@@ -69,7 +69,9 @@ class Router:
             self.start()
             wait_for(self._ready, START)
             if not self._metrics_off:
-                self.buffers = self.metrics().value("surety_mempool_available")
+                m = self.metrics()
+                self.buffers = m.value("surety_mempool_available")
+                self.taken = m.value("surety_mempool_size") - self.buffers
         except BaseException:
             self._end()
             raise
@@ -137,7 +139,8 @@ class Router:
         law(m)
         # DPDK's AF_XDP driver takes sent buffers back when it sends the next ones; all others keep none.
         kept = self._kept_by_devices(m)
-        self.until(lambda now: now.value("surety_mempool_available") >= self.buffers - kept)
+        # A reload may have brought more of them.
+        self.until(lambda now: now.value("surety_mempool_available") >= now.value("surety_mempool_size") - self.taken - kept)
         return m
 
     def _kept_by_devices(self, m):

@@ -21,6 +21,12 @@ constexpr std::uint32_t kInjected = 1024;  // on their way from it to a port (fa
 constexpr std::uint32_t kVectors = 256;    // that a thread has in its hands
 constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
 
+// Resident from the start, all of them: the descriptor rings of two more ports, and what workers hand over
+// for one more.
+std::uint32_t least_paged_headroom(std::size_t workers) {
+  return 2 * 3 * kRing + static_cast<std::uint32_t>(workers - 1) * 2 * kHandoverSize;
+}
+
 std::uint32_t held_by(const config::Port& port, std::size_t workers) {
   switch (port.device.kind) {
     case Kind::none:
@@ -51,22 +57,28 @@ std::uint32_t queued(const config::Config& c, std::size_t port) {
   return n;
 }
 
-bool holds(const config::Config& c) {
-  return std::ranges::any_of(
-      c.services, [](const auto& s) { return std::holds_alternative<config::Csa>(s.conditioner); });
+// Of a service that holds packets, for one flow; 0: there is none.
+std::uint32_t longest_input_buffer(const config::Config& c) {
+  std::uint32_t longest = 0;
+  for (const auto& s : c.services)
+    if (const auto* csa = std::get_if<config::Csa>(&s.conditioner))
+      longest = std::max(longest, csa->bucket.buffer);
+  return std::min(longest, c.flow_table.held_packets);
 }
 
 }  // namespace
 
 BufferNeeds buffer_needs(const config::Config& c, std::size_t workers) {
-  const auto threads = static_cast<std::uint32_t>(workers),
-             ports = static_cast<std::uint32_t>(c.ports.size());
+  const auto threads = static_cast<std::uint32_t>(workers);
+  std::uint32_t ports = 0;
   BufferNeeds n;
   for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    if (!c.ports[p].exists()) continue;
+    ++ports;
     n.devices += held_by(c.ports[p], workers);
     n.queues += queued(c, p);
   }
-  if (holds(c)) n.held = threads * c.flow_table.held_packets;
+  if (longest_input_buffer(c) > 0) n.held = threads * c.flow_table.held_packets;
   n.between = kPunted + ports * kInjected + (threads - 1) * ports * 2 * kHandoverSize +
               threads * ports * PendingPackets::kPerPort;
   n.working = (threads + 1) * (kVectors + kPoolCache * 3 / 2);
@@ -74,12 +86,33 @@ BufferNeeds buffer_needs(const config::Config& c, std::size_t workers) {
 }
 
 std::uint32_t least_buffers(const config::Config& c, std::size_t workers) {
-  return buffer_needs(c, workers).total();
+  const BufferNeeds n = buffer_needs(c, workers);
+  return n.total() - n.held + static_cast<std::uint32_t>(workers) * longest_input_buffer(c);
 }
 
-std::uint32_t pool_size(const config::Config& c, std::size_t workers) {
-  const std::uint32_t needed = least_buffers(c, workers);
-  return std::max(needed + std::clamp(needed / 4, kLeastHeadroom, kMostHeadroom), c.dpdk.mbufs);
+std::uint32_t held_within(const config::Config& c, std::size_t workers, std::uint32_t buffers) {
+  const BufferNeeds n = buffer_needs(c, workers);
+  const std::uint32_t others = n.total() - n.held;
+  if (n.held == 0 || buffers >= n.total()) return c.flow_table.held_packets;
+  return (buffers - std::min(buffers, others)) / static_cast<std::uint32_t>(workers);
+}
+
+PoolPlan plan_pool(const config::Config& c, std::size_t workers, bool hugepages) {
+  const BufferNeeds n = buffer_needs(c, workers);
+  const auto with_headroom = [&](std::uint32_t needed, std::uint32_t least) {
+    return std::max(needed + std::clamp(needed / 4, least, kMostHeadroom), c.dpdk.mbufs);
+  };
+  if (hugepages) {
+    const std::uint32_t all = with_headroom(n.total() - n.held + c.flow_table.held_packets, kLeastHeadroom);
+    return {all, all};
+  }
+  if (paged_buffers(c)) {
+    const std::uint32_t all = with_headroom(n.total(), least_paged_headroom(workers));
+    return {all, all};
+  }
+  const std::uint32_t start = with_headroom(n.total(), kLeastHeadroom),
+                      held_later = static_cast<std::uint32_t>(workers) * c.flow_table.held_packets - n.held;
+  return {start, start + held_later + std::min(start, kMostHeadroom)};
 }
 
 }  // namespace surety

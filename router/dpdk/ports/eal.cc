@@ -127,7 +127,7 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   const std::uint64_t spread = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   const std::uint64_t share = hugepages && !paged_buffers(c) ? spread : buffer;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes, hugepages) : 0;
-  const std::uint64_t buffers = (pool_size(c, workers) + page / buffer) * (share + kOfRing);
+  const std::uint64_t buffers = (plan_pool(c, workers, hugepages).most + page / buffer) * (share + kOfRing);
   return fib + buffers + fabric_bytes(workers, c.ports.size()) + filter_bytes(c) + 64 * kMega;
 }
 

@@ -70,11 +70,11 @@ std::optional<std::uint64_t> of_group(const std::string& root) {
 }
 
 // net_af_xdp has the kernel lock the whole pool, once for each queue.
-std::uint64_t locked_bytes(const config::Config& c, std::size_t workers) {
+std::uint64_t locked_bytes(const config::Config& c, std::size_t workers, bool hugepages) {
   std::uint64_t queues = 0;
   for (const auto& p : c.ports)
     if (p.device.kind == config::Device::Kind::af_xdp) queues += p.rx_queues.value_or(1);
-  return queues * pool_size(c, workers) * kPagedBuffer;
+  return queues * plan_pool(c, workers, hugepages).start * kPagedBuffer;
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -89,7 +89,7 @@ Limits limits_here(const std::string& root) {
 
 void check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan, bool hugepages,
                   const Limits& limits) {
-  const std::uint64_t locked = locked_bytes(config, workers), mapped = plan.most() + kMapped;
+  const std::uint64_t locked = locked_bytes(config, workers, hugepages), mapped = plan.most() + kMapped;
   if (limits.locked && locked > *limits.locked)
     throw std::runtime_error(
         fmt::format("af_xdp ports lock {} of packet buffers, and this process may lock {} (RLIMIT_MEMLOCK): "

@@ -2,6 +2,7 @@
 #include "router/dpdk/ports/memory_plan.h"
 
 #include <fmt/format.h>
+#include <rte_memory.h>
 
 #include <bit>
 #include <numeric>
@@ -25,9 +26,17 @@ constexpr std::uint64_t kProgram = 40'000'000;
 constexpr std::uint64_t kWorker =
     4'000'000;                         // its stages, its interfaces' counters, its part of the program's
 constexpr std::uint64_t kRoute = 100;  // in the Rib, its bucket included
+constexpr std::uint64_t kSmallPage = 4096;
 
 MemoryPlan::Part fixed(std::string name, std::string what, std::uint64_t bytes) {
   return {std::move(name), std::move(what), bytes, bytes};
+}
+
+// `buffers` of a pool that may grow to `most`, with the ring that it keeps them in and DPDK's account of the
+// pages that they may come to lie in.
+std::uint64_t buffers_bytes(const config::Config& c, std::uint64_t buffers, std::uint64_t most) {
+  return buffers * buffer_bytes(c) + std::bit_ceil(most + 1) * sizeof(void*) +
+         most * buffer_bytes(c) / kSmallPage * sizeof(rte_memseg);
 }
 
 std::string mega(std::uint64_t bytes) {
@@ -40,13 +49,15 @@ MemoryPlan plan_memory(const config::Config& c, std::size_t workers) {
   MemoryPlan plan;
   auto& parts = plan.parts;
   const BufferNeeds needs = buffer_needs(c, workers);
-  const std::uint64_t buffers = pool_size(c, workers), routes = c.dpdk.max_routes;
-  parts.push_back(fixed(
-      "packet buffers",
-      fmt::format("{} of {} B: devices {}, queues {}, held {}, between threads {}, working {}, to spare {}",
-                  buffers, buffer_bytes(c), needs.devices, needs.queues, needs.held, needs.between,
-                  needs.working, buffers - needs.total()),
-      buffers * buffer_bytes(c) + std::bit_ceil(buffers + 1) * sizeof(void*)));
+  const std::uint64_t routes = c.dpdk.max_routes;
+  const PoolPlan pool = plan_pool(c, workers);
+  parts.push_back(
+      {"packet buffers",
+       fmt::format("{} of {} B: devices {}, queues {}, held {}, between threads {}, working {}, to spare {}; "
+                   "reloads may make them {}",
+                   pool.start, buffer_bytes(c), needs.devices, needs.queues, needs.held, needs.between,
+                   needs.working, pool.start - needs.total(), pool.most),
+       buffers_bytes(c, pool.start, pool.most), buffers_bytes(c, pool.most, pool.most)});
   parts.push_back(fixed("flow tables", fmt::format("{} flows in each of {}", c.flow_table.capacity, workers),
                         workers * FlowTable::bytes(c.flow_table.capacity)));
   if (routes > 0) {

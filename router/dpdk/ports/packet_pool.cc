@@ -51,36 +51,64 @@ void free_memory(rte_mempool_memhdr*, void* memory) {
   rte_memzone_free(static_cast<const rte_memzone*>(memory));
 }
 
-// The pool frees the memory, from its first use on.
-bool populate(rte_mempool& pool, const std::string& name, int node, std::uint32_t bytes, std::size_t page) {
-  const std::uint32_t align = bytes == kPagedBuffer ? kPagedBuffer : RTE_CACHE_LINE_SIZE;
-  const rte_memzone* memory =
-      rte_memzone_reserve_aligned(name.c_str(), std::size_t{pool.size} * bytes, node, 0, align);
-  if (memory == nullptr) return false;
-  auto* const start = static_cast<char*>(memory->addr);
-  void* const owned = const_cast<rte_memzone*>(memory);
-  // No page: every address is as good as that which a device would see.
-  const int n = page == 0 ? rte_mempool_populate_iova(&pool, start, reinterpret_cast<rte_iova_t>(start),
-                                                      memory->len, free_memory, owned)
-                          : rte_mempool_populate_virt(&pool, start, memory->len, page, free_memory, owned);
-  return n >= 0 && static_cast<std::uint32_t>(n) == pool.size;
+std::uint32_t object_bytes(const rte_mempool& pool) {
+  return pool.header_size + pool.elt_size + pool.trailer_size;
 }
 
 // As rte_pktmbuf_pool_create(), which leaves neither flags nor memory to us.
-Pool make_packed(const std::string& name, std::uint32_t buffers, std::uint16_t data_room, int node) {
-  const unsigned flags = kPackedFlags | (data_room == kPagedRoom ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+Pool make_empty(const std::string& name, std::uint32_t most, std::uint16_t data_room, int node,
+                unsigned flags) {
   rte_pktmbuf_pool_private room{};
   room.mbuf_data_room_size = data_room;
-  Pool pool(rte_mempool_create_empty(name.c_str(), buffers, sizeof(rte_mbuf) + data_room, kPoolCache,
-                                     sizeof room, node, flags));
+  Pool pool(rte_mempool_create_empty(name.c_str(), most, sizeof(rte_mbuf) + data_room, kPoolCache,
+                                     sizeof room, node, kPackedFlags | flags));
   if (!pool || rte_mempool_set_ops_byname(pool.get(), rte_mbuf_best_mempool_ops(), nullptr) != 0)
     return nullptr;
   rte_pktmbuf_pool_init(pool.get(), &room);
+  return pool;
+}
+
+// The pool frees the memory, from its first use on.
+Pool make_paged(const std::string& name, std::uint32_t buffers, int node) {
+  Pool pool = make_empty(name, buffers, kPagedRoom, node, 0);
   std::size_t page = 0;
-  if (rte_mempool_get_page_size(pool.get(), &page) != 0) return nullptr;
-  if (!populate(*pool, name, node, object_bytes(data_room, kPackedFlags), page)) return nullptr;
+  if (!pool || rte_mempool_get_page_size(pool.get(), &page) != 0) return nullptr;
+  const rte_memzone* memory =
+      rte_memzone_reserve_aligned(name.c_str(), std::size_t{buffers} * kPagedBuffer, node, 0, kPagedBuffer);
+  if (memory == nullptr) return nullptr;
+  const int n = rte_mempool_populate_virt(pool.get(), static_cast<char*>(memory->addr), memory->len, page,
+                                          free_memory, const_cast<rte_memzone*>(memory));
+  if (n < 0 || static_cast<std::uint32_t>(n) != buffers) return nullptr;
   rte_mempool_obj_iter(pool.get(), rte_pktmbuf_init, nullptr);
   return pool;
+}
+
+// DPDK lets a pool that is in use have each object as soon as it knows of it: they are packet buffers before.
+void make_buffers(rte_mempool& pool, char* start, std::uint32_t buffers) {
+  for (std::uint32_t i = 0; i < buffers; ++i) {
+    char* const object = start + std::size_t{i} * object_bytes(pool) + pool.header_size;
+    rte_mempool_get_header(object)->iova = reinterpret_cast<rte_iova_t>(object);
+    rte_pktmbuf_init(&pool, nullptr, object, i);
+  }
+}
+
+bool add_buffers(rte_mempool& pool, std::uint32_t buffers, int node) {
+  const std::size_t bytes = std::size_t{buffers} * object_bytes(pool);
+  const std::string name = fmt::format("{}+{}", pool.name, pool.populated_size);
+  const rte_memzone* memory = rte_memzone_reserve(name.c_str(), bytes, node, 0);
+  if (memory == nullptr) return false;
+  auto* const start = static_cast<char*>(memory->addr);
+  make_buffers(pool, start, buffers);
+  // Every address is as good as that which a device would see.
+  const int n = rte_mempool_populate_iova(&pool, start, reinterpret_cast<rte_iova_t>(start), bytes,
+                                          free_memory, const_cast<rte_memzone*>(memory));
+  if (n <= 0) rte_memzone_free(memory);
+  return n >= 0 && static_cast<std::uint32_t>(n) == buffers;
+}
+
+Pool make_growing(const std::string& name, const PoolPlan& plan, std::uint16_t data_room, int node) {
+  Pool pool = make_empty(name, plan.most, data_room, node, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+  return pool && add_buffers(*pool, plan.start, node) ? std::move(pool) : nullptr;
 }
 
 }  // namespace
@@ -94,23 +122,28 @@ bool paged_buffers(const config::Config& config) {
                      [](const config::Port& p) { return p.device.kind == config::Device::Kind::af_xdp; });
 }
 
-rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, std::uint32_t buffers,
+rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, const PoolPlan& plan,
                               int node) {
   Pool pool;
   const auto room = static_cast<std::uint16_t>(room_of(config));
   if (paged_buffers(config)) {
     check_room(config);
-    pool = make_packed(name, buffers, kPagedRoom, node);
+    pool = make_paged(name, plan.start, node);
   } else if (rte_eal_has_hugepages() == 0) {
-    pool = make_packed(name, buffers, room, node);
+    pool = make_growing(name, plan, room, node);
   } else {
-    pool.reset(rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0, room, node));
+    pool.reset(rte_pktmbuf_pool_create(name.c_str(), plan.start, kPoolCache, 0, room, node));
   }
   if (!pool)
     throw std::runtime_error(
         fmt::format("no memory for {} packet buffers on NUMA node {}: {}; raise `dpdk: {{memory: ...}}`",
-                    buffers, node, rte_strerror(rte_errno)));
+                    plan.start, node, rte_strerror(rte_errno)));
   return pool.release();
+}
+
+bool grow_packet_pool(rte_mempool& pool, std::uint32_t buffers, int node) {
+  if (buffers > pool.size) return false;
+  return buffers <= pool.populated_size || add_buffers(pool, buffers - pool.populated_size, node);
 }
 
 bool in_umem(rte_mempool& pool) {

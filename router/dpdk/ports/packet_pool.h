@@ -5,7 +5,8 @@
 // must not cross a page leave gaps, so such a pool reaches beyond that: the kernel swallows, uncounted, every
 // buffer from out there that it is given to receive into, until the port has none left. Beside an af_xdp port
 // buffers are therefore 4096 bytes each, on page boundaries, without a gap. Without hugepages no device asks
-// where in the machine's memory they are, and they lie end to end, whatever pages they cross.
+// where in the machine's memory they are, and they lie end to end, whatever pages they cross. Such a pool may
+// grow: what it has then lies in several pieces, which the kernel would not have of an af_xdp port.
 #pragma once
 
 #include <rte_mempool.h>
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "config/config.h"
+#include "router/dpdk/ports/buffer_plan.h"
 
 namespace surety {
 
@@ -27,10 +29,14 @@ std::uint32_t buffer_bytes(const config::Config& config);
 // Whether buffers are kPagedBuffer bytes large: a port is af_xdp.
 bool paged_buffers(const config::Config& config);
 
-// `name`: at most 24 characters, unique in the process. std::runtime_error, one sentence with the fix:
+// `name`: at most 20 characters, unique in the process. std::runtime_error, one sentence with the fix:
 // without memory; when a port's `mtu` needs larger buffers than af_xdp can have.
-rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, std::uint32_t buffers,
+rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, const PoolPlan& plan,
                               int node);
+
+// To as many as `buffers`, while others take from it and give back. False: it may not be so large, or there
+// is no memory; there are as many then as before.
+bool grow_packet_pool(rte_mempool& pool, std::uint32_t buffers, int node);
 
 // Whether all of its buffers lie in what net_af_xdp would give the kernel, and none across a page.
 bool in_umem(rte_mempool& pool);

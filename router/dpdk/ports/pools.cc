@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <rte_lcore.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "router/dpdk/ports/packet_pool.h"
@@ -33,17 +34,26 @@ int node_of(const config::Device& device, int otherwise, const std::string& sysf
   return f >> node && node >= 0 ? node : otherwise;
 }
 
-Pools::Pools(const std::string& name, const config::Config& config, std::uint32_t buffers)
-    : Pools(name, config, buffers, nodes_of(config)) {}
+Pools::Pools(const std::string& name, const config::Config& config, const PoolPlan& plan)
+    : Pools(name, config, plan, nodes_of(config)) {}
 
-Pools::Pools(const std::string& name, const config::Config& config, std::uint32_t buffers,
+Pools::Pools(const std::string& name, const config::Config& config, const PoolPlan& plan,
              std::vector<int> nodes)
-    : nodes_(std::move(nodes)) {
+    : nodes_(std::move(nodes)), size_of_each_(plan.start) {
   if (nodes_.empty()) nodes_.push_back(static_cast<int>(rte_socket_id()));
   for (const int node : nodes_) {
     if (pools_.contains(node)) continue;
-    pools_.emplace(node, make_packet_pool(fmt::format("{}-{}", name, node), config, buffers, node));
+    pools_.emplace(node, make_packet_pool(fmt::format("{}-{}", name, node), config, plan, node));
   }
+}
+
+bool Pools::grow(const PoolPlan& plan) {
+  const std::uint32_t buffers = std::min(plan.start, pools_.begin()->second->size);
+  if (buffers <= size_of_each_) return true;
+  for (const auto& [node, pool] : pools_)
+    if (!grow_packet_pool(*pool, buffers, node)) return false;
+  size_of_each_ = buffers;
+  return true;
 }
 
 rte_mempool* Pools::near(const config::Device& device) const {
@@ -63,9 +73,7 @@ std::uint64_t Pools::available() const {
 }
 
 std::uint64_t Pools::buffers() const {
-  std::uint64_t n = 0;
-  for (const auto& [node, pool] : pools_) n += pool->size;
-  return n;
+  return std::uint64_t{size_of_each_} * pools_.size();
 }
 
 }  // namespace surety

@@ -7,6 +7,7 @@
 
 #include <rte_mempool.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "router/dpdk/ports/buffer_plan.h"
 
 namespace surety {
 
@@ -23,18 +25,22 @@ int node_of(const config::Device& device, int otherwise, const std::string& sysf
 
 class Pools {
  public:
-  // One pool of `buffers` for each of `nodes` (by port; repetitions are one). Throws std::runtime_error.
+  // One pool for each of `nodes` (by port; repetitions are one). Throws std::runtime_error.
   // `name`: at most 20 characters, unique in the process.
-  Pools(const std::string& name, const config::Config& config, std::uint32_t buffers, std::vector<int> nodes);
+  Pools(const std::string& name, const config::Config& config, const PoolPlan& plan, std::vector<int> nodes);
   // The nodes are those of the ports' devices.
-  Pools(const std::string& name, const config::Config& config, std::uint32_t buffers);
+  Pools(const std::string& name, const config::Config& config, const PoolPlan& plan);
+
+  // While they are in use: to as many as `plan.start`, or as there may be. False: there is no memory for
+  // them.
+  bool grow(const PoolPlan& plan);
 
   rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
   // The nearest that there is.
   rte_mempool* near(const config::Device& device) const;
   rte_mempool* on(int node) const;  // null: no port is there
   std::size_t size() const { return pools_.size(); }
-  std::uint32_t size_of_each() const { return pools_.begin()->second->size; }
+  std::uint32_t size_of_each() const { return size_of_each_; }
   // All together.
   std::uint64_t available() const;
   std::uint64_t buffers() const;
@@ -44,6 +50,7 @@ class Pools {
     void operator()(rte_mempool* p) const { rte_mempool_free(p); }
   };
   std::vector<int> nodes_;
+  std::atomic<std::uint32_t> size_of_each_;
   std::map<int, std::unique_ptr<rte_mempool, Free>> pools_;
 };
 

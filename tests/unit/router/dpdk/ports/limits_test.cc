@@ -17,7 +17,10 @@ using testing::HasSubstr;
 std::string refusal(config::Device::Kind kind, const Limits& limits, bool hugepages = false) {
   config::Config c;
   c.ports.resize(2);
-  for (auto& p : c.ports) p.device.kind = kind;
+  for (auto& p : c.ports) {
+    p.name = "port";
+    p.device.kind = kind;
+  }
   try {
     check_limits(c, 1, plan_memory(c, 1), hugepages, limits);
   } catch (const std::runtime_error& e) {
@@ -35,7 +38,7 @@ TEST(Limits, NoneIsEnough) {
 
 TEST(Limits, OfLockedMemoryConcernsAfXdp) {
   EXPECT_THAT(refusal(config::Device::Kind::af_xdp, {{}, 65536, {}}),
-              AllOf(HasSubstr("lock 290 MB"), HasSubstr("LimitMEMLOCK=infinity")));
+              AllOf(HasSubstr("lock 256 MB"), HasSubstr("LimitMEMLOCK=infinity")));
   EXPECT_EQ(refusal(config::Device::Kind::memif, {{}, 65536, {}}), "");
 }
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <vector>
@@ -33,7 +36,7 @@ struct Free {
 };
 using Pool = std::unique_ptr<rte_mempool, Free>;
 Pool make(const config::Config& c) {
-  return Pool(make_packet_pool("unit-pool", c, kBuffers, static_cast<int>(rte_socket_id())));
+  return Pool(make_packet_pool("unit-pool", c, {kBuffers, kBuffers}, static_cast<int>(rte_socket_id())));
 }
 
 // All of them, in the order of their addresses.
@@ -70,9 +73,68 @@ TEST(PacketPool, OfOtherPortsIsNothingForAfXdp) {
   EXPECT_FALSE(in_umem(*pool));
 }
 
+Pool growing(std::uint16_t mtu = 1500) {
+  return Pool(make_packet_pool("unit-grows", ports({Kind::memif}, mtu), {kBuffers, 3 * kBuffers},
+                               static_cast<int>(rte_socket_id())));
+}
+bool grow(rte_mempool& pool, std::uint32_t buffers) {
+  return grow_packet_pool(pool, buffers, static_cast<int>(rte_socket_id()));
+}
+
 TEST(PacketPool, GivesItsMemoryBack) {
   for (int i = 0; i < 1000; ++i) make(ports({Kind::af_xdp}));  // 4 GB of the 512 MB there are
   EXPECT_TRUE(in_umem(*make(ports({Kind::af_xdp}))));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(grow(*growing(), 3 * kBuffers));
+}
+
+TEST(PacketPool, GrowsUpToWhatItIsPlannedFor) {
+  const Pool pool = growing();
+  EXPECT_EQ(rte_mempool_avail_count(pool.get()), kBuffers);
+  EXPECT_TRUE(grow(*pool, 2 * kBuffers));
+  EXPECT_EQ(rte_mempool_avail_count(pool.get()), 2 * kBuffers);
+  EXPECT_TRUE(grow(*pool, kBuffers)) << "so many there are";
+  EXPECT_TRUE(grow(*pool, 3 * kBuffers - 1));
+  EXPECT_FALSE(grow(*pool, 3 * kBuffers + 1));
+  EXPECT_EQ(rte_mempool_avail_count(pool.get()), 3 * kBuffers - 1);
+}
+
+bool is_whole(const rte_mbuf& m, rte_mempool* pool) {
+  const char* const data = reinterpret_cast<const char*>(&m) + sizeof m;
+  return m.pool == pool && m.buf_addr == data && m.buf_len == rte_pktmbuf_data_room_size(pool) &&
+         m.buf_iova == reinterpret_cast<rte_iova_t>(data) && rte_mbuf_refcnt_read(&m) == 1;
+}
+
+std::vector<void*> given;  // to watched pools
+std::size_t whole_ones = 0;
+
+int watch(rte_mempool* pool, void* const* objects, unsigned n) {
+  for (unsigned i = 0; i < n; ++i) {
+    const auto* const m = static_cast<const rte_mbuf*>(objects[i]);
+    const char* const data = static_cast<const char*>(objects[i]) + sizeof(rte_mbuf);
+    whole_ones += m->pool == pool && m->buf_addr == data && m->buf_len == rte_pktmbuf_data_room_size(pool) &&
+                  m->buf_iova == reinterpret_cast<rte_iova_t>(data) && rte_mbuf_refcnt_read(m) == 1;
+    given.push_back(objects[i]);
+  }
+  return 0;
+}
+
+// DPDK gives a pool each object as soon as it knows of it, and whoever uses the pool may have it at once.
+TEST(PacketPool, IsGivenWholeBuffersOnly) {
+  rte_mempool_ops ops{};
+  std::snprintf(ops.name, sizeof ops.name, "unit-watched");
+  ops.alloc = [](rte_mempool*) { return 0; };
+  ops.enqueue = watch;
+  ops.dequeue = [](rte_mempool*, void**, unsigned) { return -ENOENT; };
+  ops.get_count = [](const rte_mempool*) { return static_cast<unsigned>(given.size()); };
+  ASSERT_GE(rte_mempool_register_ops(&ops), 0);
+  ASSERT_EQ(rte_mbuf_set_user_mempool_ops(ops.name), 0);
+  {
+    const Pool pool = growing(3000);  // of a size of its own: other tests' buffers lay elsewhere
+    ASSERT_TRUE(grow(*pool, 3 * kBuffers));
+  }
+  EXPECT_EQ(rte_mbuf_set_user_mempool_ops(RTE_MBUF_DEFAULT_MEMPOOL_OPS), 0);
+  EXPECT_EQ(given.size(), 3 * kBuffers);
+  EXPECT_EQ(whole_ones, 3 * kBuffers);
 }
 
 TEST(PacketPool, HasBuffersForWholeFrames) {
@@ -97,9 +159,9 @@ TEST(PacketPool, RefusesFramesThatAfXdpHasNoBuffersFor) {
 }
 
 TEST(PacketPool, WithoutMemorySaysWhatToRaise) {
-  EXPECT_THROW(
-      make_packet_pool("unit-much", ports({Kind::af_xdp}), 1 << 20, static_cast<int>(rte_socket_id())),
-      std::runtime_error);
+  EXPECT_THROW(make_packet_pool("unit-much", ports({Kind::af_xdp}), {1 << 20, 1 << 20},
+                                static_cast<int>(rte_socket_id())),
+               std::runtime_error);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ int here() {
 }
 
 TEST(Pools, AreOneWhereAllPortsAreOnOneNode) {
-  const Pools pools("unit-one", ports(3), 1000);
+  const Pools pools("unit-one", ports(3), {1000, 1000});
   EXPECT_EQ(pools.size(), 1u);
   EXPECT_NE(pools.of(0), nullptr);
   EXPECT_EQ(pools.of(1), pools.of(0));
@@ -37,7 +37,7 @@ TEST(Pools, AreOneWhereAllPortsAreOnOneNode) {
 }
 
 TEST(Pools, CountTheirBuffers) {
-  const Pools pools("unit-count", ports(1), 1000);
+  const Pools pools("unit-count", ports(1), {1000, 1000});
   EXPECT_EQ(pools.buffers(), 1000u);
   EXPECT_EQ(pools.available(), 1000u);
   rte_mbuf* m = rte_pktmbuf_alloc(pools.of(0));
@@ -48,16 +48,21 @@ TEST(Pools, CountTheirBuffers) {
 
 // SOCKET_ID_ANY is a node of its own for the map; this machine has but one.
 TEST(Pools, AreOneForEachNode) {
-  const Pools pools("unit-two", ports(3), 600, {here(), SOCKET_ID_ANY, here()});
+  Pools pools("unit-two", ports(3), {600, 900}, {here(), SOCKET_ID_ANY, here()});
   EXPECT_EQ(pools.size(), 2u);
   EXPECT_EQ(pools.of(0), pools.of(2));
   EXPECT_NE(pools.of(0), pools.of(1));
   EXPECT_EQ(pools.on(SOCKET_ID_ANY), pools.of(1));
   EXPECT_EQ(pools.buffers(), 1200u);
+  EXPECT_TRUE(pools.grow({700, 900})) << "both";
+  EXPECT_EQ(pools.buffers(), 1400u);
+  EXPECT_EQ(pools.available(), 1400u);
+  EXPECT_TRUE(pools.grow({1000, 2000}));
+  EXPECT_EQ(pools.size_of_each(), 900u) << "as many as there may be";
 }
 
 TEST(Pools, HaveBuffersForWholeFrames) {
-  const Pools ordinary("unit-mtu", ports(1), 500), jumbo("unit-jumbo", ports(1, 9000), 500);
+  const Pools ordinary("unit-mtu", ports(1), {500, 500}), jumbo("unit-jumbo", ports(1, 9000), {500, 500});
   EXPECT_EQ(rte_pktmbuf_data_room_size(ordinary.of(0)), RTE_MBUF_DEFAULT_BUF_SIZE);
   EXPECT_GE(rte_pktmbuf_data_room_size(jumbo.of(0)), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 8);
 }
