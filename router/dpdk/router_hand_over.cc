@@ -37,6 +37,7 @@ RouterFacts Router::facts() {
 Heritage Router::inherit() {
   if (!predecessor_) return {};
   Heritage heritage = predecessor_->take();
+  DpdkPort::follow_another();
   starting_.lap("the old one");
   const std::string name = "router-" + written_.router.name;
   lock_ = heritage.lock ? std::make_unique<ProcessLock>(name, std::move(heritage.lock))

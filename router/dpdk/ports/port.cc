@@ -39,7 +39,8 @@ int socket_family(Kind kind) {
 // The kernel takes a queue back from an AF_XDP socket some time after that is closed, and says to nobody
 // when; until then it has none for the next one, and the driver forgets buffers when it is refused.
 constexpr auto kUntilFree = std::chrono::milliseconds(100);
-std::chrono::steady_clock::time_point last_xdp_closed{};  // of the thread that opens and closes
+std::chrono::steady_clock::time_point last_xdp_closed{};  // of the thread that opens and closes, or of the
+                                                          // process before this one
 
 // Drivers that want as many transmit queues as receive queues.
 bool paired(Kind kind) {
@@ -59,6 +60,10 @@ DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* p
     ability_.max_rx_queues = BurstGate::kLanes - 1;
     mac_ = config_.mac.value_or(derived_mac({}, config_.name));
   }
+}
+
+void DpdkPort::follow_another() {
+  last_xdp_closed = std::chrono::steady_clock::now();
 }
 
 DpdkPort::~DpdkPort() {

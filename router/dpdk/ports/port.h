@@ -54,6 +54,8 @@ class DpdkPort {
   void change(const config::Port& next);
 
   // What stands behind a device of this kind in the kernel, and which interface (empty: none).
+  // Another process has just closed the devices that are to be opened here.
+  static void follow_another();
   static KernelPeer peer(const config::Device& device);
   static std::string interface(const config::Device& device);
   static std::string describe(const config::Device& device);  // as in YAML
