@@ -14,13 +14,13 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 
 #include "router/dpdk/ports/derived_mac.h"
 #include "router/dpdk/ports/interface.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/port_rss.h"
 #include "router/dpdk/ports/umem_rings.h"
+#include "router/dpdk/ports/xdp_queue.h"
 
 namespace surety {
 
@@ -36,11 +36,8 @@ int socket_family(Kind kind) {
   return kind == Kind::af_packet ? AF_PACKET : -1;
 }
 
-// The kernel takes a queue back from an AF_XDP socket some time after that is closed, and says to nobody
-// when; until then it has none for the next one, and the driver forgets buffers when it is refused.
-constexpr auto kUntilFree = std::chrono::milliseconds(100);
-std::chrono::steady_clock::time_point last_xdp_closed{};  // of the thread that opens and closes, or of the
-                                                          // process before this one
+// Of an AF_XDP port, by the thread that opens and closes, or by the process before this one.
+std::chrono::steady_clock::time_point last_xdp_closed{};
 
 // Drivers that want as many transmit queues as receive queues.
 bool paired(Kind kind) {
@@ -228,7 +225,8 @@ void DpdkPort::set_up_queues() {
         fmt::format("port {}: its packet buffers are not those of af_xdp, which a router has that begins "
                     "with such a port; restart it",
                     config_.name));
-  if (config_.device.kind == Kind::af_xdp) std::this_thread::sleep_until(last_xdp_closed + kUntilFree);
+  if (config_.device.kind == Kind::af_xdp)
+    wait_for_xdp_queues(static_cast<int>(if_nametoindex(interface_.c_str())), rx_queues_, last_xdp_closed);
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
     must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");

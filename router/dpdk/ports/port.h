@@ -53,9 +53,10 @@ class DpdkPort {
   // then it is as it was.
   void change(const config::Port& next);
 
-  // What stands behind a device of this kind in the kernel, and which interface (empty: none).
   // Another process has just closed the devices that are to be opened here.
   static void follow_another();
+
+  // What stands behind a device of this kind in the kernel, and which interface (empty: none).
   static KernelPeer peer(const config::Device& device);
   static std::string interface(const config::Device& device);
   static std::string describe(const config::Device& device);  // as in YAML
