@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -23,11 +25,11 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "router/dpdk/hand_over.h"
-#include "router/dpdk/ports/process_lock.h"
 #include "router/machine/host.h"
 #include "router/observe/telemetry_client.h"
 #include "router/process/fd.h"
@@ -41,6 +43,8 @@ using namespace std::chrono_literals;
 
 // Tables of a million routes, on a machine that is busy; and less than TimeoutStartSec= of surety.service.
 constexpr auto kUntilReady = 100s;
+
+enum class Within { unit, shell };  // where the new one is started
 
 std::string contents_of(const std::string& file) {
   std::ifstream in(file);
@@ -81,12 +85,26 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
+// Whose signs of life a service manager waits for is another one now. What would have the program load code
+// is not taken: a process may write its environment anew.
 std::vector<std::string> environment_of(pid_t process) {
   std::vector<std::string> words;
   std::istringstream all(contents_of(fmt::format("/proc/{}/environ", process)));
   for (std::string word; std::getline(all, word, '\0');)
-    // Whose signs of life a service manager waits for.
-    words.push_back(word.starts_with("WATCHDOG_PID=") ? fmt::format("WATCHDOG_PID={}", ::getpid()) : word);
+    if (!word.starts_with("LD_") && !word.starts_with("WATCHDOG_PID=")) words.push_back(word);
+  words.push_back(fmt::format("WATCHDOG_PID={}", ::getpid()));
+  return words;
+}
+
+// What systemd gives a reload of the unit, and of the router that runs only what it gives to that one alone.
+std::vector<std::string> environment_within(pid_t process) {
+  std::vector<std::string> words;
+  for (char** word = environ; *word != nullptr; ++word)
+    if (!std::string_view(*word).starts_with("MAINPID=")) words.emplace_back(*word);
+  for (const std::string& word : environment_of(process))
+    if (word.starts_with("WATCHDOG_") ||
+        (word.starts_with("NOTIFY_SOCKET=") && ::getenv("NOTIFY_SOCKET") == nullptr))
+      words.push_back(word);
   return words;
 }
 
@@ -113,13 +131,16 @@ void take_limits(pid_t old) {
   std::ofstream("/proc/self/oom_score_adj") << contents_of(fmt::format("/proc/{}/oom_score_adj", old));
 }
 
-[[noreturn]] void become(const RouterFacts& old) {
+// Of the router that runs is believed only what the kernel says where a unit says the rest: it may be in the
+// hands of somebody who would like to be less confined.
+[[noreturn]] void become(const RouterFacts& old, Within within) {
   std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{program, "run", "--take-over", old.file};
-  std::vector<std::string> environment = environment_of(old.process);
+  std::vector<std::string> environment =
+      within == Within::unit ? environment_within(old.process) : environment_of(old.process);
   join_control_group(old.process);
   take_limits(old.process);
-  write_where(old.process);
+  if (within == Within::shell) write_where(old.process);
   ::setsid();
   if (::chdir(fmt::format("/proc/{}/cwd", old.process).c_str()) != 0 && ::chdir("/") != 0) ::_exit(1);
   ::execve(program.c_str(), pointers(words).data(), pointers(environment).data());
@@ -128,7 +149,7 @@ void take_limits(pid_t old) {
 
 // Not a child of this process, which ends before it does: what takes it on is systemd, then, which supervises
 // only children of its own. None: it has ended already.
-Fd start(const RouterFacts& old, pid_t& process) {
+Fd start(const RouterFacts& old, Within within, pid_t& process) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no other process can be started");
   const Fd read_end(ends[0]), write_end(ends[1]);
@@ -136,7 +157,7 @@ Fd start(const RouterFacts& old, pid_t& process) {
   if (between < 0) throw std::runtime_error("no other process can be started");
   if (between == 0) {
     const pid_t child = ::fork();
-    if (child == 0) become(old);
+    if (child == 0) become(old, within);
     ::_exit(::write(write_end.get(), &child, sizeof child) == sizeof child ? 0 : 1);
   }
   ::waitpid(between, nullptr, 0);
@@ -159,10 +180,10 @@ bool forwards(pid_t process, const std::optional<std::string>& router) {
   }
 }
 
-void follow(const RouterFacts& old, const std::optional<std::string>& router) {
+void follow(const RouterFacts& old, Within within, const std::optional<std::string>& router) {
   const auto begin = std::chrono::steady_clock::now();
   pid_t process = 0;
-  const Fd started = start(old, process);
+  const Fd started = start(old, within, process);
   while (!forwards(process, router)) {
     if (!lives(started))
       throw std::runtime_error(
@@ -180,9 +201,39 @@ void follow(const RouterFacts& old, const std::optional<std::string>& router) {
 
 // --- a router that is a service ---
 
-// Whoever may write there is root.
+// No router may write there (SECURITY.md), and one that is in the hands of others asks for nothing.
+const std::string kRequests = "/run/surety-upgrade";
+
 std::string request_for(const std::string& process) {
-  return fmt::format("{}/upgrade-{}", ProcessLock::directory(), process);
+  return kRequests + "/" + process;
+}
+
+// Holds while whoever asks waits: of one that was killed nothing remains to be asked for.
+class Request {
+ public:
+  explicit Request(pid_t process) : path_(request_for(std::to_string(process))) {
+    ::mkdir(kRequests.c_str(), 0700);
+    file_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file_) throw std::runtime_error(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw std::runtime_error("another `surety upgrade` is at it");
+  }
+  ~Request() { ::unlink(path_.c_str()); }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  bool is_taken() const { return !contents_of(path_).empty(); }
+
+ private:
+  std::string path_;
+  Fd file_;
+};
+
+// Takes it, if somebody waits for it.
+bool take_request(const char* process) {
+  const Fd file(::open(request_for(process).c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return false;
+  return ::write(file.get(), "taken\n", 6) == 6;
 }
 
 bool is_main_process(pid_t process, const std::string& service) {
@@ -193,11 +244,12 @@ bool is_main_process(pid_t process, const std::string& service) {
 // False: nobody there knows of such requests.
 bool follow_within(const std::string& service, const RouterFacts& old,
                    const std::optional<std::string>& router) {
-  const std::string request = request_for(std::to_string(old.process));
-  std::ofstream(request) << std::flush;
+  const Request request(old.process);
   const auto done = machine::Host().run({"systemctl", "reload", service});
-  if (std::filesystem::remove(request)) return false;
-  if (done.status != 0)
+  if (!request.is_taken() && done.status == 0) return false;
+  if (!request.is_taken())
+    throw std::runtime_error(fmt::format("systemd does not reload {}: {}", service, done.output));
+  if (done.status != 0 || ask(router).process == old.process)
     throw std::runtime_error(
         fmt::format("no new router has taken over: `journalctl -u {}` says why; see whether the old one goes "
                     "on: `surety show ports`",
@@ -215,6 +267,9 @@ int fail(const std::runtime_error& e) {
 
 int upgrade(const std::optional<std::string>& router) try {
   const RouterFacts old = ask(router);
+  const std::string user = line_of(contents_of(fmt::format("/proc/{}/status", old.process)), "\nUid:\t");
+  if (user.empty() || std::strtoul(user.c_str(), nullptr, 10) != ::geteuid())
+    throw std::runtime_error(fmt::format("process {} is another user's: run this as that one", old.process));
   const auto service = ServiceManager::service_of(old.process);
   const bool is_service = service && is_main_process(old.process, *service);
   if (is_service && follow_within(*service, old, router)) return 0;
@@ -223,7 +278,7 @@ int upgrade(const std::optional<std::string>& router) try {
         "surety: warning: {} has no `ExecReload=surety reload`: until it is started again, the new router is "
         "without what its unit forbids\n",
         *service);
-  follow(old, router);
+  follow(old, Within::shell, router);
   return 0;
 } catch (const std::runtime_error& e) {
   return fail(e);
@@ -231,8 +286,15 @@ int upgrade(const std::optional<std::string>& router) try {
 
 std::optional<int> upgrade_instead_of_reload(const std::optional<std::string>& router) try {
   const char* const process = std::getenv("MAINPID");  // systemd.exec(5)
-  if (process == nullptr || !std::filesystem::remove(request_for(process))) return {};
-  follow(ask(router), router);
+  if (process == nullptr || !take_request(process)) return {};
+  RouterFacts old = ask(router);
+  const char* const file = std::getenv("SURETY_FILE");
+  if (file == nullptr)
+    throw std::runtime_error("its unit does not say which file is the router's: SURETY_FILE");
+  if (std::to_string(old.process) != process)
+    throw std::runtime_error(fmt::format("process {} answers, and the unit's is {}", old.process, process));
+  old.file = file;
+  follow(old, Within::unit, router);
   return 0;
 } catch (const std::runtime_error& e) {
   return fail(e);
