@@ -29,6 +29,15 @@ bool interface_up(const std::string& interface) {
          (request.ifr_flags & IFF_RUNNING) != 0;
 }
 
+std::string driver_of(const std::string& interface) {
+  ethtool_drvinfo info{};
+  info.cmd = ETHTOOL_GDRVINFO;
+  ifreq request{};
+  request.ifr_data = reinterpret_cast<char*>(&info);
+  if (!ask(interface, SIOCETHTOOL, request)) return {};
+  return {info.driver, strnlen(info.driver, sizeof info.driver)};
+}
+
 unsigned mtu_of(const std::string& interface) {
   ifreq request{};
   return ask(interface, SIOCGIFMTU, request) ? static_cast<unsigned>(request.ifr_mtu) : 0;

@@ -21,6 +21,9 @@ struct Channels {
 };
 Channels channels_of(const std::string& interface);
 
+// Its driver's name (ethtool -i); empty: it has none.
+std::string driver_of(const std::string& interface);
+
 // Its MTU; 0: there is none of that name.
 unsigned mtu_of(const std::string& interface);
 

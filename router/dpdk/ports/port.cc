@@ -225,8 +225,7 @@ void DpdkPort::set_up_queues() {
         fmt::format("port {}: its packet buffers are not those of af_xdp, which a router has that begins "
                     "with such a port; restart it",
                     config_.name));
-  if (config_.device.kind == Kind::af_xdp)
-    wait_for_xdp_queues(static_cast<int>(if_nametoindex(interface_.c_str())), rx_queues_, last_xdp_closed);
+  if (config_.device.kind == Kind::af_xdp) wait_for_xdp_queues(interface_, rx_queues_, last_xdp_closed);
   SocketWatch sockets(socket_family(config_.device.kind));
   for (std::uint16_t q = 0; q < rx_queues_; ++q) {
     must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");

@@ -70,7 +70,13 @@ ProcessLock::ProcessLock(const std::string& what) : path_(path_of(what)) {
 bool ProcessLock::take() {
   fd_ = Fd(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd_) cannot_write(path_);
-  return flock(fd_.get(), LOCK_EX | LOCK_NB) == 0;
+  if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  // A lock on a file that its holder has removed meanwhile keeps nobody out.
+  struct stat ours {
+  }, there{};
+  if (fstat(fd_.get(), &ours) == 0 && stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino)
+    return true;
+  return take();
 }
 
 ProcessLock::ProcessLock(const std::string& what, Fd fd) : path_(path_of(what)), fd_(std::move(fd)) {

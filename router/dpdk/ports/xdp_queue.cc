@@ -2,6 +2,7 @@
 #include "router/dpdk/ports/xdp_queue.h"
 
 #include <linux/if_xdp.h>
+#include <net/if.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "router/dpdk/ports/interface.h"
 #include "router/process/fd.h"
 
 namespace surety {
@@ -58,8 +60,11 @@ XdpQueue look_at_xdp_queue(int ifindex, std::uint16_t queue) {
   return errno == EOPNOTSUPP ? XdpQueue::free : XdpQueue::unknown;
 }
 
-void wait_for_xdp_queues(int ifindex, std::uint16_t queues, std::chrono::steady_clock::time_point closed) {
+void wait_for_xdp_queues(const std::string& interface, std::uint16_t queues,
+                         std::chrono::steady_clock::time_point closed) {
   using std::this_thread::sleep_until;
+  if (driver_of(interface) != "veth") return sleep_until(closed + kGivenBack);
+  const int ifindex = static_cast<int>(if_nametoindex(interface.c_str()));
   for (std::uint16_t queue = 0; queue < queues;) {
     const auto now = std::chrono::steady_clock::now();
     if (now >= closed + kPatience) return;

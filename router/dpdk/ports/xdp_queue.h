@@ -5,20 +5,24 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace surety {
 
 enum class XdpQueue {
   free,
   taken,
-  unknown,  // it was free, and is taken a while by having been asked: a device without copying
+  unknown,  // it cannot be asked, or receives without copying: then it is taken for a while now
 };
 
 // Asks by a socket of its own, which wants what a device that copies refuses at the last.
 XdpQueue look_at_xdp_queue(int ifindex, std::uint16_t queue);
 
-// Of the first `queues` of a device, whose sockets have been closed at `closed`. Returns once they are free,
-// or after two seconds; what comes after says what is wrong then.
-void wait_for_xdp_queues(int ifindex, std::uint16_t queues, std::chrono::steady_clock::time_point closed);
+// Of the first `queues` of a device, whose sockets have been closed at `closed`. Those of a veth, which
+// always copies, are asked, until they are free or two seconds have gone; what comes after says what is wrong
+// then. To ask others might give them another way of receiving for a moment: they have a tenth of a second,
+// which has been enough for all that were seen.
+void wait_for_xdp_queues(const std::string& interface, std::uint16_t queues,
+                         std::chrono::steady_clock::time_point closed);
 
 }  // namespace surety
