@@ -202,8 +202,9 @@ void Router::tell_held() const {
                       wants = written_.flow_table.held_packets;
   if (has < wants)
     spdlog::warn(
-        "a worker holds at most {} packets in input buffers, of `flow_table: {{held: {}}}`: there are {} "
-        "packet buffers until it is restarted; `dpdk: {{mbufs: ...}}` gives it more",
+        "a worker holds at most {} packets in input buffers, of `flow_table: {{held: {}}}`, since there are "
+        "{} "
+        "packet buffers: `dpdk: {{mbufs: ...}}` and a restart give it more",
         has, wants, pools_.size_of_each());
 }
 

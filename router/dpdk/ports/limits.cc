@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -105,6 +106,12 @@ void check_limits(const config::Config& config, std::size_t workers, const Memor
         "it takes {} of memory to start, and this process may have {} (memory.max of its cgroup): raise "
         "`MemoryMax=` in its systemd unit; `surety check` says what takes how much",
         megabytes(plan.start()), megabytes(*limits.resident)));
+  if (!hugepages && limits.resident && plan.most() > *limits.resident)
+    spdlog::warn(
+        "with full tables it takes {} of memory, and this process may have {} (memory.max of its cgroup): "
+        "the "
+        "kernel ends it then; raise `MemoryMax=` in its systemd unit, or lower `dpdk: {{max_routes: ...}}`",
+        megabytes(plan.most()), megabytes(*limits.resident));
 }
 
 }  // namespace surety
