@@ -111,10 +111,21 @@ std::string Journal::undo_number(const Step& s) const {
   return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
 }
 
+// Of a NIC that is gone: what driverctl keeps for the day that it comes back.
+std::string Journal::undo_override(const Step& s) const {
+  const fs::path kept = fs::path("/etc/driverctl.d") / s.path;
+  if (s.undo[1] == "unset-override")
+    host_.remove(kept);
+  else
+    host_.replace(kept, s.undo[3] + "\n", 0644);
+  return fmt::format("{}: it is not there any more, and will be as before", s.path);
+}
+
 std::string Journal::undo_program(const Step& s) const {
   if (s.undo.empty()) return {};
   const Outcome done = host_.run(s.undo);
   if (done.ok()) return fmt::format("`{}`", shell_text(s.undo));
+  if (s.undo[0] == "driverctl" && !host_.exists(pci_file(s.path, ""))) return undo_override(s);
   const auto end = done.output.find_last_not_of(" \n");
   throw std::runtime_error(end == std::string::npos ? fmt::format("it fails with status {}", done.status)
                                                     : done.output.substr(0, end + 1));

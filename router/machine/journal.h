@@ -54,6 +54,7 @@ class Journal {
   std::string undo_step(const Step& step) const;
   std::string undo_file(const Step& step) const;
   std::string undo_number(const Step& step) const;
+  std::string undo_override(const Step& step) const;
   std::string undo_program(const Step& step) const;
   std::string by_hand(const Step& step) const;
   static nlohmann::json json_of(const Step& step);

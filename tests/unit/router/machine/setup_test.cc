@@ -175,6 +175,18 @@ TEST(Setup, WhatCannotBeUndoneIsTriedAgain) {
   EXPECT_EQ(files(m), before);
 }
 
+TEST(Setup, OfANicThatIsGoneNothingIsLeftToUndo) {
+  FakeMachine m;
+  with_cores_and_grub(m);
+  with_iommu_and_driverctl(m);
+  set_up_with(asked(m));
+  m.put("/etc/driverctl.d/0000:01:00.0", "vfio-pci\n");
+  m.remove("/commands/driverctl_unset-override_0000:01:00.0");
+  m.remove("/sys/bus/pci/devices/0000:01:00.0");
+  EXPECT_THAT(undone(m), HasSubstr("0000:01:00.0: it is not there any more"));
+  EXPECT_FALSE(m.host().exists("/etc/driverctl.d/0000:01:00.0"));
+}
+
 // GRUB would take up again what is still in its file; and of two changes of a file, the first is not undone
 // before the second.
 TEST(Setup, WhatComesAfterAStepThatIsNotUndoneWaits) {
