@@ -218,7 +218,7 @@ class Troubles(Pair):
 
     def _fill(self):
         """Until the pool is nearly empty: many packets leave for each that comes."""
-        self.flooded.reload(lambda text: text.replace("limit: 150000", "limit: 209000"))
+        self.flooded.reload(lambda text: text.replace("limit: 150000", "limit: 190000"))
 
         def full(m):
             self._flood.pace(LARGE, 1e6, 1000)
