@@ -49,14 +49,20 @@ class Booted:
         self.process = subprocess.Popen(["sh", "-c", JOIN, self.group, *namespace.command("sh", "-c", BOOT)], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, env={**ENVIRONMENT, "ROOT": str(self.root)})
         try:
-            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-            wait_for(lambda: children.read_text())
-            self.first = int(children.read_text().split()[0])
+            self.first = wait_for(self._its_systemd)
             wait_for(pathlib.Path(f"/proc/{self.first}/root/run/systemd/private").exists)
             wait_for(lambda: self.run("systemctl", "is-system-running", check=False).stdout.strip() in ("running", "degraded"))
         except BaseException:
             self.__exit__()
             raise
+
+    def _its_systemd(self):
+        """the child that has become systemd: the shells before it have children, too"""
+        for child in pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
+            with contextlib.suppress(OSError):
+                if pathlib.Path(f"/proc/{child}/comm").read_text() == "systemd\n":
+                    return int(child)
+        return None
 
     def run(self, *command, check=True, timeout=60):
         """Beside systemd, as from a shell of that machine."""
