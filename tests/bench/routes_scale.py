@@ -14,10 +14,10 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/functional"))
 
+from harness import Router  # noqa: E402, before router: it knows where that one's modules are
 import router as router_module  # noqa: E402
 from bgp_speaker import BgpSpeaker  # noqa: E402
 from frr import Frr, installed  # noqa: E402
-from harness import Router  # noqa: E402
 from route_flood import Batch, commands, load, prefixes  # noqa: E402
 from test_routes_scale import BGP, GATEWAY, GATEWAY6, Flooded, dpdk, single_changes, three_ports  # noqa: E402
 
