@@ -33,7 +33,7 @@ APPLIED = {"RuntimeDirectory", "StateDirectory", "ConfigurationDirectory", "Unse
            "LimitNOFILE", "LimitCORE", "CapabilityBoundingSet", "NoNewPrivileges", "ProtectSystem", "ReadWritePaths", "ProtectHome",
            "PrivateTmp", "PrivateMounts", "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "LockPersonality",
            "MemoryDenyWriteExecute", "RestrictNamespaces", "RestrictRealtime", "RestrictAddressFamilies", "SystemCallArchitectures",
-           "SystemCallFilter", "CPUAffinity"}
+           "SystemCallFilter", "CPUAffinity", "Environment"}
 
 
 class Argument(ctypes.Structure):
@@ -121,7 +121,7 @@ class Sandbox:
         return [word for value in self.service.get(key, []) for word in value.split()]
 
     def environment(self):
-        made = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        made = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **dict(word.split("=", 1) for word in self.words("Environment"))}
         for kind, place in (("Runtime", "/run"), ("State", "/var/lib"), ("Configuration", "/etc")):
             if directories := self.words(f"{kind}Directory"):
                 made[f"{kind.upper()}_DIRECTORY"] = ":".join(f"{place}/{d}" for d in directories)
