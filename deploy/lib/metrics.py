@@ -65,8 +65,8 @@ class Metrics:
                     if labels["domain"].count("/") < 2 or labels["domain"].endswith(f"/{service}")), default=None)
 
 
-def scrape(namespace, timeout=10, address=ADDRESS):
-    """Of the router in that namespace; Prometheus waits as long."""
+def scrape(namespace, timeout=5, address=ADDRESS):
+    """Of the router in that namespace."""
     with contextlib.closing(http.client.HTTPConnection(*address, timeout=timeout)) as connection:
         with namespace.entered():
             connection.connect()
