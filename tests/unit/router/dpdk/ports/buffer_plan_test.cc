@@ -6,18 +6,10 @@
 #include <algorithm>
 #include <variant>
 
+#include "tests/unit/router/dpdk/ports/two_ports.h"
+
 namespace surety {
 namespace {
-
-config::Config two_ports(config::Device::Kind kind) {
-  config::Config c;
-  c.ports.resize(2);
-  for (auto& p : c.ports) {
-    p.name = "port";
-    p.device.kind = kind;
-  }
-  return c;
-}
 
 TEST(BufferPlan, CountsWhatEachOfTwoPortsOfAfXdpHas) {
   const BufferNeeds n = buffer_needs(two_ports(config::Device::Kind::af_xdp));

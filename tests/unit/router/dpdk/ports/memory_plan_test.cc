@@ -6,18 +6,10 @@
 
 #include <algorithm>
 
+#include "tests/unit/router/dpdk/ports/two_ports.h"
+
 namespace surety {
 namespace {
-
-config::Config two_ports(config::Device::Kind kind) {
-  config::Config c;
-  c.ports.resize(2);
-  for (auto& p : c.ports) {
-    p.name = "port";
-    p.device.kind = kind;
-  }
-  return c;
-}
 
 MemoryPlan::Part part(const MemoryPlan& plan, const std::string& name) {
   const auto at = std::ranges::find(plan.parts, name, &MemoryPlan::Part::name);
