@@ -75,11 +75,16 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   const std::uint16_t* const domains = snapshot_->domains_of(v.service[begin]);
   ServiceCounters& counters = services_[v.service[begin]];
   const bool moves = clocks_.acting();
+  FlowRecord* const records = &flows_[0];  // in a register: a member would be read again behind each store
   for (std::size_t i = begin; i < end; ++i) {
     FlowId id = v.flow[i];
-    if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
+    FlowRecord* flow = &records[id];
+    if ((flow->flags & FlowRecord::redirect) != 0) {
+      v.flow[i] = id = flow->state.shared;
+      flow = &records[id];
+    }
     const std::uint32_t length = v.header[i].length;
-    EnhancedTokenBucketState& s = flows_[id].state.csa;
+    EnhancedTokenBucketState& s = flow->state.csa;
     AlphaClocks::Index clock = domains[v.egress[i]];
     if (moves) [[unlikely]]
       clock = clocks_.of(clock, path_of(v, i));
@@ -88,7 +93,7 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
       v.mark[i] = mark_in;
       ++in_packets;
       in_bytes += length;
-      flows_.count(id, Precedence::in, length);
+      flows_.count(*flow, id, Precedence::in, length);
     } else if (csa(v, i, port, id, service, now) != Fate::goes) {
       continue;
     }
@@ -132,8 +137,10 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   return fate;
 }
 
-ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port, FlowId id,
-                                         const ServiceProgram& service, Time now) {
+// Not inlined: it would take the registers of the loop above, whose packets seldom need it.
+[[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port,
+                                                           FlowId id, const ServiceProgram& service,
+                                                           Time now) {
   EnhancedTokenBucketState& s = flows_[id].state.csa;
   AlphaClocks::Index clock = snapshot_->domain(v.egress[i], v.service[i]);
   if (clocks_.acting()) clock = clocks_.of(clock, path_of(v, i));

@@ -50,33 +50,47 @@ void RewriteStage::adopt(std::span<const MacAddress> macs) {
     }
 }
 
-[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i,
-                                                         const NextHopTable::Whole& hop) const {
+[[gnu::always_inline]] inline void RewriteStage::rewrite(Vector& v, std::size_t i, NextHopWord hop) const {
   const ParsedPacket& h = v.header[i];
-  v.egress[i] = hop.word.port();
-  set_owner(v.mbuf[i], owner_, v.flow[i], v.service[i], v.precedence[i]);
+  rte_mbuf* const m = v.mbuf[i];
+  v.egress[i] = hop.port();
+  set_owner(m, owner_, v.flow[i], v.service[i], v.precedence[i]);
   const bool v6 = h.v6;
-  std::uint8_t* const ip = write_ethernet(v.mbuf[i], h, hop.word, source_type_[hop.word.port()][v6]);
-  if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
+  std::uint8_t* const ip = write_ethernet(m, h, hop, source_type_[hop.port()][v6]);
   if (v.mark[i] != kKeepDscp)
     set_dscp_and_decrement_ttl(ip, v6, v.mark[i]);
   else
     decrement_ttl(ip, v6);
 }
 
+void RewriteStage::rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const {
+  rewrite(v, i, hop.word);
+  if (hop.word.tagged()) set_interface(v.mbuf[i], hop.interface, hop.tags);
+}
+
 void RewriteStage::run(Vector& v) {
+  const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    NextHopTable::Whole hop{next_hops_.word(v.next_hop[i]), 0, {}};
-    if (hop.word.tagged()) hop = next_hops_.whole(v.next_hop[i]);  // MAC, interface and tags of one moment
-    if (!hop.word.ready()) [[unlikely]] {
-      if (delay(v, i, hop)) continue;
-    }
-    rewrite(v, i, hop);
+    const NextHopWord hop = hops(v.next_hop[i]);
+    if (hop.ready() && !hop.tagged()) [[likely]]
+      rewrite(v, i, hop);
+    else if (!rewrite_rest(v, i))
+      continue;
     v.keep(i, kept++);
   }
   v.size = kept;
+}
+
+// Of a packet that leaves by an interface, or whose next hop is not ready. False: it does not go on.
+bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
+  const NextHopTable::Whole hop = next_hops_.whole(v.next_hop[i]);  // MAC, interface and tags of one moment
+  if (!hop.word.ready()) [[unlikely]] {
+    if (delay(v, i, hop)) return false;
+  }
+  rewrite(v, i, hop);
+  return true;
 }
 
 // Of a packet whose next hop is not ready. False: it goes on.

@@ -28,7 +28,9 @@ class RewriteStage {
   void run(Vector& v);
 
  private:
+  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;  // but for an interface's tags
   void rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const;
+  bool rewrite_rest(Vector& v, std::size_t i);
   bool delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop);
 
   const NextHopTable& next_hops_;

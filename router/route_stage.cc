@@ -39,22 +39,37 @@ void RouteStage::adopt(const Snapshot& snapshot) {
 [[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port) {
   Targets targets;
   look_up(v, targets);
+  choose(v, targets);
+  const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
     const ParsedPacket& h = v.header[i];
-    const std::uint32_t next_hop = choose(target, h);
-    v.next_hop[i] = next_hop;
+    v.next_hop[i] = target.first;
     v.narrowness[i] = target.narrowness;
-    const NextHopWord hop = next_hops_.word(next_hop);
+    const NextHopWord hop = hops(target.first);
     if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
-      if (!divert(v, i, port, next_hops_.get(next_hop))) continue;
+      if (!divert(v, i, port)) continue;
     }
     v.egress[i] = hop.port();
     v.keep(i, kept++);
   }
   v.size = kept;
+}
+
+// Leaves one next hop of each route. In a loop of its own, which most vectors do without.
+void RouteStage::choose(const Vector& v, Targets& targets) const {
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < v.size; ++i) any |= targets[i];
+  if ((any & RouteTarget::kSeveral) == 0) [[likely]]
+    return;
+  for (std::size_t i = 0; i < v.size; ++i) {
+    RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
+    target.first = choose(target, v.header[i]);
+    target.count = 1;
+    targets[i] = target.encode();
+  }
 }
 
 void RouteStage::look_up(const Vector& v, Targets& targets) const {
@@ -93,7 +108,8 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
 
 // Whether it goes on all the same: to be fragmented, or to a next hop that is not ready, but will be by the
 // time it leaves.
-[[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop) {
+[[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port) {
+  const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
   rte_mbuf* m = v.mbuf[i];

@@ -35,7 +35,8 @@ class RouteStage {
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
   void look_up(const Vector& v, Targets& targets) const;
   void look_up_mixed(const Vector& v, Targets& targets) const;
-  bool divert(Vector& v, std::size_t i, PortIndex port, const NextHopEntry& hop);
+  void choose(const Vector& v, Targets& targets) const;
+  bool divert(Vector& v, std::size_t i, PortIndex port);
 
   const Fib& fib_;
   const NextHopTable& next_hops_;

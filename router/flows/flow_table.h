@@ -93,7 +93,10 @@ class FlowTable {
 
   // A packet of it, at most 65535 bytes long, is let go.
   void count(FlowId id, Precedence precedence, std::uint32_t bytes) {
-    FlowRecord& r = records_[id];
+    count(records_[id], id, precedence, bytes);
+  }
+  // The same, of a record that is at hand.
+  void count(FlowRecord& r, FlowId id, Precedence precedence, std::uint32_t bytes) {
     std::uint16_t& low = precedence == Precedence::in ? r.in_bytes : r.out_bytes();
     const std::uint32_t sum = low + bytes;
     low = static_cast<std::uint16_t>(sum);

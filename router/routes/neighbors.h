@@ -70,9 +70,10 @@ class NextHopTable {
             VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32))};
   }
   // get() as one word, for loops: an entry that is taken apart goes through memory.
-  NextHopWord word(std::uint32_t id) const {
-    return NextHopWord(std::atomic_ref(entries_[id].word).load(std::memory_order_relaxed));
-  }
+  NextHopWord word(std::uint32_t id) const { return words()(id); }
+  // word() of a table whose place stays in a register, whatever a loop stores.
+  class Words;
+  Words words() const { return Words(entries_.get()); }
   void set(std::uint32_t id, const NextHopEntry& entry) {
     store({NextHopWord(entry).bits(), entry.interface | std::uint64_t{entry.tags.word()} << 32},
           &entries_[id]);
@@ -93,6 +94,21 @@ class NextHopTable {
   struct alignas(16) Slot {
     std::uint64_t word = 0, way = 0;  // the latter: interface and tags
   };
+
+ public:
+  class Words {
+   public:
+    NextHopWord operator()(std::uint32_t id) const {
+      return NextHopWord(std::atomic_ref(slots_[id].word).load(std::memory_order_relaxed));
+    }
+
+   private:
+    friend class NextHopTable;
+    explicit Words(Slot* slots) : slots_(slots) {}
+    Slot* slots_;
+  };
+
+ private:
   // The thread sanitizer knows of no such access.
   __attribute__((no_sanitize("thread"))) Slot slot(std::uint32_t id) const {
     Slot s;

@@ -74,6 +74,8 @@ struct RouteTarget {
   std::uint32_t count = 1;
   std::uint8_t narrowness = 0;
   static constexpr std::uint32_t kMaxFirst = (1 << 17) - 1, kMaxCount = 64;
+  static constexpr std::uint32_t kSeveral = (kMaxCount - 1)
+                                            << 17;  // of encode(): some, where there are several
   // 30 bits, as many as the FIB keeps.
   std::uint32_t encode() const { return first | (count - 1) << 17 | std::uint32_t{narrowness} << 23; }
   static RouteTarget decode(std::uint32_t v) {
