@@ -18,14 +18,12 @@ AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
 }
 
 Path path_of(const Vector& v, std::size_t i) {
-  return path_of(destination_of(v.header[i].key), v.narrowness[i]);
+  return path_of(destination_of(v.header[i].key), RouteTarget::decode(v.route[i]).narrowness);
 }
 
 // Of a packet that is or was held, from what it carries (keep_notes()).
-constexpr std::uint32_t kNarrowness = 24;  // bits of the note behind the next hop
 Path path_of(rte_mbuf* m) {
-  return path_of(destination_of(ip_header(m, m->l2_len)),
-                 static_cast<std::uint8_t>(m->hash.usr >> kNarrowness));
+  return path_of(destination_of(ip_header(m, m->l2_len)), RouteTarget::decode(m->hash.usr).narrowness);
 }
 }  // namespace
 
@@ -71,10 +69,12 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
                                                       std::size_t kept, PortIndex port,
                                                       const ServiceProgram& service, Time now) {
   std::uint64_t in_packets = 0, in_bytes = 0;
-  const std::uint8_t mark_in = service.mark_in;
   const std::uint16_t* const domains = snapshot_->domains_of(v.service[begin]);
   ServiceCounters& counters = services_[v.service[begin]];
   const bool moves = clocks_.acting();
+  // As most will be; the others say what they are.
+  std::fill(&v.precedence[begin], &v.precedence[0] + end, Precedence::in);
+  std::fill(&v.mark[begin], &v.mark[0] + end, service.mark_in);
   FlowRecord* const records = &flows_[0];  // in a register: a member would be read again behind each store
   for (std::size_t i = begin; i < end; ++i) {
     FlowId id = v.flow[i];
@@ -89,8 +89,6 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
     if (moves) [[unlikely]]
       clock = clocks_.of(clock, path_of(v, i));
     if (s.domain == clock && EnhancedTokenBucket::offer_in(s, service.csa, length, now)) [[likely]] {
-      v.precedence[i] = Precedence::in;
-      v.mark[i] = mark_in;
       ++in_packets;
       in_bytes += length;
       flows_.count(*flow, id, Precedence::in, length);
@@ -225,7 +223,7 @@ void ConditionStage::count_out(FlowId id, const Path& path) {
 void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
   rte_mbuf* m = v.mbuf[i];
   m->l2_len = v.header[i].l3_offset & 0x7f;
-  m->hash.usr = v.next_hop[i] | std::uint32_t{v.narrowness[i]} << kNarrowness;
+  m->hash.usr = v.route[i];
 }
 
 void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
@@ -234,7 +232,7 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   v.mbuf[i] = m;
   v.flow[i] = p.flow;
   v.service[i] = service;
-  v.next_hop[i] = m->hash.usr & RouteTarget::kMaxFirst;
+  v.route[i] = m->hash.usr;
   v.header[i].length = p.length;
   v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
   v.header[i].v6 = is_v6(ip_header(m, m->l2_len));

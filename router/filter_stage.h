@@ -51,7 +51,7 @@ class FilterStage {
  private:
   using Choice = std::array<std::uint16_t, kVector>;  // of a filter, or kNoFilter
   std::uint16_t filter_out(const Vector& v, std::size_t i) const {
-    return (*snapshot_->interfaces)[next_hops_.get(v.next_hop[i]).interface].filter_out;
+    return (*snapshot_->interfaces)[next_hops_.get(v.next_hop(i)).interface].filter_out;
   }
   const InterfaceRecord& arrived_by(const Vector& v, std::size_t i) const {
     return (*snapshot_->interfaces)[v.header[i].interface];

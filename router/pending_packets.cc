@@ -16,7 +16,7 @@ void PendingPackets::hold(const Vector& v, std::size_t i) {
   rte_mbuf* const m = v.mbuf[i];
   const auto port = static_cast<PortIndex>(m->port);
   if (held_[port] == kPerPort) return disposal_.lose(m, port, DropReason::neighbor_unresolved);
-  packets_.push_back({m, v.next_hop[i], v.header[i].length, v.egress[i], v.precedence[i]});
+  packets_.push_back({m, v.next_hop(i), v.header[i].length, v.egress[i], v.precedence[i]});
   ++held_[port];
   ++ports_[port].held;
 }

@@ -73,7 +73,7 @@ void RewriteStage::run(Vector& v) {
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const NextHopWord hop = hops(v.next_hop[i]);
+    const NextHopWord hop = hops(v.next_hop(i));
     if (hop.ready() && !hop.tagged()) [[likely]]
       rewrite(v, i, hop);
     else if (!rewrite_rest(v, i))
@@ -85,7 +85,7 @@ void RewriteStage::run(Vector& v) {
 
 // Of a packet that leaves by an interface, or whose next hop is not ready. False: it does not go on.
 bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
-  const NextHopTable::Whole hop = next_hops_.whole(v.next_hop[i]);  // MAC, interface and tags of one moment
+  const NextHopTable::Whole hop = next_hops_.whole(v.next_hop(i));  // MAC, interface and tags of one moment
   if (!hop.word.ready()) [[unlikely]] {
     if (delay(v, i, hop)) return false;
   }
@@ -101,7 +101,7 @@ bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
     disposal_.lose(m, static_cast<PortIndex>(m->port), DropReason::neighbor_unresolved, v.header[i].length);
     return true;
   }
-  if (!pending_.must_wait(v.next_hop[i], hop.word)) return false;
+  if (!pending_.must_wait(v.next_hop(i), hop.word)) return false;
   rewrite(v, i, hop);
   pending_.hold(v, i);
   return true;

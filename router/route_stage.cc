@@ -37,18 +37,13 @@ void RouteStage::adopt(const Snapshot& snapshot) {
 }
 
 [[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port) {
-  Targets targets;
-  look_up(v, targets);
-  choose(v, targets);
+  look_up(v);
   const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    const RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
     const ParsedPacket& h = v.header[i];
-    v.next_hop[i] = target.first;
-    v.narrowness[i] = target.narrowness;
-    const NextHopWord hop = hops(target.first);
+    const NextHopWord hop = hops(v.next_hop(i));
     if (!hop.ready() || h.ttl <= 1 || h.length > mtu_[hop.port()]) [[unlikely]] {
       if (!divert(v, i, port)) continue;
     }
@@ -58,17 +53,19 @@ void RouteStage::adopt(const Snapshot& snapshot) {
   v.size = kept;
 }
 
-// Leaves one next hop of each route. In a loop of its own, which most vectors do without.
-void RouteStage::choose(const Vector& v, Targets& targets) const {
-  std::uint64_t any = 0;
-  for (std::size_t i = 0; i < v.size; ++i) any |= targets[i];
+// Of each route one next hop is left.
+void RouteStage::look_up(Vector& v) const {
+  Targets targets;
+  look_up(v, targets);
+  std::uint32_t any = 0;
+  for (std::size_t i = 0; i < v.size; ++i) any |= v.route[i] = static_cast<std::uint32_t>(targets[i]);
   if ((any & RouteTarget::kSeveral) == 0) [[likely]]
     return;
   for (std::size_t i = 0; i < v.size; ++i) {
-    RouteTarget target = RouteTarget::decode(static_cast<std::uint32_t>(targets[i]));
+    RouteTarget target = RouteTarget::decode(v.route[i]);
     target.first = choose(target, v.header[i]);
     target.count = 1;
-    targets[i] = target.encode();
+    v.route[i] = target.encode();
   }
 }
 
@@ -109,12 +106,12 @@ void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
 // Whether it goes on all the same: to be fragmented, or to a next hop that is not ready, but will be by the
 // time it leaves.
 [[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port) {
-  const NextHopEntry hop = next_hops_.get(v.next_hop[i]);
+  const NextHopEntry hop = next_hops_.get(v.next_hop(i));
   const ParsedPacket& h = v.header[i];
   using State = NextHopEntry::State;
   rte_mbuf* m = v.mbuf[i];
   const auto punt = [&](PuntReason reason) {
-    disposal_.punt(m, port, reason, h.l3_offset, v.next_hop[i], h.interface);
+    disposal_.punt(m, port, reason, h.l3_offset, v.next_hop(i), h.interface);
   };
   if (hop.state == State::local)
     punt(PuntReason::local);

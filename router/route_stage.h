@@ -35,7 +35,7 @@ class RouteStage {
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
   void look_up(const Vector& v, Targets& targets) const;
   void look_up_mixed(const Vector& v, Targets& targets) const;
-  void choose(const Vector& v, Targets& targets) const;
+  void look_up(Vector& v) const;
   bool divert(Vector& v, std::size_t i, PortIndex port);
 
   const Fib& fib_;

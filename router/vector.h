@@ -10,6 +10,7 @@
 
 #include "conditioners/packet.h"
 #include "router/flows/flow_table.h"
+#include "router/routes/route_events.h"
 #include "router/wire/headers.h"
 
 namespace surety {
@@ -23,13 +24,13 @@ struct Vector {
   std::array<ParsedPacket, kVector> header;
   std::array<FlowId, kVector> flow;            // kNoFlow: nothing is kept for it
   std::array<std::uint16_t, kVector> service;  // index into Snapshot::services
-  std::array<std::uint32_t, kVector> next_hop;
-  std::array<std::uint8_t, kVector> narrowness;  // of the route (router/routes/paths.h)
+  std::array<std::uint32_t, kVector> route;    // RouteTarget::encode(), of one next hop
   std::array<PortIndex, kVector> egress;
   std::array<std::uint8_t, kVector> mark;  // DSCP to write, or kKeepDscp
   std::array<Precedence, kVector> precedence;
 
   bool full() const { return size == kVector; }
+  std::uint32_t next_hop(std::size_t i) const { return RouteTarget::decode(route[i]).first; }
   // Keeps packet `from` at position `to` <= `from`.
   void keep(std::size_t from, std::size_t to) {
     if (from == to) return;
@@ -37,8 +38,7 @@ struct Vector {
     header[to] = header[from];
     flow[to] = flow[from];
     service[to] = service[from];
-    next_hop[to] = next_hop[from];
-    narrowness[to] = narrowness[from];
+    route[to] = route[from];
     egress[to] = egress[from];
     mark[to] = mark[from];
     precedence[to] = precedence[from];

@@ -34,7 +34,7 @@ class RewriteStageTest : public testing::Test {
   Vector vector(const std::vector<Octets>& frames, std::uint8_t mark) {
     Vector v = d.parsed(frames);
     for (std::size_t i = 0; i < v.size; ++i) {
-      v.next_hop[i] = kHop;
+      v.route[i] = kHop;
       v.egress[i] = 1;
       v.mark[i] = mark;
     }
@@ -123,7 +123,7 @@ TEST_F(RewriteStageTest, PacketsAreDroppedWhenTheirNextHopHasGone) {
   for (const State state :
        {State::no_route, State::blackhole, State::local, State::glean, State::unresolved}) {
     Vector v = vector({ethernet(kIpv4) + ip4(17, udp(1, 2, 4)), ethernet(kIpv4) + ip4(17, udp(3, 4, 8))}, 0);
-    v.next_hop[0] = 6;
+    v.route[0] = 6;
     v.mbuf[0]->port = v.mbuf[1]->port = 1;  // where they came in
     d.next_hops.set(6, test::not_ready(state));
     const auto before = d.drops(1, DropReason::neighbor_unresolved);

@@ -133,7 +133,8 @@ class Alone {
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
     Vector v = d_.parsed(frames);
     stage_.run(v, 0);
-    const std::vector<std::uint32_t> hops(v.next_hop.begin(), v.next_hop.begin() + static_cast<long>(v.size));
+    std::vector<std::uint32_t> hops;
+    for (std::size_t i = 0; i < v.size; ++i) hops.push_back(v.next_hop(i));
     egresses.assign(v.egress.begin(), v.egress.begin() + static_cast<long>(v.size));
     DataPlane::free(v);
     d_.disposal.flush();
