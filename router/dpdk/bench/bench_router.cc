@@ -27,16 +27,18 @@ std::vector<config::Dscp> core_dscps() {
   return v;
 }
 
+// At 30 million packets a second each of 1,000 flows has 12 Mbit/s, and keeps its contract.
 config::Service csa_service() {
+  constexpr Rate kRate = 100_Mbps;
   config::Service s;
   s.name = "silver";
   config::Csa csa;
-  csa.bucket = {TokenBucketParams(10_Mbps, Depth::packets(10)), TokenBucketParams(10_Mbps, Depth::packets(1)),
+  csa.bucket = {TokenBucketParams(kRate, Depth::packets(10)), TokenBucketParams(kRate, Depth::packets(1)),
                 100};
   s.conditioner = csa;
   s.mark_in = 10;  // AF11
   s.mark_out = 0;
-  s.committed = 10_Mbps;
+  s.committed = kRate;
   return s;
 }
 
