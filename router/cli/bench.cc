@@ -17,6 +17,8 @@ void add_bench(CLI::App& app, Action& action) {
                    "feed, anchor, forward, csa, everything, core, access-up, access-down, flat, below, "
                    "flat-one, below-one")
       ->delimiter(',');
+  bench->add_flag("--worst", options->worst,
+                  "instead of --paths: everything, and the same with bad input (new, classes, imix ...)");
   bench->add_option("--families", options->families, "4, 6")->delimiter(',');
   bench->add_option("--repetitions", options->repetitions, "medians are of this many runs")
       ->check(CLI::Range(1, 99));

@@ -58,6 +58,15 @@ def test_every_path_of_the_bench_is_measured():
     assert sorted(measured) == sorted(both + tagged)
 
 
+def test_bad_input_is_measured_and_bad():
+    """Packets are held, dropped by RIO and made new flows where a row says so, and lost nowhere else."""
+    rows = surety("bench", "--worst", "--flows", "1k", "--repetitions", "1", "--json").stdout.splitlines()
+    measured = [(row["path"], row["family"]) for row in map(json.loads, rows)]
+    both = [(path, family) for path in ("everything", "new", "new-made", "one-flow", "classes", "1500", "imix", "ports",
+                                        "dropping", "held") for family in (4, 6)]
+    assert sorted(measured) == sorted(both + [(path, 4) for path in ("access-up", "access-down", "options", "families")])
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_are_right(example):
     done = surety("check", example)

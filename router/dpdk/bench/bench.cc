@@ -39,14 +39,17 @@ struct Feeds {
   std::map<std::string, std::unique_ptr<BenchFeed>> made;
   static std::string kind(const std::string& path) {
     if (has_customers(path)) return by_one(path) ? "one" : "customers";
-    return path == "core" || path == "access-up" ? path : "edge";
+    const bool its_own =
+        path == "core" || path == "access-up" || (bad_input(path) != nullptr && path != "ports");
+    return its_own ? path : "edge";
   }
   BenchFeed& of(const std::string& path) const { return *made.at(kind(path)); }
 };
 
 // Tags and IPv6 do not fit into the feed's 64 bytes.
 bool measurable(const std::string& path, bool v6) {
-  return !v6 || bench_interfaces(path, 1).count == 0;
+  const BadInput* const bad = bad_input(path);
+  return !v6 || (bench_interfaces(path, 1).count == 0 && (bad == nullptr || bad->of_ipv6));
 }
 
 Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traffic traffic) {
@@ -111,7 +114,9 @@ EalPlan plan(const BenchOptions& o) {
 }
 
 void run_rates(const BenchOptions& o, unsigned core, double hz) {
-  BenchBed bed(has_core(o));
+  std::size_t ports = 0;
+  for (const auto& path : o.paths) ports = std::max(ports, ports_of(path));
+  BenchBed bed(has_core(o), ports);
   if (!o.json && !o.step) print_rows_header(core, o.repetitions, hz);
   for (const int family : o.families)
     for (const std::uint64_t flows : o.flows) print_rows(measure(bed, o, flows, family), o.json, hz);
@@ -138,8 +143,12 @@ void run(const BenchOptions& o, const std::vector<unsigned>& cores) {
 
 }  // namespace
 
-int bench(const BenchOptions& options) {
+int bench(BenchOptions options) {
   try {
+    if (options.worst) {
+      options.paths = {"everything", "access-up", "access-down"};
+      for (const BadInput& bad : bad_inputs()) options.paths.emplace_back(bad.path);
+    }
     const EalPlan p = plan(options);
     if (!p.note.empty()) std::cerr << "surety: " << p.note << '\n';
     start_eal(p);

@@ -7,7 +7,7 @@
 // scheduler, shaper, all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million
 // routes of the lengths of the Internet's; there, `flows` are as many destinations. With interfaces:
 // `access-up`, `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's
-// own queues or by those below it (bench_router.h).
+// own queues or by those below it (bench_router.h). And `everything` of bad input: bench_bad_input.h.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct BenchOptions {
                                  "access-up", "access-down", "flat",    "below", "flat-one",   "below-one"};
   std::vector<int> families{4, 6};
   int repetitions = 9;
-  int core = -1;  // the last one this process may use
+  bool worst = false;  // instead of those paths: `everything`, and what makes it dear
+  int core = -1;       // the last one this process may use
   bool json = false;
   // Before each repetition wait for a line on standard input, and answer it with a line of JSON, the cycles
   // per packet of each path: for who measures other programs between them (tests/bench/peers.py).
@@ -33,8 +34,8 @@ struct BenchOptions {
 };
 
 // Exit status: 0, or 1 when it could not start. Prints a row per path, number of flows and family:
-// median, minimum and maximum cycles per packet, Mpps, the ratio to the anchor of the same run,
-// and the cycles of each stage.
-int bench(const BenchOptions& options);
+// median, minimum and maximum cycles per packet, Mpps, the ratio to the anchor of the same run (to
+// `everything` where that was not measured), and the cycles of each stage.
+int bench(BenchOptions options);
 
 }  // namespace surety

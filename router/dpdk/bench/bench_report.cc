@@ -30,7 +30,12 @@ Json stages_json(const BenchRow& row) {
   return j;
 }
 
-void print_json(const BenchRow& row, std::optional<double> feed, std::optional<double> anchor, double hz) {
+// Of the same run, where they were measured.
+struct Beside {
+  std::optional<double> feed, anchor, everything;
+};
+
+void print_json(const BenchRow& row, const Beside& beside, double hz) {
   const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
   Json j{{"path", row.path},
          {"flows", row.flows},
@@ -39,8 +44,9 @@ void print_json(const BenchRow& row, std::optional<double> feed, std::optional<d
          {"min", *low},
          {"max", *high},
          {"mpps", hz / 1e6 / row.median()}};
-  if (feed) j["feed_cycles"] = *feed;
-  if (anchor) j["ratio_to_anchor"] = row.median() / *anchor;
+  if (beside.feed) j["feed_cycles"] = *beside.feed;
+  if (beside.anchor) j["ratio_to_anchor"] = row.median() / *beside.anchor;
+  if (beside.everything) j["ratio_to_everything"] = row.median() / *beside.everything;
   j["stages"] = stages_json(row);
   std::cout << j.dump() << '\n';
 }
@@ -84,16 +90,17 @@ void print_rows_header(unsigned core, int repetitions, double hz) {
 }
 
 void print_rows(const std::vector<BenchRow>& rows, bool json, double hz) {
-  const auto feed = median_of(rows, "feed"), anchor = median_of(rows, "anchor");
+  const Beside beside{median_of(rows, "feed"), median_of(rows, "anchor"), median_of(rows, "everything")};
+  const auto one = beside.anchor ? beside.anchor : beside.everything;
   for (const auto& row : rows) {
     if (json) {
-      print_json(row, feed, anchor, hz);
+      print_json(row, beside, hz);
       continue;
     }
     const auto [low, high] = std::minmax_element(row.cycles.begin(), row.cycles.end());
     std::cout << fmt::format("{:<11} {:>8} IPv{} {:>7.1f} {:>7.1f} {:>7.1f} {:>6.1f}", row.path, row.flows,
                              row.family, row.median(), *low, *high, hz / 1e6 / row.median());
-    if (anchor) std::cout << fmt::format(" {:>6.2f}", row.median() / *anchor);
+    if (one) std::cout << fmt::format(" {:>6.2f}", row.median() / *one);
     const auto stages = stages_json(row);
     for (const auto& [name, value] : stages.items())
       std::cout << fmt::format("  {} {:.0f}", name, value.get<double>());

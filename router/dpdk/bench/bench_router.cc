@@ -5,6 +5,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "router/dpdk/bench/bench_bad_input.h"
 #include "router/dpdk/bench/bench_routes.h"
 
 namespace surety {
@@ -193,28 +194,51 @@ std::shared_ptr<const Forwarding> BenchBed::by_interfaces(const Snapshot& snapsh
   return forwarding;
 }
 
+std::shared_ptr<const Forwarding> BenchBed::by_ports() {
+  if (auto there = by_ports_.lock()) return there;
+  auto forwarding = std::make_shared<Forwarding>(max_routes(false), 1);
+  for (std::uint32_t p = 1; p < ports_.size(); ++p) {
+    NextHopEntry entry{.port = static_cast<std::uint8_t>(p), .state = NextHopEntry::State::ready};
+    entry.destination = {{2, 0, 0, 0, 1, static_cast<std::uint8_t>(p)}};
+    forwarding->set_next_hop(kFirstHop + p, entry);
+  }
+  const auto exits = static_cast<std::uint32_t>(ports_.size() - 1);
+  for (const bool v6 : {false, true}) {
+    const auto routes = edge_routes(v6);
+    for (std::uint32_t r = 0; r < routes.size(); ++r)
+      if (!forwarding->set_route(routes[r], RouteTarget{kFirstHop + 1 + r % exits, 1}))
+        throw std::runtime_error("no room for the benchmark's routes");
+  }
+  by_ports_ = forwarding;
+  return forwarding;
+}
+
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs) {
   config::Config c;
   c.router.name = "bench";
+  const BadInput* const bad = bad_input(path);
   for (std::size_t k = 0; k < pairs; ++k)
     for (const bool fed : {true, false}) c.ports.push_back(null_port(k, fed));
+  while (c.ports.size() < ports_of(path)) c.ports.push_back(null_port(c.ports.size() - 1, false));
   // Room, and so an index, of the size the flows need: nothing may be refused,
   // nothing be roomier than a user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
   c.flow_table.idle_timeout = std::chrono::hours(1);
   const bool customers = has_customers(path),
-             everything = path == "everything" || is_access(path) || customers;
+             everything = path == "everything" || is_access(path) || customers || bad != nullptr;
   const bool core = path == "core", queues = core || everything;
   if (path == "csa" || everything) c.services.push_back(csa_service());
-  if (queues) c.queues.push_back(customers ? customer() : uplink(core));
-  for (std::size_t k = 0; k < pairs; ++k) {
-    if (!c.services.empty()) add_flows(c, 2 * k);
-    if (queues) add_queues(c.ports[2 * k + 1]);
-    if (everything && !customers) c.aggregates.push_back(ard(2 * k + 1));
+  if (queues) c.queues.push_back(customers ? customer() : uplink(core || bad != nullptr));
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    const bool fed = c.ports[p].device.name == kFeedDevice;
+    if (fed && !c.services.empty()) add_flows(c, p);
+    if (!fed && queues) add_queues(c.ports[p]);
+    if (!fed && everything && !customers) c.aggregates.push_back(ard(p));
   }
   if (const auto interfaces = bench_interfaces(path, flows); interfaces.count > 0)
     add_interfaces(c, path == "access-up" ? 0 : 1, interfaces);
   if (customers) add_customers(c, is_below(path));
+  if (bad != nullptr) spoil(c, *bad);
   return c;
 }
 
@@ -222,16 +246,16 @@ std::uint32_t BenchBed::max_routes(bool core) {
   return kEdgeRoutes + (core ? kCoreRoutes4 : 0) + 16;
 }
 
-BenchBed::BenchBed(bool core)
+BenchBed::BenchBed(bool core, std::size_t ports)
     : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
                                     static_cast<int>(rte_socket_id()))),
       forwarding_(max_routes(core), 1) {
   if (!pool_)
     throw std::runtime_error(
         "no memory for packet buffers; reserve hugepages: `echo 512 > /proc/sys/vm/nr_hugepages`");
-  const config::Config c = bench_config("forward", 1);
-  for (std::size_t p = 0; p < 2; ++p) {
-    ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));
+  for (std::size_t p = 0; p < ports; ++p) {
+    const config::Port port = null_port(p, p == 0);
+    ports_.push_back(std::make_unique<DpdkPort>(port, p, pool_.get()));
     ports_.back()->start();
   }
   for (std::uint32_t h = 0; h < kHops; ++h) {
@@ -267,16 +291,18 @@ std::unique_ptr<BenchFeed> BenchBed::make_feed(const std::string& path, std::uin
   const std::vector<config::Dscp> dscps = core        ? core_dscps()
                                           : customers ? std::vector<config::Dscp>{0, kOther}
                                                       : std::vector<config::Dscp>{};
-  return std::make_unique<BenchFeed>(
-      BenchTraffic{.flows = flows,
-                   .v6 = v6,
-                   .destination_mac = ports_[0]->mac(),
-                   .routes = routes,
-                   .dscps = dscps,
-                   .interfaces = path == "access-up" ? interfaces : BenchInterfaces{},
-                   .spread = by_one(path) ? 1
-                             : customers  ? interfaces.count
-                                          : 0});
+  BenchTraffic traffic{.flows = flows,
+                       .v6 = v6,
+                       .destination_mac = ports_[0]->mac(),
+                       .routes = routes,
+                       .dscps = dscps,
+                       .interfaces = path == "access-up" ? interfaces : BenchInterfaces{},
+                       .spread = by_one(path) ? 1
+                                 : customers  ? interfaces.count
+                                              : 0};
+  const auto other_family = edge_routes(!v6);
+  if (const BadInput* const bad = bad_input(path)) spoil(traffic, *bad, other_family);
+  return std::make_unique<BenchFeed>(traffic);
 }
 
 std::uint16_t BenchBed::receive(std::uint16_t, std::uint16_t, rte_mbuf** mbufs, std::uint16_t n,

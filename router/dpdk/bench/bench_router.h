@@ -24,13 +24,15 @@ namespace surety {
 // "everything" but the aggregate, of flows of two classes, each two of which leave by an interface of their
 // own; in "flat" through the port's queues, in "below" through the interface's, each with a shaper, in 8
 // groups with shapers. "flat-one" and "below-one": the same, but all leave by one of the interfaces.
+// What `surety bench --worst` measures beside: bench_bad_input.h.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1);
 
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
  public:
-  // `core`: with the routes of a core router beside those of an edge.
-  explicit BenchBed(bool core);
+  // `core`: with the routes of a core router beside those of an edge. `ports`: of these, paths use so many
+  // as they need.
+  explicit BenchBed(bool core, std::size_t ports = 2);
   ~BenchBed();
   // Routes of one family that there is room for.
   static std::uint32_t max_routes(bool core);
@@ -41,6 +43,8 @@ class BenchBed {
   // them, for they are large. Of all snapshots that have the interfaces.
   std::shared_ptr<const Forwarding> by_interfaces(const Snapshot& snapshot,
                                                   const BenchInterfaces& interfaces);
+  // The same, but they leave by all ports but the first.
+  std::shared_ptr<const Forwarding> by_ports();
   // The traffic of a path: one destination and DSCP per flow.
   std::unique_ptr<BenchFeed> make_feed(const std::string& path, std::uint32_t flows, bool v6) const;
   // What port 0 receives from now on; it must outlive that.
@@ -59,6 +63,7 @@ class BenchBed {
   std::vector<std::unique_ptr<DpdkPort>> ports_;
   Forwarding forwarding_;
   std::map<BenchInterfaces, std::weak_ptr<const Forwarding>> by_interfaces_;
+  std::weak_ptr<const Forwarding> by_ports_;
   BenchFeed* feed_ = nullptr;
   const rte_eth_rxtx_callback* callback_ = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "router/dpdk/bench/bench_bad_input.h"
 #include "router/dpdk/bench/bench_router.h"
 #include "router/dpdk/workers/worker.h"
 #include "router/snapshot.h"
@@ -23,7 +24,7 @@ class BenchSubject {
 
   // Moves a burst; returns how many packets that were.
   std::size_t turn() const { return turn_(); }
-  // Cycles per packet over `packets` packets.
+  // Cycles per packet over `packets` packets that come.
   double cycles_per_packet(std::uint64_t packets) const;
   // At its next turn it goes by another configuration, where all flows have another
   // service. For paths with services.
@@ -33,17 +34,24 @@ class BenchSubject {
   BenchFeed& feed() const { return feed_; }
 
   StageCounters stages() const { return worker_ ? worker_->stages() : StageCounters{}; }
-  // A row counts only if all of its packets took the whole path:
+  // A row counts only if all of its packets took the whole path, and bad input was bad:
   // throws std::runtime_error with the reason if not.
   void must_be_clean() const;
 
  private:
+  void make_worker(const std::string& path, Traffic traffic, bool measure_stages);
+  std::size_t turn_worker();
+  void must_have_been_bad() const;
+
   BenchBed& bed_;
   BenchFeed& feed_;
+  const std::string path_;
   std::unique_ptr<Snapshot> before_, snapshot_;   // before_: until the worker has taken the other over
   std::shared_ptr<const Forwarding> forwarding_;  // by interfaces
   std::unique_ptr<WorkerUpdate> update_;
   std::unique_ptr<Worker> worker_;
+  const BadInput* const bad_;  // null: an ordinary path
+  Time now_{};                 // of bad input
   std::function<std::size_t()> turn_;
 };
 

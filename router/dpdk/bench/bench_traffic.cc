@@ -8,7 +8,6 @@
 #include <cstring>
 #include <new>
 
-#include "conditioners/rng.h"
 #include "router/wire/bytes.h"
 
 namespace surety {
@@ -27,34 +26,44 @@ void put32(std::uint8_t* p, std::uint32_t v) {
   put16(p + 2, v);
 }
 
-std::uint16_t checksum(const std::uint8_t* header) {
+std::uint16_t checksum(std::span<const std::uint8_t> header) {
   std::uint32_t sum = 0;
-  for (int i = 0; i < 20; i += 2) sum += static_cast<std::uint32_t>(header[i] << 8 | header[i + 1]);
+  for (std::size_t i = 0; i < header.size(); i += 2)
+    sum += static_cast<std::uint32_t>(header[i] << 8 | header[i + 1]);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return static_cast<std::uint16_t>(~sum);
 }
 
-void put_udp(std::uint8_t* udp, std::uint32_t flow, std::uint16_t length) {
-  put16(udp, 1024 + flow % 60000);
+struct Flow {
+  std::uint32_t number;
+  const Prefix& route;
+  config::Dscp dscp;
+  std::uint16_t length;  // of its frames
+};
+
+void put_udp(std::uint8_t* udp, const Flow& flow, std::size_t before) {
+  put16(udp, 1024 + flow.number % 60000);
   put16(udp + 2, 5001);
-  put16(udp + 4, length);
+  put16(udp + 4, flow.length - static_cast<std::uint32_t>(before));
 }
 
 // `l3`: where the IP header stands; before it is what is there already.
-void make4(std::uint8_t* frame, std::uint16_t l3, std::uint32_t flow, const Prefix& route, config::Dscp dscp,
-           Rng& rng) {
+void make4(std::uint8_t* frame, std::uint16_t l3, const Flow& flow, bool options, Rng& rng) {
+  constexpr std::uint32_t kRouterAlert = 0x94040000;
+  const std::uint16_t header = options ? 24 : 20;
   std::uint8_t* ip = frame + l3;
   put16(ip - 2, 0x0800);
-  ip[0] = 0x45;
-  ip[1] = static_cast<std::uint8_t>(dscp << 2);
-  put16(ip + 2, kFrame4 - std::uint32_t{l3});
+  ip[0] = static_cast<std::uint8_t>(0x40 | header / 4);
+  ip[1] = static_cast<std::uint8_t>(flow.dscp << 2);
+  put16(ip + 2, flow.length - std::uint32_t{l3});
   ip[8] = 64;
   ip[9] = 17;
-  put32(ip + 12, 10u << 24 | (flow & 0xffffff));
-  const std::uint64_t hosts = 0xffffffffu >> route.length;
-  put32(ip + 16, load_be32(route.address.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
-  put16(ip + 10, checksum(ip));
-  put_udp(ip + 20, flow, static_cast<std::uint16_t>(kFrame4 - l3 - 20));
+  put32(ip + 12, 10u << 24 | (flow.number & 0xffffff));
+  const std::uint64_t hosts = 0xffffffffu >> flow.route.length;
+  put32(ip + 16, load_be32(flow.route.address.data()) | static_cast<std::uint32_t>(rng.next() & hosts));
+  if (options) put32(ip + 20, kRouterAlert);
+  put16(ip + 10, checksum({ip, header}));
+  put_udp(ip + header, flow, std::size_t{l3} + header);
 }
 
 void put_tags(std::uint8_t* frame, const BenchInterfaces& interfaces, std::uint32_t i) {
@@ -70,18 +79,18 @@ std::uint32_t hop(std::uint32_t i, std::uint32_t size) {
   return static_cast<std::uint32_t>(i * kPrime % size);
 }
 
-void make6(std::uint8_t* frame, std::uint32_t flow, const Prefix& route, config::Dscp dscp, Rng& rng) {
+void make6(std::uint8_t* frame, const Flow& flow, Rng& rng) {
   std::uint8_t* ip = frame + 14;
   put16(frame + 12, 0x86dd);
-  put16(ip, 0x6000u | static_cast<std::uint32_t>(dscp) << 6);
-  put16(ip + 4, 8);
+  put16(ip, 0x6000u | static_cast<std::uint32_t>(flow.dscp) << 6);
+  put16(ip + 4, flow.length - 54u);
   ip[6] = 17;
   ip[7] = 64;
   put32(ip + 8, 0x20010db8);
-  put32(ip + 20, flow);
-  std::memcpy(ip + 24, route.address.data(), 16);
+  put32(ip + 20, flow.number);
+  std::memcpy(ip + 24, flow.route.address.data(), 16);
   put32(ip + 36, rng.next());
-  put_udp(ip + 40, flow, 8);
+  put_udp(ip + 40, flow, 54);
 }
 
 }  // namespace
@@ -99,21 +108,37 @@ std::unique_ptr<BenchFeed::Frame, BenchFeed::Unmap> BenchFeed::map(std::size_t f
 }
 
 BenchFeed::BenchFeed(const BenchTraffic& t)
-    : count_(t.flows), frame_length_(t.v6 ? kFrame6 : kFrame4), frames_(map(t.flows)) {
+    : count_(t.flows + t.flows / 2 * (t.in_a_row - 1)),
+      ports_at_(t.v6 ? 54 : 34),
+      frames_(map(count_)),
+      flood_(t.new_flows) {
   Rng rng(7);
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    std::uint8_t* frame = frames_.get()[i].bytes.data();
-    std::memcpy(frame, t.destination_mac.data(), 6);
-    frame[6] = 2;
-    const bool hops = t.spread > 0;
-    const Prefix& route = t.routes[hops ? hop(i, t.spread) : rng.next() % t.routes.size()];
-    config::Dscp dscp = 0;
-    if (!t.dscps.empty()) dscp = t.dscps[(hops ? i / t.spread : rng.next()) % t.dscps.size()];
-    const bool tagged = t.interfaces.count > 0;
-    const std::uint16_t l3 = tagged ? 22 : 14;
-    if (tagged) put_tags(frame, t.interfaces, i % t.interfaces.count);
-    t.v6 ? make6(frame, t.first + i, route, dscp, rng) : make4(frame, l3, t.first + i, route, dscp, rng);
+  Frame* frame = frames_.get();
+  for (std::uint32_t i = 0; i < t.flows; ++i) {
+    make(*frame, t, i, rng);
+    const std::uint32_t copies = i % 2 == 1 ? t.in_a_row - 1 : 0;
+    std::fill_n(frame + 1, copies, *frame);
+    frame += 1 + copies;
   }
+}
+
+void BenchFeed::make(Frame& f, const BenchTraffic& t, std::uint32_t i, Rng& rng) {
+  std::uint8_t* frame = f.bytes.data();
+  std::memcpy(frame, t.destination_mac.data(), 6);
+  frame[6] = 2;
+  const bool other = !t.other_family.empty() && i % 2 == 1, v6 = t.v6 != other;
+  const std::span<const Prefix> routes = other ? t.other_family : t.routes;
+  const bool hops = t.spread > 0;
+  const Prefix& route = routes[hops ? hop(i, t.spread) : rng.next() % routes.size()];
+  config::Dscp dscp = 0;
+  if (!t.dscps.empty()) dscp = t.dscps[(hops ? i / t.spread : rng.next()) % t.dscps.size()];
+  f.length = std::max(v6 ? kFrame6 : kFrame4,
+                      t.lengths.empty() ? std::uint16_t{0} : t.lengths[i % t.lengths.size()]);
+  const bool tagged = t.interfaces.count > 0;
+  const std::uint16_t l3 = tagged ? 22 : 14;
+  if (tagged) put_tags(frame, t.interfaces, i % t.interfaces.count);
+  const Flow flow{t.first + i, route, dscp, f.length};
+  v6 ? make6(frame, flow, rng) : make4(frame, l3, flow, t.options, rng);
 }
 
 void BenchFeed::pace(double packets_per_cycle) {
@@ -128,14 +153,16 @@ std::uint16_t BenchFeed::receive(rte_mbuf** mbufs, std::uint16_t n) {
   if (flood_) make_new(mbufs, come);
   if (per_cycle_ > 0) stamp(mbufs, come);
   if (come < n) rte_pktmbuf_free_bulk(mbufs + come, n - come);
+  received_ += come;
   return come;
 }
 
 void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
   for (std::uint16_t i = 0; i < n; ++i) {
-    std::memcpy(rte_pktmbuf_mtod(mbufs[i], void*), frames_.get()[next_].bytes.data(), 64);
-    mbufs[i]->data_len = frame_length_;
-    mbufs[i]->pkt_len = frame_length_;
+    const Frame& frame = frames_.get()[next_];
+    std::memcpy(rte_pktmbuf_mtod(mbufs[i], void*), &frame, sizeof frame);
+    mbufs[i]->data_len = frame.length;
+    mbufs[i]->pkt_len = frame.length;
     if (++next_ == count_) next_ = 0;
   }
 }
@@ -156,8 +183,8 @@ void BenchFeed::stamp(rte_mbuf** mbufs, std::uint16_t n) {
 
 // Ports that count: the UDP checksum of IPv4 is 0, for none.
 void BenchFeed::make_new(rte_mbuf** mbufs, std::uint16_t n) {
-  const std::size_t at = frame_length_ == kFrame4 ? 34 : 54;
-  for (std::uint16_t i = 0; i < n; ++i) store(rte_pktmbuf_mtod_offset(mbufs[i], std::uint8_t*, at), ++ports_);
+  for (std::uint16_t i = 0; i < n; ++i)
+    store(rte_pktmbuf_mtod_offset(mbufs[i], std::uint8_t*, ports_at_), ++ports_);
 }
 
 }  // namespace surety

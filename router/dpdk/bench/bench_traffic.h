@@ -7,12 +7,14 @@
 
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "conditioners/rng.h"
 #include "config/config.h"
 #include "router/dpdk/bench/bench_interfaces.h"
 
@@ -29,6 +31,12 @@ struct BenchTraffic {
   // Else than at random: flows have so many of the routes in an order that hops, and the DSCP changes when
   // each has been there.
   std::uint32_t spread = 0;
+  // Bad input (bench_bad_input.h).
+  bool new_flows = false;                    // no two packets are of one flow
+  bool options = false;                      // in the IPv4 headers
+  std::span<const std::uint16_t> lengths{};  // of frames, by turns; none, or 0: the shortest
+  std::span<const Prefix> other_family{};    // destinations of every other flow, which is of that family
+  std::uint32_t in_a_row = 1;                // packets of every other flow
 };
 
 class BenchFeed {
@@ -44,35 +52,42 @@ class BenchFeed {
   // From now on no two packets are of one flow.
   void flood(bool on) { flood_ = on; }
 
-  // The packet of the i-th flow.
+  // The i-th packet: that of the i-th flow, unless some have several in a row. Of long ones the headers.
   std::span<const std::uint8_t> frame(std::uint32_t i) const {
-    return std::span(frames_.get()[i].bytes).first(frame_length_);
+    const Frame& f = frames_.get()[i];
+    return std::span(f.bytes).first(std::min<std::size_t>(f.length, kHeaders));
   }
   // Fills received mbufs with the next packets of the table, round and round.
   // Returns how many there are; the others are freed.
   std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t n);
+  // Packets that receive() has returned so far.
+  std::uint64_t received() const { return received_; }
 
  private:
+  static constexpr std::size_t kHeaders = 62;
   struct alignas(64) Frame {
-    std::array<std::uint8_t, 64> bytes;
+    std::array<std::uint8_t, kHeaders> bytes;
+    std::uint16_t length;  // of the frame without FCS
   };
   struct Unmap {
     std::size_t bytes;
     void operator()(Frame* p) const;
   };
   static std::unique_ptr<Frame, Unmap> map(std::size_t frames);
+  void make(Frame& frame, const BenchTraffic& t, std::uint32_t flow, Rng& rng);
   void fill(rte_mbuf** mbufs, std::uint16_t n);
   std::uint16_t due(std::uint16_t most) const;
   void stamp(rte_mbuf** mbufs, std::uint16_t n);
   void make_new(rte_mbuf** mbufs, std::uint16_t n);
 
-  std::uint32_t count_, next_ = 0;
-  std::uint16_t frame_length_;
+  std::uint32_t count_, next_ = 0;  // of frames
+  std::uint16_t ports_at_;          // where the UDP header stands
   std::unique_ptr<Frame, Unmap> frames_;
   double per_cycle_ = 0;
   std::uint64_t start_ = 0, paced_ = 0;  // cycle of the first packet, and how many came since
-  bool flood_ = false;
+  bool flood_;
   std::uint32_t ports_ = 0;  // of the last flooded packet
+  std::uint64_t received_ = 0;
 };
 
 }  // namespace surety

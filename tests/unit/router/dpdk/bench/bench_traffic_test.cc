@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "router/dpdk/bench/bench_routes.h"
+#include "router/wire/headers.h"
 
 namespace surety {
 namespace {
@@ -59,6 +60,53 @@ TEST(BenchTraffic, OfCustomersGoesToEachInTwoClasses) {
   ASSERT_EQ(routes_of.size(), 2u);
   EXPECT_EQ(routes_of[0].size(), kSpread);
   EXPECT_EQ(routes_of[0], routes_of[18]);
+}
+
+constexpr MacAddress kMac{{2, 0, 0, 0, 0, 1}};
+
+// What the router makes of it: of a long frame there are the headers only.
+ParsedPacket parsed(const BenchFeed& feed, std::uint32_t i, std::size_t length) {
+  std::vector<std::uint8_t> frame(length);
+  std::ranges::copy(feed.frame(i), frame.begin());
+  ParsedPacket h;
+  EXPECT_TRUE(parse(frame, {kMac, 0, true, false}, h).forwards()) << i;
+  return h;
+}
+
+TEST(BenchTraffic, HasTheLengthsByTurns) {
+  constexpr std::array<std::uint16_t, 3> kLengths{0, 590, 1514};
+  const auto routes = edge_routes(false);
+  const BenchFeed feed(
+      BenchTraffic{.flows = 6, .destination_mac = kMac, .routes = routes, .dscps = {}, .lengths = kLengths});
+  for (const std::uint32_t i : {0u, 3u}) {
+    EXPECT_EQ(parsed(feed, i, 60).length, 46);
+    EXPECT_EQ(parsed(feed, i + 1, 590).length, 576);
+    EXPECT_EQ(parsed(feed, i + 2, 1514).length, 1500);
+  }
+}
+
+TEST(BenchTraffic, HasOptions) {
+  const auto routes = edge_routes(false);
+  const BenchFeed feed(
+      BenchTraffic{.flows = 2, .destination_mac = kMac, .routes = routes, .dscps = {}, .options = true});
+  EXPECT_EQ(feed.frame(1)[14], 0x46);
+  EXPECT_EQ(parsed(feed, 1, 60).l4_offset, 14 + 24);
+}
+
+TEST(BenchTraffic, IsOfBothFamiliesInTurn) {
+  const auto v4 = edge_routes(false), v6 = edge_routes(true);
+  const BenchFeed feed(
+      BenchTraffic{.flows = 4, .destination_mac = kMac, .routes = v4, .dscps = {}, .other_family = v6});
+  for (const std::uint32_t i : {0u, 1u, 2u, 3u}) EXPECT_EQ(parsed(feed, i, 60 + i % 2 * 2).v6, i % 2 == 1);
+}
+
+TEST(BenchTraffic, SendsPacketsOfEveryOtherFlowInARow) {
+  const auto routes = edge_routes(false);
+  const BenchFeed feed(
+      BenchTraffic{.flows = 4, .destination_mac = kMac, .routes = routes, .dscps = {}, .in_a_row = 3});
+  std::vector<std::uint32_t> flows;
+  for (std::uint32_t i = 0; i < 8; ++i) flows.push_back(feed.frame(i)[29]);  // source 10.0.0.n
+  EXPECT_EQ(flows, (std::vector<std::uint32_t>{0, 1, 1, 1, 2, 3, 3, 3}));
 }
 
 }  // namespace

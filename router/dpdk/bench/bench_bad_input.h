@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows of `surety bench --worst`: `everything`, but with the input that one stage or another likes least.
+//
+//   new       each packet of a new flow; beyond the creation rate (default: a quarter of the table a second)
+//             they go on as best effort
+//   new-made  the same without a creation rate: each makes a flow, and takes an old one's place
+//   one-flow  all packets of one flow
+//   classes   a class for each DSCP, packets of all 64 at random; all are of one class in `everything`
+//   1500      packets of 1500 bytes
+//   imix      of 64, 576 and 1500 bytes, 7:4:1
+//   options   a Router Alert in each IPv4 header
+//   families  IPv4 and IPv6 in turn
+//   ports     as many ports as there can be; packets leave by all of them at random
+//   dropping  half of the packets OUT, a quarter more than the port takes: RIO drops half of those
+//   held      half of the flows send four packets in a row where their contract lets two go
+//
+// What depends on time (contracts, shapers, ageing) has the same on every machine: time goes by a clock that
+// packets drive.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/config.h"
+#include "router/counters.h"
+#include "router/dpdk/bench/bench_traffic.h"
+
+namespace surety {
+
+struct BadInput {
+  std::string_view path;
+  Duration per_packet = std::chrono::nanoseconds(40);  // of its clock
+  bool of_ipv6 = true;                                 // there is the same row of IPv6
+};
+
+std::span<const BadInput> bad_inputs();
+const BadInput* bad_input(const std::string& path);  // null: an ordinary path
+// Ports of a path's router: one that receives and one or more that transmit.
+std::size_t ports_of(const std::string& path);
+// Makes of `everything` (its configuration, its traffic) what the row asks for.
+void spoil(config::Config& config, const BadInput& bad);
+void spoil(BenchTraffic& traffic, const BadInput& bad, std::span<const Prefix> other_family);
+// What may be dropped there.
+bool may_drop(const BadInput* bad, DropReason reason);
+
+}  // namespace surety
