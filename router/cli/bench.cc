@@ -26,7 +26,9 @@ void add_bench(CLI::App& app, Action& action) {
   bench->add_flag("--json", options->json, "one line of JSON per row");
   bench->add_flag("--workers", options->workers, "instead: what a second worker is worth");
   bench->add_flag("--latency", options->latency, "instead: what is added to a packet at --load, and pauses");
-  bench->add_option("--load", options->load, "of the greatest rate")->check(CLI::Range(0.01, 1.0));
+  bench->add_option("--load", options->loads, "parts of the greatest rate")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 1.0));
   bench->add_flag("--step", options->step, "a repetition for each line of standard input");
   bench->callback([&action, options] { action = [options] { return surety::bench(*options); }; });
 }

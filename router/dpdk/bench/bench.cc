@@ -126,7 +126,7 @@ void run_latency(const BenchOptions& o, unsigned core, double hz) {
   BenchBed bed(false);
   if (!o.json) print_latency_header(core, hz);
   for (const std::uint64_t flows : o.flows)
-    print_latency(measure_latency(bed, static_cast<std::uint32_t>(flows), o.load, kSeconds), o.json, hz);
+    print_latency(measure_latency(bed, static_cast<std::uint32_t>(flows), o.loads, kSeconds), o.json, hz);
 }
 
 void run(const BenchOptions& o, const std::vector<unsigned>& cores) {

@@ -29,8 +29,8 @@ struct BenchOptions {
   // per packet of each path: for who measures other programs between them (tests/bench/peers.py).
   bool step = false;
   bool workers = false;  // instead of all this: what a second worker is worth
-  bool latency = false;  // instead of rates: what is added at `load` of the greatest rate, and pauses
-  double load = 0.8;
+  bool latency = false;  // instead of rates: what is added at `loads` of the greatest rate, and pauses
+  std::vector<double> loads{0.1, 0.5, 0.8};
 };
 
 // Exit status: 0, or 1 when it could not start. Prints a row per path, number of flows and family:

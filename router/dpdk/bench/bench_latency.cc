@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 
+#include "router/dpdk/bench/bench_loops.h"
 #include "router/dpdk/bench/bench_subject.h"
 #include "router/flows/huge_memory.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPacketsPerRun = 2'000'000;
 constexpr int kReloads = 20;
+constexpr int kTurns = 8;  // that the router and the loop take beside each other
 constexpr const char* kPath = "everything";
 
 double greatest_rate(const BenchSubject& subject) {  // packets per cycle
@@ -89,21 +91,36 @@ class AgeCounter {
   const rte_eth_rxtx_callback* callback_;
 };
 
+// `rate`: packets per cycle.
+LatencyAtLoad measure_load(const BenchBed& bed, const BenchSubject& subject, double load, double rate,
+                           double seconds) {
+  LatencyAtLoad r{.load = load, .packets_per_second = rate * static_cast<double>(rte_get_tsc_hz())};
+  const auto forward = [&](BenchHistogram& ages, BenchHistogram& turns, auto&& turn) {
+    const AgeCounter counter(bed.ports()[1]->id(), ages);
+    subject.feed().pace(rate);
+    note_turns(seconds / kTurns, turns, turn);
+  };
+  BenchHistogram of_the_loop;
+  for (int i = 0; i < kTurns; ++i) {
+    forward(r.added, r.turns, [&] { subject.turn(); });
+    forward(r.forwarded, of_the_loop, [&] { feed_turn(bed); });
+  }
+  subject.feed().pace(0);
+  return r;
+}
+
 }  // namespace
 
-BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, double seconds) {
+BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, std::span<const double> loads,
+                             double seconds) {
   BenchLatency r;
   r.flows = flows;
-  r.load = load;
   const auto feed = bed.make_feed(kPath, flows, false);
   {
     const BenchSubject subject(bed, *feed, kPath, {flows, false}, false);
-    const double rate = load * greatest_rate(subject);
-    r.packets_per_second = rate * static_cast<double>(rte_get_tsc_hz());
-    const AgeCounter ages(bed.ports()[1]->id(), r.added);
-    feed->pace(rate);
-    note_turns(seconds, r.turns, [&] { subject.turn(); });
-    feed->pace(0);
+    const double greatest = greatest_rate(subject);
+    for (const double load : loads)
+      r.loads.push_back(measure_load(bed, subject, load, load * greatest, seconds));
     subject.must_be_clean();
   }
   {
@@ -113,7 +130,7 @@ BenchLatency measure_latency(BenchBed& bed, std::uint32_t flows, double load, do
   }
   {
     BenchSubject subject(bed, *feed, kPath, {flows, false}, false);
-    feed->pace(r.packets_per_second / static_cast<double>(rte_get_tsc_hz()));
+    feed->pace(r.loads.back().packets_per_second / static_cast<double>(rte_get_tsc_hz()));
     for (int i = 0; i < kReloads; ++i) {
       subject.reload();
       note_turns(seconds / kReloads, r.reload_turns, [&] { subject.turn(); });

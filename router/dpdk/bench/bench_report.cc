@@ -145,11 +145,15 @@ void print_latency_header(unsigned core, double hz) {
 
 void print_latency(const BenchLatency& l, bool json, double hz) {
   if (json) {
+    Json loads = Json::array();
+    for (const LatencyAtLoad& at : l.loads)
+      loads.push_back({{"load", at.load},
+                       {"mpps", at.packets_per_second / 1e6},
+                       {"added", times_json(at.added, hz)},
+                       {"forwarded", times_json(at.forwarded, hz)},
+                       {"turns", times_json(at.turns, hz)}});
     std::cout << Json{{"flows", l.flows},
-                      {"load", l.load},
-                      {"mpps", l.packets_per_second / 1e6},
-                      {"added", times_json(l.added, hz)},
-                      {"turns", times_json(l.turns, hz)},
+                      {"loads", loads},
                       {"flood_turns", times_json(l.flood_turns, hz)},
                       {"reload_turns", times_json(l.reload_turns, hz)},
                       {"machine", times_json(l.machine, hz)},
@@ -158,12 +162,16 @@ void print_latency(const BenchLatency& l, bool json, double hz) {
               << std::endl;
     return;
   }
-  std::cout << fmt::format("{} flows, {:.1f} Mpps ({:.0f} % of the greatest rate)\n", l.flows,
-                           l.packets_per_second / 1e6, 100 * l.load);
-  print_times("added to a packet", l.added, hz);
-  print_times("turn to turn", l.turns, hz);
-  print_times("the same, all flows new", l.flood_turns, hz);
-  print_times("the same, reloads", l.reload_turns, hz);
+  for (const LatencyAtLoad& at : l.loads) {
+    std::cout << fmt::format("{} flows, {:.1f} Mpps ({:.0f} % of the greatest rate)\n", l.flows,
+                             at.packets_per_second / 1e6, 100 * at.load);
+    print_times("added to a packet", at.added, hz);
+    print_times("a loop that only forwards", at.forwarded, hz);
+    print_times("turn to turn", at.turns, hz);
+  }
+  std::cout << fmt::format("{} flows\n", l.flows);
+  print_times("turn to turn, all flows new", l.flood_turns, hz);
+  print_times("turn to turn, reloads", l.reload_turns, hz);
   print_times("the machine alone", l.machine, hz);
   print_times("the same, walking memory", l.machine_walking, hz);
   std::cout << std::flush;
