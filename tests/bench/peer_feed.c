@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ static uint16_t fill(uint16_t port, uint16_t queue, struct rte_mbuf** mbufs, uin
   (void)port, (void)queue, (void)room, (void)unused;
   uint32_t next = rx.next_frame;
   for (uint16_t i = 0; i < n; ++i) {
+    rte_prefetch1(frames[next].bytes + n * sizeof *frames);
     memcpy(rte_pktmbuf_mtod(mbufs[i], void*), frames[next].bytes, 64);
     mbufs[i]->data_len = FRAME;
     mbufs[i]->pkt_len = FRAME;
