@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`surety bench` beside DPDK's own example programs, on the same core, with the same feed, taking turns.
 
-As root: peers.py [--surety PROGRAM] [--flows 1k,64k,1M] [--repetitions 9] [--core 1]. Builds l3fwd, qos_meter and
+As root: peers.py [--surety PROGRAM] [--flows 1k,64k,1M,4M] [--repetitions 9] [--core 1]. Builds l3fwd, qos_meter and
 qos_sched from the sources of Debian's package dpdk-doc (installed, or fetched with apt-get into --build), links
 peer_feed.c into them, and runs each beside the others: all are stopped (SIGSTOP) but the one that is measured. What a
-peer transmits is counted as what surety transmits is. Prints TSC cycles per 64-byte packet, feed and null transmit
-included, as medians (and minima), and the ratios, in Markdown.
+peer transmits is counted as what surety transmits is. Prints in Markdown: TSC cycles per 64-byte packet, feed and null
+transmit included, least (and median); the ratio of the least to that of l3fwd's longest-prefix match in the same run,
+and the aim for it; and how many times as fast as the others surety is. l3fwd's exact match and qos_sched have no row at
+64k and 4M flows, qos_meter only at 1k.
 
 A line of each of the examples is changed (PATCHES): net_null has no checksum offload, and qos_sched wants a CPU for each
-of its three lcores, of which one only prints. They are compiled for this machine (-march=native), surety is not. l3fwd's exact-match table is filled with all flows of the feed; its
-longest-prefix match and qos_meter know nothing of flows. qos_sched needs two cores, one that receives and one that
-schedules and transmits: the cycles are those of the second, so the feed is not in them. Its traffic is the same for any
-number of flows: 16 for each of its 4096 pipes, evenly, as its profile of rates wants it.
+of its three lcores, of which one only prints. They are compiled for this machine (-march=native), surety is not.
+l3fwd's exact-match table is filled with all flows of the feed; its longest-prefix match and qos_meter know nothing of
+flows. qos_sched needs two cores, one that receives and one that schedules and transmits: the cycles are those of the
+second, so the feed is not in them. Its traffic is the same for any number of flows: 16 for each of its 4096 pipes,
+evenly, as its profile of rates wants it.
 """
 import argparse
 import contextlib
@@ -42,7 +45,18 @@ SOURCES = {"l3fwd": ["main.c", "l3fwd_acl.c", "l3fwd_lpm.c", "l3fwd_fib.c", "l3f
            "qos_sched": ["app_thread.c", "args.c", "cfg_file.c", "cmdline.c", "init.c", "main.c", "stats.c"]}
 REAL_TIME = ["chrt", "-r", "5"]
 PIPES = 4096  # of qos_sched's profile
-PATHS = ["anchor", "forward", "everything", "core"]
+LPM, EXACT, SCHED = "l3fwd, longest prefix match", "l3fwd, exact match", f"qos_sched, {PIPES} pipes (two cores)"
+PATHS = ["forward", "everything", "core"]  # of both families; the anchor is l3fwd itself
+# At most so many times the cycles of l3fwd's longest-prefix match, by number of flows. IPv6 may cost a fifth more.
+EDGE = {1000: 2.4, 64_000: 2.5, 1_000_000: 2.8, 4_000_000: 3.2}
+AIMS = {"surety, everything": EDGE,
+        "surety, everything, IPv6": {flows: 1.2 * ratio for flows, ratio in EDGE.items()},
+        "surety, core": {1000: 1.9, 64_000: 2.0, 1_000_000: 2.2, 4_000_000: 2.2},
+        "surety, forward": {1000: 1.4, 64_000: 1.5, 1_000_000: 1.6, 4_000_000: 1.6}}
+# At least so many times as fast.
+RATES = [("surety, everything", EXACT, {1_000_000: 1.0}),
+         ("surety, everything", SCHED, {1000: 2.2, 1_000_000: 2.2}),
+         ("surety, core", EXACT, {}), ("surety, core", SCHED, {})]
 LOADED_ROUTE = "R2001:db8::1 2001:db8::2 9 9 17 0\n"  # l3fwd wants rules of both families
 
 
@@ -143,7 +157,7 @@ class Surety:
 
     def __init__(self, program, flows, core):
         self.process = subprocess.Popen(
-            [*pinned(core), program, "bench", "--step", "--families", "4", "--flows", str(flows), "--core", str(core),
+            [*pinned(core), program, "bench", "--step", "--families", "4,6", "--flows", str(flows), "--core", str(core),
              "--paths", ",".join(PATHS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def measure(self):
@@ -180,7 +194,7 @@ def l3fwd(build, flows, core, lookup):
         rules.write_text("".join(f"R16.{i}.0.0/16 1\n" for i in range(256)))
         other.write_text("R2001:db8::/64 0\n")
     try:
-        return Peer(f"l3fwd, {'exact match' if lookup == 'em' else 'longest prefix match'}",
+        return Peer(EXACT if lookup == "em" else LPM,
                     [*pinned(core), str(build_peer("l3fwd", build)), *eal(f"0@{core}", f"peer-{lookup}"), "-p", "3",
                      "-P", "--config", "(0,0,0)", "--lookup", lookup, "--rule_ipv4", str(rules), "--rule_ipv6",
                      str(other), "--parse-ptype"], environment, least_forwarded=0.999)
@@ -197,7 +211,7 @@ def qos_sched(build, core):
     """lcores: 0 prints, 1 receives, both on another core; 2 schedules and transmits."""
     program = build_peer("qos_sched", build)
     other = 0 if core != 0 else 1
-    return Peer(f"qos_sched, {PIPES} pipes (two cores)",
+    return Peer(SCHED,
                 [*REAL_TIME, str(program),
                  *eal(f"0@{other},1@{other},2@{core}", "peer-sched"), "--mnc", "0", "--pfc", "0,1,1,2", "--msz", "65535",
                  "--cfg", str(build / "src/qos_sched/profile.cfg")],
@@ -207,12 +221,15 @@ def qos_sched(build, core):
 def measure(options, flows):
     """Cycles by label: a list, one per repetition."""
     programs, cycles = [], {}
+    starts = [lambda: Surety(options.surety, flows, options.core),
+              lambda: l3fwd(options.build, flows, options.core, "lpm")]
+    if flows in (1000, 1_000_000):
+        starts += [lambda: l3fwd(options.build, flows, options.core, "em"),
+                   lambda: qos_sched(options.build, options.core)]
+    if flows == 1000:
+        starts.append(lambda: qos_meter(options.build, flows, options.core))
     try:
-        for start in (lambda: Surety(options.surety, flows, options.core),
-                      lambda: l3fwd(options.build, flows, options.core, "lpm"),
-                      lambda: l3fwd(options.build, flows, options.core, "em"),
-                      lambda: qos_meter(options.build, flows, options.core),
-                      lambda: qos_sched(options.build, options.core)):
+        for start in starts:
             try:
                 programs.append(start())
             except (RuntimeError, subprocess.CalledProcessError) as error:
@@ -237,39 +254,57 @@ def size(text):
     return int(float(text.rstrip("kM")) * {"k": 1000, "M": 1000000}.get(text[-1], 1))
 
 
-def table(results, flow_counts):
-    labels = list(dict.fromkeys(label for r in results.values() for label in r))
-    yield "| cycles per packet (least) | " + " | ".join(f"{f} flows" for f in flow_counts) + " |"
-    yield "|---|" + "---|" * len(flow_counts)
-    for label in labels:
-        cells = [f"{statistics.median(c):.0f} ({min(c):.0f})" if (c := results[f].get(label)) else "-"
-                 for f in flow_counts]
-        yield f"| {label} | " + " | ".join(cells) + " |"
-    for ours in ("surety, everything", "surety, core"):
-        for label in labels:
-            if label.startswith("surety"):
-                continue
-            ratios = [f"{statistics.median(r[label]) / statistics.median(r[ours]):.2f}"
-                      if label in r and ours in r else "-" for r in (results[f] for f in flow_counts)]
-            yield f"| rate of {ours.replace('surety, ', 'surety ')} / {label} | " + " | ".join(ratios) + " |"
+def judged(is_met, figure, aim):
+    return figure if aim is None else f"{figure}, aim {aim:.2f} {'met' if is_met else '**missed**'}"
+
+
+def cost(label, flows, result):
+    """A cell of the table of cycles."""
+    if label not in result:
+        return "-"
+    least = min(result[label])
+    cell = f"{least:.1f} ({statistics.median(result[label]):.1f})"
+    if not label.startswith("surety") or LPM not in result:
+        return cell
+    ratio, aim = least / min(result[LPM]), AIMS.get(label, {}).get(flows)
+    return f"{cell}: " + judged(aim is None or ratio <= aim, f"{ratio:.2f}", aim)
+
+
+def rate(ours, peer, aims, flows, result):
+    if ours not in result or peer not in result:
+        return "-"
+    ratio, aim = min(result[peer]) / min(result[ours]), aims.get(flows)
+    return judged(aim is None or ratio >= aim, f"{ratio:.2f}", aim)
+
+
+def table(results):
+    """`results`: by number of flows."""
+    yield "| least cycles (median): least / l3fwd's | " + " | ".join(f"{f} flows" for f in results) + " |"
+    yield "|---|" + "---|" * len(results)
+    for label in dict.fromkeys(label for r in results.values() for label in r):
+        yield f"| {label} | " + " | ".join(cost(label, f, r) for f, r in results.items()) + " |"
+    yield "| **rate, times that of** | " + "| " * len(results) + "|"
+    for ours, peer, aims in RATES:
+        yield f"| {ours} / {peer} | " + " | ".join(rate(ours, peer, aims, f, r) for f, r in results.items()) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--surety", default=str(ROOT / "build/release/bin/surety"))
-    parser.add_argument("--flows", default="1k,64k,1M")
+    parser.add_argument("--flows", default="1k,64k,1M,4M")
     parser.add_argument("--repetitions", type=int, default=9)
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/peers")
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
-    flow_counts = options.flows.split(",")
+    flow_counts = [size(text) for text in options.flows.split(",")]
+    start = time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # what was started is ended, and pages given back
     with hugepages(NEEDED_PAGES):
-        results = {flows: measure(options, size(flows)) for flows in flow_counts}
-    print(f"{machine()}; medians of {options.repetitions}\n")
-    print("\n".join(table(results, flow_counts)))
+        results = {flows: measure(options, flows) for flows in flow_counts}
+    print(f"{machine()}; least and median of {options.repetitions}; {time.monotonic() - start:.0f} s in all\n")
+    print("\n".join(table(results)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <map>
 
@@ -34,7 +35,7 @@ StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& 
   return s;
 }
 
-// The feeds of one family and number of flows: paths of an edge have one in common.
+// The feeds of one number of flows: paths of an edge have one of each family in common.
 struct Feeds {
   std::map<std::string, std::unique_ptr<BenchFeed>> made;
   static std::string kind(const std::string& path) {
@@ -43,37 +44,48 @@ struct Feeds {
         path == "core" || path == "access-up" || (bad_input(path) != nullptr && path != "ports");
     return its_own ? path : "edge";
   }
-  BenchFeed& of(const std::string& path) const { return *made.at(kind(path)); }
+  static std::string key(const std::string& path, int family) {
+    return fmt::format("{}{}", kind(path), family);
+  }
+  BenchFeed& of(const std::string& path, int family) const { return *made.at(key(path, family)); }
 };
 
 // Tags and IPv6 do not fit into the feed's 64 bytes.
-bool measurable(const std::string& path, bool v6) {
+bool measurable(const std::string& path, int family) {
   const BadInput* const bad = bad_input(path);
-  return !v6 || (bench_interfaces(path, 1).count == 0 && (bad == nullptr || bad->of_ipv6));
+  return family == 4 || (bench_interfaces(path, 1).count == 0 && (bad == nullptr || bad->of_ipv6));
 }
 
-Feeds make_feeds(const BenchBed& bed, const BenchOptions& o, BenchSubject::Traffic traffic) {
+std::vector<BenchRow> plan_rows(const BenchOptions& o, std::uint64_t flows, std::span<const int> families) {
+  std::vector<BenchRow> rows;
+  for (const int family : families)
+    for (const auto& path : o.paths)
+      if (measurable(path, family)) rows.push_back({path, flows, family, {}, {}});
+  return rows;
+}
+
+BenchSubject::Traffic traffic_of(const BenchRow& row) {
+  return {static_cast<std::uint32_t>(row.flows), row.family == 6};
+}
+
+Feeds make_feeds(const BenchBed& bed, const std::vector<BenchRow>& rows) {
   Feeds feeds;
-  for (const auto& path : o.paths) {
-    if (!measurable(path, traffic.v6)) continue;
-    auto& feed = feeds.made[Feeds::kind(path)];
-    if (!feed) feed = bed.make_feed(path, traffic.flows, traffic.v6);
+  for (const auto& row : rows) {
+    auto& feed = feeds.made[Feeds::key(row.path, row.family)];
+    if (!feed) feed = bed.make_feed(row.path, traffic_of(row).flows, traffic_of(row).v6);
   }
   return feeds;
 }
 
-// All paths of one family and number of flows, interleaved, so that what the machine
-// does to one it does to all.
-std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows, int family) {
-  const BenchSubject::Traffic traffic{static_cast<std::uint32_t>(flows), family == 6};
-  const Feeds feeds = make_feeds(bed, o, traffic);
-  std::vector<BenchRow> rows;
+// All paths of one number of flows, interleaved, so that what the machine does to one it does to all.
+std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows,
+                              std::span<const int> families) {
+  std::vector<BenchRow> rows = plan_rows(o, flows, families);
+  const Feeds feeds = make_feeds(bed, rows);
   std::vector<std::unique_ptr<BenchSubject>> subjects;
-  for (const auto& path : o.paths) {
-    if (!measurable(path, traffic.v6)) continue;
-    rows.push_back({path, flows, family, {}, {}});
-    subjects.push_back(std::make_unique<BenchSubject>(bed, feeds.of(path), path, traffic, false));
-  }
+  for (const auto& row : rows)
+    subjects.push_back(std::make_unique<BenchSubject>(bed, feeds.of(row.path, row.family), row.path,
+                                                      traffic_of(row), false));
   std::string line;
   for (int i = 0; o.step ? static_cast<bool>(std::getline(std::cin, line)) : i < o.repetitions; ++i) {
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -85,7 +97,8 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   for (const auto& s : subjects) s->must_be_clean();
   subjects.clear();
   if (o.step) return {};
-  for (auto& row : rows) row.stages = measure_stages(bed, feeds.of(row.path), row.path, traffic);
+  for (auto& row : rows)
+    row.stages = measure_stages(bed, feeds.of(row.path, row.family), row.path, traffic_of(row));
   return rows;
 }
 
@@ -118,8 +131,12 @@ void run_rates(const BenchOptions& o, unsigned core, double hz) {
   for (const auto& path : o.paths) ports = std::max(ports, ports_of(path));
   BenchBed bed(has_core(o), ports);
   if (!o.json && !o.step) print_rows_header(core, o.repetitions, hz);
-  for (const int family : o.families)
-    for (const std::uint64_t flows : o.flows) print_rows(measure(bed, o, flows, family), o.json, hz);
+  if (o.step)
+    measure(bed, o, o.flows.at(0), o.families);
+  else
+    for (const int family : o.families)
+      for (const std::uint64_t flows : o.flows)
+        print_rows(measure(bed, o, flows, std::array{family}), o.json, hz);
 }
 
 void run_latency(const BenchOptions& o, unsigned core, double hz) {

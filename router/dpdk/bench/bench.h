@@ -26,7 +26,8 @@ struct BenchOptions {
   int core = -1;       // the last one this process may use
   bool json = false;
   // Before each repetition wait for a line on standard input, and answer it with a line of JSON, the cycles
-  // per packet of each path: for who measures other programs between them (tests/bench/peers.py).
+  // per packet of each path ("core", "core, IPv6"), of the first number of flows: for who measures other
+  // programs between them (tests/bench/peers.py).
   bool step = false;
   bool workers = false;  // instead of all this: what a second worker is worth
   bool latency = false;  // instead of rates: what is added at `loads` of the greatest rate, and pauses

@@ -132,7 +132,7 @@ void print_workers(const std::vector<BenchWorkers>& rows, bool json) {
 
 void print_step(const std::vector<BenchRow>& rows) {
   Json j = Json::object();
-  for (const auto& row : rows) j[row.path] = row.cycles.back();
+  for (const auto& row : rows) j[row.path + (row.family == 6 ? ", IPv6" : "")] = row.cycles.back();
   std::cout << j.dump() << std::endl;
 }
 
