@@ -113,16 +113,15 @@ class Bed {
 };
 
 // Of two pairs each worker has one; what comes by one port goes as it does by default, where neighbouring
-// ports have different owners. A port that nothing comes in by is read by nobody.
+// ports have different owners. What nothing comes in by has its reader all the same: a port without one is
+// none.
 WorkPlan plan(const Case& c, config::Config config, const std::vector<unsigned>& cores) {
   config.ports[0].dispatch = c.dispatch.has_value();
   WorkPlan plan = plan_work(config, cores, std::vector<PortAbility>(config.ports.size()));
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
     WorkPlan::Port& port = plan.ports[p];
     if (c.feeds > 1) port = {.owner = p / 2 % cores.size(), .readers = {p / 2 % cores.size()}};
-    if (p % 2 == 0 && p / 2 < c.feeds) continue;
-    port.readers.clear();
-    port.dispatch = false;
+    if (p % 2 == 1 || p / 2 >= c.feeds) port.dispatch = false;
   }
   return plan;
 }
