@@ -60,7 +60,7 @@ def test_every_path_of_the_bench_is_measured():
 
 def test_bad_input_is_measured_and_bad():
     """Packets are held, dropped by RIO and made new flows where a row says so, and lost nowhere else."""
-    rows = surety("bench", "--worst", "--flows", "1k", "--repetitions", "1", "--json").stdout.splitlines()
+    rows = sh(SURETY, "bench", "--worst", "--flows", "1k", "--repetitions", "1", "--json", timeout=300).stdout.splitlines()
     measured = [(row["path"], row["family"]) for row in map(json.loads, rows)]
     both = [(path, family) for path in ("everything", "new", "new-made", "one-flow", "classes", "1500", "imix", "ports",
                                         "dropping", "held") for family in (4, 6)]
