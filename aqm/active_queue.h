@@ -11,13 +11,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "aqm/admission.h"
+#include "aqm/packet_tally.h"
+#include "aqm/queue_ring.h"
 #include "aqm/rio.h"
 #include "aqm/sojourn_histogram.h"
 #include "conditioners/counter_table.h"
@@ -57,7 +57,7 @@ class ActiveQueue {
     if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
     const Admission admission(verdict, depth() >= limit_);
     // What is not admitted is overwritten later.
-    slots_[tail_ & mask_] = {packet, now};
+    ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
     in_depth_ += admission.admitted & (packet.precedence == Precedence::in);
     result.mark = admission.marked;
@@ -75,22 +75,32 @@ class ActiveQueue {
                       std::span<Notice> notices, Time now);
 
   bool empty() const { return head_ == tail_; }
-  const Packet& front() const { return slots_[head_ & mask_].packet; }                    // not when empty
-  const Packet& peek(std::size_t i) const { return slots_[(head_ + i) & mask_].packet; }  // i < depth()
-  Packet dequeue(Time now) {                                                              // not when empty
-    const Slot slot = slots_[head_++ & mask_];
-    const Precedence precedence = slot.packet.precedence;
+  const Packet& front() const { return ring_.packet(head_); }  // not when empty
+  const Packet& peek(std::size_t i) const {                    // i < depth()
+    return ring_.packet(head_ + static_cast<std::uint32_t>(i));
+  }
+  Packet dequeue(Time now) {  // not when empty
+    const Packet packet = ring_.packet(head_);
+    const Time enqueued = ring_.time(head_++);
+    const Precedence precedence = packet.precedence;
     in_depth_ -= precedence == Precedence::in;
     if (rio_) rio_->depart(precedence, in_depth_, depth(), now);
-    sojourn_.add(now - slot.enqueued);
+    sojourn_.add(now - enqueued);
     QueueCounters& counters = counters_[index(precedence)];
     ++counters.departures;
-    counters.departed_bytes += slot.packet.length;
-    return slot.packet;
+    counters.departed_bytes += packet.length;
+    return packet;
   }
 
+  // The first ones, as many as `out` holds; at most depth(). They stay.
+  void copy(std::span<Packet> out) const { ring_.get(head_, out); }
+  // Takes off the first ones, whose tally is `t`.
+  void remove(const PacketTally& t, Time now);
   // Does what out.size() calls of dequeue() would; at most depth().
-  void dequeue(std::span<Packet> out, Time now);
+  void dequeue(std::span<Packet> out, Time now) {
+    copy(out);
+    remove(PacketTally(out), now);
+  }
 
   // Goes on with the parameters of a queue just made, without allocation. Packets, counters, and the averages
   // of a RIO that stays are kept; one that comes begins as a new one. A limit for which the ring is too small
@@ -126,13 +136,12 @@ class ActiveQueue {
   const SojournHistogram& sojourn() const { return sojourn_; }
 
  private:
-  struct Slot {
-    Packet packet;
-    Time enqueued;
-  };
-
+  // Takes a whole burst, where there is room and RIO accepts each of them without a question; else nothing.
+  bool accept_all(std::span<const Packet> packets, Time now);
   // Takes the first packets of a burst as long as RIO accepts them without a question; returns how many.
   std::size_t accept(std::span<const Packet> packets, Time now);
+  void arrived(std::uint32_t ins, std::uint32_t outs);
+  void note_sojourn(std::uint32_t packets, Time now);
   void departed(Precedence precedence, std::uint64_t packets, std::uint64_t bytes, Time now);
   RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
     const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_depth_, depth(), now);
@@ -140,10 +149,8 @@ class ActiveQueue {
     return verdict;
   }
 
-  // A ring of a power of two of slots, at least one more than the limit;
-  // head and tail run on and wrap at 2^32.
-  std::unique_ptr<Slot[]> slots_;
-  std::uint32_t head_ = 0, tail_ = 0, mask_, limit_;
+  QueueRing ring_;  // what is not full yet has room for one more, admitted or not
+  std::uint32_t head_ = 0, tail_ = 0, limit_;
   std::uint32_t in_depth_ = 0;
   CongestionDetector detector_;
   std::optional<Rio> rio_;
@@ -152,8 +159,8 @@ class ActiveQueue {
   // The ring to come, with the packets before `copied` in it; or, of limit 0, one that was left, to be freed
   // at the next change.
   struct NextRing {
-    std::unique_ptr<Slot[]> slots;
-    std::uint32_t mask = 0, limit = 0, copied = 0;
+    QueueRing ring;
+    std::uint32_t limit = 0, copied = 0;
   };
   NextRing next_;
 };

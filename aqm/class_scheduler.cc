@@ -6,6 +6,16 @@
 
 namespace surety {
 
+namespace {
+// Of packets with so many bytes of IP in all.
+std::uint64_t wire_bytes(const WireOverhead& overhead, std::span<const Packet> packets, std::uint64_t bytes) {
+  if (overhead.kind == WireOverhead::Kind::bytes) return bytes + packets.size() * overhead.per_packet;
+  std::uint64_t all = 0;
+  for (const Packet& p : packets) all += overhead.wire_bytes(p.length);
+  return all;
+}
+}  // namespace
+
 ClassScheduler::Class::Class(const ClassParams& params, WireOverhead overhead, Time now, std::uint64_t seed)
     : strict(params.strict),
       cap({.rate = params.cap, .burst = default_burst(params.cap.value_or(Rate{})), .overhead = overhead},
@@ -137,33 +147,103 @@ bool ClassScheduler::grow(std::uint32_t packets) {
 std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Packet> out) {
   std::size_t n = 0;
   while (n < out.size() && shaper.ready()) {
-    if (strict_depth_ == 0 && std::has_single_bit(active_))
-      return n + dequeue_alone(now, shaper, out.subspan(n));
-    if (!dequeue(now, out[n])) break;
-    shaper.sent(out[n++].length);
+    const std::size_t run = dequeue_run(now, shaper, out.subspan(n));
+    if (run == 0) break;
+    n += run;
   }
   return n;
 }
 
-// For the first `n` packets of the queue, or as many of them as the shaper lets go; returns how many.
-std::size_t ClassScheduler::charge(const ActiveQueue& queue, std::size_t n, PortShaper& shaper) {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < n; ++i) bytes += shaper.overhead().wire_bytes(queue.peek(i).length);
-  if (shaper.send_all(bytes)) return n;
-  std::size_t allowed = 0;
-  while (allowed < n && shaper.ready()) shaper.sent(queue.peek(allowed++).length);
-  return allowed;
+// Packets of one class, as many as leave before those of another.
+std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out) {
+  if (retired_.heirs() != 0) [[unlikely]] {
+    if (!dequeue(now, out[0])) return 0;
+    shaper.sent(out[0].length);
+    return 1;
+  }
+  if (strict_depth_ > 0)
+    if (const std::size_t n = strict_run(now, shaper, out)) return n;
+  if (active_ == 0) return 0;
+  const bool one = strict_depth_ == 0 && std::has_single_bit(active_);
+  return one ? alone(now, shaper, out) : weighted_run(now, shaper, out);
 }
 
-std::size_t ClassScheduler::dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out) {
+std::size_t ClassScheduler::strict_run(Time now, PortShaper& shaper, std::span<Packet> out) {
+  for (const std::uint32_t i : strict_) {
+    Class& c = classes_[i];
+    if (c.queue.empty()) continue;
+    c.cap.advance(now);
+    const std::size_t n = take_run(c, now, shaper, out);
+    strict_depth_ -= static_cast<std::uint32_t>(n);
+    if (n > 0) return n;
+  }
+  return 0;
+}
+
+// Without rounds, which it does not need.
+std::size_t ClassScheduler::alone(Time now, PortShaper& shaper, std::span<Packet> out) {
   turn_ = first_active();
   Class& c = classes_[turn_];
-  std::size_t n = std::min<std::size_t>(out.size(), c.queue.depth());
-  if (shaper.limited()) n = charge(c.queue, n, shaper);
-  c.queue.dequeue(out.first(n), now);
-  depth_ -= static_cast<std::uint32_t>(n);
+  const std::size_t n = take_run(c, now, shaper, out);
   if (c.queue.empty()) deactivate(turn_);
   return n;
+}
+
+// The first packets of a class that there is room for, as its cap and the shaper let go.
+std::size_t ClassScheduler::take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
+  out = out.first(std::min<std::size_t>(out.size(), c.queue.depth()));
+  c.queue.copy(out);
+  PacketTally t(out);
+  if (const std::size_t n = charge(c.cap, shaper, out, t.bytes); n < out.size())
+    t = PacketTally(out.first(n));
+  c.queue.remove(t, now);
+  depth_ -= t.packets;
+  return t.packets;
+}
+
+// For as many of the first packets as both let go; returns how many. `bytes`: of all.
+std::size_t ClassScheduler::charge(PortShaper& cap, PortShaper& shaper, std::span<const Packet> packets,
+                                   std::uint64_t bytes) {
+  if (!shaper.limited() && !cap.limited()) return packets.size();
+  const std::uint64_t of_port = wire_bytes(shaper.overhead(), packets, bytes),
+                      of_cap = wire_bytes(cap.overhead(), packets, bytes);
+  if (shaper.affords(of_port) && cap.affords(of_cap)) {
+    shaper.sent_all(of_port);
+    cap.sent_all(of_cap);
+    return packets.size();
+  }
+  std::size_t n = 0;
+  for (; n < packets.size() && shaper.ready() && cap.ready(); ++n) {
+    shaper.sent(packets[n].length);
+    cap.sent(packets[n].length);
+  }
+  return n;
+}
+
+std::size_t ClassScheduler::weighted_run(Time now, PortShaper& shaper, std::span<Packet> out) {
+  for (;;) {
+    turn_ = first_active();
+    Class& c = classes_[turn_];
+    const std::size_t most = std::min<std::size_t>(out.size(), c.queue.depth());
+    std::uint64_t deficit = c.deficit;
+    std::size_t n = 0;
+    for (; n < most && shaper.ready(); ++n) {
+      const std::uint32_t length = c.queue.peek(n).length;
+      const std::uint64_t cost = overhead_.wire_bytes(length);
+      if (deficit < cost) break;
+      deficit -= cost;
+      shaper.sent(length);
+    }
+    c.deficit = deficit;
+    if (n > 0) {
+      c.queue.dequeue(out.first(n), now);
+      depth_ -= static_cast<std::uint32_t>(n);
+      if (c.queue.empty()) deactivate(turn_);
+      return n;
+    }
+    c.deficit += c.quantum;
+    turn_ = after(turn_);
+  }
 }
 
 Time ClassScheduler::next_event(Time now) const {

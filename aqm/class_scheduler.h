@@ -110,8 +110,13 @@ class ClassScheduler {
     ActiveQueue queue;
   };
 
-  static std::size_t charge(const ActiveQueue& queue, std::size_t n, PortShaper& shaper);
-  std::size_t dequeue_alone(Time now, PortShaper& shaper, std::span<Packet> out);
+  static std::size_t charge(PortShaper& cap, PortShaper& shaper, std::span<const Packet> packets,
+                            std::uint64_t bytes);
+  std::size_t take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t strict_run(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t alone(Time now, PortShaper& shaper, std::span<Packet> out);
+  std::size_t weighted_run(Time now, PortShaper& shaper, std::span<Packet> out);
   void move(ClassScheduler& fresh, const ClassMoves& moves, Time now);
   std::size_t moved_turn(const ClassMoves& moves, const ClassScheduler& fresh) const;
   void retire(ClassScheduler& fresh, const ClassMoves& moves);

@@ -58,15 +58,20 @@ class PortShaper {
   void sent(std::uint32_t ip_length) {
     if (limited_) bucket_.charge(params_.cost(overhead_.wire_bytes(ip_length)));
   }
-  // ready() and sent() for several packets, of so many bytes of the wire in all. true: it would be ready()
-  // for each of them, whatever their order; they have been charged. false: nothing has been charged, ask for
-  // one after the other. Up to 1 GB.
+  // Whether it would be ready() for each of several packets, of so many bytes of the wire in all, whatever
+  // their order. false: ask for one after the other. Up to 1 GB.
+  bool affords(std::uint64_t wire_bytes) const {
+    return !limited_ || bucket_.credit() >= params_.cost(static_cast<std::uint32_t>(wire_bytes));
+  }
+  // sent() for them.
+  void sent_all(std::uint64_t wire_bytes) {
+    if (limited_) bucket_.charge(params_.cost(static_cast<std::uint32_t>(wire_bytes)));
+  }
+  // Both in one.
   bool send_all(std::uint64_t wire_bytes) {
-    if (!limited_) return true;
-    const Credit cost = params_.cost(static_cast<std::uint32_t>(wire_bytes));
-    if (bucket_.credit() < cost) return false;
-    bucket_.charge(cost);
-    return true;
+    const bool affordable = affords(wire_bytes);
+    if (affordable) sent_all(wire_bytes);
+    return affordable;
   }
   // When ready() becomes true if nothing is sent; `now` if it is, kNever at rate zero. Never too early, at
   // most 1 ns late (token_bucket.h).

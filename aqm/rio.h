@@ -13,6 +13,7 @@
 // its own idle time: its own packets absent from the queue.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -62,6 +63,8 @@ class RioRules {
   // Averages below this many packets are left as they are over idle time: less than any arrival adds.
   static constexpr double kNegligible = 1e-6;
 
+  static constexpr std::size_t kAtOnce = 64;  // arrivals
+
   explicit RioRules(const RioParams& params);
 
   // A packet arrives at a queue that holds `in_packets` IN packets and `total_packets` in
@@ -104,11 +107,39 @@ class RioRules {
     return std::fma(weight, packets - average, average);
   }
 
+  // Arrivals of so many IN and OUT packets in any order, at most kAtOnce, where RIO accepts each of them
+  // without a question, and there is room: as arrive() of one after the other, but for rounding. False, and
+  // nothing changed, where there is a question.
+  bool accept_all(RioState& state, std::uint32_t ins, std::uint32_t outs, std::uint32_t in_packets,
+                  std::uint32_t total_packets, Time now) const {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    RioState::Average total = state.total, in = state.in;
+    const double most = outs > 0 ? curve(Precedence::out).min() : kAny;
+    if (!run(total, total_packets, ins + outs, most, now)) return false;
+    if (ins > 0 && !run(in, in_packets, ins, curve(Precedence::in).min(), now)) return false;
+    state.total = total;
+    state.in = in;
+    if (ins > 0) state.counts[index(Precedence::in)] = 0;
+    if (outs > 0) state.counts[index(Precedence::out)] = 0;
+    return true;
+  }
+
  private:
   void update(RioState::Average& average, std::uint32_t packets, Time now) const {
     if (packets == 0) [[unlikely]]
       decay(average, now);
     average.value = next(average.value, packets, weight_);
+  }
+
+  // Arrivals that join the queue, one after the other: whether none of them finds the average above `most`.
+  // It falls while it is above the queue's length, which grows, and then rises: it is highest at the ends.
+  bool run(RioState::Average& average, std::uint32_t packets, std::uint32_t arrivals, double most,
+           Time now) const {
+    if (packets == 0) decay(average, now);
+    const double first = next(average.value, packets, weight_);
+    const Run& r = runs_[arrivals];
+    average.value = std::fma(r.weight, packets - average.value, average.value) + r.growth;
+    return std::max(first, average.value) <= most;
   }
 
   // Early or not is decided without a branch: no predictor can learn it.
@@ -142,20 +173,32 @@ class RioRules {
   std::array<RedCurve, kPrecedences> curves_;
   double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
   bool ecn_;
+  // By arrivals n, what update() of one after the other comes to: avg + weight (q - avg) + growth, where the
+  // first finds q packets and each of the others one more. weight is 1 - (1 - w)^n.
+  struct Run {
+    double weight = 0, growth = 0;
+  };
+  std::array<Run, kAtOnce + 1> runs_;
 };
 
 // Rules and state of a queue that has rules of its own.
 class Rio {
  public:
-  Rio(const RioParams& params, std::uint64_t seed) : rules_(params), state_(seed) {}
+  Rio(const RioParams& params, std::uint64_t seed) : state_(seed), rules_(params) {}
 
   RioVerdict arrive(Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
                     std::uint32_t total_packets, Time now) {
     return rules_.arrive(state_, precedence, ecn_capable, in_packets, total_packets, now);
   }
 
-  // Arrivals that RIO accepts without a question, for bursts: averages and thresholds in registers, until
-  // keep() puts the averages back. As arrive() has it, but for decay: what may have been idle is a question.
+  bool accept_all(std::uint32_t ins, std::uint32_t outs, std::uint32_t in_packets,
+                  std::uint32_t total_packets, Time now) {
+    return rules_.accept_all(state_, ins, outs, in_packets, total_packets, now);
+  }
+
+  // Arrivals that RIO accepts without a question up to one that is, for bursts: averages and thresholds in
+  // registers, until keep() puts the averages back. As arrive() has it, but for decay: what may have been
+  // idle is a question.
   class Accepting {
    public:
     // To a queue that holds so many.
@@ -217,8 +260,8 @@ class Rio {
   bool congested() const { return rules_.congested(state_); }
 
  private:
-  RioRules rules_;
   RioState state_;
+  RioRules rules_;
 };
 
 }  // namespace surety

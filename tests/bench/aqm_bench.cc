@@ -140,6 +140,45 @@ void Scheduler(benchmark::State& state) {
 }
 BENCHMARK(Scheduler)->ArgsProduct({{1, 2, 5}, {0, 1}, {0, 1}})->ArgNames({"busy", "mixed", "rio"});
 
+// Bursts, as the worker has them, that RIO accepts: `voice` of 64 packets in a strict class with a cap, the
+// others in a weighted one, with `in_of_8` of eight IN; all leave at once, by a shaper.
+void Bursts(benchmark::State& state) {
+  const auto voice = static_cast<std::size_t>(state.range(0));
+  std::vector<ClassParams> classes(2);
+  classes[0].strict = true;
+  classes[0].cap = Rate::bits_per_second(50'000'000'000);
+  classes[1].queue.rio = RioParams{.in = red(400, 800, 0.02), .out = red(200, 400, 0.1)};
+  ClassScheduler scheduler(classes, kEthernet, kStart, 1);
+  PortShaper shaper(
+      {.rate = Rate::bits_per_second(400'000'000'000), .burst = Bytes(1'000'000), .overhead = {}}, kStart);
+  const std::vector<Packet> input = packets(static_cast<std::uint32_t>(state.range(1)));
+  const std::array<bool, kBurst> ecn{};
+  std::array<ActiveQueue::Notice, kBurst> notices;
+  std::array<Packet, kBurst> out;
+  Cycles enqueue, dequeue;
+  Time now = kStart;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const auto burst = std::span(input).subspan(next, kBurst);
+    next = (next + kBurst) % kInputs;
+    enqueue.start();
+    std::size_t noticed = 0;
+    if (voice > 0) noticed += scheduler.enqueue(0, burst.first(voice), ecn, notices, now);
+    noticed += scheduler.enqueue(1, burst.subspan(voice), ecn, notices, now);
+    enqueue.stop(kBurst);
+    now += Duration(2000);
+    dequeue.start();
+    shaper.advance(now);
+    const std::size_t n = scheduler.dequeue(now, shaper, out);
+    dequeue.stop(kBurst);
+    if (noticed != 0 || n != kBurst) state.SkipWithError("not all passed");
+    benchmark::DoNotOptimize(out);
+  }
+  enqueue.report(state, "cycles/enqueue");
+  dequeue.report(state, "cycles/dequeue");
+}
+BENCHMARK(Bursts)->ArgsProduct({{0, 4}, {4, 8}})->ArgNames({"voice", "in_of_8"});
+
 void Shaper(benchmark::State& state) {
   PortShaper shaper(
       {.rate = Rate::bits_per_second(100'000'000'000),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "conditioners/rng.h"
 
@@ -307,6 +308,44 @@ TEST(ClassScheduler, TakesABurstOfOneClass) {
   const std::span<const Packet> none;
   EXPECT_EQ(s.enqueue(1, none, {}, notices, kStart), 0u);
   EXPECT_EQ(s.next_event(kStart), kNever) << "a burst of nothing wakes no class";
+}
+
+// But for a class that is alone, which needs no rounds: two of them always have packets.
+TEST(ClassScheduler, ABurstLeavesAsItsPacketsWouldOneByOne) {
+  const std::vector<ClassParams> classes{weighted(1, 4000), strict(20_Mbps), strict(), weighted(3, 4000)};
+  ClassScheduler one(classes, kEthernet, kStart, 1), burst(classes, kEthernet, kStart, 1);
+  PortShaper of_one({.rate = 400_Mbps, .burst = 20'000_B, .overhead = kEthernet}, kStart), of_burst = of_one;
+  Rng rng(1);
+  std::array<std::uint32_t, 4> left{};
+  std::uint32_t short_of_room = 0;
+  Time now = kStart;
+  for (int round = 0; round < 5000; ++round) {
+    now += Duration(rng.next() % 400'000);
+    for (std::size_t c = 0; c < classes.size(); ++c)
+      for (auto n = classes[c].strict ? rng.next() % 8 : 80 - std::min(80u, one.queue(c).depth()); n > 0;
+           --n) {
+        const auto length = static_cast<std::uint16_t>(40 + rng.next() % 1461);
+        ASSERT_EQ(put(one, c, length, now), put(burst, c, length, now));
+      }
+    of_one.advance(now);
+    of_burst.advance(now);
+    std::array<Packet, 64> out;
+    const std::size_t room = rng.next() % 65, n = burst.dequeue(now, of_burst, std::span(out).first(room));
+    for (std::size_t i = 0; i < n; ++i) {
+      Packet p;
+      ASSERT_TRUE(of_one.ready() && one.dequeue(now, p));
+      of_one.sent(p.length);
+      ASSERT_EQ(std::tie(p.flow, p.length), std::tie(out[i].flow, out[i].length));
+      ++left[p.flow];
+    }
+    ASSERT_EQ(burst.depth(), one.depth());
+    ASSERT_EQ(of_burst.next_event(now), of_one.next_event(now));
+    ASSERT_TRUE(n == room || !of_one.ready()) << "there is always something to send";
+    short_of_room += n == room;
+  }
+  EXPECT_GT(*std::ranges::min_element(left), 1000u);
+  EXPECT_GT(short_of_room, 1000u);
+  EXPECT_LT(short_of_room, 4000u);
 }
 
 // ---- other parameters

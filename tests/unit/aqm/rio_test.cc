@@ -324,6 +324,49 @@ TEST(Rio, NegligibleAveragesAreNotDecayed) {
   EXPECT_DOUBLE_EQ(rio.average_total(), 5e-7 * (1 - 1e-7));
 }
 
+// ---- several arrivals at once
+
+// Whatever the averages were before: the same averages and counts as one by one where none of them is a
+// question, and nothing changed where one is.
+TEST(RioAcceptAll, IsOneArrivalAfterTheOther) {
+  Rng rng(3);
+  int accepted = 0, refused = 0;
+  for (int round = 0; round < 6000; ++round) {
+    RioParams params{.weight = round % 3 == 0 ? 0.3 : 0.002, .in = red(30, 80, 0.5), .out = red(20, 60, 0.5)};
+    Rio one(params, 1);
+    const auto average = static_cast<std::uint32_t>(rng.next() % 70);
+    for (int i = 0; i < 300 && one.average_total() < average; ++i) in(one, average + 1, average + 1);
+    const std::uint32_t total = static_cast<std::uint32_t>(rng.next() % 80), ins_there = total / 2;
+    if (total == 0) one.depart(Precedence::in, 0, 0, kStart);
+    const Time now = kStart + Duration(rng.next() % 100'000);
+    Rio all = one;
+    const auto ins = static_cast<std::uint32_t>(rng.next() % 33),
+               outs = static_cast<std::uint32_t>(rng.next() % 32);
+    bool questions = false;
+    for (std::uint32_t i = 0, in_left = ins, out_left = outs; i < ins + outs; ++i) {
+      const bool is_in = out_left == 0 || (in_left > 0 && rng.next() % 2 == 0);
+      one.arrive(is_in ? Precedence::in : Precedence::out, false, ins_there + ins - in_left, total + i, now);
+      questions |= is_in ? one.average_in() > 30 : one.average_total() > 20;
+      (is_in ? in_left : out_left) -= 1;
+    }
+    const double in_before = all.average_in(), total_before = all.average_total();
+    const bool done = all.accept_all(ins, outs, ins_there, total, now);
+    const bool pure = ins == 0 || outs == 0;
+    ASSERT_TRUE(!pure || done == !questions);
+    if (done) {
+      ASSERT_FALSE(questions);
+      ASSERT_NEAR(all.average_in(), one.average_in(), 1e-12);
+      ASSERT_NEAR(all.average_total(), one.average_total(), 1e-12);
+    } else {
+      ASSERT_EQ(all.average_in(), in_before);
+      ASSERT_EQ(all.average_total(), total_before);
+    }
+    ++(done ? accepted : refused);
+  }
+  EXPECT_GT(accepted, 500);
+  EXPECT_GT(refused, 500);
+}
+
 // ---- other parameters
 
 TEST(RioAdopt, KeepsTheAveragesAndGoesOnWithTheNewWeight) {

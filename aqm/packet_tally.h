@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many packets of both precedences there are in a burst, and their bytes.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "conditioners/packet.h"
+
+namespace surety {
+
+struct PacketTally {
+  std::uint32_t packets = 0, ins = 0;  // all, and those of them that are IN
+  std::uint64_t bytes = 0, in_bytes = 0;
+
+  PacketTally() = default;
+  // By the second half of a descriptor as one word: so a compiler takes several at once.
+  explicit PacketTally(std::span<const Packet> burst) {
+    static_assert(offsetof(Packet, flow) == 8 && offsetof(Packet, length) == 12 &&
+                  offsetof(Packet, precedence) == 14 && index(Precedence::out) == 1 &&
+                  std::endian::native == std::endian::little);
+    std::uint64_t outs = 0, out_bytes = 0;
+    for (const Packet& p : burst) {
+      std::uint64_t word;
+      std::memcpy(&word, reinterpret_cast<const char*>(&p) + offsetof(Packet, flow), sizeof word);
+      const std::uint64_t length = word >> 32 & 0xffff, out = word >> 48 & 1;
+      outs += out;
+      bytes += length;
+      out_bytes += length & -out;
+    }
+    packets = static_cast<std::uint32_t>(burst.size());
+    ins = packets - static_cast<std::uint32_t>(outs);
+    in_bytes = bytes - out_bytes;
+  }
+  std::uint32_t outs() const { return packets - ins; }
+  std::uint64_t out_bytes() const { return bytes - in_bytes; }
+};
+
+}  // namespace surety
