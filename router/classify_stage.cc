@@ -53,19 +53,13 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
 }
 
 [[gnu::noinline]] void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
-  std::array<const FlowKey*, kVector> keys;
+  const auto packets = std::span<const ParsedPacket>(v.header).first(v.size);
   Hashes hashes;
-  for (std::size_t i = 0; i < v.size; ++i) {
-    keys[i] = &v.header[i].key;
-    hashes[i] = flows_.announce(*keys[i]);
-  }
-  flows_.lookup({keys.data(), v.size}, {hashes.data(), v.size}, {v.flow.data(), v.size}, now);
+  flows_.announce(packets, hashes.data());
+  flows_.expect(packets, hashes.data(), v.flow.data());
   const FlowTable::Tick tick = flows_.tick(now);
-  Strangers strangers;
-  for (std::size_t i = 0; i < v.size; ++i) {
-    if (v.flow[i] == kNoFlow || !meet(v, i, tick)) [[unlikely]]
-      strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
-  }
+  const FlowTable::Met met = flows_.meet(packets, hashes.data(), v.flow.data(), v.service.data(), tick);
+  Strangers strangers = meet_others(v, met, hashes, tick);
   const bool filtered = filters_.asks_in(port);
   if (strangers.size == 0 && !filtered) [[likely]]
     return;
@@ -73,6 +67,19 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
   if (filtered) filter(v, strangers, hashes, port);
   if (strangers.size == 0) return;
   admit(v, strangers, hashes, port, now);
+}
+
+// Packets of a contract that others share, of flows' second packets, of flows that are stale, and of none.
+inline ClassifyStage::Strangers ClassifyStage::meet_others(Vector& v, const FlowTable::Met& met,
+                                                           const Hashes& hashes, FlowTable::Tick tick) {
+  Strangers strangers;
+  for (std::uint64_t left = met.others | met.redirected; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if ((met.others >> i & 1) != 0) v.flow[i] = flows_.confirm(v.flow[i], v.header[i].key, hashes[i], tick);
+    if (v.flow[i] == kNoFlow || !meet(v, i, tick))
+      strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
+  }
+  return strangers;
 }
 
 void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {

@@ -121,6 +121,7 @@ class ClassifyStage {
   static constexpr std::size_t kMostRequests = 128;
   using Hashes = std::array<std::uint64_t, kVector>;
 
+  Strangers meet_others(Vector& v, const FlowTable::Met& met, const Hashes& hashes, FlowTable::Tick tick);
   bool meet(Vector& v, std::size_t i, FlowTable::Tick tick);
   void admit(Vector& v, const Strangers& strangers, const Hashes& hashes, PortIndex port, Time now);
   void check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port);

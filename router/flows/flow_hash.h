@@ -43,7 +43,7 @@ class FlowHasher {
 };
 
 // Where a flow may stand in an index of `buckets` buckets: two different ones (if there are
-// two) and a tag other than 0.
+// two) and a tag.
 struct FlowChoice {
   std::uint32_t first, second;
   static std::uint32_t first_of(std::uint64_t hash, std::uint32_t buckets) {
@@ -54,10 +54,8 @@ struct FlowChoice {
     const std::uint32_t second = first + 1 + scale(hash & 0xffffffff, buckets - 1);
     return {first, second < buckets ? second : second - buckets};
   }
-  static std::uint16_t tag(std::uint64_t hash) {
-    const auto t = static_cast<std::uint16_t>(hash ^ (hash >> 32));
-    return t == 0 ? 1 : t;
-  }
+  // The bits that count least for either bucket.
+  static std::uint16_t tag(std::uint64_t hash) { return static_cast<std::uint16_t>(hash); }
 
  private:
   static std::uint32_t scale(std::uint64_t half, std::uint32_t n) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/flows/flow_table.h"
 
-#include <immintrin.h>
-
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -13,9 +11,6 @@ namespace surety {
 
 namespace {
 
-constexpr std::uint32_t kSlotBits =
-    0x55555;  // one of every two bits that a 16-bit comparison gives, for 10 slots
-constexpr std::uint32_t kNoSlotBit = 1u << (2 * FlowTable::kSlots);
 constexpr std::int64_t kMostTicks = 4096;  // of a timeout; of a contract's record twice as many
 constexpr Duration kLongestTimeout{std::int64_t{1} << 50};
 constexpr unsigned kShortestTick = 20;
@@ -47,24 +42,6 @@ std::array<std::int16_t, 4> limits(Duration idle, Duration embryonic, unsigned s
   return {t, static_cast<std::int16_t>(2 * t), e, static_cast<std::int16_t>(2 * e)};
 }
 
-// Bit 2i says that slot i has the tag.
-template <class Bucket>
-std::uint32_t matches(const Bucket& b, std::uint16_t tag) {
-  const __m256i line = _mm256_load_si256(reinterpret_cast<const __m256i*>(&b));
-  const __m256i equal = _mm256_cmpeq_epi16(line, _mm256_set1_epi16(static_cast<std::int16_t>(tag)));
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(equal)) & kSlotBits;
-}
-
-// The first slot of those, kSlots if there is none.
-std::uint32_t first_slot(std::uint32_t matched) {
-  return static_cast<std::uint32_t>(std::countr_zero(matched | kNoSlotBit)) / 2;
-}
-
-template <class Bucket>
-std::uint32_t free_slot(const Bucket& b) {
-  return first_slot(matches(b, 0));
-}
-
 }  // namespace
 
 FlowTable::FlowTable(std::uint32_t capacity, Duration idle_timeout, std::uint64_t seed,
@@ -89,8 +66,8 @@ void FlowTable::lay_out() {
   std::byte* p = memory_.data();
   records_ = new (p) FlowRecord[records];
   p += records * sizeof(FlowRecord);
-  index_ = new (p) Bucket[bucket_count_]{};
-  p += std::size_t{bucket_count_} * sizeof(Bucket);
+  index_ = new (p) FlowBucket[bucket_count_]{};
+  p += std::size_t{bucket_count_} * sizeof(FlowBucket);
   keys6_ = new (p) Key6[records]{};
   p += records * sizeof(Key6);
   carried_ = new (p) Carried[records]{};
@@ -110,19 +87,15 @@ inline bool FlowTable::same(FlowId id, const FlowKey& key, std::uint64_t hash) c
   const std::uint32_t wanted = load<std::uint16_t>(&key.dscp) | FlowRecord::live << 8;
   const std::uint64_t difference =
       (r.rest ^ key.rest) | (r.address ^ (key.v6 ? hash : key.address[0])) | (marks ^ wanted);
-  if (difference != 0) return false;
-  if (!key.v6) return true;
-  const Key6& a = keys6_[id];
-  const Key6& b = key.address;
-  return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+  return difference == 0 && (!key.v6 || same6(id, key));
 }
 
 FlowId FlowTable::locate(const FlowKey& key, std::uint64_t hash) const {
   const FlowChoice choice = FlowChoice::of(hash, bucket_count_);
   for (const std::uint32_t i : {choice.first, choice.second}) {
-    const Bucket& b = index_[i];
-    for (std::uint32_t m = matches(b, FlowChoice::tag(hash)); m != 0; m &= m - 1)
-      if (const FlowId id = b.records[first_slot(m)]; same(id, key, hash)) return id;
+    const FlowBucket& b = index_[i];
+    for (std::uint32_t m = b.matches(FlowChoice::tag(hash)); m != 0; m &= m - 1)
+      if (const FlowId id = b.records[FlowBucket::first(m)]; same(id, key, hash)) return id;
   }
   return nobody();
 }
@@ -132,46 +105,88 @@ FlowId FlowTable::find(const FlowKey& key, std::uint64_t hash, Time now) const {
   return id == nobody() || expired(records_[id], tick(now)) ? kNoFlow : id;
 }
 
-// With announce(), three walks over the vector, so that no line is waited for: index, records, comparison.
+// Members are copied before these loops, or the compiler would load them again behind each store.
+void FlowTable::announce(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const {
+  const FlowHasher hasher = hasher_;
+  const FlowBucket* const index = index_;
+  const std::uint32_t buckets = bucket_count_;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::uint64_t hash = hasher(packets[i].key) | 1;
+    hashes[i] = hash;
+    __builtin_prefetch(&index[FlowChoice::first_of(hash, buckets)]);
+  }
+}
+
 // 98.6 % of the entries of a full table stand in their first bucket (first-fit, Poisson of mean 5), the
 // others get a walk of their own.
-[[gnu::noinline]] void FlowTable::lookup(std::span<const FlowKey* const> keys,
-                                         std::span<const std::uint64_t> hashes, std::span<FlowId> ids,
-                                         Time now) const {
-  const std::size_t n = keys.size();
-  assert(n <= kVector && hashes.size() >= n && ids.size() >= n);
-  std::array<std::uint32_t, kVector> bucket;
-  std::array<FlowId, kVector> candidate;
-  std::array<std::uint8_t, kVector> untagged;
-  std::size_t untagged_count = 0;
-
-  for (std::size_t i = 0; i < n; ++i) bucket[i] = FlowChoice::first_of(hashes[i], bucket_count_);
-  const auto choose = [&](std::size_t i) {
-    const Bucket& b = index_[bucket[i]];
-    const FlowId id = b.records[first_slot(matches(b, FlowChoice::tag(hashes[i])))];
-    candidate[i] = id;
-    __builtin_prefetch(&records_[id]);
-    if (keys[i]->v6) __builtin_prefetch(&keys6_[id]);
+void FlowTable::expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
+                       FlowId* ids) const {
+  const FlowBucket* const index = index_;
+  const FlowRecord* const records = records_;
+  const Key6* const keys6 = keys6_;
+  const std::uint32_t buckets = bucket_count_;
+  const FlowId none = nobody();
+  std::array<std::uint8_t, kVector> missing;
+  std::array<std::uint32_t, kVector> second;
+  std::size_t n = 0;
+  const auto look = [&](std::size_t i, std::uint32_t bucket) {
+    const FlowId id = index[bucket].candidate(FlowChoice::tag(hashes[i]));
+    ids[i] = id;
+    __builtin_prefetch(&records[id]);
+    if (packets[i].v6) __builtin_prefetch(&keys6[id]);
+    return id;
   };
-  for (std::size_t i = 0; i < n; ++i) {
-    choose(i);
-    untagged[untagged_count] = static_cast<std::uint8_t>(i);
-    untagged_count += candidate[i] == nobody();
+  for (std::size_t i = 0; i < packets.size(); ++i)
+    if (look(i, FlowChoice::first_of(hashes[i], buckets)) == none) [[unlikely]]
+      missing[n++] = static_cast<std::uint8_t>(i);
+  for (std::size_t k = 0; k < n; ++k) {
+    second[k] = FlowChoice::of(hashes[missing[k]], buckets).second;
+    __builtin_prefetch(&index[second[k]]);
   }
-  for (std::size_t u = 0; u < untagged_count; ++u) {
-    const std::size_t i = untagged[u];
-    bucket[i] = FlowChoice::of(hashes[i], bucket_count_).second;
-    __builtin_prefetch(&index_[bucket[i]]);
-  }
-  for (std::size_t u = 0; u < untagged_count; ++u) choose(untagged[u]);
+  for (std::size_t k = 0; k < n; ++k) look(missing[k], second[k]);
+}
 
-  const Tick t = tick(now);
-  for (std::size_t i = 0; i < n; ++i) {
-    FlowId id = candidate[i];
-    if (!same(id, *keys[i], hashes[i])) [[unlikely]]  // none, or another flow's tag
-      id = id == nobody() ? id : locate(*keys[i], hashes[i]);
-    ids[i] = id == nobody() || expired(records_[id], t) ? kNoFlow : id;
+FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
+                               const FlowId* ids, std::uint16_t* services, Tick t) {
+  // Service, DSCP and flags of a record as one word.
+  static_assert(offsetof(FlowRecord, dscp) == offsetof(FlowRecord, service) + 2);
+  constexpr std::uint32_t kFlags =
+      FlowRecord::v6 | FlowRecord::live | FlowRecord::is_shared | FlowRecord::embryonic | FlowRecord::stale;
+  constexpr std::uint32_t kLooked = (0xff | kFlags << 8) << 16;
+  FlowRecord* const records = records_;
+  const Key6* const keys6 = keys6_;
+  const int limit = limits_[0];
+  Met met;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const FlowKey& key = packets[i].key;
+    FlowRecord& r = records[ids[i]];
+    const auto word = load<std::uint32_t>(reinterpret_cast<const std::uint8_t*>(&r.service));
+    const std::uint32_t wanted = (load<std::uint16_t>(&key.dscp) | FlowRecord::live << 8) << 16;
+    std::uint64_t difference = (r.rest ^ key.rest) | ((word ^ wanted) & kLooked);
+    if (key.v6) {
+      const Key6& a = keys6[ids[i]];
+      const Key6& b = key.address;
+      difference |= (r.address ^ hashes[i]) | (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+    } else {
+      difference |= r.address ^ key.address[0];
+    }
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if (difference != 0 || static_cast<std::int16_t>(t - r.last_seen) > limit) [[unlikely]] {
+      met.others |= bit;
+      continue;
+    }
+    r.last_seen = t;
+    services[i] = static_cast<std::uint16_t>(word);
+    if ((word & FlowRecord::redirect << 24) != 0) [[unlikely]]
+      met.redirected |= bit;
   }
+  return met;
+}
+
+FlowId FlowTable::confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const {
+  if (id == nobody()) return kNoFlow;
+  if (!same(id, key, hash)) id = locate(key, hash);  // another flow's tag
+  return id == nobody() || expired(records_[id], t) ? kNoFlow : id;
 }
 
 FlowId FlowTable::add(const FlowKey& key, std::uint64_t hash, bool shared, Time now) {
@@ -190,8 +205,8 @@ FlowId FlowTable::add(const FlowKey& key, std::uint64_t hash, bool shared, Time 
                                       (key.v6 ? FlowRecord::v6 : 0) | (shared ? FlowRecord::is_shared : 0));
   r.last_seen = tick(now);
   if (key.v6) keys6_[id] = key.address;
-  Bucket& b = index_[where];
-  const std::uint32_t slot = free_slot(b);
+  FlowBucket& b = index_[where];
+  const std::uint32_t slot = b.free_slot();
   b.tags[slot] = FlowChoice::tag(hash);
   b.records[slot] = id;
   ++size_;
@@ -287,8 +302,9 @@ void FlowTable::remove(FlowId id) {
   const std::uint64_t hash = hash_of(id);
   const FlowChoice choice = FlowChoice::of(hash, bucket_count_);
   for (const std::uint32_t i : {choice.first, choice.second})
-    for (std::uint32_t m = matches(index_[i], FlowChoice::tag(hash)); m != 0; m &= m - 1)
-      if (const std::uint32_t slot = first_slot(m); index_[i].records[slot] == id) index_[i].tags[slot] = 0;
+    for (std::uint32_t m = index_[i].matches(FlowChoice::tag(hash)); m != 0; m &= m - 1)
+      if (const std::uint32_t slot = FlowBucket::first(m); index_[i].records[slot] == id)
+        index_[i].tags[slot] = 0;
   records_[id].flags = 0;
   records_[id].rest = free_;
   free_ = id;
@@ -297,13 +313,13 @@ void FlowTable::remove(FlowId id) {
 
 std::uint64_t FlowTable::hash_of(FlowId id) const {
   const FlowRecord& r = records_[id];
-  return (r.flags & FlowRecord::v6) != 0 ? r.address : hasher_.v4(r.rest, r.address, r.dscp);
+  return (r.flags & FlowRecord::v6) != 0 ? r.address : hasher_.v4(r.rest, r.address, r.dscp) | 1;
 }
 
 // Index of a bucket that may take an entry with this choice, bucket_count_ if there is none.
 std::uint32_t FlowTable::bucket_with_room(const FlowChoice& choice) {
   for (const std::uint32_t i : {choice.first, choice.second})
-    if (free_slot(index_[i]) != kSlots) return i;
+    if (index_[i].free_slot() != kSlots) return i;
   for (const std::uint32_t i : {choice.first, choice.second})
     if (make_room(i, 0) || make_room(i, 1)) return i;
   return bucket_count_;
@@ -312,13 +328,13 @@ std::uint32_t FlowTable::bucket_with_room(const FlowChoice& choice) {
 // Moves an entry of a full bucket to its other bucket; when those are full as well, makes room in one of them
 // first (depth 1). Depth 1 is the limit: one level more could move the very entry it makes room for.
 bool FlowTable::make_room(std::uint32_t bucket, int depth) {
-  Bucket& from = index_[bucket];
+  FlowBucket& from = index_[bucket];
   for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
     const FlowChoice choice = FlowChoice::of(hash_of(from.records[slot]), bucket_count_);
     const std::uint32_t other = choice.first == bucket ? choice.second : choice.first;
-    Bucket& to = index_[other];
-    if (free_slot(to) == kSlots && (depth == 0 || !make_room(other, depth - 1))) continue;
-    const std::uint32_t free = free_slot(to);
+    FlowBucket& to = index_[other];
+    if (to.free_slot() == kSlots && (depth == 0 || !make_room(other, depth - 1))) continue;
+    const std::uint32_t free = to.free_slot();
     to.tags[free] = from.tags[slot];
     to.records[free] = from.records[slot];
     from.tags[slot] = 0;

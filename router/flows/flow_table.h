@@ -9,8 +9,8 @@
 // IPv6, its key as well. The constructor writes to all of it: built by the thread that works with it,
 // it is of that thread's NUMA node.
 //
-// Expiry: lookup() and find() do not see a flow that has been idle for longer than the timeout, and change
-// nothing. A flow is embryonic until its second packet, and has a timeout of its own, so that a flood of new
+// Expiry: a look-up does not see a flow that has been idle for longer than the timeout, and takes nothing
+// out. A flow is embryonic until its second packet, and has a timeout of its own, so that a flood of new
 // flows does not hold the table. Only insert(), age(), age_embryonic() and remove() take records out; all but
 // the last tell of it before they do.
 //
@@ -29,8 +29,10 @@
 #include "conditioners/packet.h"
 #include "conditioners/units.h"
 #include "router/flows/flow_hash.h"
+#include "router/flows/flow_index.h"
 #include "router/flows/flow_record.h"
 #include "router/flows/huge_memory.h"
+#include "router/wire/bytes.h"
 #include "router/wire/headers.h"
 
 namespace surety {
@@ -47,28 +49,33 @@ class FlowTable {
   FlowTable(const FlowTable&) = delete;
   FlowTable& operator=(const FlowTable&) = delete;
 
-  std::uint64_t hash(const FlowKey& key) const { return hasher_(key); }
-  // hash() for a key that lookup() will be asked for: its bucket is on its way into the cache from now on.
-  std::uint64_t announce(const FlowKey& key) const {
-    const std::uint64_t h = hash(key);
-    __builtin_prefetch(&index_[FlowChoice::first_of(h, bucket_count_)]);
-    return h;
-  }
+  // Odd, so that its tag is not 0.
+  std::uint64_t hash(const FlowKey& key) const { return hasher_(key) | 1; }
   Tick tick(Time now) const { return static_cast<Tick>(ticks(now)); }
 
-  // Looks up keys.size() <= kVector keys at once, prefetching: ids[i] is kNoFlow where there is none, or
-  // where it has been idle for longer than the timeout. `hashes` are what announce() has returned for the
-  // keys (the earlier, the better) or hash(). Does not touch last_seen: the caller does, with touch().
-  // Records of the flows found are in cache or on their way.
-  void lookup(std::span<const FlowKey* const> keys, std::span<const std::uint64_t> hashes,
-              std::span<FlowId> ids, Time now) const;
-  // lookup() for one key: before insert(), since a vector may hold several packets of a new flow.
+  // A look-up of several packets, kVector at most, takes these steps, so that no line is waited for.
+  // 1. Their hashes; their buckets are on their way into the cache.
+  void announce(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const;
+  // 2. What their buckets have them as, which may be another flow, or none; those records are on their way.
+  void expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes, FlowId* ids) const;
+  // 3. Most of them are that flow, and an ordinary one: not idle, not stale, their second packet has come.
+  // Those are touch()ed, and `services` tells their service. A bit each in `others`: who is not; in
+  // `redirected`: whose contract is elsewhere.
+  struct Met {
+    std::uint64_t others = 0, redirected = 0;
+  };
+  Met meet(std::span<const ParsedPacket> packets, const std::uint64_t* hashes, const FlowId* ids,
+           std::uint16_t* services, Tick t);
+  // 4. Of each of the others: the flow, kNoFlow where there is none, or where it has been idle for longer
+  // than the timeout. Does not touch last_seen: the caller does, with touch().
+  FlowId confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const;
+  // All of it for one key: before insert(), since a vector may hold several packets of a new flow.
   FlowId find(const FlowKey& key, std::uint64_t hash, Time now) const;
 
   // An embryonic record for a key that find() does not see; kNoFlow at the ceiling (or when 220 entries that
   // could make room for it by moving cannot: never with an unknown seed). A record of the same key that has
   // expired is removed first, after on_remove(FlowId). `shared` marks a contract's record that others
-  // redirect to: it lives twice as long, so it is still there for every redirecting flow that lookup() sees,
+  // redirect to: it lives twice as long, so it is still there for every redirecting flow that is found,
   // if both are touched together.
   template <class F>
   FlowId insert(const FlowKey& key, std::uint64_t hash, bool shared, Time now, F&& on_remove) {
@@ -110,7 +117,7 @@ class FlowTable {
 
   // Removes idle flows, at most kRemovals, looking at up to `records` of them; sweeps round. Returns at how
   // many it looked. on_remove(FlowId) is called before each removal; it must not insert or remove. Records
-  // with the flag `sticky` (packets are held) stay, and are never idle to lookup().
+  // with the flag `sticky` (packets are held) stay, and are never idle to a look-up.
   template <class F>
   std::uint32_t age(Time now, std::uint32_t records, F&& on_remove) {
     records = std::min(records, capacity_);
@@ -163,15 +170,9 @@ class FlowTable {
   static std::size_t bytes(std::uint32_t capacity);
   std::size_t memory_bytes() const { return memory_.bytes(); }  // everything allocated
 
-  static constexpr std::uint32_t kSlots = 10;  // of a bucket
+  static constexpr std::uint32_t kSlots = FlowBucket::kSlots;
 
  private:
-  // A line of the index. Tag 0: free. The 11th entry is nobody(), for who finds no tag: no branch on the way.
-  struct alignas(64) Bucket {
-    std::array<std::uint16_t, kSlots> tags;
-    std::array<FlowId, kSlots + 1> records;
-  };
-  static_assert(sizeof(Bucket) == 64);
   using Key6 = std::array<std::uint64_t, 4>;
   // What has been carried out of a record's 16-bit counters, by precedence: 48 bits each.
   struct Carried {
@@ -213,6 +214,11 @@ class FlowTable {
   bool collect_embryonic(Batch& due, Tick t);
   void keep_up(Time now);
   bool same(FlowId id, const FlowKey& key, std::uint64_t hash) const;
+  bool same6(FlowId id, const FlowKey& key) const {
+    const Key6& a = keys6_[id];
+    const Key6& b = key.address;
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+  }
   FlowId locate(const FlowKey& key, std::uint64_t hash) const;
   FlowId add(const FlowKey& key, std::uint64_t hash, bool shared, Time now);
   void carry(FlowId id, Precedence precedence);
@@ -227,7 +233,7 @@ class FlowTable {
   const std::array<std::int16_t, 4> limits_;  // ticks; + 1: is_shared, + 2: embryonic
   HugeMemory memory_;
   FlowRecord* records_ = nullptr;  // the five arrays in memory_
-  Bucket* index_ = nullptr;
+  FlowBucket* index_ = nullptr;
   Key6* keys6_ = nullptr;
   Carried* carried_ = nullptr;
   FlowId* embryonic_ = nullptr;  // a ring, oldest first; what has become of them since, their records tell

@@ -43,15 +43,17 @@ FlowKey key_of(std::uint32_t flow, bool v6) {
 // 64 random flows of `flows` and their keys.
 class Feed {
  public:
-  Feed(std::uint32_t flows, bool v6) : flows_(flows), v6_(v6) {
-    for (std::size_t i = 0; i < kVector; ++i) pointers[i] = &keys[i];
-  }
+  Feed(std::uint32_t flows, bool v6) : flows_(flows), v6_(v6) {}
   void fill() {
     for (auto& k : keys)
       k = key_of(static_cast<std::uint32_t>((std::uint64_t{rng_.next()} * flows_) >> 32), v6_);
   }
+  // The keys as a parser leaves them.
+  void pack() {
+    for (std::size_t i = 0; i < kVector; ++i) packets[i].key = keys[i], packets[i].v6 = v6_;
+  }
   std::array<FlowKey, kVector> keys;
-  std::array<const FlowKey*, kVector> pointers;
+  std::array<ParsedPacket, kVector> packets;
 
  private:
   Rng rng_{1};
@@ -92,20 +94,26 @@ void flow_table(benchmark::State& state, bool v6, bool elephant = false) {
   FlowTable table(flows, kIdle, 1);
   for (std::uint32_t i = 0; i < flows; ++i) {
     const FlowKey k = key_of(i, v6);
-    if (table.insert(k, table.hash(k), false, Time{}, [](FlowId) {}) == kNoFlow) std::abort();
+    const FlowId id = table.insert(k, table.hash(k), false, Time{}, [](FlowId) {});
+    if (id == kNoFlow) std::abort();
+    table.touch(table[id], Time{});
   }
   Feed f(flows, v6);
   std::array<std::uint64_t, kVector> hashes;
   std::array<FlowId, kVector> ids;
+  std::array<std::uint16_t, kVector> services;
   measure(state, [&] {
     f.fill();
     if (elephant) f.keys.fill(f.keys[0]);
-    for (std::size_t i = 0; i < kVector; ++i) hashes[i] = table.announce(f.keys[i]);
-    table.lookup(f.pointers, hashes, ids, Time{});
+    f.pack();
+    table.announce(f.packets, hashes.data());
+    table.expect(f.packets, hashes.data(), ids.data());
     const FlowTable::Tick tick = table.tick(Time{});
+    if (table.meet(f.packets, hashes.data(), ids.data(), services.data(), tick).others != 0)
+      for (std::size_t i = 0; i < kVector; ++i)  // another flow has the same tag
+        ids[i] = table.confirm(ids[i], f.packets[i].key, hashes[i], tick);
     for (const FlowId id : ids) {
       if (id == kNoFlow) std::abort();
-      table.touch(table[id], tick);
       table[id].state.meter[0] += 64;
       table.count(id, Precedence::in, 64);
     }

@@ -39,12 +39,19 @@ struct Table : FlowTable {
     return insert(k, hash(k), shared, now, [this](FlowId id) { removed.push_back(id); });
   }
   FlowId get(const FlowKey& k, Time now = at(0)) const { return find(k, hash(k), now); }
+  // As the classify stage looks several up.
   std::vector<FlowId> look(const std::vector<FlowKey>& keys, Time now = at(0)) const {
-    std::vector<const FlowKey*> p;
-    std::vector<std::uint64_t> hashes;
-    for (const auto& k : keys) p.push_back(&k), hashes.push_back(hash(k));
+    std::vector<std::uint64_t> hashes(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) hashes[i] = hash(keys[i]);
+    return look(keys, hashes, now);
+  }
+  std::vector<FlowId> look(const std::vector<FlowKey>& keys, const std::vector<std::uint64_t>& hashes,
+                           Time now = at(0)) const {
+    std::vector<ParsedPacket> packets(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) packets[i].key = keys[i], packets[i].v6 = keys[i].v6;
     std::vector<FlowId> ids(keys.size(), 12345);
-    lookup(p, hashes, ids, now);
+    expect(packets, hashes.data(), ids.data());
+    for (std::size_t i = 0; i < keys.size(); ++i) ids[i] = confirm(ids[i], keys[i], hashes[i], tick(now));
     return ids;
   }
   std::uint32_t sweep(Time now, std::uint32_t records) {

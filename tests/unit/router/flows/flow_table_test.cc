@@ -52,15 +52,61 @@ TEST(FlowTable, EveryPartOfTheKeyCounts) {
 // The hash is the caller's word: the comparison must not rely on it.
 TEST(FlowTable, EqualHashesDoNotMakeEqualFlows) {
   Table t(100, 10s, 1);
-  const FlowId a = t.put(v4(1)), b = t.put(v6(1));
+  t.put(v4(1));
+  t.put(v6(1));
   EXPECT_EQ(t.find(v4(2), t.hash(v4(1)), at(0)), kNoFlow);
   EXPECT_EQ(t.find(v6(2), t.hash(v6(1)), at(0)), kNoFlow);
-  const FlowKey strangers[] = {v4(2), v6(2)};
-  const FlowKey* const keys[] = {&strangers[0], &strangers[1]};
-  const std::uint64_t hashes[] = {t.hash(v4(1)), t.hash(v6(1))};
-  FlowId ids[] = {a, b};
-  t.lookup(keys, hashes, ids, at(0));
-  EXPECT_THAT(ids, ElementsAre(kNoFlow, kNoFlow));
+  EXPECT_THAT(t.look({v4(2), v6(2)}, {t.hash(v4(1)), t.hash(v6(1))}), ElementsAre(kNoFlow, kNoFlow));
+}
+
+// Most packets are of flows that nothing is to be done about; the others are looked at one by one.
+TEST(FlowTable, MeetsOrdinaryFlowsAtOnce) {
+  Table t(100, 10s, 1);
+  const std::vector<FlowKey> keys{v4(1), v6(2), v4(3), v4(4), v6(5), v4(6), v6(7), v4(8), v4(9, 1, 0, 3)};
+  std::vector<ParsedPacket> packets(keys.size());
+  std::vector<std::uint64_t> hashes(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const FlowId id = t.put(keys[i]);
+    if (i != 2) t.touch(t[id], at(5));
+    t[id].service = static_cast<std::uint16_t>(100 + i);
+    packets[i].key = keys[i], packets[i].v6 = keys[i].v6;
+  }
+  t[t.get(keys[3])].flags |= FlowRecord::stale;
+  t[t.get(keys[4])].flags |= FlowRecord::redirect;
+  t[t.get(keys[5])].flags |= FlowRecord::sticky;
+  packets[7].key = v4(80);
+  t.announce(packets, hashes.data());
+  for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(hashes[i], t.hash(packets[i].key));
+  hashes[6] = t.hash(keys[1]);  // of another flow
+  std::vector<FlowId> ids(keys.size());
+  t.expect(packets, hashes.data(), ids.data());
+  std::vector<std::uint16_t> services(keys.size());
+  const auto met = t.meet(packets, hashes.data(), ids.data(), services.data(), t.tick(at(9)));
+  EXPECT_EQ(met.others, 0b011001100u);  // a second packet, a stale flow, two that are not known
+  EXPECT_EQ(met.redirected, 0b000010000u);
+  for (const std::size_t i : {0u, 1u, 4u, 5u, 8u}) {
+    EXPECT_EQ(services[i], 100 + i);
+    EXPECT_EQ(t[ids[i]].last_seen, t.tick(at(9)));
+  }
+  EXPECT_EQ(t[t.get(keys[2])].last_seen, 0);
+  EXPECT_EQ(t[t.get(keys[1])].last_seen, t.tick(at(9)));
+}
+
+TEST(FlowTable, AnIdleFlowIsNotMet) {
+  Table t(100, 10 * test::kTick, 1);
+  const FlowKey key = v4(1);
+  const FlowId id = t.put(key);
+  t.touch(t[id], at(0));
+  std::vector<ParsedPacket> packets(1);
+  packets[0].key = key;
+  const std::uint64_t hash = t.hash(key);
+  std::uint16_t service = 0;
+  const auto met = [&](int now) { return t.meet(packets, &hash, &id, &service, t.tick(at(now))).others; };
+  EXPECT_EQ(met(11), 1u);
+  t[id].flags |= FlowRecord::sticky;  // but it is one that holds packets: confirm() knows
+  EXPECT_EQ(met(11), 1u);
+  EXPECT_EQ(t.confirm(id, key, hash, t.tick(at(11))), id);
+  EXPECT_EQ(met(10), 0u);
 }
 
 TEST(FlowTable, ARecordStartsClean) {
