@@ -2,21 +2,9 @@
 // One page: what a packet meets on its way into the router.
 #include "router/ingress.h"
 
-#include <rte_ether.h>
-#include <rte_prefetch.h>
-
 #include <bit>
 
-#include "router/wire/parse_ordinary.h"
-
 namespace surety {
-
-namespace {
-bool is_icmp(const ParsedPacket& h) {
-  constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
-  return h.protocol == kIcmp || h.protocol == kIcmp6;
-}
-}  // namespace
 
 Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
     : snapshot_(&e.snapshot),
@@ -109,75 +97,6 @@ void Ingress::send_pending(Time now) {
     hand_over(now);
     disposal_.flush();
   }
-}
-
-void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
-  if (interfaces_.any_on(port))
-    parse_burst<true>(burst, port);
-  else
-    parse_burst<false>(burst, port);
-}
-
-// Not inlined, as the stages are not: in one large function the compiler runs out of
-// registers in each of them. `kTags`: there are interfaces on that port.
-template <bool kTags>
-void Ingress::parse_burst(std::span<rte_mbuf* const> burst, PortIndex port) {
-  constexpr std::size_t kAhead = 8;
-  for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
-    rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
-  const OrdinaryParser ordinary(contexts_[port]);
-  std::uint64_t bytes = 0;
-  std::size_t kept = 0;
-  icmp_ = false;
-  for (std::size_t i = 0; i < burst.size(); ++i) {
-    if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
-    rte_mbuf* m = burst[i];
-    bytes += m->pkt_len;
-    m->port = port;  // from here on our index, not DPDK's
-    v_.mbuf[kept] = m;
-    ParsedPacket& h = v_.header[kept];
-    kept += (kTags && parse_tagged(ordinary, m, port, h)) ||
-            ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
-  }
-  v_.size = kept;
-  if (kTags) interfaces_.count();
-  ports_[port].rx_packets += burst.size();
-  ports_[port].rx_bytes += bytes;
-}
-
-// An ordinary packet with the tags of an interface: whether it is one.
-[[gnu::always_inline]] inline bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
-                                                         PortIndex port, ParsedPacket& h) {
-  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const auto whose = [&](std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner) {
-    return interfaces_.find(port, protocol, outer, inner);
-  };
-  if (!ordinary.tagged(frame, m->data_len, h, whose)) return false;
-  interfaces_.note(h.interface, m->pkt_len);
-  interfaces_.take_priority(frame, h);
-  return true;
-}
-
-// Whether it goes on; if not, it is gone.
-[[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
-  h.l3_offset = 0;  // until an IP header is found
-  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const ParseOutcome outcome = surety::parse({frame, m->data_len}, contexts_[port], h);
-  if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
-    h.interface = interfaces_.find(frame, h, port);
-    if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;
-    interfaces_.note(h.interface, m->pkt_len);
-    if (outcome.forwards()) interfaces_.take_priority(frame, h);
-  }
-  if (outcome.forwards()) {
-    icmp_ |= is_icmp(h);
-    return true;
-  }
-  if (outcome.punt != PuntReason::none)
-    disposal_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone, h.interface);
-  else
-    disposal_.drop(m, port, outcome.drop);
-  return false;
 }
 
 void Ingress::hand_over(Time now) {

@@ -132,8 +132,9 @@ class Ingress {
 
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
+  std::uint64_t parse_eights(std::span<rte_mbuf* const> burst, PortIndex port);
   template <bool kTags>
-  [[gnu::noinline]] void parse_burst(std::span<rte_mbuf* const> burst, PortIndex port);
+  std::uint64_t parse_singly(std::span<rte_mbuf* const> burst, PortIndex port);
   bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);
   bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);

@@ -92,7 +92,7 @@ inline IpAddress destination_of(const FlowKey& key) {
   return {key.address[2], key.address[3]};
 }
 
-struct ParsedPacket {
+struct alignas(64) ParsedPacket {  // a cache line
   FlowKey key;
   // From here 16 bytes, which the fast path writes as two words (parse_frame.h).
   std::uint16_t length = 0;  // bytes of the IP packet; the frame may be longer (padding)
@@ -107,6 +107,7 @@ struct ParsedPacket {
   // Untagged: the port. Else whoever knows the tags says it (router/interfaces/).
   std::uint16_t interface = 0;
 };
+static_assert(sizeof(ParsedPacket) == 64);
 
 // What the ports say of themselves.
 struct ParseContext {

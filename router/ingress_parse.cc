@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parse stage: what comes in, eight packets at a time where all of them are ordinary.
+#include <rte_ether.h>
+#include <rte_prefetch.h>
+
+#include <array>
+#include <cstddef>
+#include <numeric>
+
+#include "router/ingress.h"
+#include "router/wire/ordinary_eight.h"
+#include "router/wire/parse_ordinary.h"
+
+namespace surety {
+
+namespace {
+bool is_icmp(const ParsedPacket& h) {
+  constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
+  return h.protocol == kIcmp || h.protocol == kIcmp6;
+}
+
+constexpr std::size_t kEight = OrdinaryEight::kPackets;
+
+// How long eight packets are, as 32-bit numbers: in all, and in their first buffers.
+struct Lengths {
+  __m256i packet, frame;
+};
+
+// By one load of each mbuf, whose fields are turned as the frames' are (ordinary_eight.h).
+[[gnu::always_inline]] inline Lengths lengths(rte_mbuf* const* m) {
+  constexpr std::size_t kAt = offsetof(rte_mbuf, packet_type);
+  static_assert(offsetof(rte_mbuf, pkt_len) == kAt + 4 && offsetof(rte_mbuf, data_len) == kAt + 8);
+  const auto fields = [](const rte_mbuf* one) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(one) + kAt));
+  };
+  const auto two = [&](std::size_t i) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(fields(m[i])), fields(m[i + 4]), 1);
+  };
+  const __m256i r0 = two(0), r1 = two(1), r2 = two(2), r3 = two(3);
+  const __m256i packet = _mm256_unpackhi_epi64(_mm256_unpacklo_epi32(r0, r1), _mm256_unpacklo_epi32(r2, r3));
+  const __m256i frame = _mm256_unpacklo_epi64(_mm256_unpackhi_epi32(r0, r1), _mm256_unpackhi_epi32(r2, r3));
+  return {packet, _mm256_and_si256(frame, _mm256_set1_epi32(0xffff))};
+}
+
+std::uint64_t sum_of(__m256i lanes) {
+  alignas(32) std::array<std::uint32_t, 8> n;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(n.data()), lanes);
+  return std::accumulate(n.begin(), n.end(), std::uint64_t{0});
+}
+
+// Frames on their way into the cache.
+[[gnu::always_inline]] inline void fetch(rte_mbuf* const* m, OrdinaryEight::Frames& frames) {
+  for (std::size_t j = 0; j < kEight; ++j) {
+    frames[j] = rte_pktmbuf_mtod(m[j], const std::uint8_t*);
+    rte_prefetch0(frames[j]);
+  }
+}
+
+}  // namespace
+
+void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
+  v_.size = 0;
+  icmp_ = false;
+  std::uint64_t bytes = 0;
+  if (interfaces_.any_on(port)) {
+    bytes = parse_singly<true>(burst, port);
+    interfaces_.count();
+  } else {
+    const std::size_t eights = burst.size() / kEight * kEight;
+    bytes = parse_eights(burst.first(eights), port);
+    bytes += parse_singly<false>(burst.subspan(eights), port);
+  }
+  ports_[port].rx_packets += burst.size();
+  ports_[port].rx_bytes += bytes;
+}
+
+// Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of
+// them. Returns the bytes that came, as the next one does.
+[[gnu::noinline]] std::uint64_t Ingress::parse_eights(std::span<rte_mbuf* const> burst, PortIndex port) {
+  if (burst.empty()) return 0;
+  const OrdinaryEight eight(contexts_[port]);
+  const OrdinaryParser ordinary(contexts_[port]);
+  __m256i bytes = _mm256_setzero_si256();
+  std::size_t kept = 0;
+  OrdinaryEight::Frames next;
+  fetch(burst.data(), next);
+  for (std::size_t i = 0; i < burst.size(); i += kEight) {
+    rte_mbuf* const* const m = &burst[i];
+    const OrdinaryEight::Frames frames = next;
+    if (i + kEight < burst.size()) fetch(m + kEight, next);
+    const Lengths length = lengths(m);
+    bytes = _mm256_add_epi32(bytes, length.packet);
+    for (std::size_t j = 0; j < kEight; ++j) m[j]->port = port;  // from here on our index, not DPDK's
+    OrdinaryEight::Found found;
+    if (eight.reads(length.frame)) [[likely]]
+      found = eight.check(frames, length.frame);
+    if (found.v4 == 0xff) [[likely]] {
+      for (std::size_t j = 0; j < kEight; ++j, ++kept) {
+        v_.mbuf[kept] = m[j];
+        eight.write4(frames[j], found.class_and_port[j], v_.header[kept]);
+      }
+      continue;
+    }
+    for (std::size_t j = 0; j < kEight; ++j) {
+      v_.mbuf[kept] = m[j];
+      ParsedPacket& h = v_.header[kept];
+      if ((found.v4 >> j & 1) != 0)
+        eight.write4(frames[j], found.class_and_port[j], h), ++kept;
+      else
+        kept += ((found.v6 >> j & 1) != 0 && eight.write6(frames[j], found.class_and_port[j], h)) ||
+                ordinary(frames[j], m[j]->data_len, h) || parse_unusual(m[j], port, h);
+    }
+  }
+  v_.size = kept;
+  return sum_of(bytes);
+}
+
+// `kTags`: there are interfaces on that port.
+template <bool kTags>
+[[gnu::noinline]] std::uint64_t Ingress::parse_singly(std::span<rte_mbuf* const> burst, PortIndex port) {
+  constexpr std::size_t kAhead = 8;
+  for (std::size_t i = 0; i < std::min(kAhead, burst.size()); ++i)
+    rte_prefetch0(rte_pktmbuf_mtod(burst[i], void*));
+  const OrdinaryParser ordinary(contexts_[port]);
+  std::uint64_t bytes = 0;
+  std::size_t kept = v_.size;
+  for (std::size_t i = 0; i < burst.size(); ++i) {
+    if (i + kAhead < burst.size()) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], void*));
+    rte_mbuf* m = burst[i];
+    bytes += m->pkt_len;
+    m->port = port;  // from here on our index, not DPDK's
+    v_.mbuf[kept] = m;
+    ParsedPacket& h = v_.header[kept];
+    kept += (kTags && parse_tagged(ordinary, m, port, h)) ||
+            ordinary(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len, h) || parse_unusual(m, port, h);
+  }
+  v_.size = kept;
+  return bytes;
+}
+
+// An ordinary packet with the tags of an interface: whether it is one.
+[[gnu::always_inline]] inline bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
+                                                         PortIndex port, ParsedPacket& h) {
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  const auto whose = [&](std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner) {
+    return interfaces_.find(port, protocol, outer, inner);
+  };
+  if (!ordinary.tagged(frame, m->data_len, h, whose)) return false;
+  interfaces_.note(h.interface, m->pkt_len);
+  interfaces_.take_priority(frame, h);
+  return true;
+}
+
+// Whether it goes on; if not, it is gone.
+[[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
+  h.l3_offset = 0;  // until an IP header is found
+  auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
+  const ParseOutcome outcome = surety::parse({frame, m->data_len}, contexts_[port], h);
+  if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
+    h.interface = interfaces_.find(frame, h, port);
+    if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;
+    interfaces_.note(h.interface, m->pkt_len);
+    if (outcome.forwards()) interfaces_.take_priority(frame, h);
+  }
+  if (outcome.forwards()) {
+    icmp_ |= is_icmp(h);
+    return true;
+  }
+  if (outcome.punt != PuntReason::none)
+    disposal_.punt(m, port, outcome.punt, h.l3_offset, kNextHopNone, h.interface);
+  else
+    disposal_.drop(m, port, outcome.drop);
+  return false;
+}
+
+}  // namespace surety
