@@ -2,11 +2,11 @@
 #include "router/dpdk/workers/sleeper.h"
 
 #include <rte_atomic.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -19,6 +19,8 @@ int must(int result, const char* what) {
   return result;
 }
 
+constexpr std::size_t kRoom = 256;  // descriptors that are watched without allocating
+
 timespec to_timespec(Duration d) {
   const auto s = std::chrono::duration_cast<std::chrono::seconds>(d);
   return {.tv_sec = s.count(), .tv_nsec = (d - s).count()};
@@ -26,11 +28,9 @@ timespec to_timespec(Duration d) {
 
 }  // namespace
 
-Sleeper::Sleeper()
-    : epoll_(must(epoll_create1(EPOLL_CLOEXEC), "cannot make an epoll descriptor")),
-      event_(must(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "cannot make an eventfd")) {
-  if (!watch(event_.get()))
-    throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
+Sleeper::Sleeper() : event_(must(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "cannot make an eventfd")) {
+  watched_.reserve(kRoom);
+  watch(event_.get());
 }
 
 void Sleeper::tighten_timer() {
@@ -38,12 +38,14 @@ void Sleeper::tighten_timer() {
 }
 
 bool Sleeper::watch(int fd) {
-  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
+  if (fd < 0) return false;
+  if (std::ranges::find(watched_, fd, &pollfd::fd) == watched_.end())
+    watched_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  return true;
 }
 
 void Sleeper::unwatch(int fd) {
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  std::erase_if(watched_, [&](const pollfd& p) { return p.fd == fd; });
 }
 
 // An error that nobody takes would end every sleep at once: of a device that is gone or down. A socket has
@@ -60,11 +62,14 @@ void Sleeper::prepare() {
 }
 
 void Sleeper::sleep(Duration at_most) {
-  epoll_event event;
   if (at_most.count() > 0) {
     const timespec limit = to_timespec(at_most);
-    const int woken = epoll_pwait2(epoll_.get(), &event, 1, &limit, nullptr);
-    if (woken == 1 && (event.events & (EPOLLERR | EPOLLHUP)) != 0) calm(event.data.fd);
+    constexpr short kError = POLLERR | POLLHUP | POLLNVAL;
+    const auto failed = [](const pollfd& p) { return (p.revents & kError) != 0; };
+    const int woken = ::ppoll(watched_.data(), watched_.size(), &limit, nullptr);
+    const auto bad = woken > 0 ? std::ranges::find_if(watched_, failed) : watched_.end();
+    if (bad != watched_.end()) [[unlikely]]
+      calm(bad->fd);
   }
   asleep_.store(false, std::memory_order_relaxed);
   // Whoever woke it after this store leaves the eventfd readable: the next sleep is a short one, no harm.

@@ -7,10 +7,17 @@
 // side's access to the work. One of the two fences comes first in their single order: if the waker's, the
 // worker's second look sees the work; if the worker's, the waker sees "asleep" and writes the eventfd, which
 // stays readable until the sleep that it ends. Waking a worker that is awake costs the fence and a load.
+//
+// By poll(), which is in the descriptors' wait queues only while it sleeps. An epoll descriptor is always:
+// then the kernel tells it of each packet that an af_xdp socket gets, 0.1 us on the core that packets come
+// from.
 #pragma once
+
+#include <poll.h>
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "conditioners/units.h"
 #include "router/process/fd.h"
@@ -24,7 +31,7 @@ class Sleeper {
   // For the worker's thread.
   // The kernel rounds every sleep up by its timer slack, 50 us unless a thread asks for less: this one does.
   static void tighten_timer();
-  // Readable: something to receive. It must stay open. Twice is once. False: the kernel has no room for it.
+  // Readable: something to receive. It must stay open until unwatch(). Twice is once. False: it is none.
   bool watch(int fd);
   void unwatch(int fd);
   void prepare();
@@ -38,7 +45,8 @@ class Sleeper {
  private:
   void calm(int fd);
 
-  Fd epoll_, event_;
+  Fd event_;
+  std::vector<pollfd> watched_;  // that one first
   std::atomic<bool> asleep_{false};
 };
 
