@@ -30,6 +30,14 @@ class SlotBitmap {
   std::uint32_t next(std::uint32_t from) const {
     if (const std::uint64_t here = words_[from / 64] & ~std::uint64_t{0} << from % 64; here != 0)
       return from / 64 * 64 + first(here);
+    return next_word(from);
+  }
+
+  std::size_t bytes() const { return (words_.size() + summary_.size()) * sizeof(std::uint64_t); }
+
+ private:
+  // next() when nothing is left in the word of `from`.
+  [[gnu::noinline]] std::uint32_t next_word(std::uint32_t from) const {
     const std::uint32_t after = from / 64 + 1, start = after / 64 % size(summary_);
     std::uint64_t bits =
         after / 64 == start ? summary_[start] & ~std::uint64_t{0} << after % 64 : summary_[start];
@@ -43,10 +51,6 @@ class SlotBitmap {
     }
     return kNone;
   }
-
-  std::size_t bytes() const { return (words_.size() + summary_.size()) * sizeof(std::uint64_t); }
-
- private:
   static std::uint64_t bit(std::uint32_t n) { return std::uint64_t{1} << n % 64; }
   static std::uint32_t first(std::uint64_t bits) {
     return static_cast<std::uint32_t>(std::countr_zero(bits));

@@ -54,18 +54,6 @@ void TimerWheel::take_out(Link& link) {
   --size_;
 }
 
-void TimerWheel::push(std::uint32_t key, Place p, std::int64_t tick) {
-  Level& l = level(p);
-  const std::uint32_t slot = l.slot(tick);
-  std::uint32_t& head = l.heads[slot];
-  links_[key] = {head, 0, tick << 3 | p};
-  // No branch on an empty slot, which no predictor would guess: then this writes to link 0, no key's.
-  links_[head].previous = key;
-  l.occupied.set(slot);
-  head = key;
-  ++size_;
-}
-
 void TimerWheel::place_far(std::uint32_t key, std::int64_t tick) {
   const Place p = level(far).reaches(cursor_, tick) ? far : farther;
   const Level& l = level(p);
@@ -74,12 +62,6 @@ void TimerWheel::place_far(std::uint32_t key, std::int64_t tick) {
   const std::int64_t start = tick >> l.shift << l.shift;
   far_next_ = std::min(far_next_, start);
   move_ahead_next(p, start);
-}
-
-void TimerWheel::insert(std::uint32_t key, Time when) {
-  take_out(links_[key]);
-  place(key, std::max(tick_up(when), cursor_));
-  if (cursor_ >= ahead_.from) move_ahead();
 }
 
 void TimerWheel::remove(std::uint32_t key) {
@@ -101,13 +83,6 @@ void TimerWheel::enqueue_first(std::uint32_t key) {
   (queue_first_ != 0 ? links_[queue_first_].previous : queue_last_) = key;
   queue_first_ = key;
   ++size_;
-}
-
-std::int64_t TimerWheel::first_tick(Place p) const {
-  const Level& l = level(p);
-  const std::uint32_t start = l.slot(cursor_), slot = l.occupied.next(start);
-  if (slot == SlotBitmap::kNone) return kEmpty;
-  return ((cursor_ >> l.shift) + ((slot - start) & l.mask)) << l.shift;
 }
 
 // ---- the far wheels ----------------------------------------------------------------------------------

@@ -34,7 +34,12 @@ class TimerWheel {
   TimerWheel(std::uint32_t keys, Duration slot, Time now);
 
   // `when` not later than the last `now`: comes out next time. A key that is in already moves. Not kNever.
-  void insert(std::uint32_t key, Time when);
+  void insert(std::uint32_t key, Time when) {
+    if (Link& link = links_[key]; link.place() != nowhere) take_out(link);
+    place(key, std::max(tick_up(when), cursor_));
+    if (cursor_ >= ahead_.from) [[unlikely]]
+      move_ahead();
+  }
   void remove(std::uint32_t key);  // no-op when it is not in
   // To the end, or the front, of the queue. A key that is in already moves.
   void enqueue(std::uint32_t key);
@@ -98,12 +103,22 @@ class TimerWheel {
   const Level& level(Place p) const { return levels_[static_cast<std::size_t>(p - near)]; }
   // Puts a key that is in neither a wheel nor the queue where its tick belongs.
   void place(std::uint32_t key, std::int64_t tick) {
-    if (level(near).reaches(cursor_, tick))
+    if (level(near).reaches(cursor_, tick)) [[likely]]
       push(key, near, tick);
     else
       place_far(key, tick);
   }
-  void push(std::uint32_t key, Place p, std::int64_t tick);
+  void push(std::uint32_t key, Place p, std::int64_t tick) {
+    Level& l = level(p);
+    const std::uint32_t slot = l.slot(tick);
+    std::uint32_t& head = l.heads[slot];
+    links_[key] = {head, 0, tick << 3 | p};
+    // No branch on an empty slot, which no predictor would guess: then this writes to link 0, no key's.
+    links_[head].previous = key;
+    l.occupied.set(slot);
+    head = key;
+    ++size_;
+  }
   void place_far(std::uint32_t key, std::int64_t tick);
   void take_out(Link& link);  // if it is in
   void unlink(Link& link);
@@ -115,7 +130,13 @@ class TimerWheel {
   void move_ahead();
   void move_ahead_next(Place p, std::int64_t tick);
   void open_far_slots();
-  std::int64_t first_tick(Place p) const;  // start of the first occupied slot; kEmpty
+  // Start of the first occupied slot; kEmpty.
+  std::int64_t first_tick(Place p) const {
+    const Level& l = level(p);
+    const std::uint32_t start = l.slot(cursor_), slot = l.occupied.next(start);
+    if (slot == SlotBitmap::kNone) return kEmpty;
+    return ((cursor_ >> l.shift) + ((slot - start) & l.mask)) << l.shift;
+  }
   std::int64_t movable_from(Place p, std::int64_t tick) const;
   void find_far();
 

@@ -88,9 +88,13 @@ Acceptor* Host::listener(Transport transport, std::uint16_t port) const {
 // ---- receiving ---------------------------------------------------------------------------------------
 
 void Host::look_up(const IpPacket& packet, Arrival& a) const {
-  a.refusal = demux(packet, dccp_udp_in_use_, a.tuple, a.transport);
+  Tuple tuple;
+  a.refusal = demux(packet, dccp_udp_in_use_, tuple, a.transport);
   if (a.refusal != Refusal::none) return;
-  a.hash = map_.hash(a.tuple, a.transport);
+  a.local_port = tuple.local_port;
+  a.remote_port = tuple.remote_port;
+  a.candidate = kNoFlowIndex;
+  a.hash = map_.hash(tuple, a.transport);
   map_.prefetch(a.hash);
 }
 
@@ -106,7 +110,7 @@ void Host::receive(std::span<const IpPacket> burst, Time now) {
     for (std::size_t i = 0; i < n; ++i) look_up(burst[i], arrivals_[i]);
     for (std::size_t i = 0; i < n; ++i) {
       if (arrivals_[i].refusal != Refusal::none) continue;
-      const FlowIndex f = map_.candidate(arrivals_[i].hash);
+      const FlowIndex f = arrivals_[i].candidate = map_.candidate(arrivals_[i].hash);
       prefetch_engine(f);
       wheel_.prefetch(f);
     }
@@ -125,8 +129,16 @@ Refusal Host::deliver(const IpPacket& packet, const Arrival& a, Time now) {
   return r;
 }
 
+// Whoever came before it in the burst may have ended the flow, or taken its place.
+FlowIndex Host::find(const IpPacket& packet, const Arrival& a) const {
+  const Tuple tuple = a.tuple(packet);
+  if (map_[a.candidate].is(tuple, a.transport)) [[likely]]
+    return a.candidate;
+  return map_.find(tuple, a.transport, a.hash);
+}
+
 Refusal Host::hand_over(const IpPacket& packet, const Arrival& a, Time now) {
-  FlowIndex f = map_.find(a.tuple, a.transport, a.hash);
+  FlowIndex f = find(packet, a);
   if (f != kNoFlowIndex) [[likely]] {
     const Refusal r = at(f)->receive(packet, now);
     reschedule(f, now);
@@ -137,7 +149,7 @@ Refusal Host::hand_over(const IpPacket& packet, const Arrival& a, Time now) {
   Refusal refusal = Refusal::no_listener;
   f = accept(packet, a, now, refusal);
   if (f == kNoFlowIndex) {
-    if (answer_unknown_) rejections_.consider(packet, a.transport, a.tuple, refusal, now);
+    if (answer_unknown_) rejections_.consider(packet, a.transport, a.tuple(packet), refusal, now);
     return refusal;
   }
   const Refusal r = at(f)->receive(packet, now);
@@ -146,14 +158,15 @@ Refusal Host::hand_over(const IpPacket& packet, const Arrival& a, Time now) {
 }
 
 FlowIndex Host::accept(const IpPacket& packet, const Arrival& a, Time now, Refusal& refusal) {
-  Acceptor* const acceptor = listener(a.transport, a.tuple.local_port);
+  Acceptor* const acceptor = listener(a.transport, a.local_port);
   if (acceptor == nullptr) return kNoFlowIndex;
-  const FlowIndex f = map_.insert(a.tuple, a.transport, a.hash);
+  const Tuple tuple = a.tuple(packet);
+  const FlowIndex f = map_.insert(tuple, a.transport, a.hash);
   if (f == kNoFlowIndex) {
     refusal = Refusal::flow_limit;
     return f;
   }
-  Engine* const engine = acceptor->accept(room(f), a.tuple, packet, now, refusal);
+  Engine* const engine = acceptor->accept(room(f), tuple, packet, now, refusal);
   if (engine == nullptr) {
     map_.erase(f);
     return kNoFlowIndex;

@@ -124,11 +124,14 @@ class Host {
     std::uint16_t port;
     Acceptor* acceptor;
   };
+  // What is known of a packet before it is delivered; its addresses stand in the packet.
   struct Arrival {
-    Tuple tuple;
     std::uint64_t hash = 0;
+    FlowIndex candidate = kNoFlowIndex;  // of the directory, a burst ahead
+    std::uint16_t local_port = 0, remote_port = 0;
     Transport transport = Transport::tcp;
     Refusal refusal = Refusal::none;
+    Tuple tuple(const IpPacket& p) const { return {p.destination, p.source, local_port, remote_port}; }
   };
 
   void* room(FlowIndex f) { return &engines_[f * lines_]; }
@@ -142,6 +145,7 @@ class Host {
 
   Acceptor* listener(Transport transport, std::uint16_t port) const;
   void look_up(const IpPacket& packet, Arrival& a) const;
+  FlowIndex find(const IpPacket& packet, const Arrival& a) const;
   Refusal deliver(const IpPacket& packet, const Arrival& a, Time now);
   Refusal hand_over(const IpPacket& packet, const Arrival& a, Time now);
   FlowIndex accept(const IpPacket& packet, const Arrival& a, Time now, Refusal& refusal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoints/engine/demux.h"
+#include "endpoints/host/ordinary_packet.h"
 #include "endpoints/host/station.h"
 #include "router/wire/echo.h"
 #include "router/wire/neighbor_discovery.h"
@@ -10,10 +11,14 @@
 namespace surety::endpoints {
 
 void Station::receive(std::span<const std::span<const std::uint8_t>> frames, Time now) {
+  const OrdinaryPackets ordinary(context_);
+  counters_.frames += frames.size();
   for (; !frames.empty(); frames = frames.subspan(std::min(kBurst, frames.size()))) {
     std::size_t n = 0;
-    for (const auto& frame : frames.first(std::min(kBurst, frames.size())))
-      n += classify(frame, packets_[n], now);
+    for (const auto& frame : frames.first(std::min(kBurst, frames.size()))) {
+      const bool plain = ordinary.read(frame, packets_[n]) && ours(packets_[n].destination);
+      n += plain || classify(frame, packets_[n], now);
+    }
     counters_.to_host += n;
     host_.receive(std::span(packets_).first(n), now);
   }
@@ -48,7 +53,6 @@ void view(std::span<const std::uint8_t> frame, const ParsedPacket& p, IpPacket& 
 }  // namespace
 
 bool Station::classify(std::span<const std::uint8_t> frame, IpPacket& out, Time now) {
-  ++counters_.frames;
   ParsedPacket p;
   const ParseOutcome outcome = parse(frame, context_, p);
   if (outcome.forwards() && is_transport(p.protocol) && !p.fragment && p.vlan == 0) [[likely]] {

@@ -5,6 +5,7 @@
 // checksum_field() is stored as it is.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,12 +32,9 @@ class Sum {
 
   // 16 bits, as loaded; not complemented.
   constexpr std::uint16_t folded() const {
-    std::uint64_t s = (n_ >> 32) + (n_ & 0xffff'ffff);
-    s = (s >> 32) + (s & 0xffff'ffff);
-    s = (s >> 16) + (s & 0xffff);
-    s = (s >> 16) + (s & 0xffff);
-    s = (s >> 16) + (s & 0xffff);
-    return static_cast<std::uint16_t>(s);
+    // A sum and itself with its halves swapped: the upper half is both, their carry put back.
+    const auto s = static_cast<std::uint32_t>((n_ + std::rotl(n_, 32)) >> 32);
+    return static_cast<std::uint16_t>((s + std::rotl(s, 16)) >> 16);
   }
   // What a checksum field holds (as loaded); to be stored without swapping.
   constexpr std::uint16_t checksum_field() const { return static_cast<std::uint16_t>(~folded()); }

@@ -42,6 +42,22 @@ TEST(Checksum, CarriesComeBack) {
   EXPECT_EQ(s.folded(), 1);
 }
 
+// A sum of nothing but zeros is zero; any other multiple of 65535 is 65535.
+TEST(Checksum, FoldsToTheRemainderOf65535) {
+  Rng rng(3);
+  EXPECT_EQ(Sum().folded(), 0);
+  for (int i = 0; i < 10'000; ++i) {
+    std::uint64_t n = std::uint64_t{rng.next()} << 32 | rng.next();
+    if (i % 4 == 0) n = n / 65535 * 65535;
+    if (i % 5 == 0) n >>= rng.next() % 64;
+    if (n == 0) continue;
+    const std::uint64_t rest = n % 65535;
+    EXPECT_EQ(Sum(n).folded(), rest != 0 ? rest : 65535) << n;
+  }
+  EXPECT_EQ(Sum(~std::uint64_t{0}).folded(), 65535);
+  EXPECT_EQ(Sum(std::uint64_t{0xffff'ffff} << 32 | 1).folded(), 1);
+}
+
 TEST(Checksum, WordsInHostOrder) {
   Sum s;
   s.add_host16(0x1234);
