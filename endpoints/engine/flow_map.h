@@ -31,7 +31,6 @@ struct alignas(64) FlowRecord {
   bool over = false;      // closed, and kept until `forget`
   FlowIndex next_free = kNoFlowIndex;
   Time forget{};
-  bool is(const Tuple& t, Transport p) const { return live && transport == p && tuple == t; }
 };
 static_assert(sizeof(FlowRecord) == 64);
 

@@ -180,8 +180,15 @@ std::size_t TimerWheel::take_slot(std::int64_t tick, std::span<std::uint32_t> ou
 // Keys that are due line up behind those who wait: nobody who always has something to send overtakes them.
 void TimerWheel::queue_slot(std::int64_t tick) {
   Level& l = level(near);
-  const std::uint32_t slot = l.slot(tick);
-  while (l.heads[slot] != 0) enqueue(l.heads[slot]);
+  const std::uint32_t slot = l.slot(tick), first = l.heads[slot];
+  l.heads[slot] = 0;
+  l.occupied.clear(slot);
+  links_[first].previous = queue_last_;
+  (queue_last_ != 0 ? links_[queue_last_].next : queue_first_) = first;
+  for (std::uint32_t key = first; key != 0; key = links_[key].next) {
+    links_[key].where = queue;
+    queue_last_ = key;
+  }
 }
 
 // The first occupied slot up to `now_tick`, where the cursor is then;
@@ -203,16 +210,15 @@ std::int64_t TimerWheel::next_due(std::int64_t now_tick) {
 
 std::size_t TimerWheel::expire(Time now, std::span<std::uint32_t> out) {
   const std::int64_t now_tick = now.time_since_epoch().count() >> shift_;
-  std::size_t n = 0;
-  if (queue_first_ != 0) {
-    for (std::int64_t tick; (tick = next_due(now_tick)) != kEmpty;) queue_slot(tick);
-    n = take_queue(out);
-  }
+  const bool waiting = queue_first_ != 0;
+  std::size_t n = waiting ? take_queue(out) : 0;
   while (n < out.size()) {
     const std::int64_t tick = next_due(now_tick);
     if (tick == kEmpty) break;
     n += take_slot(tick, out.subspan(n));
   }
+  if (waiting && n == out.size())
+    for (std::int64_t tick; (tick = next_due(now_tick)) != kEmpty;) queue_slot(tick);
   for (int i = 0; i < kAhead && cursor_ >= ahead_.from; ++i) move_ahead();
   return n;
 }

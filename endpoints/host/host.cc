@@ -18,6 +18,7 @@ Host::Host(const HostParams& params, Time now)
     : map_(params.max_flows, params.seed),
       wheel_(params.max_flows, params.timer_slot, now),
       lines_((params.engine_bytes + 63) / 64),
+      hot_lines_(std::min(lines_, kHotLines)),
       engine_bytes_(lines_ * 64),
       engines_((std::size_t{params.max_flows} + 1) * lines_),
       rejections_(now),
@@ -50,7 +51,7 @@ void Host::begin(FlowIndex f, Engine* engine) {
   if (const Time w = engine->next_wakeup(); w != kNever) wheel_.insert(f, w);
 }
 
-void Host::remove(FlowIndex f) {
+[[gnu::noinline]] void Host::remove(FlowIndex f) {
   const FlowRecord& r = map_[f];
   if (!r.live) return;
   if (observer_ != nullptr) observer_->on_forget(f, r.transport, r.tuple, *at(f), r.accepted);
@@ -101,6 +102,7 @@ void Host::look_up(const IpPacket& packet, Arrival& a) const {
 Refusal Host::receive(const IpPacket& packet, Time now) {
   Arrival a;
   look_up(packet, a);
+  if (a.refusal == Refusal::none) a.candidate = map_.candidate(a.hash);
   return deliver(packet, a, now);
 }
 
@@ -129,32 +131,47 @@ Refusal Host::deliver(const IpPacket& packet, const Arrival& a, Time now) {
   return r;
 }
 
-// Whoever came before it in the burst may have ended the flow, or taken its place.
-FlowIndex Host::find(const IpPacket& packet, const Arrival& a) const {
-  const Tuple tuple = a.tuple(packet);
-  if (map_[a.candidate].is(tuple, a.transport)) [[likely]]
-    return a.candidate;
-  return map_.find(tuple, a.transport, a.hash);
+// Addresses are compared where they stand: a tuple would have to be put together first.
+bool Host::is_of(FlowIndex f, const IpPacket& packet, const Arrival& a) const {
+  const FlowRecord& r = map_[f];
+  return r.live && r.transport == a.transport && r.tuple.local_port == a.local_port &&
+         r.tuple.remote_port == a.remote_port && r.tuple.remote == packet.source &&
+         r.tuple.local == packet.destination;
 }
 
 Refusal Host::hand_over(const IpPacket& packet, const Arrival& a, Time now) {
-  FlowIndex f = find(packet, a);
-  if (f != kNoFlowIndex) [[likely]] {
-    const Refusal r = at(f)->receive(packet, now);
-    reschedule(f, now);
-    if (r != Refusal::closed || !map_[f].over) [[likely]]
-      return r;
-    remove(f);
-  }
-  Refusal refusal = Refusal::no_listener;
-  f = accept(packet, a, now, refusal);
-  if (f == kNoFlowIndex) {
-    if (answer_unknown_) rejections_.consider(packet, a.transport, a.tuple(packet), refusal, now);
-    return refusal;
-  }
+  if (!is_of(a.candidate, packet, a)) [[unlikely]]
+    return find_and_give(packet, a, now);
+  const Refusal r = give(a.candidate, packet, now);
+  if (r != Refusal::closed || !map_[a.candidate].over) [[likely]]
+    return r;
+  remove(a.candidate);
+  return begin_and_give(packet, a, now);
+}
+
+Refusal Host::give(FlowIndex f, const IpPacket& packet, Time now) {
   const Refusal r = at(f)->receive(packet, now);
   reschedule(f, now);
   return r;
+}
+
+// There was no candidate, or another flow has its tag, or who came before it in the burst has ended the flow.
+[[gnu::noinline]] Refusal Host::find_and_give(const IpPacket& packet, const Arrival& a, Time now) {
+  const FlowIndex f = map_.find(a.tuple(packet), a.transport, a.hash);
+  if (f != kNoFlowIndex) {
+    const Refusal r = give(f, packet, now);
+    if (r != Refusal::closed || !map_[f].over) return r;
+    remove(f);
+  }
+  return begin_and_give(packet, a, now);
+}
+
+[[gnu::noinline]] Refusal Host::begin_and_give(const IpPacket& packet, const Arrival& a, Time now) {
+  Refusal refusal = Refusal::no_listener;
+  const FlowIndex f = accept(packet, a, now, refusal);
+  if (f != kNoFlowIndex) return give(f, packet, now);
+  if (answer_unknown_) rejections_.consider(packet, a.transport, a.tuple(packet), refusal, now);
+  return refusal;
 }
 
 FlowIndex Host::accept(const IpPacket& packet, const Arrival& a, Time now, Refusal& refusal) {
@@ -214,17 +231,21 @@ std::size_t Host::wake(FlowIndex f, Room room, Time now) {
 // than to move it with every packet.
 void Host::reschedule(FlowIndex f, Time now) {
   const Time w = at(f)->next_wakeup();
-  if (w <= now) {
-    if (!wheel_.covers(f, Time::min())) wheel_.enqueue(f);
-  } else if (w == kNever) {
+  if (w <= now || w == kNever || !wheel_.covers(f, w)) reschedule_to(f, w, now);
+}
+
+[[gnu::noinline]] void Host::reschedule_to(FlowIndex f, Time when, Time now) {
+  if (when == kNever) {
     if (at(f)->state() == FlowState::closed) rest(f, now);
-  } else if (!wheel_.covers(f, w)) {
-    wheel_.insert(f, w);
+  } else if (when > now) {
+    wheel_.insert(f, when);
+  } else if (!wheel_.covers(f, Time::min())) {
+    wheel_.enqueue(f);
   }
 }
 
 // Nothing to wait for but a packet, or the end.
-void Host::rest(FlowIndex f, Time now) {
+[[gnu::noinline]] void Host::rest(FlowIndex f, Time now) {
   if (at(f)->state() != FlowState::closed || !map_[f].accepted) return wheel_.remove(f);
   FlowRecord& r = map_[f];
   if (!r.over) {

@@ -115,7 +115,8 @@ class Host {
   std::size_t memory_bytes() const;  // all of it
 
  private:
-  static constexpr std::size_t kBurst = 64;  // packets that are looked up together
+  static constexpr std::size_t kBurst = 64;    // packets that are looked up together
+  static constexpr std::size_t kHotLines = 8;  // of an engine: what most packets touch
 
   struct Line {
     alignas(64) std::byte bytes[64];
@@ -138,25 +139,29 @@ class Host {
   Engine* at(FlowIndex f) { return std::launder(static_cast<Engine*>(room(f))); }
   void prefetch_engine(FlowIndex f) {
     const auto* const p = static_cast<const std::byte*>(room(f));
-    for (std::size_t i = 0; i < 3; ++i) __builtin_prefetch(p + 64 * i, 1);
+    for (std::size_t i = 0; i < hot_lines_; ++i) __builtin_prefetch(p + 64 * i, 1);
   }
   FlowIndex take(Transport transport, const Tuple& tuple);
   void begin(FlowIndex f, Engine* engine);
 
   Acceptor* listener(Transport transport, std::uint16_t port) const;
   void look_up(const IpPacket& packet, Arrival& a) const;
-  FlowIndex find(const IpPacket& packet, const Arrival& a) const;
   Refusal deliver(const IpPacket& packet, const Arrival& a, Time now);
+  bool is_of(FlowIndex f, const IpPacket& packet, const Arrival& a) const;
   Refusal hand_over(const IpPacket& packet, const Arrival& a, Time now);
+  Refusal give(FlowIndex f, const IpPacket& packet, Time now);
+  Refusal find_and_give(const IpPacket& packet, const Arrival& a, Time now);
+  Refusal begin_and_give(const IpPacket& packet, const Arrival& a, Time now);
   FlowIndex accept(const IpPacket& packet, const Arrival& a, Time now, Refusal& refusal);
 
   std::size_t wake(FlowIndex f, Room room, Time now);
   void reschedule(FlowIndex f, Time now);
+  void reschedule_to(FlowIndex f, Time when, Time now);
   void rest(FlowIndex f, Time now);
 
   FlowMap map_;
   TimerWheel wheel_;
-  std::size_t lines_, engine_bytes_;
+  std::size_t lines_, hot_lines_, engine_bytes_;
   HugeArray<Line> engines_;
   std::array<std::uint64_t, kRefusals> refusals_{};
   std::array<std::vector<Listener>, kTransports> listeners_;  // by port

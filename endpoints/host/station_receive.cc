@@ -10,12 +10,19 @@
 
 namespace surety::endpoints {
 
+namespace {
+constexpr std::size_t kFramesAhead = 8;  // frames that are being fetched while another is read
+}
+
 void Station::receive(std::span<const std::span<const std::uint8_t>> frames, Time now) {
   const OrdinaryPackets ordinary(context_);
   counters_.frames += frames.size();
   for (; !frames.empty(); frames = frames.subspan(std::min(kBurst, frames.size()))) {
     std::size_t n = 0;
-    for (const auto& frame : frames.first(std::min(kBurst, frames.size()))) {
+    const auto burst = frames.first(std::min(kBurst, frames.size()));
+    for (std::size_t i = 0; i < burst.size(); ++i) {
+      if (i + kFramesAhead < burst.size()) __builtin_prefetch(burst[i + kFramesAhead].data());
+      const auto& frame = burst[i];
       const bool plain = ordinary.read(frame, packets_[n]) && ours(packets_[n].destination);
       n += plain || classify(frame, packets_[n], now);
     }

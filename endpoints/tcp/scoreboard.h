@@ -38,6 +38,7 @@ class Scoreboard {
     bool empty() const { return from == to; }
   };
   Hole next_lost() const;
+  bool any_lost() const { return una_ < lost_to_ && resent_to_ < lost_to_; }  // false: next_lost() is empty
 
   // [from, end) has left, when SND.MAX was `max`.
   void on_sent(std::uint64_t from, std::uint64_t end, std::uint64_t max);

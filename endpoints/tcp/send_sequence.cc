@@ -22,9 +22,11 @@ Piece SendSequence::due(std::uint64_t cwnd, const TcpPeer& peer) const {
 // from nothing for what is sent again, as go-back-N does: GTCP goes on with new data beside it.
 Piece SendSequence::selective_segment(std::uint64_t cwnd, const TcpPeer& peer) const {
   const std::uint64_t pipe = board_.pipe();
-  if (const Piece p = lost_segment(peer); !p.empty()) {
-    const std::uint64_t used = board_.after_timeout() ? board_.resent() : pipe;
-    return used + p.length <= cwnd ? p : Piece{};
+  if (board_.any_lost()) [[unlikely]] {
+    if (const Piece p = lost_segment(peer); !p.empty()) {
+      const std::uint64_t used = board_.after_timeout() ? board_.resent() : pipe;
+      return used + p.length <= cwnd ? p : Piece{};
+    }
   }
   const std::uint64_t room = cwnd > pipe ? cwnd - pipe : 0;
   return segment(Kind::next, max_, std::min(max_ + room, una_ + limit_), peer);

@@ -51,6 +51,7 @@ void TcpSender::read(FlowReading& out) const {
 Refusal TcpSender::receive(const IpPacket& packet, Time now) {
   if (state_ == TcpState::closed) return Refusal::closed;
   if (state_ == TcpState::idle) return Refusal::state;
+  all_sent_ = false;
   Segment s;
   if (const Refusal r = tcp::read(packet, s); r != Refusal::none) return r;
   if (state_ == TcpState::syn_sent) return on_syn_sent(s, now);
@@ -232,6 +233,7 @@ void TcpSender::wait_for_end(Time now) {
 }
 
 void TcpSender::close(Time now) {
+  all_sent_ = false;
   switch (state_) {
     case TcpState::closed:
       return;
@@ -257,7 +259,7 @@ void TcpSender::end(Failure failure) {
 Time TcpSender::next_wakeup() const {
   if (state_ == TcpState::idle) return std::min(start_, stop_);
   if (state_ == TcpState::closed) return kNever;
-  if (next_send() == kNow) return kNow;
+  if (!all_sent_ && next_send() == kNow) return kNow;
   return std::min(timer_.at(), stop_);
 }
 
@@ -310,7 +312,9 @@ std::size_t TcpSender::poll(Room room, Time now) {
   }
   if (state_ == TcpState::idle && start_ <= now) state_.on_syn_sent();
   if (timer_.at() <= now) on_timer(now);
-  const std::size_t n = send_permitted(*this, room, now, [&](Slot& slot) { return build(slot, now); });
+  std::size_t n = 0;
+  while (n < room.size() && build(room[n], now)) ++n;
+  all_sent_ = n < room.size();
   if (n < room.size()) sequence_.forget_forced();  // what the peer's window forbids now is not made up for
   settle(now);
   return n;

@@ -93,6 +93,7 @@ class TcpSender final : public Engine {
   SendSequence sequence_;
   TcpState state_{TcpState::idle};
   Reply reply_ = Reply::none;
+  bool all_sent_ = false;    // poll() has sent what was due, and nothing has happened since
   std::uint32_t reset_ = 0;  // SEQ of the RST that is due
   TcpPeer peer_;
   TcpTimer timer_;
