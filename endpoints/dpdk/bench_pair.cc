@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 namespace surety::endpoints {
@@ -20,6 +21,11 @@ constexpr double kLeastWindow = 2;  // packets of a flow in a round-trip time
 Duration round_trip(std::uint32_t flows) {
   const double needed = kLeastWindow * flows / BenchPair::kPacketsPerSecond;
   return std::max(kLeastRoundTrip, Duration(std::llround(needed * 1e9)));
+}
+
+// A packet is answered once at most.
+std::size_t most_answers(std::uint32_t flows) {
+  return static_cast<std::size_t>(BenchPair::kPacketsPerSecond * seconds(round_trip(flows))) + 4096;
 }
 
 BenchTraffic traffic(const std::string& protocol, std::uint32_t flows, std::uint32_t packet) {
@@ -41,7 +47,7 @@ BenchPair::BenchPair(const std::string& protocol, std::uint32_t flows, std::uint
       traffic_(std::make_unique<Traffic>(config_, kMacs, flows, Time{})),
       round_trip_(round_trip(flows)),
       frames_(kBurst * kFrame),
-      ring_(std::bit_ceil(std::size_t{4} * flows + 65536)) {
+      ring_(std::bit_ceil(most_answers(flows))) {
   for (std::size_t i = 0; i < kBurst; ++i) slots_[i] = {frames_.data() + i * kFrame, kFrame, 0};
   traffic_->resolve(now_);
   while (traffic_->unresolved()) {
@@ -86,19 +92,16 @@ void BenchPair::deliver_answers() {
 }
 
 void BenchPair::collect_answers() {
-  std::array<FrameSlot, kBurst> room;
   for (std::size_t n = kBurst; n == kBurst;) {
-    if (tail_ - head_ + kBurst > ring_.size())
-      throw std::runtime_error("more answers than the benchmark has room for");
-    for (std::size_t i = 0; i < kBurst; ++i)
-      room[i] = {ring_[(tail_ + i) & (ring_.size() - 1)].bytes, kAnswer, 0};
-    n = right().poll(room, now_);
-    for (std::size_t i = 0; i < n; ++i) {
-      Answer& a = ring_[(tail_ + i) & (ring_.size() - 1)];
+    n = right().poll(slots_, now_);
+    for (const FrameSlot& frame : std::span(slots_).first(n)) {
+      if (tail_ - head_ == ring_.size() || frame.length > kAnswer)
+        throw std::runtime_error("more answers than the benchmark has room for");
+      Answer& a = ring_[tail_++ & (ring_.size() - 1)];
       a.due = now_ + round_trip_;
-      a.length = room[i].length;
+      a.length = frame.length;
+      std::memcpy(a.bytes, frame.data, frame.length);
     }
-    tail_ += n;
     answers_ += n;
   }
 }
