@@ -254,7 +254,7 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
 // 4.2). What is not kept has no answer: that would say it had arrived.
 Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin) {
   const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes.size());
-  tcp::Block twice;
+  tcp::Block twice{};
   if (!bytes.empty()) {
     twice = reassembly_.ranges().overlap(begin, end);
     const std::size_t before_it = reassembly_.ranges().size();

@@ -185,8 +185,9 @@ void TcpSender::on_new_ack(const Segment& s, const Outstanding& before, std::uin
 void TcpSender::on_told(const Segment& s, const Outstanding& before, std::uint64_t ack, Time now) {
   const bool fresh = ack != before.una;
   if (fresh) sample(s, ack, now);
-  tcp::Blocks blocks = s.sack;
-  for (tcp::Block& b : blocks.block) b = {b.begin - writer_.sequence(0), b.end - writer_.sequence(0)};
+  tcp::Blocks blocks;
+  for (const tcp::Block& b : s.sack.all())
+    blocks.add({b.begin - writer_.sequence(0), b.end - writer_.sequence(0)});
   const Scoreboard::Told told = sequence_.on_blocks(ack, blocks.all());
   if (fresh) sequence_.on_ack(ack, false);
   if (fresh || told.delivered != 0) act(control_->on_told(before, ack, told));

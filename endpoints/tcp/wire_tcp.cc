@@ -168,18 +168,18 @@ Refusal read_unverified(const IpPacket& packet, Segment& out) {
   if (header < kHeader) return Refusal::tcp_header;
   if (header > bytes.size()) return Refusal::truncated;
   if (!flags_possible(p[13])) return Refusal::tcp_header;
-  out = Segment{.source_port = load_be16(p),
-                .destination_port = load_be16(p + 2),
-                .sequence = load_be32(p + 4),
-                .ack = load_be32(p + 8),
-                .flags = p[13],
-                .window = load_be16(p + 14),
-                .mss = {},
-                .window_scale = {},
-                .sack_permitted = false,
-                .timestamps = {},
-                .sack = {},
-                .payload = bytes.subspan(header)};
+  out.source_port = load_be16(p);
+  out.destination_port = load_be16(p + 2);
+  out.sequence = load_be32(p + 4);
+  out.ack = load_be32(p + 8);
+  out.flags = p[13];
+  out.window = load_be16(p + 14);
+  out.mss.reset();
+  out.window_scale.reset();
+  out.sack_permitted = false;
+  out.timestamps.reset();
+  out.sack.count = 0;
+  out.payload = bytes.subspan(header);
   return read_options(bytes.subspan(kHeader, header - kHeader), out);
 }
 

@@ -42,13 +42,13 @@ struct Timestamps {
 
 // [begin, end) has arrived (RFC 2018 3).
 struct Block {
-  std::uint32_t begin = 0, end = 0;
+  std::uint32_t begin, end;
   bool empty() const { return begin == end; }
   friend bool operator==(const Block&, const Block&) = default;
 };
 struct Blocks {
   static constexpr std::size_t kMost = 4;  // that 40 bytes of options hold; three beside timestamps
-  std::array<Block, kMost> block;
+  std::array<Block, kMost> block;          // beyond `count` without a value: every segment is made with these
   std::size_t count = 0;
   std::span<const Block> all() const { return {block.data(), count}; }
   void add(const Block& b) { block[count++] = b; }

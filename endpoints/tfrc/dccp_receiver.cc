@@ -119,7 +119,11 @@ void DccpReceiver::on_data(const IpPacket& packet, const dccp::Packet& p, std::u
   if (sequence < newest_data_) return;
   newest_data_ = sequence;
   newest_at_ = now;
-  timestamp_ = timestamp;
+  // Value and presence apart: a copy of both would wait for their two stores.
+  if (timestamp)
+    timestamp_ = *timestamp;
+  else
+    timestamp_.reset();
   if (!first && !round_trip_over(p, now)) return;
   round_counter_ = p.ccval;
   round_at_ = now;

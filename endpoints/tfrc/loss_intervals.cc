@@ -60,7 +60,7 @@ LossIntervals::Arrival LossIntervals::take(Received packet) {
     ticks_per_packet_ += (ticks >> shift) - (ticks_per_packet_ >> shift);
   }
   seen_ = ahead < kWindow ? seen_ << ahead | 1 : 1;
-  return insert(0, packet);
+  return insert(0, sequence, packet.counter, packet.marked);
 }
 
 LossIntervals::Arrival LossIntervals::on_reordered(Received packet) {
@@ -81,7 +81,7 @@ LossIntervals::Arrival LossIntervals::on_reordered(Received packet) {
     first_ = packet.sequence;
     packet.counter = top_[place - 1].counter - ((top_[place - 1].counter - packet.counter) & 15);
   }
-  return insert(place, packet);
+  return insert(place, packet.sequence, packet.counter, packet.marked);
 }
 
 void LossIntervals::end_at(std::uint64_t last) {
@@ -91,11 +91,13 @@ void LossIntervals::end_at(std::uint64_t last) {
 }
 
 // What lies between the packet that leaves the highest three and the lowest that stays is decided now.
-LossIntervals::Arrival LossIntervals::insert(std::size_t place, const Received& packet) {
+// In registers: a Received that has just been put together would be copied in one piece, and wait for that.
+LossIntervals::Arrival LossIntervals::insert(std::size_t place, std::uint64_t sequence, std::int64_t counter,
+                                             bool marked) {
   const bool full = arrived_ == kNdupack;
   const Received oldest = top_[kNdupack - 1];
   for (std::size_t i = kNdupack - 1; i > place; --i) top_[i] = top_[i - 1];
-  top_[place] = packet;
+  top_[place] = {sequence, counter, marked};
   if (!full) return ++arrived_, Arrival{};
   const std::uint64_t missing = top_[kNdupack - 1].sequence - oldest.sequence - 1;
   if (missing == 0) return {};

@@ -70,7 +70,7 @@ class LossIntervals {
 
   Arrival take(Received packet);
   Arrival on_reordered(Received packet);
-  Arrival insert(std::size_t place, const Received& packet);
+  Arrival insert(std::size_t place, std::uint64_t sequence, std::int64_t counter, bool marked);
   std::int64_t extend(const Received& before, const Received& packet) const;
   bool lose(const Received& before, const Received& after);
   bool take_marks();
