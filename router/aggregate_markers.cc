@@ -2,7 +2,8 @@
 #include "router/aggregate_markers.h"
 
 #include <algorithm>
-#include <array>
+
+#include "aqm/packet_tally.h"
 
 namespace surety {
 
@@ -81,18 +82,12 @@ void AggregateMarkers::end_intervals(Time now) {
 
 // As a whole where every packet passes, as nearly always; else one by one.
 void AggregateMarkers::mark(Aggregate& a, ClassRun& run, Time now) {
-  std::array<BurstTally, kPrecedences> tally{};
-  for (const Packet& p : run.packets) {
-    const std::uint32_t in = p.precedence == Precedence::in;
-    tally[0].packets += in;
-    tally[0].bytes += in * p.length;
-    tally[1].bytes += p.length;
-  }
-  tally[1].packets = static_cast<std::uint32_t>(run.packets.size()) - tally[0].packets;
-  tally[1].bytes -= tally[0].bytes;
-  if (a.marker.pass(tally[0], tally[1], now)) [[likely]] {
-    a.counters.passed_in += tally[0].packets;
-    a.counters.passed_out += tally[1].packets;
+  const PacketTally t(run.packets);
+  const BurstTally in{t.ins, static_cast<std::uint32_t>(t.in_bytes)},
+      out{t.outs(), static_cast<std::uint32_t>(t.out_bytes())};
+  if (a.marker.pass(in, out, now)) [[likely]] {
+    a.counters.passed_in += in.packets;
+    a.counters.passed_out += out.packets;
     return;
   }
   mark_each(

@@ -40,46 +40,45 @@ class ClassSplit {
     std::uint8_t class_index;
     bool ecn_capable;
   };
-  // What the packet's frame says; sets its precedence.
-  static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
-    const std::uint8_t byte = traffic_class(egress_ip(p));
-    const auto entry = by_dscp[byte >> 2];
+  // By its traffic class; sets its precedence.
+  static Arrival look_up(Packet& p, std::uint8_t traffic_class, const ClassesByDscp& by_dscp) {
+    const auto entry = by_dscp[traffic_class >> 2];
     p.precedence = entry.precedence;
-    return {entry.class_index, ecn_capable(byte)};
+    return {entry.class_index, ecn_capable(traffic_class)};
+  }
+  // By what its frame says.
+  static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
+    return look_up(p, traffic_class(egress_ip(p)), by_dscp);
   }
 
   explicit ClassSplit(const ClassesByDscp& by_dscp) : by_dscp_(by_dscp) {}
   void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
   std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
 
-  // Starts on a burst of at most kVector packets, and looks up their classes.
-  // The burst is changed while its classes are taken.
+  // Starts on a burst of at most kVector packets, and looks up their classes in their
+  // frames.
   void begin(std::span<Packet> burst);
+  // Starts on those of a vector that leave by `port`, rewritten; `all`: they all do. `room` holds descriptors
+  // for them. Returns how many. Does not look at frames: the vector knows what has been stored into them.
+  std::size_t begin(const Vector& v, PortIndex port, bool all, std::span<Packet> room);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
   // Gives the packets of the next class, which the caller may change; they are good until the next call.
   // false: the burst is done.
-  bool take(ClassRun& run) {
-    if (size_ == 0) return false;
-    run.class_index = class_of_[0];
-    if (mixed_) {
-      take_first_class(run);
-    } else {
-      run.packets = {packets_, size_};
-      run.ecn_capable = {ecn_capable_.data(), size_};
-      size_ = 0;
-    }
-    return true;
-  }
+  bool take(ClassRun& run);
 
  private:
-  void take_first_class(ClassRun& run);
+  void start(Packet* packets, std::size_t n);
+  template <bool kAll>
+  std::size_t describe(const Vector& v, PortIndex port, Packet* packets);
+  std::uint64_t members(std::size_t class_index) const;
+  void copy(std::uint64_t members, ClassRun& run);
 
   ClassesByDscp by_dscp_;
   Packet* packets_ = nullptr;  // of the burst, with their classes beside them
   std::size_t size_ = 0;
-  bool mixed_ = false;  // not all are of the first one's class
-  std::array<std::uint8_t, kVector> class_of_;
+  std::uint64_t left_ = 0;  // a bit each, of those not taken yet
+  std::array<std::uint8_t, kVector> class_of_{};
   std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
   std::array<Packet, kVector> taken_;
 };

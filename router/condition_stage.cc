@@ -235,7 +235,9 @@ void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
   v.route[i] = m->hash.usr;
   v.header[i].length = p.length;
   v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
-  v.header[i].v6 = is_v6(ip_header(m, m->l2_len));
+  const std::uint8_t* const ip = ip_header(m, m->l2_len);
+  v.header[i].v6 = is_v6(ip);
+  v.header[i].traffic_class = traffic_class(ip);
   shares_.remove(m->vlan_tci_outer);
   --ports_[m->port].held;
   --services_[service].held;

@@ -31,6 +31,26 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
   enqueue_classes(now);
 }
 
+void Egress::enqueue(const Vector& v, bool all, Time now) {
+  if (plain_) return enqueue_plain(v, all, now);
+  if (tree_) [[unlikely]]
+    return enqueue_tree(v, now);
+  const std::size_t n = split_.begin(v, port_, all, packets_);
+  counters_.enqueued += n;
+  enqueue_classes(now);
+}
+
+void Egress::enqueue_plain(const Vector& v, bool all, Time now) {
+  if (all) return enqueue_plain(std::span(v.mbuf).first(v.size), now);
+  std::array<rte_mbuf*, kVector> frames;
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < v.size; ++i) {
+    frames[n] = v.mbuf[i];
+    n += v.egress[i] == port_;
+  }
+  enqueue_plain(std::span(frames).first(n), now);
+}
+
 void Egress::enqueue_classes(Time now) {
   for (ClassRun run; split_.take(run);) {
     markers_.mark(run, now);
@@ -88,12 +108,13 @@ void Egress::enqueue_plain(std::span<rte_mbuf* const> burst, Time now) {
   for (rte_mbuf* m : burst.subspan(admitted)) disposal_.lose(m, port_, refusal_);
 }
 
-HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
+HandedPacket Egress::describe(rte_mbuf* m, std::uint16_t length, std::uint8_t traffic_class,
+                              const PortQueues& classes) {
   if (classes.plain) return {m, length, 0, Precedence::out, false, classes.layout};
   Packet p{m, kNoFlow, length};
   const PortTree* const tree = classes.tree.get();
   const auto& by_dscp = tree == nullptr ? classes.by_dscp : tree->set(interface_of(m, tree->port)).by_dscp;
-  const ClassSplit::Arrival arrival = ClassSplit::look_up(p, by_dscp);
+  const ClassSplit::Arrival arrival = ClassSplit::look_up(p, traffic_class, by_dscp);
   return {m, length, arrival.class_index, p.precedence, arrival.ecn_capable, classes.layout};
 }
 

@@ -55,14 +55,20 @@ class Egress {
   // in `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
+  // Takes over the packets of a vector that leave by this port, rewritten; `all`: they all do.
+  void enqueue(const Vector& v, bool all, Time now);
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
   // Refused ones are dropped.
   void enqueue(std::span<Packet> burst, Time now);
   // enqueue() for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
-  // What enqueue() would find in a frame of `length` bytes of IP. For the workers that do not own the port,
-  // and hand over: asks only the port's `classes` of the caller's own snapshot.
-  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes);
+  // What enqueue() would find in a frame of `length` bytes of IP and that traffic class. For the workers that
+  // do not own the port, and hand over: asks only the port's `classes` of the caller's own snapshot.
+  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, std::uint8_t traffic_class,
+                               const PortQueues& classes);
+  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
+    return describe(m, length, traffic_class(ip_header(m, RTE_ETHER_HDR_LEN)), classes);
+  }
   // enqueue() for what another worker has handed over. Where the classes have moved for one of the two and
   // not for the other yet, the frame is looked at again.
   void enqueue_handed(std::span<const HandedPacket> burst, Time now);
@@ -111,6 +117,7 @@ class Egress {
   std::span<const Aggregate> aggregates() const { return markers_.all(); }
 
  private:
+  void enqueue_plain(const Vector& v, bool all, Time now);
   // Packets copied per turn to a queue's larger ring: a few microseconds, and more than can come and go in a
   // turn, so that it ends.
   static constexpr std::uint32_t kSlice = 512;
@@ -119,8 +126,10 @@ class Egress {
   void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
+  void enqueue_tree(const Vector& v, Time now);
   void enqueue_tree(std::span<Packet> burst, Time now);
   void enqueue_tree(std::span<const HandedPacket> burst, Time now);
+  void offer_marked(std::size_t arrivals, Time now);
   void offer(std::size_t arrivals, Time now);
   std::size_t mark_arrivals(std::size_t arrivals, Time now);
   void note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now);

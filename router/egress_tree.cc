@@ -5,6 +5,20 @@
 
 namespace surety {
 
+void Egress::enqueue_tree(const Vector& v, Time now) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < v.size; ++i) {
+    if (v.egress[i] != port_) continue;
+    ++counters_.enqueued;
+    Packet p{v.mbuf[i], kNoFlow, v.header[i].length};
+    if (tree_->find_by(p, v.traffic_class(i), arrivals_[n])) [[likely]]
+      ++n;
+    else
+      disposal_.lose(v.mbuf[i], port_, DropReason::interface_gone);
+  }
+  offer_marked(n, now);
+}
+
 void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
   std::size_t n = 0;
   for (Packet& p : burst) {
@@ -13,9 +27,7 @@ void Egress::enqueue_tree(std::span<Packet> burst, Time now) {
     else
       disposal_.lose(static_cast<rte_mbuf*>(p.handle), port_, DropReason::interface_gone);
   }
-  if (!markers_.all().empty()) [[unlikely]]
-    n = mark_arrivals(n, now);
-  offer(n, now);
+  offer_marked(n, now);
 }
 
 void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
@@ -29,9 +41,13 @@ void Egress::enqueue_tree(std::span<const HandedPacket> burst, Time now) {
     else
       disposal_.lose(h.mbuf(), port_, DropReason::interface_gone);
   }
+  offer_marked(n, now);
+}
+
+void Egress::offer_marked(std::size_t arrivals, Time now) {
   if (!markers_.all().empty()) [[unlikely]]
-    n = mark_arrivals(n, now);
-  offer(n, now);
+    arrivals = mark_arrivals(arrivals, now);
+  offer(arrivals, now);
 }
 
 // As enqueue_class(), of packets that may all be of different interfaces.

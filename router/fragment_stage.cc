@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "router/egress_tags.h"
+#include "router/wire/ip_bytes.h"
 #include "router/wire/ipv4_fragments.h"
 
 namespace surety {
@@ -90,6 +91,8 @@ bool FragmentStage::cut(const Whole& w, Vector& v) {
     m->data_len = static_cast<std::uint16_t>(RTE_ETHER_HDR_LEN + length);
     m->pkt_len = m->data_len;
     v.header[i].length = static_cast<std::uint16_t>(length);
+    v.header[i].traffic_class = traffic_class(out + RTE_ETHER_HDR_LEN);
+    v.mark[i] = kKeepDscp;
     v.egress[i] = w.egress;
     v.precedence[i] = w.precedence;
   }

@@ -109,32 +109,15 @@ void Ingress::hand_over(Time now) {
 
 // Each egress takes its packets in the order they came.
 void Ingress::hand_over_vector(Time now) {
-  std::array<rte_mbuf*, kVector> frames;
   std::uint32_t ports = 0;
   for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
   const bool one = std::has_single_bit(ports);
   for (; ports != 0; ports &= ports - 1) {
     const auto port = static_cast<PortIndex>(std::countr_zero(ports));
-    if (outlets_[port].owner != nullptr) {
+    if (outlets_[port].owner != nullptr)
       hand_over(outlets_[port], port);
-      continue;
-    }
-    Egress& egress = *outlets_[port].egress;
-    std::size_t n = 0;
-    if (egress.plain() != nullptr) {
-      for (std::size_t i = 0; !one && i < v_.size; ++i) {
-        frames[n] = v_.mbuf[i];
-        n += v_.egress[i] == port;
-      }
-      egress.enqueue_plain(one ? std::span(v_.mbuf).first(v_.size) : std::span(frames).first(n), now);
-      continue;
-    }
-    const std::size_t size = v_.size;
-    for (std::size_t i = 0; i < size; ++i) {
-      packets_[n] = {v_.mbuf[i], kNoFlow, v_.header[i].length, v_.precedence[i], DropReason::none};
-      n += one || v_.egress[i] == port;
-    }
-    egress.enqueue({packets_.data(), n}, now);
+    else
+      outlets_[port].egress->enqueue(v_, one, now);
   }
 }
 
@@ -143,7 +126,8 @@ void Ingress::hand_over(const Outlet& outlet, PortIndex port) {
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
   for (std::size_t i = 0; i < v_.size; ++i)
-    if (v_.egress[i] == port) burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, classes);
+    if (v_.egress[i] == port)
+      burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, v_.traffic_class(i), classes);
   const std::size_t given = outlet.owner->enqueue({burst.data(), n});
   handed_ |= 1u << port;
   ports_[port].handed_over += given;

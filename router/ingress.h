@@ -173,8 +173,6 @@ class Ingress {
   std::uint32_t handed_ = 0;
   bool icmp_ = false;  // among what was parsed last
   Vector v_;
-  // Used within one call; a member because on the stack it would be initialised in each call.
-  std::array<Packet, kVector> packets_;
 };
 
 }  // namespace surety

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/pending_packets.h"
 
+#include <rte_ether.h>
+
 #include <algorithm>
+
+#include "router/wire/ip_bytes.h"
 
 namespace surety {
 
@@ -57,6 +61,8 @@ bool PendingPackets::release(Vector& v) {
     ++ports_[port].forwarded;
     v.mbuf[v.size] = p.mbuf;
     v.header[v.size].length = p.length;
+    v.header[v.size].traffic_class = traffic_class(ip_header(p.mbuf, RTE_ETHER_HDR_LEN));
+    v.mark[v.size] = kKeepDscp;
     v.egress[v.size] = p.egress;
     v.precedence[v.size++] = p.precedence;
   }

@@ -41,12 +41,16 @@ class QueueTree {
     while (changing_) advance(now);
   }
 
-  // Where it is to wait, into `arrival`; sets its precedence. false: its interface is gone.
+  // Where it is to wait, into `arrival`; sets its precedence. false: its interface is gone. `traffic_class`:
+  // its frame's.
   bool find(Packet& packet, Hierarchy::Arrival& arrival) const {
+    return find_by(packet, traffic_class(egress_ip(packet)), arrival);
+  }
+  bool find_by(Packet& packet, std::uint8_t traffic_class, Hierarchy::Arrival& arrival) const {
     const config::QueueSet* const set = this->set(packet, arrival);
     if (set == nullptr) [[unlikely]]
       return false;
-    const auto looked = ClassSplit::look_up(packet, set->by_dscp);
+    const auto looked = ClassSplit::look_up(packet, traffic_class, set->by_dscp);
     place(packet, looked.class_index, looked.ecn_capable, arrival);
     return true;
   }

@@ -29,6 +29,11 @@ struct Vector {
   std::array<std::uint8_t, kVector> mark;  // DSCP to write, or kKeepDscp
   std::array<Precedence, kVector> precedence;
 
+  // DSCP << 2 | ECN, as its frame has it once it is rewritten.
+  std::uint8_t traffic_class(std::size_t i) const {
+    const std::uint8_t came = header[i].traffic_class, marked = mark[i];
+    return marked == kKeepDscp ? came : static_cast<std::uint8_t>(marked << 2 | (came & 3));
+  }
   bool full() const { return size == kVector; }
   std::uint32_t next_hop(std::size_t i) const { return RouteTarget::decode(route[i]).first; }
   // Keeps packet `from` at position `to` <= `from`.

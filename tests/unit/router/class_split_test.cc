@@ -129,6 +129,40 @@ queues:
   EXPECT_EQ(split.class_of(kCs6), 1u);
 }
 
+// What a vector says of its packets is what their frames would.
+TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
+  Vector v;
+  v.size = 4;
+  for (std::size_t i = 0; i < v.size; ++i) {
+    packet(kAf11);
+    v.mbuf[i] = frames[i];
+    v.header[i].length = static_cast<std::uint16_t>(100 + i);
+    v.header[i].traffic_class = static_cast<std::uint8_t>(kAf11 << 2 | i);
+    v.mark[i] = i % 2 == 0 ? kKeepDscp : kAf12;
+    v.egress[i] = i == 2 ? 3 : 1;
+  }
+  std::array<Packet, kVector> room;
+  EXPECT_EQ(split.begin(v, 1, false, room), 3u);
+  ClassRun run;
+  ASSERT_TRUE(split.take(run));
+  EXPECT_EQ(run.class_index, split.class_of(kAf11));
+  ASSERT_EQ(run.packets.size(), 3u);
+  constexpr std::array<std::size_t, 3> kThere{0, 1, 3};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Packet& p = run.packets[i];
+    EXPECT_EQ(p.handle, frames[kThere[i]]);
+    EXPECT_EQ(p.flow, kNoFlow);
+    EXPECT_EQ(p.length, 100 + kThere[i]);
+    EXPECT_EQ(p.precedence, kThere[i] == 0 ? Precedence::in : Precedence::out);
+    EXPECT_EQ(p.verdict, DropReason::none);
+    EXPECT_EQ(run.ecn_capable[i], kThere[i] != 0);
+  }
+  EXPECT_EQ(split.begin(v, 2, false, room), 0u);
+  EXPECT_FALSE(split.take(run));
+  EXPECT_EQ(split.begin(v, 1, true, room), 4u);
+  EXPECT_EQ(room[2].handle, frames[2]);
+}
+
 // Packets are told apart by their lengths. What another worker has looked up gives the same.
 TEST_F(ClassSplitTest, AnyMixtureKeepsTheOrderOfEachClass) {
   constexpr std::array kDscps{kBe, kAf11, kAf12, kAf21, kEf, kCs6};
