@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The forwarding information base of both families: longest prefix match to RouteTarget::encode() values.
 //
-// Over rte_fib (DIR24_8) and rte_fib6 (trie), AVX-512 lookups where the CPU and EAL's
-// --force-max-simd-bitwidth allow it. One thread writes while workers look up. A lookup answers with the
-// value before or after a change, never with anything else: a group of entries that a change has freed is
-// used again only after quiesce(), and an answer "none" during a change is asked twice, since a freed group
-// reads as zero for a moment, and zero is what says "none". (Freeing a nested group of the IPv6 trie zeroes
-// it before it is unlinked: there, and for these few instructions only, the second answer can be "none" too.)
+// IPv4 over rte_fib (DIR24_8), AVX-512 lookups where the CPU and EAL's --force-max-simd-bitwidth allow it;
+// IPv6 over a table of our own (prefix_trie6.h). One thread writes while workers look up. A lookup answers
+// with the value before or after a change, never with anything else: memory that a change has freed is used
+// again only after quiesce(), and an answer "none" of rte_fib during a change is asked twice, since a freed
+// group reads as zero for a moment, and zero is what says "none".
 //
-// Without hugepages the tables begin small, and a fuller one takes their place once they are full
+// Without hugepages IPv4's table begins small, and a larger one takes its place once it is full
 // (fib_tables.h): memory goes with the routes that there are.
 //
 // A default route stands beside the tables: it changes in one store, where rte_fib would write every gap
-// between all other routes (some 200 ms for 200,000 of IPv6). For the same reason short prefixes of IPv6 have
-// a table of their own (short_prefixes.h).
+// between all other routes. For the same reason short prefixes of IPv6 have a table of their own
+// (short_prefixes.h).
 #pragma once
 
 #include <array>
@@ -27,6 +26,7 @@
 
 #include "config/config.h"
 #include "router/routes/fib_tables.h"
+#include "router/routes/prefix_trie6.h"
 #include "router/routes/short_prefixes.h"
 #include "router/routes/top_prefixes.h"
 
@@ -34,8 +34,9 @@ namespace surety {
 
 class Fib {
  public:
-  // Room for `max_routes` of each family, subject to the groups below. Needs EAL; throws std::runtime_error,
-  // naming the cause, when there is not the memory. `name`: at most 12 characters, unique in the process.
+  // Room for `max_routes` of each family, of IPv4 as far as there are groups for those beyond /24. Needs EAL;
+  // throws std::runtime_error, naming the cause, when there is not the memory. `name`: at most 12 characters,
+  // unique in the process.
   Fib(const std::string& name, std::uint32_t max_routes);
   Fib(const Fib&) = delete;
   Fib& operator=(const Fib&) = delete;
@@ -50,10 +51,9 @@ class Fib {
 
   // Called when all workers must pass a quiescent state before memory is used again
   // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
-  void set_quiesce(std::function<void()> quiesce) { quiesce_ = std::move(quiesce); }
+  void set_quiesce(std::function<void()> quiesce);
 
-  // What EAL must have for a Fib in bytes, the second table of one IPv6 rebuild included: nothing without
-  // hugepages.
+  // What EAL must have for a Fib in bytes: nothing without hugepages.
   static std::size_t memory_bytes(std::uint32_t max_routes, bool hugepages);
   // What a router has of it without hugepages, in bytes: with the routes that the first tables have room for,
   // and with `max_routes` of each family all over the address space.
@@ -71,32 +71,26 @@ class Fib {
 
  private:
   class Change;
-  bool may_have_freed(const Prefix& prefix, std::uint32_t value) const;
+  bool may_have_freed(std::uint32_t address, std::uint8_t length, std::uint32_t value) const;
   bool set_default(bool v6, std::uint32_t value);
   bool set_top(std::size_t which, std::optional<std::uint32_t> value);
   bool put4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
   bool remove4(std::uint32_t address, std::uint8_t length);
   bool add4(std::uint32_t address, std::uint8_t length, std::uint32_t value);
-  bool add6(const Prefix& prefix, std::uint32_t value);
   bool grow4();
-  bool rebuild6(bool full);
   void quiesce();
 
   std::string name_;
   std::uint32_t max_routes_;
-  std::uint32_t routes4_, routes6_;  // that the tables have room for now
-  std::uint32_t groups6_;            // 1 kB each
-  std::uint32_t serial_ = 0;         // of the tables' names
-  std::uint32_t removed6_ = 0;       // since the table was built: each may have left reservations behind
-  bool can_grow4_ = true, can_grow6_ = true;  // memory has lasted so far
-  bool freed_ = false;                        // groups, perhaps, since the last quiesce()
+  std::uint32_t routes4_;  // that its table has room for now
+  bool can_grow4_ = true;  // memory has lasted so far
+  bool freed_ = false;     // groups, perhaps, since the last quiesce()
   std::unique_ptr<FibTable4> table4_;
-  std::unique_ptr<FibTable6> table6_;
   std::atomic<rte_fib*> v4_{nullptr};
-  std::atomic<rte_fib6*> v6_{nullptr};
-  std::atomic<std::uint32_t> changes_{0};                // odd: there is one right now
+  std::atomic<std::uint32_t> changes_{0};                // of IPv4; odd: there is one right now
   std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family
   TopPrefixes top_;
+  PrefixTrie6 table6_;
   ShortPrefixes short6_;
   std::function<void()> quiesce_;
 };

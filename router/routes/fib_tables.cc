@@ -3,7 +3,6 @@
 
 #include <rte_errno.h>
 #include <rte_fib.h>
-#include <rte_fib6.h>
 
 #include <bit>
 #include <stdexcept>
@@ -12,9 +11,8 @@ namespace surety {
 namespace {
 
 constexpr std::size_t kMegabyte = 1 << 20;
-constexpr std::size_t kFirstLevel = 64 * kMegabyte;  // 2^24 entries of 4 bytes, in either family
+constexpr std::size_t kFirstLevel = 64 * kMegabyte;  // 2^24 entries of 4 bytes
 constexpr std::size_t kGroup = 1024;                 // 256 entries of 4 bytes
-constexpr std::size_t kReservation = 4;              // trie: of each group, in the list of those free
 constexpr std::size_t kNode = 192;  // two in the RIB for each route, with the mempool's header
 
 constexpr std::size_t kEmptyNode = 136;  // without what spreads them over memory channels
@@ -30,16 +28,8 @@ std::size_t FibTable4::bytes(std::uint32_t routes, std::uint32_t groups) {
   return kFirstLevel + groups * kGroup + nodes(routes);
 }
 
-std::size_t FibTable6::bytes(std::uint32_t routes, std::uint32_t groups) {
-  return kFirstLevel + groups * (kGroup + kReservation) + nodes(routes);
-}
-
 // The mempool of nodes, written to as it is made.
 std::size_t FibTable4::empty_bytes(std::uint32_t routes) {
-  return std::size_t{2} * routes * kEmptyNode;
-}
-
-std::size_t FibTable6::empty_bytes(std::uint32_t routes) {
   return std::size_t{2} * routes * kEmptyNode;
 }
 
@@ -56,21 +46,6 @@ FibTable4::FibTable4(const std::string& name, std::uint32_t routes, std::uint32_
 
 FibTable4::~FibTable4() {
   rte_fib_free(fib_);
-}
-
-FibTable6::FibTable6(const std::string& name, std::uint32_t routes, std::uint32_t groups)
-    : memory_(name, bytes(routes, groups)) {
-  rte_fib6_conf conf{};
-  conf.type = RTE_FIB6_TRIE;
-  conf.max_routes = static_cast<int>(routes);
-  conf.trie = {RTE_FIB6_TRIE_4B, groups};
-  fib_ = rte_fib6_create(name.c_str(), memory_.socket(), &conf);
-  if (fib_ == nullptr) throw std::runtime_error("FIB for IPv6: " + std::string(rte_strerror(rte_errno)));
-  memory_.release_zeroes();
-}
-
-FibTable6::~FibTable6() {
-  rte_fib6_free(fib_);
 }
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of rte_fib or rte_fib6 with the memory that it lies in. Where it has no route it answers 0, which
+// A table of rte_fib with the memory that it lies in. Where it has no route it answers 0, which
 // costs no memory (table_memory.h).
 //
 // Made for `routes`, with `groups` of 256 entries for what is longer than the first level. Throw
@@ -13,7 +13,6 @@
 #include "router/routes/table_memory.h"
 
 struct rte_fib;
-struct rte_fib6;
 
 namespace surety {
 
@@ -30,20 +29,6 @@ class FibTable4 {
  private:
   TableMemory memory_;
   rte_fib* fib_;
-};
-
-class FibTable6 {
- public:
-  FibTable6(const std::string& name, std::uint32_t routes, std::uint32_t groups);
-  ~FibTable6();
-  rte_fib6* fib() const { return fib_; }
-  static std::size_t bytes(std::uint32_t routes, std::uint32_t groups);
-  // What is there of it without hugepages and without a route.
-  static std::size_t empty_bytes(std::uint32_t routes);
-
- private:
-  TableMemory memory_;
-  rte_fib6* fib_;
 };
 
 }  // namespace surety

@@ -2,8 +2,8 @@
 // IPv6 prefixes of at most 16 bits, beside the table of the longer ones: a value for each 16 bits that an
 // address can begin with.
 //
-// rte_fib6 would write such a prefix into every gap between the longer routes inside, a quarter of a second
-// for 2000::/3 in a full table. Here the widest takes 32,768 stores. One thread writes while others look up;
+// There such a prefix would be written into every gap between the longer routes inside, a good part of a full
+// table. Here the widest takes 32,768 stores. One thread writes while others look up;
 // they see the value before or after a change.
 #pragma once
 

@@ -96,7 +96,7 @@ TEST(FibReader, MeetsNoGapAsItGrows) {
   }
   done = true;
   reader.join();
-  EXPECT_GE(quiesced, 2u) << "both have grown";
+  EXPECT_GE(quiesced, 2u) << "IPv4's has grown, and memory of IPv6's came free";
   EXPECT_EQ(strange, 0U);
 }
 

@@ -154,7 +154,7 @@ TEST(Fib, RefusesWhenFullAndKeepsWhatItHas) {
 }
 
 TEST(Fib, AnIpv6RouteThatFlapsIsNeverRefused) {
-  Fib fib("fib", 64);  // 4128 groups; DPDK 22.11 keeps 13 for each removal
+  Fib fib("fib", 64);
   ASSERT_TRUE(fib.add(prefix("::/0"), 3));
   ASSERT_TRUE(fib.add(prefix("2001:db8::/32"), 4));
   int quiesced = 0;
@@ -163,9 +163,8 @@ TEST(Fib, AnIpv6RouteThatFlapsIsNeverRefused) {
     ASSERT_TRUE(fib.add(prefix("2001:db9::1/128"), 5)) << i;
     ASSERT_TRUE(fib.remove(prefix("2001:db9::1/128")));
   }
-  // Between a removal and the next addition; and for each table that was replaced,
-  // none of which DPDK 24.11 needs.
-  EXPECT_THAT(quiesced, testing::AnyOf(999 + 3, 999));
+  EXPECT_GT(quiesced, 0) << "what was freed is used again";
+  EXPECT_LT(quiesced, 50) << "much of it at a time";
   EXPECT_EQ(lookup(fib, "2001:db8::1"), 4U);
   EXPECT_EQ(lookup(fib, "2001:db9::1"), 3U);
 }
@@ -178,18 +177,6 @@ TEST(Fib, AnIpv4RouteThatFlapsIsNeverRefused) {
     ASSERT_TRUE(fib.remove(prefix("10.0.0.7/32")));
   }
   EXPECT_EQ(lookup(fib, "10.0.0.7"), 3U);
-}
-
-TEST(Fib, MoreIpv6GroupsThanAtStart) {
-  Fib fib("fib", 2000);  // 5096 groups; a lone /64 takes 5
-  const auto route = [](int i) {
-    Prefix p = prefix("2001:db8::/64");
-    p.address.data()[2] = static_cast<std::uint8_t>(i >> 8);
-    p.address.data()[3] = static_cast<std::uint8_t>(i);
-    return p;
-  };
-  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(fib.add(route(i), static_cast<std::uint32_t>(i) + 1)) << i;
-  for (int i = 0; i < 2000; ++i) ASSERT_EQ(lookup(fib, route(i).address), static_cast<std::uint64_t>(i) + 1);
 }
 
 // No table more, until it goes out of scope.
@@ -205,27 +192,38 @@ struct NoMemory {
   rlimit before{};
 };
 
-TEST(Fib, WithoutMemoryToGrowItKeepsWhatItHas) {
-  Fib fib("fib", 2000);  // 5096 groups, 5 for each of these
+TEST(Fib, HasItsIpv6MemoryFromTheStart) {
+  Fib fib("fib", 2000);
   const auto route = [](int i) {
     Prefix p = prefix("2001:db8::/64");
     p.address.data()[2] = static_cast<std::uint8_t>(i >> 8);
     p.address.data()[3] = static_cast<std::uint8_t>(i);
     return p;
   };
-  {
-    const NoMemory none;
-    int added = 0;
-    while (fib.add(route(added), static_cast<std::uint32_t>(added) + 1)) ++added;
-    EXPECT_EQ(added, 5096 / 5);
-    EXPECT_FALSE(fib.add(route(added), 7)) << "again";
-    for (int i = 0; i < added; ++i)
-      EXPECT_EQ(lookup(fib, route(i).address), static_cast<std::uint64_t>(i) + 1);
-  }
+  const NoMemory none;
+  int added = 0;
+  while (fib.add(route(added), static_cast<std::uint32_t>(added) + 1)) ++added;
+  EXPECT_EQ(added, 2000);
+  EXPECT_FALSE(fib.add(route(added), 7)) << "again";
+  for (int i = 0; i < added; ++i) EXPECT_EQ(lookup(fib, route(i).address), static_cast<std::uint64_t>(i) + 1);
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(fib.remove(route(i)));
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(fib.add(route(i), 7)) << i;
   EXPECT_EQ(lookup(fib, route(99).address), 7U);
   EXPECT_EQ(lookup(fib, route(100).address), 101U);
+}
+
+TEST(Fib, WithoutMemoryToGrowItKeepsWhatItHas) {
+  Fib fib("fib", 200'000);  // room for 2048 of IPv4 at first
+  const auto route = [](std::uint32_t i) {
+    return Prefix{IpAddress::v4(__builtin_bswap32(0x0a000000 + (i << 8))), 24};
+  };
+  const NoMemory none;
+  std::uint32_t added = 0;
+  while (fib.add(route(added), added + 1)) ++added;
+  EXPECT_GE(added, 2048u);
+  EXPECT_LT(added, 200'000u);
+  EXPECT_FALSE(fib.add(route(added), 7)) << "again";
+  for (std::uint32_t i = 0; i < added; ++i) ASSERT_EQ(lookup(fib, route(i).address), i + 1);
 }
 
 // DPDK 22.11 by itself answers 1 for 10.0.0.1 then.
@@ -290,7 +288,6 @@ TEST(Fib, AdditionsWaitForWorkersOnlyIfAGroupMayHaveBeenFreed) {
   fib.set_quiesce([&] { ++quiesced; });
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(fib.add(prefix("10.0." + std::to_string(i) + ".128/26"), 3));
-    ASSERT_TRUE(fib.add(prefix("2001:db8:" + std::to_string(i) + "::/48"), 3));
   }
   EXPECT_EQ(quiesced, 0);
   ASSERT_TRUE(fib.add(prefix("10.0.0.128/25"), 3));  // has a longer one inside
@@ -299,9 +296,6 @@ TEST(Fib, AdditionsWaitForWorkersOnlyIfAGroupMayHaveBeenFreed) {
   ASSERT_TRUE(fib.add(prefix("10.0.0.0/25"), 3)) << "all of 10.0.0.0/24 has one value now";
   ASSERT_TRUE(fib.add(prefix("10.1.1.0/26"), 3));
   EXPECT_EQ(quiesced, 2);
-  ASSERT_TRUE(fib.add(prefix("2001:db8::/32"), 4));  // over the /48s
-  ASSERT_TRUE(fib.add(prefix("2001:db9:1::/48"), 4));
-  EXPECT_EQ(quiesced, 3);
 }
 
 IpAddress host_order(std::uint32_t a) {
@@ -341,7 +335,7 @@ TEST(Fib, GrowsToTheRoutesThatItIsFor) {
     ASSERT_TRUE(fib.add({address4(i), 27}, i + 1)) << i;
     ASSERT_TRUE(fib.add({address6(i), 64}, i + 1)) << i;
   }
-  EXPECT_GE(quiesced, 2u) << "before the small tables went";
+  EXPECT_GE(quiesced, 1u) << "before the small table went";
   for (std::uint32_t i = 0; i < kRoutes; ++i) {
     ASSERT_EQ(lookup(fib, address4(i)), i + 1);
     ASSERT_EQ(lookup(fib, address6(i)), i + 1);
