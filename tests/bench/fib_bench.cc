@@ -12,6 +12,8 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "router/routes/fib.h"
 
@@ -19,6 +21,7 @@ namespace surety {
 namespace {
 
 constexpr std::uint32_t kMostRoutes = 1 << 20;
+constexpr std::uint32_t kInternet6 = 200'000;  // of IPv6: as the Internet has them
 constexpr std::size_t kVectorSize = 64;
 
 Prefix random_v4(std::mt19937& random) {
@@ -40,16 +43,47 @@ Prefix random_v6(std::mt19937& random) {
   return p.masked();
 }
 
+// As the Internet has them, roughly: in some forty of the first 16 bits, /29 and /32 side by side, most of
+// what is longer close together within few of them, some subnets and hosts.
+class Internet6 {
+ public:
+  Prefix operator()(std::mt19937& random) {
+    static constexpr std::pair<std::uint8_t, unsigned> kShares[] = {
+        {48, 45}, {32, 12}, {44, 10}, {40, 8}, {36, 5}, {29, 5}, {47, 4},
+        {46, 4},  {42, 2},  {34, 2},  {28, 1}, {64, 1}, {128, 1}};
+    auto percent = static_cast<int>(random() % 100);
+    const auto* share = kShares;
+    while ((percent -= static_cast<int>(share->second)) >= 0) ++share;
+    const std::uint8_t length = share->first;
+    std::uint64_t high = 0;
+    if (length <= 32 || providers_.empty()) {
+      high = std::uint64_t{0x2400 + random() % 4 * 0x200 + random() % 10} << 48 |
+             std::uint64_t{random() & 0xffff} << 32;
+      providers_.push_back(high);
+    } else {
+      const std::uint64_t n = providers_.size(), draw = random() % n * (random() % n) / n;
+      high = providers_[draw] | std::uint64_t{random() & (random() % 2 == 0 ? 0xff : 0xffff)} << 16;
+      if (length > 48) high |= random() % 4 << 8;
+    }
+    return Prefix{{__builtin_bswap64(high), length == 128 ? std::uint64_t{random()} << 32 : 0}, length}
+        .masked();
+  }
+
+ private:
+  std::vector<std::uint64_t> providers_;
+};
+
 std::unique_ptr<Fib> fill(bool v6, std::uint32_t routes, std::vector<IpAddress>& hosts) {
   auto fib = std::make_unique<Fib>("bench", routes);
   std::mt19937 random(1);
+  Internet6 internet;
   std::uint32_t added = 0;
   while (added < routes) {
-    const Prefix p = v6 ? random_v6(random) : random_v4(random);
+    const Prefix p = !v6 ? random_v4(random) : routes == kInternet6 ? internet(random) : random_v6(random);
     if (!fib->add(p, 3 + added % 1000)) break;
     ++added;
     hosts.push_back(p.address);
-    for (std::size_t i = p.length / 8U + 1; i < (v6 ? 16 : 4); ++i)
+    for (std::size_t i = p.length / 8U + (p.length < 128); i < (v6 ? 16 : 4); ++i)
       hosts.back().data()[i] = static_cast<std::uint8_t>(random());
   }
   if (added < routes) return nullptr;
@@ -123,8 +157,14 @@ void change(benchmark::State& state) {
 BENCHMARK(lookup4)
     ->ArgNames({"routes", "addresses"})
     ->ArgsProduct({{1 << 16, kMostRoutes}, {1 << 10, 1 << 16, 1 << 20}});
-BENCHMARK(lookup6)->ArgNames({"routes", "addresses"})->ArgsProduct({{1 << 16}, {1 << 10, 1 << 16}});
-BENCHMARK(change)->ArgNames({"routes", "family"})->Args({1 << 16, 4})->Args({1 << 16, 6});
+BENCHMARK(lookup6)
+    ->ArgNames({"routes", "addresses"})
+    ->ArgsProduct({{1 << 16, kInternet6}, {1 << 10, 1 << 16, 1 << 20}});
+BENCHMARK(change)
+    ->ArgNames({"routes", "family"})
+    ->Args({1 << 16, 4})
+    ->Args({1 << 16, 6})
+    ->Args({kInternet6, 6});
 
 }  // namespace
 }  // namespace surety
