@@ -68,7 +68,9 @@ void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, 
 
 void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32_t limit) {
   signals_on_ = on;
-  if (on && contributors_.empty()) contributors_.assign(classes, Contributors(limit));
+  if (!on || !contributors_.empty()) return;
+  contributors_.assign(classes, Contributors(limit));
+  reminders_.resize(Contributors::kMost);
 }
 
 [[gnu::noinline]] void CongestionDomains::note(const ClassRun& run, Time now) {
@@ -113,12 +115,11 @@ void CongestionDomains::advance(const Queues& queues, Time now) {
 }
 
 void CongestionDomains::remind(std::size_t class_index, bool congested, Time now) {
-  std::array<CongestionSignal, Contributors::kMost> reminders;
-  const std::size_t n = contributors_[class_index].remind(congested, now, reminders);
+  const std::size_t n = contributors_[class_index].remind(congested, now, reminders_);
   for (std::size_t i = 0; i < n && signals_on_; ++i) {
-    reminders[i].port = port_;
-    reminders[i].class_index = static_cast<std::uint8_t>(class_index);
-    signals_.push(reminders[i]);
+    reminders_[i].port = port_;
+    reminders_[i].class_index = static_cast<std::uint8_t>(class_index);
+    signals_.push(reminders_[i]);
   }
   if (!contributors_[class_index].watching()) watched_ &= ~(std::uint64_t{1} << class_index);
 }

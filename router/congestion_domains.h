@@ -82,8 +82,9 @@ class CongestionDomains {
   std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // what they say, by domain
   PortIndex port_;
   bool signals_on_ = false;
-  std::vector<Contributors> contributors_;  // by class, once signals have been on
-  std::uint64_t watched_ = 0;               // classes, one bit each
+  std::vector<Contributors> contributors_;   // by class, once signals have been on
+  std::vector<CongestionSignal> reminders_;  // used within remind(): 9 kB are too much to clear each time
+  std::uint64_t watched_ = 0;                // classes, one bit each
   SignalOutbox signals_;
 };
 

@@ -2,6 +2,7 @@
 #include "router/signals/contributors.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace surety {
 
@@ -48,6 +49,8 @@ Contributors::Source& Contributors::place_of(const IpAddress& source, const IpAd
       return *s;
     if (rank(*s, now) < rank(*lowest, now)) lowest = s;
   }
+  const auto at = static_cast<std::size_t>(lowest - sources_.data());
+  used_[at / 64] |= std::uint64_t{1} << at % 64;
   *lowest = Source{};
   lowest->source = source;
   lowest->destination = destination;
@@ -80,9 +83,12 @@ std::size_t Contributors::remind(bool congested, Time now, std::span<CongestionS
   if (!due) return 0;
   std::array<std::uint16_t, kRoom> slow;
   std::size_t n = 0;
-  for (std::size_t i = 0; i < sources_.size(); ++i)
-    if (is_live(sources_[i], now) && !is_told(sources_[i], now) && interval(sources_[i], now) >= kFast)
-      slow[n++] = static_cast<std::uint16_t>(i);
+  for (std::size_t word = 0; word < used_.size(); ++word)
+    for (std::uint64_t left = used_[word]; left != 0; left &= left - 1) {
+      const std::size_t i = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      if (is_live(sources_[i], now) && !is_told(sources_[i], now) && interval(sources_[i], now) >= kFast)
+        slow[n++] = static_cast<std::uint16_t>(i);
+    }
   reminded_ = 0;
   if (n == 0 || n > 2 * share_) return 0;
   reminded_ = std::min({n, share_, out.size()});

@@ -67,9 +67,10 @@ class Contributors {
 
   std::size_t share_;  // of the limit, in a kPace
   std::vector<Source> sources_;
-  Time next_ = kNever, last_{};              // the next reminders; the last congestion
-  bool eighth_ = false, congested_ = false;  // since the last reminders; at them
-  std::size_t reminded_ = 0, samples_ = 0;   // how many there were; samples since
+  std::array<std::uint64_t, kRoom / 64> used_{};  // which of them have ever been somebody's: most never are
+  Time next_ = kNever, last_{};                   // the next reminders; the last congestion
+  bool eighth_ = false, congested_ = false;       // since the last reminders; at them
+  std::size_t reminded_ = 0, samples_ = 0;        // how many there were; samples since
   std::size_t cursor_ = 0;
 };
 
