@@ -39,6 +39,10 @@ SignalKeys lab_keys() {
   return {{{.id = 1, .secret = HiddenKey(secret)}}};
 }
 
+Time time_of_change(const Plan& plan, std::size_t change) {
+  return change < plan.changes().size() ? Network::kZero + plan.changes()[change].at : kNever;
+}
+
 // From hosts, and by customer ports of routers that other routers are behind.
 bool flows_enter(const Plan& plan, const PlannedLine& l) {
   if (!l.to.router) return false;
@@ -63,14 +67,17 @@ Network::Network(const Plan& plan, PacketPool& pool, std::uint64_t seed)
                                                f.tuple.local.is_v6());
                 }),
       contracts_(plan),
-      tree_(lines_.size() + plan.routers().size() + 1) {
+      routers_from_(static_cast<Thing>(lines_.size())),
+      hosts_(routers_from_ + static_cast<Thing>(plan.routers().size())),
+      tree_(hosts_ + std::size_t{1}),
+      next_change_(time_of_change(plan, 0)) {
   for (const PlannedLine& l : plan.lines()) enters_.push_back(flows_enter(plan, l));
   for (std::size_t r = 0; r < plan.routers().size(); ++r) {
     routers_.push_back(std::make_unique<RouterDriver>(plan.routers()[r], plan.fib(), draw64(rng_), trust_,
                                                       static_cast<RouterLines&>(*this), kZero));
     tree_.set(router_thing(r), routers_[r]->next_event());
   }
-  tree_.set(hosts_thing(), stations_.next_wakeup());
+  tree_.set(hosts_, stations_.next_wakeup());
   pool_.observe(this);
 }
 
@@ -84,7 +91,8 @@ void Network::run_to(Time end) {
     const Thing thing = tree_.first();
     const Time when = tree_.when(thing);
     if (when >= end) break;
-    change_routes(when);
+    if (when >= next_change_) [[unlikely]]
+      change_routes(when);
     now_ = std::max(now_, when);
     ++events_;
     dispatch(thing);
@@ -97,12 +105,13 @@ void Network::change_routes(Time until) {
   const auto& all = plan_.changes();
   for (; changes_ < all.size() && kZero + all[changes_].at <= until; ++changes_)
     routers_[all[changes_].router]->set_next_hop(all[changes_].id, all[changes_].entry);
+  next_change_ = time_of_change(plan_, changes_);
 }
 
 void Network::dispatch(Thing thing) {
-  if (thing < lines_.size()) return arrive(thing);
-  if (thing == hosts_thing()) return poll_hosts();
-  const std::size_t r = thing - lines_.size();
+  if (thing < routers_from_) return arrive(thing);
+  if (thing == hosts_) return poll_hosts();
+  const std::size_t r = thing - routers_from_;
   routers_[r]->turn(now_);
   after(r);
 }
@@ -123,12 +132,20 @@ void Network::arrive(LineNumber n) {
   const auto port = static_cast<PortIndex>(to.port);
   if (enters_[n]) enter(n, m);
   note_of(m).router = static_cast<std::uint16_t>(to.node + 1);
+  if (router.has_buffers())
+    receive_noting_drops(router, m, port);
+  else
+    router.receive(m, port, now_);
+  after(to.node);
+}
+
+// Once it has been dropped nobody knows any more what it came as.
+void Network::receive_noting_drops(RouterDriver& router, rte_mbuf* m, PortIndex port) {
   const PacketNote note = note_of(m);
   const Precedence came_as = recorder_.precedence(note, m);
   const std::uint64_t before = router.buffer_drops(port);
   router.receive(m, port, now_);
   if (router.buffer_drops(port) != before) recorder_.on_buffer_drop(note, came_as);
-  after(to.node);
 }
 
 // A packet of a sender may have a contract where it comes into the network.
@@ -157,7 +174,7 @@ void Network::poll_hosts() {
       recorder_.on_sent(note_of(s.mbuf));
       send(s.line, s.mbuf, now_);
     }
-  tree_.set(hosts_thing(), std::max(stations_.next_wakeup(), now_ + Duration(1)));
+  tree_.set(hosts_, std::max(stations_.next_wakeup(), now_ + Duration(1)));
 }
 
 void Network::send(LineNumber n, rte_mbuf* m, Time now) {

@@ -45,11 +45,11 @@ class Network final : private RouterLines, private DropObserver {
 
  private:
   using Thing = std::uint32_t;  // lines, then routers, then the hosts
-  Thing router_thing(std::size_t r) const { return static_cast<Thing>(lines_.size() + r); }
-  Thing hosts_thing() const { return static_cast<Thing>(lines_.size() + plan_.routers().size()); }
+  Thing router_thing(std::size_t r) const { return routers_from_ + static_cast<Thing>(r); }
 
   void dispatch(Thing thing);
   void arrive(LineNumber n);
+  void receive_noting_drops(RouterDriver& router, rte_mbuf* m, PortIndex port);
   void poll_hosts();
   void enter(LineNumber n, rte_mbuf* m);
   void change_routes(Time until);
@@ -76,9 +76,11 @@ class Network final : private RouterLines, private DropObserver {
   Recorder recorder_;
   ContractBook contracts_;
   std::vector<std::unique_ptr<RouterDriver>> routers_;
+  Thing routers_from_, hosts_;
   EventTree tree_;
   std::vector<bool> enters_;  // by line: whether flows have contracts where it ends
   std::size_t changes_ = 0;   // of the plan that are done
+  Time next_change_;
   std::uint64_t signals_freed_ = 0, signals_leaked_ = 0;  // dropped or ended by a router; come to a host
   Time now_ = kZero;
   std::uint64_t events_ = 0;

@@ -12,6 +12,11 @@ namespace surety::lab {
 
 namespace {
 
+bool holds_packets(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.services,
+                             [](const auto& s) { return s.kind == ServiceProgram::Kind::csa; });
+}
+
 // A border's own queues drive the alpha of its flows directly.
 bool signals(const config::Config& c) {
   return c.router.role == config::Router::Role::core && c.signalling.mode != config::Signalling::Mode::off;
@@ -28,7 +33,8 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
       services_(snapshot_.services.size()),
       next_hops_(plan.ids),
       disposal_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
-      out_(plan.macs.size()) {
+      out_(plan.macs.size()),
+      has_buffers_(holds_packets(snapshot_)) {
   if (signals(snapshot_.config)) sender_.emplace(snapshot_.config, trust.keys, now, trust.clock.at(now));
   for (const auto& [id, entry] : plan.next_hops) next_hops_.set(id, entry);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
@@ -36,6 +42,8 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
                                                  now, seed + (p << 32)));
     egresses_.back()->enable_signals(sender_.has_value());
     outlets_.push_back({egresses_.back().get(), nullptr});
+    out_[p].egress = egresses_.back().get();
+    takes_notes_ = takes_notes_ || egresses_.back()->tree() != nullptr;
     out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
     out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
     out_[p].timed = sender_.has_value() || egresses_[p]->next_timer() != kNever;
@@ -61,6 +69,10 @@ void RouterDriver::receive(rte_mbuf* m, PortIndex port, Time now) {
 void RouterDriver::turn(Time now) {
   timers(now);
   serve(now);
+}
+
+bool RouterDriver::asks_for_signals() const {
+  return std::ranges::any_of(out_, [](const Port& p) { return !p.egress->signals().empty(); });
 }
 
 // As they leave by a queue of this router, they may ask for further ones.
@@ -98,11 +110,12 @@ void RouterDriver::timers(Time now) {
 
 // Sends what may leave, and finds out when to look again.
 void RouterDriver::serve(Time now) {
-  if (sender_) send_signals(now);
-  take_notes(now);
+  if (sender_ && asks_for_signals()) send_signals(now);
+  if (takes_notes_) [[unlikely]]
+    take_notes(now);
   Time departure = kNever, timer = kNever;
-  for (std::size_t p = 0; p < egresses_.size(); ++p) {
-    Egress& egress = *egresses_[p];
+  for (std::size_t p = 0; p < out_.size(); ++p) {
+    const Egress& egress = *out_[p].egress;
     if (egress.depth() > 0) {
       transmit(p, now);
       if (egress.depth() > 0) departure = std::min(departure, next_departure(p, now));
@@ -126,18 +139,21 @@ Time RouterDriver::next_departure(std::size_t p, Time now) const {
 
 void RouterDriver::transmit(std::size_t p, Time now) {
   const Port& port = out_[p];
-  std::array<rte_mbuf*, kVector> burst;
+  PortCounters& counters = ports_[p];
+  const std::size_t most = port.held_back ? 1 : burst_.size();
   for (;;) {
     if (port.held_back && wire_.free_at(port.line) > now) return;
-    const std::size_t n = egresses_[p]->transmit({burst.data(), port.held_back ? 1 : burst.size()}, now);
-    ports_[p].tx_packets += n;
+    const std::size_t n = port.egress->transmit({burst_.data(), most}, now);
+    counters.tx_packets += n;
     transmitted_ += n;
     for (std::size_t i = 0; i < n; ++i) {
-      if (has_interface(burst[i])) tag(burst[i]);
-      ports_[p].tx_bytes += burst[i]->pkt_len;
-      wire_.send(port.line != kNoLine ? port.line : wire_.line_to(burst[i]), burst[i], now);
+      rte_mbuf* const m = burst_[i];
+      if (has_interface(m)) [[unlikely]]
+        tag(m);
+      counters.tx_bytes += m->pkt_len;
+      wire_.send(port.line != kNoLine ? port.line : wire_.line_to(m), m, now);
     }
-    if (n < (port.held_back ? 1 : burst.size())) return;
+    if (n < most) return;
   }
 }
 

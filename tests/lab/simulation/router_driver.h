@@ -64,6 +64,7 @@ class RouterDriver {
   std::uint64_t buffer_drops(PortIndex port) const {
     return ports_[port].drops[static_cast<std::size_t>(DropReason::buffer)];
   }
+  bool has_buffers() const { return has_buffers_; }  // there may be such
   std::uint64_t transmitted() const { return transmitted_; }
   // What signals its congested queues; null: they do not signal.
   const SignalSender* signal_sender() const { return sender_ ? &*sender_ : nullptr; }
@@ -72,17 +73,20 @@ class RouterDriver {
 
  private:
   struct Port {
+    Egress* egress = nullptr;
     LineNumber line = kNoLine;  // the only one; none: there are several, or there is none
     bool held_back = false;     // by that line
     bool timed = false;         // its egress has timers: it always has, or never
   };
   void timers(Time now);
-  void send_signals(Time now);
-  void take_notes(Time now);
+  bool asks_for_signals() const;
+  // Not inlined: rare, and what they need would be made room for in every call of serve().
+  [[gnu::noinline]] void send_signals(Time now);
+  [[gnu::noinline]] void take_notes(Time now);
   void send(const CongestionSignal& signal, Time now);
   void serve(Time now);
   void transmit(std::size_t port, Time now);
-  void tag(rte_mbuf* m);
+  [[gnu::noinline]] void tag(rte_mbuf* m);
   Time next_departure(std::size_t port, Time now) const;
 
   const Snapshot& snapshot_;
@@ -98,8 +102,11 @@ class RouterDriver {
   std::vector<Outlet> outlets_;
   std::unique_ptr<Ingress> ingress_;
   std::vector<Port> out_;
+  std::array<rte_mbuf*, kVector> burst_;  // of transmit()
+  bool takes_notes_ = false;              // a port has queues below it
   std::optional<SignalSender> sender_;
   std::array<CongestionSignal, SignalOutbox::kCapacity> signals_;  // 9 kB: too much to clear with each packet
+  bool has_buffers_;
   Time next_{}, first_timer_{};
   std::uint64_t transmitted_ = 0, unrouted_ = 0;
 };

@@ -174,8 +174,13 @@ Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
   }
   std::memcpy(frame, from.peer_mac.data(), 6);
   std::memcpy(frame + 6, from.mac.data(), 6);
-  note_of(m) = {.flow = who.flow, .data = who.data, .on_the_way = true, .sent = now};
-  if (who.data) note_of(m).number = ++sent_packets_[who.flow];
+  // Field by field: a whole one would be put together elsewhere and read back before it is there.
+  PacketNote& note = note_of(m);
+  note.flow = who.flow;
+  note.data = who.data;
+  note.on_the_way = true;
+  note.sent = now;
+  if (who.data) note.number = ++sent_packets_[who.flow];
   return {m, from.out, length};
 }
 
