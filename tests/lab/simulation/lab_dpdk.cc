@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ether.h>
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMega = 1 << 20, kPage = 4096;
 constexpr std::uint32_t kFirstPortion = 4096;
+constexpr int kMapped = 4 << 20;
 constexpr std::uint64_t kOther = 256 * kMega;  // classifiers' rules, pools' own rings, the rounding of pages
 
 std::uint16_t data_room(std::uint16_t longest_packet) {
@@ -84,6 +86,10 @@ unsigned default_threads() {
 void start_dpdk(unsigned pools, std::uint16_t longest_packet, std::uint32_t packets) {
   static bool started = false;
   if (started) return;
+  // A router's largest tables are hardly used: fresh pages of zeroes cost nothing, to clear what the run
+  // before has left costs 20 MB a run. (By itself malloc() keeps what is as large as something that it has
+  // freed.)
+  mallopt(M_MMAP_THRESHOLD, kMapped);
   if (pools == 0) pools = default_threads();
   const std::uint64_t bytes = pools * pool_bytes(longest_packet, packets) + kOther;
   static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
