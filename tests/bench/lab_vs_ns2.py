@@ -4,7 +4,7 @@
 
 lab_vs_ns2.py [--repetitions 5] [--lab PROGRAM] [--core 1]. The two take turns. Prints wall times (median, minimum,
 maximum), CPU times, packet-hops per second and the ratio, and what each says the flows got, which shows that it is the same
-experiment; exit status 1 when a ratio is below the target. A packet-hop is one packet through one router or link.
+experiment; exit status 1 when a ratio is below its target. A packet-hop is one packet through one router or link.
 """
 import argparse
 import collections
@@ -22,7 +22,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAB = HERE.parents[1] / "build/release/bin/surety-lab"
-SECONDS, TARGET = 300, 1.0
+SECONDS = 300
 # What stands in lab_*.yaml and ns2/*.tcl: data packets cross three links and two routers, and the last router drops.
 LINKS, ROUTERS = 3, 2
 
@@ -42,6 +42,7 @@ class Case:
     scenario: str
     seeds: int
     cores: int  # that may be used
+    target: float  # how many times as fast as ns-2 the lab is to be
 
 
 class Stopwatch:
@@ -142,7 +143,7 @@ def compare(case, program, arguments):
             turn()
     print(f"{case.name}:")
     ratio = show_times("ns-2", ns2) / show_times("surety-lab", lab)
-    print(f"  ratio      {ratio:7.2f}")
+    print(f"  ratio      {ratio:7.2f}, target {case.target:.2f}")
     for flow, rate in ns2[0].throughput.items():
         print(f"  {flow:<11}{rate / 1e3:9.1f} and {lab[0].throughput[flow] / 1e3:9.1f} kbit/s")
     print(f"  IN share   {100 * ns2[0].in_share:9.1f} and {100 * lab[0].in_share:9.1f} %")
@@ -160,12 +161,12 @@ def main():
     if not arguments.lab.exists():
         sys.exit(f"there is no {arguments.lab}: build it, or say where it is with --lab")
     cores = len(os.sched_getaffinity(0))
-    cases = [Case("four NewReno flows, 300 s, one core", "newreno_rio", 1, 1),
-             Case("gTFRC Fig. 2(a), 20 seeds, one core", "gtfrc_fig2a", 20, 1),
-             Case(f"gTFRC Fig. 2(a), 20 seeds, {cores} cores", "gtfrc_fig2a", 20, cores)]
-    ratios = [compare(case, arguments.lab, arguments) for case in cases]
-    print(f"least ratio {min(ratios):.2f}, target {TARGET:.2f}")
-    return 0 if min(ratios) >= TARGET else 1
+    cases = [Case("four NewReno flows, 300 s, one core", "newreno_rio", 1, 1, 1.5),
+             Case("gTFRC Fig. 2(a), 20 seeds, one core", "gtfrc_fig2a", 20, 1, 3),
+             Case(f"gTFRC Fig. 2(a), 20 seeds, {cores} cores", "gtfrc_fig2a", 20, cores, 3)]
+    met = [compare(case, arguments.lab, arguments) >= case.target for case in cases]
+    print(f"{sum(met)} of {len(met)} targets met")
+    return 0 if all(met) else 1
 
 
 if __name__ == "__main__":
