@@ -38,16 +38,17 @@ class SlotBitmap {
  private:
   // next() when nothing is left in the word of `from`.
   [[gnu::noinline]] std::uint32_t next_word(std::uint32_t from) const {
-    const std::uint32_t after = from / 64 + 1, start = after / 64 % size(summary_);
+    // Of a power of two: a mask in place of divisions.
+    const std::uint32_t mask = size(summary_) - 1, after = from / 64 + 1, start = after / 64 & mask;
     std::uint64_t bits =
         after / 64 == start ? summary_[start] & ~std::uint64_t{0} << after % 64 : summary_[start];
     // One step more than there are: the words before `after` in its own summary word come last.
-    for (std::uint32_t i = 0, s = start; i <= size(summary_); ++i, bits = summary_[s]) {
+    for (std::uint32_t i = 0, s = start; i <= mask + 1; ++i, bits = summary_[s]) {
       if (bits != 0) {
         const std::uint32_t word = s * 64 + first(bits);
         return word * 64 + first(words_[word]);
       }
-      s = (s + 1) % size(summary_);
+      s = (s + 1) & mask;
     }
     return kNone;
   }
