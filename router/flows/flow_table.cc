@@ -161,7 +161,8 @@ FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const std:
     const FlowKey& key = packets[i].key;
     FlowRecord& r = records[ids[i]];
     const auto word = load<std::uint32_t>(reinterpret_cast<const std::uint8_t*>(&r.service));
-    const std::uint32_t wanted = (load<std::uint16_t>(&key.dscp) | FlowRecord::live << 8) << 16;
+    constexpr std::uint32_t kLive = FlowRecord::live << 24;
+    const std::uint32_t wanted = std::uint32_t{load<std::uint16_t>(&key.dscp)} << 16 | kLive;
     std::uint64_t difference = (r.rest ^ key.rest) | ((word ^ wanted) & kLooked);
     if (key.v6) {
       const Key6& a = keys6[ids[i]];
