@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 
@@ -37,18 +37,19 @@ class QueueRing {
   // At most most() of them.
   void put(std::uint32_t at, std::span<const Packet> packets, Time time) {
     const std::size_t before = before_end(at, packets.size());
-    std::memcpy(&packets_[at & mask_], packets.data(), before * sizeof(Packet));
+    std::copy_n(packets.begin(), before, &packets_[at & mask_]);
     std::fill_n(&times_[at & mask_], before, time);
     if (before == packets.size()) [[likely]]
       return;
-    std::memcpy(packets_.get(), &packets[before], (packets.size() - before) * sizeof(Packet));
+    std::copy_n(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.size() - before,
+                packets_.get());
     std::fill_n(times_.get(), packets.size() - before, time);
   }
   void get(std::uint32_t at, std::span<Packet> out) const {
     const std::size_t before = before_end(at, out.size());
-    std::memcpy(out.data(), &packets_[at & mask_], before * sizeof(Packet));
+    std::copy_n(&packets_[at & mask_], before, out.begin());
     if (before < out.size()) [[unlikely]]
-      std::memcpy(&out[before], packets_.get(), (out.size() - before) * sizeof(Packet));
+      std::copy_n(packets_.get(), out.size() - before, out.begin() + static_cast<std::ptrdiff_t>(before));
   }
 
  private:
