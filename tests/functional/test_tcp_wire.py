@@ -78,7 +78,8 @@ class Capture:
         self._tcpdump.wait(10)
 
     def frames(self):
-        """A dictionary of FIELDS for each; several values of one field with commas."""
+        """A dictionary of FIELDS for each; several values of one field with commas. Ends the capture: no frame is half written then."""
+        self.__exit__()
         rows = subprocess.run(["tshark", "-n", "-r", self._file, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
                                "-o", "tcp.relative_sequence_numbers:FALSE", "-T", "fields", *(a for field in FIELDS for a in ("-e", field))],
                               capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
