@@ -176,4 +176,12 @@ struct EgressUpdate {
   std::optional<QueueTree::Update> tree_update;
 };
 
+// Where the packets of a worker go that leave by a port: to its own Egress, or to the worker that owns it.
+struct Outlet {
+  // Of the port, whoever owns it. Another worker's is only asked for alpha() and describe().
+  Egress* egress = nullptr;
+  // To the worker that owns the port; null: this one does.
+  EgressHandover* owner = nullptr;
+};
+
 }  // namespace surety

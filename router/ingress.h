@@ -14,10 +14,10 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
+#include "router/egress.h"
 #include "router/filter_stage.h"
 #include "router/fragment_stage.h"
 #include "router/interface_finder.h"
-#include "router/outlet.h"
 #include "router/packet_disposal.h"
 #include "router/pending_packets.h"
 #include "router/rewrite_stage.h"

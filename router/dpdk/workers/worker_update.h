@@ -12,8 +12,8 @@
 #include "router/dpdk/workers/receiver.h"
 #include "router/dpdk/workers/signalling_copy.h"
 #include "router/dpdk/workers/transmitter.h"
+#include "router/egress.h"
 #include "router/observe/reading.h"
-#include "router/outlet.h"
 #include "router/snapshot.h"
 
 namespace surety {
