@@ -38,20 +38,40 @@ Json leaf(std::string_view key, const std::vector<double>& values) {
       {"mean", shown(s.mean)}, {"sd", shown(s.sd)}, {"min", shown(s.min)}, {"max", shown(s.max)}, {"n", s.n}};
 }
 
-Json summary_row(const Json& first, const Versions& versions) {
+// What a row has not, though another has it, is 0: a flow's drops name only the routers that dropped of it.
+Versions field_of(const Versions& rows, const std::string& key, bool object) {
+  static const Json kNothing = 0, kEmpty = Json::object();
+  Versions fields;
+  for (const Json* row : rows) {
+    if (row == nullptr)
+      fields.push_back(nullptr);
+    else if (const auto field = row->find(key); field != row->end())
+      fields.push_back(&*field);
+    else
+      fields.push_back(object ? &kEmpty : &kNothing);
+  }
+  return fields;
+}
+
+Json summary_row(const Versions& versions);
+
+Json summary(const std::string& key, const Json& value, const Versions& versions) {
+  if (value.is_string()) return value;
+  const Versions fields = field_of(versions, key, value.is_object());
+  if (value.is_object()) return summary_row(fields);
+  std::vector<double> values;
+  for (const Json* field : fields) {
+    if (field && field->is_number()) values.push_back(field->get<double>());
+  }
+  return leaf(key, values);
+}
+
+Json summary_row(const Versions& versions) {
   Json result = Json::object();
-  for (const auto& [key, value] : first.items()) {
-    if (value.is_string()) {
-      result[key] = value;
-      continue;
-    }
-    Versions here;
-    std::vector<double> values;
-    for (const Json* row : versions) {
-      here.push_back(row ? &row->at(key) : nullptr);
-      if (here.back() && here.back()->is_number()) values.push_back(here.back()->get<double>());
-    }
-    result[key] = value.is_object() ? summary_row(value, here) : leaf(key, values);
+  for (const Json* row : versions) {
+    if (row == nullptr) continue;
+    for (const auto& [key, value] : row->items())
+      if (!result.contains(key)) result[key] = summary(key, value, versions);
   }
   return result;
 }
@@ -60,7 +80,6 @@ Json summary_table(const std::vector<Json>& runs, const char* table) {
   struct Row {
     std::vector<std::string> identity;
     Versions versions;
-    const Json* first;
   };
   std::vector<Row> rows;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -71,13 +90,13 @@ Json summary_table(const std::vector<Json>& runs, const char* table) {
       // Nearly always at the same place in every run.
       auto row = place < rows.size() && is_it(rows[place]) ? rows.begin() + static_cast<std::ptrdiff_t>(place)
                                                            : std::find_if(rows.begin(), rows.end(), is_it);
-      if (row == rows.end()) row = rows.insert(row, {identity, Versions(runs.size()), &json});
+      if (row == rows.end()) row = rows.insert(row, {identity, Versions(runs.size())});
       row->versions[run] = &json;
       ++place;
     }
   }
   Json result = Json::array();
-  for (const auto& row : rows) result.push_back(summary_row(*row.first, row.versions));
+  for (const auto& row : rows) result.push_back(summary_row(row.versions));
   return result;
 }
 

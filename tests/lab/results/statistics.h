@@ -23,7 +23,8 @@ double jain_index(std::span<const double> values);
 // {"scenario", "seeds": N, "statistics": {"flows", "queues", "domains", "aggregates"}}:
 // the rows of to_json() with {"mean", "sd", "min", "max", "n"} in place of every number.
 // Nulls are left out, n says how many values there were; without any the four are null.
-// A row stands where it appeared first; runs without it count as null.
+// A row stands where it appeared first; runs without it count as null. What only some of a row's versions
+// have (a flow's drops at a router) is 0 in the others.
 nlohmann::ordered_json summarize(std::span<const RunResult> runs);
 
 }  // namespace surety::lab

@@ -85,6 +85,18 @@ TEST(Statistics, FindsARowWhereverItStands) {
   EXPECT_EQ(domains[1]["alpha_mean"]["n"], 1);
 }
 
+// A flow's drops name only the routers that dropped of it.
+TEST(Statistics, WhereOnlyOneRunHasDroppedTheOthersCountAsNone) {
+  RunResult runs[] = {test::sample_run(1), test::sample_run(2), test::sample_run(3)};
+  runs[0].flows[0].drops["edge"] = {0, 6};
+  runs[1].flows[0].drops["exit"] = {3, 0};
+  runs[2].flows.erase(runs[2].flows.begin());
+  const Json drops = summarize(runs)["statistics"]["flows"][0]["drops"];
+  EXPECT_EQ(drops["core"]["out"].dump(), R"({"mean":150.0,"sd":0.0,"min":150.0,"max":150.0,"n":2})");
+  EXPECT_EQ(drops["edge"]["out"].dump(), R"({"mean":3.0,"sd":4.242641,"min":0.0,"max":6.0,"n":2})");
+  EXPECT_EQ(drops["exit"]["in"].dump(), R"({"mean":1.5,"sd":2.12132,"min":0.0,"max":3.0,"n":2})");
+}
+
 TEST(Statistics, OfNoRunHasEmptyTables) {
   EXPECT_EQ(
       summarize({}).dump(),
