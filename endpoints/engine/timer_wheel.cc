@@ -44,7 +44,8 @@ void TimerWheel::unlink(Link& link) {
     Level& l = level(p);
     const std::uint32_t slot = l.slot(link.tick());
     l.heads[slot] = link.next;
-    if (link.next == 0) l.occupied.clear(slot);
+    if (link.next != 0) return;
+    p == near ? empty_near(link.tick()) : l.occupied.clear(slot);
   }
 }
 
@@ -170,7 +171,7 @@ std::size_t TimerWheel::take_slot(std::int64_t tick, std::span<std::uint32_t> ou
   }
   l.heads[slot] = key;
   if (key == 0)
-    l.occupied.clear(slot);
+    empty_near(tick);
   else
     links_[key].previous = 0;
   size_ -= static_cast<std::uint32_t>(n);
@@ -182,7 +183,7 @@ void TimerWheel::queue_slot(std::int64_t tick) {
   Level& l = level(near);
   const std::uint32_t slot = l.slot(tick), first = l.heads[slot];
   l.heads[slot] = 0;
-  l.occupied.clear(slot);
+  empty_near(tick);
   links_[first].previous = queue_last_;
   (queue_last_ != 0 ? links_[queue_last_].next : queue_first_) = first;
   for (std::uint32_t key = first; key != 0; key = links_[key].next) {
@@ -195,15 +196,11 @@ void TimerWheel::queue_slot(std::int64_t tick) {
 // kEmpty: none, and the cursor is at now_tick.
 std::int64_t TimerWheel::next_due(std::int64_t now_tick) {
   while (true) {
-    const std::int64_t tick = first_tick(near);
-    if (std::min(tick, far_next_) > now_tick) {
+    if (std::min(near_next_, far_next_) > now_tick) {
       cursor_ = std::max(cursor_, now_tick);
       return kEmpty;
     }
-    if (tick < far_next_) {
-      cursor_ = tick;
-      return tick;
-    }
+    if (near_next_ < far_next_) return cursor_ = near_next_;
     open_far_slots();
   }
 }
@@ -226,8 +223,7 @@ std::size_t TimerWheel::expire(Time now, std::span<std::uint32_t> out) {
 Time TimerWheel::next_event() const {
   if (size_ == 0) return kNever;
   if (queue_first_ != 0) return Time(Duration(cursor_ << shift_));
-  const std::int64_t tick = std::min(first_tick(near), far_next_);
-  return Time(Duration(tick << shift_));
+  return Time(Duration(std::min(near_next_, far_next_) << shift_));
 }
 
 }  // namespace surety::endpoints

@@ -113,6 +113,7 @@ class TimerWheel {
     const std::uint32_t slot = l.slot(tick);
     std::uint32_t& head = l.heads[slot];
     links_[key] = {head, 0, tick << 3 | p};
+    if (p == near) near_next_ = std::min(near_next_, tick);
     // No branch on an empty slot, which no predictor would guess: then this writes to link 0, no key's.
     links_[head].previous = key;
     l.occupied.set(slot);
@@ -137,13 +138,20 @@ class TimerWheel {
     if (slot == SlotBitmap::kNone) return kEmpty;
     return ((cursor_ >> l.shift) + ((slot - start) & l.mask)) << l.shift;
   }
+  // A slot of the near wheel has nothing left in it.
+  void empty_near(std::int64_t tick) {
+    level(near).occupied.clear(level(near).slot(tick));
+    if (tick == near_next_) near_next_ = first_tick(near);
+  }
   std::int64_t movable_from(Place p, std::int64_t tick) const;
   void find_far();
 
   static constexpr int kAhead = 4;  // keys that one call of expire() moves ahead of need; insert() moves one
 
-  int shift_;                       // of a time to a tick
-  std::int64_t cursor_;             // no key in the wheels is for an earlier tick
+  int shift_;            // of a time to a tick
+  std::int64_t cursor_;  // no key in the wheels is for an earlier tick
+  // The first tick of the near wheel: looked for once per slot, not with each call.
+  std::int64_t near_next_ = kEmpty;
   std::int64_t far_next_ = kEmpty;  // lower bound of the first tick of the far wheels
   Ahead ahead_;
   std::uint32_t queue_first_ = 0, queue_last_ = 0;
