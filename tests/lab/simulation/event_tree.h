@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When each thing of a simulation has something to do next: a winner tree over a fixed number of them.
+// When each thing of a simulation has something to do next: a tree of sixteens over a fixed number of them.
 //
 // Each thing has one time, which may be set at will; the earliest is always known. Of equal times
-// the one with the lowest number comes first, so that a run is deterministic. O(log n) per change,
-// no allocation after construction, and no branch that depends on the times: no predictor would guess it.
+// the one with the lowest number comes first, so that a run is deterministic. No allocation after
+// construction, and no branch that depends on the times: no predictor would guess it. With up to sixteen
+// things, which most scenarios have, to set a time is to store it; the earliest is looked for once per event.
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -17,41 +18,58 @@ namespace surety::lab {
 
 class EventTree {
  public:
-  explicit EventTree(std::size_t things)
-      : leaves_(std::bit_ceil(std::max<std::size_t>(things, 2))),
-        when_(2 * leaves_, kNobody),
-        thing_(2 * leaves_) {
-    for (std::size_t i = 0; i < leaves_; ++i) thing_[leaves_ + i] = static_cast<std::uint32_t>(i);
-    for (std::size_t node = leaves_ - 1; node > 0; --node) thing_[node] = thing_[2 * node];
-  }
-
-  void set(std::uint32_t thing, Time at) {
-    std::size_t node = leaves_ + thing;
-    std::int64_t when = at.time_since_epoch().count();
-    if (when_[node] == when) return;
-    when_[node] = when;
-    for (; node > 1; node /= 2) {
-      const std::size_t sibling = node ^ 1;
-      // One on the left wins of equal times too. Selected by masks: of a condition the compiler makes a
-      // branch.
-      const std::int64_t left = node & 1, all = -static_cast<std::int64_t>(when_[sibling] - left < when);
-      when ^= (when ^ when_[sibling]) & all;
-      thing ^= (thing ^ thing_[sibling]) & static_cast<std::uint32_t>(all);
-      when_[node / 2] = when;
-      thing_[node / 2] = thing;
+  explicit EventTree(std::size_t things) {
+    for (std::size_t groups = std::max<std::size_t>(things, 1); levels_.empty() || groups > 1;) {
+      groups = (groups + kGroup - 1) / kGroup;
+      levels_.push_back(entries_.size());
+      for (std::size_t i = 0; i < groups * kGroup; ++i) entries_.push_back(entry(kNobody, i));
     }
   }
-  Time when(std::uint32_t thing) const { return Time(Duration(when_[leaves_ + thing])); }
-  std::uint32_t first() const { return thing_[1]; }
-  Time next() const { return Time(Duration(when_[1])); }
+
+  // Not before time 0.
+  void set(std::uint32_t thing, Time at) {
+    assert(at >= Time{});
+    const auto when = static_cast<std::uint64_t>(at.time_since_epoch().count());
+    entries_[thing] = entry(std::min(when, kNobody), thing);
+    for (std::size_t level = 1, place = thing; level < levels_.size(); ++level) {
+      const std::uint64_t first = least(&entries_[levels_[level - 1] + place / kGroup * kGroup]);
+      place /= kGroup;
+      entries_[levels_[level] + place] = entry(first / kGroup, place);
+    }
+  }
+  Time when(std::uint32_t thing) const {
+    const std::uint64_t when = entries_[thing] / kGroup;
+    return when == kNobody ? kNever : Time(Duration(when));
+  }
+  std::uint32_t first() const {
+    std::size_t place = 0;
+    for (std::size_t level = levels_.size(); level-- > 0;)
+      place = place * kGroup + least(&entries_[levels_[level] + place * kGroup]) % kGroup;
+    return static_cast<std::uint32_t>(place);
+  }
+  Time next() const { return when(first()); }
 
  private:
-  static constexpr std::int64_t kNobody = kNever.time_since_epoch().count();
+  static constexpr std::uint64_t kGroup = 16, kNobody = UINT64_MAX / kGroup;
 
-  std::size_t leaves_;
-  // Who wins at each node and when, from 1; the second half are the things themselves.
-  std::vector<std::int64_t> when_;
-  std::vector<std::uint32_t> thing_;
+  // Who comes earlier is less; of equal times who stands first in its group.
+  static std::uint64_t entry(std::uint64_t when, std::size_t place) { return when * kGroup + place % kGroup; }
+  // In a register of its own: a vector of several entries would wait for those that have just been stored.
+  static std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t least = std::min(a, b);
+    asm("" : "+r"(least));
+    return least;
+  }
+  static std::uint64_t least_of_4(const std::uint64_t* e) {
+    return lesser(std::min(e[0], e[1]), std::min(e[2], e[3]));
+  }
+  static std::uint64_t least(const std::uint64_t* e) {
+    return lesser(lesser(least_of_4(e), least_of_4(e + 4)), lesser(least_of_4(e + 8), least_of_4(e + 12)));
+  }
+
+  // Of all things, then of each group of them the earliest, and so on: the last level is one group.
+  std::vector<std::uint64_t> entries_;
+  std::vector<std::size_t> levels_;  // where each begins
 };
 
 }  // namespace surety::lab

@@ -169,11 +169,14 @@ void Network::after(std::size_t r) {
 }
 
 void Network::poll_hosts() {
-  for (std::span<const Stations::Sent> sent; !(sent = stations_.poll(now_)).empty();)
+  std::span<const Stations::Sent> sent;
+  do {
+    sent = stations_.poll(now_);
     for (const auto& s : sent) {
       recorder_.on_sent(note_of(s.mbuf));
       send(s.line, s.mbuf, now_);
     }
+  } while (sent.size() == Stations::kRoom);  // where there was room left, no more is due now
   tree_.set(hosts_, std::max(stations_.next_wakeup(), now_ + Duration(1)));
 }
 

@@ -43,6 +43,7 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
     egresses_.back()->enable_signals(sender_.has_value());
     outlets_.push_back({egresses_.back().get(), nullptr});
     out_[p].egress = egresses_.back().get();
+    out_[p].counters = &ports_[p];
     takes_notes_ = takes_notes_ || egresses_.back()->tree() != nullptr;
     out_[p].line = plan.lines[p].size() == 1 ? plan.lines[p].front() : kNoLine;
     out_[p].held_back = out_[p].line != kNoLine && wire.holds_back(out_[p].line);
@@ -114,13 +115,9 @@ void RouterDriver::serve(Time now) {
   if (takes_notes_) [[unlikely]]
     take_notes(now);
   Time departure = kNever, timer = kNever;
-  for (std::size_t p = 0; p < out_.size(); ++p) {
-    const Egress& egress = *out_[p].egress;
-    if (egress.depth() > 0) {
-      transmit(p, now);
-      if (egress.depth() > 0) departure = std::min(departure, next_departure(p, now));
-    }
-    if (out_[p].timed) timer = std::min(timer, egress.next_timer());
+  for (const Port& port : out_) {
+    if (port.egress->depth() > 0) departure = std::min(departure, transmit(port, now));
+    if (port.timed) timer = std::min(timer, port.egress->next_timer());
   }
   first_timer_ = timer;
   next_ = std::min({ingress_->next_event(), departure, timer});
@@ -132,29 +129,26 @@ void RouterDriver::tag(rte_mbuf* m) {
     throw std::logic_error("no room before a packet of the lab for its tags");
 }
 
-Time RouterDriver::next_departure(std::size_t p, Time now) const {
-  const Time free = out_[p].held_back ? std::max(now, wire_.free_at(out_[p].line)) : now;
-  return std::max(free, egresses_[p]->next_departure(free));
-}
-
-void RouterDriver::transmit(std::size_t p, Time now) {
-  const Port& port = out_[p];
-  PortCounters& counters = ports_[p];
+// When there may be more to send.
+Time RouterDriver::transmit(const Port& port, Time now) {
   const std::size_t most = port.held_back ? 1 : burst_.size();
-  for (;;) {
-    if (port.held_back && wire_.free_at(port.line) > now) return;
+  do {
+    if (port.held_back && wire_.free_at(port.line) > now) break;
     const std::size_t n = port.egress->transmit({burst_.data(), most}, now);
-    counters.tx_packets += n;
+    port.counters->tx_packets += n;
     transmitted_ += n;
     for (std::size_t i = 0; i < n; ++i) {
       rte_mbuf* const m = burst_[i];
       if (has_interface(m)) [[unlikely]]
         tag(m);
-      counters.tx_bytes += m->pkt_len;
+      port.counters->tx_bytes += m->pkt_len;
       wire_.send(port.line != kNoLine ? port.line : wire_.line_to(m), m, now);
     }
-    if (n < most) return;
-  }
+    if (n < most) break;
+  } while (port.egress->depth() > 0);
+  if (port.egress->depth() == 0) return kNever;
+  const Time free = port.held_back ? std::max(now, wire_.free_at(port.line)) : now;
+  return std::max(free, port.egress->next_departure(free));
 }
 
 }  // namespace surety::lab

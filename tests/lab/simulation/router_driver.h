@@ -74,6 +74,7 @@ class RouterDriver {
  private:
   struct Port {
     Egress* egress = nullptr;
+    PortCounters* counters = nullptr;
     LineNumber line = kNoLine;  // the only one; none: there are several, or there is none
     bool held_back = false;     // by that line
     bool timed = false;         // its egress has timers: it always has, or never
@@ -85,9 +86,9 @@ class RouterDriver {
   [[gnu::noinline]] void take_notes(Time now);
   void send(const CongestionSignal& signal, Time now);
   void serve(Time now);
-  void transmit(std::size_t port, Time now);
+  // Not inlined either: most ports of a router have nothing to send when it is served.
+  [[gnu::noinline]] Time transmit(const Port& port, Time now);
   [[gnu::noinline]] void tag(rte_mbuf* m);
-  Time next_departure(std::size_t port, Time now) const;
 
   const Snapshot& snapshot_;
   std::uint64_t seed_;

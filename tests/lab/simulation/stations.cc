@@ -92,6 +92,20 @@ IpPacket packet_of(std::span<const std::uint8_t> ip) {
 
 }  // namespace
 
+Stations::End Stations::end_of(const PlannedHost& host, bool v6) {
+  End end;
+  end.bytes = static_cast<std::uint32_t>(kEthernet + host.tags.bytes());
+  end.line = host.out;
+  std::uint8_t* const to = end.header.data() + end.header.size() - end.bytes;
+  std::memcpy(to, host.peer_mac.data(), 6);
+  std::memcpy(to + 6, host.mac.data(), 6);
+  const std::uint64_t tags = host.tags.in_frame(0);
+  std::memcpy(to + 12, &tags, host.tags.bytes());
+  end.header[22] = v6 ? 0x86 : 0x08;
+  end.header[23] = v6 ? 0xdd : 0x00;
+  return end;
+}
+
 Stations::Stations(const Plan& plan, PacketPool& pool, Rng& rng, Time zero)
     : plan_(plan),
       pool_(pool),
@@ -99,6 +113,7 @@ Stations::Stations(const Plan& plan, PacketPool& pool, Rng& rng, Time zero)
       forgotten_(plan.flows().size()),
       sent_packets_(plan.flows().size()) {
   host_.observe(this);
+  plan_ends();
   listen(rng);
   add_senders(rng, zero);
 }
@@ -155,25 +170,25 @@ std::span<const Stations::Sent> Stations::poll(Time now) {
   return {sent_.data(), used_};
 }
 
+void Stations::plan_ends() {
+  for (const PlannedFlow& f : plan_.flows()) {
+    const LabSender& sender = plan_.scenario().senders[f.sender];
+    auto& ends = ends_.emplace_back();
+    for (const bool from_sender : {false, true})
+      ends[from_sender] = end_of(plan_.hosts()[from_sender ? sender.host : sender.to], f.tuple.local.is_v6());
+  }
+}
+
 // Ethernet header and note.
 Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
-  const auto bytes = static_cast<std::uint16_t>(kEthernet + length);
+  auto* const ip = rte_pktmbuf_mtod_offset(m, std::uint8_t*, kEthernet);
+  const FlowOf who = flow_of({ip, length}, kDccpUdpPort);
+  const End& end = ends_[who.flow][who.from_sender];
+  const auto bytes = static_cast<std::uint16_t>(end.bytes + length);
+  m->data_off = static_cast<std::uint16_t>(m->data_off + kEthernet - end.bytes);
   m->data_len = bytes;
   m->pkt_len = bytes;
-  auto* frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const FlowOf who = flow_of({frame + kEthernet, length}, kDccpUdpPort);
-  const LabSender& sender = plan_.scenario().senders[plan_.flows()[who.flow].sender];
-  const PlannedHost& from = plan_.hosts()[who.from_sender ? sender.host : sender.to];
-  const bool v6 = frame[kEthernet] >> 4 == 6;
-  frame[12] = v6 ? 0x86 : 0x08;
-  frame[13] = v6 ? 0xdd : 0x00;
-  if (from.tags.any()) {
-    frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, from.tags.bytes()));
-    const std::uint64_t tags = from.tags.in_frame(0);
-    std::memcpy(frame + 12, &tags, from.tags.bytes());
-  }
-  std::memcpy(frame, from.peer_mac.data(), 6);
-  std::memcpy(frame + 6, from.mac.data(), 6);
+  std::memcpy(ip - end.header.size(), end.header.data(), end.header.size());  // there is room before it
   // Field by field: a whole one would be put together elsewhere and read back before it is there.
   PacketNote& note = note_of(m);
   note.flow = who.flow;
@@ -181,7 +196,7 @@ Stations::Sent Stations::finish(rte_mbuf* m, std::uint32_t length, Time now) {
   note.on_the_way = true;
   note.sent = now;
   if (who.data) note.number = ++sent_packets_[who.flow];
-  return {m, from.out, length};
+  return {m, end.line, length};
 }
 
 FlowReading Stations::sender(std::uint32_t flow) const {

@@ -27,7 +27,8 @@ class Stations final : private endpoints::FlowObserver {
   // A frame has arrived at its host; it is freed.
   void receive(rte_mbuf* m, Time now);
   // The next packets that hosts send now: frames with their notes, to be put on the
-  // line of `from`; 0: no more.
+  // line of `from`; less than kRoom: no more.
+  static constexpr std::size_t kRoom = 16;
   struct Sent {
     rte_mbuf* mbuf;
     LineNumber line;
@@ -43,10 +44,17 @@ class Stations final : private endpoints::FlowObserver {
   const std::array<std::uint64_t, endpoints::kRefusals>& refusals() const { return host_.refusals(); }
 
  private:
-  static constexpr std::size_t kRoom = 16;
+  // What an end of a flow puts before its packets, and where they go: all of the plan that finish() needs.
+  struct End {
+    std::array<std::uint8_t, 24> header{};  // ends with the packet's Ethernet type
+    std::uint32_t bytes = 0;                // of it
+    LineNumber line = kNoLine;
+  };
 
   void listen(Rng& rng);
   void add_senders(Rng& rng, Time zero);
+  static End end_of(const PlannedHost& host, bool v6);
+  void plan_ends();
   void refill();
   Sent finish(rte_mbuf* m, std::uint32_t length, Time now);
   void on_forget(endpoints::FlowIndex f, endpoints::Transport transport, const Tuple& tuple,
@@ -54,6 +62,7 @@ class Stations final : private endpoints::FlowObserver {
 
   const Plan& plan_;
   PacketPool& pool_;
+  std::vector<std::array<End, 2>> ends_;  // by flow: of the receiver, of the sender
   std::vector<std::unique_ptr<endpoints::Acceptor>> acceptors_;
   endpoints::Host host_;
   std::vector<endpoints::FlowIndex> senders_;

@@ -16,13 +16,12 @@ TEST(EventTree, NothingIsDueAtTheStart) {
   for (const std::size_t n : {0u, 1u, 2u, 3u, 64u, 65u}) EXPECT_EQ(EventTree(n).next(), kNever) << n;
 }
 
-TEST(EventTree, KnowsTheEarliestWhateverChanges) {
+void expect_the_earliest(std::uint32_t things) {
   Rng rng(1);
-  constexpr std::uint32_t kThings = 37;
-  EventTree tree(kThings);
-  std::vector<Time> expected(kThings, kNever);
+  EventTree tree(things);
+  std::vector<Time> expected(things, kNever);
   for (int i = 0; i < 20'000; ++i) {
-    const std::uint32_t thing = rng.next() % kThings;
+    const std::uint32_t thing = rng.next() % things;
     expected[thing] = rng.next() % 8 == 0 ? kNever : at(rng.next() % 50);  // few values: many are equal
     tree.set(thing, expected[thing]);
     const auto first = std::min_element(expected.begin(), expected.end());
@@ -32,6 +31,10 @@ TEST(EventTree, KnowsTheEarliestWhateverChanges) {
     }
     ASSERT_EQ(tree.when(thing), expected[thing]);
   }
+}
+
+TEST(EventTree, KnowsTheEarliestWhateverChanges) {
+  for (const std::uint32_t things : {1u, 15u, 16u, 17u, 37u, 256u, 257u, 300u}) expect_the_earliest(things);
 }
 
 }  // namespace
