@@ -53,12 +53,14 @@ class PrefixTable {
     return e;
   }
 
+  // Takes no memory: it cannot fail.
   void erase(const Prefix& prefix) {
     const auto at = bucket_of(prefix);
     if (!at) return;
     const std::uint32_t place = buckets_[*at].place;
     entries_[place] = {};
-    free_.push_back(place);
+    entries_[place].prefix.address.low = free_;
+    free_ = place;
     --size_;
     close_gap(*at);
   }
@@ -98,13 +100,11 @@ class PrefixTable {
       if (b.place != kEmpty) insert(b);
   }
   std::uint32_t take_place() {
-    if (free_.empty()) {
+    if (free_ == kEmpty) {
       entries_.emplace_back();
       return static_cast<std::uint32_t>(entries_.size() - 1);
     }
-    const std::uint32_t place = free_.back();
-    free_.pop_back();
-    return place;
+    return std::exchange(free_, static_cast<std::uint32_t>(entries_[free_].prefix.address.low));
   }
   // Linear probing must not meet a hole before its goal: what stands behind moves up,
   // unless it is at home behind the hole.
@@ -120,7 +120,7 @@ class PrefixTable {
 
   std::vector<Bucket> buckets_;  // a power of two
   std::deque<Entry> entries_;
-  std::vector<std::uint32_t> free_;  // places
+  std::uint32_t free_ = kEmpty;  // a place; each names the next one in place of its prefix
   std::size_t size_ = 0;
 };
 

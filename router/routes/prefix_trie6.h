@@ -23,15 +23,16 @@ class PrefixTrie6 {
   static bool holds(const Prefix& p) { return p.address.is_v6() && p.length > trie6::kTopBits; }
   static constexpr std::uint32_t kMaxValue = (1u << 30) - 1;
 
-  // Room for so many prefixes. Needs EAL; throws std::runtime_error, naming the cause, without memory.
+  // Room for so many prefixes, whichever they are and whatever was there before; beyond 9 million it depends
+  // on them (trie6_memory.h). Needs EAL; throws std::runtime_error, naming the cause, without memory.
   explicit PrefixTrie6(std::uint32_t routes);
 
   // --- the thread that writes ---
 
-  // Adds or replaces a prefix that holds() is true of; host bits are ignored. false: no room; nothing
-  // changed.
+  // Adds or replaces a prefix that holds() is true of; host bits are ignored. false: no room, or no memory to
+  // keep account of it; nothing changed.
   bool add(const Prefix& prefix, std::uint32_t value);
-  // false: there was none.
+  // false: there was none. Needs no memory.
   bool remove(const Prefix& prefix);
   // Called before memory is used again that a reader may still stand in. Without it there must be no look-up
   // during changes.

@@ -35,7 +35,8 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
     throw std::runtime_error("no heap for " + name_ + ": " + rte_strerror(rte_errno));
   bytes_ = (bytes + kUnit - 1) / kUnit * kUnit;
   mapped_bytes_ = bytes_ + kUnit;
-  void* const p = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never come to be
+  void* const p = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (p == MAP_FAILED) {
     const int error = errno;
     rte_malloc_heap_destroy(name_.c_str());

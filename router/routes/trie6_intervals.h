@@ -2,7 +2,10 @@
 // What is in nodes, as a list that a change is made to: the intervals of a cell, in order, without gaps.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "router/routes/trie6_format.h"
@@ -34,7 +37,7 @@ class Intervals {
   };
   static constexpr std::size_t kMost = 64;  // in nodes
 
-  Intervals(Memory& memory, unsigned slice) : memory_(memory), slice_(slice) {}
+  Intervals(Memory& memory, unsigned slice) : memory_(memory), slice_(slice) { list_.reserve(kRoom); }
 
   // Appends what a cell that is no group holds; `first`: its first key.
   void read(const Cell& cell, std::uint32_t first);
@@ -65,7 +68,12 @@ class Intervals {
   Memory& memory_;
   unsigned slice_;
   bool reshaped_ = false;
-  std::vector<Interval> list_;
+  // Those of a cell, and those of another that it turns out to be too many with: not from the heap, since a
+  // change must not end halfway.
+  static constexpr std::size_t kRoom = 2 * kMost;
+  alignas(Interval) std::array<std::byte, kRoom * sizeof(Interval)> bytes_;
+  std::pmr::monotonic_buffer_resource room_{bytes_.data(), bytes_.size(), std::pmr::null_memory_resource()};
+  std::pmr::vector<Interval> list_{&room_};
 };
 
 }  // namespace surety::trie6

@@ -4,9 +4,6 @@
 namespace surety::trie6 {
 namespace {
 
-// So many intervals of a group go back into nodes; it is made of more than Intervals::kMost.
-constexpr std::size_t kFew = 32;
-
 bool is_group(const Cell& c) {
   return (c.entry & kTag) == kGroup;
 }
@@ -115,7 +112,7 @@ Cell Painter::thin(const Cell& group, unsigned depth) {
       return group;
     else
       intervals.read(c, first);
-    if (intervals.size() > kFew) return group;
+    if (intervals.size() > Memory::kFewIntervals) return group;
   }
   for (std::uint32_t i = 0; below != kSliceEnd[slice] && i < 256; ++i)
     Intervals::give(memory_, *memory_.word(word_of(group.entry) + i));
