@@ -58,7 +58,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
   flows_.announce(packets, hashes.data());
   flows_.expect(packets, hashes.data(), v.flow.data());
   const FlowTable::Tick tick = flows_.tick(now);
-  const FlowTable::Met met = flows_.meet(packets, hashes.data(), v.flow.data(), v.service.data(), tick);
+  const FlowTable::Met met = flows_.meet(packets, v.flow.data(), v.service.data(), tick);
   Strangers strangers = meet_others(v, met, hashes, tick);
   const bool filtered = filters_.asks_in(port);
   if (strangers.size == 0 && !filtered) [[likely]]

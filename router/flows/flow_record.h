@@ -19,8 +19,8 @@ union ConditionerState {
 };
 
 struct alignas(64) FlowRecord {
-  std::uint64_t rest = 0,
-                address = 0;  // the key; IPv6: address is the key's hash, the exact one stands elsewhere
+  // The key. The addresses of IPv6 stand elsewhere, and here what follows from them (FlowTable::recall()).
+  std::uint64_t rest = 0, address = 0;
   ConditionerState state;
   std::uint16_t last_seen = 0;  // ticks of the table
   std::uint16_t in_bytes = 0;   // let go IN, modulo 2^16; FlowTable::counters() has all of them

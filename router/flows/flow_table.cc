@@ -77,7 +77,7 @@ void FlowTable::lay_out() {
   for (FlowId id = 0; id < capacity_; ++id) records_[id].rest = id + 1;  // the last one's: nobody()
 }
 
-inline bool FlowTable::same(FlowId id, const FlowKey& key, std::uint64_t hash) const {
+inline bool FlowTable::same(FlowId id, const FlowKey& key) const {
   // DSCP and flags of the record as one word, like DSCP and family of the key.
   static_assert(offsetof(FlowRecord, flags) == offsetof(FlowRecord, dscp) + 1 &&
                 offsetof(FlowKey, v6) == offsetof(FlowKey, dscp) + 1 && FlowRecord::v6 == 1);
@@ -85,9 +85,8 @@ inline bool FlowTable::same(FlowId id, const FlowKey& key, std::uint64_t hash) c
   const FlowRecord& r = records_[id];
   const std::uint32_t marks = load<std::uint16_t>(&r.dscp) & kKept;
   const std::uint32_t wanted = load<std::uint16_t>(&key.dscp) | FlowRecord::live << 8;
-  const std::uint64_t difference =
-      (r.rest ^ key.rest) | (r.address ^ (key.v6 ? hash : key.address[0])) | (marks ^ wanted);
-  return difference == 0 && (!key.v6 || same6(id, key));
+  if (((r.rest ^ key.rest) | (marks ^ wanted)) != 0) return false;
+  return key.v6 ? same6(id, key) : r.address == key.address[0];
 }
 
 FlowId FlowTable::locate(const FlowKey& key, std::uint64_t hash) const {
@@ -95,7 +94,7 @@ FlowId FlowTable::locate(const FlowKey& key, std::uint64_t hash) const {
   for (const std::uint32_t i : {choice.first, choice.second}) {
     const FlowBucket& b = index_[i];
     for (std::uint32_t m = b.matches(FlowChoice::tag(hash)); m != 0; m &= m - 1)
-      if (const FlowId id = b.records[FlowBucket::first(m)]; same(id, key, hash)) return id;
+      if (const FlowId id = b.records[FlowBucket::first(m)]; same(id, key)) return id;
   }
   return nobody();
 }
@@ -146,8 +145,8 @@ void FlowTable::expect(std::span<const ParsedPacket> packets, const std::uint64_
   for (std::size_t k = 0; k < n; ++k) look(missing[k], second[k]);
 }
 
-FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
-                               const FlowId* ids, std::uint16_t* services, Tick t) {
+FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const FlowId* ids,
+                               std::uint16_t* services, Tick t) {
   // Service, DSCP and flags of a record as one word.
   static_assert(offsetof(FlowRecord, dscp) == offsetof(FlowRecord, service) + 2);
   constexpr std::uint32_t kFlags =
@@ -167,7 +166,7 @@ FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const std:
     if (key.v6) {
       const Key6& a = keys6[ids[i]];
       const Key6& b = key.address;
-      difference |= (r.address ^ hashes[i]) | (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+      difference |= (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
     } else {
       difference |= r.address ^ key.address[0];
     }
@@ -186,7 +185,7 @@ FlowTable::Met FlowTable::meet(std::span<const ParsedPacket> packets, const std:
 
 FlowId FlowTable::confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const {
   if (id == nobody()) return kNoFlow;
-  if (!same(id, key, hash)) id = locate(key, hash);  // another flow's tag
+  if (!same(id, key)) id = locate(key, hash);  // another flow's tag
   return id == nobody() || expired(records_[id], t) ? kNoFlow : id;
 }
 
@@ -200,7 +199,7 @@ FlowId FlowTable::add(const FlowKey& key, std::uint64_t hash, bool shared, Time 
   __builtin_prefetch(&records_[free_], 1);
   r = FlowRecord{};
   r.rest = key.rest;
-  r.address = key.v6 ? hash : key.address[0];
+  if (!key.v6) r.address = key.address[0];
   r.dscp = key.dscp;
   r.flags = static_cast<std::uint8_t>(FlowRecord::live | FlowRecord::embryonic |
                                       (key.v6 ? FlowRecord::v6 : 0) | (shared ? FlowRecord::is_shared : 0));
@@ -237,7 +236,12 @@ FlowCounters FlowTable::counters(FlowId id) const {
 
 void FlowTable::add_to(Batch& batch, FlowId id) const {
   batch.ids[batch.size++] = id;
-  __builtin_prefetch(&index_[FlowChoice::of(hash_of(id), bucket_count_).first], 1);
+  if ((records_[id].flags & FlowRecord::v6) != 0) __builtin_prefetch(&keys6_[id]);
+}
+
+void FlowTable::fetch_index(const Batch& batch) const {
+  for (std::uint32_t i = 0; i < batch.size; ++i)
+    __builtin_prefetch(&index_[FlowChoice::of(hash_of(batch.ids[i]), bucket_count_).first], 1);
 }
 
 void FlowTable::push_embryonic(FlowId id) {
@@ -314,7 +318,7 @@ void FlowTable::remove(FlowId id) {
 
 std::uint64_t FlowTable::hash_of(FlowId id) const {
   const FlowRecord& r = records_[id];
-  return (r.flags & FlowRecord::v6) != 0 ? r.address : hasher_.v4(r.rest, r.address, r.dscp) | 1;
+  return (r.flags & FlowRecord::v6) != 0 ? hash(key(id)) : hasher_.v4(r.rest, r.address, r.dscp) | 1;
 }
 
 // Index of a bucket that may take an entry with this choice, bucket_count_ if there is none.

@@ -64,8 +64,7 @@ class FlowTable {
   struct Met {
     std::uint64_t others = 0, redirected = 0;
   };
-  Met meet(std::span<const ParsedPacket> packets, const std::uint64_t* hashes, const FlowId* ids,
-           std::uint16_t* services, Tick t);
+  Met meet(std::span<const ParsedPacket> packets, const FlowId* ids, std::uint16_t* services, Tick t);
   // 4. Of each of the others: the flow, kNoFlow where there is none, or where it has been idle for longer
   // than the timeout. Does not touch last_seen: the caller does, with touch().
   FlowId confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const;
@@ -97,6 +96,18 @@ class FlowTable {
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);
   }
   void touch(FlowRecord& r, Time now) const { touch(r, tick(now)); }
+
+  // A number that goes with a flow of IPv6 while it lives, for whoever knows something that follows of its
+  // key. 0: none, or it is not such a flow but one of IPv4, a contract's record, or kNoFlow: those remember
+  // nothing.
+  std::uint64_t recall(FlowId id) const {
+    const FlowRecord& r = records_[std::min(id, nobody())];
+    return remembers(r) ? r.address : 0;
+  }
+  void remember(FlowId id, std::uint64_t number) {
+    FlowRecord& r = records_[std::min(id, nobody())];
+    if (remembers(r)) r.address = number;
+  }
 
   // A packet of it, at most 65535 bytes long, is let go.
   void count(FlowId id, Precedence precedence, std::uint32_t bytes) {
@@ -180,7 +191,7 @@ class FlowTable {
     std::array<std::uint16_t, kPrecedences> high;
   };
   static_assert(sizeof(Carried) == 12);
-  // Records to be removed: their index lines are fetched together.
+  // Records to be removed: their keys are fetched together, and then their lines of the index.
   struct Batch {
     std::array<FlowId, kRemovals> ids;
     std::uint32_t size = 0;
@@ -201,19 +212,25 @@ class FlowTable {
   // The record behind the last one: belongs to no flow, equals no key.
   FlowId nobody() const { return capacity_; }
 
+  static bool remembers(const FlowRecord& r) {
+    return (r.flags & (FlowRecord::v6 | FlowRecord::is_shared)) == FlowRecord::v6;
+  }
+
   template <class F>
   void remove_all(const Batch& batch, F&& on_remove) {
+    fetch_index(batch);
     for (std::uint32_t i = 0; i < batch.size; ++i) {
       on_remove(batch.ids[i]);
       remove(batch.ids[i]);
     }
   }
   void add_to(Batch& batch, FlowId id) const;
+  void fetch_index(const Batch& batch) const;
   void push_embryonic(FlowId id);
   FlowId pop_embryonic();
   bool collect_embryonic(Batch& due, Tick t);
   void keep_up(Time now);
-  bool same(FlowId id, const FlowKey& key, std::uint64_t hash) const;
+  bool same(FlowId id, const FlowKey& key) const;
   bool same6(FlowId id, const FlowKey& key) const {
     const Key6& a = keys6_[id];
     const Key6& b = key.address;

@@ -109,7 +109,7 @@ void flow_table(benchmark::State& state, bool v6, bool elephant = false) {
     table.announce(f.packets, hashes.data());
     table.expect(f.packets, hashes.data(), ids.data());
     const FlowTable::Tick tick = table.tick(Time{});
-    if (table.meet(f.packets, hashes.data(), ids.data(), services.data(), tick).others != 0)
+    if (table.meet(f.packets, ids.data(), services.data(), tick).others != 0)
       for (std::size_t i = 0; i < kVector; ++i)  // another flow has the same tag
         ids[i] = table.confirm(ids[i], f.packets[i].key, hashes[i], tick);
     for (const FlowId id : ids) {

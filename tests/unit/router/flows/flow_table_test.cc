@@ -81,7 +81,7 @@ TEST(FlowTable, MeetsOrdinaryFlowsAtOnce) {
   std::vector<FlowId> ids(keys.size());
   t.expect(packets, hashes.data(), ids.data());
   std::vector<std::uint16_t> services(keys.size());
-  const auto met = t.meet(packets, hashes.data(), ids.data(), services.data(), t.tick(at(9)));
+  const auto met = t.meet(packets, ids.data(), services.data(), t.tick(at(9)));
   EXPECT_EQ(met.others, 0b011001100u);  // a second packet, a stale flow, two that are not known
   EXPECT_EQ(met.redirected, 0b000010000u);
   for (const std::size_t i : {0u, 1u, 4u, 5u, 8u}) {
@@ -101,7 +101,7 @@ TEST(FlowTable, AnIdleFlowIsNotMet) {
   packets[0].key = key;
   const std::uint64_t hash = t.hash(key);
   std::uint16_t service = 0;
-  const auto met = [&](int now) { return t.meet(packets, &hash, &id, &service, t.tick(at(now))).others; };
+  const auto met = [&](int now) { return t.meet(packets, &id, &service, t.tick(at(now))).others; };
   EXPECT_EQ(met(11), 1u);
   t[id].flags |= FlowRecord::sticky;  // but it is one that holds packets: confirm() knows
   EXPECT_EQ(met(11), 1u);
@@ -130,6 +130,23 @@ TEST(FlowTable, ARecordStartsClean) {
   t.count(a, Precedence::in, 1);
   EXPECT_EQ(t.counters(a).in_bytes, 65536u) << "nothing is left of what the flow before it has carried";
   EXPECT_EQ(t.counters(a).out_bytes, 0u);
+}
+
+TEST(FlowTable, AFlowOfIpv6RemembersANumber) {
+  Table t(4, 10s, 1);
+  const FlowId a = t.put(v6(1)), b = t.put(v6(2)), plain = t.put(v4(1)), contract = t.put(v6(3), at(0), true);
+  for (const FlowId id : {a, plain, contract, kNoFlow}) {
+    EXPECT_EQ(t.recall(id), 0u);
+    t.remember(id, ~std::uint64_t{0});
+  }
+  EXPECT_EQ(t.recall(a), ~std::uint64_t{0});
+  for (const FlowId id : {b, plain, contract, kNoFlow}) EXPECT_EQ(t.recall(id), 0u);
+  for (const FlowKey& key : {v6(1), v6(2), v4(1), v6(3)}) EXPECT_NE(t.get(key), kNoFlow);
+  EXPECT_EQ(t.key(a), v6(1));
+  t.remove(a);
+  EXPECT_EQ(t.get(v6(1)), kNoFlow);
+  EXPECT_EQ(t.put(v6(4)), a);
+  EXPECT_EQ(t.recall(a), 0u) << "it is another flow's";
 }
 
 // The low 16 bits stand in the record, whatever its state; nothing is lost where they overflow.
