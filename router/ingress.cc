@@ -44,7 +44,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     else
       check(port);
     meter_.lap(Stage::classify, v_.size);
-    route_.run(v_, port);
+    route_.run(v_, port, classified ? &classify_.flows() : nullptr);
     if (filters_.asks_out()) [[unlikely]]
       filters_.run_out(v_, port);
     meter_.lap(Stage::route, v_.size);

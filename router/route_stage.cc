@@ -11,6 +11,12 @@ std::uint32_t destination4(const ParsedPacket& h) {
   return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
 }
 
+// Where packets stand in a vector: all of it, or some.
+struct InOrder {
+  std::size_t operator[](unsigned k) const { return k; }
+};
+using Listed = std::array<std::uint8_t, kVector>;
+
 bool may_be_fragmented(rte_mbuf* m, const ParsedPacket& h) {
   constexpr std::uint8_t kDontFragment = 0x40;
   return !h.v6 && (ip_header(m, h.l3_offset)[6] & kDontFragment) == 0;
@@ -36,8 +42,8 @@ void RouteStage::adopt(const Snapshot& snapshot) {
     mtu_[p] = snapshot.interfaces->least_mtu(static_cast<PortIndex>(p));
 }
 
-[[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port) {
-  look_up(v);
+[[gnu::noinline]] void RouteStage::run(Vector& v, PortIndex port, FlowTable* flows) {
+  look_up(v, flows);
   const NextHopTable::Words hops = next_hops_.words();
   const std::size_t size = v.size;
   std::size_t kept = 0;
@@ -53,54 +59,86 @@ void RouteStage::adopt(const Snapshot& snapshot) {
   v.size = kept;
 }
 
-// Of each route one next hop is left.
-void RouteStage::look_up(Vector& v) const {
+void RouteStage::look_up(Vector& v, FlowTable* flows) const {
+  std::array<std::uint32_t, kVector> v4;
+  const auto size = static_cast<unsigned>(v.size);
+  unsigned v6 = 0;
+  for (unsigned i = 0; i < size; ++i) {
+    v4[i] = destination4(v.header[i]);
+    v6 += v.header[i].v6;
+  }
+  if (v6 > 0) return v6 == size ? look_up6(v, InOrder{}, size, flows) : look_up_mixed(v, flows);
   Targets targets;
-  look_up(v, targets);
+  fib_.lookup4(v4.data(), targets.data(), size);
+  settle(v, InOrder{}, size, targets);
+}
+
+[[gnu::noinline]] void RouteStage::look_up_mixed(Vector& v, FlowTable* flows) const {
+  Listed v4, v6;
+  unsigned n4 = 0, n6 = 0;
+  for (std::size_t i = 0; i < v.size; ++i) {
+    v4[n4] = v6[n6] = static_cast<std::uint8_t>(i);
+    n4 += !v.header[i].v6;
+    n6 += v.header[i].v6;
+  }
+  std::array<std::uint32_t, kVector> addresses;
+  Targets targets;
+  for (unsigned k = 0; k < n4; ++k) addresses[k] = destination4(v.header[v4[k]]);
+  fib_.lookup4(addresses.data(), targets.data(), n4);
+  settle(v, v4, n4, targets);
+  look_up6(v, v6, n6, flows);
+}
+
+// A flow knows what was found for it, one next hop that its key has chosen: as long as nothing changes there,
+// that is what would be found again. What does not hold any more, and flows that have no such record, are
+// looked up; generations are asked for before that.
+template <class Places>
+[[gnu::noinline]] void RouteStage::look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const {
+  if (flows == nullptr) return find6(v, at, n);
+  Listed unknown;
+  std::array<std::uint64_t, kVector> generations;
+  unsigned asked = 0;
+  for (unsigned k = 0; k < n; ++k) {
+    const std::size_t i = at[k];
+    const std::uint64_t generation = fib_.generation6(v.header[i].key.address[2]);
+    const std::uint64_t route = RememberedRoute::decode(flows->recall(v.flow[i]), generation);
+    v.route[i] = static_cast<std::uint32_t>(route);
+    generations[asked] = generation;
+    unknown[asked] = static_cast<std::uint8_t>(i);
+    asked += route > RememberedRoute::kMaxValue;
+  }
+  if (asked == 0) [[likely]]
+    return;
+  find6(v, unknown, asked);
+  for (unsigned k = 0; k < asked; ++k) {
+    const std::size_t i = unknown[k];
+    flows->remember(v.flow[i], RememberedRoute::encode(generations[k], v.route[i]));
+  }
+}
+
+template <class Places>
+void RouteStage::find6(Vector& v, const Places& at, unsigned n) const {
+  std::uint8_t addresses[kVector][16];
+  Targets targets;
+  for (unsigned k = 0; k < n; ++k) std::memcpy(addresses[k], &v.header[at[k]].key.address[2], 16);
+  fib_.lookup6(addresses, targets.data(), n);
+  settle(v, at, n, targets);
+}
+
+// Of each route one next hop is left.
+template <class Places>
+void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& targets) const {
   std::uint32_t any = 0;
-  for (std::size_t i = 0; i < v.size; ++i) any |= v.route[i] = static_cast<std::uint32_t>(targets[i]);
+  for (unsigned k = 0; k < n; ++k) any |= v.route[at[k]] = static_cast<std::uint32_t>(targets[k]);
   if ((any & RouteTarget::kSeveral) == 0) [[likely]]
     return;
-  for (std::size_t i = 0; i < v.size; ++i) {
+  for (unsigned k = 0; k < n; ++k) {
+    const std::size_t i = at[k];
     RouteTarget target = RouteTarget::decode(v.route[i]);
     target.first = choose(target, v.header[i]);
     target.count = 1;
     v.route[i] = target.encode();
   }
-}
-
-void RouteStage::look_up(const Vector& v, Targets& targets) const {
-  std::array<std::uint32_t, kVector> v4;
-  const std::size_t size = v.size;
-  bool v6 = false;
-  for (std::size_t i = 0; i < size; ++i) {
-    v4[i] = destination4(v.header[i]);
-    v6 |= v.header[i].v6;
-  }
-  if (!v6) return fib_.lookup4(v4.data(), targets.data(), static_cast<unsigned>(size));
-  look_up_mixed(v, targets);
-}
-
-void RouteStage::look_up_mixed(const Vector& v, Targets& targets) const {
-  std::array<std::uint32_t, kVector> v4;
-  std::array<std::uint8_t, kVector> v4_at, v6_at;
-  std::uint8_t v6[kVector][16];
-  unsigned n4 = 0, n6 = 0;
-  for (std::size_t i = 0; i < v.size; ++i) {
-    if (v.header[i].v6) {
-      std::memcpy(v6[n6], &v.header[i].key.address[2], 16);
-      v6_at[n6++] = static_cast<std::uint8_t>(i);
-    } else {
-      v4[n4] = destination4(v.header[i]);
-      v4_at[n4++] = static_cast<std::uint8_t>(i);
-    }
-  }
-  Targets found;
-  if (n6 == v.size) return fib_.lookup6(v6, targets.data(), n6);
-  fib_.lookup4(v4.data(), found.data(), n4);
-  for (unsigned k = 0; k < n4; ++k) targets[v4_at[k]] = found[k];
-  fib_.lookup6(v6, found.data(), n6);
-  for (unsigned k = 0; k < n6; ++k) targets[v6_at[k]] = found[k];
 }
 
 // Whether it goes on all the same: to be fragmented, or to a next hop that is not ready, but will be by the

@@ -20,8 +20,9 @@ class RouteStage {
              PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
   void adopt(const Snapshot& snapshot);
-  // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded.
-  void run(Vector& v, PortIndex port);
+  // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded. `flows`: where the flows
+  // of these packets remember routes (of IPv6, whose table takes longest); null: their flows are not known.
+  void run(Vector& v, PortIndex port, FlowTable* flows);
   // The next hop that a packet of a route takes: equal-cost ones are chosen by flow, so that none is
   // reordered.
   std::uint32_t choose(RouteTarget target, const ParsedPacket& h) const {
@@ -33,9 +34,15 @@ class RouteStage {
 
  private:
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
-  void look_up(const Vector& v, Targets& targets) const;
-  void look_up_mixed(const Vector& v, Targets& targets) const;
-  void look_up(Vector& v) const;
+  void look_up(Vector& v, FlowTable* flows) const;
+  void look_up_mixed(Vector& v, FlowTable* flows) const;
+  // Of n packets, which stand there in the vector.
+  template <class Places>
+  void look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const;
+  template <class Places>
+  void find6(Vector& v, const Places& at, unsigned n) const;
+  template <class Places>
+  void settle(Vector& v, const Places& at, unsigned n, const Targets& targets) const;
   bool divert(Vector& v, std::size_t i, PortIndex port);
 
   const Fib& fib_;

@@ -132,12 +132,8 @@ bool Fib::may_have_freed(std::uint32_t address, std::uint8_t length, std::uint32
 
 bool Fib::add(const Prefix& prefix, std::uint32_t value) {
   if (value > kMaxValue) return false;
-  if (prefix.length == 0) return set_default(prefix.address.is_v6(), value);
-  if (ShortPrefixes::holds(prefix)) {
-    short6_.set(prefix, value);
-    return true;
-  }
-  if (PrefixTrie6::holds(prefix)) return table6_.add(prefix, value);
+  if (prefix.address.is_v6()) return add6(prefix, value);
+  if (prefix.length == 0) return set_default(false, value);
   const std::uint32_t address = prefix.masked().address.v4_host_order();
   // Only prefixes beyond the first level take a group.
   if (prefix.length > kFirstLevelBits) quiesce();
@@ -187,13 +183,32 @@ bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
 }
 
 bool Fib::remove(const Prefix& prefix) {
-  if (prefix.length == 0) return set_default(prefix.address.is_v6(), RouteTarget{kNextHopNone}.encode());
-  if (ShortPrefixes::holds(prefix)) return short6_.remove(prefix);
-  if (PrefixTrie6::holds(prefix)) return table6_.remove(prefix);
+  if (prefix.address.is_v6()) return remove6(prefix);
+  if (prefix.length == 0) return set_default(false, RouteTarget{kNextHopNone}.encode());
   freed_ = true;
   const std::uint32_t address = prefix.masked().address.v4_host_order();
   if (const auto top = TopPrefixes::find(address, prefix.length)) return top_.has(*top) && set_top(*top, {});
   return remove4(address, prefix.length);
+}
+
+bool Fib::add6(const Prefix& prefix, std::uint32_t value) {
+  bool added = true;
+  if (prefix.length == 0)
+    added = set_default(true, value);
+  else if (ShortPrefixes::holds(prefix))
+    short6_.set(prefix, value);
+  else
+    added = table6_.add(prefix, value);
+  if (added) generations6_.changed(prefix);
+  return added;
+}
+
+bool Fib::remove6(const Prefix& prefix) {
+  const bool removed = prefix.length == 0             ? set_default(true, RouteTarget{kNextHopNone}.encode())
+                       : ShortPrefixes::holds(prefix) ? short6_.remove(prefix)
+                                                      : table6_.remove(prefix);
+  if (removed) generations6_.changed(prefix);
+  return removed;
 }
 
 std::size_t Fib::memory_bytes(std::uint32_t max_routes, bool hugepages) {

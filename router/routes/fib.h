@@ -27,6 +27,7 @@
 #include "config/config.h"
 #include "router/routes/fib_tables.h"
 #include "router/routes/prefix_trie6.h"
+#include "router/routes/route_generations.h"
 #include "router/routes/short_prefixes.h"
 #include "router/routes/top_prefixes.h"
 
@@ -68,9 +69,14 @@ class Fib {
   // order), or that of kNextHopNone.
   void lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const;
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
+  // What lookup6() answers for an address whose first half this is holds as long as this stays what it was
+  // before that: a change that has been made is seen here before add() or remove() returns.
+  std::uint64_t generation6(std::uint64_t high) const { return generations6_.of(high); }
 
  private:
   class Change;
+  bool add6(const Prefix& prefix, std::uint32_t value);
+  bool remove6(const Prefix& prefix);
   bool may_have_freed(std::uint32_t address, std::uint8_t length, std::uint32_t value) const;
   bool set_default(bool v6, std::uint32_t value);
   bool set_top(std::size_t which, std::optional<std::uint32_t> value);
@@ -92,6 +98,7 @@ class Fib {
   TopPrefixes top_;
   PrefixTrie6 table6_;
   ShortPrefixes short6_;
+  RouteGenerations generations6_;
   std::function<void()> quiesce_;
 };
 

@@ -132,7 +132,7 @@ class Alone {
   // Next hops of the packets that go on, in order.
   std::vector<std::uint32_t> run(const std::vector<Octets>& frames) {
     Vector v = d_.parsed(frames);
-    stage_.run(v, 0);
+    stage_.run(v, 0, nullptr);
     std::vector<std::uint32_t> hops;
     for (std::size_t i = 0; i < v.size; ++i) hops.push_back(v.next_hop(i));
     egresses.assign(v.egress.begin(), v.egress.begin() + static_cast<long>(v.size));
