@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`surety bench` beside DPDK's own example programs, on the same core, with the same feed, taking turns.
 
-As root: peers.py [--surety PROGRAM] [--flows 1k,64k,1M,4M] [--repetitions 9] [--core 1]. Builds l3fwd, qos_meter and
-qos_sched from the sources of Debian's package dpdk-doc (installed, or fetched with apt-get into --build), links
-peer_feed.c into them, and runs each beside the others: all are stopped (SIGSTOP) but the one that is measured. What a
-peer transmits is counted as what surety transmits is. Prints in Markdown: TSC cycles per 64-byte packet, feed and null
-transmit included, least (and median); the ratio of the least to that of l3fwd's longest-prefix match in the same run,
-and the aim for it; and how many times as fast as the others surety is. l3fwd's exact match and qos_sched have no row at
-64k and 4M flows, qos_meter only at 1k.
+As root: peers.py [--surety PROGRAM] [--flows 1k,64k,1M,4M] [--exits 1] [--repetitions 9] [--core 1]. Builds l3fwd,
+qos_meter and qos_sched from the sources of Debian's package dpdk-doc (installed, or fetched with apt-get into --build),
+links peer_feed.c into them, and runs each beside the others: all are stopped (SIGSTOP) but the one that is measured.
+What a peer transmits is counted as what surety transmits is. Prints in Markdown: TSC cycles per 64-byte packet, feed
+and null transmit included, least (and median); the ratio of the least to that of l3fwd's longest-prefix match in the
+same run, and the aim for it; and how many times as fast as the others surety is. l3fwd's exact match and qos_sched have
+no row at 64k and 4M flows, qos_meter only at 1k.
+
+`--exits` is the number of ports by which surety and l3fwd's longest-prefix match send, at random: to a single one l3fwd
+passes on the burst as it came, for two it sorts it.
 
 A line of each of the examples is changed (PATCHES): net_null has no checksum offload, and qos_sched wants a CPU for each
 of its three lcores, of which one only prints. They are compiled for this machine (-march=native), surety is not.
@@ -155,10 +158,11 @@ class Peer:
 class Surety:
     """`surety bench --step`: it waits for us by itself."""
 
-    def __init__(self, program, flows, core):
+    def __init__(self, program, flows, core, exits):
         self.process = subprocess.Popen(
             [*pinned(core), program, "bench", "--step", "--families", "4,6", "--flows", str(flows), "--core", str(core),
-             "--paths", ",".join(PATHS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+             "--exits", str(exits), "--paths", ",".join(PATHS)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def measure(self):
         self.process.stdin.write("\n")
@@ -178,12 +182,14 @@ def pinned(core):
     return [*REAL_TIME, "taskset", "-c", str(core)]
 
 
-def eal(lcores, name):
+def eal(lcores, name, exits=1):
+    vdevs = [argument for port in range(exits + 1)
+             for argument in ("--vdev", f"net_null{port},copy=0" + (",no-rx=1" if port > 0 else ""))]
     return ["--lcores", lcores, "--in-memory", "--no-pci", "--no-telemetry", "--log-level", "3", "--file-prefix", name,
-            "--vdev", "net_null0,copy=0", "--vdev", "net_null1,copy=0,no-rx=1", "--"]
+            *vdevs, "--"]
 
 
-def l3fwd(build, flows, core, lookup):
+def l3fwd(build, flows, core, lookup, exits=1):
     rules, other = build / f"rules.{lookup}", build / "rules.ipv6"
     environment = {"PEER_FLOWS": str(flows)}
     if lookup == "em":
@@ -191,13 +197,13 @@ def l3fwd(build, flows, core, lookup):
         other.write_text(LOADED_ROUTE)
     else:
         # 16.0.0.0/8, where all destinations are: as 256 of /16 they touch as much of the table as 65536 of /24.
-        rules.write_text("".join(f"R16.{i}.0.0/16 1\n" for i in range(256)))
+        rules.write_text("".join(f"R16.{i}.0.0/16 {1 + i % exits}\n" for i in range(256)))
         other.write_text("R2001:db8::/64 0\n")
     try:
         return Peer(EXACT if lookup == "em" else LPM,
-                    [*pinned(core), str(build_peer("l3fwd", build)), *eal(f"0@{core}", f"peer-{lookup}"), "-p", "3",
-                     "-P", "--config", "(0,0,0)", "--lookup", lookup, "--rule_ipv4", str(rules), "--rule_ipv6",
-                     str(other), "--parse-ptype"], environment, least_forwarded=0.999)
+                    [*pinned(core), str(build_peer("l3fwd", build)), *eal(f"0@{core}", f"peer-{lookup}", exits),
+                     "-p", hex(2 ** (exits + 1) - 1), "-P", "--config", "(0,0,0)", "--lookup", lookup, "--rule_ipv4",
+                     str(rules), "--rule_ipv6", str(other), "--parse-ptype"], environment, least_forwarded=0.999)
     finally:
         rules.unlink(missing_ok=True)
 
@@ -221,8 +227,8 @@ def qos_sched(build, core):
 def measure(options, flows):
     """Cycles by label: a list, one per repetition."""
     programs, cycles = [], {}
-    starts = [lambda: Surety(options.surety, flows, options.core),
-              lambda: l3fwd(options.build, flows, options.core, "lpm")]
+    starts = [lambda: Surety(options.surety, flows, options.core, options.exits),
+              lambda: l3fwd(options.build, flows, options.core, "lpm", options.exits)]
     if flows in (1000, 1_000_000):
         starts += [lambda: l3fwd(options.build, flows, options.core, "em"),
                    lambda: qos_sched(options.build, options.core)]
@@ -292,6 +298,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--surety", default=str(ROOT / "build/release/bin/surety"))
     parser.add_argument("--flows", default="1k,64k,1M,4M")
+    parser.add_argument("--exits", type=int, choices=range(1, 17), metavar="1..16", default=1)
     parser.add_argument("--repetitions", type=int, default=9)
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/peers")
@@ -303,7 +310,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # what was started is ended, and pages given back
     with hugepages(NEEDED_PAGES):
         results = {flows: measure(options, flows) for flows in flow_counts}
-    print(f"{machine()}; least and median of {options.repetitions}; {time.monotonic() - start:.0f} s in all\n")
+    print(f"{machine()}; exits: {options.exits}; least and median of {options.repetitions}; {time.monotonic() - start:.0f} s in all\n")
     print("\n".join(table(results)))
 
 

@@ -127,9 +127,9 @@ EalPlan plan(const BenchOptions& o) {
 }
 
 void run_rates(const BenchOptions& o, unsigned core, double hz) {
-  std::size_t ports = 0;
+  std::size_t ports = 1 + o.exits;
   for (const auto& path : o.paths) ports = std::max(ports, ports_of(path));
-  BenchBed bed(has_core(o), ports);
+  BenchBed bed(has_core(o), ports, o.exits);
   if (!o.json && !o.step) print_rows_header(core, o.repetitions, hz);
   if (o.step)
     measure(bed, o, o.flows.at(0), o.families);

@@ -213,13 +213,15 @@ std::shared_ptr<const Forwarding> BenchBed::by_ports() {
   return forwarding;
 }
 
-config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs) {
+config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs,
+                            std::size_t exits) {
   config::Config c;
   c.router.name = "bench";
   const BadInput* const bad = bad_input(path);
   for (std::size_t k = 0; k < pairs; ++k)
     for (const bool fed : {true, false}) c.ports.push_back(null_port(k, fed));
-  while (c.ports.size() < ports_of(path)) c.ports.push_back(null_port(c.ports.size() - 1, false));
+  while (c.ports.size() < std::max(ports_of(path), exits + 1))
+    c.ports.push_back(null_port(c.ports.size() - 1, false));
   // Room, and so an index, of the size the flows need: nothing may be refused,
   // nothing be roomier than a user's.
   c.flow_table.capacity = flows + flows / 8 + 64;
@@ -246,9 +248,10 @@ std::uint32_t BenchBed::max_routes(bool core) {
   return kEdgeRoutes + (core ? kCoreRoutes4 : 0) + 16;
 }
 
-BenchBed::BenchBed(bool core, std::size_t ports)
+BenchBed::BenchBed(bool core, std::size_t ports, std::size_t exits)
     : pool_(rte_pktmbuf_pool_create("bench", kMbufs, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
                                     static_cast<int>(rte_socket_id()))),
+      exits_(exits),
       forwarding_(max_routes(core), 1) {
   if (!pool_)
     throw std::runtime_error(
@@ -261,7 +264,7 @@ BenchBed::BenchBed(bool core, std::size_t ports)
   for (std::uint32_t h = 0; h < kHops; ++h) {
     NextHopEntry entry;
     entry.destination = {{2, 0, 0, 0, 1, static_cast<std::uint8_t>(h)}};
-    entry.port = 1;
+    entry.port = static_cast<std::uint8_t>(1 + h % exits);
     entry.state = NextHopEntry::State::ready;
     forwarding_.set_next_hop(kFirstHop + h, entry);
   }

@@ -25,19 +25,22 @@ namespace surety {
 // own; in "flat" through the port's queues, in "below" through the interface's, each with a shaper, in 8
 // groups with shapers. "flat-one" and "below-one": the same, but all leave by one of the interfaces.
 // What `surety bench --worst` measures beside: bench_bad_input.h.
-config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1);
+// `exits`: ports behind the fed one, for the paths without interfaces; more than one with one pair only.
+config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1,
+                            std::size_t exits = 1);
 
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
  public:
   // `core`: with the routes of a core router beside those of an edge. `ports`: of these, paths use so many
-  // as they need.
-  explicit BenchBed(bool core, std::size_t ports = 2);
+  // as they need. `exits`: of all ports behind the first, packets leave by so many.
+  explicit BenchBed(bool core, std::size_t ports = 2, std::size_t exits = 1);
   ~BenchBed();
   // Routes of one family that there is room for.
   static std::uint32_t max_routes(bool core);
 
   std::span<const std::unique_ptr<DpdkPort>> ports() const { return ports_; }
+  std::size_t exits() const { return exits_; }
   const Forwarding& forwarding() const { return forwarding_; }
   // Routes as the edge has, but their next hops leave by these interfaces; in common as long as somebody has
   // them, for they are large. Of all snapshots that have the interfaces.
@@ -61,6 +64,7 @@ class BenchBed {
 
   std::unique_ptr<rte_mempool, FreePool> pool_;
   std::vector<std::unique_ptr<DpdkPort>> ports_;
+  std::size_t exits_;
   Forwarding forwarding_;
   std::map<BenchInterfaces, std::weak_ptr<const Forwarding>> by_interfaces_;
   std::weak_ptr<const Forwarding> by_ports_;

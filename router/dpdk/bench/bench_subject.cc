@@ -28,7 +28,7 @@ BenchSubject::BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& pa
 }
 
 void BenchSubject::make_worker(const std::string& path, Traffic traffic, bool measure_stages) {
-  snapshot_ = std::make_unique<Snapshot>(bench_config(path, traffic.flows));
+  snapshot_ = std::make_unique<Snapshot>(bench_config(path, traffic.flows, 1, bed_.exits()));
   WorkerOptions options;
   options.measure_stages = measure_stages;
   if (bad_ != nullptr) options.start = now_;
@@ -37,9 +37,9 @@ void BenchSubject::make_worker(const std::string& path, Traffic traffic, bool me
     forwarding_ = bed_.by_interfaces(*snapshot_, interfaces);
   if (ports_of(path) > 2) forwarding_ = bed_.by_ports();
   const Forwarding& forwarding = forwarding_ ? *forwarding_ : bed_.forwarding();
-  worker_ = std::make_unique<Worker>(WorkerEnvironment{*snapshot_, bed_.ports().first(ports_of(path)),
-                                                       forwarding.fib(), forwarding.next_hops()},
-                                     options);
+  const auto ports = bed_.ports().first(snapshot_->config.ports.size());
+  worker_ = std::make_unique<Worker>(
+      WorkerEnvironment{*snapshot_, ports, forwarding.fib(), forwarding.next_hops()}, options);
 }
 
 std::size_t BenchSubject::turn_worker() {
