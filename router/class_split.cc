@@ -15,27 +15,29 @@ void ClassSplit::begin(std::span<Packet> burst) {
   start(burst.data(), burst.size());
 }
 
-std::size_t ClassSplit::begin(const Vector& v, PortIndex port, bool all, std::span<Packet> room) {
-  const std::size_t n = all ? describe<true>(v, port, room.data()) : describe<false>(v, port, room.data());
+std::size_t ClassSplit::begin(const Vector& v, Places places, std::span<Packet> room) {
+  const bool all = places == v.all();
+  const std::size_t n =
+      all ? describe<true>(v, places, room.data()) : describe<false>(v, places, room.data());
   start(room.data(), n);
   return n;
 }
 
 template <bool kAll>
-std::size_t ClassSplit::describe(const Vector& v, PortIndex port, Packet* packets) {
-  const std::size_t size = v.size;
+std::size_t ClassSplit::describe(const Vector& v, Places places, Packet* packets) {
+  const std::size_t size = kAll ? v.size : static_cast<std::size_t>(std::popcount(places));
   std::array<std::uint8_t, kVector> bytes;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < size; ++i) {
+  for (std::size_t n = 0; n < size; ++n) {
+    const std::size_t i = kAll ? n : static_cast<std::size_t>(std::countr_zero(places));
+    if (!kAll) places &= places - 1;
     const std::uint8_t byte = v.traffic_class(i);
     const auto entry = by_dscp_[byte >> 2];
     packets[n] = {v.mbuf[i], kNoFlow, v.header[i].length, entry.precedence};
     class_of_[n] = entry.class_index;
     bytes[n] = byte;
-    n += kAll || v.egress[i] == port;
   }
-  for (std::size_t i = 0; i < n; ++i) ecn_capable_[i] = ecn_capable(bytes[i]);
-  return n;
+  for (std::size_t n = 0; n < size; ++n) ecn_capable_[n] = ecn_capable(bytes[n]);
+  return size;
 }
 
 void ClassSplit::begin(std::span<const HandedPacket> burst, std::span<Packet> room) {
@@ -50,14 +52,15 @@ void ClassSplit::begin(std::span<const HandedPacket> burst, std::span<Packet> ro
 void ClassSplit::start(Packet* packets, std::size_t n) {
   packets_ = packets;
   size_ = n;
-  left_ = n == 0 ? 0 : ~std::uint64_t{0} >> (kVector - n);
+  left_ = first_places(n);
 }
 
 bool ClassSplit::take(ClassRun& run) {
   if (left_ == 0) return false;
-  run.class_index = class_of_[static_cast<std::size_t>(std::countr_zero(left_))];
-  const std::uint64_t members = this->members(run.class_index) & left_;
-  if (members == ~std::uint64_t{0} >> (kVector - size_)) {
+  const std::uint8_t class_index = class_of_[static_cast<std::size_t>(std::countr_zero(left_))];
+  run.class_index = class_index;
+  const Places members = places_of(class_index, class_of_) & left_;
+  if (members == first_places(size_)) {
     run.packets = {packets_, size_};
     run.ecn_capable = {ecn_capable_.data(), size_};
   } else {
@@ -67,22 +70,8 @@ bool ClassSplit::take(ClassRun& run) {
   return true;
 }
 
-// A bit each. Eight at a time: no class has the top bit of a byte, and the sum sets it for all but
-// `class_index`.
-std::uint64_t ClassSplit::members(std::size_t class_index) const {
-  constexpr std::uint64_t kOnes = 0x0101010101010101, kMove = 0x0102040810204080;
-  std::uint64_t members = 0;
-  for (std::size_t i = 0; i < kVector; i += 8) {
-    std::uint64_t eight;
-    std::memcpy(&eight, &class_of_[i], sizeof eight);
-    const std::uint64_t others = (eight ^ kOnes * class_index) + kOnes * 0x7f;
-    members |= (~others >> 7 & kOnes) * kMove >> 56 << i;
-  }
-  return members;
-}
-
 // No branch depends on a packet's class: it is any.
-void ClassSplit::copy(std::uint64_t members, ClassRun& run) {
+void ClassSplit::copy(Places members, ClassRun& run) {
   std::size_t n = 0;
   for (; members != 0; members &= members - 1, ++n) {
     const auto at = static_cast<std::size_t>(std::countr_zero(members));

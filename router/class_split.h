@@ -58,9 +58,9 @@ class ClassSplit {
   // Starts on a burst of at most kVector packets, and looks up their classes in their
   // frames.
   void begin(std::span<Packet> burst);
-  // Starts on those of a vector that leave by `port`, rewritten; `all`: they all do. `room` holds descriptors
-  // for them. Returns how many. Does not look at frames: the vector knows what has been stored into them.
-  std::size_t begin(const Vector& v, PortIndex port, bool all, std::span<Packet> room);
+  // Starts on those at these places of a vector, rewritten. `room` holds descriptors for them. Returns how
+  // many. Does not look at frames: the vector knows what has been stored into them.
+  std::size_t begin(const Vector& v, Places places, std::span<Packet> room);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
   // Gives the packets of the next class, which the caller may change; they are good until the next call.
@@ -70,14 +70,13 @@ class ClassSplit {
  private:
   void start(Packet* packets, std::size_t n);
   template <bool kAll>
-  std::size_t describe(const Vector& v, PortIndex port, Packet* packets);
-  std::uint64_t members(std::size_t class_index) const;
-  void copy(std::uint64_t members, ClassRun& run);
+  std::size_t describe(const Vector& v, Places places, Packet* packets);
+  void copy(Places members, ClassRun& run);
 
   ClassesByDscp by_dscp_;
   Packet* packets_ = nullptr;  // of the burst, with their classes beside them
   std::size_t size_ = 0;
-  std::uint64_t left_ = 0;  // a bit each, of those not taken yet
+  Places left_ = 0;  // those not taken yet
   std::array<std::uint8_t, kVector> class_of_{};
   std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
   std::array<Packet, kVector> taken_;

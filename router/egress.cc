@@ -5,6 +5,8 @@
 
 #include <rte_ether.h>
 
+#include <bit>
+
 namespace surety {
 
 namespace {
@@ -31,23 +33,21 @@ void Egress::enqueue(std::span<Packet> burst, Time now) {
   enqueue_classes(now);
 }
 
-void Egress::enqueue(const Vector& v, bool all, Time now) {
-  if (plain_) return enqueue_plain(v, all, now);
+void Egress::enqueue(const Vector& v, Places places, Time now) {
+  if (plain_) return enqueue_plain(v, places, now);
   if (tree_) [[unlikely]]
-    return enqueue_tree(v, now);
-  const std::size_t n = split_.begin(v, port_, all, packets_);
+    return enqueue_tree(v, places, now);
+  const std::size_t n = split_.begin(v, places, packets_);
   counters_.enqueued += n;
   enqueue_classes(now);
 }
 
-void Egress::enqueue_plain(const Vector& v, bool all, Time now) {
-  if (all) return enqueue_plain(std::span(v.mbuf).first(v.size), now);
+void Egress::enqueue_plain(const Vector& v, Places places, Time now) {
+  if (places == v.all()) return enqueue_plain(std::span(v.mbuf).first(v.size), now);
   std::array<rte_mbuf*, kVector> frames;
   std::size_t n = 0;
-  for (std::size_t i = 0; i < v.size; ++i) {
-    frames[n] = v.mbuf[i];
-    n += v.egress[i] == port_;
-  }
+  for (; places != 0; places &= places - 1)
+    frames[n++] = v.mbuf[static_cast<std::size_t>(std::countr_zero(places))];
   enqueue_plain(std::span(frames).first(n), now);
 }
 

@@ -55,8 +55,8 @@ class Egress {
   // in `update` is to be freed by whoever destroys it.
   void adopt(EgressUpdate& update, Time now);
 
-  // Takes over the packets of a vector that leave by this port, rewritten; `all`: they all do.
-  void enqueue(const Vector& v, bool all, Time now);
+  // Takes over the packets at these places of a vector, which leave by this port, rewritten.
+  void enqueue(const Vector& v, Places places, Time now);
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header.
   // Refused ones are dropped.
   void enqueue(std::span<Packet> burst, Time now);
@@ -117,7 +117,7 @@ class Egress {
   std::span<const Aggregate> aggregates() const { return markers_.all(); }
 
  private:
-  void enqueue_plain(const Vector& v, bool all, Time now);
+  void enqueue_plain(const Vector& v, Places places, Time now);
   // Packets copied per turn to a queue's larger ring: a few microseconds, and more than can come and go in a
   // turn, so that it ends.
   static constexpr std::uint32_t kSlice = 512;
@@ -126,7 +126,7 @@ class Egress {
   void requeue(EgressUpdate& before, Time now);
   void enqueue_classes(Time now);
   void enqueue_class(const ClassRun& run, Time now);
-  void enqueue_tree(const Vector& v, Time now);
+  void enqueue_tree(const Vector& v, Places places, Time now);
   void enqueue_tree(std::span<Packet> burst, Time now);
   void enqueue_tree(std::span<const HandedPacket> burst, Time now);
   void offer_marked(std::size_t arrivals, Time now);

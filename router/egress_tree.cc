@@ -3,13 +3,15 @@
 // hierarchy.
 #include "router/egress.h"
 
+#include <bit>
+
 namespace surety {
 
-void Egress::enqueue_tree(const Vector& v, Time now) {
+void Egress::enqueue_tree(const Vector& v, Places places, Time now) {
+  counters_.enqueued += static_cast<std::size_t>(std::popcount(places));
   std::size_t n = 0;
-  for (std::size_t i = 0; i < v.size; ++i) {
-    if (v.egress[i] != port_) continue;
-    ++counters_.enqueued;
+  for (; places != 0; places &= places - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(places));
     Packet p{v.mbuf[i], kNoFlow, v.header[i].length};
     if (tree_->find_by(p, v.traffic_class(i), arrivals_[n])) [[likely]]
       ++n;

@@ -109,25 +109,25 @@ void Ingress::hand_over(Time now) {
 
 // Each egress takes its packets in the order they came.
 void Ingress::hand_over_vector(Time now) {
-  std::uint32_t ports = 0;
-  for (std::size_t i = 0; i < v_.size; ++i) ports |= 1u << v_.egress[i];
-  const bool one = std::has_single_bit(ports);
-  for (; ports != 0; ports &= ports - 1) {
-    const auto port = static_cast<PortIndex>(std::countr_zero(ports));
+  for (Places left = v_.all(); left != 0;) {
+    const PortIndex port = v_.egress[static_cast<std::size_t>(std::countr_zero(left))];
+    const Places places = v_.leaving_by(port);
+    left &= ~places;
     if (outlets_[port].owner != nullptr)
-      hand_over(outlets_[port], port);
+      hand_over(outlets_[port], port, places);
     else
-      outlets_[port].egress->enqueue(v_, one, now);
+      outlets_[port].egress->enqueue(v_, places, now);
   }
 }
 
-void Ingress::hand_over(const Outlet& outlet, PortIndex port) {
+void Ingress::hand_over(const Outlet& outlet, PortIndex port, Places places) {
   const PortQueues& classes = snapshot_->queues[port];
   std::array<HandedPacket, kVector> burst;
   std::size_t n = 0;
-  for (std::size_t i = 0; i < v_.size; ++i)
-    if (v_.egress[i] == port)
-      burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, v_.traffic_class(i), classes);
+  for (; places != 0; places &= places - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(places));
+    burst[n++] = Egress::describe(v_.mbuf[i], v_.header[i].length, v_.traffic_class(i), classes);
+  }
   const std::size_t given = outlet.owner->enqueue({burst.data(), n});
   handed_ |= 1u << port;
   ports_[port].handed_over += given;

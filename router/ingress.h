@@ -145,7 +145,7 @@ class Ingress {
   void send_pending(Time now);
   void hand_over(Time now);
   void hand_over_vector(Time now);
-  void hand_over(const Outlet& outlet, PortIndex port);
+  void hand_over(const Outlet& outlet, PortIndex port, Places places);
   bool hand_over_own(rte_mbuf* m, PortIndex port, Time now);
 
   const Snapshot* snapshot_;

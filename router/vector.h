@@ -3,6 +3,7 @@
 // so that the next one sees only packets that go on.
 #pragma once
 
+#include <immintrin.h>
 #include <rte_mbuf.h>
 
 #include <array>
@@ -17,6 +18,22 @@ namespace surety {
 
 using PortIndex = std::uint8_t;
 inline constexpr std::uint8_t kKeepDscp = 0xff;
+
+// Places in a vector, or in a part of it: a bit each, so that there are as many as a word has.
+using Places = std::uint64_t;
+static_assert(kVector == 64);
+constexpr Places first_places(std::size_t n) {
+  return n == 0 ? 0 : ~Places{0} >> (kVector - n);
+}
+// Where `value` is. All bytes are looked at, also those that nobody has written yet.
+inline Places places_of(std::uint8_t value, const std::array<std::uint8_t, kVector>& bytes) {
+  const auto half = [&](std::size_t at) {
+    const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes.data() + at));
+    const __m256i equal = _mm256_cmpeq_epi8(there, _mm256_set1_epi8(static_cast<char>(value)));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(equal));
+  };
+  return half(0) | Places{half(32)} << 32;
+}
 
 struct Vector {
   std::size_t size = 0;
@@ -35,6 +52,8 @@ struct Vector {
     return marked == kKeepDscp ? came : static_cast<std::uint8_t>(marked << 2 | (came & 3));
   }
   bool full() const { return size == kVector; }
+  Places all() const { return first_places(size); }
+  Places leaving_by(PortIndex port) const { return places_of(port, egress) & all(); }
   std::uint32_t next_hop(std::size_t i) const { return RouteTarget::decode(route[i]).first; }
   // Keeps packet `from` at position `to` <= `from`.
   void keep(std::size_t from, std::size_t to) {

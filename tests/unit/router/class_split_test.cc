@@ -142,7 +142,7 @@ TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
     v.egress[i] = i == 2 ? 3 : 1;
   }
   std::array<Packet, kVector> room;
-  EXPECT_EQ(split.begin(v, 1, false, room), 3u);
+  EXPECT_EQ(split.begin(v, v.leaving_by(1), room), 3u);
   ClassRun run;
   ASSERT_TRUE(split.take(run));
   EXPECT_EQ(run.class_index, split.class_of(kAf11));
@@ -157,10 +157,29 @@ TEST_F(ClassSplitTest, AVectorSaysAsMuchAsItsFrames) {
     EXPECT_EQ(p.verdict, DropReason::none);
     EXPECT_EQ(run.ecn_capable[i], kThere[i] != 0);
   }
-  EXPECT_EQ(split.begin(v, 2, false, room), 0u);
+  EXPECT_EQ(split.begin(v, v.leaving_by(2), room), 0u);
   EXPECT_FALSE(split.take(run));
-  EXPECT_EQ(split.begin(v, 1, true, room), 4u);
+  EXPECT_EQ(split.begin(v, v.all(), room), 4u);
   EXPECT_EQ(room[2].handle, frames[2]);
+}
+
+// Of any value, among any others; what is behind a vector's last packet is none of its own.
+TEST(Vector, KnowsItsPlaces) {
+  Vector v;
+  Rng rng(3);
+  for (const std::size_t size : {0u, 1u, 31u, 32u, 33u, 63u, 64u})
+    for (int values = 1; values < 256; values *= 2) {
+      v.size = size;
+      for (PortIndex& p : v.egress) p = static_cast<PortIndex>(rng.next() % static_cast<unsigned>(values));
+      Places all = 0;
+      for (int value = 0; value < 256; ++value) {
+        Places there = 0;
+        for (std::size_t i = 0; i < size; ++i) there |= Places{v.egress[i] == value} << i;
+        EXPECT_EQ(v.leaving_by(static_cast<PortIndex>(value)), there);
+        all |= there;
+      }
+      EXPECT_EQ(v.all(), all);
+    }
 }
 
 // Packets are told apart by their lengths. What another worker has looked up gives the same.
