@@ -95,6 +95,15 @@ void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refu
     consume(m);
 }
 
+void PacketDisposal::empty_bin() {
+  if (tap_ != nullptr) [[unlikely]]
+    show_drops();
+  for (std::size_t i = 0; i < count_; ++i)
+    if (const Why& why = why_[i]; why.lost) losses_.add(PacketOwner::of(bin_[i]), why.reason, why.length);
+  rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
+  count_ = 0;
+}
+
 void PacketDisposal::show_drops() const {
   for (std::size_t i = 0; i < count_; ++i)
     if (why_[i].reason != DropReason::none) tap_->dropped(bin_[i], why_[i].port, why_[i].reason);

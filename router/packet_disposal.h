@@ -43,16 +43,13 @@ class PacketDisposal {
   // What time it is, for punt(); once per burst.
   void at(Time now) { now_ = now; }
 
-  void drop(rte_mbuf* m, PortIndex port, DropReason reason) {
-    ++ports_[port].drops[static_cast<std::size_t>(reason)];
-    why_[count_] = {port, reason};
-    bin(m);
-  }
+  void drop(rte_mbuf* m, PortIndex port, DropReason reason) { drop(m, Why{.port = port, .reason = reason}); }
 
-  // A drop of a packet, with `length` bytes of IP, that is somebody's (contracts/packet_owner.h).
+  // A drop of a packet, with `length` bytes of IP, that is somebody's (contracts/packet_owner.h); counted
+  // there by flush(): of a million flows this one's counts are in no cache.
   void lose(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
-    losses_.add(PacketOwner::of(m), reason, length);
-    drop(m, port, reason);
+    losses_.expect(PacketOwner::of(m), reason);
+    drop(m, Why{.port = port, .reason = reason, .lost = true, .length = length});
   }
   // The same of a whole frame on its way out.
   void lose(rte_mbuf* m, PortIndex port, DropReason reason) {
@@ -75,7 +72,7 @@ class PacketDisposal {
 
   // Done with: a congestion signal that ends here.
   void consume(rte_mbuf* m) {
-    why_[count_].reason = DropReason::none;
+    why_[count_] = {};
     bin(m);
   }
 
@@ -86,19 +83,27 @@ class PacketDisposal {
   void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop,
             InterfaceIndex interface);
 
-  // Frees what was dropped; once per burst.
+  // Counts what was lost, and frees what was dropped; once per burst.
   void flush() {
-    if (count_ == 0) return;
-    if (tap_ != nullptr) [[unlikely]]
-      show_drops();
-    rte_pktmbuf_free_bulk(bin_.data(), static_cast<unsigned>(count_));
-    count_ = 0;
+    if (count_ > 0) empty_bin();
   }
 
  private:
   bool hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what, std::size_t l3_offset,
                Customer customer, InterfaceIndex interface);
   [[gnu::noinline]] void show_drops() const;
+  void empty_bin();
+  struct Why {
+    PortIndex port = 0;
+    DropReason reason = DropReason::none;  // none: it was not dropped
+    bool lost = false;                     // by its owner
+    std::uint32_t length = 0;
+  };
+  void drop(rte_mbuf* m, const Why& why) {
+    ++ports_[why.port].drops[static_cast<std::size_t>(why.reason)];
+    why_[count_] = why;
+    bin(m);
+  }
   void bin(rte_mbuf* m) {
     bin_[count_++] = m;
     if (count_ == bin_.size()) flush();
@@ -116,10 +121,6 @@ class PacketDisposal {
   std::vector<FairLimit> limits_;  // by reason, and of what is refused; none without a ring
   Time now_{};
   std::array<rte_mbuf*, kVector> bin_;
-  struct Why {
-    PortIndex port;
-    DropReason reason;  // none: it was not dropped
-  };
   std::array<Why, kVector> why_;  // by place in bin_
   Losses losses_;
 };

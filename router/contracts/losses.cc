@@ -29,20 +29,6 @@ Loss copy(const Loss& row) {
   return out;
 }
 
-constexpr auto kIndexOf = [] {
-  std::array<std::uint8_t, kDropReasons> index{};
-  for (std::size_t i = 0; i < kLossReasons.size(); ++i)
-    index[static_cast<std::size_t>(kLossReasons[i])] = static_cast<std::uint8_t>(i);
-  return index;
-}();
-
-void count(Loss& row, DropReason reason, Precedence precedence, std::uint32_t length) {
-  add_to(row.by_reason[kIndexOf[static_cast<std::size_t>(reason)]], 1);
-  if (place_of(reason) == LossPlace::conditioner) return add_to(row.refused_bytes, length);
-  add_to(row.packets[index(precedence)], 1);
-  add_to(row.bytes[index(precedence)], length);
-}
-
 }  // namespace
 
 std::uint64_t Loss::at(LossPlace place) const {
@@ -75,11 +61,17 @@ void Losses::make_room(std::size_t workers, std::uint32_t flows) {
   capacity_ = flows;
 }
 
+void Losses::count(Loss& row, DropReason reason, Precedence precedence, std::uint32_t length) {
+  add_to(row.by_reason[kIndexOf[static_cast<std::size_t>(reason)]], 1);
+  if (place_of(reason) == LossPlace::conditioner) return add_to(row.refused_bytes, length);
+  add_to(row.packets[index(precedence)], 1);
+  add_to(row.bytes[index(precedence)], length);
+}
+
 void Losses::add(const PacketOwner& owner, DropReason reason, std::uint32_t length) {
   if (!owner.any()) return;
   count(services_[owner.service()], reason, owner.precedence(), length);
-  if (owner.flow < capacity_ && owner.worker() < flows_.size())
-    count(flows_[owner.worker()][owner.flow], reason, owner.precedence(), length);
+  if (Loss* const row = this->row(owner)) count(*row, reason, owner.precedence(), length);
 }
 
 Loss Losses::of(std::size_t worker, FlowId flow) const {

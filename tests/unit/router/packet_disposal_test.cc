@@ -193,6 +193,44 @@ TEST(PacketDisposal, TheControlThreadFindsReasonNextHopAndIpHeader) {
     }
 }
 
+// What has no owner, was only dropped, or is done with, is nobody's loss, whatever has been in its place.
+TEST(PacketDisposal, LossesAreCountedOnceForWhoseTheyAre) {
+  Case c(KernelPeer::none, 0);
+  PacketDisposal& disposal = c.disposal();
+  disposal.losses().make_room(1, 4);
+  const auto owned = [](FlowId flow) {
+    rte_mbuf* const m = test::to_mbuf(test::udp_frame());
+    set_owner(m, PacketOwner::base(0), flow, 3, Precedence::out);
+    return m;
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (FlowId f = 0; f < 40; ++f) disposal.lose(owned(f % 4), 1, DropReason::early, 50 + f % 4);
+    disposal.flush();
+    for (FlowId f = 0; f < 40; ++f) disposal.drop(owned(f % 4), 1, DropReason::early);
+    disposal.flush();
+    for (FlowId f = 0; f < 40; ++f) disposal.consume(owned(f % 4));
+    rte_mbuf* const nobodys = test::to_mbuf(test::udp_frame());
+    disown(nobodys);
+    disposal.lose(nobodys, 1, DropReason::early);
+    for (FlowId f = 0; f < 100; ++f) disposal.lose(owned(f % 4), 0, DropReason::overflow);  // more than a bin
+    disposal.flush();
+    disposal.flush();
+  }
+  Loss all;
+  for (FlowId f = 0; f < 4; ++f) {
+    const Loss loss = disposal.losses().of(0, f);
+    EXPECT_EQ(loss.packets, (std::array<std::uint64_t, 2>{0, 3 * (10 + 25)})) << f;
+    EXPECT_EQ(loss.bytes[1], 3 * (10 * (50 + f) + 25 * 100)) << f;
+    EXPECT_EQ(loss.at(LossPlace::queue), loss.packets[1]);
+    all += loss;
+  }
+  EXPECT_EQ(disposal.losses().of_service(3).packets, all.packets);
+  EXPECT_EQ(disposal.losses().of_service(3).bytes, all.bytes);
+  EXPECT_EQ(disposal.losses().of_service(3).by_reason, all.by_reason);
+  EXPECT_EQ(c.ports()[1].drops[static_cast<std::size_t>(DropReason::early)], 3 * 81u);
+  EXPECT_EQ(c.ports()[0].drops[static_cast<std::size_t>(DropReason::overflow)], 300u);
+}
+
 TEST(PacketDisposal, DropsAreCountedAtOnceAndFreedInBulk) {
   Case c(KernelPeer::none, 0);
   const unsigned free = rte_mempool_avail_count(packet_pool());
