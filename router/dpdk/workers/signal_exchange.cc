@@ -55,10 +55,10 @@ void SignalExchange::send(const CongestionSignal& signal, Ingress& ingress, Time
 }
 
 bool SignalExchange::note(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now) {
-  std::array<CongestionSignal, 16> notes;
   bool any = false;
   for (const auto& egress : egresses) {
     if (!egress || egress->tree() == nullptr) continue;
+    std::array<CongestionSignal, 16> notes;
     for (std::size_t n = 0; (n = egress->take_notes(notes)) > 0; any = true)
       for (const auto& s : std::span(notes).first(n)) {
         ingress.on_note(s, now);
