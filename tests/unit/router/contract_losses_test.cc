@@ -112,6 +112,7 @@ TEST(ContractLosses, TheRoutersOwnPacketsAreNobodys) {
   set_owner(m, PacketOwner::base(0), 0, 0, Precedence::in);  // what its buffer carried before
   ++t.d.ports[1].originated;
   t.d.egresses[1]->enqueue_own({{m}}, t.d.now);
+  t.d.disposal.flush();
   EXPECT_EQ(t.d.drops(1, DropReason::overflow), 1u);
   EXPECT_EQ(t.loss().packets[0] + t.service(0).packets[0], 0u);
 }
