@@ -20,10 +20,14 @@
 // How many times memory can be had before there is none.
 thread_local std::size_t allocations_left = std::numeric_limits<std::size_t>::max();
 
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const p = allocations_left == 0 ? nullptr : std::malloc(size);
-  if (p == nullptr) throw std::bad_alloc();
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  if (allocations_left == 0) return nullptr;
   if (allocations_left != std::numeric_limits<std::size_t>::max()) --allocations_left;
+  return std::malloc(size);
+}
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const p = operator new(size, std::nothrow);
+  if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept {
