@@ -133,6 +133,11 @@ class Ingress {
  private:
   void parse(std::span<rte_mbuf* const> burst, PortIndex port);
   std::uint64_t parse_eights(std::span<rte_mbuf* const> burst, PortIndex port);
+  struct Taken {
+    std::size_t packets = 0;
+    std::uint64_t bytes = 0;
+  };
+  Taken parse_eights6(std::span<rte_mbuf* const> burst, std::size_t kept, PortIndex port);
   template <bool kTags>
   std::uint64_t parse_singly(std::span<rte_mbuf* const> burst, PortIndex port);
   bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);

@@ -81,6 +81,7 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   const OrdinaryEight eight(contexts_[port]);
   const OrdinaryParser ordinary(contexts_[port]);
   __m256i bytes = _mm256_setzero_si256();
+  std::uint64_t bytes6 = 0;
   std::size_t kept = 0;
   OrdinaryEight::Frames next;
   fetch(burst.data(), next);
@@ -110,9 +111,44 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
         kept += ((found.v6 >> j & 1) != 0 && eight.write6(frames[j], found.class_and_port[j], h)) ||
                 ordinary(frames[j], m[j]->data_len, h) || parse_unusual(m[j], port, h);
     }
+    if (found.v6 != 0xff) continue;
+    const Taken more = parse_eights6(burst.subspan(i + kEight), kept, port);
+    bytes6 += more.bytes;
+    kept += more.packets;
+    i += more.packets;
+    if (i + kEight < burst.size()) fetch(&burst[i + kEight], next);
   }
   v_.size = kept;
-  return sum_of(bytes);
+  return sum_of(bytes) + bytes6;
+}
+
+// Where there is IPv6 there is more of it: without what tells IPv4, as long as eight packets are ordinary
+// ones of IPv6. By itself, for in one function with IPv4 that would have fewer registers.
+[[gnu::noinline]] Ingress::Taken Ingress::parse_eights6(std::span<rte_mbuf* const> burst, std::size_t kept,
+                                                        PortIndex port) {
+  const OrdinaryEight eight(contexts_[port]);
+  __m256i bytes = _mm256_setzero_si256();
+  std::size_t i = 0;
+  OrdinaryEight::Frames next;
+  if (!burst.empty()) fetch(burst.data(), next);
+  for (; i < burst.size(); i += kEight) {
+    rte_mbuf* const* const m = &burst[i];
+    const OrdinaryEight::Frames frames = next;
+    if (i + kEight < burst.size()) fetch(m + kEight, next);
+    const Lengths length = lengths(m);
+    OrdinaryEight::Found found;
+    if (eight.reads6(length.frame)) [[likely]]
+      found = eight.check6(frames, length.frame);
+    bool all = found.v6 == 0xff;
+    for (std::size_t j = 0; all && j < kEight; ++j) {
+      m[j]->port = port;
+      v_.mbuf[kept + i + j] = m[j];
+      all = eight.write6(frames[j], found.class_and_port[j], v_.header[kept + i + j]);
+    }
+    if (!all) break;
+    bytes = _mm256_add_epi32(bytes, length.packet);
+  }
+  return {i, sum_of(bytes)};
 }
 
 // `kTags`: there are interfaces on that port.

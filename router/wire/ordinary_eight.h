@@ -36,26 +36,35 @@ class OrdinaryEight {
 
   // Of frames so long it reads no byte behind them.
   static bool reads(__m256i sizes) { return bits(_mm256_cmpgt_epi32(all(kLeast), sizes)) == 0; }
+  static bool reads6(__m256i sizes) { return bits(_mm256_cmpgt_epi32(all(kLeast6), sizes)) == 0; }
   // `sizes`: of the frames, as 32-bit numbers.
   [[gnu::always_inline]] Found check(const Frames& frames, __m256i sizes) const {
-    const Rows first(frames, 0), second(frames, 16), third(frames, 32);
-    const Lanes w{first.word0(),  first.word1(),  first.word3(), second.word0(), second.word1(),
-                  second.word2(), second.word3(), third.word0(), third.word1(),  third.word3()};
-    const __m256i ours = both(_mm256_cmpeq_epi32(w.w0, all(static_cast<std::uint32_t>(station_))),
-                              _mm256_cmpeq_epi32(both(w.w4, all(0xffff)), all(station_ >> 32)));
-    const __m256i available = _mm256_sub_epi32(sizes, all(detail::kEthernetHeader));
+    const Lanes w = lanes(frames);
+    const __m256i available = _mm256_sub_epi32(sizes, all(detail::kEthernetHeader)), ours = to_us(w);
     Found found;
     const __m256i protocol = _mm256_srli_epi32(w.w20, 24);
     const __m256i tcp = _mm256_cmpeq_epi32(protocol, all(detail::kTcp));
     store_class(tcp, found);
     found.v4 = bits(both(both(ours, shape4(w)), both(addresses4(w), lengths4(w, protocol, tcp, available))));
-    if (found.v4 == 0xff || bits(_mm256_cmpgt_epi32(all(kLeast6), sizes)) != 0) [[likely]]
+    if (found.v4 == 0xff || !reads6(sizes)) [[likely]]
       return found;
     const Rows fourth(frames, 44);
     const __m256i protocol6 = both(w.w20, all(0xff));
     const __m256i tcp6 = _mm256_cmpeq_epi32(protocol6, all(detail::kTcp));
     store_class(_mm256_blendv_epi8(tcp, tcp6, equal(w.w12, 0xffff, 0xdd86)), found);
     found.v6 = bits(both(ours, ordinary6(w, fourth.word3(), protocol6, tcp6, available)));
+    return found;
+  }
+  // The same of frames that reads6() says yes to, IPv6 alone.
+  [[gnu::always_inline]] Found check6(const Frames& frames, __m256i sizes) const {
+    const Lanes w = lanes(frames);
+    const Rows fourth(frames, 44);
+    const __m256i available = _mm256_sub_epi32(sizes, all(detail::kEthernetHeader));
+    const __m256i protocol = both(w.w20, all(0xff));
+    const __m256i tcp = _mm256_cmpeq_epi32(protocol, all(detail::kTcp));
+    Found found;
+    store_class(tcp, found);
+    found.v6 = bits(both(to_us(w), ordinary6(w, fourth.word3(), protocol, tcp, available)));
     return found;
   }
 
@@ -153,6 +162,16 @@ class OrdinaryEight {
     return _mm256_shuffle_epi8(v, _mm256_setr_epi8(l, h, no, no, l + 4, h + 4, no, no, l + 8, h + 8, no, no,
                                                    l + 12, h + 12, no, no, l, h, no, no, l + 4, h + 4, no, no,
                                                    l + 8, h + 8, no, no, l + 12, h + 12, no, no));
+  }
+
+  [[gnu::always_inline]] static Lanes lanes(const Frames& frames) {
+    const Rows first(frames, 0), second(frames, 16), third(frames, 32);
+    return {first.word0(),  first.word1(),  first.word3(), second.word0(), second.word1(),
+            second.word2(), second.word3(), third.word0(), third.word1(),  third.word3()};
+  }
+  [[gnu::always_inline]] __m256i to_us(const Lanes& w) const {
+    return both(_mm256_cmpeq_epi32(w.w0, all(static_cast<std::uint32_t>(station_))),
+                _mm256_cmpeq_epi32(both(w.w4, all(0xffff)), all(station_ >> 32)));
   }
 
   void store_class(__m256i tcp, Found& found) const {

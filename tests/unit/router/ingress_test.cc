@@ -151,6 +151,34 @@ TEST_F(IngressTest, BurstsOfAnySize) {
   EXPECT_EQ(d.drops(2, DropReason::foreign_mac), 65u);
 }
 
+// Packets are parsed by eights of a family: whichever it is, and wherever another begins or one is refused.
+TEST_F(IngressTest, FamiliesInAnyOrder) {
+  using namespace frames;
+  Octets v4 = udp_frame({.port = 2}), v6 = ethernet(kIpv6, port_mac(2)) + ip6(17, udp(1000, 5004, 30));
+  const Octets refused(70, 0x22);  // for another station
+  for (std::size_t at = 0; at <= 64; ++at) {
+    for (const int kind : {0, 1, 2, 3}) {
+      const PortCounters before = d.ports[2];
+      std::vector<Octets> burst;
+      std::vector<int> sent;
+      std::uint64_t bytes = 0;
+      for (std::size_t i = 0; i < 64; ++i) {
+        burst.push_back(i < at ? v6 : kind == 0 || (kind == 1 && i > at) ? v6 : kind == 3 ? refused : v4);
+        burst.back().back() = static_cast<std::uint8_t>(i);
+        bytes += burst.back().size();
+        if (burst.back()[0] != refused[0]) sent.push_back(static_cast<int>(i));
+      }
+      d.receive(burst, 2);
+      EXPECT_EQ(d.ports[2].rx_bytes, before.rx_bytes + bytes);
+      EXPECT_EQ(d.ports[2].forwarded, before.forwarded + sent.size());
+      std::vector<int> came;
+      for (const Octets& frame : d.transmit(1)) came.push_back(frame.back());
+      ASSERT_EQ(came, sent) << at << " " << kind;
+      d.turn(d.now + 1ms);
+    }
+  }
+}
+
 TEST_F(IngressTest, EachEgressGetsItsPacketsInOrder) {
   d.route("10.4.0.0/16", {ready(2)});
   d.route("10.1.0.0/16", {ready(0)});

@@ -52,6 +52,15 @@ int expect_agreement(const Eight& eight, const ParseContext& context) {
   if (!OrdinaryEight::reads(exact.sizes)) return 0;
   const OrdinaryEight::Found found = parser.check(exact.frames, exact.sizes);
   EXPECT_EQ(found.v4 & found.v6, 0u);
+  EXPECT_EQ(OrdinaryEight::reads6(exact.sizes), least >= OrdinaryEight::kLeast6);
+  if (OrdinaryEight::reads6(exact.sizes)) {
+    const OrdinaryEight::Found alone = parser.check6(exact.frames, exact.sizes);
+    EXPECT_EQ(alone.v6, found.v6);
+    for (std::size_t i = 0; i < kEight; ++i)
+      if ((found.v6 >> i & 1) != 0) {
+        EXPECT_EQ(alone.class_and_port[i], found.class_and_port[i]) << i;
+      }
+  }
   int taken = 0;
   for (std::size_t i = 0; i < kEight; ++i) {
     ParsedPacket got, wanted;
