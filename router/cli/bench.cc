@@ -22,7 +22,7 @@ void add_bench(CLI::App& app, Action& action) {
   bench->add_option("--families", options->families, "4, 6")->delimiter(',');
   bench->add_option("--repetitions", options->repetitions, "medians are of this many runs")
       ->check(CLI::Range(1, 99));
-  bench->add_option("--exits", options->exits, "ports that packets leave by, in turn")
+  bench->add_option("--exits", options->exits, "ports that packets leave by (feed to core)")
       ->check(CLI::Range(1, 16));
   bench->add_option("--core", options->core, "the core to measure on");
   bench->add_flag("--json", options->json, "one line of JSON per row");

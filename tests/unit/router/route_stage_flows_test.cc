@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What flows remember of their routes: that no packet goes where the FIB would not have it go.
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "conditioners/rng.h"
 #include "router/route_stage.h"
+#include "tests/unit/any_cpu.h"
 #include "tests/unit/router/data_plane.h"
 
 namespace surety {
@@ -231,6 +234,69 @@ TEST(RouteStageFlows, KnownOrNotGoTheSameWay) {
   }
   EXPECT_GT(remembered, 100'000u);
   for (const Prefix& p : routes) d.fib.remove(p);
+}
+
+// Of values that only rise, a packet finds none lower than what was there before its vector came, whatever
+// its flow remembers and however the two threads meet.
+TEST(RouteStageFlows, NothingOlderThanTheVectorIsRemembered) {
+  constexpr std::uint32_t kChanges = 100'000;
+  DataPlane d(kRouter);
+  NextHopTable next_hops;
+  FilterStage filters(d.snapshot, next_hops, d.disposal);
+  RouteStage stage(d.snapshot, d.fib, next_hops, filters, d.disposal, FlowHasher(1), true);
+  FlowTable flows(200, std::chrono::seconds(100), 1);
+  for (std::uint32_t i = 0; i <= kChanges; ++i) next_hops.set(kNextHopsFixed + i, ready(1));
+  const auto change = [&](std::uint32_t i) {
+    return d.fib.add(parse_prefix("2001:db8:1::/48").value(), RouteTarget{kNextHopsFixed + i, 1}.encode());
+  };
+  ASSERT_TRUE(change(0));
+  Vector packets;
+  packets.size = kVector;
+  for (std::size_t i = 0; i < kVector; ++i) {
+    FlowKey key{.rest = i, .address = {1, 2, 0, 3}};
+    key.address[2] = __builtin_bswap64(0x2001'0db8'0001'0000);
+    key.v6 = true;
+    packets.mbuf[i] = nullptr;
+    packets.header[i] = {};
+    packets.header[i].key = key;
+    packets.header[i].v6 = true;
+    packets.header[i].ttl = 64;
+    packets.flow[i] = flows.insert(key, flows.hash(key), false, test::kStart, [](FlowId) {});
+  }
+  std::atomic<std::uint32_t> made{0};
+  std::atomic<std::uint64_t> turns{0};
+  std::atomic<bool> done{false};
+  std::uint64_t older = 0, remembered = 0;
+  std::thread reader([&] {
+    test::run_on_any_cpu();
+    while (!done) {
+      const std::uint32_t before = made.load(std::memory_order_acquire);
+      const std::uint64_t first = flows.recall(packets.flow[0]);
+      Vector v = packets;
+      v.size = turns % 3 == 0 ? kVector : 1;  // a short one is between two looks for a shorter time
+      stage.run(v, 0, &flows);
+      for (std::size_t i = 0; i < v.size; ++i) older += v.next_hop(i) < kNextHopsFixed + before;
+      remembered += flows.recall(packets.flow[0]) == first;
+      ++turns;
+    }
+  });
+  const auto let_it_turn = [&] {
+    for (const auto until = turns + 4; turns < until;) std::this_thread::yield();
+  };
+  d.fib.set_quiesce(let_it_turn);
+  for (std::uint32_t i = 1; i <= kChanges; ++i) {
+    EXPECT_TRUE(change(i));
+    made.store(i, std::memory_order_release);
+    // Some changes come while what the one before has ended is looked up. If one was met halfway, the turns
+    // after it find what should not have been remembered.
+    if (i % 4 == 0) let_it_turn();
+  }
+  done = true;
+  reader.join();
+  d.fib.set_quiesce({});
+  d.fib.remove(parse_prefix("2001:db8:1::/48").value());
+  EXPECT_EQ(older, 0u);
+  EXPECT_GT(remembered, 0u) << "no vector found its route remembered";
 }
 
 }  // namespace

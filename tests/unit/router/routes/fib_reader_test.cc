@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Workers look up while the control thread changes the table.
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -11,17 +10,11 @@
 #include <vector>
 
 #include "router/routes/fib.h"
+#include "tests/unit/any_cpu.h"
 #include "tests/unit/router/routes/table_sink.h"
 
 namespace surety {
 namespace {
-
-// EAL pins the main thread, and those it starts, to one CPU.
-void run_on_any_cpu() {
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  sched_setaffinity(0, sizeof all, &all);
-}
 
 TEST(FibReader, SeesTheOldOrTheNewOnly) {
   Fib fib("fib", 64);
@@ -29,7 +22,7 @@ TEST(FibReader, SeesTheOldOrTheNewOnly) {
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> turns{0}, strange{0};
   std::thread reader([&] {
-    run_on_any_cpu();
+    test::run_on_any_cpu();
     std::uint32_t ips[64];
     std::uint64_t values[64];
     for (std::uint32_t i = 0; i < 64; ++i) ips[i] = (10u << 24) + i * 128;
@@ -67,7 +60,7 @@ TEST(FibReader, MeetsNoGapAsItGrows) {
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> turns{0}, strange{0};
   std::thread reader([&] {
-    run_on_any_cpu();
+    test::run_on_any_cpu();
     std::vector<std::uint32_t> ips;
     std::vector<std::array<std::uint8_t, 16>> addresses(kLong);
     std::vector<std::uint64_t> values(kLong);
