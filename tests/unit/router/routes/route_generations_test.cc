@@ -31,24 +31,36 @@ TEST(RouteGenerations, WhoIsConcernedIsTold) {
   }
 }
 
-TEST(RouteGenerations, OthersAreLeftAlone) {
+// How many of these addresses a change of that prefix concerns.
+std::size_t concerned(const std::vector<IpAddress>& addresses, const char* text) {
   const auto generations = std::make_unique<RouteGenerations>();
-  std::vector<IpAddress> sites;
+  std::vector<std::uint64_t> before;
+  for (const auto& a : addresses) before.push_back(of(*generations, a));
+  generations->changed(prefix(text));
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < addresses.size(); ++i) n += of(*generations, addresses[i]) != before[i];
+  return n;
+}
+
+std::vector<IpAddress> every(unsigned bits) {
+  std::vector<IpAddress> all;
   for (std::uint64_t i = 0; i < 10'000; ++i)
-    sites.push_back({.high = __builtin_bswap64(0x2001'0db8'0000'0000 + (i << 16)), .low = 0});
-  const auto told = [&](const char* text) {
-    std::vector<std::uint64_t> before;
-    for (const auto& a : sites) before.push_back(of(*generations, a));
-    generations->changed(prefix(text));
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < sites.size(); ++i) n += of(*generations, sites[i]) != before[i];
-    return n;
-  };
+    all.push_back({.high = __builtin_bswap64(0x2001'0db8'0000'0000 + (i << (64 - bits))), .low = 0});
+  return all;
+}
+
+TEST(RouteGenerations, OthersAreLeftAlone) {
+  const auto sites = every(48), providers = every(32);
+  const auto told = [&](const char* text) { return concerned(sites, text); };
   EXPECT_LT(told("2001:db8::/48"), 30u);
   EXPECT_LT(told("2001:db8::/128"), 30u);
   EXPECT_LT(told("2001:db8::/44"), 400u);
   EXPECT_LT(told("2001:db8::/40"), 4000u);
   EXPECT_EQ(told("2001:db8::/32"), sites.size());
+  EXPECT_LT(concerned(providers, "2001:db8::/32"), 30u);
+  EXPECT_LT(concerned(providers, "2001:db8::/39"), 30u);
+  EXPECT_LT(concerned(providers, "2001:d00::/24"), 4000u);
+  EXPECT_EQ(concerned(providers, "2001:c00::/23"), providers.size());
 }
 
 TEST(RememberedRoute, HoldsInItsGenerationOnly) {
