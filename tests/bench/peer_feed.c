@@ -4,10 +4,10 @@
 //
 // Port 0 is a net_null with copy=0: each receive fills its buffers with the next 64 bytes of a table of
 // flows, as router/dpdk/bench/bench_traffic.cc does. What the other ports transmit is counted: for each
-// PEER_BLOCK packets a line goes to the file descriptor PEER_FD with the TSC cycles per packet and the share of
-// the fed packets that left there. (l3fwd sends what its table does not know back by port 0.) In the
-// environment: PEER_FLOWS; PEER_PIPES, if the frames are to carry two VLAN tags, the inner one a pipe's number
-// (qos_sched); PEER_RULES, a file to write l3fwd's exact-match rules to.
+// PEER_BLOCK packets a line goes to the file descriptor PEER_FD with the TSC cycles per packet and the share
+// of the fed packets that left there. (l3fwd sends what its table does not know back by port 0.) In the
+// environment: PEER_FLOWS; PEER_PIPES, if the frames are to carry two VLAN tags, the inner one a pipe's
+// number (qos_sched); PEER_RULES, a file to write l3fwd's exact-match rules to.
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
