@@ -7,11 +7,13 @@
 
 namespace surety::test {
 
-// EAL pins the main thread, and those it starts, to one CPU: for a thread that is to run beside another.
-inline void run_on_any_cpu() {
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  sched_setaffinity(0, sizeof all, &all);
+// EAL pins the main thread, and those it starts, to one CPU: for a thread that is to run beside another, on
+// any CPU but `main_cpu`, if there is one.
+inline void run_beside(int main_cpu) {
+  cpu_set_t others;
+  std::memset(&others, 0xff, sizeof others);
+  CPU_CLR(static_cast<unsigned>(main_cpu), &others);
+  sched_setaffinity(0, sizeof others, &others);
 }
 
 }  // namespace surety::test

@@ -21,8 +21,8 @@ TEST(FibReader, SeesTheOldOrTheNewOnly) {
   ASSERT_TRUE(fib.add(prefix("10.0.0.0/16"), 3));
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> turns{0}, strange{0};
-  std::thread reader([&] {
-    test::run_on_any_cpu();
+  std::thread reader([&, cpu = sched_getcpu()] {
+    test::run_beside(cpu);
     std::uint32_t ips[64];
     std::uint64_t values[64];
     for (std::uint32_t i = 0; i < 64; ++i) ips[i] = (10u << 24) + i * 128;
@@ -59,8 +59,8 @@ TEST(FibReader, MeetsNoGapAsItGrows) {
   ASSERT_TRUE(fib.add(prefix("2001:db9::/48"), 3));
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> turns{0}, strange{0};
-  std::thread reader([&] {
-    test::run_on_any_cpu();
+  std::thread reader([&, cpu = sched_getcpu()] {
+    test::run_beside(cpu);
     std::vector<std::uint32_t> ips;
     std::vector<std::array<std::uint8_t, 16>> addresses(kLong);
     std::vector<std::uint64_t> values(kLong);
