@@ -16,7 +16,6 @@ using frames::Octets;
 using test::DataPlane;
 using test::not_ready;
 using test::ready;
-using test::Udp;
 using State = NextHopEntry::State;
 
 constexpr const char* kRouter = R"(
@@ -317,8 +316,9 @@ class RaceForARoute {
   std::uint64_t older_ = 0, remembered_ = 0;
 };
 
-// However the two threads meet: for a second, which on two idle cores is some rounds. (With either order
-// turned round that this rests on, see route_generations.h, each finds some; on a busy core it finds none.)
+// However the two threads meet: for a second, which is some rounds. (It rests on two orders: the table
+// changes before its generation, and the generation is asked for before the table. With either turned round
+// it finds some, if there are two CPUs.)
 TEST(RouteStageFlows, NothingOlderThanTheVectorIsRemembered) {
   using Clock = std::chrono::steady_clock;
   RaceForARoute race;
