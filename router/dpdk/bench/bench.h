@@ -29,8 +29,8 @@ struct BenchOptions {
   // per packet of each path ("core", "core, IPv6"), of the first number of flows: for who measures other
   // programs between them (tests/bench/peers.py).
   bool step = false;
-  std::size_t exits =
-      1;  // of `paths` without interfaces: ports that packets leave by, each route by one of them
+  // Of `paths` without interfaces: ports that packets leave by, each route by one of them.
+  std::size_t exits = 1;
   bool workers = false;  // instead of all this: what a second worker is worth
   bool latency = false;  // instead of rates: what is added at `loads` of the greatest rate, and pauses
   std::vector<double> loads{0.1, 0.5, 0.8};
