@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 import os
 import pathlib
 import sys
@@ -25,6 +26,8 @@ LONGEST = ["test_interface_shares.py", "test_lab_live.py", "test_tcp_wire.py", "
            "test_endpoint_transfer.py", "test_signalling.py", "test_workers.py", "test_lab_cli.py", "test_reload.py", "test_frr.py", "test_twin.py",
            "test_interface_changes.py", "test_interface_queues.py", "test_interfaces.py", "test_interface_frames.py"]
 
+MEASURING = -15  # nice
+
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also the tests that take minutes of real time")
@@ -48,6 +51,14 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=f"only with --long: {long.args[0]}"))
     first = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(first)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Tests that measure run, with all that they start, before other programs of this machine."""
+    measures = item.get_closest_marker("paced") or item.get_closest_marker("alone")
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, MEASURING if measures else 0)
 
 
 @pytest.fixture
