@@ -17,6 +17,7 @@
 
 #include "aqm/admission.h"
 #include "aqm/packet_tally.h"
+#include "aqm/params.h"
 #include "aqm/queue_ring.h"
 #include "aqm/rio.h"
 #include "aqm/sojourn_histogram.h"
@@ -25,12 +26,6 @@
 #include "conditioners/packet.h"
 
 namespace surety {
-
-struct ActiveQueueParams {
-  std::uint32_t limit = 1000;    // packets
-  std::optional<RioParams> rio;  // none: tail drop
-  friend bool operator==(const ActiveQueueParams&, const ActiveQueueParams&) = default;
-};
 
 // clang-format off
 #define SURETY_QUEUE_COUNTERS(X)                                                                               \

@@ -20,26 +20,17 @@
 
 #include "aqm/active_queue.h"
 #include "aqm/class_moves.h"
+#include "aqm/params.h"
 #include "aqm/port_shaper.h"
 #include "aqm/retired_queues.h"
 
 namespace surety {
-
-struct ClassParams {
-  std::string name;
-  bool strict = false;
-  std::optional<Rate> cap;   // strict classes only; of the wire, as the port shaper counts
-  std::uint32_t weight = 1;  // weighted classes only; not 0
-  ActiveQueueParams queue;
-  friend bool operator==(const ClassParams&, const ClassParams&) = default;
-};
 
 class ClassScheduler {
  public:
   // The packet for which a quantum of the smallest weight is enough, bytes of the IP packet.
   // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
-  static constexpr std::size_t kMaxClasses = 64;  // no more than there are DSCPs
 
   // `gone`: of the scheduler that will adopt() it, so many classes are not among these.
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now, std::uint64_t seed,

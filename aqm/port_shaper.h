@@ -12,34 +12,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "aqm/params.h"
 #include "conditioners/token_bucket.h"
 #include "conditioners/units.h"
 
 namespace surety {
-
-struct WireOverhead {
-  enum class Kind : std::uint8_t { bytes, atm };
-  Kind kind = Kind::bytes;
-  std::uint32_t per_packet = 0;  // of Kind::bytes; `ethernet` is 38: header 14, FCS 4, preamble 8, gap 12
-  // ATM as the CSA paper counts: 53 bytes for each started 48.
-  std::uint32_t wire_bytes(std::uint32_t ip_length) const {
-    return kind == Kind::atm ? (ip_length + 47) / 48 * 53 : ip_length + per_packet;
-  }
-  friend bool operator==(const WireOverhead&, const WireOverhead&) = default;
-};
-
-// Two full-size packets, or what `rate` sends in 100 us where that is more:
-// a busy worker's turn must not cost rate.
-constexpr Bytes default_burst(Rate rate) {
-  return std::max(Bytes(3000), Bytes(rate.bits_per_second() / 80'000));
-}
-
-struct PortShaperParams {
-  std::optional<Rate> rate;  // none: the link's own speed limits
-  Bytes burst{3000};  // how far the shaper may run ahead after a pause; at least one packet passes anyway
-  WireOverhead overhead;
-  friend bool operator==(const PortShaperParams&, const PortShaperParams&) = default;
-};
 
 class PortShaper {
  public:

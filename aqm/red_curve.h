@@ -5,15 +5,9 @@
 // max: forced. Lengths in packets; min <= max. min = max is a step: there is no early drop.
 #pragma once
 
-#include "conditioners/units.h"
+#include "aqm/params.h"
 
 namespace surety {
-
-struct RedParams {
-  double min = 0, max = 0;  // packets
-  Probability pmax;
-  friend bool operator==(const RedParams&, const RedParams&) = default;
-};
 
 class RedCurve {
  public:

@@ -19,21 +19,13 @@
 #include <cstdint>
 #include <limits>
 
+#include "aqm/params.h"
 #include "aqm/red_curve.h"
 #include "conditioners/packet.h"
 #include "conditioners/rng.h"
 #include "conditioners/units.h"
 
 namespace surety {
-
-struct RioParams {
-  double weight = 0.002;  // w_q
-  RedParams in, out;
-  bool ecn = false;  // mark ECN-capable packets where an early drop would fall
-  Rate capacity = Rate::bits_per_second(10'000'000'000);  // drains the averages while idle
-  Bytes mean_packet{500};
-  friend bool operator==(const RioParams&, const RioParams&) = default;
-};
 
 enum class RioVerdict : std::uint8_t { accept, mark, early, forced };
 

@@ -14,22 +14,12 @@
 #include <cstdint>
 
 #include "conditioners/packet.h"
+#include "conditioners/params.h"
 #include "conditioners/rate_meter.h"
 #include "conditioners/rng.h"
 #include "conditioners/token_bucket.h"
 
 namespace surety {
-
-struct ArdParams {
-  Rate tpr_max;
-  Depth bucket = Depth::packets(60);              // b
-  Depth threshold = Depth::packets(15);           // T_rd
-  Probability remark{0.5};                        // MAX_rem
-  Probability drop{0.02};                         // P_drop; 0 makes it ARM
-  Duration interval = std::chrono::seconds(100);  // n * tau
-  TokenUnit tokens = TokenUnit::bytes;
-  Bytes nominal_packet = kDefaultNominalPacket;
-};
 
 enum class ArdVerdict : std::uint8_t { pass, remark, drop };
 

@@ -15,34 +15,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "conditioners/params.h"
 #include "conditioners/units.h"
 
 namespace surety {
-
-// When alpha goes up after congestion; down it goes as the paper has it.
-//   paper     a step whenever T2 expires without congestion, which restarts it: where it expires in
-//   congestion
-//             it stands still until the next onset or step down, and alpha with it (section III, to the
-//             letter)
-//   periodic  T2 is restarted whenever it expires
-//   search    see AlphaSearch; T2 as `periodic`
-enum class AlphaControl : std::uint8_t { paper, periodic, search };
-
-struct CsaParams {
-  Ratio min = Ratio::of(0.04);
-  Ratio max = Ratio::of(0.4);
-  Ratio step = Ratio::of(0.02);
-  AlphaControl control = AlphaControl::periodic;
-  Duration t1 = std::chrono::milliseconds(30);
-  Duration t2 = std::chrono::milliseconds(90);
-  bool auto_max = false;  // `max` follows what is sold: a reload may bring another one
-  friend bool operator==(const CsaParams&, const CsaParams&) = default;
-  // Whether flows may go on by the same alpha: equal, but for a `max` that follows what is sold.
-  bool continues(CsaParams before) const {
-    if (auto_max && before.auto_max) before.max = max;
-    return *this == before;
-  }
-};
 
 enum class CongestionEvent : std::uint8_t { none, onset, eighth };
 

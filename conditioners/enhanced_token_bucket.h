@@ -14,15 +14,10 @@
 
 #include "conditioners/csa_controller.h"
 #include "conditioners/packet.h"
+#include "conditioners/params.h"
 #include "conditioners/token_bucket.h"
 
 namespace surety {
-
-struct EnhancedTokenBucketParams {
-  TokenBucketParams in;        // r, b1
-  TokenBucketParams out;       // r (it lives in AlphaClock time, hence alpha*r), b2
-  std::uint32_t buffer = 100;  // B, packets
-};
 
 // Where held packets wait: a slab of list nodes, made at start, that bounds all flows together. Every
 // operation is O(1); the last freed is the first reused, while it is in the cache.

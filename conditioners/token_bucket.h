@@ -12,52 +12,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "conditioners/params.h"
 #include "conditioners/units.h"
 
 namespace surety {
-
-using Credit = std::int64_t;
-inline constexpr Credit kCreditPerBit = 1'000'000'000;
-inline constexpr Credit kCreditPerByte = 8 * kCreditPerBit;
-inline constexpr Bytes kMaxBucketDepth{1'000'000'000};
-inline constexpr Bytes kDefaultNominalPacket{1500};
-
-// Immutable, shared by every bucket of a service.
-class TokenBucketParams {
- public:
-  TokenBucketParams() = default;
-  // `nominal` is the packet that a depth in packets and a token of TokenUnit::packets stand for.
-  TokenBucketParams(Rate rate, Depth depth, TokenUnit unit = TokenUnit::bytes,
-                    Bytes nominal = kDefaultNominalPacket)
-      : rate_(rate),
-        per_ns_(static_cast<Credit>(rate.bits_per_second())),
-        depth_(static_cast<Credit>(std::min(depth.bytes(nominal), kMaxBucketDepth).count()) * kCreditPerByte),
-        per_byte_(unit == TokenUnit::bytes ? kCreditPerByte : 0),
-        per_packet_(unit == TokenUnit::bytes
-                        ? 0
-                        : static_cast<Credit>(std::min(nominal, kMaxBucketDepth).count()) * kCreditPerByte),
-        ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {}
-
-  Rate rate() const { return rate_; }
-  Credit depth() const { return depth_; }
-  Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
-  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is
-  // where it is beyond 64 bits.
-  Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
-    Credit of_packets;
-    const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
-    return beyond ? std::numeric_limits<Credit>::max() : per_byte_ * bytes + of_packets;
-  }
-
- private:
-  friend class TokenBucket;
-  Rate rate_;
-  Credit per_ns_ = 0;  // credit gained per nanosecond: numerically the rate in bit/s
-  Credit depth_ = 0;
-  Credit per_byte_ = 0;  // cost of a packet = per_byte * length + per_packet; one of them is zero
-  Credit per_packet_ = 0;
-  double ns_per_credit_ = 0;  // only to *predict* waiting times, never to count
-};
 
 class TokenBucket {
  public:

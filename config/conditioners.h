@@ -9,9 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "conditioners/csa_controller.h"
-#include "conditioners/enhanced_token_bucket.h"
-#include "conditioners/token_bucket.h"
+#include "conditioners/params.h"
 #include "conditioners/units.h"
 
 namespace surety::config {

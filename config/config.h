@@ -2,7 +2,7 @@
 // What a YAML file says, checked, typed, with every default filled in (CONTRIBUTING.md rule 8).
 //
 // Immutable once parsed. Names have become indices: a Config that parse() returns has no dangling reference.
-// Parameters stand beside their algorithms; this only gathers them.
+// Parameters of algorithms are defined in aqm/params.h and conditioners/params.h; Config gathers them.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "aqm/class_scheduler.h"
-#include "aqm/port_shaper.h"
-#include "conditioners/ard_marker.h"
+#include "aqm/params.h"
+#include "conditioners/packet.h"
+#include "conditioners/params.h"
 #include "conditioners/units.h"
 #include "config/address.h"
 #include "config/conditioners.h"

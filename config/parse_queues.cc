@@ -13,7 +13,6 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxClasses = ClassScheduler::kMaxClasses;
 constexpr std::uint64_t kMaxWeight = 10000;
 constexpr std::uint32_t kMaxLimit = 1'000'000;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr HierarchyRoom kRoom;
 // Random streams of different queues must not be the same.
-constexpr std::uint64_t kSeedStride = ClassScheduler::kMaxClasses;
+constexpr std::uint64_t kSeedStride = kMaxClasses;
 
 // By interface, whether it has queues of its own. Also an aggregate before its queues makes them so.
 std::vector<bool> with_queues(const config::Config& config) {

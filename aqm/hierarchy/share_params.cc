@@ -49,7 +49,7 @@ InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std
 InterfaceParams::InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight,
                                  std::span<const ClassParams> classes, std::uint32_t part)
     : ShareParams(shaper, weight) {
-  assert(!classes.empty() && classes.size() <= ClassScheduler::kMaxClasses);
+  assert(!classes.empty() && classes.size() <= kMaxClasses);
   const std::uint32_t unit = quantum_unit(classes, shaper.overhead);
   classes_.reserve(classes.size());
   for (const ClassParams& c : classes) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "conditioners/token_bucket.h"
 #include "conditioners/units.h"
 #include "config/config.h"
 

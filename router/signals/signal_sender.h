@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "aqm/class_moves.h"
-#include "aqm/class_scheduler.h"
+#include "aqm/params.h"
 #include "config/config.h"
 #include "router/signals/congestion_signal.h"
 #include "router/signals/signal_limit.h"
@@ -55,7 +55,7 @@ class SignalSender {
     QueueCounters counters;
   };
   // Of each port as many as it may ever have.
-  static constexpr std::size_t kQueues = ClassScheduler::kMaxClasses;
+  static constexpr std::size_t kQueues = kMaxClasses;
   Queue& queue_of(const CongestionSignal& s) { return queues_[s.port * kQueues + s.class_index]; }
   const IpAddress& destination_of(const IpAddress& source) const;
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters of the conditioners: what the configuration sets.
+//
+// Plain data without the algorithms, so that a change of an algorithm does not compile what only configures
+// it. The header of each algorithm defines what its parameters mean.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "conditioners/units.h"
+
+namespace surety {
+
+// Units of token_bucket.h: 10^-9 bit.
+using Credit = std::int64_t;
+inline constexpr Credit kCreditPerBit = 1'000'000'000;
+inline constexpr Credit kCreditPerByte = 8 * kCreditPerBit;
+inline constexpr Bytes kMaxBucketDepth{1'000'000'000};
+inline constexpr Bytes kDefaultNominalPacket{1500};
+
+// Parameters of token_bucket.h. Immutable; all buckets of a service share them.
+class TokenBucketParams {
+ public:
+  TokenBucketParams() = default;
+  // `nominal` is the packet that a depth in packets and a token of TokenUnit::packets stand for.
+  TokenBucketParams(Rate rate, Depth depth, TokenUnit unit = TokenUnit::bytes,
+                    Bytes nominal = kDefaultNominalPacket)
+      : rate_(rate),
+        per_ns_(static_cast<Credit>(rate.bits_per_second())),
+        depth_(static_cast<Credit>(std::min(depth.bytes(nominal), kMaxBucketDepth).count()) * kCreditPerByte),
+        per_byte_(unit == TokenUnit::bytes ? kCreditPerByte : 0),
+        per_packet_(unit == TokenUnit::bytes
+                        ? 0
+                        : static_cast<Credit>(std::min(nominal, kMaxBucketDepth).count()) * kCreditPerByte),
+        ns_per_credit_(per_ns_ > 0 ? 1.0 / static_cast<double>(per_ns_) : 0) {}
+
+  Rate rate() const { return rate_; }
+  Credit depth() const { return depth_; }
+  Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
+  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is
+  // where it is beyond 64 bits.
+  Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
+    Credit of_packets;
+    const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
+    return beyond ? std::numeric_limits<Credit>::max() : per_byte_ * bytes + of_packets;
+  }
+
+ private:
+  friend class TokenBucket;
+  Rate rate_;
+  Credit per_ns_ = 0;  // credit gained per nanosecond: numerically the rate in bit/s
+  Credit depth_ = 0;
+  Credit per_byte_ = 0;  // cost of a packet = per_byte * length + per_packet; one of them is zero
+  Credit per_packet_ = 0;
+  double ns_per_credit_ = 0;  // only to *predict* waiting times, never to count
+};
+
+// Parameters of enhanced_token_bucket.h.
+struct EnhancedTokenBucketParams {
+  TokenBucketParams in;        // r, b1
+  TokenBucketParams out;       // r (it lives in AlphaClock time, hence alpha*r), b2
+  std::uint32_t buffer = 100;  // B, packets
+};
+
+// When alpha goes up after congestion. It goes down as the paper says.
+//   paper     one step whenever T2 expires without congestion, which restarts T2. Where T2 expires in
+//             congestion, it stays stopped until the next onset or step down, and alpha stays with it
+//             (section III, to the letter).
+//   periodic  T2 restarts whenever it expires.
+//   search    AlphaSearch (csa_controller.h); T2 as in `periodic`.
+enum class AlphaControl : std::uint8_t { paper, periodic, search };
+
+// Parameters of csa_controller.h.
+struct CsaParams {
+  Ratio min = Ratio::of(0.04);
+  Ratio max = Ratio::of(0.4);
+  Ratio step = Ratio::of(0.02);
+  AlphaControl control = AlphaControl::periodic;
+  Duration t1 = std::chrono::milliseconds(30);
+  Duration t2 = std::chrono::milliseconds(90);
+  bool auto_max = false;  // `max` follows what is sold: a reload may bring another one
+  friend bool operator==(const CsaParams&, const CsaParams&) = default;
+  // Whether flows may go on by the same alpha: equal, but for a `max` that follows what is sold.
+  bool continues(CsaParams before) const {
+    if (auto_max && before.auto_max) before.max = max;
+    return *this == before;
+  }
+};
+
+// Parameters of ard_marker.h.
+struct ArdParams {
+  Rate tpr_max;
+  Depth bucket = Depth::packets(60);              // b
+  Depth threshold = Depth::packets(15);           // T_rd
+  Probability remark{0.5};                        // MAX_rem
+  Probability drop{0.02};                         // P_drop; 0 makes it ARM
+  Duration interval = std::chrono::seconds(100);  // n * tau
+  TokenUnit tokens = TokenUnit::bytes;
+  Bytes nominal_packet = kDefaultNominalPacket;
+};
+
+}  // namespace surety
