@@ -265,10 +265,10 @@ int keep_trial(Change& change, const ChangeContext& context) {
   if (change.trial() == nullptr) nothing_to_confirm(*site.router);
   const auto staged = site.store.staged();
   const auto now = change.installed();
-  if (!staged || staged->about.hash != change.trial()->at("hash"))
+  if (!staged || staged->about.hash != change.trial()->at("hash").get<std::string>())
     throw std::runtime_error(
         "what is on trial was not applied by `surety apply`: who began it has to confirm it");
-  if (!now || now->hash() != change.trial()->at("before"))
+  if (!now || now->hash() != change.trial()->at("before").get<std::string>())
     throw std::runtime_error(
         fmt::format("{} was edited since the trial began: `surety rollback` ends it", site.file.string()));
   site.router->confirm();
