@@ -20,16 +20,16 @@ KEPT = 0.98  # of what was promised and asked for
 ASKED = 0.85  # of what was promised: 0.9 is sent, and who could not send has proved nothing
 PHONE_WITHIN, PHONE_PART = 20, 0.99  # ms one way, of the packets; a full queue of data takes 800
 PING_EVERY = 0.01  # s
-SENT, RECEIVED, DROPS = 1, 2, 3  # of AccessTrial.measure()
+SENT, RECEIVED, DROPS = range(3)  # of AccessTrial.measure()
 PINGS = re.compile(r"(\d+) packets transmitted, (\d+) received")
 
 
 class Worker:
-    """A process that is told things and answers."""
+    """A process that executes commands (crowd.py); in a session of its own, so that prefer() puts it before all others."""
 
     def __init__(self, *arguments):
         self._process = subprocess.Popen(["/usr/bin/python3", HERE / "crowd.py", *map(str, arguments)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, text=True)
+                                         stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def prefer(self):
         """Before other programs on this machine."""
@@ -57,6 +57,7 @@ class AccessTrial(trial.Trial):
         self.namespaces["router"] = router = Namespace("router", self.prefix)
         self.namespaces["far"] = Host("far", router, "up0", [f"{access.FAR}/24"], ["10.20.0.1"], self.prefix).namespace
         self.trunk = Trunk(router, "access0", self.prefix)
+        self.trunk.prefer()
         for c in access.CUSTOMERS:
             self.join(c)
 
@@ -72,6 +73,8 @@ class AccessTrial(trial.Trial):
     def start_traffic(self):
         self.sink, self.crowd = Worker("sink"), Worker("send")
         self.workers += [self.sink, self.crowd]
+        for worker in self.workers:
+            worker.prefer()
         self.sink.tell("listen", None, self.namespaces["far"].name, PORT)
         for c in access.CUSTOMERS:
             self.send(c)
@@ -112,7 +115,8 @@ class AccessTrial(trial.Trial):
         return host
 
     def measure(self):
-        return time.monotonic(), dict(self.crowd.tell("counts")), dict(self.sink.tell("counts")), self.scrape().drops()
+        """Each side's counts have the time at which it made them: the rates do not depend on what this machine did in between."""
+        return self.crowd.tell("counts"), self.sink.tell("counts"), self.scrape().drops()
 
     def reload(self, customers):
         """Whoever has an interface from now on; the seconds until the router says that it is so."""
@@ -148,11 +152,9 @@ class Window:
     before: tuple
     now: tuple
 
-    def _grown(self, what, label):
-        return self.now[what].get(label, 0) - self.before[what].get(label, 0)
-
     def mbits(self, what, label, size=crowd.PACKET):
-        return self._grown(what, label) * size * 8 / (self.now[0] - self.before[0]) / 1e6
+        (began, before), (ended, now) = self.before[what], self.now[what]
+        return (now.get(label, 0) - before.get(label, 0)) * size * 8 / (ended - began) / 1e6
 
     def asked(self, label):
         return self.mbits(SENT, label)
@@ -218,7 +220,8 @@ def change(t, say, pause):
 def report_drops(before, now):
     """Whose packets were dropped can be told from the reasons: nobody else gives cause for them."""
     drops = {reason: n - before[DROPS].get(reason, 0) for reason, n in now[DROPS].items() if n > before[DROPS].get(reason, 0)}
-    spoofed, elsewhere = (sum(n - before[SENT].get(label, 0) for label, n in now[SENT].items() if word in label) for word in (" as ", " elsewhere"))
+    (_, sent_before), (_, sent) = before[SENT], now[SENT]
+    spoofed, elsewhere = (sum(n - sent_before.get(label, 0) for label, n in sent.items() if word in label) for word in (" as ", " elsewhere"))
     print(f"\nSent in others' names: {spoofed}, dropped as source_check: {drops.get('source_check', 0):.0f}. "
           f"On a VLAN that nobody bought: {elsewhere}, dropped as vlan_unknown: {drops.get('vlan_unknown', 0):.0f}.")
     print("All drops: " + (", ".join(f"{reason} {n:.0f}" for reason, n in sorted(drops.items())) or "none"), flush=True)
@@ -236,7 +239,7 @@ def run(t, seconds, say):
     before = t.measure()
     phones(t)  # from now on
     unnoticed = change(t, say, max(2, seconds / 4))
-    time.sleep(max(0.0, before[0] + seconds - time.monotonic()))
+    time.sleep(max(0.0, before[SENT][0] + seconds - time.monotonic()))
     now = t.measure()
     lines, kept = table(access.CUSTOMERS, Window(before, now))
     print("\n" + "\n".join(lines))

@@ -3,8 +3,9 @@
 
 Lines of JSON on the standard input, each answered. To the sender: ["flow", LABEL, NAMESPACE, SOURCE or null, DESTINATION, PORT,
 MBITS, BYTES, TOS] begins one (packets of 1000 bytes and TOS 0, if nothing else is said; the IP header's among the bytes), ["end",
-LABEL] ends it, ["counts"] says how many packets each has sent. To the sink: ["listen", LABEL or null, NAMESPACE, PORT, TIMED], ["counts"]:
-packets by label, or by source where that is null; ["delays", LABEL]: milliseconds of its packets since it was asked last, if timed."""
+LABEL] ends it, ["counts"] says when it was asked (seconds of the monotonic clock) and how many packets each has sent. To the sink:
+["listen", LABEL or null, NAMESPACE, PORT, TIMED], ["counts"]: when, and packets by label, or by source where that is null; ["delays", LABEL]:
+milliseconds of its packets since it was asked last, if timed."""
 import contextlib
 import heapq
 import itertools
@@ -52,7 +53,7 @@ class Crowd:
         self._flows.pop(label)[1].close()
 
     def counts(self):
-        return self._sent
+        return time.monotonic(), self._sent
 
     def pause(self):
         """Seconds until somebody is due."""
@@ -95,7 +96,7 @@ class Sink:
 
     def counts(self):
         self.step(self._sockets)
-        return self._received
+        return time.monotonic(), self._received
 
     def delays(self, label):
         self.step(self._sockets)

@@ -24,6 +24,7 @@ QUIET = ["net.ipv6.conf.all.accept_dad=0", "net.ipv6.conf.default.accept_dad=0",
          "net.ipv6.conf.default.accept_ra=0", "net.ipv6.conf.default.router_solicitations=0",
          "net.ipv6.conf.default.mldv2_unsolicited_report_interval=1"]
 PATIENCE = 60  # seconds
+PREFERRED = -20  # nice
 
 _numbers = itertools.count()
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -133,7 +134,15 @@ class Host:
 def prefer(process):
     """Before other programs on this machine, where that is allowed: a router is expected to have a core."""
     with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, process.pid, -20)
+        os.setpriority(os.PRIO_PROCESS, process.pid, PREFERRED)
+    if os.getsid(process.pid) == process.pid:
+        prefer_session(process.pid, PREFERRED)
+
+
+def prefer_session(pid, nice):
+    """Where the kernel groups processes by session (sched_autogroup_enabled), niceness compares processes of one session only."""
+    with contextlib.suppress(OSError):  # not allowed, or a kernel without groups
+        pathlib.Path(f"/proc/{pid}/autogroup").write_text(str(nice))
 
 
 def pids(name):

@@ -52,7 +52,7 @@ class Trunk:
         for namespace, interface in ((near_namespace, port), (self.namespace, "eth0")):
             namespace.ip("link", "set", interface, "mtu", 1500 + ROOM)
         self._tagger = subprocess.Popen(["/usr/bin/python3", TAGGER, self.namespace.name, "eth0"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
         self._answered()
 
     def _answered(self):

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from harness import SURETY, Namespace  # noqa: E402
+from namespaces import prefer_session  # noqa: E402
 
 NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
                "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",
@@ -57,8 +58,10 @@ def pytest_collection_modifyitems(config, items):
 def pytest_runtest_setup(item):
     """Tests that measure run, with all that they start, before other programs of this machine."""
     measures = item.get_closest_marker("paced") or item.get_closest_marker("alone")
+    nice = MEASURING if measures else 0
     with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, MEASURING if measures else 0)
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
+    prefer_session("self", nice)
 
 
 @pytest.fixture

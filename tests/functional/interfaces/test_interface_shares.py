@@ -62,7 +62,9 @@ def saturated(router, lab, listener, load, active):
     return got
 
 
-@pytest.mark.parametrize("device, combinations", [("af_xdp", COMBINATIONS), ("af_packet", FEW)], ids=["af_xdp", "af_packet"])
+@pytest.mark.parametrize("device, combinations", [
+    ("af_xdp", FEW), ("af_packet", FEW), pytest.param("af_xdp", COMBINATIONS, marks=pytest.mark.long("63 combinations; test_lab_shares.py has them in virtual time"))
+], ids=["af_xdp", "af_packet", "all"])
 def test_udp_gets_what_a_fluid_would(lab, device, combinations):
     matrix = Matrix(f"UDP on {device}")
     with EdgeRouter(lab.router, edge_yaml(device)) as router, Load(lab) as load, behind_tags(lab) as listener:
