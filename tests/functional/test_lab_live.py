@@ -17,7 +17,7 @@ import time
 import pytest
 
 from endpoint import ENDPOINT
-from namespaces import PREFERRED, prefer_session, sh
+from namespaces import prefer, prefer_session, sh
 from router import ROOT, SURETY, wait_for
 
 LAB = pathlib.Path(os.environ.get("SURETY_LAB", ROOT / "build/release/bin/surety-lab"))
@@ -71,8 +71,11 @@ pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, 
 
 
 def live(*arguments, check=True, environment=ENVIRONMENT, patience=300):
-    """The programs of a run lead sessions of their own, each of which is put before other programs as soon as it is there."""
-    process = subprocess.Popen([LAB, "live", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    """It is put before its routers and endpoints, because it is their wire, and they, each in a session of its own, before other programs where
+    the test is."""
+    process = subprocess.Popen([LAB, "live", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environment, start_new_session=True)
+    prefer(process)
     until = time.monotonic() + patience
     while True:
         try:
@@ -81,7 +84,7 @@ def live(*arguments, check=True, environment=ENVIRONMENT, patience=300):
         except subprocess.TimeoutExpired:
             assert time.monotonic() < until, f"not done within {patience} s"
             for child in (int(c) for found in pathlib.Path(f"/proc/{process.pid}/task").glob("*/children") for c in found.read_text().split()):
-                prefer_session(child, PREFERRED)
+                prefer_session(child, os.getpriority(os.PRIO_PROCESS, 0))
     assert not left_of(process.pid)
     assert not check or process.returncode == 0, errors
     return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
