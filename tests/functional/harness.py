@@ -9,10 +9,10 @@ from frames import Wire, dscp, ecn, frames_of, udp_to  # noqa: E402
 from law import law  # noqa: E402
 from metrics import Metrics  # noqa: E402
 from namespaces import Host, Namespace, connect, sh  # noqa: E402
-from router import ROOT, SURETY, Router, wait_for  # noqa: E402
+from router import ROOT, SURETY, Measured, Router, wait_for  # noqa: E402
 from traffic import TcpTransfer, UdpSink, UdpSource, transfer, udp_in_order  # noqa: E402
 
-__all__ = ["Lab", "Metrics", "Namespace", "ROOT", "Router", "SURETY", "TcpTransfer", "UdpSink", "UdpSource",
+__all__ = ["Lab", "Measured", "Metrics", "Namespace", "ROOT", "Router", "SURETY", "TcpTransfer", "UdpSink", "UdpSource",
            "Wire", "connect", "dscp", "ecn", "frames_of", "law", "sh", "transfer", "udp_in_order",
            "udp_to", "wait_for"]
 

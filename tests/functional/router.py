@@ -11,6 +11,7 @@ import time
 
 from law import law
 from metrics import scrape
+from namespaces import prefer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SURETY = pathlib.Path(os.environ.get("SURETY", ROOT / "build/release/bin/surety"))
@@ -151,3 +152,12 @@ class Router:
         import yaml
         ports = yaml.safe_load(self.path.read_text())["ports"]
         return {name for name, port in ports.items() if str(port.get("device")).startswith("af_xdp")}
+
+
+class Measured(Router):
+    """Before other programs on this machine: what it misses of a core its shapers do not make up for."""
+
+    def start(self):
+        super().start()
+        prefer(self.process)  # at once: the threads it starts inherit that
+        return self

@@ -15,7 +15,7 @@ import pytest
 
 from endpoint import Network
 from gtcp import attach, status  # noqa: F401
-from harness import Router, wait_for
+from harness import Measured, wait_for
 from namespaces import connect
 
 pytestmark = pytest.mark.paced("measures rates; the kernel has one gtcp for all, which test_gtcp_sockets.py attaches too")
@@ -100,7 +100,7 @@ def links():
                 host.add_address("eth0", f"10.1{n}.{subnet}.1/24")
                 host.ip("route", "add", "default", "via", f"10.1{n}.{subnet}.254")
             ends[name] = (a, b, f"10.1{n}.2.1")
-        stack.enter_context(Router(middle, router_yaml()))
+        stack.enter_context(Measured(middle, router_yaml()))
         for a, _, address in ends.values():
             a.run("ping", "-n", "-c", "1", "-w", "20", address)
         yield ends

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from harness import Router, UdpSink, UdpSource, wait_for
+from harness import Measured, UdpSink, UdpSource, wait_for
 from pair import MBIT, WAN, Pair, ports
 
 pytestmark = pytest.mark.paced("measures rates, and the order of two classes on a full link")
@@ -47,7 +47,7 @@ def quiet(lab):
 
 @pytest.fixture
 def congested(lab):
-    with Router(lab.router, CONGESTED) as router:
+    with Measured(lab.router, CONGESTED) as router:
         lab.meet()
         quiet(lab)
         yield router

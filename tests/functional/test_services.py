@@ -6,7 +6,7 @@ import threading
 import pytest
 from scapy.layers.inet import IP
 
-from harness import Router, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
+from harness import Measured, TcpTransfer, UdpSink, UdpSource, Wire, dscp, ecn, udp_to, wait_for
 from pair import MBIT, Pair, ports
 
 pytestmark = pytest.mark.paced("measures rates")
@@ -45,7 +45,7 @@ def lab():
 
 @pytest.fixture(scope="module")
 def shaped(lab):
-    with Router(lab.router, SHAPED) as router:
+    with Measured(lab.router, SHAPED) as router:
         lab.meet()
         yield router
 
@@ -167,7 +167,7 @@ def test_three_services_get_theirs_at_once_from_a_full_port(lab, shaped):
 
 def test_no_mark_of_a_customer_s_own_gets_past_the_conditioners():
     """The kernel forwards what waits for a neighbour's MAC address: as best effort, whatever the customer wrote in."""
-    with Pair() as lab, Router(lab.router, ports()) as router, Wire(lab.b) as wire, \
+    with Pair() as lab, Measured(lab.router, ports()) as router, Wire(lab.b) as wire, \
             UdpSource(lab.a, "10.2.0.1", 9, traffic_class=48 << 2) as source:
         lab.router.ip("neigh", "flush", "dev", "wan0")
         source.send(b"first")

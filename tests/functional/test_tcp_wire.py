@@ -13,7 +13,7 @@ import time
 import pytest
 
 from endpoint import Endpoint, Network, PatternReceiver, flow
-from harness import Router
+from harness import Measured
 from namespaces import connect
 from pattern import PATTERN
 from router import wait_for
@@ -99,7 +99,7 @@ class Line(contextlib.AbstractContextManager):
         self.a, self.b, router = network.namespace("a"), network.namespace("b"), network.namespace("r")
         connect(self.a, "a0", router, "lan0") if marking else network.impaired(self.a, "a0", router, "lan0", *impairment)
         connect(router, "wan0", self.b, "b0")
-        self._stack.enter_context(Router(router, MARKING if marking else MARKING.replace("ecn: on", "ecn: off")
+        self._stack.enter_context(Measured(router, MARKING if marking else MARKING.replace("ecn: on", "ecn: off")
                                          .replace("shape: 10 Mbit/s", "shape: 1 Gbit/s")))
         kernel, interface, address, gateway = {"a": (self.a, "a0", HERE, "10.1.0.254"), "b": (self.b, "b0", THERE, "10.2.0.254")}[linux]
         kernel.add_address(interface, f"{address}/24")
@@ -320,7 +320,7 @@ def delivered_of_reserved(ours, seconds=12, warm_up=3):
         a, b, middle = (network.namespace(name) for name in "abr")
         network.impaired(a, "a0", middle, "lan0", "--delay", "24 ms")
         connect(middle, "wan0", b, "b0")
-        stack.enter_context(Router(middle, RESERVED))
+        stack.enter_context(Measured(middle, RESERVED))
         for host, interface, address, gateway in ((a, "a0", "10.1.0.2", "10.1.0.254"), (b, "b0", THERE, "10.2.0.254")):
             host.add_address(interface, f"{address}/24")
             host.ip("route", "add", "default", "via", gateway)

@@ -13,8 +13,6 @@ from guide import GUIDE, Machine, blocks, matches
 sys.path.insert(1, str(pathlib.Path(__file__).parents[1] / "observe"))
 from rules_text import dashboards  # noqa: E402
 
-pytestmark = pytest.mark.paced("two customers' TCP beside a flood, for 20 seconds")
-
 TOGETHER = ["03-edge.md", "04-measure.md", "07-monitoring.md"]  # what one leaves is where the next begins
 PAGES = sorted(p.name for p in GUIDE.glob("[0-9]*.md"))
 # What the customers' own TCP must show: on a busy machine it does not always ask for all that was bought (the router counts in which
@@ -60,6 +58,7 @@ def unanswered(machine, name, customer):
                 yield panel["title"], asked
 
 
+@pytest.mark.paced("two customers' TCP beside a flood, for 20 seconds")
 def test_from_nothing_to_two_customers_on_dashboards(machine):
     """Pages 3, 4 and 7; what customers are told they get is what they got; each finds himself on his dashboard."""
     machine.follow("03-edge.md", "04-measure.md")

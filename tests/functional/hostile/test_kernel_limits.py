@@ -7,7 +7,7 @@ import pytest
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import ARP, Ether
 
-from harness import Router, Wire, wait_for
+from harness import Measured, Wire, wait_for
 from pair import Pair
 
 pytestmark = pytest.mark.paced("each answer counts, and a router without its core loses some")
@@ -23,7 +23,7 @@ def lab(request):
         pair.router.run("sysctl", "-q", "net.ipv4.icmp_ratelimit=0")
         lan, wan = (f"  {name}: {{device: {request.param} {name}, addresses: [{addresses}]}}\n"
                     for name, addresses in (("lan0", f"{FLOODED}/24, {OTHER}/24"), ("wan0", "10.2.0.254/24")))
-        with Router(pair.router, "ports:\n" + lan + wan) as router:
+        with Measured(pair.router, "ports:\n" + lan + wan) as router:
             pair.running = router
             pair.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", "10.2.0.1")
             time.sleep(2.5)  # a reading is a second old, at most

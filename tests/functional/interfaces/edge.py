@@ -10,8 +10,7 @@ import time
 
 from access_trial import Worker
 from fluid import shares
-from harness import wait_for
-from namespaces import prefer
+from harness import Measured, wait_for
 from test_reload import Reloaded
 from vlan import Access, q, qinq, vlan_yaml
 
@@ -102,13 +101,8 @@ class Edge(Access):
             wait_for(answers)
 
 
-class EdgeRouter(Reloaded):
-    """Before other programs on this machine, as deploy/try's: what it misses of a core the shapers do not make up for."""
-
-    def start(self):
-        super().start()
-        prefer(self.process)  # at once: the threads it starts inherit that
-        return self
+class EdgeRouter(Reloaded, Measured):
+    pass
 
 
 class Load:
@@ -233,7 +227,7 @@ def rates(arrivals, begin, seconds):
     return got
 
 
-def steady_rates(arrivals, begin, seconds, windows=5):
+def steady_rates(arrivals, begin, seconds, windows=7):
     """The medians of so many windows: what is promised holds in each 100 ms, and when the machine gives the router nothing for a while
     that falls into one or two of them."""
     parts = [rates(arrivals, begin + i * seconds / windows, seconds / windows) for i in range(windows)]

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness import SURETY, Router, UdpSink, UdpSource, wait_for
+from harness import SURETY, Measured, UdpSink, UdpSource, wait_for
 from pair import MBIT, Pair, ports
 
 pytestmark = pytest.mark.paced("measures rates")
@@ -40,7 +40,7 @@ def lab():
 
 @pytest.fixture
 def router(lab):
-    with Router(lab.router, OVERSOLD) as running:
+    with Measured(lab.router, OVERSOLD) as running:
         lab.meet()
         yield running
 
@@ -149,7 +149,7 @@ def report(lab, router, *arguments):
 
 
 def test_a_report_outlives_the_router(lab, directory):
-    router = Router(lab.router, OVERSOLD, directory=directory)
+    router = Measured(lab.router, OVERSOLD, directory=directory)
     for _ in range(2):  # a restart
         with router:
             lab.meet()
