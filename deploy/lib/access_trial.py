@@ -33,7 +33,7 @@ class Worker:
 
     def prefer(self):
         """Before other programs on this machine."""
-        prefer(self._process)
+        prefer(self._process.pid)
 
     def tell(self, *words):
         self._process.stdin.write(json.dumps(words) + "\n")

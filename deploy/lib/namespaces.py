@@ -131,14 +131,14 @@ class Host:
         return next(a for a in self.addresses if (":" in a) == (family == 6))
 
 
-def prefer(process):
+def prefer(pid):
     """Before other programs on this machine, where that is allowed: a router is expected to have a core. Niceness alone is a share: whoever
     runs keeps the core for some milliseconds, once for each packet that wakes the other. For programs that sleep while nothing happens."""
     with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, process.pid, PREFERRED)
-        os.sched_setscheduler(process.pid, os.SCHED_RR, os.sched_param(1))
-    if os.getsid(process.pid) == process.pid:
-        prefer_session(process.pid, PREFERRED)
+        os.setpriority(os.PRIO_PROCESS, pid, PREFERRED)
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+    if os.getsid(pid) == pid:
+        prefer_session(pid, PREFERRED)
 
 
 def prefer_session(pid, nice):

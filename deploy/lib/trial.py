@@ -43,7 +43,7 @@ class Trial:
         file = self.directory / "router.yaml"
         file.write_text(self.yaml())
         self.router = self._start("router", [str(self.binary), "run", str(file)])
-        namespaces.prefer(self.router)  # at once: the threads it starts inherit that
+        namespaces.prefer(self.router.pid)  # at once: the threads it starts inherit that
         deadline = time.monotonic() + READY_WITHIN
         while self._scrape_or_none() is None:
             if self.router.poll() is not None or time.monotonic() > deadline:

@@ -61,7 +61,7 @@ class Trunk:
 
     def prefer(self):
         """A line is never late."""
-        prefer(self._tagger)
+        prefer(self._tagger.pid)
 
     def tell(self, *words):
         self._tagger.stdin.write(json.dumps(words) + "\n")

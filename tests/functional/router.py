@@ -159,5 +159,5 @@ class Measured(Router):
 
     def start(self):
         super().start()
-        prefer(self.process)  # at once: the threads it starts inherit that
+        prefer(self.process.pid)  # at once: the threads it starts inherit that
         return self

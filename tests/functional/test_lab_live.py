@@ -75,7 +75,7 @@ def live(*arguments, check=True, environment=ENVIRONMENT, patience=300):
     the test is."""
     process = subprocess.Popen([LAB, "live", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, env=environment, start_new_session=True)
-    prefer(process)
+    prefer(process.pid)
     until = time.monotonic() + patience
     while True:
         try:

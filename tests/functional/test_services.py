@@ -63,8 +63,9 @@ def during(router, name, seconds, flowing, windows=9):
     for _ in range(windows):
         due = scrapes[-1].value("surety_uptime_seconds") + seconds / windows
         scrapes.append(router.until(lambda m: m.value("surety_uptime_seconds") >= due))
-    return (statistics.median((service(after, name, p) - service(before, name, p)) / (after.value("surety_uptime_seconds") - before.value("surety_uptime_seconds"))
-                              for before, after in itertools.pairwise(scrapes)) for p in ("in", "out"))
+    at = [m.value("surety_uptime_seconds") for m in scrapes]
+    passed = {p: [service(m, name, p) for m in scrapes] for p in ("in", "out")}
+    return [statistics.median((b[1] - b[0]) / (t[1] - t[0]) for b, t in zip(itertools.pairwise(n), itertools.pairwise(at))) for n in passed.values()]
 
 
 def marks_of_tcp(wire):

@@ -61,11 +61,17 @@ def unanswered(machine, name, customer):
 @pytest.mark.paced("two customers' TCP beside a flood, for 20 seconds")
 def test_from_nothing_to_two_customers_on_dashboards(machine):
     """Pages 3, 4 and 7; what customers are told they get is what they got; each finds himself on his dashboard."""
-    machine.follow("03-edge.md", "04-measure.md")
+    machine.follow("03-edge.md")
+    machine.prefer_router()
+    # TCP's start is left out, as by the page's `iperf3 -O 5`: its own losses are no broken promise.
+    machine.paste("(until pgrep -f '^iperf3 -c 10.2.0.1 -p 5202'; do sleep 0.1; done; sleep 6; surety show contracts --json >started.json) >/dev/null & disown")
+    machine.follow("04-measure.md")
+    started = {row["customer"]: row for row in json.loads(machine.read("started.json"))}
     got = {customer: received(machine, customer) for customer in BOUGHT}
     for customer, row in contracts(machine).items():
-        print(f"{customer}: {got[customer] / 1e6} Mbit/s of payload, met {row['met_seconds']} of {row['demanding_seconds']} s")
-        assert row["demanding_seconds"] > 10 and row["met_seconds"] >= 0.9 * row["demanding_seconds"]
+        met, demanding = (row[key] - started[customer][key] for key in ("met_seconds", "demanding_seconds"))
+        print(f"{customer}: {got[customer] / 1e6} Mbit/s of payload, met {met} of {demanding} s")
+        assert demanding > 10 and met >= 0.9 * demanding
         assert got[customer] >= STARVED * BOUGHT[customer]
     *page, end = blocks("07-monitoring.md")
     machine.go_through(page)

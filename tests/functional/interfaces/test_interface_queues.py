@@ -146,7 +146,8 @@ def test_a_telephone_waits_for_a_packet_of_each_level(router, load, listener):
     m = router.metrics()
     law(m)
     for name in INTERFACES:
-        print(f"phone of {name}: all within {during_flood[name][1]:.2f} ms beside a flood, {before[name][1]:.2f} alone; a packet of each level: {levels(name):.2f}")
+        busy, quiet = during_flood[name][1], before[name][1]
+        print(f"phone of {name}: all within {busy:.2f} ms beside a flood, {quiet:.2f} alone; a packet of each level: {levels(name):.2f}")
     for name in INTERFACES:
         for quiet, busy, away in zip(before[name], during_flood[name], (0, AWAY * 1e3)):
             assert busy <= levels(name) + quiet + away

@@ -15,6 +15,8 @@ COMBINATIONS = [c for n in range(1, len(INTERFACES) + 1) for c in itertools.comb
 # Everybody alone, everybody together, each group, and of the others some with each pair in them.
 FEW = [c for c in COMBINATIONS if len(c) in (1, 6)] + [("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("b", "e"), ("c", "f"), ("a", "c", "e"),
                                                         ("b", "d", "f"), ("a", "b", "f"), ("c", "d", "e"), ("b", "c", "d", "e")]
+# Of TCP: a shaper of an interface, of a group, and of the port alone in the way; each group, everybody, and some across.
+TCP_FEW = [("c",), ("d",), ("a",), ("a", "b", "c"), ("d", "e", "f"), ("a", "d"), ("a", "c", "e"), ("c", "d", "e"), tuple(INTERFACES)]
 TOLERANCE = 0.01  # of the port's rate
 SETTLE, MEASURE = 0.2, 0.75  # s
 TCP_SETTLE, TCP_MEASURE = 0.7, 1.5  # a connection that begins has to find its rate
@@ -62,9 +64,10 @@ def saturated(router, lab, listener, load, active):
     return got
 
 
-@pytest.mark.parametrize("device, combinations", [
-    ("af_xdp", FEW), ("af_packet", FEW), pytest.param("af_xdp", COMBINATIONS, marks=pytest.mark.long("63 combinations; test_lab_shares.py has them in virtual time"))
-], ids=["af_xdp", "af_packet", "all"])
+ALL = pytest.param("af_xdp", COMBINATIONS, marks=pytest.mark.long("63 combinations; test_lab_shares.py has them in virtual time"))
+
+
+@pytest.mark.parametrize("device, combinations", [("af_xdp", FEW), ("af_packet", FEW), ALL], ids=["af_xdp", "af_packet", "all"])
 def test_udp_gets_what_a_fluid_would(lab, device, combinations):
     matrix = Matrix(f"UDP on {device}")
     with EdgeRouter(lab.router, edge_yaml(device)) as router, Load(lab) as load, behind_tags(lab) as listener:
@@ -90,7 +93,10 @@ def greedy(router, lab, listener, active):
         return steady_rates(listener.take(), begin, TCP_MEASURE)
 
 
-@pytest.mark.parametrize("combinations", [FEW, pytest.param(COMBINATIONS, marks=pytest.mark.long("63 combinations of TCP"))], ids=["few", "all"])
+ALL_TCP = pytest.param(COMBINATIONS, marks=pytest.mark.long("63 combinations of TCP; UDP has some of them, test_lab_shares.py all"))
+
+
+@pytest.mark.parametrize("combinations", [TCP_FEW, ALL_TCP], ids=["few", "all"])
 def test_tcp_gets_what_a_fluid_would(lab, combinations):
     matrix = Matrix("TCP (reno) on af_xdp")
     with EdgeRouter(lab.router, edge_yaml()) as router, behind_tags(lab) as listener:
