@@ -7,9 +7,7 @@ it print, `...` standing for anything. A comment before a block says what a read
   <!-- wait: words -->         after the block, until what runs in the background has said them
   <!-- exit status: 1 -->      of the block's last command; all others succeed
 """
-import contextlib
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -17,7 +15,7 @@ import subprocess
 import time
 
 from harness import ROOT, SURETY, sh
-from namespaces import PREFERRED, prefer, prefer_session
+from namespaces import PREFERRED, prefer_session
 
 GUIDE = ROOT / "deploy/guide"
 BUILD = SURETY.parent.parent
@@ -116,6 +114,7 @@ class Machine:
         reader = self.blocks / "reader"
         reader.write_text(READER)
         os.mkfifo(f"{reader}.pipe")
+        # Before what else the machine does: nobody measures rates on a router that does not get its turn.
         self.process = subprocess.Popen(["nice", "-n", "-10", "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", MACHINE,
                                          "machine", str(base), str(reader)], start_new_session=True)
         prefer_session(self.process.pid, PREFERRED)
@@ -147,13 +146,6 @@ class Machine:
             time.sleep(0.02)
         status, *failed = done.read_text().splitlines()
         return int(status.split()[1]), failed, self._out(file)
-
-    def prefer_router(self):
-        """Before all that is on this machine and beside it, thread by thread: it runs already."""
-        for thread in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*"):
-            with contextlib.suppress(OSError):  # it has just ended
-                if os.getsid(int(thread.parts[2])) == self.process.pid and (thread.parents[1] / "comm").read_text() == "surety\n":
-                    prefer(int(thread.name))
 
     def read(self, path):
         return self.paste(f"cat {path}")[2]

@@ -62,7 +62,6 @@ def unanswered(machine, name, customer):
 def test_from_nothing_to_two_customers_on_dashboards(machine):
     """Pages 3, 4 and 7; what customers are told they get is what they got; each finds himself on his dashboard."""
     machine.follow("03-edge.md")
-    machine.prefer_router()
     # TCP's start is left out, as by the page's `iperf3 -O 5`: its own losses are no broken promise.
     machine.paste("(until pgrep -f '^iperf3 -c 10.2.0.1 -p 5202'; do sleep 0.1; done; sleep 6; surety show contracts --json >started.json) >/dev/null & disown")
     machine.follow("04-measure.md")
