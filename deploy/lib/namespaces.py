@@ -15,9 +15,12 @@ import subprocess
 import time
 
 CLONE_NEWNET = 0x40000000
-SIOCGIFHWADDR = 0x8927
-# An AF_XDP socket sees what the sender's stack left to a NIC: checksums not computed, segments of 64 kB.
-OFFLOADS = ["tx", "rx", "sg", "tso", "gso", "gro", "txvlan", "rxvlan"]
+SIOCGIFHWADDR, SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCETHTOOL = 0x8927, 0x8913, 0x8914, 0x8946
+IFF_UP, MNT_DETACH = 1, 2
+# An AF_XDP socket sees what the sender's stack left to a NIC: checksums not computed, segments of 64 kB. The commands of
+# linux/ethtool.h that switch off the checksums of transmission (ETHTOOL_STXCSUM) and reception, scatter-gather, TSO, GSO,
+# GRO; ETHTOOL_SFLAGS with none set switches off VLAN tags.
+OFFLOADS = [0x17, 0x15, 0x19, 0x1f, 0x24, 0x2c, 0x26]
 # Addresses are usable at once, and nothing talks unless it is told to: what multicast listeners report is over in a
 # millisecond, not in two times up to one second that begin while a test looks on.
 QUIET = ["net.ipv6.conf.all.accept_dad=0", "net.ipv6.conf.default.accept_dad=0",
@@ -46,8 +49,8 @@ class Namespace:
     def __init__(self, label, prefix=None):
         self.name = f"{prefix or f'sf-{os.getpid()}-{next(_numbers)}'}-{label}"
         sh("ip", "netns", "add", self.name)
-        self.ip("link", "set", "lo", "up")
-        self.run("sysctl", "-q", *QUIET)
+        self.set_up("lo")
+        self.sysctl(*QUIET)
 
     @classmethod
     def called(cls, name):
@@ -57,17 +60,31 @@ class Namespace:
         return found
 
     def command(self, *arguments):
+        """Runs a program with this namespace's /sys, too."""
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
     def run(self, *command, **options):
-        return sh(*self.command(*command), **options)
+        """A child inherits the namespace of the thread that starts it: one program instead of two. /sys is not the namespace's."""
+        with self.entered():
+            return sh(*command, **options)
 
     def popen(self, *command):
         """A process that goes on; its output is a pipe."""
-        return subprocess.Popen(self.command(*command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        with self.entered():
+            return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def ip(self, *arguments, **options):
-        return sh("ip", "-n", self.name, *arguments, **options)
+        return self.run("ip", *arguments, **options)
+
+    def batch(self, *lines):
+        """Several commands of ip(8), by one process; the first that fails ends it."""
+        self.ip("-batch", "-", input="".join(f"{line}\n" for line in lines))
+
+    def sysctl(self, *settings):
+        """`name=value` each; /proc/sys/net is the one of the thread that opens it."""
+        with self.entered():
+            for name, value in (s.split("=") for s in settings):
+                pathlib.Path("/proc/sys", *name.split(".")).write_text(value)
 
     def start(self, command, log):
         """A process of its own session (a Ctrl-C is for who started it, and he then ends it), its output in `log`."""
@@ -89,15 +106,40 @@ class Namespace:
             return socket.socket(*arguments)
 
     def add_address(self, interface, address):
-        self.ip("address", "add", address, "dev", interface, *(["nodad"] if ":" in address else []))
+        self.batch(_address(interface, address))
+
+    def configure(self, interface, addresses, gateways):
+        """Addresses of an interface, and default routes."""
+        lines = [*(_address(interface, a) for a in addresses), *(f"route add default via {g}" for g in gateways)]
+        if lines:
+            self.batch(*lines)
 
     def mac(self, interface):
         """By ioctl, because /sys shows the namespace of whoever mounted it."""
         with self.socket() as s:
             return fcntl.ioctl(s, SIOCGIFHWADDR, struct.pack("256s", interface.encode()))[18:24].hex(":")
 
+    def set_up(self, interface):
+        with self.socket() as s:
+            flags, = struct.unpack_from("H", fcntl.ioctl(s, SIOCGIFFLAGS, struct.pack("40s", interface.encode())), 16)
+            fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH22x", interface.encode(), flags | IFF_UP))
+
+    def without_offloads(self, interface):
+        with self.socket() as s:
+            for command in OFFLOADS:
+                off = ctypes.create_string_buffer(struct.pack("II", command, 0), 8)
+                fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP16x", interface.encode(), ctypes.addressof(off)))
+
     def remove(self):
-        sh("ip", "netns", "del", self.name, check=False)
+        """As `ip netns del` does."""
+        path = f"/run/netns/{self.name}"
+        _libc.umount2(path.encode(), MNT_DETACH)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _address(interface, address):
+    return f"address add {address} dev {interface}{' nodad' if ':' in address else ''}"
 
 
 def _setns(file):
@@ -110,8 +152,8 @@ def connect(a, a_interface, b, b_interface):
     sh("ip", "link", "add", a_interface, "netns", a.name, "type", "veth",
        "peer", "name", b_interface, "netns", b.name)
     for namespace, interface in ((a, a_interface), (b, b_interface)):
-        namespace.run("ethtool", "-K", interface, *(word for o in OFFLOADS for word in (o, "off")))
-        namespace.ip("link", "set", interface, "up")
+        namespace.without_offloads(interface)
+        namespace.set_up(interface)
 
 
 class Host:
@@ -121,10 +163,7 @@ class Host:
         self.namespace = Namespace(label, prefix)
         self.addresses = [a.split("/")[0] for a in addresses]
         connect(router_namespace, port, self.namespace, "eth0")
-        for address in addresses:
-            self.namespace.add_address("eth0", address)
-        for gateway in gateways:
-            self.namespace.ip("route", "add", "default", "via", gateway)
+        self.namespace.configure("eth0", addresses, gateways)
         self.mac = self.namespace.mac("eth0")
 
     def address(self, family):

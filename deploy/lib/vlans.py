@@ -29,11 +29,8 @@ class Customer:
         self.namespace = Namespace(label, prefix)
         self.addresses = [a.split("/")[0] for a in addresses]
         trunk.tell("add", self.namespace.name, "eth0", tags)
-        self.namespace.ip("link", "set", "eth0", "up")
-        for address in addresses:
-            self.namespace.add_address("eth0", address)
-        for gateway in gateways:
-            self.namespace.ip("route", "add", "default", "via", gateway)
+        self.namespace.set_up("eth0")
+        self.namespace.configure("eth0", addresses, gateways)
         self.mac = self.namespace.mac("eth0")
 
     def address(self, family):
@@ -48,7 +45,7 @@ class Trunk:
         self.customers = {}
         self._prefix = prefix
         connect(near_namespace, port, self.namespace, "eth0")
-        self.namespace.run("sysctl", "-q", "net.ipv6.conf.eth0.disable_ipv6=1")  # it says nothing itself
+        self.namespace.sysctl("net.ipv6.conf.eth0.disable_ipv6=1")  # it says nothing itself
         for namespace, interface in ((near_namespace, port), (self.namespace, "eth0")):
             namespace.ip("link", "set", interface, "mtu", 1500 + ROOM)
         self._tagger = subprocess.Popen(["/usr/bin/python3", TAGGER, self.namespace.name, "eth0"], stdin=subprocess.PIPE,
