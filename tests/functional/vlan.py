@@ -67,7 +67,7 @@ class Access(Lab):
         self.trunk = Trunk(near, "acc0")
         self._stack.callback(self.trunk.remove)
         if device == "memif":
-            near.run("sysctl", "-q", "net.ipv6.conf.acc0.disable_ipv6=1")
+            near.sysctl("net.ipv6.conf.acc0.disable_ipv6=1")
             wire = subprocess.Popen(["/usr/bin/python3", WIRE, f"{directory}/acc.sock", near.name, "acc0"])
             self._stack.callback(wire.wait)
             self._stack.callback(wire.kill)
