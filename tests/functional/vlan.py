@@ -161,7 +161,7 @@ def bare(packet):
     return Ether(frame[:12] + frame[end:])
 
 
-def pings(host, address, count=5, interval=0.05, *options):
+def pings(host, address, count=5, interval=0.01, *options):
     """How many of them are answered."""
     # With a deadline ping goes on until so many answers have come: of a slow first one more than were asked for.
     patience = 20 + int(count * interval)
