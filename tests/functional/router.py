@@ -120,7 +120,7 @@ class Router:
         return self._stderr.read()
 
     def metrics(self):
-        return scrape(self.namespace)
+        return scrape(self.namespace, timeout=SETTLE)
 
     def show(self, *arguments, check=True):
         return self.namespace.run(SURETY, "show", "--name", self.name, *arguments, check=check)

@@ -43,7 +43,7 @@ class Three(Pair):
         self.c = self.host("c", "dmz0", ["10.3.0.1/24", "2001:db8:3::1/64"], [a.split("/")[0] for a in DMZ])
         self.router = whole
         if kind == "memif":
-            near.run("sysctl", "-q", "net.ipv6.conf.dmz0.disable_ipv6=1")
+            near.sysctl("net.ipv6.conf.dmz0.disable_ipv6=1")
             wire = subprocess.Popen(["/usr/bin/python3", WIRE, self._socket, near.name, "dmz0"])
             self._stack.callback(wire.wait)
             self._stack.callback(wire.kill)
@@ -76,10 +76,10 @@ def router(lab):
         running.settle()
 
 
-def meet(lab, patience=10):
+def meet(lab):
     """Host c answers, and is asked from both sides."""
     lab.c.namespace.ip("neigh", "flush", "all")
-    wait_for(lambda: pings(lab.c, lab.b.address(4), 1, 0.1, "-W", 1, "-w", 1) == 1, patience)
+    wait_for(lambda: pings(lab.c, lab.b.address(4), 1, 0.1, "-W", 1, "-w", 1) == 1)
 
 
 def kernel_device(lab):
@@ -96,7 +96,7 @@ def kernel_device(lab):
 
 
 def test_others_notice_no_change(lab, router):
-    """600 pings each of two neighbours while the third one's port comes, changes in every way that it can, and goes."""
+    """No ping of two neighbours is lost while the third one's port comes, changes in every way that it can, and goes."""
     other = {"af_xdp": "af_packet dmz0", "af_packet": "af_xdp dmz0", "memif": None}[lab.kind]
     if lab.kind == "af_packet":
         other = None  # its packet buffers are not those of af_xdp
@@ -106,14 +106,13 @@ def test_others_notice_no_change(lab, router):
              lab.yaml(lab.dmz('mac: "02:00:00:00:0d:02"')), lab.yaml(lab.dmz() + "  nil: {device: null}\n"),
              lab.yaml(lab.dmz(device=other) if other else lab.dmz(), lan="queues: q", rest=queues)]
     flows = [(lab.a, lab.b.address(4)), (lab.b, lab.a.address(6))]
-    with Pings(flows) as running:
-        turns = 0
-        while not running.done():
-            router.reload(texts[turns % len(texts)])
-            turns += 1
-            time.sleep(0.2)
-        assert running.results() == [(600, 600)] * 2, (router.metrics().drops(), router.stderr())
-        assert turns >= len(texts)
+    while texts:
+        with Pings(flows, 300) as running:
+            while not running.done():
+                if texts:
+                    router.reload(texts.pop(0))
+                time.sleep(0.01)
+            assert running.results() == [(300, 300)] * 2, (router.metrics().drops(), router.stderr())
     assert "refused" not in router.stderr() and "surety: error" not in router.stderr(), router.stderr()
     law(router.metrics())
 
@@ -125,8 +124,8 @@ def test_a_new_port_forwards_at_once_and_leaves_nothing_behind(lab, router):
         began = time.monotonic()
         lab.c.namespace.ip("neigh", "flush", "all")
         if lab.kind == "memif":  # its peer comes when it likes, and the kernel says a second later that the TAP twin has a carrier
-            router.until(lambda m: m.value("surety_port_up", port="dmz0") == 1, 5)
-            meet(lab, 3)
+            router.until(lambda m: m.value("surety_port_up", port="dmz0") == 1)
+            meet(lab)
             began = time.monotonic()
         assert pings(lab.c, lab.b.address(4), 1, 0.1, "-W", 1, "-w", 1) == 1, router.stderr()
         assert pings(lab.c, DMZ[0].split("/")[0], 1, 0.1, "-W", 1, "-w", 1) == 1, "the router itself"
@@ -167,22 +166,21 @@ def test_one_goes_with_packets_held_and_queued(lab, router):
 classify:
   - {match: {port: lan0, protocol: udp, destination_port: 9}, service: csa, per: flow}
 """)
-    for _ in range(3):
-        router.reload(shaped)
-        meet(lab)
-        with lab.a.namespace.socket(2, 2) as held, lab.b.namespace.socket(2, 2) as queued:
-            for i in range(60):
-                held.sendto(bytes(1200), ("10.3.0.1", 9))
-                queued.sendto(bytes(1200), ("10.3.0.1", 9))
-                queued.sendto(bytes(100), (f"10.3.0.{100 + i % 50}", 9))
-        router.until(lambda m: m.sum("surety_port_queued_packets", port="dmz0") > 10 and m.sum("surety_port_held_packets") > 5, 5)
-        with Pings([(lab.a, lab.b.address(4))], 100) as running:
-            router.reload(lab.yaml())
-            law(router.metrics())
-            assert running.results() == [(100, 100)]
-        m = router.settle()
-        assert m.value("surety_drops_total", port="(gone)", reason="port_gone") > 10
-        law(m)
+    router.reload(shaped)
+    meet(lab)
+    with lab.a.namespace.socket(2, 2) as held, lab.b.namespace.socket(2, 2) as queued:
+        for i in range(60):
+            held.sendto(bytes(1200), ("10.3.0.1", 9))
+            queued.sendto(bytes(1200), ("10.3.0.1", 9))
+            queued.sendto(bytes(100), (f"10.3.0.{100 + i % 50}", 9))
+    router.until(lambda m: m.sum("surety_port_queued_packets", port="dmz0") > 10 and m.sum("surety_port_held_packets") > 5)
+    with Pings([(lab.a, lab.b.address(4))], 100) as running:
+        router.reload(lab.yaml())
+        law(router.metrics())
+        assert running.results() == [(100, 100)]
+    m = router.settle()
+    assert m.value("surety_drops_total", port="(gone)", reason="port_gone") > 10
+    law(m)
 
 
 def test_what_goes_on_keeps_its_tokens_and_its_counts(lab, router):
@@ -193,21 +191,27 @@ classify:
   - {match: {port: lan0, protocol: udp}, service: police, per: source}
 """)
     router.reload(text)
+
+    def passed(m):
+        return m.sum("surety_service_packets_total", service="police")
     with lab.a.namespace.socket(2, 2) as source:
-        for _ in range(40):
-            source.sendto(bytes(1000), (lab.b.address(4), 9))
-        router.until(lambda m: m.sum("surety_drops_total", reason="police") > 15, 5)
-        counted = router.metrics().sum("surety_service_packets_total", service="police")
+        def send(count):
+            """So many more; what the policer has let go by then, and when."""
+            for _ in range(count):
+                source.sendto(bytes(1000), (lab.b.address(4), 9))
+            m = router.until(lambda m: passed(m) + m.sum("surety_drops_total", reason="police") == send.sent + count)
+            send.sent += count
+            return passed(m), m.value("surety_uptime_seconds")
+        send.sent = 0
+        at_first, began = send(40)
+        assert at_first < 25
         for change in (lab.yaml(lab.dmz()), lab.yaml(first=lab.dmz()), lab.yaml()):
             router.reload(change + text[text.index("services:"):])
-            before = router.metrics().sum("surety_drops_total", reason="police")
-            for _ in range(10):
-                source.sendto(bytes(1000), (lab.b.address(4), 9))
-            router.until(lambda m: m.sum("surety_drops_total", reason="police") >= before + 8, 5)
-        assert router.metrics().sum("surety_service_packets_total", service="police") <= counted + 6
+            in_all, now = send(10)
+        assert in_all <= at_first + 1 + (now - began)  # a packet is 8.2 kbit
 
 
-def test_fifty_times_leak_nothing(lab, router):
+def test_many_times_leak_nothing(lab, router):
     def used():
         status = pathlib.Path(f"/proc/{router.process.pid}/status").read_text()
         return (len(os.listdir(f"/proc/{router.process.pid}/fd")), len(os.listdir(f"/proc/{router.process.pid}/task")),
@@ -217,9 +221,9 @@ def test_fifty_times_leak_nothing(lab, router):
         meet(lab)
         router.reload(lab.yaml())
     fds, tasks, memory = used()
-    for n in range(50):
+    for n in range(25):
         router.reload(lab.yaml(lab.dmz(name=f"dmz{n % 3}")))
-        if n % 10 == 0:
+        if n % 5 == 0:
             meet(lab)
         router.reload(lab.yaml())
     router.settle()
@@ -228,9 +232,9 @@ def test_fifty_times_leak_nothing(lab, router):
         """no more descriptors and threads than before"""  # who has just asked for numbers may still be connected
         now = used()
         return now[0] <= fds and now[1] == tasks
-    wait_for(given_back, 5)
+    wait_for(given_back)
     after = used()
-    assert after[2] < memory + 8_000, "kB"
+    assert after[2] < memory + 4_000, "kB"
 
 
 def test_where_no_ports_may_be_opened(lab):
@@ -250,13 +254,15 @@ def test_with_two_workers(lab, workers):
     with Reloaded(lab.router, lab.yaml(rest=f"workers: {{cores: {workers}}}\n")) as router:
         lab.meet()
         tail = f"workers: {{cores: {workers}}}\n"
-        with Pings([(lab.a, lab.b.address(4)), (lab.b, lab.a.address(6))], 300) as running:
+        # A window that fits the ring of any device: what a whole window overflows is nobody's test.
+        lab.b.namespace.ip("route", "replace", "default", "via", "10.2.0.254", "window", 30_000)
+        with Pings([(lab.a, lab.b.address(4)), (lab.b, lab.a.address(6))], 200) as running:
             while not running.done():
                 router.reload(lab.yaml(lab.dmz(), rest=tail))
                 meet(lab)
                 with TcpTransfer(lab.c, lab.b, 5003, congestion="reno") as tcp:
                     wait_for(lambda: tcp.received > 200_000, 10)
                 router.reload(lab.yaml(rest=tail))
-                time.sleep(0.1)
-            assert running.results() == [(300, 300)] * 2, router.metrics().drops()
+            assert running.results() == [(200, 200)] * 2, router.metrics().drops()
+        lab.b.namespace.ip("route", "replace", "default", "via", "10.2.0.254")
         router.settle()
