@@ -20,7 +20,7 @@ class Pair(Lab):
     def meet(self):
         """The router knows the MAC addresses of both hosts afterwards; until then the kernel forwards, unconditioned."""
         for family in (4, 6):
-            self.a.namespace.run("ping", "-n", "-c", "1", "-w", "20", self.b.address(family))
+            self.a.namespace.run("ping", "-n", "-c", "1", "-i", "0.2", "-w", "20", self.b.address(family))
 
 
 def ports(device="af_xdp", lan="", wan=""):
