@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Congestion signals on the wire: a core router's queue is congested, the border of the flows holds their OUT packets back."""
+import concurrent.futures
 import contextlib
 import json
 import pathlib
@@ -27,7 +28,7 @@ def lab():
     with BorderCore(rates=("800 kbit/s", "800 kbit/s"), bottleneck="8 Mbit/s", uplink="100 Mbit/s", packet=1500,
                     control="paper") as lab:
         for host in (lab.af1, lab.af3):  # what waits in the senders has to go through the bottleneck before a test ends
-            host.namespace.run("sysctl", "-q", "net.ipv4.tcp_wmem=4096 65536 65536")
+            host.namespace.sysctl("net.ipv4.tcp_wmem=4096 65536 65536")
         yield lab
 
 
@@ -53,11 +54,12 @@ def shown(router, kind):
 
 @contextlib.contextmanager
 def congestion(lab, flows=FLOWS):
-    """TCP flows of both services, all at once, for as long as it lasts."""
-    with contextlib.ExitStack() as running:
-        for i in range(flows):
-            host = lab.af1 if i % 2 else lab.af3
-            running.callback(TcpTransfer(host, lab.sink, 5001 + i, congestion="reno").abort)
+    """TCP flows of both services, all at once, for as long as it lasts; connected together, before the first has congested the others."""
+    def flow(i):
+        return TcpTransfer(lab.af1 if i % 2 else lab.af3, lab.sink, 5001 + i, congestion="reno")
+    with contextlib.ExitStack() as running, concurrent.futures.ThreadPoolExecutor(flows) as pool:
+        for transfer in pool.map(flow, range(flows)):
+            running.callback(transfer.abort)
         yield
 
 

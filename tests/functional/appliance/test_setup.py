@@ -58,7 +58,7 @@ def test_a_router_starts_with_the_first_configuration_and_undo_removes_it(machin
     machine.surety("setup", "--yes", *MODEST, check=True)
     path = "/etc/surety/surety.yaml"
     assert "ok: 3 ports" in machine.surety("check", path, check=True).stdout
-    mac = machine.namespace.run("cat", "/sys/class/net/eth2/address").stdout.strip()
+    mac = machine.namespace.mac("eth2")
     assert f'name: "eth2", pci: "", mac: "{mac}"' in machine.etc("surety/machine.yaml").read_text()
     log = machine.directory / "log"
     with open(log, "w") as out:
