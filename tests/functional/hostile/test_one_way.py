@@ -15,8 +15,8 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 
 from harness import Router, Wire, wait_for
-from router import SETTLE
 from pair import Pair, ports
+from router import SETTLE
 
 SHAPE, BURST = 1_000_000, 3000  # bit/s; bytes: config/reference.md
 ENOUGH = 190_000  # bytes: 1.5 s of the shaper's when it is never idle

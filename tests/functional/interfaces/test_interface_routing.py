@@ -16,7 +16,10 @@ FAR = {4: "198.51.100.1", 6: "2001:db8:ff::1"}
 PREFIX = {4: "198.51.100.0/24", 6: "2001:db8:ff::/48"}
 
 
-@pytest.fixture(scope="module", params=["af_xdp", "af_packet", "memif"])
+OF_AF_PACKET = "test_interfaces.py has TCP with the router itself, test_interface_changes.py OSPF, over each device; af_xdp and memif are here"
+
+
+@pytest.fixture(scope="module", params=["af_xdp", pytest.param("af_packet", marks=pytest.mark.long(OF_AF_PACKET)), "memif"])
 def lab(request):
     with Access(request.param) as made:
         made.acme, made.globex, made.home1 = made.named("acme"), made.named("globex"), made.home(1)
