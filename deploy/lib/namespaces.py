@@ -166,6 +166,10 @@ class Host:
         self.namespace.configure("eth0", addresses, gateways)
         self.mac = self.namespace.mac("eth0")
 
+    def reaches(self, address):
+        """the host gets an answer to a ping; ping(8) gives up at the first neighbour that does not answer, which a busy machine has"""
+        return self.namespace.run("ping", "-n", "-c", 1, "-i", 0.2, "-w", 20, address, check=False).returncode == 0
+
     def address(self, family):
         return next(a for a in self.addresses if (":" in a) == (family == 6))
 

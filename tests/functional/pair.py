@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The usual lab: host a behind port lan0, host b behind port wan0, both with IPv4 and IPv6."""
-from harness import Lab
+from harness import Lab, wait_for
 
 MBIT = 125_000  # bytes per second
 LAN = ["10.1.0.254/24", "2001:db8:1::fe/64"]
@@ -20,7 +20,7 @@ class Pair(Lab):
     def meet(self):
         """The router knows the MAC addresses of both hosts afterwards; until then the kernel forwards, unconditioned."""
         for family in (4, 6):
-            self.a.namespace.run("ping", "-n", "-c", "1", "-i", "0.2", "-w", "20", self.b.address(family))
+            wait_for(lambda: self.a.reaches(self.b.address(family)))
 
 
 def ports(device="af_xdp", lan="", wan=""):
