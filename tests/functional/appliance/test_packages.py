@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The packages, in a Debian 12 that debootstrap has just made: in, up, back, out, and what a power cut or a full disk makes of that."""
-import concurrent.futures
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import tempfile
 import time
 
@@ -13,33 +13,24 @@ import pytest
 
 import customers
 import verdict
-from chroot import APT, Chroot
-from harness import ROOT, Lab, sh
+from chroot import APT, NAMES, NEW, OLD, Chroot, build, packages
+from harness import ROOT, Lab, sh, wait_for
 from service import Service
 from trial import Trial
 
-pytestmark = pytest.mark.alone("builds packages and installs them")
 UNIT = "/lib/systemd/system/surety.service"
-NAMES = ["surety", "surety-common", "surety-endpoint", "surety-lab"]
-OLD, NEW = "0.1.0+1.old", "0.1.0+2.new"
-
-
-def build(to, version):
-    sh(ROOT / "deploy/package", "--from", ROOT / "build/release", "--version", version, "--to", to, timeout=300)
-    return sorted(to.glob(f"*_{version}_*.deb"))
 
 
 @pytest.fixture(scope="module")
-def debs(tmp_path_factory):
+def debs():
     """{version: [file, ...]}"""
-    to = tmp_path_factory.mktemp("packages")
-    with concurrent.futures.ThreadPoolExecutor() as both:
-        return dict(zip((OLD, NEW), both.map(lambda version: build(to, version), (OLD, NEW))))
+    return packages()
 
 
 @pytest.fixture(scope="module")
 def chroot(tmp_path_factory):
-    return Chroot(tmp_path_factory.mktemp("debian"))
+    with Chroot(tmp_path_factory.mktemp("debian")) as made:
+        yield made
 
 
 def router(debs):
@@ -47,7 +38,7 @@ def router(debs):
 
 
 def test_the_same_commit_gives_the_same_packages(debs, tmp_path):
-    """From one build: the compiler's part is under --long, below."""
+    """From one build, at another time: the compiler's part is under --long, below."""
     again = build(tmp_path, NEW)
     assert [d.name for d in again] == [d.name for d in debs[NEW]] and len(again) == len(NAMES)
     for one, other in zip(debs[NEW], again):
@@ -81,19 +72,31 @@ def test_lintian_finds_nothing(debs):
 
 
 class PackagedTrial(Trial):
-    """The trial of deploy/try through surety.service of a chroot."""
+    """`with PackagedTrial(root) as trial:`: the trial of deploy/try through surety.service of a chroot."""
 
-    def __init__(self, root, directory):
-        super().__init__(f"sp-{os.getpid()}", directory, None, True)
+    def __init__(self, root):
+        super().__init__(f"sp-{os.getpid()}", pathlib.Path(tempfile.mkdtemp(prefix="sf-")), None, True)
         self.root, self.service = root, None
 
-    def yaml(self):
-        return re.sub(r"\n\nmetrics: .*", "", customers.router_yaml("surety", True))
+    def __enter__(self):
+        try:
+            self.build()
+            (self.root / "etc/surety/surety.yaml").write_text(re.sub(r"\n\nmetrics: .*", "", customers.router_yaml("surety", True)))
+            self.service = Service(self.namespaces["router"], UNIT, root=str(self.root))
+            self.service.wait("READY")
+            self.start_customers()
+            self.start_flood()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
 
-    def start_router(self):
-        (self.root / "etc/surety/surety.yaml").write_text(self.yaml())
-        self.service = Service(self.namespaces["router"], UNIT, root=str(self.root))
-        self.service.wait("READY")
+    def __exit__(self, *_):
+        try:
+            if self.service:
+                self.service.__exit__()
+        finally:
+            self.remove()
 
     def restart(self):
         """As the package's script has systemd do. How long nothing was ready."""
@@ -101,22 +104,30 @@ class PackagedTrial(Trial):
         stops = self.service.wait("STOPPING")["time"]
         return self.service.wait("READY")["time"] - stops
 
+    def goes_on(self):
+        """Every customer's connection delivers, from now on, what he buys in two seconds."""
+        first = self.goodput()
+
+        def served():
+            """every customer's connection goes on"""
+            now = self.goodput()
+            return all(now[c.name] - first[c.name] > 2 * c.mbits * 1e6 / 8 for c in customers.CUSTOMERS)
+        wait_for(served, 60, 0.2)
+
     def lost_while(self, change):
-        """Pings of a customer, 100 a second, that got no answer while it and what follows took place; of how many."""
+        """Pings of a customer, 100 a second, that got no answer from `change` until all go on; of how many, and what it gave."""
         ping = self.namespaces["gold"].popen("ping", "-n", "-i", "0.01", customers.FAR)
-        time.sleep(1)
-        took = change()
-        time.sleep(3)
-        ping.send_signal(2)
+        given = change()
+        self.goes_on()
+        ping.send_signal(signal.SIGINT)
         sent, got = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", ping.communicate(timeout=10)[0]).groups())
-        return sent - got, sent, took
+        return sent - got, sent, given
 
-
-def everybody_is_served(trial, seconds=8):
-    first = trial.measure()[0]
-    time.sleep(seconds)
-    last = trial.measure()[0]
-    return [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
+    def rates(self, seconds=8):
+        first = self.measure()[0]
+        time.sleep(seconds)
+        last = self.measure()[0]
+        return [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
 
 
 JOURNAL = "var/lib/surety/setup.json"
@@ -131,7 +142,7 @@ def put_a_step_of_setup(root):
     return name
 
 
-def test_a_life_of_a_router(chroot, debs, capsys):
+def test_a_life_of_a_router(chroot, debs):
     """In, customers, upgrade, rollback, out, purge."""
     before = chroot.files()
     chroot.install(debs[OLD])
@@ -145,44 +156,16 @@ def test_a_life_of_a_router(chroot, debs, capsys):
             service.wait("READY")
             assert "`surety setup`" in service.wait("STATUS")["value"]
             assert service.stop() == 0
-
-    trial = PackagedTrial(chroot.root, pathlib.Path(tempfile.mkdtemp(prefix="sf-")))
-    try:
-        trial.build()
-        trial.start_router()
-        trial.start_customers()
-        trial.start_flood()
-        time.sleep(5)
-        results = {"at first": everybody_is_served(trial)}
+    with PackagedTrial(chroot.root) as trial:
         kept = (chroot.root / "etc/surety/surety.yaml").read_text()
-
-        def upgrade():
-            chroot.install(debs[NEW])
-            return trial.restart()
-
-        def roll_back():
-            chroot.install(debs[OLD])
-            return trial.restart()
-
-        lines = []
-        for what, change, version in (("upgrade", upgrade, NEW), ("rollback", roll_back, OLD)):
-            lost, sent, took = trial.lost_while(change)
+        trial.goes_on()
+        for version in (NEW, OLD):
+            chroot.install(debs[version])
+            trial.restart()
             assert chroot.version("surety") == version
             assert (chroot.root / "etc/surety/surety.yaml").read_text() == kept
-            lines.append(f"{what}: {lost} of {sent} pings (100/s) lost, {took:.2f} s from STOPPING to READY")
-            time.sleep(5)
-            results[f"after the {what}"] = everybody_is_served(trial)
+            trial.goes_on()
         assert trial.service.stop() == 0
-    finally:
-        if trial.service:
-            trial.service.__exit__()
-        trial.remove()
-    for when, judged in results.items():
-        lines.append(f"{when}: " + ", ".join(f"{r.name} {r.got:.2f} of {r.promised} Mbit/s" for r in judged))
-    with capsys.disabled():
-        print("", *lines, sep="\n")
-    assert all(r.share > 0.8 for judged in results.values() for r in judged), lines
-
     chroot.run(*APT, "remove", *NAMES)
     chroot.run(*APT, "autoremove", "--purge")
     left = chroot.files() - before
@@ -200,12 +183,32 @@ def test_a_life_of_a_router(chroot, debs, capsys):
     assert before - chroot.files() == set()
 
 
+@pytest.mark.alone("measures rates")
+@pytest.mark.long("half a minute of rates; test_a_life_of_a_router has the customers go on, test_trial_contracts.py has their rates")
+def test_customers_have_their_rates_over_an_upgrade(chroot, debs, capsys):
+    chroot.install(debs[OLD])
+    with PackagedTrial(chroot.root) as trial:
+        trial.goes_on()
+        results, lines = {"at first": trial.rates()}, []
+        for what, version in (("upgrade", NEW), ("rollback", OLD)):
+            def change():
+                chroot.install(debs[version])
+                return trial.restart()
+            lost, sent, took = trial.lost_while(change)
+            lines.append(f"{what}: {lost} of {sent} pings (100/s) lost, {took:.2f} s from STOPPING to READY")
+            results[f"after the {what}"] = trial.rates()
+    for when, judged in results.items():
+        lines.append(f"{when}: " + ", ".join(f"{r.name} {r.got:.2f} of {r.promised} Mbit/s" for r in judged))
+    with capsys.disabled():
+        print("", *lines, sep="\n")
+    assert all(r.share > 0.8 for judged in results.values() for r in judged), lines
+
+
 KILLER = """#!/bin/sh
 # Once: the power goes while a package's script runs.
 if [ -e /armed ]; then
   rm /armed
   kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID
-  sleep 5
 fi
 """
 
@@ -277,17 +280,17 @@ def test_the_container_file(debs, tmp_path):
     lines = dict(line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
     assert list(lines) == ["FROM", "COPY", "RUN", "HEALTHCHECK", "ENTRYPOINT", "CMD"] and lines["FROM"] == "debian:12-slim"
     *patterns, to = lines["COPY"].split()
-    image = Chroot(tmp_path)
-    for deb in (d for d in debs[NEW] if any(d.match(p) for p in patterns)):
-        (image.root / to.strip("/")).mkdir(exist_ok=True)
-        shutil.copy(deb, image.root / to.strip("/"))
-    image.run("sh", "-c", lines["RUN"])
     kept = re.search(r"--cap-add (\S+)", text)[1].lower().split(",")
     bounds = "-all," + ",".join(f"+{c}" for c in kept)
     command = json.loads(lines["ENTRYPOINT"]) + json.loads(lines["CMD"])
     healthy = json.loads(lines["HEALTHCHECK"].removeprefix("CMD "))
-    done = image.run("setpriv", "--bounding-set", bounds, "--inh-caps", bounds, "sh", "-c", """
-        "$@" & router=$!
-        for i in $(seq 100); do sleep 0.2; HEALTH && break; done
-        kill $router; wait $router; echo ended $?""".replace("HEALTH", " ".join(healthy)), "sh", *command)
-    assert "ended 0" in done.stdout and "no ports, nothing is forwarded" in done.stderr
+    with Chroot(tmp_path) as image:
+        for deb in (d for d in debs[NEW] if any(d.match(p) for p in patterns)):
+            (image.root / to.strip("/")).mkdir(exist_ok=True)
+            shutil.copy(deb, image.root / to.strip("/"))
+        image.run("sh", "-c", lines["RUN"])
+        done = image.run("setpriv", "--bounding-set", bounds, "--inh-caps", bounds, "sh", "-c", """
+            "$@" & router=$!
+            for i in $(seq 100); do sleep 0.2; HEALTH && echo healthy && break; done
+            kill $router; wait $router; echo ended $?""".replace("HEALTH", " ".join(healthy)), "sh", *command)
+    assert "healthy" in done.stdout and "ended 0" in done.stdout and "no ports, nothing is forwarded" in done.stderr

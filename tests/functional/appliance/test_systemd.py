@@ -7,12 +7,11 @@ import re
 import pytest
 
 from booted import Booted
-from chroot import APT, Chroot
+from chroot import APT, NEW, OLD, Chroot, packages
 from harness import wait_for
 from pair import Pair, ports
-from test_packages import NEW, OLD, build, router
+from test_packages import router
 
-pytestmark = pytest.mark.alone("builds packages, installs them and boots a Debian with them")
 UNIT = "surety.service"
 # What the unit leaves (CapabilityBoundingSet=).
 CAPABILITIES = {"CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_BPF", "CAP_PERFMON", "CAP_IPC_LOCK", "CAP_SYS_ADMIN", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH"}
@@ -70,18 +69,11 @@ class Edge:
 
 
 @pytest.fixture(scope="module")
-def debs(tmp_path_factory):
-    to = tmp_path_factory.mktemp("packages")
-    return {version: router(build(to, version)) for version in (OLD, NEW)}
-
-
-@pytest.fixture(scope="module")
-def booted(debs, tmp_path_factory):
-    debian = Chroot(tmp_path_factory.mktemp("debian"))
-    debian.run(*APT, "install", "systemd")
-    debian.install(debs[OLD])
-    new = debian.put(debs[NEW])
-    with Pair() as pair:
+def booted(tmp_path_factory):
+    debs = {version: router(files) for version, files in packages().items()}
+    with Chroot(tmp_path_factory.mktemp("debian")) as debian, Pair() as pair:
+        debian.run(*APT, "install", "systemd", *debian.put(debs[OLD]))
+        new = debian.put(debs[NEW])
         pair.router.run("sysctl", "-q", "net.ipv4.ip_forward=0")
         file = debian.root / "etc/surety/surety.yaml"
         file.write_text(f"version: 1\n{ports()}{MORE}")
