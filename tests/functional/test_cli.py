@@ -49,6 +49,23 @@ def test_wrong_command_lines_are_refused(arguments):
     assert done.returncode != 0 and done.stderr
 
 
+@pytest.mark.parametrize("arguments", [[], ["--worst"]], ids=["paths", "worst"])
+def test_no_path_of_the_bench_drops_what_it_should_not(arguments):
+    """Each path passes its warm-up: every flow several times. Packets are held and dropped by RIO where a path says so, and nowhere else."""
+    sh(SURETY, "bench", *arguments, "--flows", "1k", "--step", stdin=subprocess.DEVNULL, timeout=300)
+
+
+def test_a_path_of_the_bench_is_measured():
+    rows = surety("bench", "--flows", "1k", "--paths", "feed,anchor,everything", "--families", "4", "--repetitions", "1", "--json").stdout
+    feed, anchor, everything = map(json.loads, rows.splitlines())
+    assert (feed["path"], anchor["path"], everything["path"]) == ("feed", "anchor", "everything")
+    assert 0 < feed["cycles_per_packet"] and anchor["ratio_to_anchor"] == 1 and everything["stages"]
+
+
+MEASURED = "measures each path for seconds; test_no_path_of_the_bench_drops_what_it_should_not sends packets through the same ones"
+
+
+@pytest.mark.long(MEASURED)
 def test_every_path_of_the_bench_is_measured():
     """None waits for packets that its own router drops."""
     rows = surety("bench", "--flows", "1k", "--repetitions", "1", "--json").stdout.splitlines()
@@ -58,6 +75,7 @@ def test_every_path_of_the_bench_is_measured():
     assert sorted(measured) == sorted(both + tagged)
 
 
+@pytest.mark.long(MEASURED)
 def test_bad_input_is_measured_and_bad():
     """Packets are held, dropped by RIO and made new flows where a row says so, and lost nowhere else."""
     rows = sh(SURETY, "bench", "--worst", "--flows", "1k", "--repetitions", "1", "--json", timeout=300).stdout.splitlines()
