@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A service manager for one unit: what systemd does between `start` and `stop`, for tests where systemd is not process 1.
 
-As root, in a mount namespace of its own:  manager.py ROOT UNIT [LAYER]
-ROOT: a directory with a whole system; with LAYER, that directory's files are laid over this machine's, and it is mounted on ROOT. The
-unit's file is looked for in there. It tells what happens in lines of JSON, and does what it is told in such lines: {"do": "reload"},
+As root, in a mount namespace of its own:  manager.py ROOT UNIT LAYER [KEY=VALUE...]
+ROOT: a directory with a whole system; with LAYER (else empty), that directory's files are laid over this machine's, and it is mounted on ROOT.
+The unit's file is looked for in there; KEY=VALUE: of its service, as a drop-in has it. It tells what happens in lines of JSON, and does what it is told in such lines: {"do": "reload"},
 "restart", "stop", {"do": "run", "command": [...]} (beside the service, unconfined), {"do": "signal", "number": 19}.
 """
 import json
@@ -45,10 +45,11 @@ def become_root(root, layer):
 
 
 class Manager:
-    def __init__(self, unit, sets):
+    def __init__(self, unit, sets, drop_in):
         name = unit.split("/")[-1].removesuffix(".service")
         file = unit.partition("@")[0] + "@.service" if "@" in unit else unit
         self.sandbox = Sandbox(file, sets)
+        self.sandbox.service.update({key: [value] for key, _, value in (line.partition("=") for line in drop_in)})
         self.instance = name.partition("@")[2]
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -139,5 +140,5 @@ class Manager:
 
 if __name__ == "__main__":
     known = call_sets()  # of this machine: ROOT may have no systemd-analyze
-    become_root(sys.argv[1], sys.argv[3] if len(sys.argv) > 3 else None)
-    Manager(sys.argv[2], known).run()
+    become_root(sys.argv[1], sys.argv[3])
+    Manager(sys.argv[2], known, sys.argv[4:]).run()

@@ -15,12 +15,12 @@ MANAGER = pathlib.Path(__file__).with_name("manager.py")
 
 
 class Service:
-    """`with Service(namespace, "/lib/.../surety.service", layer=DIR) as service:` or `root=DIR`; started, not yet ready."""
+    """`with Service(namespace, "/lib/.../surety.service", layer=DIR) as service:` or `root=DIR`; started, not yet ready. `drop_in`: as KEY=VALUE."""
 
-    def __init__(self, namespace, unit, root=None, layer=None):
+    def __init__(self, namespace, unit, root=None, layer=None, drop_in=()):
         self._directory = tempfile.TemporaryDirectory(prefix="sf-")
         self.stderr = pathlib.Path(self._directory.name) / "stderr"
-        words = [root or self._directory.name + "/root", unit] + ([layer] if layer else [])
+        words = [root or self._directory.name + "/root", unit, layer or "", *drop_in]
         command = ["unshare", "--mount", "--propagation", "private", "/usr/bin/python3", "-B", MANAGER, *words]
         with open(self.stderr, "w") as log:
             self.process = subprocess.Popen(namespace.command(*command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)

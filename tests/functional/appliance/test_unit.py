@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import signal
-import time
 
 import pytest
 
@@ -22,7 +21,7 @@ LEFT_OUT = ["CPUWeight", "ProtectHostname", "ProtectProc", "RestrictSUIDSGID"]
 UNITS = "/usr/local/lib/systemd/system"
 UNIT = f"{UNITS}/surety.service"
 PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
-FEED = 2.5  # seconds: a quarter of WatchdogSec
+WATCHDOG = 4  # seconds, instead of the unit's 10, where a test waits for it
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,7 @@ def test_a_router_that_nobody_configured_touches_nothing_and_says_what_to_do(ins
         return [{k: v for k, v in link.items() if k not in ("stats64", "stats")} for link in found]
 
     before = links()
-    with Service(lab.router, UNIT, layer=str(installed)) as service:
+    with Service(lab.router, UNIT, layer=str(installed), drop_in=[f"WatchdogSec={WATCHDOG}"]) as service:
         assert service.wait("sandbox")["left_out"] == LEFT_OUT
         main = service.wait("started")["pid"]
         service.wait("READY")
@@ -92,9 +91,9 @@ def test_a_router_that_nobody_configured_touches_nothing_and_says_what_to_do(ins
         status, output, error = service.run("/usr/local/sbin/surety", "show", "ports")
         assert status == 0, error
         assert links() == before
-        used = cpu(main)
-        assert service.seen("WATCHDOG", 4 * FEED) >= 2
-        share, rss = (cpu(main) - used) / (4 * FEED), memory(main)
+        used, fed = cpu(main), [service.wait("WATCHDOG")["time"] for _ in range(3)]
+        assert fed[2] - fed[0] > WATCHDOG / 4, "twice a quarter of its patience, but for delays of this machine"
+        share, rss = (cpu(main) - used) / (fed[2] - fed[0]), memory(main)
         print(f"idle: {share:.1%} of a core, {rss} MB resident")
         assert share < 0.1
         assert service.stop() == 0
@@ -144,13 +143,15 @@ def test_an_instance_has_its_name(installed, configured, lab):
 
 def test_one_that_is_stopped_from_outside_is_started_anew(installed, lab):
     """Its own watchdog stands with it."""
-    with Service(lab.router, UNIT, layer=str(installed)) as service:
+    with Service(lab.router, UNIT, layer=str(installed), drop_in=[f"WatchdogSec={WATCHDOG}"]) as service:
         service.wait("READY")
         service.wait("WATCHDOG")
         service.do("signal", number=int(signal.SIGSTOP))
-        began = time.monotonic()
-        service.wait("watchdog", 30)
-        assert 7 < time.monotonic() - began < 11
+        stopped = len(service.events)
+        ended = service.wait("watchdog")["time"]
+        fed = [e["time"] for e in service.events if e["event"] == "WATCHDOG"]
+        assert ended - fed[-1] > 0.9 * WATCHDOG
+        assert sum(e["event"] == "WATCHDOG" for e in service.events[stopped:]) <= 1, "what it had sent before"
         assert service.wait("ended")["status"] == -signal.SIGABRT
         service.wait("READY")
 
@@ -171,7 +172,7 @@ def test_a_worker_that_stands_still_feeds_nothing(installed, lab):
                       if "rte-worker" in (t / "comm").read_text())
         assert libc.ptrace(PTRACE_SEIZE, thread, None, None) == 0 and libc.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0
         fed = len([e for e in service.events if e["event"] == "WATCHDOG"])
-        wait_for(lambda: reaped(thread), 20)
+        wait_for(lambda: reaped(thread), 60)
         assert service.wait("ended")["status"] == 2, "its own watchdog's"
         assert len([e for e in service.events if e["event"] == "WATCHDOG"]) <= fed + 1
         service.wait("READY")
