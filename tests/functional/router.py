@@ -36,6 +36,26 @@ def wait_for(condition, patience=SETTLE, every=0.01):
         time.sleep(every)
 
 
+def waited(pid):
+    """{thread: seconds that it has waited for a core}"""
+    found = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(OSError):
+            found[task.name] = int((task / "schedstat").read_text().split()[1]) / 1e9
+    return found
+
+
+def ends_within(process, seconds):
+    """Fails where a child takes longer, but for what its threads have waited for a core meanwhile: others may have had that."""
+    before, now, began = waited(process.pid), {}, time.monotonic()
+    while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        took = time.monotonic() - began
+        now |= waited(process.pid)
+        late = sum(waits - before.get(thread, 0) for thread, waits in now.items())
+        assert took < seconds + late, f"{took:.1f} s, of which {late:.1f} s without a core"
+        time.sleep(0.01)
+
+
 class Router:
     """`with Router(namespace, yaml) as router:`; yaml without `version` and `router`."""
 
@@ -95,9 +115,9 @@ class Router:
         except OSError:
             return None
 
-    def stop(self, within=STOP):
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(within)
+        status = self.process.wait(STOP)
         assert status == 0, f"exit status {status} after SIGTERM\n{self.stderr()}"
 
     def _end(self):

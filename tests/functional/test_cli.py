@@ -14,7 +14,7 @@ import pytest
 
 from harness import ROOT, SURETY, Router, UdpSource, sh
 from pair import LAN, WAN, Pair, ports
-from router import START, STOP, wait_for
+from router import START, STOP, ends_within, wait_for
 
 EXAMPLES = sorted(p for p in (ROOT / "config/examples").glob("*.yaml") if not p.name.startswith(("endpoints", "lab-")))
 NULL_PORTS = "ports:\n  p0: {device: null}\n  p1: {device: null}\n"
@@ -283,7 +283,6 @@ def test_addresses_are_not_given_where_the_configuration_says_so(lab):
         assert interfaces(lab.router)["lan0"] == ([], True)
 
 
-@pytest.mark.alone("measures how long it takes")
 def test_sigterm_under_load_drains_and_ends_in_time(lab):
     ended = threading.Event()
 
@@ -297,7 +296,9 @@ def test_sigterm_under_load_drains_and_ends_in_time(lab):
         sender.start()
         try:
             router.until(lambda m: m.value("surety_port_queued_packets", port="wan0") > 100)
-            router.stop(within=5)
+            router.process.send_signal(signal.SIGTERM)
+            ends_within(router.process, 5)
+            assert router.process.wait() == 0
         finally:
             ended.set()
             sender.join()
