@@ -134,7 +134,17 @@ class Managed:
             return json.loads(s.recv(1 << 18))
 
     def history(self):
-        return json.loads(self.run("history", "--json").stdout)
+        """Of a router in the midst of a reload, which says so, when that is done."""
+        def said():
+            """the reload is done"""
+            done = self.run("history", "--json", check=False)
+            return None if "the last reload is still under way: try again" in done.stderr else done
+        done = wait_for(said)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def uptime(self):
+        return json.loads(self.run("show", "router", "--json").stdout)[0]["uptime_seconds"]
 
     def running(self):
         """What the router goes by."""

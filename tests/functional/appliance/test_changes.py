@@ -9,7 +9,7 @@ import time
 import pytest
 
 from managed import Managed, configuration
-from router import wait_for
+from router import ends_within, wait_for
 
 
 @pytest.fixture
@@ -92,9 +92,10 @@ def test_a_trial_is_confirmed_or_ended(router):
     router.run("rollback")
     assert router.running() == first and len(router.history()) == 1
     router.run("apply", new, "--confirm", "3 s", "--why", "tried")
+    began = router.uptime()
     router.run("confirm")
     assert router.file.read_text() == new.read_text()
-    time.sleep(3.5)
+    wait_for(lambda: router.uptime() > began + 3.2)  # by its own clock the trial would have ended
     assert router.running() != first and router.history()[-1]["why"] == "tried" and router.history()[-1]["in_effect"]
 
 
@@ -191,7 +192,8 @@ def test_a_value_from_a_file_is_a_change_under_the_same_text(router):
     assert "nothing to change" in router.run("apply", new).stdout
     sold("many")
     assert "!file" in router.refused("apply", new)
-    time.sleep(1.5)  # the router, too, keeps what it has not seen kept
+    refused = router.uptime()
+    wait_for(lambda: router.uptime() > refused + 1.5)  # the router, too, keeps what it has not seen kept
     assert router.history() == [*others, applied]
     kept = said + router.log() + "".join(p.read_text() for p in router.state.rglob("*") if p.is_file())
     assert "123457" not in kept and "123.457" not in kept and "many" not in kept
@@ -205,11 +207,12 @@ def test_two_operators(router):
         lock.truncate(0)
         lock.write("alice (apply, process 7)")
         lock.flush()
-        began = time.monotonic()
-        for command in ("apply", "diff"):
-            said = router.refused(command, router.candidate("new", rate="30 Mbit/s"))
-            assert said == f"surety {command}: alice (apply, process 7) is changing this at the moment: try again when that is done\n"
-        assert time.monotonic() - began < 10
+        new = router.candidate("new", rate="30 Mbit/s")
+        waiting = {command: router.popen(command, new) for command in ("apply", "diff")}
+        for command, process in waiting.items():
+            ends_within(process, 5)
+            said = "surety {}: alice (apply, process 7) is changing this at the moment: try again when that is done\n"
+            assert process.communicate()[1] == said.format(command) and process.returncode == (2 if command == "diff" else 1)
     racers = [router.popen("apply", router.candidate(f"r{i}", rate=f"{i + 30} Mbit/s")) for i in range(6)]
     done = [p.wait(60) for p in racers]
     assert set(done) <= {0, 1} and 0 in done

@@ -62,6 +62,7 @@ def test_kill_of_who_confirms(router):
     assert waited_for == {(False, False), (False, True), (True, True)}  # before the router was told, before the file was replaced, after it
 
 
+@pytest.mark.long("the steps of test_kill_of_who_confirms, each by chance")
 def test_kill_of_who_confirms_at_random_instants(router):
     confirming, chance = Confirming(router), random.Random(5)
     began = time.monotonic()
@@ -79,6 +80,10 @@ def test_kill_of_who_confirms_at_random_instants(router):
         else:
             seen.append(confirming.killed())
     assert len(seen) > 10
+
+
+def test_what_nobody_confirms_after_a_kill_ends_by_itself(router):
+    confirming = Confirming(router)
     confirming.begin("2 s")
     command = router.popen("confirm")
     command.kill()

@@ -231,6 +231,7 @@ def race(managed, pair, count, seed):
             pair.whole(checked=True)
 
 
+@pytest.mark.long("the steps of the tests above, each by chance")
 def test_200_random_instants(router):
     pair = Pair(router)
     pair.other()
