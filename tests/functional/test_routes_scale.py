@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many routes, and many changes of them. The sizes here are small enough for every run; those of tests/bench/README.md are
 tests/bench/routes_scale.py's, which does the same with a full table."""
+import os
 import threading
 import time
 
@@ -12,13 +13,12 @@ from frr import Frr, installed
 from harness import Router, UdpSource, Wire, udp_to, wait_for
 from pair import Pair, ports
 from route_flood import Batch, commands, load, prefixes
-
-pytestmark = pytest.mark.alone("fills the kernel's tables; measures how soon the router follows")
+from router import waited
 
 V4, V6 = 40_000, 8_000
 PORT = 7100
-PATIENCE = 60
-LATENCY = 0.1  # seconds: from the kernel to the data plane
+PATIENCE = 120
+LATENCY = 0.1  # seconds: from the kernel to the data plane, but for what the router and this process wait for a core
 FEW = 10
 GATEWAY, GATEWAY6 = "10.2.0.", "2001:db8:2::"
 BGP = """router bgp 64512
@@ -87,12 +87,16 @@ def test_table_already_there_and_a_single_change_in_it(lab, routes):
     load(lab.router, commands("add", v4, GATEWAY) + commands("add", v6, GATEWAY6))
     with Router(lab.router, three_ports() + dpdk(V4 + 1024)) as running:
         running.until(lambda m: m.value("surety_routes") >= V4 + V6, PATIENCE)
-        delays = single_changes(lab, 20)
+        delays = single_changes(lab, running, 20)
         assert sorted(delays)[len(delays) // 2] <= LATENCY, delays
         running.settle()
 
 
-def single_changes(lab, times):
+def waits(running):
+    return sum(sum(waited(pid).values()) for pid in (running.process.pid, os.getpid()))
+
+
+def single_changes(lab, running, times):
     """Seconds from the kernel's having a changed route until packets follow it."""
     far, gateways = "198.51.100.0/24", ("10.2.0.1", "10.3.0.1")
     delays = []
@@ -102,13 +106,13 @@ def single_changes(lab, times):
         for turn in range(times):
             wire = (to_b, to_c)[turn % 2]
             lab.router.ip("route", "replace", far, "via", gateways[turn % 2])
-            start = time.monotonic()
+            start, late = time.monotonic(), waits(running)
             wire.drain()
             while not any(udp_to(PORT)(Ether(f)) for f in wire.drain()):
                 source.send(b"x")
                 time.sleep(0.001)
                 assert time.monotonic() - start < PATIENCE
-            delays.append(time.monotonic() - start)
+            delays.append(time.monotonic() - start - (waits(running) - late))
     lab.router.ip("route", "del", far)
     return delays
 
