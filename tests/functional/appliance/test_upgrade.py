@@ -15,11 +15,12 @@ import pytest
 
 from harness import SURETY, Router, UdpSink, law, wait_for
 from pair import Pair, ports
+from router import waited
 from test_memif import Chain
 
 PORT, RATE = 5001, 2000
-# What is claimed is 200 ms on a machine that does nothing else; beside other tests the two processes wait for a core.
-LOST, LOST_BESIDE_OTHERS = 0.2, 2
+# What is claimed is 200 ms, but for what the processes wait for a core. At once it may be more.
+LOST, LOST_AT_ONCE = 0.2, 2
 
 
 class Counted(contextlib.AbstractContextManager):
@@ -160,7 +161,7 @@ def test_upgrade_goes_on_where_the_old_one_was(pair):
             stream.flows()
         once, lost = stream.lost_seconds()
         print(f"lost {lost} packets, {1000 * once:.0f} ms at once")
-        assert once < LOST_BESIDE_OTHERS
+        assert once < LOST_AT_ONCE
     law(router.metrics())
     kept = json.loads(before)
     now = {row["ifname"]: row for row in json.loads(lab.router.run("ip", "-json", "address").stdout)}
@@ -172,28 +173,54 @@ def test_upgrade_goes_on_where_the_old_one_was(pair):
     assert not left.get("lan0") and not left.get("wan0"), "the new one has taken back what the old one gave"
 
 
-@pytest.mark.alone("its figure is of a machine that does nothing else")
+class Waits(threading.Thread):
+    """How long threads of these processes, the router's successor and this one wait for a core while it is followed."""
+
+    def __init__(self, *pids):
+        super().__init__(daemon=True)
+        self._pids, self._over, self._before = (*pids, os.getpid()), threading.Event(), {}
+        self._before, self._seen = self._look(), {}
+        self.start()
+
+    def _look(self):
+        return {thread: waits for pid in self._pids for thread, waits in waited(pid).items()}
+
+    def run(self):
+        while not self._over.wait(0.01):
+            self._seen |= self._look()
+
+    def seconds(self, successor):
+        self._over.set()
+        self.join()
+        self._pids += (successor,)
+        self._seen |= self._look()
+        return sum(waits - self._before.get(thread, 0) for thread, waits in self._seen.items())
+
+
 @pytest.mark.parametrize("device", ["af_xdp", "memif-server", "memif-client"])
 def test_loses_200_ms_at_most_on_average(device):
     with contextlib.ExitStack() as stack:
         if device == "af_xdp":
-            lab = stack.enter_context(Pair())
+            lab, second = stack.enter_context(Pair()), None
             a, b, router = lab.a, lab.b, stack.enter_context(Router(lab.router, ports()))
             lab.router.run("sysctl", "-q", "net.ipv4.ip_forward=0")
         else:
             chain = stack.enter_context(Chain())
             a, b = chain.a, chain.b
             first, second = ("edge", "core") if device == "memif-server" else ("core", "edge")
-            chain.start(second)
+            second = chain.start(second)
             router = chain.start(first)
         stream = stack.enter_context(Counted(a, b))
+        late = 0
         for _ in range(3):
             stream.flows()
+            waits = Waits(router.process.pid, *([second.process.pid] if second else []))
             upgrade(router)
+            late += waits.seconds(router.process.pid)
             stream.flows()
         once, lost = stream.lost_seconds()
-        print(f"{device}: {lost} packets of three hand-overs, {1000 * once:.0f} ms at once at most")
-        assert lost / 3 / RATE < LOST
+        print(f"{device}: {lost} packets of three hand-overs, {1000 * once:.0f} ms at once at most, {1000 * late:.0f} ms without a core")
+        assert lost / RATE < 3 * LOST + late
 
 
 def burst(lab, n=400, length=1000):
@@ -218,6 +245,7 @@ def test_a_bucket_that_is_empty_stays_empty(service, per):
 
             def passed():
                 return router.metrics().service_bytes("sold", "in")
+            began = time.monotonic()
             burst(lab)
             wait_for(lambda: passed() > 90_000)
             router.settle()
@@ -226,8 +254,9 @@ def test_a_bucket_that_is_empty_stays_empty(service, per):
             burst(lab)
             router.settle()
             second = passed()  # the counters have begun anew
-            print(f"{first:.0f} bytes before, {second:.0f} after")
-            assert second < 50_000, "10 kB/s for as long as it took, and not a second burst of 100 kB"
+            took = time.monotonic() - began
+            print(f"{first:.0f} bytes before, {second:.0f} after, {took:.1f} s")
+            assert first + second < 110_000 + 10_000 * took, "a bucket of 100 kB, ten packets, 10 kB/s; and not a second bucket"
 
 
 @contextlib.contextmanager
