@@ -25,7 +25,7 @@ NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_se
 # Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.
 LONGEST = ["test_interface_shares.py", "test_lab_live.py", "test_tcp_wire.py", "test_memif.py", "test_lab_papers.py", "test_gtcp_bpf.py",
            "test_endpoint_transfer.py", "test_signalling.py", "test_workers.py", "test_lab_cli.py", "test_reload.py", "test_frr.py", "test_twin.py",
-           "test_packages.py", "test_systemd.py", "test_interface_changes.py", "test_interface_queues.py", "test_interfaces.py", "test_interface_frames.py"]
+           "test_packages.py", "test_interface_changes.py", "test_interface_queues.py", "test_interfaces.py", "test_interface_frames.py"]
 
 MEASURING = -15  # nice
 

@@ -12,6 +12,7 @@ from harness import wait_for
 from pair import Pair, ports
 from test_packages import router
 
+pytestmark = pytest.mark.paced("`surety upgrade` gives up after five seconds without an answer, which a busy machine may take")
 UNIT = "surety.service"
 # What the unit leaves (CapabilityBoundingSet=).
 CAPABILITIES = {"CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_BPF", "CAP_PERFMON", "CAP_IPC_LOCK", "CAP_SYS_ADMIN", "CAP_SYS_RAWIO", "CAP_DAC_READ_SEARCH"}
