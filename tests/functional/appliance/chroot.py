@@ -49,7 +49,7 @@ def base():
 
 def build(to, version):
     """Packages of what build/release has. Compressed in no time: other programs than deploy/package's own have no part in it."""
-    sh(ROOT / "deploy/package", "--from", ROOT / "build/release", "--version", version, "--to", to, timeout=300,
+    sh(ROOT / "deploy/package", "--from", ROOT / "build/release", "--version", version, "--to", to, timeout=600,
        env={**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "xz", "DPKG_DEB_COMPRESSOR_LEVEL": "0"})
     return sorted(to.glob(f"*_{version}_*.deb"))
 
