@@ -3,7 +3,8 @@
 
 As root, in a mount namespace of its own:  manager.py ROOT UNIT LAYER [KEY=VALUE...]
 ROOT: a directory with a whole system; with LAYER (else empty), that directory's files are laid over this machine's, and it is mounted on ROOT.
-The unit's file is looked for in there; KEY=VALUE: of its service, as a drop-in has it. It tells what happens in lines of JSON, and does what it is told in such lines: {"do": "reload"},
+The unit's file is looked for in there; KEY=VALUE: of its service, as a drop-in has it. It tells what happens in lines of JSON, and does
+what it is told in such lines: {"do": "reload"},
 "restart", "stop", {"do": "run", "command": [...]} (beside the service, unconfined), {"do": "signal", "number": 19}.
 """
 import json
