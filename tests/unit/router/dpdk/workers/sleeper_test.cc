@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 // Sleeps in these tests end by a wake-up; the limit is there for a lost one to be seen, not to be waited for.
 constexpr Duration kLimit = 60s;
+// Of sleeps that nothing ends: longer than a call takes that returns at once.
+constexpr Duration kShort = 5ms;
 
 bool slept_out(Sleeper& s, Duration limit = kLimit) {
   const auto begin = std::chrono::steady_clock::now();
@@ -39,7 +41,7 @@ TEST(Sleeper, WatchesADescriptorOnceHoweverOftenItIsTold) {
   s.watch(source.get());
   s.unwatch(source.get());
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1us));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 TEST(Sleeper, RefusesWhatCannotBeWatched) {
@@ -53,7 +55,7 @@ TEST(Sleeper, NoLongerHeedsWhatItDoesNotWatch) {
   s.watch(source.get());
   s.unwatch(source.get());
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1us));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 // As an af_packet port whose interface goes down says it once, and stays a port.
@@ -75,7 +77,7 @@ TEST(Sleeper, IsWokenByAnErrorOnce) {
     s.prepare();
     EXPECT_FALSE(slept_out(s)) << "refused";
     s.prepare();
-    EXPECT_TRUE(slept_out(s, 1ms)) << "told before";
+    EXPECT_TRUE(slept_out(s, kShort)) << "told before";
   }
 }
 
@@ -89,7 +91,7 @@ TEST(Sleeper, NoLongerHeedsAnErrorThatStays) {
   s.prepare();
   EXPECT_FALSE(slept_out(s));
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1ms));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 TEST(Sleeper, IsWokenByAWakeBetweenPrepareAndSleep) {
@@ -103,7 +105,7 @@ TEST(Sleeper, IsNotWokenByAWakeBeforePrepare) {
   Sleeper s;
   s.wake();  // its work is seen by the look that prepare() asks for
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1us));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 TEST(Sleeper, IsNotWokenByAWakeAfterCancel) {
@@ -112,7 +114,7 @@ TEST(Sleeper, IsNotWokenByAWakeAfterCancel) {
   s.cancel();
   s.wake();
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1us));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 TEST(Sleeper, ASleepTakesItsWakesAway) {
@@ -123,7 +125,7 @@ TEST(Sleeper, ASleepTakesItsWakesAway) {
     s.wake();
     EXPECT_FALSE(slept_out(s)) << i;
     s.prepare();
-    EXPECT_TRUE(slept_out(s, 1us)) << i;
+    EXPECT_TRUE(slept_out(s, kShort)) << i;
   }
 }
 
@@ -133,15 +135,17 @@ TEST(Sleeper, ZeroIsNoSleep) {
   s.sleep(Duration{0});
   s.wake();  // it is awake
   s.prepare();
-  EXPECT_TRUE(slept_out(s, 1us));
+  EXPECT_TRUE(slept_out(s, kShort));
 }
 
 // One thread gives work to another that sleeps whenever it sees none: a single lost wake-up hangs for kLimit.
+// Each sleep is timed by itself: how long all of them take is the machine's affair.
 TEST(Sleeper, LosesNoWakeUp) {
   constexpr int kItems = 20000;
   Sleeper s;
   std::atomic<int> given{0};
   std::atomic<int> taken{0};
+  std::atomic<bool> lost{false};
   std::jthread worker([&] {
     int seen = 0;
     while (seen < kItems) {
@@ -149,19 +153,18 @@ TEST(Sleeper, LosesNoWakeUp) {
       if (given.load(std::memory_order_acquire) != seen)
         s.cancel();
       else
-        s.sleep(kLimit);
+        lost = lost || slept_out(s);
       seen = given.load(std::memory_order_acquire);
       taken.store(seen, std::memory_order_release);
     }
   });
-  const auto begin = std::chrono::steady_clock::now();
   for (int i = 1; i <= kItems; ++i) {
     given.store(i, std::memory_order_release);
     s.wake();
     while (i % 2 == 0 && taken.load(std::memory_order_acquire) != i) std::this_thread::yield();
   }
   worker.join();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, kLimit);
+  EXPECT_FALSE(lost);
 }
 
 }  // namespace

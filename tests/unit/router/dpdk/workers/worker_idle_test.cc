@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A worker that has nothing to do leaves its core to others, whatever the reason.
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "tests/unit/router/dpdk/workers/workers_bed.h"
@@ -51,11 +53,19 @@ struct WorkerIdle : testing::Test {
     runs_.join();
   }
   Worker& worker() { return *router_.workers[0]; }
-  std::uint64_t turns() { return worker().read().value().workers[0].counters.turns; }
+  // How many times its thread has left its core by itself.
+  std::uint64_t sleeps() {
+    std::ifstream status("/proc/self/task/" + std::to_string(worker().thread_id()) + "/status");
+    std::uint64_t n = 0;
+    for (std::string word; status >> word;)
+      if (word == "voluntary_ctxt_switches:") status >> n;
+    return n;
+  }
+  // Waits for what comes at once where nothing else runs; a machine that is busy has a minute.
   template <class Condition>
-  static bool within(Duration patience, Condition condition) {
-    for (const auto until = std::chrono::steady_clock::now() + patience;
-         std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(1ms))
+  static bool comes(Condition condition) {
+    for (const auto until = std::chrono::steady_clock::now() + 1min; std::chrono::steady_clock::now() < until;
+         std::this_thread::sleep_for(1ms))
       if (condition()) return true;
     return condition();
   }
@@ -68,17 +78,17 @@ struct WorkerIdle : testing::Test {
 
 // Found by a router that took all of its core for as long as its neighbour was away.
 TEST_F(WorkerIdle, SleepsWhileADeviceTakesNoPackets) {
-  ASSERT_TRUE(within(5s, [&] { return link_.tried > 100; }));
-  const auto begin = std::chrono::steady_clock::now();
-  const auto before = turns();
-  std::this_thread::sleep_for(200ms);
-  const auto turned = turns() - before;
-  const auto passed = std::chrono::steady_clock::now() - begin;
-  // Each turn is followed by a sleep; what wakes it is nobody but those who read.
-  EXPECT_LE(turned, static_cast<std::uint64_t>(passed / IdleParams{}.look) + 10);
+  ASSERT_TRUE(comes([&] { return link_.tried > 100; }));
+  const auto slept = sleeps();
+  const int before = link_.tried;
+  ASSERT_TRUE(comes([&] { return link_.tried >= before + 2000; }));
+  const auto turns = static_cast<std::uint64_t>(link_.tried - before);
+  // Each turn tries once and then sleeps, but for timers. Whoever loses its core on its way to sleep, as on a
+  // busy machine, may find the time over and goes on.
+  EXPECT_GE(sleeps() - slept, turns / 2);
   EXPECT_EQ(link_.sent, 0);
   link_.up = true;
-  EXPECT_TRUE(within(5s, [&] { return link_.sent == 1; }));
+  EXPECT_TRUE(comes([&] { return link_.sent == 1; }));
 }
 
 }  // namespace
