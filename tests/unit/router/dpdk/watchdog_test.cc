@@ -100,7 +100,7 @@ TEST(Feeding, IsNotDueWhereNobodyRuns) {
 TEST(Watchdog, NamesWhoStandsOnce) {
   std::vector<std::string> said;
   std::mutex mutex;
-  std::atomic<std::uint64_t> turns = 0;
+  std::atomic<std::uint64_t> turns = 0;  // of worker 0: one for each look of the watchdog
   std::atomic<bool> end = false;
   std::atomic<pid_t> spins = 0;
   std::thread spinning([&] {
@@ -116,7 +116,15 @@ TEST(Watchdog, NamesWhoStandsOnce) {
                          const std::scoped_lock lock(mutex);
                          said.push_back(message);
                        });
-    std::this_thread::sleep_for(2s);
+    // A busy machine makes who spins stand later; then five looks more, in which nobody is named again.
+    const auto waits = [&, until = std::chrono::steady_clock::now() + 1min](auto condition) {
+      while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(10ms);
+    };
+    waits([&] {
+      const std::scoped_lock lock(mutex);
+      return said.size() >= 2;
+    });
+    waits([&, last = turns + 5] { return turns >= last; });
   }
   end = true;
   spinning.join();

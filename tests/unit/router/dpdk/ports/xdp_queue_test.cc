@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -55,7 +56,7 @@ class XdpQueueTest : public testing::Test {
     lo_ = static_cast<int>(if_nametoindex("lo"));
     XdpQueue state = look_at_xdp_queue(lo_, 0);  // a test before may just have had it
     if (state == XdpQueue::unknown) GTEST_SKIP() << "no AF_XDP sockets for this user";
-    for (int i = 0; state == XdpQueue::taken && i < 2000; ++i) {
+    for (int i = 0; state == XdpQueue::taken && i < 60'000; ++i) {
       std::this_thread::sleep_for(1ms);
       state = look_at_xdp_queue(lo_, 0);
     }
@@ -79,9 +80,14 @@ TEST_F(XdpQueueTest, OfADeviceThatMayNotCopyIsNotAsked) {
   const auto closed = Clock::now();
   wait_for_xdp_queues("lo", 1, closed);
   EXPECT_GE(Clock::now() - closed, 100ms);
-  const auto begin = Clock::now();
-  wait_for_xdp_queues("lo", 1, begin - 1h);
-  EXPECT_LT(Clock::now() - begin, 50ms) << "long after it was closed";
+  // A call that waits does so each time; one that does not may be kept from its core, but not ten times.
+  auto least = Clock::duration::max();
+  for (int i = 0; i < 10; ++i) {
+    const auto begin = Clock::now();
+    wait_for_xdp_queues("lo", 1, begin - 1h);
+    least = std::min(least, Clock::now() - begin);
+  }
+  EXPECT_LT(least, 50ms) << "long after it was closed";
 }
 
 TEST_F(XdpQueueTest, OfNoDeviceIsUnknown) {
