@@ -60,12 +60,14 @@ TEST(Examples, TheAccessEdgeIsOverbooked) {
 }
 
 // What begins as the file does and ends anywhere, as long as it is being written: no part of a line passes.
+// Each part is parsed in whole, so every thirteenth is taken.
 int expect_no_part_of_a_line(const fs::path& example, auto parse, auto parse_file) {
   std::stringstream all;
   all << std::ifstream(example).rdbuf();
   const std::string text = all.str(), path = testing::TempDir() + "cut_" + std::to_string(getpid()) + ".yaml";
   int accepted = 0;  // by what parses the text alone
-  for (std::size_t size = 1; size < text.size(); ++size) {
+  // The first part is all but the last end of line, which is accepted.
+  for (std::size_t size = text.size() - 1; size > 13; size -= 13) {
     const std::string part = text.substr(0, size);
     if (part.back() == '\n' || !parse(part, path).ok()) continue;
     ++accepted;

@@ -31,7 +31,7 @@ class TelemetryServerTest : public testing::Test {
     address.sun_family = AF_UNIX;
     socket_.string().copy(address.sun_path, sizeof address.sun_path - 1);
     Fd s(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
-    const timeval patience{5, 0};
+    const timeval patience{60, 0};
     ::setsockopt(s.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (::connect(s.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return Fd();
     return s;
@@ -90,7 +90,7 @@ TEST_F(TelemetryServerTest, HandsOutALongTableFromOneReading) {
 
 TEST_F(TelemetryServerTest, HandsOutAsMuchAtOnceAsWhoAsksHasRoomFor) {
   Reading reading = test::sample_reading();
-  reading.services.resize(10'000, reading.services[0]);
+  reading.services.resize(2'000, reading.services[0]);
   const auto server = serve([&] { return reading; });
   const Fd s = connect();
   hear(s);
@@ -101,7 +101,7 @@ TEST_F(TelemetryServerTest, HandsOutAsMuchAtOnceAsWhoAsksHasRoomFor) {
   const std::size_t few = rows("/surety/services,0"), many = rows("/surety/services,0,60000");
   EXPECT_GT(many, 3 * few);
   EXPECT_LT(many, 5 * few);
-  EXPECT_GT(ask("services").size(), 9'999u) << "pages of the largest size";
+  EXPECT_GT(ask("services").size(), 1'999u) << "pages of the largest size";
 }
 
 TEST_F(TelemetryServerTest, GreetsAndListsAsTheProtocolHasIt) {
