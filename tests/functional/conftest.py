@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -12,15 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import SURETY, Namespace  # noqa: E402
 from namespaces import prefer_session  # noqa: E402
 
-NEED_ROUTER = {"test_forwarding.py", "test_pcap.py", "test_netlink.py", "test_services.py", "test_queues.py",
-               "test_contracts.py", "test_cli.py", "test_endpoint_transfer.py", "test_endpoint_guarantees.py", "test_gtcp_bpf.py",
-               "test_gtcp_sockets.py", "test_signalling.py", "test_memif.py", "test_twin.py", "test_frr.py", "test_routes_scale.py",
-               "test_tcp_wire.py", "test_workers.py", "test_metrics_http.py", "test_process.py", "test_one_way.py",
-               "test_kernel_limits.py", "test_memif_clients.py", "test_memif_servers.py", "test_interfaces.py", "test_interface_frames.py",
-               "test_interface_changes.py", "test_interface_priorities.py", "test_interface_routing.py", "test_port_changes.py",
-               "test_interface_shares.py", "test_interface_queues.py", "test_changes.py", "test_changes_killed.py", "test_changes_confirmed.py",
-                "test_memory.py"}
-
+# What only root makes, by the module that has it.
+NEED_ROOT = {"namespaces": "Namespace", "guide": "Machine", "machine": "Machine", "chroot": "Chroot", "sandbox": "Sandbox"}
 
 # Where tests run side by side, these begin first: each takes longer than most, and none should be waited for in the end.
 LONGEST = ["test_interface_shares.py", "test_lab_live.py", "test_tcp_wire.py", "test_memif.py", "test_lab_papers.py", "test_gtcp_bpf.py",
@@ -37,21 +31,39 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone(reason): beside no other test; not with -n")
     config.addinivalue_line("markers", "paced(reason): waits in real time for rates that a busy machine would change, and keeps half a "
-                                       "core idle meanwhile: two side by side (-n 2 --dist loadfile), beside no others")
+                                       "core idle meanwhile: two side by side (-n 2 --dist loadfile), before others (pytest_runtest_setup)")
     config.addinivalue_line("markers", "long(reason): takes minutes of real time; only with --long")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Without root or the program these tests say so instead of failing one by one."""
-    reason = ("needs root" if os.geteuid() != 0 else
-              None if SURETY.exists() else f"no {SURETY}; build it, or name it with SURETY=")
+    missing = None if SURETY.exists() else f"no {SURETY}; build it, or name it with SURETY="
     for item in items:
-        if reason and (item.path.name in NEED_ROUTER or item.path.parent.name in ("observe", "appliance")):
-            item.add_marker(pytest.mark.skip(reason=reason))
+        if missing:
+            item.add_marker(pytest.mark.skip(reason=missing))
         if (long := item.get_closest_marker("long")) and not config.getoption("--long"):
             item.add_marker(pytest.mark.skip(reason=f"only with --long: {long.args[0]}"))
     first = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(first)))
+
+
+def lacking():
+    """What this machine lacks for routers between namespaces; None: nothing."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True).returncode != 0:
+        return "this container may not make network namespaces: it needs CAP_SYS_ADMIN and CAP_NET_ADMIN"
+    return None if os.path.exists("/dev/net/tun") else "no /dev/net/tun: `modprobe tun`, or give the container that device"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def requirements():
+    """A test that needs what this machine lacks is skipped where it asks for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if reason := lacking():
+            for module, name in NEED_ROOT.items():
+                if module in sys.modules:
+                    patch.setattr(getattr(sys.modules[module], name), "__init__", lambda *_, **__: pytest.skip(reason))
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)
