@@ -42,3 +42,48 @@ def test_a_stage(tmp_path, capsys, status, report, last):
 
 def test_nothing_run_is_no_success(tmp_path):
     assert tally.main(tmp_path) == 1
+
+
+def test_a_stage_far_over_its_budget_is_told_and_is_no_failure(tmp_path, capsys, monkeypatch):
+    budget = tmp_path / "budget"
+    budget.write_text("# comment\nunit 10\nfuzz 10\ntotal 100\n")
+    monkeypatch.setattr(tally, "BUDGET", budget)
+    (tmp_path / "unit.status").write_text("0 15")
+    (tmp_path / "fuzz.status").write_text("0 16")
+    assert tally.main(tmp_path, 31) == 0
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "over budget" in rows["fuzz"] and "over budget" not in rows["unit"] and "over budget" not in rows["total"]
+    assert rows["unit"].split()[3:5] == ["10", "s"] and rows["total"].split()[1] == "31"
+
+
+def test_what_was_left_out_is_told(tmp_path, capsys):
+    (tmp_path / "release.status").write_text("1 5")
+    (tmp_path / "functional.left").touch()
+    assert tally.main(tmp_path) == 1
+    assert "not run, since a stage before it failed: functional" in capsys.readouterr().out
+
+
+def test_the_slowest_of_a_stage(tmp_path, capsys):
+    (tmp_path / "unit").mkdir()
+    (tmp_path / "unit.started").write_text("0")
+    cases = "".join(f'<testcase classname="t" name="n{n}" time="{n}.5"/>' for n in range(12))
+    (tmp_path / "unit/a.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    tally.slowest(tmp_path, "unit")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == tally.SLOWEST and lines[0].split() == ["11.5", "s", "t.n11"]
+
+
+def test_of_a_build_the_objects_of_this_run(tmp_path):
+    log = tmp_path / ".ninja_log"
+    log.write_text("# ninja log v5\n0\t1500\t100\told.o\tff\n10\t2510\t200\tnew.o\tff\n")
+    assert list(tally.objects(log, 150)) == [("new.o", 2.5)]
+
+
+def test_runs_that_end_differently_are_named(tmp_path, capsys):
+    for run, failure in (("1", ""), ("2", "<failure/>")):
+        (tmp_path / run / "unit").mkdir(parents=True)
+        (tmp_path / run / "unit.status").write_text(f"{8 if failure else 0} 1")
+        (tmp_path / run / "unit/unit_aqm.xml").write_text(GTEST.format(failure))
+    assert tally.compare([tmp_path / "1", tmp_path / "2"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["not the same each time: unit: Rio.Drops: passed, failed", "2 runs, 1 tests not the same each time"]
