@@ -19,11 +19,11 @@ become_root() {
   exec sudo -- "$@"
 }
 
-# jobs [PER_CORE]: how many processes to run at once: PER_CORE (1) for each core, and 1.3 GB of free memory for each, which the
+# jobs PER_CORE: how many processes to run at once: PER_CORE for each core, and 1.3 GB of free memory for each, which the
 # largest compilation takes. At least 1.
 jobs() {
   local cores memory
-  cores=$(($(nproc) * ${1:-1}))
+  cores=$(($(nproc) * $1))
   memory=$(($(sed -n 's/^MemAvailable: *\([0-9]*\).*/\1/p' /proc/meminfo) / 1300000))
   echo $((memory < 1 ? 1 : memory < cores ? memory : cores))
 }

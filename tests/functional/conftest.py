@@ -70,10 +70,10 @@ def requirements():
 def pytest_runtest_setup(item):
     """Tests that measure run, with all that they start, before other programs of this machine."""
     measures = item.get_closest_marker("paced") or item.get_closest_marker("alone")
-    nice = MEASURING if measures else 0
     with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, nice)
-    prefer_session("self", nice)
+        os.setpriority(os.PRIO_PROCESS, 0, MEASURING if measures else 0)
+    if measures:
+        prefer_session("self", MEASURING)
 
 
 @pytest.fixture

@@ -97,8 +97,9 @@ def slowest(directory, name):
         found = objects(ROOT / "build" / BUILT[name] / ".ninja_log", since)
     else:
         found = [(case, seconds) for file in (directory / name).glob("*.xml") for case, _, seconds in cases(file)]
-    found = sorted(found, key=lambda item: -item[1])[:SLOWEST]
-    print(*(f"{seconds:8.1f} s  {what}" for what, seconds in found if seconds >= 0.1), sep="\n")
+    for what, seconds in sorted(found, key=lambda item: -item[1])[:SLOWEST]:
+        if seconds >= 0.1:
+            print(f"{seconds:8.1f} s  {what}")
     return 0
 
 
