@@ -145,6 +145,13 @@ class Router:
     def show(self, *arguments, check=True):
         return self.namespace.run(SURETY, "show", "--name", self.name, *arguments, check=check)
 
+    def follows_kernel(self):
+        """The router has read all that the kernel reported before: messages come in order, and a route is the last of them."""
+        sentinel = f"192.0.2.{next(_numbers) % 256}/32"
+        self.namespace.ip("route", "add", "blackhole", sentinel)
+        wait_for(lambda: sentinel in self.show("routes").stdout)
+        self.namespace.ip("route", "del", "blackhole", sentinel)
+
     def until(self, condition, patience=SETTLE):
         """Scrapes until the condition holds; the scrape that satisfied it."""
         def holds():

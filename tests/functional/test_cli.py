@@ -8,11 +8,11 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
 
 from harness import ROOT, SURETY, Router, UdpSource, sh
+from metrics import scrape
 from pair import LAN, WAN, Pair, ports
 from router import START, STOP, ends_within, wait_for
 
@@ -427,7 +427,7 @@ def test_whoever_reads_its_log_may_go_away():
             return process.poll() is not None or router.show("router", check=False).returncode == 0
         wait_for(ready, START)
         process.send_signal(signal.SIGHUP)  # which is logged
-        time.sleep(0.5)
+        wait_for(lambda: scrape(pair.router).value("surety_config_reloads_total") == 1)
         assert process.poll() is None
         process.terminate()
         assert process.wait(STOP) == 0

@@ -64,7 +64,7 @@ def test_what_a_route_of_the_kernel_says(lab, kind, codes):
     for family, code in codes.items():
         lab.router.ip(f"-{family}", "route", "add", kind, ROUTES[family])
         try:
-            time.sleep(0.3)
+            lab.running.follows_kernel()
             assert answer(lab, family, packet(family, THERE[family])) == code
         finally:
             lab.router.ip(f"-{family}", "route", "del", kind, ROUTES[family])

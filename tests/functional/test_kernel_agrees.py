@@ -4,7 +4,6 @@ its addresses, and what others have in the kernel is theirs."""
 import contextlib
 import signal
 import socket
-import time
 
 import pytest
 from scapy.layers.inet import ICMP, IP
@@ -107,8 +106,8 @@ def test_a_link_that_comes_back_is_as_before(lab):
 def test_a_link_without_a_carrier_at_first_is_as_before(lab):
     lab.b.namespace.ip("link", "set", "eth0", "down")
     wait_for(lambda: "NO-CARRIER" in lab.router.ip("link", "show", "wan0").stdout)
-    with Router(lab.router, lab.yaml):
-        time.sleep(0.5)  # the router has heard of it
+    with Router(lab.router, lab.yaml) as router:
+        router.follows_kernel()
         lab.router.ip("link", "set", "wan0", "down", "mtu", "1400")
         lab.b.namespace.ip("link", "set", "eth0", "up")
         lab.router.ip("link", "set", "wan0", "up")
@@ -143,7 +142,7 @@ def test_an_address_of_two_interfaces_is_the_routers_while_one_has_it(lab, famil
         ping(lab, family)
         for change in ("add", "del"):
             lab.router.ip("address", change, f"{OURS[family]}/{32 if family == 4 else 128}", "dev", "lo")
-        time.sleep(0.5)  # the router has heard of it
+        router.follows_kernel()
         def passed(m):
             return m.value("surety_kernel_frames_total", port="lan0", **{"class": "icmp", "result": "passed"})
         before = passed(router.metrics())
@@ -199,7 +198,7 @@ def test_an_operators_route_is_not_replaced(lab):
         wait_for(lambda: "2001:db8:f::/48" in static(lab, 6))
         assert static(lab, 4) == ""
         wait_for(lambda: "route 198.51.100.0/24: a route of others with metric 1 is there: it stays" in router.stderr())
-        time.sleep(1)
+        router.follows_kernel()
         assert router.stderr().count("198.51.100.0/24") == 1
         assert his in lab.router.ip("route").stdout
         router.settle()

@@ -103,7 +103,7 @@ def test_a_customer_is_no_router(device):
                 near.send(Ether(src=pair.a.mac, dst="33:33:00:00:00:01" if to == "ff02::1" else pair.router.mac("lan0")) /
                           IPv6(src="fe80::1", dst=to, hlim=255) / ICMPv6ND_RA(routerlifetime=1800) /
                           ICMPv6NDOptSrcLLAddr(lladdr=pair.a.mac) / ICMPv6NDOptPrefixInfo(prefixlen=64, prefix="2001:db8:bad::"))
-            time.sleep(1)
+            pair.a.namespace.run("ping", "-n", "-c", 1, "-w", 20, "10.1.0.254")  # what was sent before has come
             routes = pair.router.ip("-6", "route").stdout
             assert "default" not in routes
             assert "2001:db8:bad" not in routes
