@@ -177,18 +177,18 @@ void run(std::uint64_t seed, Refusals refusals, const std::string& table) {
 }
 
 TEST(IngressReloadProperty, NothingIsLostAndNoFlowIsReordered) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
     run(seed, Refusals::none, "capacity: 1024, held: 8000 packets");
 }
 
 TEST(IngressReloadProperty, TheLawHoldsWhereMuchIsRefused) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
     run(seed, Refusals::some, "capacity: 1024, held: 60 packets");
 }
 
 // Records are made, forgotten and degraded all the time.
 TEST(IngressReloadProperty, TheLawHoldsInAFullTable) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
     run(seed, Refusals::records, "capacity: 64, held: 60 packets");
 }
 
