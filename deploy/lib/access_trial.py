@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import pathlib
-import re
 import signal
 import subprocess
 import time
@@ -12,6 +11,7 @@ import access
 import crowd
 import trial
 from namespaces import Host, Namespace, prefer
+from pings import Pings
 from vlans import Trunk, q
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,7 +21,6 @@ ASKED = 0.85  # of what was promised: 0.9 is sent, and who could not send has pr
 PHONE_WITHIN, PHONE_PART = 20, 0.99  # ms one way, of the packets; a full queue of data takes 800
 PING_EVERY = 0.01  # s
 SENT, RECEIVED, DROPS = range(3)  # of AccessTrial.measure()
-PINGS = re.compile(r"(\d+) packets transmitted, (\d+) received")
 
 
 class Worker:
@@ -127,9 +126,6 @@ class AccessTrial(trial.Trial):
         self._wait(lambda: self.scrape().value("surety_config_reloads_total") > before, "the router does not take the new configuration")
         return time.monotonic() - began
 
-    def ping(self, c, count):
-        return self.hosts[c.name].namespace.popen("ping", "-n", "-q", "-c", count, "-i", PING_EVERY, "-W", 2, access.FAR)
-
     def remove(self):
         for worker in self.workers:
             worker.end()
@@ -198,7 +194,7 @@ def phones(t):
 def change(t, say, pause):
     """One more comes and goes while two others ping; whether nobody has lost anything for it."""
     watched = [access.CUSTOMERS[0], access.CUSTOMERS[1]]
-    pings = [t.ping(c, max(600, int((pause + 3) / PING_EVERY))) for c in watched]
+    pings = Pings([(t.hosts[c.name], access.FAR) for c in watched], max(600, int((pause + 3) / PING_EVERY)), PING_EVERY)
     t.join(access.NEWCOMER)
     seconds = t.reload([*access.CUSTOMERS, access.NEWCOMER])
     say(f"SIGHUP: {access.NEWCOMER.name} is added; {seconds:.2f} s until the router says so")
@@ -211,7 +207,8 @@ def change(t, say, pause):
     t.reload(access.CUSTOMERS)
     say(f"SIGHUP: {access.NEWCOMER.name} is removed. It had:")
     print(f"  {text}", flush=True)
-    answered = [tuple(map(int, PINGS.search(p.communicate(timeout=60)[0]).groups())) for p in pings]
+    with pings:
+        answered = pings.results()
     for c, (sent, received) in zip(watched, answered):
         print(f"  {c.name} meanwhile: {received} of {sent} pings answered", flush=True)
     return kept and all(sent == received for sent, received in answered)

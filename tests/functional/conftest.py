@@ -31,7 +31,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "alone(reason): beside no other test; not with -n")
     config.addinivalue_line("markers", "paced(reason): waits in real time for rates that a busy machine would change, and keeps half a "
-                                       "core idle meanwhile: two side by side (-n 2 --dist loadfile), before others (pytest_runtest_setup)")
+                                       "core idle meanwhile: two side by side (-n 2 --dist loadfile), beside no others")
     config.addinivalue_line("markers", "long(reason): takes minutes of real time; only with --long")
 
 

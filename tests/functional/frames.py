@@ -58,14 +58,6 @@ class Wire:
         return frames
 
 
-def checksum(header):
-    """Of an IPv4 header whose checksum is zero (RFC 1071)."""
-    total = sum(int.from_bytes(header[i:i + 2], "big") for i in range(0, len(header), 2))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return (~total & 0xffff).to_bytes(2, "big")
-
-
 def udp_to(port):
     return lambda packet: UDP in packet and packet[UDP].dport == port
 

@@ -170,7 +170,7 @@ measure: 2 s - 10 s
             ends[through, encapsulation] = stack.enter_context(sink.started()), sender
         for _, sender in ends.values():
             stack.enter_context(sender)
-        return {which: (sender.result(30, statuses=(0, 1)), sink.stop()["accepted"]) for which, (sink, sender) in ends.items()}
+        return {which: (sender.result(120, statuses=(0, 1)), sink.stop()["accepted"]) for which, (sink, sender) in ends.items()}
 
 
 @pytest.mark.paced("measures rates")
@@ -200,7 +200,7 @@ def test_tcp_and_udp_between_our_own_ends(through):
   - {{name: file, port: p0, protocol: reno, to: "{path.peer}:5001", bytes: 5 MB, min_rto: 50 ms}}
   - {{name: beat, port: p0, protocol: udp, rate: 2 Mbit/s, to: "{path.peer}:5001", packet: 1000 B, stop: 4 s}}
 """) as sender:
-            sent = sender.result(40)
+            sent = sender.result(120)
             received = {f["protocol"]: f for f in sink.stop()["accepted"]}
         assert received["tcp"]["payload_bytes"] == 5_000_000
         assert received["tcp"]["mismatched_bytes"] == 0

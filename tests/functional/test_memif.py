@@ -236,7 +236,7 @@ def test_nor_does_it_to_an_endpoint():
         for _ in range(100):
             visit(path)
         stack.enter_context(sink.started())
-        assert flow(sender.result(30), "bulk")["state"] == "closed"
+        assert flow(sender.result(120), "bulk")["state"] == "closed"
 
 
 @pytest.mark.parametrize("first", ["sender", "sink"])
@@ -245,6 +245,6 @@ def test_endpoints_talk_over_memif(first):
         sender, sink, _ = endpoints(stack)
         for endpoint in (sender, sink) if first == "sender" else (sink, sender):
             stack.enter_context(endpoint.started())
-        bulk = flow(sender.result(30), "bulk")
+        bulk = flow(sender.result(120), "bulk")
         assert (bulk["state"], bulk["failure"], bulk["payload_bytes"]) == ("closed", "none", 20_000_000)
         assert sum(f["payload_bytes"] for f in sink.stop()["accepted"]) == 20_000_000

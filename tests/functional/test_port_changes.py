@@ -11,7 +11,7 @@ import pytest
 from harness import Namespace, TcpTransfer, law, transfer, wait_for
 from pair import LAN, WAN, Pair
 from test_reload import Reloaded
-from traffic import Pings
+from pings import Pings
 from vlan import WIRE, pings
 
 DMZ = ["10.3.0.254/24", "2001:db8:3::fe/64"]

@@ -31,7 +31,7 @@ def test_ports_are_dealt_out(lab):
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_tcp(lab, family):
-    assert transfer(lab.a, lab.b, 5001, seconds=2, enough=200e6, family=family, congestion="reno") > 10e6
+    assert transfer(lab.a, lab.b, 5001, seconds=30, enough=20e6, family=family, congestion="reno") >= 20e6
     lab.running.settle()
 
 
@@ -57,7 +57,7 @@ def test_each_worker_keeps_what_comes_by_its_port(lab, family):
     try:
         with Router(lab.router, lab.plain) as router:
             assert "dispatch" not in router.show("ports").stdout
-            assert transfer(lab.a, lab.b, 5001, seconds=2, enough=200e6, family=family, congestion="reno") > 10e6
+            assert transfer(lab.a, lab.b, 5001, seconds=30, enough=20e6, family=family, congestion="reno") >= 20e6
             sent, received = udp_in_order(lab.a, lab.b, family)
             assert received == sent
             router.settle()
@@ -79,6 +79,7 @@ def test_flows_are_spread(lab):
                     for copy in (1, 2):  # a flow of one packet is forgotten after two seconds
                         source.send(bytes([number]) * 10)
                         wait_for(lambda: sink.drain() >= 2 * number + copy)
-        flows = [router.metrics().value("surety_worker_flows", worker=w) for w in ("0", "1")]
-        assert sum(flows) >= 50 and min(flows) >= 10, flows  # 2^-50 times a few: never by chance
+        m = router.until(lambda m: m.sum("surety_worker_flows") >= 50)
+        flows = [m.value("surety_worker_flows", worker=w) for w in ("0", "1")]
+        assert min(flows) >= 10, flows  # 2^-50 times a few: never by chance
         router.settle()

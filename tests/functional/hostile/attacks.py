@@ -10,7 +10,7 @@ from scapy.layers.inet6 import (ICMPv6EchoRequest, ICMPv6ND_NA, ICMPv6ND_NS, ICM
                                 ICMPv6NDOptSrcLLAddr, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, RouterAlert)
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 
-from frames import checksum
+from pings import checksum
 from malformed import IN_MAC, REFUSED
 
 FLOWS = 40_000

@@ -12,7 +12,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6NDOptDstLLAddr, ICMPv6NDOptSrcLLAddr, IPv6
 from scapy.layers.l2 import ARP, Ether
 
-from frames import checksum
+from pings import checksum
 from harness import Lab, Namespace, Router, UdpSink, UdpSource, Wire, connect, udp_to, wait_for
 
 DEVICES = ["af_xdp", "af_packet"]

@@ -11,7 +11,7 @@ from scapy.layers.l2 import ARP, Ether
 from frr import Frr, installed, ospf
 from harness import ROOT, SURETY, TcpTransfer, Wire, law, sh, udp_to, wait_for
 from test_reload import Reloaded
-from traffic import Pings
+from pings import Pings
 from vlan import Access, bare, pings, q, qinq, tagged, tags_of, vlan_yaml
 
 DEVICES = ["af_xdp", "af_packet", "memif"]

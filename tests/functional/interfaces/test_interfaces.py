@@ -121,6 +121,7 @@ def test_show_and_metrics_count_its_frames(lab, customer):
     rx, rx_bytes, tx, tx_bytes = (now - was for now, was in zip(counts(), before))
     size = 1000 + 14 + 4 * len(customer.tags)
     assert 10 <= rx <= 14 and 10 <= tx <= 14
-    assert 10 * size <= rx_bytes <= 10 * size + 4 * 100 and 10 * size <= tx_bytes <= 10 * size + 4 * 100
+    # What is more than ten is the kernel's own, or a ping that came while a late answer was waited for.
+    assert 10 * size <= rx_bytes <= rx * size and 10 * size <= tx_bytes <= tx * size
     shown = lab.running.show("interfaces").stdout
     assert re.search(rf"^{re.escape(label)}\s", shown, re.M), shown
