@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: what `surety` prints, refuses, and leaves behind."""
+import contextlib
 import json
 import pathlib
 import re
@@ -427,7 +428,15 @@ def test_whoever_reads_its_log_may_go_away():
             return process.poll() is not None or router.show("router", check=False).returncode == 0
         wait_for(ready, START)
         process.send_signal(signal.SIGHUP)  # which is logged
-        wait_for(lambda: scrape(pair.router).value("surety_config_reloads_total") == 1)
+        def reloaded():
+            """the router has read its configuration again"""
+            with contextlib.suppress(OSError):  # /metrics listens a moment after the router answers
+                return scrape(pair.router).value("surety_config_reloads_total") == 1
+        try:
+            wait_for(reloaded)
+        except AssertionError:
+            process.kill()
+            raise
         assert process.poll() is None
         process.terminate()
         assert process.wait(STOP) == 0
