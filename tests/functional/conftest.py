@@ -66,6 +66,13 @@ def requirements():
         yield
 
 
+@pytest.fixture(scope="session")
+def root():
+    """For tests that use root's rights themselves."""
+    if reason := lacking():
+        pytest.skip(reason)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Tests that measure run, with all that they start, before other programs of this machine."""

@@ -21,7 +21,7 @@ def status():
 
 
 @pytest.fixture
-def attach():
+def attach(root):
     """attach(*arguments): `surety-gtcp attach`, undone after the test."""
     assert GTCP.exists(), f"no {GTCP}; build it, or name it with SURETY_GTCP="
     if status()["attached"]:

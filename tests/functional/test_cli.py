@@ -412,7 +412,7 @@ def test_show_what_does_not_exist(rich):
     assert (done.returncode, done.stdout) == (2, "") and "choose one of" in done.stderr and "ports" in done.stderr
 
 
-def test_show_without_a_router():
+def test_show_without_a_router(root):
     done = sh(SURETY, "show", "ports", "--name", "nobody", check=False)
     assert (done.returncode, done.stderr) == (
         1, "surety show: no router called nobody is running: start it with `surety run`\n")

@@ -202,6 +202,7 @@ def test_next_hop_that_flaps_costs_other_prefixes_nothing(lab, compat):
     lab.running.settle()
 
 
+@pytest.mark.usefixtures("root")
 def test_examples_are_what_frr_accepts():
     files = sorted(EXAMPLES.glob("*/*.conf"))
     assert len(files) >= 2

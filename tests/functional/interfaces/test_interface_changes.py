@@ -322,7 +322,7 @@ def test_ospf_over_a_tagged_interface(lab, router):
 
 
 @pytest.mark.alone("a phone's 20 ms beside forty flows: with another measuring test beside it, they were 36 ms")
-def test_deploy_try_access():
+def test_deploy_try_access(root):
     """Twenty customers with contracts upstream and shapers downstream, three of whom misbehave and are flooded; one more comes and goes."""
     done = sh(ROOT / "deploy/try", "--access", "--seconds", 8, "--binary", SURETY, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
