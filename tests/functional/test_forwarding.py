@@ -64,9 +64,9 @@ def test_router_itself_answers_ping_from_both_sides(lab, router, address):
 @pytest.mark.parametrize("family", [4, 6])
 def test_tcp(lab, router, family, congestion):
     before = router.metrics()
-    received = transfer(lab.a, lab.b, 5001, seconds=30, enough=20e6, family=family, congestion=congestion)
+    received = transfer(lab.a, lab.b, 5001, seconds=2, enough=20e6, family=family, congestion=congestion)
     after = router.settle()
-    assert received >= 20e6  # ten times what retransmission timers alone let by
+    assert received >= 20e6  # 80 Mbit/s: two orders below what is usual
     bytes_out = [m.value("surety_port_tx_bytes_total", port="wan0") for m in (before, after)]
     assert bytes_out[1] - bytes_out[0] >= received
 

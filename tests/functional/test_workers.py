@@ -31,7 +31,7 @@ def test_ports_are_dealt_out(lab):
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_tcp(lab, family):
-    assert transfer(lab.a, lab.b, 5001, seconds=30, enough=20e6, family=family, congestion="reno") >= 20e6
+    assert transfer(lab.a, lab.b, 5001, seconds=2, enough=20e6, family=family, congestion="reno") >= 20e6
     lab.running.settle()
 
 
@@ -57,7 +57,7 @@ def test_each_worker_keeps_what_comes_by_its_port(lab, family):
     try:
         with Router(lab.router, lab.plain) as router:
             assert "dispatch" not in router.show("ports").stdout
-            assert transfer(lab.a, lab.b, 5001, seconds=30, enough=20e6, family=family, congestion="reno") >= 20e6
+            assert transfer(lab.a, lab.b, 5001, seconds=2, enough=20e6, family=family, congestion="reno") >= 20e6
             sent, received = udp_in_order(lab.a, lab.b, family)
             assert received == sent
             router.settle()
