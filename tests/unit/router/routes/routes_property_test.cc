@@ -318,9 +318,12 @@ TEST_P(RoutesProperty, ForwardsAsTheLiveInputsSay) {
     while (routes.work()) {
     }
     model.collect_own();
-    for (const auto& a : probes)
-      if (const auto is = sink.forward(a), should = model.forward(a); is != should)
+    for (const auto& a : probes) {
+      const auto is = sink.forward(a), should = model.forward(a);
+      if (is != should) {
         ASSERT_EQ(shares(is), shares(should)) << "after " << i << ", for " << to_string(a);
+      }
+    }
     ASSERT_EQ(routes.routes(), sink.routes.size());
   }
   model = {};
