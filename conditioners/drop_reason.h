@@ -29,6 +29,7 @@
   X(ipv6_martian_destination, parse,  error,  "IPv6 destination that must not be forwarded")                     \
   X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
   X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
+  X(link_local,            parse,     error,  "link-local address or neighbour discovery, and not for this router: it stays on its link") \
   X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
   X(vlan_unknown,          parse,     error,  "VLAN tags of no interface, and that no rule of the port names")   \
   X(source_check,          classify,  policy, "no route leads back to the source where it came from (`source_check`)") \

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "router/ingress.h"
+#include "router/signal_path.h"
 #include "router/wire/ordinary_eight.h"
 #include "router/wire/parse_ordinary.h"
 
@@ -187,11 +188,22 @@ template <bool kTags>
   return true;
 }
 
+ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacket& h) const {
+  const bool discovery = parsed.punt == PuntReason::neighbor_discovery;
+  if (!discovery && parsed.punt != PuntReason::link_local) return parsed;
+  const IpAddress to = destination_of(h.key);
+  if (discovery && is_multicast(to)) return parsed;
+  if (is_link_local_v6(to))
+    return discovery || is_link_local_v6(source_of(h.key)) ? parsed : ParseOutcome{DropReason::link_local};
+  if (route_of(fib_, to).first != kNextHopLocal) return {DropReason::link_local};
+  return discovery ? parsed : ParseOutcome{};
+}
+
 // Whether it goes on; if not, it is gone.
 [[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
   h.l3_offset = 0;  // until an IP header is found
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  const ParseOutcome outcome = surety::parse({frame, m->data_len}, contexts_[port], h);
+  const ParseOutcome outcome = keep_on_link(surety::parse({frame, m->data_len}, contexts_[port], h), h);
   if (outcome.drop == DropReason::none && h.l3_offset != RTE_ETHER_HDR_LEN) {
     h.interface = interfaces_.find(frame, h, port);
     if (h.interface == kNoInterface) return disposal_.drop(m, port, DropReason::vlan_unknown), false;

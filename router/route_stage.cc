@@ -151,7 +151,10 @@ void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& 
   const auto punt = [&](PuntReason reason) {
     disposal_.punt(m, port, reason, h.l3_offset, v.next_hop(i), h.interface);
   };
-  if (hop.state == State::local)
+  if (v.next_hop(i) == kNextHopForeign && interfaces_[h.interface].customer())
+    // The kernel would forward it past every conditioner and queue.
+    disposal_.refuse(m, port, DropReason::no_route, Refusal::no_route, h);
+  else if (hop.state == State::local)
     punt(PuntReason::local);
   else if (hop.state == State::no_route)
     disposal_.refuse(m, port, DropReason::no_route, Refusal::no_route, h);

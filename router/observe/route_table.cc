@@ -72,6 +72,8 @@ std::string_view special_name(std::uint32_t special) {
       return "prohibited";
     case kNextHopLocal:
       return "local";
+    case kNextHopForeign:
+      return "kernel";
     default:
       return "-";
   }

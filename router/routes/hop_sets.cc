@@ -111,7 +111,7 @@ void HopSets::resolve(Set& set) const {
     if (resolved.member) members.push_back({*resolved.member, hop.weight});
   }
   set.members = places_of(std::move(members));
-  if (set.members.empty() && foreign) set.special = kNextHopLocal;
+  if (set.members.empty() && foreign) set.special = kNextHopForeign;
 }
 
 bool HopSets::refresh(Set& set) {

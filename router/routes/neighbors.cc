@@ -17,6 +17,7 @@ NextHopTable::NextHopTable(std::uint32_t capacity)
   set(kNextHopLocal, {.state = NextHopEntry::State::local});
   set(kNextHopUnreachable, {.state = NextHopEntry::State::unreachable});
   set(kNextHopProhibited, {.state = NextHopEntry::State::prohibited});
+  set(kNextHopForeign, {.state = NextHopEntry::State::local});
 }
 
 NextHopIds::NextHopIds(std::uint32_t capacity) : taken_(std::max(capacity, kFirstId)), cursor_(kFirstId) {}

@@ -117,7 +117,9 @@ inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
 inline constexpr std::uint32_t kNextHopUnreachable = 3;
 inline constexpr std::uint32_t kNextHopProhibited = 4;
-inline constexpr std::uint32_t kNextHopsFixed = 5;
+inline constexpr std::uint32_t kNextHopForeign =
+    5;  // local: the kernel forwards by an interface that is no port
+inline constexpr std::uint32_t kNextHopsFixed = 6;
 
 // Where routes and next hops are programmed. A next hop is set before the first
 // route that uses it. After the last one it stays as it is until its id comes again,

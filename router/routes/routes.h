@@ -8,8 +8,8 @@
 // metric. A route
 //   none of whose next hops has a port is passed over: a YAML gateway on no connected subnet waits for one.
 // - A next hop on an interface that is not a port: where a route has no other, its packets go to the kernel
-// (kNextHopLocal),
-//   which forwards them; they do not fall to a shorter prefix.
+// (kNextHopForeign),
+//   which forwards them, except those of customers; they do not fall to a shorter prefix.
 // - Several sources of a neighbour: YAML, then what somebody has told the kernel, then what was learned of
 // the stations themselves. What the kernel finds out by itself is for its own packets.
 // - A neighbour gets a host route while the routes say of its address: on link, on the neighbour's port.

@@ -21,7 +21,9 @@
 //  packet,
 //    else l4_truncated. A router does not verify their checksums and knows nothing of other protocols.
 // What is valid but not for the fast path is punted: neighbour discovery (hop limit 255, RFC 4861 7.1),
-// multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC 4291 2.5.6), in that order. TTL is
+// multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC 4291 2.5.6), in that order;
+// neighbour discovery between addresses that it cannot have: link_local. Which of these are for this router
+// and which are dropped, Ingress::keep_on_link() says. TTL is
 // read here and judged by the forward stage. Whether an address is the router's own, the FIB tells.
 #pragma once
 

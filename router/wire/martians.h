@@ -82,6 +82,10 @@ constexpr bool multicast_of_no_link(const Address& a) {
   return multicast(a) && (a.high >> 48 & 0xf) <= 1;
 }
 
+constexpr bool multicast_of_link(const Address& a) {
+  return multicast(a) && (a.high >> 48 & 0xf) == 2;
+}
+
 // The unspecified address is a martian too, unless the packet is neighbour discovery's
 // (duplicate address detection).
 constexpr bool martian_source(const Address& a) {

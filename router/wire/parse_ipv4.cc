@@ -46,7 +46,10 @@ DropReason check_header(const Frame& f) {
 }
 
 DropReason check_addresses(const Frame& f, std::uint32_t source, std::uint32_t destination) {
-  if (ipv4::martian_source(source) || source == destination) return DropReason::ipv4_martian_source;
+  // A host that asks for an address (DHCP, BOOTP) has none yet (RFC 1122 3.2.1.3).
+  const bool has_none = source == 0 && ipv4::limited_broadcast(destination) && f.ip()[9] == kUdp;
+  if ((ipv4::martian_source(source) && !has_none) || source == destination)
+    return DropReason::ipv4_martian_source;
   if (ipv4::martian_destination(destination)) return DropReason::ipv4_martian_destination;
   if (f.to_group() && !ipv4::for_many(destination)) return DropReason::foreign_mac;
   return DropReason::none;

@@ -87,6 +87,18 @@ bool is_neighbor_discovery(const std::uint8_t* ip, const Chain& chain) {
   return chain.protocol == kIcmp6 && ip[7] == 255 && type >= 133 && type <= 137;
 }
 
+// The addresses that a message of neighbour discovery may have (RFC 4861 6.1, 7.1, 8.1): any other is forged.
+bool discovery_possible(std::uint8_t type, const ipv6::Address& source, const ipv6::Address& destination) {
+  constexpr std::uint8_t kRouterSolicitation = 133, kRouterAdvertisement = 134, kNeighborSolicitation = 135,
+                         kRedirect = 137;
+  const bool group = ipv6::multicast(destination);
+  if (group && !ipv6::multicast_of_link(destination)) return false;
+  if (ipv6::unspecified(source))
+    return group && (type == kRouterSolicitation || type == kNeighborSolicitation);
+  if (type == kRedirect) return ipv6::link_local(source) && !group;
+  return type != kRouterAdvertisement || ipv6::link_local(source);
+}
+
 DropReason check_header(const Frame& f) {
   const std::uint8_t* const ip = f.ip();
   if (f.available() < 40) return DropReason::truncated;
@@ -138,6 +150,8 @@ ParseOutcome parse_ipv6_general(const Frame& f, const ParseContext& context, Par
   if (const DropReason reason = check_addresses(f, source, destination, discovery);
       reason != DropReason::none)
     return dropped(reason);
+  if (discovery && !discovery_possible(ip[chain.l4], source, destination))
+    return dropped(DropReason::link_local);
   if (const DropReason reason = check_payload(chain, ip, length); reason != DropReason::none)
     return dropped(reason);
 

@@ -196,6 +196,8 @@ Verdict kernel(PuntReason reason) {
 }
 
 Verdict routed(const IngressTrace& t, const Snapshot& s) {
+  const bool customer = (*s.interfaces)[t.header.interface].customer();
+  if (t.next_hop == kNextHopForeign && customer) return dropped(DropReason::no_route);
   if (t.hop.state == State::local) return kernel(PuntReason::local);
   if (t.hop.state == State::no_route) return dropped(DropReason::no_route);
   if (t.hop.state < State::glean) return dropped(DropReason::blackhole);

@@ -67,7 +67,7 @@ TEST_F(HopSetsTest, FixedOnesAndThoseThatLeadNowhere) {
   const auto blackhole = sets.hold({.special = kNextHopBlackhole});
   EXPECT_EQ(sets.use(blackhole)->first, kNextHopBlackhole);
   const auto foreign = hold({via("10.0.0.1", 99)});
-  EXPECT_EQ(sets.use(foreign)->first, kNextHopLocal);
+  EXPECT_EQ(sets.use(foreign)->first, kNextHopForeign);
   const auto nowhere = hold({{.via = address("10.0.0.1")}});
   EXPECT_FALSE(sets.active(nowhere));
   EXPECT_TRUE(sets.active(foreign));

@@ -21,6 +21,7 @@ TEST(NextHopTable, StartsWithTheFixedEntries) {
   EXPECT_EQ(table.get(kNextHopLocal).state, State::local);
   EXPECT_EQ(table.get(kNextHopUnreachable).state, State::unreachable);
   EXPECT_EQ(table.get(kNextHopProhibited).state, State::prohibited);
+  EXPECT_EQ(table.get(kNextHopForeign).state, State::local);
   for (std::uint32_t id = kNextHopsFixed; id < 16; ++id) EXPECT_EQ(table.get(id).state, State::no_route);
 }
 

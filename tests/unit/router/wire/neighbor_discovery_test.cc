@@ -28,10 +28,11 @@ struct Written {
     nd::write(frame.data(), nd::multicast_mac(destination), kMac, source, destination, m);
   }
   std::uint8_t* icmp() { return &frame[54]; }
-  void fix_checksum() {
+  void fix_checksum() { fix_checksum(packet()); }
+  void fix_checksum(const IpPacket& parsed) {
     icmp()[2] = icmp()[3] = 0;
-    Sum s = pseudo_header(packet());
-    s.add(packet().payload);
+    Sum s = pseudo_header(parsed);
+    s.add(parsed.payload);
     store(icmp() + 2, s.checksum_field());
   }
   IpPacket packet() const {
@@ -93,9 +94,13 @@ TEST(NeighborDiscovery, InvalidMessagesAreNone) {
   std::memcpy(mapped.icmp() + 8, &v4, 16);
   mapped.fix_checksum();
   EXPECT_FALSE(nd::read(mapped.packet()));
-  EXPECT_FALSE(altered(25, 0));   // option of no length
-  EXPECT_FALSE(altered(25, 2));   // option beyond the end
-  EXPECT_FALSE(altered(0, 137));  // a redirect
+  EXPECT_FALSE(altered(25, 0));  // option of no length
+  EXPECT_FALSE(altered(25, 2));  // option beyond the end
+  Written redirect = solicitation();
+  const IpPacket parsed = redirect.packet();
+  redirect.icmp()[0] = 137;
+  redirect.fix_checksum(parsed);
+  EXPECT_FALSE(nd::read(parsed));
   const auto unknown = altered(24, 77);
   ASSERT_TRUE(unknown);
   EXPECT_FALSE(unknown->link_layer);

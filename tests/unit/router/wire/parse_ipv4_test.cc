@@ -135,6 +135,9 @@ TEST(ParseIpv4, Addresses) {
   const auto to = [](std::uint32_t a) { return packet({.destination = a}); };
   expect_verdicts({
       {"from 0.0.0.0", from(0), "drop ipv4_martian_source"},
+      {"a host without an address (DHCP)", packet({.source = 0, .destination = 0xffffffff}),
+       "punt multicast"},
+      {"from 0.0.0.1 to all", packet({.source = 1, .destination = 0xffffffff}), "drop ipv4_martian_source"},
       {"from 127.0.0.1", from(0x7f000001), "drop ipv4_martian_source"},
       {"from 224.0.0.5", from(0xe0000005), "drop ipv4_martian_source"},
       {"from 240.0.0.1", from(0xf0000001), "drop ipv4_martian_source"},

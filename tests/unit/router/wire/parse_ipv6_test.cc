@@ -107,7 +107,6 @@ TEST(ParseIpv6, NeighborDiscovery) {
   expect_verdicts({
       {"router solicitation", icmp(133, {.destination = solicited, .hop_limit = 255}),
        "punt neighbor_discovery"},
-      {"redirect", icmp(137, {.hop_limit = 255}), "punt neighbor_discovery"},
       {"unicast solicitation", icmp(135, {.hop_limit = 255}), "punt neighbor_discovery"},
       {"has passed a router", icmp(135, {.hop_limit = 254}), "forward"},
       {"has passed a router, to many", icmp(135, {.destination = solicited, .hop_limit = 254}),
@@ -125,6 +124,30 @@ TEST(ParseIpv6, NeighborDiscovery) {
        "drop ipv6_martian_source"},
       {"no ICMPv6 header at all", packet(kIcmp6, {}, {.hop_limit = 255}), "drop l4_truncated"},
   });
+}
+
+// RFC 4861 6.1.1, 6.1.2, 7.1, 8.1. What no host may send is nobody's way past the pipeline.
+TEST(ParseIpv6, NeighborDiscoveryHasCertainAddresses) {
+  const Address6 none = address({}, 0), link = address({0xfe, 0x80}), global = kSource6;
+  const Address6 on_link = address({0xfe, 0x80}, 2), all = address({0xff, 2}), site = address({0xff, 5});
+  const auto says = [&](std::uint8_t type, const Address6& from, const Address6& to) {
+    const Octets icmp = Octets{type} + zeros(23);
+    return verdict(packet(kIcmp6, icmp, {.source = from, .destination = to, .hop_limit = 255}));
+  };
+  struct Case {
+    Address6 from, to;
+    std::string_view types;  // router solicitation, advertisement, neighbour's, redirect: + or -
+  };
+  for (const auto& [from, to, types] :
+       {Case{link, all, "++++-"}, Case{link, on_link, "+++++"}, Case{link, kDestination6, "+++++"},
+        Case{global, all, "+-++-"}, Case{global, on_link, "+-++-"}, Case{global, kDestination6, "+-++-"},
+        Case{link, site, "-----"}, Case{global, site, "-----"}, Case{none, all, "+-+--"},
+        Case{none, on_link, "-----"}, Case{none, kDestination6, "-----"}})
+    for (std::uint8_t i = 0; i < 5; ++i)
+      EXPECT_EQ(says(static_cast<std::uint8_t>(133 + i), from, to),
+                types[i] == '+' ? "punt neighbor_discovery" : "drop link_local")
+          << int{i} << " " << to_string(IpAddress::v6(from.data())) << " "
+          << to_string(IpAddress::v6(to.data()));
 }
 
 TEST(ParseIpv6, ExtensionHeaders) {
