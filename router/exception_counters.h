@@ -28,7 +28,8 @@ namespace surety {
   X(from_responder,   down, "of the responder, given to the port: answers, requests, packets that waited")  \
   X(no_buffer,        down, "lost: no packet buffer")                                                       \
   X(ring_full,        down, "lost: the port's worker does not keep up")                                     \
-  X(oversized,        down, "lost: larger than a packet buffer")
+  X(oversized,        down, "lost: larger than a packet buffer")                                            \
+  X(forwarded,        down, "lost: frames of the network that the kernel has forwarded, past the conditioners")
 // clang-format on
 enum class ExceptionResult : std::uint8_t {
 #define X(name, way, help) name,

@@ -29,6 +29,7 @@
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/workers/forwarding.h"
 #include "router/linux/address_holders.h"
+#include "router/linux/forwarding_guard.h"
 #include "router/linux/icmp_error.h"
 #include "router/linux/interface_settings.h"
 #include "router/linux/kernel_routes.h"
@@ -128,6 +129,8 @@ class Control : public NetlinkMonitor::Handler {
   void open_kernel();
   void open_steering(std::size_t port);
   void guard(std::size_t port);
+  void guard_forwarding(ControlPort& c);
+  void check_sources();
   void watch_links();
   void tell_link(ControlPort& c, bool up);
   void follow_port(ControlPort& c, bool up);
@@ -195,6 +198,7 @@ class Control : public NetlinkMonitor::Handler {
   bool collect_responder(ControlPort& c);
   int send_responder(ControlPort& c, Time now);
   std::optional<InterfaceIndex> way_of(const ControlPort& c, std::span<const std::uint8_t> frame) const;
+  void set_own_dscp(std::span<std::uint8_t> frame) const;
   void send(InterfaceIndex interface, std::span<const std::uint8_t> frame, ExceptionResult sent);
 
   config::Config config_;
@@ -218,6 +222,8 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<NetlinkMonitor> monitor_;
   std::optional<NetlinkCommands> commands_;
   std::optional<PuntDevice> punt_device_;
+  std::optional<ForwardingGuard> punt_guard_;
+  TcProgram::Attachment punt_mark_;
   std::optional<KernelRoutes> kernel_routes_;
   std::set<std::pair<int, Prefix>> given_;  // addresses to take back
   bool left_ = false;

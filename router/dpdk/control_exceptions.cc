@@ -24,6 +24,35 @@ std::span<Byte> ip_packet_of(std::span<Byte> frame, std::size_t l3_offset) {
   return ip.first(std::min(length, ip.size()));
 }
 
+// Of a frame without tags that holds a whole IP header, if it says that it holds one.
+bool is_ip(std::span<const std::uint8_t> frame) {
+  if (frame.size() < kEthernetHeader + 20) return false;
+  const std::uint16_t type = load_be16(&frame[12]);
+  return type == RTE_ETHER_TYPE_IPV4 || (type == RTE_ETHER_TYPE_IPV6 && frame.size() >= kEthernetHeader + 40);
+}
+
+// Sets the DSCP of an IP packet to 0, if it has another one.
+void clear_dscp(std::span<std::uint8_t> ip) {
+  if (traffic_class(ip.data()) >> 2 != 0) set_dscp(ip.data(), is_v6(ip.data()), 0);
+}
+
+// Whether a packet of the kernel's answers one that came in: an ICMP error, an echo reply, a TCP reset. Linux
+// copies the DSCP of what it answers, and gives its errors precedence 6. `ip` has a whole header.
+bool is_answer(std::span<const std::uint8_t> ip) {
+  constexpr std::uint8_t kIcmp = 1, kTcp = 6, kFragment = 44, kIcmp6 = 58, kReset = 0x04;
+  const bool v6 = is_v6(ip.data());
+  const std::uint8_t protocol = v6 ? ip[6] : ip[9];
+  const auto l4 = ip.subspan(std::min(ip.size(), v6 ? std::size_t{40} : (ip[0] & 0xfu) * std::size_t{4}));
+  // Of what is sent in fragments only answers to long pings have no ports.
+  if (v6 && protocol == kFragment) return !l4.empty() && l4[0] == kIcmp6;
+  if (!v6 && protocol == kIcmp && (load_be16(&ip[6]) & 0x1fff) != 0) return true;
+  if (l4.size() < 14 && protocol == kTcp) return false;
+  if (l4.empty()) return false;
+  if (protocol == kTcp) return (l4[13] & kReset) != 0;
+  if (v6 && protocol == kIcmp6) return l4[0] < 128 || l4[0] == 129;
+  return !v6 && protocol == kIcmp && l4[0] != 8;
+}
+
 // UDP or TCP, and no extension headers before it.
 bool has_ports(std::span<const std::uint8_t> ip) {
   const std::uint8_t protocol = is_v6(ip.data()) ? ip[6] : ip[9];
@@ -100,6 +129,8 @@ void Control::tell_refused(rte_mbuf* m, const Punted& p) {
 
 ExceptionResult Control::deliver_by_port(const Punted& p) {
   ControlPort& c = *p.link;
+  // The kernel copies the DSCP into what it answers.
+  if (is_ip(p.frame) && (*interfaces_)[p.interface].customer()) clear_dscp(p.frame.subspan(p.l3));
   // A link that has come up since it was last looked at: what begins anew with it does so before its first
   // frame, whose sender would be forgotten.
   if (c.link_up == false) watch_links();
@@ -118,7 +149,7 @@ ExceptionResult Control::deliver_unresolved(const Punted& p, const NextHopEntry&
   const IpAddress to = destination_of(packet.data());
   ControlPort* const egress = interfaces_->exists(hop.interface) ? link(hop.interface) : nullptr;
   // It goes on past the conditioners: nothing but best effort gets through that way.
-  if ((*interfaces_)[p.interface].customer()) set_dscp(packet.data(), is_v6(packet.data()), 0);
+  if ((*interfaces_)[p.interface].customer()) clear_dscp(packet);
   if (egress == nullptr || !egress->responder) return ExceptionResult::no_taker;
   Responder& responder = *egress->responder;
   if (responder.hold(to, packet, port_of(*p.link), clock_.now())) {
@@ -238,8 +269,19 @@ int Control::send_responder(ControlPort& c, Time now) {
   return n;
 }
 
+// Answers of the kernel are best effort, unless `neighbors:` names whom they are for: else a customer would
+// have frames of a class that he has not bought sent to whom he likes.
+void Control::set_own_dscp(std::span<std::uint8_t> frame) const {
+  const auto ip = frame.subspan(kEthernetHeader);
+  if (!is_answer(ip)) return;
+  const IpAddress to = destination_of(ip.data());
+  if (std::ranges::find(config_.neighbors, to, &config::Neighbor::address) == config_.neighbors.end())
+    clear_dscp(ip);
+}
+
 void Control::send(InterfaceIndex interface, std::span<const std::uint8_t> frame, ExceptionResult sent) {
   const InterfaceRecord& r = (*interfaces_)[interface];
+  const bool kernels = sent == ExceptionResult::from_kernel || sent == ExceptionResult::from_twin;
   const auto try_to = [&] {
     if (pool_ == nullptr || !inject_) return ExceptionResult::no_buffer;
     rte_mbuf* m = rte_pktmbuf_alloc(pool_);
@@ -249,6 +291,7 @@ void Control::send(InterfaceIndex interface, std::span<const std::uint8_t> frame
                            : nullptr;
     if (room != nullptr) {
       std::memcpy(room, frame.data(), frame.size());
+      if (kernels && is_ip(frame)) set_own_dscp({reinterpret_cast<std::uint8_t*>(room), frame.size()});
       if (r.tags.any()) set_interface(m, interface, r.tags);
       if (inject_(r.port, m)) {
         gate_.sent(r.port);

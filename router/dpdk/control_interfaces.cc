@@ -85,7 +85,10 @@ void Control::open_interface(std::size_t definition) {
   c.responder = std::make_unique<Responder>(mac, *c.addresses, i.mtu, clock_.now(), answers, neighbors);
   if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
   c.responder->speak_for(index, i.is_template() ? std::make_unique<TagBindings>(i.hosts) : nullptr);
-  if (commands_) give_addresses(c);
+  if (commands_) {
+    guard_forwarding(c);
+    give_addresses(c);
+  }
   follow_port(c, ports_[port_of(c)]->link_up());
 }
 

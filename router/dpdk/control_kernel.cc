@@ -123,6 +123,7 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   open_ports();
   open_interfaces();
   if (!commands_) open_kernel();
+  check_sources();
   icmp_errors_.share_among(config_.port_count());
   name_interfaces_ = config.icmp.interface_information;
   if (kernel_routes_) kernel_routes_->want(kernel_routes_of(config));

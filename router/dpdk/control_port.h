@@ -8,6 +8,7 @@
 
 #include "router/exception_counters.h"
 #include "router/linux/divert.h"
+#include "router/linux/forwarding_guard.h"
 #include "router/linux/neighbor_tap.h"
 #include "router/linux/responder.h"
 #include "router/linux/steer.h"
@@ -24,6 +25,8 @@ struct ControlPort {
   // port; 0: nobody does.
   int interface = 0;
   std::optional<TapTwin> twin;
+  std::optional<ForwardingGuard> guard;  // of a port: for its own device and the twins of its interfaces
+  ForwardingGuard::Watched watched;      // of the own device or the twin
   std::optional<Steer> steer;            // or guard, of the kernel's own device
   std::optional<Divert> divert;          // of the kernel's own device
   std::unique_ptr<Responder> responder;  // null: there are no stations on this port

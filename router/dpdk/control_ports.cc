@@ -21,6 +21,12 @@ constexpr Duration kSilence = 5s;
 // A reload may change the MTU of a port; what waits for its stations stays.
 constexpr std::uint16_t kLargestMtu = 9216;
 
+void warn_forwarding(const std::string& device, const std::runtime_error& e) {
+  spdlog::warn(
+      "{}: {}; where the kernel forwards, what comes from the network may leave past the conditioners",
+      device, e.what());
+}
+
 // Interface names have at most 15 characters.
 std::string punt_name(const std::string& router) {
   return ("punt-" + router).substr(0, 15);
@@ -41,6 +47,7 @@ void Control::open_ports() {
     } catch (const std::runtime_error& e) {
       spdlog::error("{}", e.what());
     }
+    guard_forwarding(control_ports_[p]);
     give_addresses(control_ports_[p]);
     // Its program is to leave all addresses to the kernel.
     if (control_ports_[p].in_kernel()) monitor_->tell_again();
@@ -126,7 +133,10 @@ void Control::open_kernel() {
   commands_.emplace();
   monitor_.emplace();
   for (std::size_t p = 0; p < ports_.size(); ++p) open_steering(p);
-  for_each_link([&](const ControlPort& c) { give_addresses(c); });
+  for_each_link([&](ControlPort& c) {
+    guard_forwarding(c);
+    give_addresses(c);
+  });
   kernel_routes_.emplace(*commands_, [](const std::string& refused) { spdlog::info("route {}", refused); });
   kernel_routes_->want(kernel_routes_of(config_));
   try {
@@ -134,6 +144,15 @@ void Control::open_kernel() {
   } catch (const std::runtime_error& e) {
     spdlog::warn("{}; what is for the kernel and comes by the data plane is lost", e.what());
   }
+  if (punt_device_) {
+    try {
+      punt_guard_.emplace();
+      punt_mark_ = punt_guard_->mark(static_cast<int>(if_nametoindex(punt_device_->name().c_str())));
+    } catch (const std::runtime_error& e) {
+      warn_forwarding(punt_device_->name(), e);
+    }
+  }
+  check_sources();
   // What its links and addresses are is known before anybody can change them or ask for them.
   monitor_->poll(*this, clock_.now());
 }
@@ -165,6 +184,42 @@ void Control::guard(std::size_t p) {
                         "`sysctl net.{}.conf.{}.forwarding=0`",
                         port, interface, e.what(), family, device));
     spdlog::info("port {}: {}; the kernel does not forward, so nothing passes the router", port, e.what());
+  }
+}
+
+// Whatever its sysctl settings are, the kernel does not send on what came by a port or an interface of it.
+void Control::guard_forwarding(ControlPort& c) {
+  if (!c.open || !c.in_kernel()) return;
+  const std::size_t p = port_of(c);
+  try {
+    std::optional<ForwardingGuard>& guard = control_ports_[p].guard;
+    if (!guard) guard.emplace();
+    if (c.twin)
+      c.watched = guard->watch(c.interface);
+    else if (DpdkPort::peer(config_.ports[p].device) == KernelPeer::steered)
+      c.watched.push_back(guard->mark(c.interface));
+  } catch (const std::runtime_error& e) {
+    warn_forwarding(name_of(c), e);
+  }
+}
+
+// What customers send to the router's own addresses comes to the kernel past the data plane's source check.
+void Control::check_sources() {
+  using Mode = config::Port::SourceCheck;
+  if (!punt_device_) return;
+  const int asker = static_cast<int>(if_nametoindex(punt_device_->name().c_str()));
+  for (ControlPort& c : control_ports_) {
+    if (!c.steer) continue;
+    const InterfaceRecord& r = (*interfaces_)[c.index];
+    const Mode mode = r.customer() ? r.source_check : Mode::off;
+    try {
+      c.steer->check_sources(mode == Mode::strict  ? STEER_SOURCES_STRICT
+                             : mode == Mode::loose ? STEER_SOURCES_LOOSE
+                                                   : STEER_SOURCES_ANY,
+                             asker);
+    } catch (const std::runtime_error& e) {
+      spdlog::warn("port {}: {}", name_of(c), e.what());
+    }
   }
 }
 

@@ -30,6 +30,8 @@ void ControlReading::take(const Control& control) {
   for (const ControlPort& p : control.ports()) {
     Port& port = ports_.emplace_back();
     port.exceptions = p.counters;
+    port.exceptions[static_cast<std::size_t>(ExceptionResult::forwarded)] +=
+        (p.guard ? p.guard->refused() : 0) + (p.divert ? p.divert->refused() : 0);
     port.link_changes = p.link_changes;
     if (p.steer) port.kernel = kernel_counts(*p.steer);
     if (p.responder) port.responder = named(kResponderResultInfo, p.responder->results());

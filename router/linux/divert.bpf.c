@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic control program at the egress of the af_xdp and af_packet ports: what the kernel itself sends there
-// goes to the router instead, which sends it through the port's queues and shaper. What the data plane
-// transmits does not pass here (AF_XDP; af_packet with PACKET_QDISC_BYPASS).
+// Traffic control programs around the kernel, so that what it sends leaves by the router, and what comes from
+// the network does not leave by the kernel.
 //
-// Where nobody takes it the kernel sends it as without us, so that who administers this host reaches it: the
-// TAP device goes with its process, and one that stands still is not waited for.
+// surety_divert, at the egress of the af_xdp and af_packet ports: what the kernel itself sends there goes to
+// the router instead, which sends it through the port's queues and shaper. What the data plane transmits does
+// not pass here (AF_XDP; af_packet with PACKET_QDISC_BYPASS). Where nobody takes it the kernel sends it as
+// without us, so that who administers this host reaches it: the TAP device goes with its process, and one
+// that stands still is not waited for.
+//
+// surety_mark, at the ingress of every device by which frames of the network come to the kernel (ports, TAP
+// twins, the punt device), marks them. surety_refuse, at the egress of TAP twins, and surety_divert drop what
+// bears the mark and was received: the kernel has forwarded it, past source checks, filters and conditioners.
+// Answers of the kernel are frames of its own, without an ingress interface.
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include "divert_state.h"
+#include "network_mark.bpf.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -20,14 +28,32 @@ struct {
   __type(value, struct divert_state);
 } state SEC(".maps");
 
+static __always_inline int refuse(struct divert_state* s) {
+  if (s) __sync_fetch_and_add(&s->refused, 1);
+  return TC_ACT_SHOT;
+}
+
 SEC("tc")
 int surety_divert(struct __sk_buff* frame) {
   const __u32 only = 0;
-  const struct divert_state* s = bpf_map_lookup_elem(&state, &only);
+  struct divert_state* s = bpf_map_lookup_elem(&state, &only);
+  if (is_forwarded(frame)) return refuse(s);
   if (!s || bpf_ktime_get_ns() >= s->until) return TC_ACT_OK;
   // Below 0: there is no such device. Where that has no room it drops the frame, and counts it.
   const long refused = bpf_clone_redirect(frame, s->tap, 0);
   return refused < 0 ? TC_ACT_OK : refused > 0 ? TC_ACT_SHOT : TC_ACT_STOLEN;
+}
+
+SEC("tc")
+int surety_mark(struct __sk_buff* frame) {
+  mark_as_of_network(frame);
+  return TC_ACT_UNSPEC;  // other filters are asked
+}
+
+SEC("tc")
+int surety_refuse(struct __sk_buff* frame) {
+  const __u32 only = 0;
+  return is_forwarded(frame) ? refuse(bpf_map_lookup_elem(&state, &only)) : TC_ACT_UNSPEC;
 }
 
 char _license[] SEC("license") = "BSD-3-Clause";

@@ -4,12 +4,9 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 
 #include <atomic>
-#include <cerrno>
 #include <string>
-#include <system_error>
 
 #include "router/linux/tun.h"
 
@@ -35,23 +32,15 @@ Fd quiet_tap(const std::string& name) {
 
 }  // namespace
 
-Divert::Divert(int ifindex) : fd_(quiet_tap(tap_name(ifindex))), program_("divert.bpf.o") {
-  void* const state =
-      ::mmap(nullptr, sizeof(divert_state), PROT_READ | PROT_WRITE, MAP_SHARED, program_.map("state"), 0);
-  if (state == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "cannot map the state of divert.bpf.o");
-  state_.reset(static_cast<divert_state*>(state));
-  state_->tap = ::if_nametoindex(tap_name(ifindex).c_str());
-  program_.attach(ifindex, BPF_TC_EGRESS);
-}
-
-void Divert::Unmap::operator()(divert_state* s) const {
-  ::munmap(s, sizeof(*s));
+Divert::Divert(int ifindex) : fd_(quiet_tap(tap_name(ifindex))) {
+  object_.state().tap = ::if_nametoindex(tap_name(ifindex).c_str());
+  attached_ = object_.program().attach(ifindex, BPF_TC_EGRESS, "surety_divert").first;
 }
 
 void Divert::keep(std::chrono::steady_clock::time_point until) {
   const std::chrono::nanoseconds since_boot = until.time_since_epoch();
-  std::atomic_ref(state_->until).store(static_cast<__u64>(since_boot.count()), std::memory_order_relaxed);
+  std::atomic_ref(object_.state().until)
+      .store(static_cast<__u64>(since_boot.count()), std::memory_order_relaxed);
 }
 
 std::span<const std::uint8_t> Divert::read(std::span<std::uint8_t> room) {

@@ -8,11 +8,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <span>
 
-#include "router/linux/divert_state.h"
-#include "router/linux/tc_program.h"
+#include "router/linux/forwarding_guard.h"
 #include "router/process/fd.h"
 
 namespace surety {
@@ -26,18 +24,18 @@ class Divert {
   // From now until then, unless told again. CLOCK_MONOTONIC, as the kernel's program has no other.
   void keep(std::chrono::steady_clock::time_point until);
 
+  // Frames of the network that the kernel would have forwarded by it.
+  std::uint64_t refused() const { return object_.refused(); }
+
   int fd() const { return fd_.get(); }  // readable: there are frames
   // The next frame, at the start of `room`; empty: there is none now. One that is larger than the room is
   // cut: it fills the room.
   std::span<const std::uint8_t> read(std::span<std::uint8_t> room);
 
  private:
-  struct Unmap {
-    void operator()(divert_state* s) const;
-  };
   Fd fd_;
-  TcProgram program_;
-  std::unique_ptr<divert_state, Unmap> state_;  // the program's
+  DivertObject object_;
+  TcProgram::Attachment attached_;
 };
 
 }  // namespace surety

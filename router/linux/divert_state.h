@@ -5,7 +5,8 @@
 #include <linux/types.h>
 
 struct divert_state {
-  __u64 until;  // nanoseconds of CLOCK_MONOTONIC
-  __u32 tap;    // the interface that frames go to until then
+  __u64 until;    // nanoseconds of CLOCK_MONOTONIC
+  __u64 refused;  // frames of the network that the kernel has forwarded
+  __u32 tap;      // the interface that frames go to until then
   __u32 unused;
 };

@@ -41,6 +41,8 @@ void pass_reverse_path_filter(const std::string& name) {
 void let_kernel_forward(const std::string& name) {
   set_own(name, "forwarding", 1);
   pass_reverse_path_filter(name);
+  // For who asks its routes as if from here (Steer::check_sources()).
+  ensure_setting(setting_path("ipv6", name, "forwarding"), 1);
   // IPv6 may be off altogether, or its kernel too old: see punt.h.
   ensure_setting(setting_path("ipv6", name, "force_forwarding"), 1);
   // No link-local address, hence no router solicitations and reports into a device that nobody reads.

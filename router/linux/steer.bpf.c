@@ -14,11 +14,13 @@ struct {
 
 SEC("xdp")
 int surety_steer(struct xdp_md* context) {
-  struct steering s = decide((const void*)(long)context->data, (const void*)(long)context->data_end, 0);
+  const struct origin from = {context, context->ingress_ifindex};
+  struct steering s =
+      decide((const void*)(long)context->data, (const void*)(long)context->data_end, 0, &from);
   if (s.class != STEER_CLASSES) return pass(&s) ? XDP_PASS : XDP_DROP;
   int action = (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_DROP);
   count(action == XDP_REDIRECT ? STEER_TRANSIT : STEER_NO_SOCKET);
   return action;
 }
 
-char _license[] SEC("license") = "BSD-3-Clause";
+char _license[] SEC("license") = "Dual BSD/GPL";  // bpf_fib_lookup() is for such programs only

@@ -83,6 +83,8 @@ Steer::Maps Steer::open_maps(std::uint32_t program_id) {
       maps.local_v6 = std::move(map);
     } else if (name == "neighbors" && info.key_size == 8) {
       maps.neighbors = std::move(map);
+    } else if (name == "source_check" && info.value_size == sizeof(steer_source_check)) {
+      maps.sources = std::move(map);
     } else if (name == "steer_stats" && info.max_entries == STEER_DECISIONS) {
       maps.stats = std::move(map);
     }
@@ -112,8 +114,10 @@ Steer::Steer(int ifindex) {
 
 Steer Steer::guard(int ifindex) {
   Steer steer;
-  steer.guard_.emplace("guard.bpf.o");
-  steer.maps_ = open_maps(steer.guard_->attach(ifindex, BPF_TC_INGRESS));
+  TcProgram program("guard.bpf.o");
+  auto [attached, id] = program.attach(ifindex, BPF_TC_INGRESS, "surety_guard");
+  steer.guard_ = std::move(attached);
+  steer.maps_ = open_maps(id);
   if (!steer.maps_.complete()) throw std::runtime_error("cannot open the maps of guard.bpf.o");
   return steer;
 }
@@ -137,6 +141,14 @@ void Steer::remove_local(const IpAddress& address) {
   const Fd& map = address.is_v6() ? maps_.local_v6 : maps_.local_v4;
   if (const int error = bpf_map_delete_elem(map.get(), address.data()); error != 0 && error != -ENOENT)
     throw std::system_error(-error, std::generic_category(), "cannot take an address from the kernel");
+}
+
+void Steer::check_sources(steer_sources sources, int asker) {
+  const std::uint32_t only = 0;
+  const steer_source_check check{sources, static_cast<unsigned>(asker)};
+  if (const int error = bpf_map_update_elem(maps_.sources.get(), &only, &check, BPF_ANY); error != 0)
+    throw std::system_error(-error, std::generic_category(),
+                            "cannot check the sources of what the kernel gets");
 }
 
 void Steer::add_neighbor(const MacAddress& mac) {

@@ -56,6 +56,11 @@ class Steer {
   void add_local(const IpAddress& address);
   void remove_local(const IpAddress& address);
 
+  // From now on packets for such an address are left to the kernel where its routes lead back to their
+  // source: by this interface (STEER_SOURCES_STRICT), or at all (STEER_SOURCES_LOOSE). `asker`: an interface
+  // that the kernel forwards from. The data plane gets the others.
+  void check_sources(steer_sources sources, int asker);
+
   // Who is known there; the last 4096 of which anything was heard. What comes from them meets limits of its
   // own.
   void add_neighbor(const MacAddress& mac);
@@ -64,14 +69,14 @@ class Steer {
 
  private:
   struct Maps {
-    Fd local_v4, local_v6, neighbors, stats;
-    bool complete() const { return local_v4 && local_v6 && neighbors && stats; }
+    Fd local_v4, local_v6, neighbors, sources, stats;
+    bool complete() const { return local_v4 && local_v6 && neighbors && sources && stats; }
   };
   Steer() = default;
   static Maps open_maps(std::uint32_t program_id);
 
   Maps maps_;
-  std::optional<TcProgram> guard_;
+  TcProgram::Attachment guard_;
 };
 
 // Where steer.bpf.o is, for `xdp_prog=`: what the environment's SURETY_STEER_OBJECT names, else as

@@ -2,7 +2,10 @@
 // Which frames are for the kernel, and which are transit: what the XDP program of af_xdp ports (steer.bpf.c)
 // and the guard of af_packet ports (guard.bpf.c) have in common. Steer fills the address maps.
 //
-// What is for the kernel has a class (steer_decision.h), and is limited (police.bpf.h).
+// What is for the kernel has a class (steer_decision.h), and is limited (police.bpf.h). Packets of customers
+// for the router's addresses are transit where the kernel's routes do not lead back to their source: the data
+// plane refuses them (source_check.h). Where the kernel cannot say so, since it does not forward, they are
+// its own.
 //
 // What cannot be parsed is transit, and so is what has a VLAN tag, and TTL 0 or 1: the data plane counts it
 // under its reason. So is neighbour discovery for others: what is not for a group, link-local or one of our
@@ -41,6 +44,13 @@ struct {
   __type(key, __u32);
   __type(value, __u64);
 } steer_stats SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct steer_source_check);
+} source_check SEC(".maps");
 
 struct vlan_tag {
   __be16 control;
@@ -99,8 +109,32 @@ static __always_inline void set_sender(struct steering* s, __u64 network) {
   if (s->class == STEER_ROUTING) s->sender ^= network << 8;
 }
 
+// What the programs have of a frame beside its bytes.
+struct origin {
+  void* context;
+  __u32 interface;  // it came by
+};
+
+// Whether a packet of that class comes from where the route of its source leads. `source`: 4 or 16 bytes.
+static __always_inline int comes_from_there(const struct origin* from, enum steer_class class,
+                                            const void* source, int v6) {
+  const __u32 only = 0;
+  const struct steer_source_check* check = bpf_map_lookup_elem(&source_check, &only);
+  if ((class != STEER_ICMP && class != STEER_LOCAL) || !check || check->sources == STEER_SOURCES_ANY)
+    return 1;
+  struct bpf_fib_lookup way = {};
+  way.family = v6 ? 10 : 2;  // AF_INET6, AF_INET
+  way.ifindex = check->asker;
+  way.tot_len = 1;
+  __builtin_memcpy(way.ipv6_dst, source, v6 ? 16 : 4);
+  const long result = bpf_fib_lookup(from->context, &way, sizeof(way), 0);
+  if (result == BPF_FIB_LKUP_RET_FWD_DISABLED) return 1;
+  if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH) return 0;
+  return check->sources == STEER_SOURCES_LOOSE || way.ifindex == from->interface;
+}
+
 static __always_inline void decide_ipv4(struct steering* s, int group, const struct iphdr* ip,
-                                        const void* end) {
+                                        const void* end, const struct origin* from) {
   if ((const void*)(ip + 1) > end) {
     if (group) s->class = STEER_GROUP;
     return;
@@ -109,13 +143,15 @@ static __always_inline void decide_ipv4(struct steering* s, int group, const str
   if (group) {
     s->class = to_group(class_of_ipv4(ip, end));
   } else if (!may_be_signal(ip, end) && bpf_map_lookup_elem(&local_v4, &destination)) {
-    s->class = class_of_ipv4(ip, end);
+    const enum steer_class class = class_of_ipv4(ip, end);
+    if (!comes_from_there(from, class, &ip->saddr, 0)) return;
+    s->class = class;
     set_sender(s, bpf_ntohl(ip->saddr) >> 8);
   }
 }
 
 static __always_inline void decide_ipv6(struct steering* s, int group, const struct ipv6hdr* ip,
-                                        const void* end) {
+                                        const void* end, const struct origin* from) {
   if ((const void*)(ip + 1) > end) {
     if (group) s->class = STEER_GROUP;
     return;
@@ -129,16 +165,20 @@ static __always_inline void decide_ipv6(struct steering* s, int group, const str
   if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(data + 1) <= end && *data == 100)
     return;  // a congestion signal
   struct in6_addr destination = ip->daddr;
-  if (is_link_local(&ip->saddr) || is_link_local(&ip->daddr)) {
-    s->class = class;
+  const int from_link = is_link_local(&ip->saddr);
+  if (is_link_local(&ip->daddr)) {
+    if (from_link || class == STEER_ND) s->class = class;
   } else if (bpf_map_lookup_elem(&local_v6, &destination)) {
+    if (!from_link && !comes_from_there(from, class, &ip->saddr, 1)) return;
     s->class = class;
+    if (from_link) return;
     set_sender(s, ((__u64)bpf_ntohl(ip->saddr.s6_addr32[0]) << 32 | bpf_ntohl(ip->saddr.s6_addr32[1])) >> 8);
   }
 }
 
 // `tag`: its outermost VLAN tag, where the device has taken it away; else 0.
-static __always_inline struct steering decide(const void* frame, const void* end, __u32 tag) {
+static __always_inline struct steering decide(const void* frame, const void* end, __u32 tag,
+                                              const struct origin* from) {
   struct steering s = {STEER_CLASSES, 0, 0};
   const struct ethhdr* ethernet = frame;
   if ((const void*)(ethernet + 1) > end) {
@@ -164,9 +204,9 @@ static __always_inline struct steering decide(const void* frame, const void* end
   }
   if (tag & 0xfff) return s;  // whose it is, the data plane knows; VLAN 0 says a priority only
   if (protocol == bpf_htons(ETH_P_IP)) {
-    decide_ipv4(&s, group, payload, end);
+    decide_ipv4(&s, group, payload, end, from);
   } else if (protocol == bpf_htons(ETH_P_IPV6)) {
-    decide_ipv6(&s, group, payload, end);
+    decide_ipv6(&s, group, payload, end, from);
   } else {
     const __u8* llc = payload;
     int is_is = bpf_ntohs(protocol) <= ETH_DATA_LEN && (const void*)(llc + 2) <= end && llc[0] == 0xfe &&

@@ -27,6 +27,13 @@ enum steer_class {
       STEER_CLASSES,
 };
 
+// How the sources of packets for the router's addresses are checked (RFC 3704), by the kernel's routes.
+enum steer_sources { STEER_SOURCES_ANY, STEER_SOURCES_LOOSE, STEER_SOURCES_STRICT };
+struct steer_source_check {
+  unsigned int sources;  // enum steer_sources
+  unsigned int asker;    // interface that the kernel forwards from: the lookup is made as if from there
+};
+
 enum steer_decision {
   STEER_TRANSIT,    // the data plane's
   STEER_NO_SOCKET,  // would have been, but nobody listens on that receive queue: dropped

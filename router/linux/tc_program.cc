@@ -58,7 +58,10 @@ TcProgram::TcProgram(std::string_view file) : file_(file) {
   if (!object_ || bpf_object__load(object_.get()) != 0) refuse(errno, "load " + path);
 }
 
-std::uint32_t TcProgram::attach(int ifindex, bpf_tc_attach_point point) {
+std::pair<TcProgram::Attachment, std::uint32_t> TcProgram::attach(int ifindex, bpf_tc_attach_point point,
+                                                                  const char* name) {
+  const bpf_program* const program = bpf_object__find_program_by_name(object_.get(), name);
+  if (program == nullptr) throw std::runtime_error(std::string(file_) + " has no program " + name);
   auto hook = std::make_unique<bpf_tc_hook>();
   hook->sz = sizeof(*hook);
   hook->ifindex = ifindex;
@@ -68,11 +71,10 @@ std::uint32_t TcProgram::attach(int ifindex, bpf_tc_attach_point point) {
   if (created == 0) made().insert(ifindex);
   bpf_tc_opts options = ours();
   options.flags = BPF_TC_F_REPLACE;
-  options.prog_fd = bpf_program__fd(bpf_object__next_program(object_.get(), nullptr));
+  options.prog_fd = bpf_program__fd(program);
   if (const int error = bpf_tc_attach(hook.get(), &options); error != 0)
     refuse(-error, "attach " + std::string(file_));
-  attached_.reset(hook.release());
-  return options.prog_id;
+  return {Attachment(hook.release()), options.prog_id};
 }
 
 int TcProgram::map(const char* name) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "router/process/fd.h"
 
@@ -17,14 +18,20 @@ namespace surety {
 
 class TcProgram {
  public:
-  // Loads the only program of `file` (bpf_object_path()), and attaches nothing yet. Needs CAP_BPF. Throws
+  // Loads the programs of `file` (bpf_object_path()), and attaches none yet. Needs CAP_BPF. Throws
   // std::runtime_error, as all here.
   explicit TcProgram(std::string_view file);
 
-  // Frames that come in (BPF_TC_INGRESS) or go out (BPF_TC_EGRESS) by it meet the program, as long as this
-  // object lives. In place of one of ours that is there. `clsact` goes with the last of ours, if we have made
-  // it and nobody else has a filter there. Returns the program's id. Needs CAP_NET_ADMIN.
-  std::uint32_t attach(int ifindex, bpf_tc_attach_point point);
+  struct Detach {
+    void operator()(const bpf_tc_hook* hook) const;
+  };
+  using Attachment = std::unique_ptr<const bpf_tc_hook, Detach>;
+
+  // Frames that come in (BPF_TC_INGRESS) or go out (BPF_TC_EGRESS) by it meet the program of that name, as
+  // long as the attachment lives. In place of one of ours that is there. `clsact` goes with the last of ours,
+  // if we have made it and nobody else has a filter there. Returns the program's id, too. Needs
+  // CAP_NET_ADMIN.
+  std::pair<Attachment, std::uint32_t> attach(int ifindex, bpf_tc_attach_point point, const char* name);
 
   int map(const char* name) const;  // its descriptor, which goes with this object
 
@@ -32,12 +39,8 @@ class TcProgram {
   struct Close {
     void operator()(bpf_object* o) const { bpf_object__close(o); }
   };
-  struct Detach {
-    void operator()(const bpf_tc_hook* hook) const;
-  };
   std::string_view file_;
   std::unique_ptr<bpf_object, Close> object_;
-  std::unique_ptr<const bpf_tc_hook, Detach> attached_;
 };
 
 }  // namespace surety

@@ -94,10 +94,17 @@ class SteerTest : public InNetworkNamespace {
     steer_->add_local(address("2001:db8::fe"));
   }
   // What the program does with the frame, in the words of its counters.
-  std::string decision(const Octets& f) {
+  std::string decision(const Octets& f, int interface = 0) {
     const SteerStats before = steer_->stats();
     bpf_test_run_opts run{};
     run.sz = sizeof(run);
+    xdp_md context{};
+    context.data_end = static_cast<__u32>(f.size());
+    context.ingress_ifindex = static_cast<__u32>(interface);
+    if (interface != 0) {
+      run.ctx_in = &context;
+      run.ctx_size_in = sizeof(context);
+    }
     run.data_in = f.data();
     run.data_size_in = static_cast<std::uint32_t>(f.size());
     run.repeat = 1;
@@ -240,9 +247,11 @@ TEST_F(SteerTest, MulticastAndBroadcastMacs) {
 }
 
 TEST_F(SteerTest, Ipv6LinkLocalScope) {
-  EXPECT_EQ(decision(frame(ipv6("fe80::1", "2001:db8:1::1"))), "local");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fe80::1"))), "local");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "febf::1"))), "local");  // fe80::/10
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "fe80::2"))), "local");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "febf::1"))), "local");  // fe80::/10
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "2001:db8::fe"))), "local");
+  EXPECT_EQ(decision(frame(ipv6("fe80::1", "2001:db8:1::1"))), "transit") << "not for this router";
+  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fe80::1"))), "transit") << "from beyond the link";
   EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1", "fec0::1"))), "transit");
 }
 
@@ -253,6 +262,40 @@ TEST_F(SteerTest, NeighborDiscoveryOfOthersIsTransit) {
     EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "2001:db8::fe", 58, type))), "nd") << int{type};
     EXPECT_EQ(decision(frame(ipv6("2001:db8::1", "fe80::1", 58, type))), "nd") << int{type};
   }
+}
+
+// By the kernel's routes; what has no way back is the data plane's to refuse.
+TEST_F(SteerTest, SourcesOfPacketsForTheRouterAreChecked) {
+  run("ip link add asks type veth peer name asked && ip link set asks up && ip link set asked up");
+  run("sysctl -q net.ipv4.conf.asks.forwarding=1 net.ipv6.conf.asks.forwarding=1");
+  run("ip link set b0 up && ip address add 10.1.0.254/24 dev a0 && ip -6 address add 2001:db8::fe/64 dev a0 "
+      "nodad");
+  run("ip route add 10.9.0.0/16 dev asks && ip -6 route add 2001:db8:9::/64 dev asks");
+  const auto from = [&](const Octets& source, const char* to) {
+    Octets packet = source.size() == 4 ? ipv4(to) : ipv6(to);
+    std::ranges::copy(source, packet.begin() + 2 + (source.size() == 4 ? 12 : 8));
+    return decision(frame(packet), a0_);
+  };
+  const auto four = [&](const char* source) { return from(bytes_of(source), "10.1.0.254"); };
+  const auto six = [&](const char* source) { return from(bytes_of(source), "2001:db8::fe"); };
+  const int asker = static_cast<int>(::if_nametoindex("asks"));
+  struct Case {
+    steer_sources sources;
+    const char *own, *other, *none;
+  };
+  for (const auto& [sources, own, other, none] :
+       {Case{STEER_SOURCES_ANY, "local", "local", "local"},
+        Case{STEER_SOURCES_LOOSE, "local", "local", "transit"},
+        Case{STEER_SOURCES_STRICT, "local", "transit", "transit"}}) {
+    steer_->check_sources(sources, asker);
+    EXPECT_EQ(four("10.1.0.7") + " " + six("2001:db8::7"), std::string(own) + " " + own) << sources;
+    EXPECT_EQ(four("10.9.0.7") + " " + six("2001:db8:9::7"), std::string(other) + " " + other) << sources;
+    EXPECT_EQ(four("192.0.2.7") + " " + six("2001:db8:ffff::7"), std::string(none) + " " + none) << sources;
+    EXPECT_EQ(four("10.1.0.254"), sources == STEER_SOURCES_ANY ? "local" : "transit") << "our own";
+  }
+  EXPECT_EQ(decision(frame(carrying(ipv4("10.1.0.254"), 89)), a0_), "routing") << "has limits of its own";
+  run("sysctl -q net.ipv4.conf.asks.forwarding=0");
+  EXPECT_EQ(four("192.0.2.7"), "local") << "nobody can say";
 }
 
 // --- limits ---
