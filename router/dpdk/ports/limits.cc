@@ -62,9 +62,9 @@ std::optional<std::uint64_t> of_group(const std::string& root) {
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1),
                       group = line.substr(second + 1);
-    const auto n = controllers.empty()       ? least_in(all, group, "memory.max")
-                   : controllers == "memory" ? least_in(all + "/memory", group, "memory.limit_in_bytes")
-                                             : std::nullopt;
+    std::optional<std::uint64_t> n;
+    if (controllers.empty()) n = least_in(all, group, "memory.max");
+    if (controllers == "memory") n = least_in(all + "/memory", group, "memory.limit_in_bytes");
     if (n) least = std::min(*n, least.value_or(*n));
   }
   return least;

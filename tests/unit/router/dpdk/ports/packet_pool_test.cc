@@ -109,10 +109,7 @@ std::size_t whole_ones = 0;
 
 int watch(rte_mempool* pool, void* const* objects, unsigned n) {
   for (unsigned i = 0; i < n; ++i) {
-    const auto* const m = static_cast<const rte_mbuf*>(objects[i]);
-    const char* const data = static_cast<const char*>(objects[i]) + sizeof(rte_mbuf);
-    whole_ones += m->pool == pool && m->buf_addr == data && m->buf_len == rte_pktmbuf_data_room_size(pool) &&
-                  m->buf_iova == reinterpret_cast<rte_iova_t>(data) && rte_mbuf_refcnt_read(m) == 1;
+    whole_ones += is_whole(*static_cast<const rte_mbuf*>(objects[i]), pool) ? 1u : 0u;
     given.push_back(objects[i]);
   }
   return 0;
