@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames of a file, again and again, at a rate and for some seconds: what an attacker has. A process of its own, so that nobody who
-measures waits for it: python flood.py INTERFACE FILE RATE SECONDS prints how many frames left."""
+"""Sends the frames of a file again and again, at a rate. It is a process of its own, so that measurements do not wait for it:
+`flood.py INTERFACE FILE RATE SECONDS BURST` sends BURST frames back to back and prints a line as it begins; it ends with a signal, and
+at the latest after SECONDS."""
 import ctypes
 import socket
 import struct
@@ -8,7 +9,8 @@ import subprocess
 import sys
 import time
 
-BATCH = 64
+AT_MOST = 120  # s
+AT_ONCE = 1024  # frames of one sendmmsg(), at most (UIO_MAXIOV)
 SOL_PACKET, PACKET_QDISC_BYPASS = 263, 20
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -37,27 +39,28 @@ def _read(path):
 
 
 class Flood:
-    """`with Flood(host, file, rate, seconds) as flood:`; `sent` afterwards."""
+    """`with Flood(namespace, file, rate, burst):` lasts from its first frame to the end of the block."""
 
-    def __init__(self, host, file, rate, seconds):
-        self._process = subprocess.Popen(host.namespace.command(sys.executable, __file__, "eth0", file, rate, seconds),
+    def __init__(self, namespace, file, rate, burst):
+        self._process = subprocess.Popen(namespace.command(sys.executable, __file__, "eth0", file, rate, AT_MOST, burst),
                                          stdout=subprocess.PIPE, text=True)
-        self._patience = seconds + 20
 
     def __enter__(self):
-        return self
+        if self._process.stdout.readline() != "begins\n":
+            raise RuntimeError("the flood has not begun")
 
     def __exit__(self, *_):
-        try:
-            self.sent = int(self._process.communicate(timeout=self._patience)[0])
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            raise
+        lasted = self._process.poll() is None
+        self._process.terminate()
+        self._process.wait(20)
+        self._process.stdout.close()
+        if not lasted:
+            raise RuntimeError("the flood has ended before the measurement")
 
 
-def _main(interface, path, rate, seconds):
+def _main(interface, path, rate, seconds, burst):
     frames = list(_read(path))
-    while len(frames) < BATCH:
+    while len(frames) < burst:
         frames += frames
     buffers = [ctypes.create_string_buffer(f, len(f)) for f in frames]
     vectors = (_Iovec * len(frames))(*(_Iovec(ctypes.addressof(b), len(b)) for b in buffers))
@@ -65,17 +68,20 @@ def _main(interface, path, rate, seconds):
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
         s.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
         s.bind((interface, 0))
-        began, due, sent, at = time.monotonic(), 0, 0, 0
+        print("begins", flush=True)
+        began, due, at = time.monotonic(), 0, 0
         while (now := time.monotonic() - began) < seconds:
             if due > now * rate:
                 time.sleep(0.0002)
                 continue
-            due += BATCH  # one that the wire does not take is lost, as on any wire
-            count = min(BATCH, len(frames) - at)
-            sent += max(0, _libc.sendmmsg(s.fileno(), ctypes.byref(messages, at * ctypes.sizeof(_Message)), count, 0))
-            at = (at + count) % len(frames)
-    print(sent)
+            due += burst  # one that the wire does not take is lost, as on any wire
+            left = burst
+            while left:
+                count = min(left, AT_ONCE, len(frames) - at)
+                _libc.sendmmsg(s.fileno(), ctypes.byref(messages, at * ctypes.sizeof(_Message)), count, 0)
+                at = (at + count) % len(frames)
+                left -= count
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))
+    _main(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A customer who behaves, beside one who does not: 8 Mbit/s of TCP, a call begun every 0.3 s, pings through the router and to it; and
-an OSPF session of the router with its neighbour in the core. What each of them lost."""
+"""What a customer loses beside an attacker: 8 Mbit/s of a TCP connection that is older than the attack, new TCP connections, calls, pings
+through the router and to it; and the OSPF session of the router with its neighbour in the core."""
 import contextlib
-import json
 import re
+import selectors
 import socket
 import struct
 import subprocess
@@ -11,138 +11,183 @@ import threading
 import time
 from dataclasses import dataclass
 
-import attacks
 import flood
+from attacks import Attacker
+from bypasses import ATTACKS
 from frames import SO_RCVBUFFORCE
-from frr import Frr, ospf
-from harness import Lab, Router, wait_for
+from harness import wait_for
+from scene import CORE, neighbor
 
 RATE = 1_000_000  # bytes/s
 CALL_EVERY, CALL_PACKETS, CALL_GAP = 0.3, 20, 0.02
 PING_GAP = 0.05
-MARGIN = 2  # s: an attack begins before what is measured, and ends after it
+CONNECT_EVERY, CONNECT_WITHIN, ANSWER_WITHIN, CONNECT_BYTES = 0.25, 1.0, 1.0, 2000
+HEALTHY, HEALTHY_FOR, PATIENCE = 0.98, 1.0, 30  # share of the rate for so many seconds, before an attack begins
+AFTER = 2  # s
+PRIORITY = 125_000  # bytes/s: more than OSPF and the limited solicitations of the router need
 EF = 46 << 2
-# The core's link carries what is sold, and 16 Mbit/s of best effort: flows without number, which are metered or held one by one,
-# buy nothing.
-YAML = """
-ports:
-  lan0: {{device: {device} lan0, addresses: [10.1.0.254/24, "2001:db8:1::fe/64"], mtu: 1500}}
-  lan1: {{device: {device} lan1, addresses: [10.3.0.254/24, "2001:db8:3::fe/64"], mtu: 1500}}
-  wan0: {{device: {device} wan0, addresses: [10.2.0.254/16, "2001:db8:2::fe/64"], trust: core, shape: 40 Mbit/s, queues: uplink, mtu: 1400}}
-queues:
-  uplink:
-    - {{name: control, dscp: [CS6, CS7], priority: strict, limit: 64 packets}}
-    - {{name: voice, dscp: [EF], priority: strict, rate: 4 Mbit/s, limit: 64 packets}}
-    - {{name: assured, weight: 3, dscp: {{in: [AF11], out: [AF12]}}, limit: 300 packets,
-       rio: {{average: 0.002, in: {{min: 150, max: 300, pmax: 0.02}}, out: {{min: 50, max: 150, pmax: 0.2}}}}}}
-    - {{name: rest, weight: 1, dscp: [BE], limit: 200 packets}}
-services:
-  call: {{conditioner: police, rate: 128 kbit/s, bucket: 4 kB, mark: {{in: EF}}}}
-  bought: {{conditioner: token-bucket, rate: 10 Mbit/s, bucket: 60 kB, mark: {{in: AF11, out: AF12}}}}
-  held: {{conditioner: csa, rate: 64 kbit/s, in_bucket: 4 packets, out_bucket: 1 packets, buffer: 100 packets,
-         alpha: {{min: 0.04, max: 0.4, step: 0.02, t1: 30 ms, t2: 90 ms}}, mark: {{in: BE, out: BE}}}}
-  metered: {{conditioner: token-bucket, rate: 64 kbit/s, bucket: 4 kB, mark: {{in: BE, out: BE}}}}
-  best-effort: {{conditioner: none, mark: {{in: BE}}}}
-classify:
-  - {{match: {{port: lan0, protocol: udp, destination_port: 5004}}, service: call, per: flow}}
-  - {{match: {{port: lan0}}, service: bought, per: source}}
-  - {{match: {{port: lan1, protocol: udp, destination_port: 5004}}, service: metered, per: flow}}
-  - {{match: {{port: lan1, protocol: udp, destination_port: 5006}}, service: bought, per: source}}
-  - {{match: {{port: lan1, protocol: udp, destination_port: 6000}}, service: held, per: flow}}
-  - {{match: {{}}, service: best-effort}}
-"""
-IN_CORE = {"wan0": "10.2.0.0/16"}
-
-
-class Scene(Lab):
-    """The customers a and m, and b in the core."""
-
-    def __init__(self):
-        super().__init__()
-        self.a = self.host("a", "lan0", ["10.1.0.1/24", "2001:db8:1::1/64"], ["10.1.0.254", "2001:db8:1::fe"])
-        self.m = self.host("m", "lan1", ["10.3.0.1/24", "2001:db8:3::1/64"], ["10.3.0.254", "2001:db8:3::fe"])
-        self.b = self.host("b", "wan0", ["10.2.0.1/16", "2001:db8:2::1/64"], ["10.2.0.254", "2001:db8:2::fe"])
-        self.b.namespace.ip("link", "set", "eth0", "mtu", "1400")  # as wan0's: OSPF asks
-
-
-@contextlib.contextmanager
-def running(device):
-    """The scene, its router, and the session up."""
-    with Scene() as scene, Router(scene.router, YAML.format(device=device)) as scene.running:
-        scene.device = device
-        core = Frr(scene.b.namespace, ospfd=ospf("10.2.0.1", {"eth0": "10.2.0.0/16"}))
-        with Frr(scene.router, ospfd=ospf("10.2.0.254", IN_CORE)) as scene.edge, core:
-            wait_for(lambda: neighbor(scene) is not None, 60)
-            for host in (scene.a, scene.m):
-                for family in (4, 6):
-                    host.namespace.run("ping", "-n", "-c", "1", "-w", "20", scene.b.address(family))
-            yield scene
-
-
-def neighbor(scene):
-    """How long the session has been up, in milliseconds; none: it is not."""
-    all_of = json.loads(scene.edge.vtysh("show ip ospf neighbor detail json", daemon="ospfd").stdout)["neighbors"]
-    for found in all_of.values():
-        if found[0]["nbrState"].startswith("Full"):
-            return found[0]["lastPrgrsvChangeMsec"]
-    return None
 
 
 @dataclass
 class Losses:
-    """Shares: 0 is nothing, 1 all. `session`: it was lost."""
+    """Shares: 0 is nothing, 1 all. `session`: it was lost. `after`: of the rate, once the attack has ended. `priority`: bytes a second in
+    strict classes, of packets that no conditioner has marked for them."""
     rate: float
+    connections: float
     calls: float
     through: float
     gateway: float
     session: bool
+    priority: float
+    after: float
 
     def holds(self):
-        return self.rate <= 0.02 and self.calls <= 0.01 and self.through <= 0.01 and self.gateway <= 0.01 and not self.session
+        others = max(self.connections, self.calls, self.through, self.gateway)
+        return self.rate <= 0.02 and others <= 0.01 and not self.session and self.priority <= PRIORITY
 
 
 class Tcp(threading.Thread):
-    """As much as is bought, offered all the time; what the other end's application got until it ends."""
+    """A connection that offers RATE until `stop()`, and how much of it the far application had at which time."""
 
-    def __init__(self, scene, seconds):
+    def __init__(self, scene):
         super().__init__(daemon=True)
-        self._seconds, self.received = seconds, 0
+        self._seen, self._ended = [(time.monotonic(), 0)], threading.Event()
         with scene.b.namespace.socket(socket.AF_INET, socket.SOCK_STREAM) as server:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            server.bind(("10.2.0.1", 5001))
+            server.bind((CORE, 5001))
             server.listen(1)
             self._near = scene.a.namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
             self._near.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
             self._near.settimeout(20)
-            self._near.connect(("10.2.0.1", 5001))
+            self._near.connect((CORE, 5001))
             self._far = server.accept()[0]
         self._far.setblocking(False)
         self._near.setblocking(False)
 
     def run(self):
         began, sent = time.monotonic(), 0
-        while (now := time.monotonic() - began) < self._seconds:
+        while not self._ended.is_set():
+            now = time.monotonic() - began
             with contextlib.suppress(BlockingIOError):
-                while sent < now * RATE:  # what does not go now, goes later: the offer stands
+                while sent < now * RATE:  # what the socket does not take now stays on offer
                     sent += self._near.send(bytes(min(14_000, int(now * RATE) - sent + 1)))
             self._take()
             time.sleep(0.005)
-        time.sleep(0.2)
-        self._take()
+
+    def _take(self):
+        _, received = self._seen[-1]
+        with contextlib.suppress(BlockingIOError):
+            while data := self._far.recv(1 << 18):
+                received += len(data)
+        self._seen.append((time.monotonic(), received))
+
+    def _received(self, until):
+        return next((received for when, received in reversed(self._seen) if when <= until), 0)
+
+    def lost(self, begin, end):
+        """The share of the rate that did not arrive between two times."""
+        return max(0.0, 1 - (self._received(end) - self._received(begin)) / (RATE * (end - begin)))
+
+    def settle(self):
+        """Waits until the whole rate arrives."""
+        began = time.monotonic()
+
+        def whole():
+            """the victim has its rate before the attack"""
+            now = time.monotonic()
+            return now - began > HEALTHY_FOR and self.lost(now - HEALTHY_FOR, now) <= 1 - HEALTHY
+        wait_for(whole, PATIENCE, 0.1)
+
+    def stop(self):
+        self._ended.set()
+        self.join()
         for s in (self._near, self._far):
             s.close()
 
-    def _take(self):
-        with contextlib.suppress(BlockingIOError):
-            while data := self._far.recv(1 << 18):
-                self.received += len(data)
+
+class Connections(threading.Thread):
+    """New TCP connections, begun all the time; good where each connects in time and its data comes back. Each fourth is from an address
+    that the router has not met."""
+
+    def __init__(self, scene, seconds):
+        super().__init__(daemon=True)
+        self._scene, self._count, self.good = scene, int(seconds / CONNECT_EVERY), 0
+        self._selector, self._open = selectors.DefaultSelector(), {}  # by socket: begin, bytes got
+        self._server = scene.b.namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._server.bind((CORE, 5002))
+        self._server.listen(64)
+        self._server.setblocking(False)
+        self._selector.register(self._server, selectors.EVENT_READ, self._accept)
+
+    def run(self):
+        began = time.monotonic()
+        for i in range(self._count):
+            self._serve(began + i * CONNECT_EVERY)
+            self._begin(i)
+        last = time.monotonic() + CONNECT_WITHIN + ANSWER_WITHIN
+        while self._open and (now := time.monotonic()) < last:
+            self._serve(now + 0.02)
+        for s in [key.fileobj for key in list(self._selector.get_map().values())]:
+            s.close()
+        self._selector.close()
+
+    def _begin(self, number):
+        s = self._scene.a.namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+        s.setblocking(False)
+        s.bind((self._scene.guest() if number % 4 == 3 else self._scene.a.addresses[0], 0))
+        s.connect_ex((CORE, 5002))
+        self._open[s] = [time.monotonic(), 0]
+        self._selector.register(s, selectors.EVENT_WRITE, self._connected)
+
+    def _serve(self, until):
+        while (left := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(left):
+                try:
+                    key.data(key.fileobj)
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    self._forget(key.fileobj)
+
+    def _forget(self, s):
+        self._selector.unregister(s)
+        self._open.pop(s, None)
+        s.close()
+
+    def _accept(self, server):
+        s = server.accept()[0]
+        s.setblocking(False)
+        self._selector.register(s, selectors.EVENT_READ, self._echo)
+
+    def _echo(self, s):
+        if data := s.recv(65536):
+            s.send(data)
+        else:
+            self._forget(s)
+
+    def _connected(self, s):
+        if s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or time.monotonic() - self._open[s][0] > CONNECT_WITHIN:
+            self._forget(s)
+            return
+        s.send(bytes(CONNECT_BYTES))
+        self._selector.modify(s, selectors.EVENT_READ, self._answered)
+
+    def _answered(self, s):
+        begun, got = self._open[s]
+        data = s.recv(65536)
+        got = self._open[s][1] = got + len(data)
+        if data and got < CONNECT_BYTES:
+            return
+        self.good += got >= CONNECT_BYTES and time.monotonic() - begun <= CONNECT_WITHIN + ANSWER_WITHIN
+        self._forget(s)
 
     def lost(self):
-        return max(0.0, 1 - self.received / (RATE * self._seconds))
+        return 1 - self.good / self._count
 
 
 class Calls(threading.Thread):
-    """Each a flow of its own, begun all the time; good, where all but one packet arrive and those as EF."""
+    """Calls, each a flow of its own, begun all the time; good where all packets but one arrive, and those as EF."""
 
     def __init__(self, scene, seconds):
         super().__init__(daemon=True)
@@ -150,7 +195,7 @@ class Calls(threading.Thread):
         self._sink = scene.b.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._sink.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20)
         self._sink.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
-        self._sink.bind(("10.2.0.1", 5004))
+        self._sink.bind((CORE, 5004))
         self._sink.setblocking(False)
 
     def run(self):
@@ -162,7 +207,7 @@ class Calls(threading.Thread):
                 time.sleep(min(ahead, 0.02))
             if i == 0:
                 open_calls[call] = self._scene.a.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            open_calls[call].sendto(struct.pack("<I", call) + bytes(156), ("10.2.0.1", 5004))
+            open_calls[call].sendto(struct.pack("<I", call) + bytes(156), (CORE, 5004))
             if i == CALL_PACKETS - 1:
                 open_calls.pop(call).close()
         time.sleep(0.3)
@@ -194,35 +239,59 @@ class Pings:
 
 
 def measured(scene, seconds):
-    """The victim's losses in that time."""
+    """The losses of all but the rate, from now on for so long."""
     before = neighbor(scene)
-    tcp, calls = Tcp(scene, seconds), Calls(scene, seconds)
-    pings = [Pings(scene, address, seconds) for address in ("10.2.0.1", "10.1.0.254")]
-    for thread in (tcp, calls):
+    threads = Connections(scene, seconds), Calls(scene, seconds)
+    pings = [Pings(scene, address, seconds) for address in (CORE, "10.1.0.254")]
+    for thread in threads:
         thread.start()
-    for thread in (tcp, calls):
+    for thread in threads:
         thread.join()
+    connections, calls = (thread.lost() for thread in threads)
     through, gateway = (p.lost() for p in pings)
     after = neighbor(scene)
-    lost = before is None or after is None or after < before
-    return Losses(tcp.lost(), calls.lost(), through, gateway, lost)
+    return connections, calls, through, gateway, before is None or after is None or after < before
 
 
-def under(attack, scene, directory, rate, seconds):
-    """The victim's losses while the attack goes on, and how many of its frames came in a second; accounting is exact afterwards."""
-    before = scene.running.metrics()
-    if attack == "none":
-        losses = measured(scene, seconds)
-    else:
-        flood.write(directory / "frames", attacks.Attacker(scene).frames(attack))
-        with flood.Flood(scene.m, directory / "frames", rate, seconds + MARGIN):
-            time.sleep(MARGIN / 2)
-            losses = measured(scene, seconds)
-    return losses, (arrivals(scene, scene.running.settle()) - arrivals(scene, before)) / (seconds + MARGIN)
+def under(name, scene, directory, rate, seconds, afterwards=AFTER):
+    """The victim's losses from the attack's first frame on, and how many frames came in a second; accounting is exact afterwards. The
+    attack begins when the victim's connection has its whole rate, and lasts longer than the measurements. One with a `lead` is measured
+    once it has prepared what it needs."""
+    attack = ATTACKS.get(name)
+    if attack:
+        flood.write(directory / "frames", Attacker(scene, attack.by).frames(attack))
+    tcp = Tcp(scene)
+    tcp.start()
+    try:
+        tcp.settle()
+        before = scene.running.metrics()
+        with contextlib.ExitStack() as stack:
+            if attack:
+                origin = scene.origins[attack.by]
+                stack.enter_context(flood.Flood(origin.namespace, directory / "frames", attack.pace(rate), attack.burst))
+                time.sleep(attack.lead)
+            begin = time.monotonic()
+            others = measured(scene, seconds)
+            lost = tcp.lost(begin, begin + seconds)
+        end = time.monotonic()
+        time.sleep(afterwards)
+        after = tcp.lost(end, end + afterwards) if afterwards else 0.0
+    finally:
+        tcp.stop()
+    port = scene.origins[attack.by].port if attack else "lan1"
+    settled, duration = scene.running.settle(), end - begin + (attack.lead if attack else 0)
+    priority = (unmarked(settled) - unmarked(before)) / duration
+    return Losses(lost, *others, priority, after), (arrivals(scene, settled, port) - arrivals(scene, before, port)) / duration
 
 
-def arrivals(scene, metrics):
-    """Frames at the attacker's port; of an af_xdp port, what is the kernel's never comes to the router."""
+def unmarked(metrics):
+    """Bytes of strict classes: no service marks CS6, so that the uplink's are the router's own, and no call goes to the victim."""
+    return sum(metrics.sum("surety_queue_departed_bytes_total", port=port, queue=queue)
+               for port, queue in (("wan0", "control"), ("lan0", "voice")))
+
+
+def arrivals(scene, metrics, port):
+    """Frames at the attacker's port. On an af_xdp port, frames for the kernel never come to the router."""
     if scene.device == "af_xdp":
-        return metrics.sum("surety_kernel_frames_total", port="lan1")
-    return metrics.value("surety_port_rx_packets_total", port="lan1")
+        return metrics.sum("surety_kernel_frames_total", port=port)
+    return metrics.value("surety_port_rx_packets_total", port=port)
