@@ -20,6 +20,10 @@ std::uint64_t leading(unsigned bits) {
   return bits == 0 ? 0 : __builtin_bswap64(~std::uint64_t{0} << (64 - bits));
 }
 
+// Fields of FlowKey::rest.
+constexpr std::uint64_t kInnerOfKey = std::uint64_t{0xfff} << 32, kOuterOfKey = std::uint64_t{0xfff} << 44,
+                        kPortOfKey = std::uint64_t{0x1f} << 56;
+
 // A value that says whether it is there.
 template <class T>
 void append(std::string& to, const std::optional<T>& value) {
@@ -57,7 +61,7 @@ Classifier::Classifier(const config::Config& config, const Classifier* before,
     : interfaces_(interfaces ? std::move(interfaces) : std::make_shared<const Interfaces>(config)),
       classifies_(config.ports.size(), false) {
   for (const auto& rule : config.rules) {
-    contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, 0});
+    contracts_.push_back({rule.per, rule.prefix_v4, rule.prefix_v6, rule.match.inner_vlan.has_value(), 0});
     identities_.push_back(identity(rule, config));
     const auto& named = rule.match.interface;
     named_.push_back(named ? interfaces_->of_definition(*named) : kNoInterface);
@@ -174,8 +178,12 @@ FlowKey Classifier::contract_key(std::uint16_t rule, const ParsedPacket& packet)
       return key;
     case Per::vlan:
     case Per::interface: {
-      constexpr std::uint64_t port_and_vlans = ((std::uint64_t{1} << 29) - 1) << 32;
-      key.rest |= packet.key.rest & port_and_vlans;
+      // The tags that the sender cannot choose: those of the interface, and those that the rule names.
+      const bool of_interface = packet.interface >= interfaces_->ports();
+      std::uint64_t named = kPortOfKey;
+      if (of_interface || contract.per == Per::vlan) named |= kOuterOfKey;
+      if (of_interface || contract.names_inner) named |= kInnerOfKey;
+      key.rest |= packet.key.rest & named;
       return key;
     }
     case Per::source:

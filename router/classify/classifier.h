@@ -49,7 +49,8 @@ class Classifier {
 
   // The key of the contract that a packet of this rule belongs to; the rule must not be `per: flow`.
   // Class `shared`, the rule's id in the low bits of `rest`; where no address is part of it, IPv4
-  // and IPv6 share the contract.
+  // and IPv6 share the contract. Of the packet's tags it has those that the interface has or the rule names,
+  // with `per: vlan` always the outer one: never a tag that the sender may choose.
   FlowKey contract_key(std::uint16_t rule, const ParsedPacket& packet) const;
   // Of those rules that have come since the start, which one this is.
   std::uint32_t id(std::uint16_t rule) const { return contracts_[rule].id; }
@@ -61,6 +62,7 @@ class Classifier {
   struct Contract {
     config::Rule::Per per;
     std::uint8_t prefix_v4, prefix_v6;
+    bool names_inner;  // the rule names an inner tag
     std::uint32_t id;
   };
   void give_ids(const config::Config& config, const Classifier* before);

@@ -13,9 +13,9 @@ TagAdmission::TagAdmission(const config::Config& config) : ports_(config.ports.s
       if (m.vlan && m.inner_vlan)
         ports_[p].pairs.insert(pair(*m.vlan, *m.inner_vlan));
       else if (m.vlan)
-        ports_[p].whole.set(*m.vlan);
+        ports_[p].single.set(*m.vlan);
       else if (rule.per == config::Rule::Per::vlan)
-        ports_[p].whole.set();
+        ports_[p].single.set();
     }
   }
 }

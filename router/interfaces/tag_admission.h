@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which VLAN tags a port takes: those that a rule of it names. `per: vlan` without tags names all.
+// The VLAN tags that a port accepts: those that one of its rules names. A rule that names the outer tag
+// accepts frames with this tag alone; `per: vlan` without tags accepts frames with any one tag.
 //
-// A frame with others is nobody's, and would otherwise have the contract of whoever is meant by the port
-// alone.
+// A second tag that no rule names is refused: the sender chooses it freely, so it must not lead to a
+// contract. Frames with tags that no rule names would otherwise use the contract of the port's untagged
+// customer.
 #pragma once
 
 #include <bitset>
@@ -20,13 +22,13 @@ class TagAdmission {
   // `vlan` is not 0; `inner` is where there is one tag only.
   bool admits(std::uint8_t port, std::uint16_t vlan, std::uint16_t inner) const {
     const Port& p = ports_[port];
-    return p.whole[vlan] || (inner != 0 && p.pairs.contains(pair(vlan, inner)));
+    return inner == 0 ? p.single[vlan] : p.pairs.contains(pair(vlan, inner));
   }
 
  private:
   struct Port {
-    std::bitset<4096> whole;  // with any second tag, and none
-    std::set<std::uint32_t> pairs;
+    std::bitset<4096> single;       // outer tags of frames with one tag
+    std::set<std::uint32_t> pairs;  // of frames with two tags
   };
   static std::uint32_t pair(std::uint16_t vlan, std::uint16_t inner) {
     return std::uint32_t{vlan} << 12 | inner;

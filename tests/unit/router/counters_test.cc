@@ -45,6 +45,7 @@ classify:
   - {match: {destination_port: 5001-15000}, service: silver, per: source}
   - {match: {destination_port: 15001-25000}, service: marked, per: prefix}
   - {match: {destination_port: 25001-35000}, service: capped, per: flow}
+  - {match: {vlan: 1, inner_vlan: 1, destination_port: 35001-45000}, service: colours, per: vlan}
   - {match: {destination_port: 35001-45000}, service: colours, per: vlan}
 aggregates:
   uplink: {port: wan0, queue: assured, rate: 5 Mbit/s, bucket: 10 packets, threshold: 5 packets, drop: 0.3, interval: 20 ms}

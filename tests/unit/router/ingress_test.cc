@@ -38,7 +38,8 @@ classify:
   - {match: {port: lan0, protocol: udp, destination_port: 5004}, service: voice, per: flow}
   - {match: {port: lan0, protocol: tcp}, service: silver, per: flow}
   - {match: {port: lan0, vlan: 7, source: 203.0.113.0/24}, service: voice, per: flow}  # for the tags' sake
-  - {match: {port: lan0, vlan: 1, source: 203.0.113.0/24}, service: voice, per: flow}
+  - {match: {port: lan0, vlan: 7, inner_vlan: 8, source: 203.0.113.0/24}, service: voice, per: flow}
+  - {match: {port: lan0, vlan: 1, inner_vlan: 8, source: 203.0.113.0/24}, service: voice, per: flow}
 )";
 
 Octets out_ethernet(std::uint16_t type) {

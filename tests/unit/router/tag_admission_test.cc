@@ -20,7 +20,7 @@ TEST(TagAdmission, TakesWhatARuleOfThePortNames) {
                                 "  - {match: {vlan: 40}, service: plain}\n"
                                 "  - {match: {port: wan0, vlan: 50}, service: plain}\n"));
   EXPECT_TRUE(tags.admits(0, 20, 0));
-  EXPECT_TRUE(tags.admits(0, 20, 9)) << "any second tag";
+  EXPECT_FALSE(tags.admits(0, 20, 9)) << "no rule names the second tag";
   EXPECT_FALSE(tags.admits(0, 21, 0));
   EXPECT_TRUE(tags.admits(0, 30, 7));
   EXPECT_FALSE(tags.admits(0, 30, 8));
@@ -32,11 +32,22 @@ TEST(TagAdmission, TakesWhatARuleOfThePortNames) {
   EXPECT_TRUE(tags.admits(1, 50, 0));
 }
 
-TEST(TagAdmission, AContractPerTagTakesAll) {
+TEST(TagAdmission, ARuleOfTwoTagsAndOneOfTheOuterTagTakeThoseFrames) {
+  const TagAdmission tags(
+      test::configured(kPorts + "  - {match: {port: lan0, vlan: 20, inner_vlan: 7}, service: plain}\n"
+                                "  - {match: {port: lan0, vlan: 20}, service: plain}\n"));
+  EXPECT_TRUE(tags.admits(0, 20, 0));
+  EXPECT_TRUE(tags.admits(0, 20, 7));
+  for (std::uint16_t inner = 1; inner < 4095; ++inner)
+    EXPECT_EQ(tags.admits(0, 20, inner), inner == 7) << inner;
+}
+
+TEST(TagAdmission, AContractPerTagTakesAnyOneTag) {
   const TagAdmission tags(
       test::configured(kPorts + "  - {match: {port: lan0}, service: plain, per: vlan}\n"));
-  EXPECT_TRUE(tags.admits(0, 4000, 7));
-  EXPECT_FALSE(tags.admits(2, 4000, 7));
+  EXPECT_TRUE(tags.admits(0, 4000, 0));
+  EXPECT_FALSE(tags.admits(0, 4000, 7));
+  EXPECT_FALSE(tags.admits(2, 4000, 0));
 }
 
 TEST(TagAdmission, TagsOfAnInterfaceAreNotThePorts) {
@@ -46,7 +57,8 @@ TEST(TagAdmission, TagsOfAnInterfaceAreNotThePorts) {
   test::DataPlane d(kPorts +
                     "  - {match: {interface: acme}, service: plain, per: vlan}\n"
                     "  - {match: {port: lan0, vlan: 107}, service: plain}\n"
-                    "  - {match: {port: lan0, vlan: 100}, service: plain}\n" +
+                    "  - {match: {port: lan0, vlan: 100}, service: plain}\n"
+                    "  - {match: {port: lan0, vlan: 100, inner_vlan: 9}, service: plain}\n" +
                     interfaces);
   d.route("10.1.0.0/16", {test::ready(0)});
   d.route("10.2.0.0/16", {test::ready(1)});
@@ -59,8 +71,30 @@ TEST(TagAdmission, TagsOfAnInterfaceAreNotThePorts) {
   EXPECT_EQ(fate(0x9100, vlan(107, kIpv4)), "drop vlan_unknown");
   EXPECT_EQ(fate(0x88a8, vlan(100, 0x8100) + vlan(8, kIpv4)), "drop vlan_unknown") << "globex's";
   EXPECT_EQ(fate(0x88a8, vlan(100, 0x8100) + vlan(9, kIpv4)), "to 1") << "the port's, by its rule";
+  EXPECT_EQ(fate(0x88a8, vlan(100, 0x8100) + vlan(10, kIpv4)), "drop vlan_unknown") << "no rule names 10";
+  EXPECT_EQ(fate(0x88a8, vlan(100, kIpv4)), "to 1") << "the outer tag alone";
   EXPECT_EQ(fate(0x8100, vlan(999, kIpv4)), "drop vlan_unknown") << "`per: vlan` of acme names no tags";
   EXPECT_EQ(fate(0x8100, vlan(999, kIpv4), 2), "drop vlan_unknown");
+  d.expect_law();
+}
+
+// 200 inner tags under one outer tag of `per: vlan`: no second contract, and no second customer.
+TEST(TagAdmission, InnerTagsDoNotMultiplyAContract) {
+  test::DataPlane d(
+      "version: 1\nports: {lan0: {addresses: 10.1.0.254/16}, wan0: {trust: core, addresses: "
+      "10.2.0.254/16}}\n"
+      "services: {sold: {conditioner: token-bucket, rate: 2 Mbit/s, bucket: 10 kB, mark: {in: AF11}}}\n"
+      "classify:\n  - {match: {port: lan0, vlan: 20}, service: sold, per: vlan}\n"
+      "  - {match: {port: lan0}, service: sold, per: vlan}\n");
+  d.route("10.2.0.0/16", {test::ready(1)});
+  const Octets ip = ip4(17, udp(1000, 5001, 8), {0x0a010001, 0x0a020001, 0, 0, 64, {}});
+  for (const std::uint16_t outer : {std::uint16_t{20}, std::uint16_t{21}}) {
+    EXPECT_EQ(d.fate(ethernet(0x8100, test::port_mac(0)) + vlan(outer, kIpv4) + ip), "to 1");
+    for (std::uint16_t inner = 1; inner <= 200; ++inner)
+      EXPECT_EQ(d.fate(ethernet(0x88a8, test::port_mac(0)) + vlan(outer, 0x8100) + vlan(inner, kIpv4) + ip),
+                "drop vlan_unknown");
+  }
+  EXPECT_EQ(d.service("sold").contracts, 2u) << "one for each outer tag";
   d.expect_law();
 }
 

@@ -305,15 +305,49 @@ TEST_F(Contract, OfAPrefixCoversTheSourcesInIt) {
   }
 }
 
-TEST_F(Contract, OfAVlanIsOneOfAPortAndBothTags) {
-  const Shape s{.vlan = 100, .inner_vlan = 200};
+TEST_F(Contract, OfAVlanIsOneOfAPortAndItsOuterTag) {
+  const Shape s{.vlan = 100};
   const FlowKey k = key(Per::vlan, s);
-  EXPECT_EQ(key(Per::vlan, {.source = six(1, 1), .destination = six(1, 2), .vlan = 100, .inner_vlan = 200}),
-            k);
-  EXPECT_EQ(key(Per::vlan, {.protocol = kIcmp, .vlan = 100, .inner_vlan = 200}), k);
-  EXPECT_NE(key(Per::vlan, {.vlan = 101, .inner_vlan = 200}), k);
-  EXPECT_NE(key(Per::vlan, {.vlan = 100, .inner_vlan = 201}), k);
-  EXPECT_NE(key(Per::vlan, {.vlan = 100, .inner_vlan = 200, .port = 2}), k);
+  EXPECT_EQ(key(Per::vlan, {.source = six(1, 1), .destination = six(1, 2), .vlan = 100}), k);
+  EXPECT_EQ(key(Per::vlan, {.protocol = kIcmp, .vlan = 100}), k);
+  EXPECT_NE(key(Per::vlan, {.vlan = 101}), k);
+  EXPECT_NE(key(Per::vlan, {.vlan = 100, .port = 2}), k);
+  for (std::uint16_t inner = 1; inner < 4095; ++inner)
+    EXPECT_EQ(key(Per::vlan, {.vlan = 100, .inner_vlan = inner}), k) << "no rule names " << inner;
+}
+
+TEST_F(Contract, HasAnInnerTagThatTheRuleNames) {
+  const Classifier c(with({{.vlan = 100, .inner_vlan = 7}, {.vlan = 100}}, Per::vlan));
+  const auto contract = [&](std::uint16_t rule, const Shape& s) { return c.contract_key(rule, packet(s)); };
+  EXPECT_EQ(contract(0, {.vlan = 100, .inner_vlan = 7}),
+            contract(0, {.protocol = kIcmp, .vlan = 100, .inner_vlan = 7}));
+  EXPECT_NE(contract(0, {.vlan = 100, .inner_vlan = 7}), contract(0, {.vlan = 100}));
+  EXPECT_EQ(contract(1, {.vlan = 100, .inner_vlan = 7}), contract(1, {.vlan = 100}));
+}
+
+TEST_F(Contract, OfAPortAsAnInterfaceHasNoTags) {
+  const FlowKey k = key(Per::interface, {});
+  EXPECT_EQ(key(Per::interface, {.vlan = 100}), k);
+  EXPECT_EQ(key(Per::interface, {.vlan = 100, .inner_vlan = 200}), k);
+  EXPECT_NE(key(Per::interface, {.port = 2}), k);
+}
+
+TEST_F(Contract, OfAnInterfaceHasItsTags) {
+  config::Config c = with({{}}, Per::interface);
+  c.interfaces.push_back({.name = "home", .port = 0, .vlan = 100, .first_inner = 7, .last_inner = 9});
+  for (const Per per : {Per::interface, Per::vlan}) {
+    c.rules[0].per = per;
+    const Classifier classifier(c);
+    const auto contract = [&](std::uint16_t inner) {
+      const Interfaces interfaces(c);
+      ParsedPacket p = packet({.vlan = 100, .inner_vlan = inner});
+      p.interface = interfaces.find(0, 0x8100, 100, inner);
+      EXPECT_NE(p.interface, kNoInterface);
+      return classifier.contract_key(0, p);
+    };
+    EXPECT_NE(contract(7), contract(8));
+    EXPECT_EQ(contract(7), contract(7));
+  }
 }
 
 // --- against a naive model ---
