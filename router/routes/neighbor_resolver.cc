@@ -12,6 +12,8 @@ Duration pause_after(unsigned tries) {
   return tries == NeighborResolver::kTries ? 2 * NeighborResolver::kRetry : NeighborResolver::kSlowest;
 }
 
+constexpr int kLooked = 64;  // addresses of a station, for one that nobody wants
+
 bool is_group(const MacAddress& mac) {
   return (mac[0] & 1) != 0;
 }
@@ -33,6 +35,7 @@ void NeighborResolver::hasten(const IpAddress& address, Entry& e, Time now) {
 }
 
 void NeighborResolver::begin_asking(const IpAddress& address, Entry& e) {
+  if (e.mac) stations_.remove(*e.mac, e.turn);
   e.mac.reset();
   e.turn = ++turns_;
   asking_.emplace(e.turn, address);
@@ -42,16 +45,35 @@ void NeighborResolver::remove(Entries::iterator it) {
   const Entry& e = it->second;
   if (e.mac || e.tries <= kTries)
     changes_.push_back({.address = it->first, .mac = {}, .unreachable = !e.mac});
-  if (!e.mac) asking_.erase(e.turn);
+  if (e.mac)
+    stations_.remove(*e.mac, e.turn);
+  else
+    asking_.erase(e.turn);
   schedule_.erase({e.due, it->first});
   entries_.erase(it);
 }
 
-NeighborResolver::Entry* NeighborResolver::add(const IpAddress& address, Time now) {
-  if (entries_.size() >= capacity_ || asking_.size() >= most_asking_) {
-    if (asking_.empty()) return nullptr;
+// What is asked for gives way last where a station has more than its part: else a newcomer would have no time
+// to answer while that station says more.
+bool NeighborResolver::make_room() {
+  const bool enough = asking_.size() < most_asking_;
+  if (enough && entries_.size() < capacity_) return true;
+  const auto* const many = enough ? stations_.beyond_part() : nullptr;
+  if (many == nullptr) {
+    if (asking_.empty()) return false;
     remove(entries_.find(asking_.begin()->second));
+    return true;
   }
+  auto gone = entries_.find(many->begin()->second);
+  int looked = 0;
+  for (auto a = many->begin(); a != many->end() && looked < kLooked && gone->second.wanted; ++a, ++looked)
+    if (const auto e = entries_.find(a->second); !e->second.wanted) gone = e;
+  remove(gone);
+  return true;
+}
+
+NeighborResolver::Entry* NeighborResolver::add(const IpAddress& address, Time now) {
+  if (!make_room()) return nullptr;
   Entry& e = entries_[address];
   set_due(address, e, now);
   begin_asking(address, e);
@@ -85,6 +107,8 @@ void NeighborResolver::known(const IpAddress& address, Entry& e, const MacAddres
   if (!e.mac) {
     asking_.erase(e.turn);
     e.mac = mac;
+    e.turn = ++turns_;
+    stations_.add(mac, e.turn, address);
     changes_.push_back({.address = address, .mac = mac});
   }
   e.tries = 0;

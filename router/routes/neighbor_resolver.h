@@ -9,8 +9,9 @@
 // is a reason to ask now, the known station first.
 //
 // Time is an argument; bounded: `capacity` addresses, `asking` of them not known, and at most one request for
-// each per kRetry. An address that never answered gives way to the next, the oldest first; one that is known
-// to nobody.
+// each per kRetry. An address that never answered gives way to the next, the oldest first. One that is known
+// gives way only where its station has most of all and more than its part (station_addresses.h): first those
+// that nobody wants.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "conditioners/units.h"
 #include "config/config.h"
 #include "router/routes/prefixes.h"
+#include "router/routes/station_addresses.h"
 
 namespace surety {
 
@@ -35,7 +37,8 @@ class NeighborResolver {
   explicit NeighborResolver(std::size_t capacity = 4096, std::size_t asking = 1024)
       : capacity_(capacity), most_asking_(asking) {}
 
-  // Its packets wait, or routes lead by it. False: the table is full of stations that are known.
+  // Its packets wait, or routes lead by it. False: the table is full of stations that are known, and none has
+  // more than its part.
   bool want(const IpAddress& address, Time now);
 
   enum class Learned : std::uint8_t {
@@ -105,11 +108,12 @@ class NeighborResolver {
     bool wanted = false;
     unsigned tries = 0;
     Time due{}, last{};      // to be asked; asked, heard of or forgotten
-    std::uint64_t turn = 0;  // among those not known
+    std::uint64_t turn = 0;  // among those not known, or those of its station
   };
   using Entries = std::map<IpAddress, Entry>;
 
   Entry* add(const IpAddress& address, Time now);
+  bool make_room();
   void known(const IpAddress& address, Entry& e, const MacAddress& mac, Time now);
   void set_due(const IpAddress& address, Entry& e, Time due);
   void hasten(const IpAddress& address, Entry& e, Time now);
@@ -122,6 +126,7 @@ class NeighborResolver {
   Entries entries_;
   std::set<std::pair<Time, IpAddress>> schedule_;  // every entry, by `due`
   std::map<std::uint64_t, IpAddress> asking_;      // those not known, by `turn`
+  StationAddresses stations_;                      // those known
   std::uint64_t turns_ = 0;
   std::deque<Change> changes_;
 };

@@ -409,5 +409,29 @@ TEST_F(ResponderTest, WakesWhenThereIsSomethingToSend) {
   EXPECT_EQ(responder.requests(), 1U);
 }
 
+// The finding: 4,095 answers of one station, and a newcomer on that link got nothing.
+TEST(Responder, AStationThatAnswersForThousandsLeavesRoomForANewcomer) {
+  const PortAddresses addresses{{prefix("10.1.0.254/16")}, {prefix("10.1.0.254/16")}, kOurs};
+  Responder responder(kOurs, addresses, 1500, at(0s));
+  endpoints::Slots room(64);
+  Time now = at(0s);
+  const auto asks_and_answers = [&](const MacAddress& mac, const std::string& from) {
+    now += 2ms;
+    while (responder.poll(room.slots, now) == room.slots.size()) {
+    }
+    const auto asked = responder.receive(
+        arp_frame(Operation::request, kBroadcast, mac, from.c_str(), kNobody, "10.1.0.254"), now);
+    while (responder.poll(room.slots, now) == room.slots.size()) {
+    }
+    responder.receive(arp_frame(Operation::reply, kOurs, mac, from.c_str(), kOurs, "10.1.0.254"), now);
+    return asked;
+  };
+  for (int i = 0; i < 4200; ++i)
+    asks_and_answers(kPeer, "10.1." + std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200));
+  ASSERT_EQ(responder.neighbors().size(), 4096U);
+  EXPECT_EQ(asks_and_answers(kOther, "10.1.200.1"), Result::arp_reply);
+  EXPECT_NE(responder.neighbors().find(address("10.1.200.1")), nullptr);
+}
+
 }  // namespace
 }  // namespace surety

@@ -298,6 +298,63 @@ TEST(NeighborResolver, AScanAsksForEachOnceAndCostsAKnownStationNothing) {
   EXPECT_NE(table.find(host(of_a_late_one)), nullptr);
 }
 
+// A table of 4,096 that one station fills: it asks for us from one address after the other, and answers.
+struct FullTable : testing::Test {
+  NeighborResolver table{4096, 1024};
+  static IpAddress host(std::uint32_t i) {
+    return IpAddress::v4(10, 1, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i));
+  }
+  bool learn(const IpAddress& a, const MacAddress& mac, Time now) {
+    if (!table.meet(a, mac, now)) return false;
+    while (table.next_request(now)) {
+    }
+    table.learn(a, mac, true, now);
+    while (table.next_change()) {
+    }
+    return table.find(a) != nullptr;
+  }
+  void fill(std::uint32_t from, std::uint32_t until, Time now) {
+    for (std::uint32_t i = from; i < until; ++i) learn(host(i), kMac, now);
+  }
+};
+
+TEST_F(FullTable, AStationThatAnswersForThousandsMakesRoom) {
+  fill(1, 5000, at(1s));
+  ASSERT_EQ(table.size(), 4096U);
+  EXPECT_TRUE(table.want(host(60'000), at(2s)));
+  EXPECT_TRUE(learn(host(60'001), kOther, at(2s)));
+  ASSERT_NE(table.find(host(60'001)), nullptr);
+  table.learn(host(60'000), kOther, true, at(2s));
+  EXPECT_NE(table.find(host(60'000)), nullptr);
+}
+
+// Also while it goes on, and before it has answered.
+TEST_F(FullTable, WhoHasNoMoreThanItsPartKeepsIt) {
+  for (std::uint32_t i = 0; i < 64 * StationAddresses::kPart; ++i) {
+    const MacAddress mac{{2, 0, 0, 0, 1, static_cast<std::uint8_t>(i % 64)}};
+    ASSERT_TRUE(learn(host(60'000 + i), mac, at(1s)));
+  }
+  fill(1, 10'000, at(1s));
+  ASSERT_TRUE(table.meet(host(59'999), kOther, at(2s)));
+  while (table.next_request(at(2s))) {
+  }
+  fill(10'000, 20'000, at(2s));
+  table.learn(host(59'999), kOther, true, at(2s));
+  EXPECT_NE(table.find(host(59'999)), nullptr);
+  for (std::uint32_t i = 0; i < 64 * StationAddresses::kPart; ++i)
+    ASSERT_NE(table.find(host(60'000 + i)), nullptr) << i;
+  EXPECT_EQ(table.size(), 4096U);
+}
+
+// Of a router that answers for many, those go first that no packet is for.
+TEST_F(FullTable, WhatIsWantedGoesLast) {
+  fill(1, 4097, at(1s));
+  for (std::uint32_t i = 1; i < 50; ++i) table.want(host(i), at(1s));
+  for (std::uint32_t i = 0; i < 100; ++i) ASSERT_TRUE(learn(host(60'000 + i), kOther, at(2s)));
+  for (std::uint32_t i = 1; i < 50; ++i) EXPECT_NE(table.find(host(i)), nullptr) << i;
+  EXPECT_EQ(table.find(host(50)), nullptr);
+}
+
 TEST_F(NeighborResolverTest, ALinkThatComesUpBeginsAnew) {
   for (Duration t = 0s; t < 20s; t += 1s) {
     table.want(peer(), at(t));
