@@ -8,6 +8,10 @@
 namespace surety {
 namespace {
 
+// A route may need more than one station leaves: several /32 share a table of 256. Where even so many are no
+// help, it is something else that has run out.
+constexpr std::size_t kStationsForRoute = 4;
+constexpr std::uint32_t kPause = 256;
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
 
 Prefix shortened(const IpAddress& address, int length) {
@@ -63,35 +67,45 @@ void Rib::candidates_changed(const Prefix& prefix, Source source) {
 
 // --- what wins, and its way into the sink ---
 
-HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
+const RouteCandidates::Candidate* Rib::winner(const Route& route, bool neighbors) const {
   for (const auto& c : route.candidates.all())
-    if ((c.source != Source::neighbor || neighbors) && sets_.active(c.set)) return c.set;
-  return HopSets::kNone;
+    if ((c.source != Source::neighbor || neighbors) && sets_.active(c.set)) return &c;
+  return nullptr;
+}
+
+HopSets::Id Rib::wanted(const Route& route, bool neighbors) const {
+  const auto* const to = winner(route, neighbors);
+  return to == nullptr ? HopSets::kNone : to->set;
 }
 
 void Rib::program(Prefix prefix) {
   auto* entry = table_.find(prefix);
   if (entry == nullptr) return;
   const Programmed before = entry->value.programmed;
-  const HopSets::Id set = wanted(entry->value, true);
-  const Programmed after = install(prefix, set, before);
+  const auto* const best = winner(entry->value, true);
+  const auto to = best == nullptr ? std::nullopt : std::optional(*best);
+  const Programmed after = install(prefix, best, before);
   entry->value.programmed = after;
-  set_rejected(*entry, set != HopSets::kNone && after.set == HopSets::kNone);
+  const bool rejected = to && after.set == HopSets::kNone;
+  set_rejected(*entry, rejected);
   if (after.value == 0 && before.value != 0) sink_.remove_route(prefix);
   if (before.set != HopSets::kNone) sets_.unuse(before.set);
   account(prefix, before, after);
   if (entry->value.candidates.all().empty()) table_.erase(prefix);
+  if (rejected && !making_room_) make_room(prefix, *to);
   if (after == before) return;
   if (before.on_link || after.on_link || is_under_subnet(prefix)) changed_(prefix);
   if (before.value != 0 && after.value == 0) retry_rejected();
 }
 
 // What the sink has now, with a use of the set taken for it; nothing if there is no room.
-Rib::Programmed Rib::install(const Prefix& prefix, HopSets::Id set, const Programmed& before) {
-  if (set == HopSets::kNone) return {};
+Rib::Programmed Rib::install(const Prefix& prefix, const RouteCandidates::Candidate* to,
+                             const Programmed& before) {
+  if (to == nullptr) return {};
+  const HopSets::Id set = to->set;
   const auto target = sets_.use(set);
   if (!target) return {};
-  const Programmed after{set, target->encode(), sets_.on_link(set)};
+  const Programmed after{set, target->encode(), sets_.on_link(set), to->source == Source::neighbor};
   if (after.value == before.value || sink_.set_route(prefix, *target)) return after;
   sets_.unuse(set);
   return {};
@@ -102,7 +116,56 @@ void Rib::set_rejected(Table::Entry& entry, bool rejected) {
   entry.value.rejected = rejected;
   if (!rejected || entry.value.waits) return;
   entry.value.waits = true;
-  waiting_.push_back(entry.prefix);
+  const auto* const to = winner(entry.value, true);
+  if (to != nullptr && to->source == Source::neighbor)
+    waiting_.push_front(entry.prefix);
+  else
+    waiting_.push_back(entry.prefix);
+}
+
+bool Rib::is_rejected(const Prefix& prefix) const {
+  const auto* const entry = table_.find(prefix);
+  return entry != nullptr && entry->value.rejected;
+}
+
+InterfaceIndex Rib::interface_of(HopSets::Id station) const {
+  const auto& hops = sets_.key(station).hops;
+  return hops.empty() ? 0 : hops.front().interface.value_or(0);
+}
+
+std::optional<Prefix> Rib::that_yields(const Prefix& prefix, const RouteCandidates::Candidate& to) const {
+  const bool v6 = prefix.address.is_v6();
+  const auto station = to.source == Source::neighbor ? stations_.for_station(v6, interface_of(to.set))
+                                                     : stations_.for_route(v6, of_family_[v6]);
+  return station ? std::optional(host_prefix(*station)) : std::nullopt;
+}
+
+// Stations that have gone in vain come back, and so does what one leaves beyond the need.
+void Rib::make_room(const Prefix& prefix, const RouteCandidates::Candidate& to) {
+  if (pause_ > 0) {
+    --pause_;
+    return;
+  }
+  making_room_ = true;
+  std::vector<Prefix> gone;
+  while (gone.size() < kStationsForRoute && is_rejected(prefix)) {
+    const auto station = that_yields(prefix, to);
+    if (!station) break;
+    withdraw(gone.emplace_back(*station));
+    program(prefix);
+  }
+  if (!gone.empty() && is_rejected(prefix)) pause_ = kPause;
+  for (const Prefix& station : gone) program(station);
+  making_room_ = false;
+}
+
+void Rib::withdraw(const Prefix& station) {
+  auto* const entry = table_.find(station);
+  const Programmed before = std::exchange(entry->value.programmed, {});
+  set_rejected(*entry, true);
+  sink_.remove_route(station);
+  sets_.unuse(before.set);
+  account(station, before, {});
 }
 
 // One for one that goes: the room that a route leaves is that of about one other.
@@ -125,6 +188,9 @@ std::uint32_t& Rib::count(Lengths& lengths, const Prefix& p) {
 void Rib::account(const Prefix& prefix, const Programmed& before, const Programmed& after) {
   const auto change = [&](auto& n, bool was, bool is) { n = n + is - was; };
   change(programmed_, before.value != 0, after.value != 0);
+  change(of_family_[prefix.address.is_v6()], before.value != 0, after.value != 0);
+  if (before.station && before != after) stations_.remove(prefix.address);
+  if (after.station && before != after) stations_.add(prefix.address, interface_of(after.set));
   change(count(all_, prefix), before.value != 0, after.value != 0);
   change(count(on_link_, prefix), before.on_link, after.on_link);
 }

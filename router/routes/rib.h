@@ -3,11 +3,15 @@
 //
 // Made for millions of routes: some 70 bytes for each, and what concerns all of them (next hops that mean
 // something else now, routes of another generation) can be done a little at a time, see limit_work().
+//
+// Where the sink has no room for a route, host routes of stations go for it (station_routes.h); they come
+// back as others leave room, after the routes.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -17,6 +21,7 @@
 #include "router/routes/prefixes.h"
 #include "router/routes/route_candidates.h"
 #include "router/routes/route_events.h"
+#include "router/routes/station_routes.h"
 
 namespace surety {
 
@@ -99,6 +104,7 @@ class Rib {
     HopSets::Id set = HopSets::kNone;
     std::uint32_t value = 0;  // RouteTarget::encode()
     bool on_link = false;
+    bool station = false;  // a neighbour's host route
     friend bool operator==(const Programmed&, const Programmed&) = default;
   };
   struct Route {
@@ -125,15 +131,21 @@ class Rib {
     }
   }
   static Lengths::value_type::value_type& count(Lengths& lengths, const Prefix& p);
+  const RouteCandidates::Candidate* winner(const Route& route, bool neighbors) const;
   HopSets::Id wanted(const Route& route, bool neighbors) const;
   HopSets::Id covering(const IpAddress& address) const;
   bool is_under_subnet(const Prefix& prefix) const;
   void candidates_changed(const Prefix& prefix, Source source);
   void program(Prefix prefix);
-  Programmed install(const Prefix& prefix, HopSets::Id set, const Programmed& before);
+  Programmed install(const Prefix& prefix, const RouteCandidates::Candidate* to, const Programmed& before);
   void account(const Prefix& prefix, const Programmed& before, const Programmed& after);
   void set_rejected(Table::Entry& entry, bool rejected);
   void retry_rejected();
+  bool is_rejected(const Prefix& prefix) const;
+  void make_room(const Prefix& prefix, const RouteCandidates::Candidate& to);
+  std::optional<Prefix> that_yields(const Prefix& prefix, const RouteCandidates::Candidate& to) const;
+  void withdraw(const Prefix& station);
+  InterfaceIndex interface_of(HopSets::Id station) const;
   void begin_walk();
   std::size_t visit(Table::Entry& entry);  // the steps it took
   bool is_as_wanted(const Route& route) const;
@@ -143,9 +155,13 @@ class Rib {
   HopSets sets_;
   Changed changed_;
   Table table_;
-  std::vector<Prefix> waiting_;  // rejected, or were when they came here
-  Lengths all_{}, on_link_{};    // of what is programmed
+  std::deque<Prefix> waiting_;  // rejected, or were when they came here: stations, then routes
+  Lengths all_{}, on_link_{};   // of what is programmed
   std::size_t programmed_ = 0, rejected_ = 0;
+  std::array<std::size_t, 2> of_family_{};  // programmed
+  StationRoutes stations_;                  // programmed
+  bool making_room_ = false;
+  std::uint32_t pause_ = 0;  // so many find no room before stations are asked for it again
   std::size_t steps_ = SIZE_MAX;
   std::size_t place_ = 0;  // how far the walk over all routes has come
   bool walking_ = false;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/unit/router/routes/table_sink.h"
 
 namespace surety {
@@ -256,6 +258,117 @@ TEST_F(RibTest, WithoutIdsARouteIsWithdrawnNotLeftWrong) {
   EXPECT_EQ(rib.rejected(), 1U);
   rib.remove(prefix("10.2.0.0/16"), Source::kernel, 0);
   EXPECT_EQ(sink.all(), (Lines{"10.1.0.0/16 unresolved 1 | unresolved 1"}));
+}
+
+// --- stations and routes in one table ---
+
+class FullSinkTest : public RibTest {
+ protected:
+  // Stations 10.<interface>.0.1 and so on.
+  void stations(std::uint8_t interface, int first, int last) {
+    for (int i = first; i <= last; ++i)
+      set(station(interface, i) + "/32", Source::neighbor,
+          {{.via = address(station(interface, i)), .interface = interface}});
+  }
+  static std::string station(std::uint8_t interface, int i) {
+    return "10." + std::to_string(interface) + ".0." + std::to_string(i);
+  }
+  int there(std::uint8_t interface) const {
+    int n = 0;
+    for (const auto& [p, target] : sink.routes)
+      n += p.length == 32 && prefix("10." + std::to_string(interface) + ".0.0/24").contains(p.address);
+    return n;
+  }
+  void routes(int first, int last) {
+    for (int i = first; i <= last; ++i)
+      set("20.0." + std::to_string(i) + ".0/24", Source::kernel, {via("10.9.0.1", 10)});
+  }
+  bool has_route(int i) const { return sink.routes.contains(prefix("20.0." + std::to_string(i) + ".0/24")); }
+};
+
+// The finding: the stations of one customer had the room, and a route of the kernel got none.
+TEST_F(FullSinkTest, StationsMakeRoomForRoutes) {
+  sink.room = 40;
+  stations(1, 1, 50);
+  EXPECT_EQ(there(1), 40);
+  routes(1, 30);
+  for (int i = 1; i <= 30; ++i) EXPECT_TRUE(has_route(i)) << i;
+  EXPECT_EQ(there(1), 10);
+  EXPECT_EQ(rib.rejected(), 40U) << "stations, which the route of their subnet reaches";
+}
+
+TEST_F(FullSinkTest, StationsKeepAQuarter) {
+  sink.room = 40;
+  stations(1, 1, 40);
+  routes(1, 60);
+  EXPECT_EQ(there(1), 10);
+  EXPECT_EQ(rib.programmed(), 40U);
+  for (int i = 1; i <= 60; ++i) rib.remove(prefix("20.0." + std::to_string(i) + ".0/24"), Source::kernel, 0);
+  EXPECT_EQ(there(1), 40) << "they come back, after the routes";
+  EXPECT_EQ(rib.rejected(), 0U);
+}
+
+TEST_F(FullSinkTest, AnInterfaceWithManyStationsMakesRoomForOneWithFew) {
+  sink.room = 40;
+  stations(1, 1, 60);
+  stations(2, 1, 5);
+  stations(3, 1, 30);
+  EXPECT_EQ(there(2), 5);
+  EXPECT_LE(std::abs(there(1) - there(3)), 1);
+  EXPECT_EQ(there(1) + there(3), 35);
+  stations(1, 61, 90);
+  EXPECT_EQ(there(2), 5);
+}
+
+// Room of another kind: next hops.
+TEST_F(FullSinkTest, StationsMakeRoomWhereTheNextHopsAreUsedUp) {
+  stations(1, 1, 100);
+  EXPECT_EQ(there(1), 61);
+  set("20.0.1.0/24", Source::kernel, {via("10.9.0.1", 10)});
+  EXPECT_TRUE(has_route(1));
+  EXPECT_EQ(there(1), 60);
+}
+
+// Where it does not help that stations go, they stay.
+TEST_F(FullSinkTest, StationsThatAreNoHelpStay) {
+  stations(1, 1, 50);
+  sink.refuses = prefix("20.0.0.0/16");
+  routes(1, 30);
+  EXPECT_EQ(there(1), 50);
+  EXPECT_EQ(rib.rejected(), 30U);
+}
+
+// Random sets and removals against what must hold at any time.
+TEST_F(FullSinkTest, WhateverComesAndGoesRoutesHaveThreeQuarters) {
+  std::uint32_t state = 12345;
+  const auto random = [&](std::uint32_t n) { return (state = state * 1664525 + 1013904223) / 65536 % n; };
+  sink.room = 48;
+  std::set<int> wanted;
+  for (int step = 0; step < 5000; ++step) {
+    const int i = static_cast<int>(1 + random(60));
+    const auto interface = static_cast<std::uint8_t>(1 + random(3));
+    switch (random(4)) {
+      case 0:
+        stations(interface, i, i);
+        break;
+      case 1:
+        rib.remove(prefix(station(interface, i) + "/32"), Source::neighbor, 0);
+        break;
+      case 2:
+        routes(i, i);
+        wanted.insert(i);
+        break;
+      default:
+        rib.remove(prefix("20.0." + std::to_string(i) + ".0/24"), Source::kernel, 0);
+        wanted.erase(i);
+    }
+    std::size_t have = 0;
+    for (int r = 1; r <= 60; ++r) have += has_route(r);
+    ASSERT_EQ(rib.programmed(), sink.routes.size());
+    ASSERT_LE(sink.routes.size(), sink.room);
+    ASSERT_GE(have, std::min<std::size_t>(wanted.size(), 36)) << step;
+    ASSERT_TRUE(rib.rejected() == 0 || sink.routes.size() == sink.room) << step;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class TableSink : public RouteSink {
   bool set_route(const Prefix& p, RouteTarget target) override {
     ++route_changes;
     if (!routes.contains(p) && routes.size() == room) return false;
+    if (refuses && p.length > refuses->length && refuses->contains(p.address)) return false;
     routes[p] = target;
     return true;
   }
@@ -92,6 +94,7 @@ class TableSink : public RouteSink {
   std::map<Prefix, RouteTarget> routes;
   NextHopTable table{4096};
   std::size_t room = SIZE_MAX;
+  std::optional<Prefix> refuses{};  // no room for what is longer
   int route_changes = 0;
 };
 
