@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a common room each customer has: dynamic thresholds (Choudhury and Hahne 1998).
+// How much of a shared room each customer may take: dynamic thresholds (Choudhury and Hahne 1998), and which
+// customers have to make room for others.
 //
-// A customer may have kOfCustomer times what is free, a port kOfPort times: one alone gets eight ninths of
-// all, and however many want more than there is, some of it stays free for who has less.
+// A customer may have kOfCustomer times what is free, a port kOfPort times: one customer alone gets eight
+// ninths of the room. These limits depend on the order: customers that come first may fill a port's part, and
+// later ones find none. The fair part of a port is the mean of the ports that hold something, the fair part
+// of a customer the mean of the customers of its port that do. A holder that has more than its fair part
+// yields() to a newcomer that has less than it, so that in the end all that want room have the same. An owner
+// of a room that cannot take places back uses room() alone.
 #pragma once
 
 #include <vector>
@@ -23,14 +28,52 @@ class FairShare {
   }
   // Whether it may have one more, with so much free.
   bool room(Customer c, std::uint64_t free) const {
-    return customers_[c] < kOfCustomer * free && ports_[port_of(c)] < kOfPort * free;
+    return customers_[c] < kOfCustomer * free && held(port_of(c)) < kOfPort * free;
   }
-  void add(Customer c) { ++customers_[c], ++ports_[port_of(c)]; }
-  void remove(Customer c) { --customers_[c], --ports_[port_of(c)]; }
+  void add(Customer c) {
+    Port& p = ports_[port_of(c)];
+    if (customers_[c]++ == 0) ++p.customers;
+    if (p.held++ == 0) ++holding_;
+    ++total_;
+  }
+  void remove(Customer c) {
+    Port& p = ports_[port_of(c)];
+    if (--customers_[c] == 0) --p.customers;
+    if (--p.held == 0) --holding_;
+    --total_;
+  }
   std::uint32_t of(Customer c) const { return customers_[c]; }
+  std::uint32_t held(std::uint8_t port) const { return ports_[port].held; }
+
+  // True if a customer has less than its fair part, or its port does.
+  bool within(Customer c) const {
+    const std::uint64_t held = this->held(port_of(c));
+    return customers_[c] * customers_with(c) < held || held * ports_with(port_of(c)) < total_;
+  }
+  // True if a holder has more than its fair part, and more than the newcomer would have then: on one port the
+  // part of the customer counts, between ports the part of the port.
+  bool yields(Customer holder, Customer newcomer) const {
+    const std::uint8_t from = port_of(holder), to = port_of(newcomer);
+    const std::uint64_t has = customers_[holder];
+    if (from == to) return has > customers_[newcomer] + 1 && has * customers_with(newcomer) > held(from);
+    return held(from) > held(to) + 1 && held(from) * ports_with(to) > total_ &&
+           has * ports_[from].customers >= held(from);
+  }
 
  private:
-  std::vector<std::uint32_t> ports_, customers_;
+  struct Port {
+    std::uint32_t held = 0, customers = 0;  // the latter: that hold something
+  };
+  // Customers that share a port, ports that share the room, the newcomer among them.
+  std::uint64_t customers_with(Customer c) const {
+    return std::uint64_t{ports_[port_of(c)].customers} + (customers_[c] == 0);
+  }
+  std::uint64_t ports_with(std::uint8_t port) const { return std::uint64_t{holding_} + (held(port) == 0); }
+
+  std::vector<Port> ports_;
+  std::vector<std::uint32_t> customers_;
+  std::uint64_t total_ = 0;
+  std::uint32_t holding_ = 0;  // ports that hold something
 };
 
 }  // namespace surety

@@ -48,8 +48,8 @@ void ClassifyStage::restore(std::span<const ContractState> states, Time now) {
     const FlowId id =
         flows_.insert(s.key, flows_.hash(s.key), s.shared, now, [this](FlowId gone) { closed(gone); });
     if (id == kNoFlow) continue;
-    customers_[id] = customer_(s.key, static_cast<std::uint8_t>((*snapshot_->interfaces)[s.interface].port));
-    shares_.add(customers_[id]);
+    const auto port = static_cast<std::uint8_t>((*snapshot_->interfaces)[s.interface].port);
+    holders_.add(id, customer_(s.key, port));
     FlowRecord& r = flows_[id];
     r.service = s.service;
     const std::uint16_t counted = r.out_bytes();  // this record's own: none

@@ -45,7 +45,7 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   FlowId to = kNoFlow;
   std::uint16_t service = j.service;
   if (j.shares) {
-    const Opened shared = contract(rule, service, v.header[i], customer_(v.header[i].key, port), now);
+    const Opened shared = contract(rule, service, v.header[i], opener(v.header[i].key, port), now);
     to = shared.id;
     if (to == kNoFlow) {  // it stays what it is, if it still can
       if (from != kNoFlow) r.flush_asked() = 0;
@@ -84,10 +84,12 @@ void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time
   const bool keeps_state = had_state && contract == kNoFlow && is_csa(r.service) && is_csa(service);
   --services_[r.service].flows;
   if (had_state) --services_[r.service].contracts;
+  if ((r.flags & FlowRecord::redirect) != 0) holders_.leave(r.state.shared);
   r.service = service;
   if (contract != kNoFlow) {
     r.flags |= FlowRecord::redirect;
     r.state.shared = contract;
+    holders_.join(contract);
     flows_.touch(flows_[contract], now);
   } else {
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::redirect);

@@ -7,11 +7,6 @@ namespace surety {
 
 namespace {
 
-// Long enough for the second packet of whoever waits for an answer before it sends it,
-// or for a retransmission of the first (RFC 6298: 1 s); short enough that a flood at the
-// default creation rate holds half the table.
-constexpr Duration kEmbryonic = std::chrono::seconds(2);
-
 // The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
 // is behind takes longer ones, which are not felt either (some microseconds).
 constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
@@ -38,8 +33,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
       customer_(seed),
       ledger_(flows_.capacity()),
-      customers_(flows_.capacity()),
-      shares_(snapshot.config.ports.size()),
+      holders_(flows_.capacity(), snapshot.config.ports.size(), seed),
       creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
                  now),
       limited_(snapshot.config.flow_table.creation_rate != 0u),
@@ -135,6 +129,7 @@ void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std:
   std::array<std::uint16_t, kVector> rules;
   for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
   snapshot_->classifier.match({packets.data(), strangers.size}, port, rules);
+  within_left_ = beyond_left_ = kDisplacements;
   bool created = false;
   for (std::size_t s = 0; s < strangers.size; ++s) {
     const std::size_t i = strangers.which[s];
@@ -170,19 +165,20 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   const Judgement j = judge(rule, packet.interface);
   std::uint16_t service = v.service[i] = j.service;
   if (!j.needs_state && !plenty(now)) return {};
-  const Customer customer = customer_(packet.key, port);
+  const Opener by = opener(packet.key, port);
   Opened shared;
   if (j.shares) {
-    shared = contract(rule, service, packet, customer, now);
+    shared = contract(rule, service, packet, by, now);
     if (shared.id == kNoFlow) return shared;
     service = v.service[i] = flows_[shared.id].service;  // the former one, until it begins anew
   }
-  const Opened opened = open(packet.key, hash, service, false, customer, now);
+  const Opened opened = open(packet.key, hash, service, false, by, now);
   if (opened.id == kNoFlow) return j.needs_state && !j.shares ? opened : shared;
   if (j.shares) {
     FlowRecord& r = flows_[opened.id];
     r.flags |= FlowRecord::redirect;
     r.state.shared = shared.id;
+    holders_.join(shared.id);
     r.flush_asked() = 0;
     if (service != j.service) r.flags |= FlowRecord::stale;
   } else if (j.needs_state) {
@@ -196,7 +192,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
 // Touched whenever one of them is, here and in meet(): they refer to it by number,
 // so it must not go before them, wherever their packets get to.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
-                                              const ParsedPacket& packet, Customer customer, Time now) {
+                                              const ParsedPacket& packet, Opener by, Time now) {
   const FlowKey key = snapshot_->classifier.contract_key(rule, packet);
   const std::uint64_t hash = flows_.hash(key);
   if (const FlowId known = flows_.find(key, hash, now); known != kNoFlow) {
@@ -204,21 +200,22 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
     if (flows_[known].service != service) ask(known, service, now);
     return {known};
   }
-  const Opened opened = open(key, hash, service, true, customer, now);
+  const Opened opened = open(key, hash, service, true, by, now);
   if (opened.id != kNoFlow) begin_contract(opened.id, rule, packet.interface);
   return opened;
 }
 
 ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
-                                          bool contract, Customer customer, Time now) {
-  if (full()) return {kNoFlow, DegradeReason::flow_table_full};
-  if (!shares_.room(customer, flows_.capacity() - flows_.size()))
-    return {kNoFlow, DegradeReason::flow_share_full};
-  if (limited_ && !creations_.permit(customer, now)) return {kNoFlow, DegradeReason::creation_limited};
+                                          bool contract, Opener by, Time now) {
+  if (full() || !holders_.room(by.customer, flows_.capacity() - flows_.size())) {
+    const auto reason = full() ? DegradeReason::flow_table_full : DegradeReason::flow_share_full;
+    if (!displace(by, now)) return {kNoFlow, reason};
+  } else if (limited_ && !creations_.permit(by.customer, now)) {
+    return {kNoFlow, DegradeReason::creation_limited};
+  }
   const FlowId id = flows_.insert(key, hash, contract, now, [this](FlowId gone) { closed(gone); });
   if (id == kNoFlow) return {kNoFlow, DegradeReason::flow_table_full};
-  customers_[id] = customer;
-  shares_.add(customer);
+  holders_.add(id, by.customer);
   flows_[id].service = service;
   start(flows_[id], snapshot_->services[service], now);
   return {id};
@@ -244,8 +241,9 @@ bool ClassifyStage::plenty(Time now) {
 }
 
 void ClassifyStage::closed(FlowId id) {
-  shares_.remove(customers_[id]);
+  holders_.remove(id);
   const FlowRecord& r = flows_[id];
+  if ((r.flags & FlowRecord::redirect) != 0) holders_.leave(r.state.shared);
   const bool contract = (r.flags & FlowRecord::is_shared) != 0;
   if (!contract) --services_[r.service].flows;
   if (contract || has_own_state(r)) end_contract(id);

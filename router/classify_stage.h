@@ -22,20 +22,27 @@
 // be its: it may be overtaken then. A flow for whose new contract there is no room stays what it is. The
 // sweep takes some records a turn, so that the rules are not asked for all flows at once, while there is
 // traffic to carry.
-// Active flows keep their records: only an idle one is ever forgotten. Flows that need no state leave the
-// last quarter of the table, and of the creations, to those that do.
+// Flows that need no state leave the last quarter of the table, and of the creations, to those that do.
+//
+// A new flow that finds no room may take the place of another one (displace()): of the customer that has
+// most, as long as that has more than its fair part and more than this flow's customer; else one of its own.
+// Among the records found the one goes that has been idle for longest, and none that a packet of this tick
+// came for, that holds packets, or that is a contract with flows. A record with a conditioner's state goes
+// only after kEmbryonic without a packet, so that nobody gets full buckets by it any faster than without;
+// except that of another customer, where tags tell both: a source address can be forged, and who sends from
+// many must not take the records of those that are active.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "conditioners/fair_limit.h"
-#include "conditioners/fair_share.h"
 #include "router/contracts/contract_ledger.h"
 #include "router/contracts/contract_state.h"
 #include "router/counters.h"
 #include "router/filter_stage.h"
 #include "router/flows/customer_hash.h"
+#include "router/flows/flow_holders.h"
 #include "router/flows/flow_table.h"
 #include "router/packet_disposal.h"
 #include "router/snapshot.h"
@@ -105,6 +112,11 @@ class ClassifyStage {
     FlowId id = kNoFlow;
     DegradeReason reason = DegradeReason::none;
   };
+  // The customer for which a record is made; `tagged`: known by its tags.
+  struct Opener {
+    Customer customer;
+    bool tagged;
+  };
   // What the rules say of a packet.
   struct Judgement {
     std::uint16_t service;
@@ -119,6 +131,13 @@ class ClassifyStage {
     bool flush;  // a flow waits for it to be emptied
   };
   static constexpr std::size_t kMostRequests = 128;
+  // Long enough for the second packet of whoever waits for an answer before it sends it,
+  // or for a retransmission of the first (RFC 6298: 1 s); short enough that a flood at the
+  // default creation rate holds half the table.
+  static constexpr Duration kEmbryonic = std::chrono::seconds(2);
+  // Of a vector, for customers within their fair part and for those beyond it: so many attempts are in vain
+  // or at the cost of the same customer. Others succeed only until the customer has as much as the largest.
+  static constexpr std::uint32_t kDisplacements = 2;
   using Hashes = std::array<std::uint64_t, kVector>;
 
   Strangers meet_others(Vector& v, const FlowTable::Met& met, const Hashes& hashes, FlowTable::Tick tick);
@@ -132,10 +151,15 @@ class ClassifyStage {
   Judgement judge(std::uint16_t rule, InterfaceIndex interface) const;
   void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
-  Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Customer customer,
-                  Time now);
-  Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Customer customer,
+  Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Opener by, Time now);
+  Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Opener by,
               Time now);
+  Opener opener(const FlowKey& key, PortIndex port) const {
+    return {customer_(key, port), CustomerHasher::tagged(key.rest)};
+  }
+  bool displace(Opener by, Time now);
+  bool may_go(FlowId id, bool own, bool tagged, Time now) const;
+  FlowId oldest(std::span<const FlowId> ids, bool own, bool tagged, Time now) const;
   void start(FlowRecord& r, const ServiceProgram& program, Time now) const;
   void closed(FlowId id);  // a record is about to be forgotten
   bool has_own_state(const FlowRecord& r) const;
@@ -166,13 +190,13 @@ class ClassifyStage {
   FlowTable flows_;
   std::vector<std::uint8_t> classified_;  // by port: some rule may match there
   CustomerHasher customer_;
-  ContractLedger ledger_;            // of the records that have a conditioner's state
-  std::vector<Customer> customers_;  // by flow or contract: who made it
-  FairShare shares_;                 // of the table
+  ContractLedger ledger_;  // of the records that have a conditioner's state
+  FlowHolders holders_;
   FairLimit creations_;
   bool limited_;
-  Duration per_record_;  // of the sweep
-  Time swept_;           // the sweep is where it should have been then
+  std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements of this vector
+  Duration per_record_;                              // of the sweep
+  Time swept_;                                       // the sweep is where it should have been then
 
   std::vector<Request> requests_;  // of room for kMostRequests; those that find none come again
   Time due_{};                     // of next_event()

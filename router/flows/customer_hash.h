@@ -19,6 +19,8 @@ class CustomerHasher {
   Customer operator()(const FlowKey& key, std::uint8_t port) const {
     return of(key.rest >> 32 & kTags, key.address[0], key.v6, port);
   }
+  // Whether it is the tags that tell customers apart, from `rest` of a key: nobody can forge them.
+  static bool tagged(std::uint64_t rest) { return (rest >> 32 & kTags) != 0; }
   // Of a frame as parse() leaves it. `l3_offset`: where its IP header is; 0: it has none, and what has no tag
   // either is the port's.
   Customer operator()(const std::uint8_t* frame, std::size_t l3_offset, std::uint8_t port) const;

@@ -48,5 +48,49 @@ TEST(FairShare, NobodyIsRefusedWhereThereIsPlenty) {
   EXPECT_EQ(room.used, 800u);
 }
 
+TEST(FairShare, AHolderYieldsUntilTheNewcomerHasAsMuch) {
+  FairShare shares(2);
+  for (int i = 0; i < 90; ++i) shares.add(1);
+  EXPECT_TRUE(shares.within(2)) << "has nothing";
+  EXPECT_TRUE(shares.yields(1, 2));
+  EXPECT_FALSE(shares.within(1)) << "has all there is";
+  for (int i = 0; i < 88; ++i) shares.add(2);
+  EXPECT_TRUE(shares.within(2));
+  EXPECT_TRUE(shares.yields(1, 2));
+  shares.add(2);
+  EXPECT_FALSE(shares.yields(1, 2)) << "it would be the same the other way round";
+  EXPECT_FALSE(shares.yields(2, 1));
+}
+
+TEST(FairShare, WhoHasNoMoreThanItsPartYieldsToNobody) {
+  FairShare shares(1);
+  for (int i = 0; i < 90; ++i) shares.add(1);
+  for (int i = 0; i < 10; ++i) shares.add(2);
+  EXPECT_FALSE(shares.yields(2, 3));
+  EXPECT_TRUE(shares.yields(1, 3));
+}
+
+// A port is a port, however many customers it has: those behind another cannot take more than half.
+TEST(FairShare, BetweenPortsThePartOfThePortCounts) {
+  constexpr Customer kAlone = 0x100;
+  FairShare shares(2);
+  for (int i = 0; i < 45; ++i) shares.add(kAlone);
+  for (Customer c = 0; c < 50; ++c) shares.add(c);
+  EXPECT_FALSE(shares.within(50 - 1));
+  EXPECT_FALSE(shares.yields(kAlone, 49)) << "its port has less";
+  EXPECT_TRUE(shares.within(kAlone));
+  EXPECT_TRUE(shares.yields(49, kAlone));
+  shares.add(49);
+  EXPECT_TRUE(shares.yields(49, kAlone));
+  EXPECT_FALSE(shares.yields(48, kAlone)) << "has less than the mean of its port";
+}
+
+TEST(FairShare, APortThatHasNothingIsWithinItsPart) {
+  FairShare shares(2);
+  for (int i = 0; i < 90; ++i) shares.add(1);
+  EXPECT_TRUE(shares.within(0x100));
+  EXPECT_TRUE(shares.yields(1, 0x100));
+}
+
 }  // namespace
 }  // namespace surety
