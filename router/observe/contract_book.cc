@@ -30,12 +30,12 @@ void ContractBook::sample(const std::vector<ContractSighting>& sightings,
   ++tick_;
   evictions_ = 0;
   for (auto& [service, line] : services_) line.window.begin(tick_ % kWindow);
-  for (auto& [key, line] : lines_) begin(line);
+  for (auto& [key, line] : lines_) begin(*line);
   for (const ContractSighting& s : sightings) {
     if (s.service >= terms.size() || terms[s.service].committed == Rate{}) continue;
     count(session(s, terms[s.service], name), s, terms[s.service], elapsed);
   }
-  for (auto& [key, line] : lines_) judge(line);
+  for (auto& [key, line] : lines_) judge(*line);
 }
 
 // Rates and what is alive are of this second alone.
@@ -56,9 +56,7 @@ ContractBook::Session& ContractBook::session(
   auto& places = sessions_[s.worker];
   if (places.size() <= s.place) places.resize(s.place + std::size_t{1});
   Session& session = places[s.place];
-  // A line that nobody was seen of for so long may be gone.
-  const bool anew =
-      session.line == nullptr || session.generation != s.generation || session.tick + kWindow < tick_;
+  const bool anew = !session.line || session.generation != s.generation || session.tick + kWindow < tick_;
   if (anew) {
     session = {.generation = s.generation};
     // What the place in the table lost before belongs to whoever had it then.
@@ -69,8 +67,9 @@ ContractBook::Session& ContractBook::session(
       session.lost = s.lost;
     session.let_go = s.before;
   }
-  if (anew || session.service != s.service || session.rule != s.rule || session.names != names_) {
-    session.line = &line(name(s), terms);
+  if (anew || session.service != s.service || session.rule != s.rule || session.names != names_ ||
+      session.line->gone) {
+    session.line = line(s, name(s), terms);
     session.service = s.service;
     session.rule = s.rule;
     session.names = names_;
@@ -79,24 +78,55 @@ ContractBook::Session& ContractBook::session(
   return session;
 }
 
-ContractBook::Line& ContractBook::line(const ContractName& name, const ContractTerms& terms) {
+std::shared_ptr<ContractBook::Line> ContractBook::line(const ContractSighting& s, const ContractName& name,
+                                                       const ContractTerms& terms) {
   Key key{name.customer, terms.service, name.contract};
   if (!lines_.contains(key)) {
-    if (named_ < most_ || make_room())
+    const ContractParts::Part part{s.interface, s.rule, name.certain};
+    if (named_ < most_ || make_room() || displace(part)) {
       ++named_;
-    else
+      Line& fresh = *line_of(key);
+      fresh.part = part;
+      fresh.serial = ++serials_;
+      parts_.add(part, serials_);
+      by_serial_.emplace(serials_, key);
+    } else {
       key = {kRest, terms.service, kRest};
+    }
   }
-  Line& line = line_of(key);
-  line.shown.objective = terms.objective;
+  const std::shared_ptr<Line>& line = line_of(key);
+  line->shown.objective = terms.objective;
   return line;
 }
 
-ContractBook::Line& ContractBook::line_of(const Key& key) {
-  const auto [found, made] = lines_.try_emplace(key);
-  ContractReading& r = found->second.shown;
-  if (made) std::tie(r.customer, r.service, r.contract) = std::tie(key[0], key[1], key[2]);
-  return found->second;
+std::shared_ptr<ContractBook::Line>& ContractBook::line_of(const Key& key) {
+  std::shared_ptr<Line>& line = lines_[key];
+  if (line) return line;
+  line = std::make_shared<Line>();
+  ContractReading& r = line->shown;
+  std::tie(r.customer, r.service, r.contract) = std::tie(key[0], key[1], key[2]);
+  return line;
+}
+
+// Contracts that have it now go to the rest with what they do from here on.
+bool ContractBook::displace(const ContractParts::Part& part) {
+  const auto serial = parts_.yields(part);
+  if (!serial) return false;
+  const auto line = lines_.find(by_serial_.at(*serial));
+  judge(*line->second);
+  erase(line);
+  return true;
+}
+
+void ContractBook::erase(Lines::iterator at) {
+  const std::shared_ptr<Line> line = at->second;
+  const std::string service = at->first[1];
+  line->gone = true;
+  parts_.remove(line->part, *line->serial);
+  by_serial_.erase(*line->serial);
+  lines_.erase(at);
+  --named_;
+  if (line->minute.any()) line_of({kRest, service, kRest})->minute += line->minute;
 }
 
 // Whoever was away for longest goes.
@@ -104,19 +134,15 @@ bool ContractBook::make_room() {
   if (evictions_ == kEvictions) return false;
   auto oldest = lines_.end();
   for (auto i = lines_.begin(); i != lines_.end(); ++i)
-    if (i->second.seen + kWindow < tick_ && i->first[2] != kRest &&
-        (oldest == lines_.end() || i->second.seen < oldest->second.seen))
+    if (i->second->seen + kWindow < tick_ && i->second->serial &&
+        (oldest == lines_.end() || i->second->seen < oldest->second->seen))
       oldest = i;
   if (oldest == lines_.end()) {
     evictions_ = kEvictions;  // nobody is away: not in this second
     return false;
   }
   ++evictions_;
-  const std::string service = oldest->first[1];
-  const ContractTally minute = oldest->second.minute;
-  lines_.erase(oldest);
-  --named_;
-  if (minute.any()) line_of({kRest, service, kRest}).minute += minute;
+  erase(oldest);
   return true;
 }
 
@@ -204,8 +230,8 @@ ContractTally& ContractTally::operator+=(const ContractTally& other) {
 std::vector<ContractMinute> ContractBook::take_minute() {
   std::vector<ContractMinute> rows;
   for (auto& [key, line] : lines_) {
-    const ContractTally tally = std::exchange(line.minute, {});
-    if (tally.any()) rows.push_back({key[0], key[1], key[2], line.shown.objective, tally});
+    const ContractTally tally = std::exchange(line->minute, {});
+    if (tally.any()) rows.push_back({key[0], key[1], key[2], line->shown.objective, tally});
   }
   return rows;
 }

@@ -13,8 +13,9 @@
 //
 // Contracts come and go (a flow that is idle is forgotten), their lines stay: customer, service and what is
 // covered. So many lines are kept as `most` says; when there is no room, that of whoever was away for longest
-// goes, some in a second, or else the newcomer is in his service's rest for as long as he is there. The rest
-// counts what happens meanwhile, and nothing that a line of its own has told already.
+// goes, some in a second, or one of a part that has more than the newcomer's (contract_parts.h). Else the
+// newcomer is in his service's rest for as long as he is there. The rest counts what happens meanwhile, and
+// nothing that a line of its own has told already.
 #pragma once
 
 #include <array>
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -30,6 +32,7 @@
 
 #include "conditioners/units.h"
 #include "router/contracts/losses.h"
+#include "router/observe/contract_parts.h"
 #include "router/observe/reading.h"
 
 namespace surety {
@@ -61,6 +64,7 @@ struct ContractTerms {
 
 struct ContractName {
   std::string customer, contract;
+  bool certain = false;  // the configuration says how many there are of its rule
 };
 
 // What a line got in some time.
@@ -101,7 +105,7 @@ class ContractBook {
   // f(const ContractReading&) for each of them.
   template <class F>
   void each(F f) const {
-    for (const auto& [key, line] : lines_) f(line.shown);
+    for (const auto& [key, line] : lines_) f(line->shown);
   }
   // Objective, RoS and seconds.
   void apply(std::vector<ServiceReading>& services) const;
@@ -122,14 +126,18 @@ class ContractBook {
     std::uint64_t demanding = 0, met = 0;  // contracts in this second
     std::uint64_t seen = 0;                // tick
     ContractTally minute{};
+    ContractParts::Part part{};
+    std::optional<ContractParts::Serial> serial;  // none: a rest
+    bool gone = false;
   };
+  using Lines = std::map<Key, std::shared_ptr<Line>>;
   struct Session {
     std::uint32_t generation = 0;
     std::uint64_t tick = 0;   // when it was seen last
     std::uint64_t names = 0;  // by those it was given its line
     std::uint32_t rule = 0;
     std::uint16_t service = 0;
-    Line* line = nullptr;
+    std::shared_ptr<Line> line{};
     std::array<std::uint64_t, kPrecedences> let_go{};
     Loss lost{};
     std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had been taken for delivered
@@ -143,16 +151,21 @@ class ContractBook {
 
   Session& session(const ContractSighting& s, const ContractTerms& terms,
                    const std::function<ContractName(const ContractSighting&)>& name);
-  Line& line(const ContractName& name, const ContractTerms& terms);
-  Line& line_of(const Key& key);
+  std::shared_ptr<Line> line(const ContractSighting& s, const ContractName& name, const ContractTerms& terms);
+  std::shared_ptr<Line>& line_of(const Key& key);
   bool make_room();
+  bool displace(const ContractParts::Part& part);
+  void erase(Lines::iterator line);
   void begin(Line& line);
   void count(Session& session, const ContractSighting& s, const ContractTerms& terms, double elapsed);
   void judge(Line& line);
 
   std::size_t most_;
-  std::map<Key, Line> lines_;
-  std::size_t named_ = 0;                                 // of them, without the rests
+  Lines lines_;
+  std::size_t named_ = 0;                           // of them, without the rests
+  ContractParts parts_;                             // of those
+  std::map<ContractParts::Serial, Key> by_serial_;  // those
+  ContractParts::Serial serials_ = 0;
   std::vector<std::vector<Session>> sessions_;            // by worker and place
   std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as seen last, where there are any
   std::map<std::string, ServiceLine> services_;

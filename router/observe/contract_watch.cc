@@ -102,7 +102,10 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
                       ? "(former rule)"
                       : covered(snapshot_->config.rules[rule->second], rule->second, key, interface);
   using Per = config::Rule::Per;
-  const auto per = rule == rules_.end() ? Per::rule : snapshot_->config.rules[rule->second].per;
+  const auto* const sold = rule == rules_.end() ? nullptr : &snapshot_->config.rules[rule->second];
+  const Per per = sold == nullptr ? Per::rule : sold->per;
+  name.certain = sold != nullptr && (per == Per::rule || per == Per::interface || per == Per::flow ||
+                                     sold->contracts.has_value());
   if (known && s.interface >= snapshot_->config.ports.size())
     name.customer = customer_of(interfaces, s.interface);
   else

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace surety {
 namespace {
 
@@ -342,6 +344,98 @@ TEST_F(ContractBookTest, AMomentWithoutTimeIsNoSecond) {
   now -= 1s;
   second({c});
   EXPECT_EQ(seconds("c1"), "1 of 1");
+}
+
+// Contracts of rule 9 are certain; interfaces 1 to 4.
+class ContractBookPartsTest : public ContractBookTest {
+ protected:
+  static ContractSighting of(InterfaceIndex interface, FlowId flow, std::uint32_t rule = 1) {
+    ContractSighting s = at(flow, flow);
+    s.interface = interface;
+    s.rule = rule;
+    s.let_go = {100, 0};
+    return s;
+  }
+  std::vector<ContractSighting> behind(InterfaceIndex interface, FlowId first, FlowId last) {
+    std::vector<ContractSighting> all;
+    for (FlowId f = first; f <= last; ++f) all.push_back(of(interface, f));
+    return all;
+  }
+  // More bytes of all that were there before, and these.
+  void second(const std::vector<ContractSighting>& more = {}) {
+    for (ContractSighting& s : seen) s.let_go[0] += 100;
+    seen.insert(seen.end(), more.begin(), more.end());
+    now += 1s;
+    book.sample(
+        seen, terms,
+        [](const ContractSighting& s) {
+          const std::string name = std::string("c").append(std::to_string(s.flow));
+          return ContractName{name, name, s.rule == 9};
+        },
+        now);
+  }
+  std::set<std::string> lines() const {
+    std::set<std::string> all;
+    for (const ContractReading& r : book.contracts()) all.insert(r.contract);
+    return all;
+  }
+  std::size_t lines_of(FlowId first, FlowId last) const {
+    std::size_t n = 0;
+    for (FlowId f = first; f <= last; ++f) n += lines().contains("c" + std::to_string(f));
+    return n;
+  }
+  std::vector<ContractSighting> seen;
+};
+
+// The finding: 3,000 sources behind one interface had all of a thousand lines, and of a victim behind another
+// one there was nothing to be seen.
+TEST_F(ContractBookPartsTest, SourcesBehindOneInterfaceDoNotTakeAllLines) {
+  book.keep(100);
+  second(behind(1, 1000, 1299));
+  EXPECT_EQ(lines_of(1000, 1299), 100u);
+  second(behind(2, 1, 20));
+  EXPECT_EQ(lines_of(1, 20), 20u);
+  EXPECT_EQ(lines_of(1000, 1299), 80u);
+  const auto before = lines();
+  second(behind(1, 2000, 2299));
+  second();
+  EXPECT_EQ(lines(), before) << "lines are stable";
+  EXPECT_EQ(row("c1").delivered_bytes[0], 300u);
+  second(behind(3, 3000, 3299));
+  EXPECT_EQ(lines_of(1, 20), 20u);
+  EXPECT_EQ(lines_of(1000, 1299), 40u);
+  EXPECT_EQ(lines_of(3000, 3299), 40u);
+}
+
+TEST_F(ContractBookPartsTest, CertainContractsComeFirst) {
+  book.keep(10);
+  second(behind(1, 1000, 1099));
+  std::vector<ContractSighting> certain;
+  for (FlowId f = 1; f <= 8; ++f) certain.push_back(of(1, f, 9));
+  second(certain);
+  EXPECT_EQ(lines_of(1, 8), 8u);
+  EXPECT_EQ(lines_of(1000, 1099), 2u);
+  second(behind(2, 2000, 2099));
+  EXPECT_EQ(lines_of(1, 8), 8u);
+  EXPECT_EQ(lines_of(2000, 2099), 1u);
+  EXPECT_LE(book.contracts().size(), 11u) << "ten lines and a sum";
+}
+
+// What is displaced goes on in the sum, and nothing is counted twice or lost.
+TEST_F(ContractBookPartsTest, WhatIsDisplacedIsInTheSumFromThenOn) {
+  book.keep(4);
+  second(behind(1, 1000, 1003));
+  second(behind(2, 1, 2));
+  second();
+  EXPECT_EQ(lines(), (std::set<std::string>{"c1000", "c1001", "c1", "c2", kRest}));
+  EXPECT_EQ(row(kRest).delivered_bytes[0], 200u) << "of two contracts in one second";
+  std::uint64_t delivered = 0, demanding = 0;
+  for (const ContractMinute& m : book.take_minute()) {
+    delivered += m.tally.delivered_in_bytes;
+    demanding += m.tally.demanding_seconds;
+  }
+  EXPECT_EQ(delivered, 100u * (4 * 3 + 2 * 2));
+  EXPECT_EQ(demanding, 4u * 3 + 2 * 2);
 }
 
 }  // namespace

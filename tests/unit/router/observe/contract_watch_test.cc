@@ -83,6 +83,18 @@ TEST_F(ContractWatchTest, BehindTagsItIsWhoTheConfigurationNames) {
                                    "landlord: flats.4", "acme-inc: 10.1.0.1", "homes.5: flows of rule 7"));
 }
 
+TEST_F(ContractWatchTest, CertainAreThoseOfWhichTheConfigurationSaysHowMany) {
+  d.reload(
+      access("  - {match: {port: lan0, protocol: udp, destination_port: 9}, service: gold, per: source, "
+             "contracts: 5}\n"));
+  watch.follow(*d.current);
+  for (std::uint16_t to = 1; to <= 9; ++to) d.receive({udp_frame({.to = to})});
+  std::vector<std::string> certain;
+  for (const ContractSighting& s : watch.look())
+    if (const ContractName name = watch.name(s); name.certain) certain.push_back(name.contract);
+  EXPECT_THAT(certain, UnorderedElementsAre("lan0", "rule 7", "flows of rule 8", "10.1.0.1"));
+}
+
 TEST_F(ContractWatchTest, SeesWhatWasLetGoAndLost) {
   d.receive(test::copies(12, udp_frame({.to = 2})));  // 10 IN, 2 OUT
   const auto& seen = watch.look();
