@@ -40,10 +40,11 @@ std::string contents(const Config& c) {
 
 int check(const std::string& path, std::string& report) {
   const auto result = parse_file(path);
-  const auto is_error = [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::error; };
-  const auto errors =
-      static_cast<std::size_t>(std::count_if(result.diagnostics.begin(), result.diagnostics.end(), is_error));
-  const auto warnings = result.diagnostics.size() - errors;
+  const auto count_of = [&](Diagnostic::Severity severity) {
+    return static_cast<std::size_t>(std::ranges::count(result.diagnostics, severity, &Diagnostic::severity));
+  };
+  const auto errors = count_of(Diagnostic::Severity::error),
+             warnings = count_of(Diagnostic::Severity::warning);
   report.clear();
   for (const auto& d : result.diagnostics) report += d.format();
   const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();

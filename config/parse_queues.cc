@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "config/names.h"
 #include "config/reader.h"
@@ -73,13 +76,20 @@ void make_out_tail_drop(RioParams& rio) {
   make_tail_drop(rio.out);
 }
 
-void read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
-  enum class Aqm : std::uint8_t { rio, out_tail_drop };
+enum class Aqm : std::uint8_t { rio, tail_drop, out_tail_drop };
+
+// Returns what `aqm` says; no value: the class says nothing of it.
+std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
   Aqm aqm = Aqm::rio;
-  const bool named = map.read_word("aqm", aqm, {{"rio", Aqm::rio}, {"out-tail-drop", Aqm::out_tail_drop}});
+  map.read_word("aqm", aqm,
+                {{"rio", Aqm::rio}, {"tail-drop", Aqm::tail_drop}, {"out-tail-drop", Aqm::out_tail_drop}});
+  const auto said = map.find("aqm") ? std::optional(aqm) : std::nullopt;
   const Node* n = map.find("rio");
-  if (named && !n) problems.error(map.at("aqm"), "this class has no `rio` whose thresholds it would take");
-  if (!n) return;
+  if (!n && aqm == Aqm::out_tail_drop)
+    problems.error(map.at("aqm"), "this class has no `rio` whose thresholds it would take");
+  if (n && aqm == Aqm::tail_drop)
+    problems.error(map.at("aqm"), "tail drop has no thresholds; leave `aqm` or `rio` out");
+  if (!n) return said;
   read_rio(*n, queue.rio.emplace(), problems);
   auto& rio = *queue.rio;
   const double max = std::max(rio.in.max, rio.out.max);
@@ -89,10 +99,11 @@ void read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
         n->mark, fmt::format("the queue overflows at its limit of {} packets before RIO's `max` is reached",
                              queue.limit));
   }
+  return said;
 }
 
 QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, Taken& taken,
-                      Problems& problems) {
+                      std::optional<Aqm>& aqm, Problems& problems) {
   QueueClass c;
   MapReader map(node, "a class", problems);
   auto& s = c.scheduling;
@@ -106,8 +117,32 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   read_scheduling(map, s, problems);
   read_packets(map.find("limit"), 1, kMaxLimit, s.queue.limit, problems);
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
-  read_aqm(map, s.queue, problems);
+  aqm = read_aqm(map, s.queue, problems);
   return c;
+}
+
+// True if a class has IN packets, and OUT packets that are not merely those of DSCPs that no class names.
+bool has_both(const QueueSet& set, std::size_t c) {
+  const QueueSet::Entry& best_effort = set.by_dscp[0];
+  const bool takes_be = best_effort.class_index == c && best_effort.precedence == Precedence::out;
+  return !set.classes[c].in.empty() && (!set.classes[c].out.empty() || takes_be);
+}
+
+// Without RIO a flood of OUT packets leaves IN packets no room.
+void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, Problems& problems) {
+  ActiveQueueParams& queue = set.classes[c].scheduling.queue;
+  if (queue.rio || aqm.value_or(Aqm::rio) != Aqm::rio || (!aqm && !has_both(set, c))) return;
+  const RioParams& rio = queue.rio.emplace(derived_rio(queue.limit));
+  if (aqm) return;
+  const auto text = [](const RedParams& red) {
+    return fmt::format("{{min: {:g}, max: {:g}, pmax: {:g}}}", red.min, red.max, red.pmax.value());
+  };
+  problems.note(
+      at,
+      fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its limit of "
+                  "{} packets: `rio: {{in: {}, out: {}}}`; `aqm: rio` says the same, `aqm: tail-drop` drops "
+                  "IN and OUT alike",
+                  quote(set.classes[c].scheduling.name), queue.limit, text(rio.in), text(rio.out)));
 }
 
 // DSCPs that no class names go, as OUT, to the class that names BE, else to the last.
@@ -138,17 +173,21 @@ void read_queues(const Node& node, Draft& draft) {
         set.name = name;
         draft.queue_places.push_back(key.mark);
         Taken taken;
+        std::vector<std::pair<Mark, std::optional<Aqm>>> said;
         for (const Node* n :
              sequence(value, "classes, like `- {name: assured, weight: 9, dscp: [AF11]}`", problems)) {
           if (set.classes.size() == kMaxClasses) {
             problems.error(n->mark, fmt::format("too many classes: at most {}", kMaxClasses));
             break;
           }
-          set.classes.push_back(read_class(*n, set.classes, taken, problems));
+          auto& [at, aqm] = said.emplace_back(n->mark, std::nullopt);
+          set.classes.push_back(read_class(*n, set.classes, taken, aqm, problems));
         }
         if (value.kind == Node::Kind::sequence && value.items.empty())
           problems.error(value.mark, "a queue set needs a class");
         map_dscps(set);
+        for (std::size_t c = 0; c < said.size(); ++c)
+          settle_rio(set, c, said[c].second, said[c].first, problems);
       });
 }
 

@@ -2,6 +2,8 @@
 // A class's `rio`.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/reader.h"
 #include "config/sections.h"
 
@@ -50,6 +52,16 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   if (const Node* n = map.require("out")) read_red(*n, "`out` of `rio`", rio.out, problems);
   map.read("ecn", rio.ecn);
   map.read("mean_packet", rio.mean_packet);
+}
+
+// The CSA paper's thresholds, 70 to 120 and 10 to 60 packets, in parts of the 200 packets that the examples
+// give them. Whatever the limit, one IN packet that waits is never a reason to drop another.
+RioParams derived_rio(std::uint32_t limit) {
+  const auto percent = [&](double n) { return limit * n / 100; };
+  RioParams rio;
+  rio.in = {std::max(percent(35), 1.0), std::max(percent(60), 2.0), Probability(0.01)};
+  rio.out = {percent(5), percent(30), Probability(0.2)};
+  return rio;
 }
 
 }  // namespace surety::config

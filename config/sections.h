@@ -40,6 +40,8 @@ void read_routes(const Node& node, Draft& draft);     // after ports and interfa
 void read_neighbors(const Node& node, Draft& draft);  // after ports and interfaces
 void read_queues(const Node& node, Draft& draft);
 void read_rio(const Node& node, RioParams& rio, Problems& problems);
+// The thresholds of a class with IN and OUT packets that has no `rio`, in parts of its limit of packets.
+RioParams derived_rio(std::uint32_t limit);
 void read_services(const Node& node, Draft& draft);
 // The word after `conditioner` and what belongs to it; false: not known, and reported.
 bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, Problems& problems);

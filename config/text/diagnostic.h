@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thing that is wrong with a file, for its author: where, what, and what to do.
+// One finding about a file, for its author: where, what, and what to do.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace surety::config {
 
 struct Diagnostic {
-  enum class Severity : std::uint8_t { error, warning };
+  enum class Severity : std::uint8_t { error, warning, note };  // a note says what a default came to
   Severity severity = Severity::error;
   std::string file;
   int line = 1, column = 1;  // 1-based; a line below 1: `file` alone says where (the lab's `--set`)

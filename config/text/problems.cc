@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace surety::config {
 namespace {
@@ -102,7 +103,8 @@ std::vector<Diagnostic> Problems::take(std::string_view text, const std::string&
 
 std::string Diagnostic::format() const {
   const auto place = line < 1 ? file : fmt::format("{}:{}:{}", file, line, column);
-  auto text = fmt::format("{}: {}: {}\n", place, severity == Severity::error ? "error" : "warning", message);
+  constexpr std::array<const char*, 3> kNames{"error", "warning", "note"};
+  auto text = fmt::format("{}: {}: {}\n", place, kNames[static_cast<std::size_t>(severity)], message);
   if (source.empty()) return text;
   // Tabs are kept so that the caret stands below its column however wide they are.
   std::string indent(source, 0, std::min(source.size(), static_cast<std::size_t>(std::max(column, 1) - 1)));

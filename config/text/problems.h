@@ -21,6 +21,7 @@ class Problems {
 
   void error(Mark at, std::string message) { add(at, Diagnostic::Severity::error, std::move(message)); }
   void warning(Mark at, std::string message) { add(at, Diagnostic::Severity::warning, std::move(message)); }
+  void note(Mark at, std::string message) { add(at, Diagnostic::Severity::note, std::move(message)); }
   bool any_error() const { return counts_[0] > 0; }
   bool full() const { return counts_[0] > kMax; }  // further errors are not kept
 
@@ -46,7 +47,7 @@ class Problems {
   std::vector<Hidden> hidden_;
   std::vector<Problem> problems_;
   std::set<std::pair<Mark, std::string>> seen_;  // a value behind an alias is read several times
-  std::array<std::size_t, 2> counts_{};          // by severity
+  std::array<std::size_t, 3> counts_{};          // by severity
 };
 
 // "line 7", "line 7 of a.yaml"; of a mark in no file "a setting".

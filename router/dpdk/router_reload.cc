@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -52,8 +53,8 @@ void tell(spdlog::level::level_enum level, std::string_view lines) {
 
 void tell(const std::vector<config::Diagnostic>& diagnostics) {
   for (const auto& d : diagnostics) {
-    const bool error = d.severity == config::Diagnostic::Severity::error;
-    tell(error ? spdlog::level::err : spdlog::level::warn, d.format());
+    constexpr std::array kLevels{spdlog::level::err, spdlog::level::warn, spdlog::level::info};
+    tell(kLevels[static_cast<std::size_t>(d.severity)], d.format());
   }
 }
 

@@ -20,8 +20,10 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 
 Json verdict_of(const std::vector<config::Diagnostic>& diagnostics, Json changes) {
   Json verdict = {{"errors", Json::array()}, {"warnings", Json::array()}};
+  using Severity = config::Diagnostic::Severity;
   for (const auto& d : diagnostics)
-    verdict[d.severity == config::Diagnostic::Severity::error ? "errors" : "warnings"].push_back(d.format());
+    if (d.severity != Severity::note)
+      verdict[d.severity == Severity::error ? "errors" : "warnings"].push_back(d.format());
   const std::size_t all = changes.size();
   if (all > kMostChanges) {
     // What decides whether it can be taken over must not be among those left out.

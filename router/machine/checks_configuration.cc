@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "router/machine/checks.h"
 #include "router/process/human.h"
@@ -17,7 +18,8 @@ namespace {
 
 Findings configuration(const Patient& p) {
   if (!p.parsed) return {warning(p.file + " is not there: only the machine is looked at", "surety setup")};
-  const auto& said = p.parsed->diagnostics;
+  auto said = p.parsed->diagnostics;
+  std::erase_if(said, [](const auto& d) { return d.severity == config::Diagnostic::Severity::note; });
   const std::string look = "surety check " + p.file;
   if (!p.parsed->ok())
     return {error(fmt::format("{}:{}: {}{}", said.front().file, said.front().line, said.front().message,

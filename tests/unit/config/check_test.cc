@@ -73,6 +73,15 @@ TEST_F(Check, WarningsAreStillFine) {
                          path_ + ": ok: 1 port, 1 warning\n");
 }
 
+TEST_F(Check, NotesAreNoWarnings) {
+  EXPECT_EQ(
+      check_text("version: 1\nports: {a: {device: null, queues: q}}\nqueues: {q: [{name: af, dscp: {in: "
+                 "AF11, out: AF12}}]}\n"),
+      0);
+  EXPECT_TRUE(report_.starts_with(path_ + ":3:14: note: IN and OUT packets share class `af`")) << report_;
+  EXPECT_TRUE(report_.ends_with("\n" + path_ + ": ok: 1 port, 1 queue set\n")) << report_;
+}
+
 TEST_F(Check, ErrorsAreCounted) {
   EXPECT_EQ(check_text("version: 2\nports: {a: {mtu: 1}}\n"), 1);
   EXPECT_TRUE(report_.ends_with("\n" + path_ + ": 2 errors, 1 warning\n")) << report_;

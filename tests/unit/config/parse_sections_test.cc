@@ -187,6 +187,29 @@ TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
   }
 }
 
+// The CSA paper's thresholds at its limit of 200 packets.
+TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
+  const auto c = parsed(
+      "queues:\n"
+      "  q:\n"
+      "    - {name: af, dscp: {in: [AF11], out: [AF12]}, limit: 200 packets}\n"
+      "    - {name: alike, dscp: {in: [AF21], out: [AF22]}, aqm: tail-drop}\n"
+      "    - {name: rest, dscp: [BE, LE]}\n"
+      "  last: [{name: af, dscp: [AF11]}]\n"
+      "  one: [{name: all}]\n"
+      "  asked: [{name: all, aqm: rio}]\n");
+  const RioParams paper{.in = {70, 120, Probability(0.01)}, .out = {10, 60, Probability(0.2)}};
+  const auto rio = [&](std::size_t set, std::size_t n) {
+    return c.queues[set].classes[n].scheduling.queue.rio;
+  };
+  EXPECT_EQ(rio(0, 0), paper);
+  EXPECT_FALSE(rio(0, 1)) << "`aqm: tail-drop`";
+  EXPECT_FALSE(rio(0, 2)) << "OUT packets with DSCPs that no class names: BE is not among them";
+  EXPECT_TRUE(rio(1, 0)) << "BE comes here, OUT";
+  EXPECT_FALSE(rio(2, 0)) << "nothing is IN";
+  EXPECT_TRUE(rio(3, 0));
+}
+
 TEST(ParseServices, AFixedAlphaHasNoBand) {
   const auto s = service(
       "conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {fixed: 0.25, "

@@ -57,7 +57,7 @@ ParseResult parse_reload(const Config& before, const std::string& text, const st
 
 std::vector<Diagnostic> errors_of(const ParseResult& result) {
   std::vector<Diagnostic> errors = result.diagnostics;
-  std::erase_if(errors, [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::warning; });
+  std::erase_if(errors, [](const Diagnostic& d) { return d.severity != Diagnostic::Severity::error; });
   return errors;
 }
 
