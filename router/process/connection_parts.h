@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A bounded number of connections, which their clients share in parts: CONTRIBUTING.md rule 14.
 //
-// Who opens one too many loses his own oldest one: it is the oldest of the address that has the most that
-// goes, so nobody who holds connections open keeps others out, or breaks off what they are reading.
+// One connection too many closes the oldest one of the address that has the most, so that a client that holds
+// connections open neither keeps others out nor breaks off what they are reading. Among addresses that have
+// equally many the one that loses is drawn at random: a client that speaks from many addresses cannot choose
+// them so that another one always loses.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <list>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace surety {
 
 class ConnectionParts {
  public:
-  explicit ConnectionParts(std::size_t limit) : limit_(limit) {}
+  // `seed`: nothing that a client knows.
+  ConnectionParts(std::size_t limit, std::uint64_t seed) : limit_(limit), draw_(seed) {}
 
   // `from`: the client's address as bytes. The connection that has to be closed, if any; it does not count
   // any more.
   std::optional<int> opened(int connection, std::string from) {
     open_.emplace_back(connection, std::move(from));
     if (open_.size() <= limit_) return {};
-    std::map<std::string_view, std::size_t> parts;
+    Parts parts;
     for (const auto& o : open_) ++parts[o.second];
-    const auto most = std::ranges::max_element(parts, {}, &decltype(parts)::value_type::second)->first;
-    const auto oldest = std::ranges::find(open_, most, &Open::second);
+    const std::size_t most = std::ranges::max_element(parts, {}, &Part::second)->second;
+    std::erase_if(parts, [&](const Part& p) { return p.second < most; });
+    std::uniform_int_distribution<std::ptrdiff_t> among(0, std::ssize(parts) - 1);
+    const auto loser = std::next(parts.begin(), among(draw_));
+    const auto oldest = std::ranges::find(open_, loser->first, &Open::second);
     const int victim = oldest->first;
     open_.erase(oldest);
     return victim;
@@ -37,8 +48,11 @@ class ConnectionParts {
 
  private:
   using Open = std::pair<int, std::string>;
+  using Parts = std::map<std::string_view, std::size_t>;  // how many connections each address has
+  using Part = Parts::value_type;
   std::size_t limit_;
   std::list<Open> open_;  // the oldest first
+  std::mt19937_64 draw_;
 };
 
 }  // namespace surety

@@ -35,6 +35,12 @@ std::string bytes_of(const sockaddr* address) {
   return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr), 4};
 }
 
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  randombytes_buf(&seed, sizeof seed);
+  return seed;
+}
+
 // `text` outlives the call only as a copy.
 MHD_Response* response_of(std::string_view text) {
   return MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
@@ -162,7 +168,7 @@ class Server {
   const bool on_loopback_;
   Scrapes& scrapes_;
   const WebPages& pages_;
-  ConnectionParts parts_{MetricsServer::kConnections};
+  ConnectionParts parts_{MetricsServer::kConnections, random_seed()};
   MHD_Daemon* daemon_;
 };
 
