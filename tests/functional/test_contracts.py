@@ -88,15 +88,21 @@ def test_each_vlan_has_its_own_bucket(lab):
         assert all(Dot1Q not in p and dscp(p) == EF for p in arrived)
 
 
-def test_double_tags_are_told_apart(lab):
-    with Router(lab.router, contracts("vlan", "idle_timeout: 1 h")) as router, Wire(lab.a) as near:
-        sender = Sender(lab, router, near)
-        for inner in (1, 2, 3):
-            sender.send(Dot1AD(vlan=10) / Dot1Q(vlan=inner), 1000, 4200, 10)
-        m = sender.received()
-        contracts_before = sender.before.value("surety_service_contracts", service="one")
-        assert m.value("surety_service_contracts", service="one") == contracts_before + 3
-        router.settle()
+def test_inner_tags_multiply_no_contract(lab):
+    """A rule that names two inner tags has a contract for each; the sender cannot choose a third."""
+    named = "".join(f"  - {{match: {{port: lan0, vlan: 10, inner_vlan: {inner}}}, service: one, per: vlan}}\n" for inner in (1, 2))
+    for rules, contracts_of, refused in (("", 0, 6), (named, 2, 2)):
+        yaml = contracts("vlan", "idle_timeout: 1 h").replace("classify:\n", f"classify:\n{rules}")
+        with Router(lab.router, yaml) as router, Wire(lab.a) as near:
+            sender = Sender(lab, router, near)
+            for inner in (1, 2, 3):
+                for _ in range(2):
+                    sender.send(Dot1AD(vlan=10) / Dot1Q(vlan=inner), 1000, 4200, 10)
+            m = sender.received()
+            assert m.drops("lan0") == {"vlan_unknown": refused}
+            before = sender.before.value("surety_service_contracts", service="one")
+            assert m.value("surety_service_contracts", service="one") == before + contracts_of
+            router.settle()
 
 
 def test_full_flow_table_degrades_by_name_and_recovers(lab):

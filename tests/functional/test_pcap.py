@@ -158,9 +158,9 @@ NOT_FORWARDED = {
     "neighbor_unresolved": [IP(src=SOURCE, dst="198.51.100.200") / UDP_BODY, IP(src=SOURCE, dst="10.2.0.77") / UDP_BODY,
                             IPv6(src=SOURCE6, dst="2001:db8:2::77") / UDP_BODY],
     "no_kernel_peer": [IP(src=SOURCE, dst="10.1.0.254") / UDP_BODY, IP(src=SOURCE, dst="10.2.0.254") / UDP_BODY,
-                       IPv6(src=SOURCE6, dst="2001:db8:2::fe") / UDP_BODY,
-                       IP(src="169.254.1.1", dst=TARGET) / UDP_BODY,
-                       IPv6(src="fe80::1", dst=TARGET6) / UDP_BODY],
+                       IPv6(src=SOURCE6, dst="2001:db8:2::fe") / UDP_BODY],
+    "link_local": [IP(src="169.254.1.1", dst=TARGET) / UDP_BODY, IP(src=SOURCE, dst="169.254.1.1") / UDP_BODY,
+                   IPv6(src="fe80::1", dst=TARGET6) / UDP_BODY],
 }
 
 
