@@ -4,6 +4,7 @@
 //
 // A twin, also where the port is a device of the kernel's: a VLAN device on that would need its frames, which
 // are the data plane's, and there is none on a NIC that DPDK has taken.
+#include <rte_random.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -82,7 +83,8 @@ void Control::open_interface(std::size_t definition) {
   const auto answers = c.in_kernel() ? Responder::Answers::none : Responder::Answers::all;
   const std::size_t neighbors =
       std::max<std::size_t>(4096, i.members() * i.hosts * (1 + TagBindings::kV6PerHost));
-  c.responder = std::make_unique<Responder>(mac, *c.addresses, i.mtu, clock_.now(), answers, neighbors);
+  c.responder =
+      std::make_unique<Responder>(mac, *c.addresses, i.mtu, clock_.now(), rte_rand(), answers, neighbors);
   if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
   c.responder->speak_for(index, i.is_template() ? std::make_unique<TagBindings>(i.hosts) : nullptr);
   if (commands_) {

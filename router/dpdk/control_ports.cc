@@ -2,6 +2,7 @@
 // What stands behind the ports: found, made, and told of their links.
 #include <fmt/format.h>
 #include <net/if.h>
+#include <rte_random.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -69,7 +70,7 @@ void Control::open_port(std::size_t p) {
   by_device_[c.interface] = c.index;
   if (!name.empty()) open_tap(p);
   c.responder =
-      std::make_unique<Responder>(mac, *c.addresses, kLargestMtu, clock_.now(),
+      std::make_unique<Responder>(mac, *c.addresses, kLargestMtu, clock_.now(), rte_rand(),
                                   c.in_kernel() ? Responder::Answers::none : Responder::Answers::all);
   if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
   c.responder->speak_for(c.index, nullptr);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How often packets may make a port ask for stations it has never heard of (RFC 6583 6.2): so many a second
-// for each port that they come by, and beside these a few for each of kParts groups of sources, so that who
-// scans a subnet does not take away the questions of others.
+// for each port that they come by, and beside these a few for each of kParts groups of sources, so that a
+// source that scans a subnet does not take away the questions of others. Sources are spread over the groups
+// by a hash with a seed that no sender knows: none can choose a source of another's group.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <numeric>
-#include <span>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
+#include "conditioners/rng.h"
 #include "config/config.h"
 #include "router/wire/reply_limit.h"
 
@@ -19,6 +22,11 @@ class RequestParts {
  public:
   static constexpr std::size_t kParts = 16;
   static constexpr std::uint32_t kShared = 1000, kOfEach = 50, kAtOnce = 50;
+
+  explicit RequestParts(std::uint64_t seed) {
+    Rng rng(seed);
+    for (std::uint64_t& key : keys_) key = std::uint64_t{rng.next()} << 32 | rng.next() | 1;
+  }
 
   bool permit(std::size_t port, const IpAddress& source, Time now) {
     return permit_to(port, part_of(source), now);
@@ -36,12 +44,20 @@ class RequestParts {
     ReplyLimit shared;
     std::vector<ReplyLimit> parts;
   };
-  // Of one IPv6 subnet all.
-  static std::size_t part_of(const IpAddress& source) {
-    const auto network = std::span(source.data(), std::min<std::size_t>(source.size(), 8));
-    return std::accumulate(network.begin(), network.end(), std::size_t{0});
+  // The same one for all sources of an IPv6 /64.
+  std::size_t part_of(const IpAddress& source) const {
+    std::uint64_t network = 0;
+    std::memcpy(&network, source.data(), std::min(source.size(), sizeof network));
+    return fold(fold(network ^ keys_[0], keys_[1]) ^ keys_[2], keys_[3]);
   }
 
+  // As FlowHasher does (router/flows/flow_hash.h).
+  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  }
+
+  std::array<std::uint64_t, 4> keys_{};
   std::vector<Port> ports_;
 };
 

@@ -32,14 +32,16 @@ Result named(NeighborResolver::Learned learned) {
 }  // namespace
 
 Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
-                     Answers answers, std::size_t neighbors)
+                     std::uint64_t seed, Answers answers, std::size_t neighbors)
     : mac_(mac),
       answers_(answers),
       addresses_(std::move(addresses)),
       neighbors_(neighbors),
       held_(frame_room(mtu) - kEthernetHeader),
       outbox_(frame_room(mtu)),
-      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now) {
+      echo_limit_(kEchoesPerSecond, kEchoesAtOnce, now),
+      parts_(seed),
+      meetings_(seed) {
   announce();
 }
 

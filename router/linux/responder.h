@@ -70,7 +70,8 @@ class Responder {
     none  // a kernel does
   };
 
-  Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now,
+  // `seed`: nothing that a sender knows.
+  Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now, std::uint64_t seed,
             Answers answers = Answers::all, std::size_t neighbors = 4096);
   // From now on this speaks for an interface, or, with `bindings`, for the members of a template.
   void speak_for(InterfaceIndex interface, std::unique_ptr<TagBindings> bindings) {

@@ -75,7 +75,7 @@ void put_right(std::vector<std::uint8_t>& frame, Shape shape) {
 struct Bed {
   PortAddresses addresses{
       {parse_prefix("10.0.0.254/24").value(), parse_prefix("2001:db8::fe/64").value()}, {}, kMac};
-  Responder responder{kMac, addresses, 1500, Time{}, Responder::Answers::all, kNeighbors};
+  Responder responder{kMac, addresses, 1500, Time{}, 1, Responder::Answers::all, kNeighbors};
   IcmpErrors errors{1, Time{}};
   std::vector<std::uint8_t> room = std::vector<std::uint8_t>(kFrame);
   Time now{};

@@ -25,7 +25,7 @@ constexpr Time at(Duration d) {
 struct ResponderTemplateTest : testing::Test {
   static constexpr InterfaceIndex kFirst = 101, kSecond = 102;
   PortAddresses addresses{{prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64")}, {}, kOurs};
-  Responder responder{kOurs, addresses, 1500, at(0s), Responder::Answers::all, 128};
+  Responder responder{kOurs, addresses, 1500, at(0s), 1, Responder::Answers::all, 128};
 
   ResponderTemplateTest() {
     responder.speak_for(100, std::make_unique<TagBindings>(2));

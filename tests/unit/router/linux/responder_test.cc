@@ -27,7 +27,7 @@ struct ResponderTest : testing::Test {
   PortAddresses addresses{{prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64")},
                           {prefix("10.1.0.254/24"), prefix("2001:db8:1::fe/64"), prefix("10.2.0.254/24")},
                           kOurs};
-  Responder responder{kOurs, addresses, kMtu, at(0s), Responder::Answers::all, 4};
+  Responder responder{kOurs, addresses, kMtu, at(0s), 1, Responder::Answers::all, 4};
 
   ResponderTest() { sent(); }
   static Octets who_has(const char* target) {
@@ -71,7 +71,7 @@ struct ResponderTest : testing::Test {
 // --- ARP ---
 
 TEST_F(ResponderTest, AnnouncesItsAddressesAtTheStartAndWhenTheLinkComesUp) {
-  Responder fresh(kOurs, addresses, kMtu, at(0s));
+  Responder fresh(kOurs, addresses, kMtu, at(0s), 1);
   for (int i = 0; i < 2; ++i) {
     endpoints::Slots room(8);
     ASSERT_EQ(fresh.poll(room.slots, at(0s)), 3U) << "one for IPv4, IPv6 and its link-local address";
@@ -94,7 +94,7 @@ TEST_F(ResponderTest, AnswersArpForItsAddressAndRemembersWhoAsks) {
 }
 
 TEST_F(ResponderTest, WithAKernelBehindThePortItAsksAndLeavesTheAnswersToIt) {
-  Responder silent(kOurs, addresses, kMtu, at(0s), Responder::Answers::none);
+  Responder silent(kOurs, addresses, kMtu, at(0s), 1, Responder::Answers::none);
   endpoints::Slots room(8);
   EXPECT_EQ(silent.poll(room.slots, at(0s)), 0U) << "no announcements";
   EXPECT_EQ(silent.receive(
@@ -113,7 +113,7 @@ TEST_F(ResponderTest, WithAKernelBehindThePortItAsksAndLeavesTheAnswersToIt) {
 }
 
 TEST_F(ResponderTest, AKernelsAddressesAreThePortsToo) {
-  Responder silent(kOurs, addresses, kMtu, at(0s), Responder::Answers::none);
+  Responder silent(kOurs, addresses, kMtu, at(0s), 1, Responder::Answers::none);
   const Octets ask = arp_frame(Operation::request, kBroadcast, kPeer, "10.9.0.1", kNobody, "10.9.0.254");
   EXPECT_EQ(silent.receive(ask, at(0s)), Result::not_ours);
   silent.add_address(prefix("10.9.0.254/24"));
@@ -383,7 +383,7 @@ TEST_F(ResponderTest, WhoDoesNotAnswerKeepsNothingWaiting) {
 }
 
 TEST_F(ResponderTest, AScanOfOnePortLeavesTheQuestionsOfOthers) {
-  Responder large(kOurs, addresses, kMtu, at(0s));
+  Responder large(kOurs, addresses, kMtu, at(0s), 1);
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
   const auto ask = [&](std::uint32_t host, std::size_t from) {
     return large.hold(
@@ -412,7 +412,7 @@ TEST_F(ResponderTest, WakesWhenThereIsSomethingToSend) {
 // The finding: 4,095 answers of one station, and a newcomer on that link got nothing.
 TEST(Responder, AStationThatAnswersForThousandsLeavesRoomForANewcomer) {
   const PortAddresses addresses{{prefix("10.1.0.254/16")}, {prefix("10.1.0.254/16")}, kOurs};
-  Responder responder(kOurs, addresses, 1500, at(0s));
+  Responder responder(kOurs, addresses, 1500, at(0s), 1);
   endpoints::Slots room(64);
   Time now = at(0s);
   const auto asks_and_answers = [&](const MacAddress& mac, const std::string& from) {
