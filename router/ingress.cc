@@ -24,7 +24,7 @@ Ingress::Ingress(const IngressEnvironment& e, std::uint64_t seed, Time now)
       rewrite_(e.next_hops, e.macs, e.disposal, pending_, e.worker),
       fragment_(e.snapshot, e.ports, e.disposal, e.pool),
       interfaces_(e.snapshot, e.interfaces),
-      interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock) {
+      interceptor_(e.snapshot, e.fib, e.next_hops, e.signal_keys, e.wall_clock, now) {
   for (std::size_t p = 0; p < e.snapshot.config.ports.size(); ++p)
     contexts_.push_back({e.macs[p], static_cast<PortIndex>(p), e.snapshot.classifier.uses_dscp(),
                          e.snapshot.config.ports[p].promiscuous});

@@ -6,11 +6,11 @@
 namespace surety {
 
 SignalInterceptor::SignalInterceptor(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-                                     const SignalKeys* keys, const WallClock* wall)
+                                     const SignalKeys* keys, const WallClock* wall, Time now)
     : fib_(fib), next_hops_(next_hops), snapshot_(&snapshot), wall_(wall) {
   const config::Config& c = snapshot.config;
   if (c.signalling.mode != config::Signalling::Mode::off && keys != nullptr && wall != nullptr)
-    gate_.emplace(c.signalling, c.router.id, *keys);
+    gate_.emplace(c.signalling, c.router.id, *keys, SignalGate::Start{now, wall->at(now)});
 }
 
 SignalInterceptor::Decision SignalInterceptor::decide(std::span<const std::uint8_t> ip,

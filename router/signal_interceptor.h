@@ -18,9 +18,10 @@ namespace surety {
 
 class SignalInterceptor {
  public:
-  // All but the snapshot must outlive this. `keys`, `wall`: null where signalling is off.
+  // All but the snapshot must outlive this. `keys`, `wall`: null where signalling is off. `now`: signals that
+  // were sent before are refused.
   SignalInterceptor(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
-                    const SignalKeys* keys, const WallClock* wall);
+                    const SignalKeys* keys, const WallClock* wall, Time now);
 
   struct Decision {
     bool ends = false;                            // here; else the rest does not count

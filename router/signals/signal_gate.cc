@@ -3,9 +3,11 @@
 
 namespace surety {
 
-SignalGate::SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys)
+SignalGate::SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys,
+                       std::optional<Start> start)
     : keys_(&keys),
       id_(id),
+      start_(start),
       max_age_(std::chrono::duration_cast<std::chrono::milliseconds>(params.max_age)),
       history_(params.max_age, params.source_limit) {}
 
@@ -18,6 +20,7 @@ SignalResult SignalGate::judge(std::span<const std::uint8_t> ip, Time now, UnixT
   if (!key) return SignalResult::unknown_key;
   if (!is_authentic(ip, m, *key)) return SignalResult::forged;
   if (m.sent < wall - max_age_ || m.sent > wall + max_age_) return SignalResult::stale;
+  if (is_from_before(m.sent, now)) return SignalResult::stale;
   const SignalNumber number{m.router, m.port, m.queue, m.sequence, m.sent};
   const auto result = history_.accept(number, now);
   if (result == SignalResult::applied)

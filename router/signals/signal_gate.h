@@ -8,11 +8,13 @@
 // by the same). Only authentic signals make or change state: a limit before the MAC would be the forger's to
 // use up, who chooses his address, and the MAC costs less than a packet does. That state is forgotten when it
 // has been silent for twice max_age, since by then what could be replayed is stale (signal_history.h, also
-// for clocks that step). What is remembered does not survive a restart: what was sent within max_age before
-// one can be replayed once.
+// for clocks that step). What is remembered does not survive a restart; instead, what was sent before the
+// start is `stale`. That rule ends max_age after the start: by then the age alone says so, and a clock that
+// was ahead at the start and is then set back silences nobody for longer.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,8 +29,15 @@ class SignalGate {
  public:
   static constexpr std::size_t kMaxSenders = SignalHistory::kMax;
 
-  // `keys` must outlive this. `id`: of this router; 0: none.
-  SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys);
+  struct Start {
+    Time now;
+    UnixTime wall;
+  };
+
+  // `keys` must outlive this. `id`: of this router; 0: none. `start`: when this begins to listen, with
+  // nothing remembered; none: nothing was ever sent before.
+  SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys,
+             std::optional<Start> start = {});
 
   // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it,
   // `out` is complete (its time is `now`).
@@ -55,8 +64,13 @@ class SignalGate {
     return {s.router, s.port, s.queue, s.accepted, s.last};
   }
 
+  bool is_from_before(UnixTime sent, Time now) const {
+    return start_ && sent < start_->wall && now - start_->now <= max_age_;
+  }
+
   const SignalKeys* keys_;
   std::uint32_t id_;
+  std::optional<Start> start_;
   std::chrono::milliseconds max_age_;
   SignalHistory history_;
 };

@@ -130,6 +130,16 @@ TEST_F(IngressSignals, AnOldOneHasNoEffect) {
   EXPECT_EQ(count(SignalResult::stale), 1u);
 }
 
+TEST_F(IngressSignals, WhatWasSentBeforeTheStartHasNoEffect) {
+  const UnixTime right = d.wall_clock.at(d.now);
+  d.wall_clock.set(right - 1s, d.now);
+  const Octets before = core.signal();
+  d.wall_clock.set(right, d.now);
+  d.receive({before}, kWan);
+  EXPECT_EQ(count(SignalResult::stale), 1u);
+  EXPECT_TRUE(d.ingress->remote_alphas().empty());
+}
+
 // The time of day may step either way: signals are refused while the routers' clocks disagree, and believed
 // again when they agree.
 TEST_F(IngressSignals, ClockStepsRefuseAndRecover) {

@@ -126,6 +126,26 @@ TEST_F(SignalGateTest, AgeBothWays) {
   EXPECT_EQ(judge(next(0s, -10'001ms)), Result::stale);
 }
 
+TEST_F(SignalGateTest, ARestartBringsNothingBack) {
+  std::vector<Octets> recorded;
+  for (const Duration sent : {1s, 2s, 3s}) recorded.push_back(next(sent));
+  for (const Octets& ip : recorded) EXPECT_EQ(judge(ip, 4s), Result::applied);
+  gate_ = SignalGate(params(), kOurId, keys_, SignalGate::Start{Time{} + 5s, kWall + 5s});
+  for (const Octets& ip : recorded) EXPECT_EQ(judge(ip, 5s), Result::stale);
+  EXPECT_EQ(judge(next(5s), 5s), Result::applied) << "sent as it started";
+  EXPECT_EQ(judge(next(6s, 1001ms), 6s), Result::stale) << "of a clock that is behind";
+  EXPECT_EQ(judge(next(7s, 1001ms), 7s), Result::applied) << "that much later";
+  for (const Octets& ip : recorded) EXPECT_EQ(judge(ip, 6s), Result::stale) << "also of a known sender";
+}
+
+// A clock that was an hour ahead as the router started and is then set right.
+TEST_F(SignalGateTest, AClockThatWasAheadAtTheStartSilencesNobodyForLonger) {
+  gate_ = SignalGate(params(), kOurId, keys_, SignalGate::Start{Time{}, kWall + 1h});
+  EXPECT_EQ(judge(next(1s), 1s), Result::stale);
+  EXPECT_EQ(judge(next(10s), 10s), Result::stale);
+  EXPECT_EQ(judge(next(10s + 1ms), 10s + 1ms), Result::applied);
+}
+
 TEST_F(SignalGateTest, AStaleOneDoesNotCountAsSeen) {
   m_.sent = kWall + 11s;
   const Octets early = packet(m_, key(1));
