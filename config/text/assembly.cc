@@ -12,6 +12,7 @@ namespace surety::config {
 namespace {
 
 constexpr std::string_view kInclude = "include";
+constexpr const char* kTooLarge = "with what it includes, larger than 4 MiB, which no configuration is";
 
 // As seen from where names start that are written in the file `from`.
 std::string beside(const std::string& from, const std::string& name) {
@@ -77,20 +78,20 @@ Assembly::Assembly(const Tree& tree, Sources& sources, Problems& problems)
 }
 
 const Node* Assembly::read(const std::string& name, Mark at, const Including* by) {
-  Sources::Answer answer = sources_.text(name);
-  files_.push_back({tree_.path_of(name), std::move(answer.text).value_or("")});
-  const TextFile& file = files_.back();
   const auto refuse = [&](Mark mark, std::string message) {
     problems_.error(mark, std::move(message));
     return nullptr;
   };
+  if (by != nullptr && bytes_ > Document::kMaxBytes) return refuse(at, kTooLarge);  // nothing more is read
+  Sources::Answer answer = sources_.text(name);
+  files_.push_back({tree_.path_of(name), std::move(answer.text).value_or("")});
+  const TextFile& file = files_.back();
   if (!answer.error.empty())
     return by == nullptr ? refuse(answer.at, answer.error)
                          : refuse(at, fmt::format("{}: {}", quote(name), answer.error));
   if (by != nullptr) others_.push_back(file.name);
   bytes_ += file.text.size();
-  if (by != nullptr && bytes_ > Document::kMaxBytes)
-    return refuse(at, "with what it includes, larger than 4 MiB, which no configuration is");
+  if (by != nullptr && bytes_ > Document::kMaxBytes) return refuse(at, kTooLarge);
   Document& document =
       documents_.emplace_back(file.text, Document::Origin{0, by == nullptr ? nullptr : &file, true});
   if (document.root() == nullptr && by != nullptr && document.error() == Document::kEmpty) return nullptr;
@@ -158,12 +159,15 @@ void Assembly::resolve(Node& reference, const std::string& from) {
   Sources::Answer answer;
   if (reference.text.empty())
     answer.error = "a name must follow";
+  else if (taken_ > Document::kMaxBytes)
+    answer.error = "what `!file` and `!env` stand for is larger than 4 MiB in all";
   else
     answer = env ? sources_.variable(name) : sources_.secret(name);
   if (!env) others_.push_back(tree_.path_of(name));
   if (!answer.error.empty())
     return problems_.error(reference.mark, fmt::format("{}: {}", quote(what), answer.error));
   reference.text = std::move(answer.text).value_or("");
+  taken_ += reference.text.size();
   problems_.hide(reference.mark, reference.text, quote(what));
 }
 

@@ -50,6 +50,7 @@ class Assembly {
   std::deque<Node> made_;
   std::map<std::string, Mark> included_;  // by name: where
   std::size_t bytes_ = 0, weight_ = 0;
+  std::size_t taken_ = 0;  // bytes that `!file` and `!env` stand for
   std::vector<std::string> others_;
   const Node* root_ = nullptr;
 };

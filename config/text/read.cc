@@ -5,22 +5,25 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+
+#include "config/text/regular_file.h"
 
 namespace surety::config {
+namespace {
+
+// One byte more than parse() takes, which refuses a text of that size.
+std::optional<std::string> text_of(RegularFile& file, Problems& problems) {
+  std::string text = file.text(Document::kMaxBytes);
+  if (file.error().empty()) return text;
+  problems.error({}, fmt::format("cannot be read: {}", file.error()));
+  return {};
+}
+
+}  // namespace
 
 std::optional<std::string> read_text(const std::string& path, Problems& problems) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  std::string text(Document::kMaxBytes + 1,
-                   '\0');  // one more than parse() takes: it refuses, whatever the size
-  if (file) std::setvbuf(file.get(), nullptr, _IONBF, 0);  // a secret stays in no buffer of the C library's
-  if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (file && !std::ferror(file.get())) return text;
-  problems.error({}, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return {};
+  RegularFile file(path);
+  return text_of(file, problems);
 }
 
 std::optional<std::string> read_yaml(const std::string& path, Problems& problems) {
@@ -36,9 +39,9 @@ std::optional<std::string> read_yaml(const std::string& path, Problems& problems
 }
 
 std::optional<std::string> read_secret(const std::string& path, Problems& problems) {
-  auto text = read_text(path, problems);
-  struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0)
+  RegularFile file(path);
+  auto text = text_of(file, problems);
+  if (text && (file.mode() & (S_IROTH | S_IWOTH)) != 0)
     problems.error({},
                    "everybody on this machine may read or change it; `chmod o-rwx` keeps the secret in it");
   return text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files whose text somebody has written. What is wrong is reported, without a place.
+// Files whose text somebody has written: regular files (regular_file.h). What is wrong is reported, without a
+// place.
 #pragma once
 
 #include <optional>

@@ -213,7 +213,7 @@ class Request {
  public:
   explicit Request(pid_t process) : path_(request_for(std::to_string(process))) {
     ::mkdir(kRequests.c_str(), 0700);
-    file_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    file_ = Fd(::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!file_) throw std::runtime_error(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
       throw std::runtime_error("another `surety upgrade` is at it");
@@ -231,7 +231,7 @@ class Request {
 
 // Takes it, if somebody waits for it.
 bool take_request(const char* process) {
-  const Fd file(::open(request_for(process).c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  const Fd file(::open(request_for(process).c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return false;
   return ::write(file.get(), "taken\n", 6) == 6;
 }

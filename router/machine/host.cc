@@ -11,10 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
+#include "config/text/regular_file.h"
 #include "router/process/fd.h"
 
 namespace surety::machine {
@@ -47,13 +46,11 @@ std::string trimmed(const std::string& text) {
 }
 
 std::optional<std::string> whole_file(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return {};
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf())) || file.bad())
-    return {};
-  return text.str();
+  constexpr std::size_t kMostBytes = 64 << 20;
+  config::RegularFile file(path);
+  std::string text = file.text(kMostBytes);
+  if (!file.error().empty() || text.size() > kMostBytes) return {};
+  return text;
 }
 
 }  // namespace
@@ -150,11 +147,13 @@ void Host::write(const fs::path& path, std::string_view text) const {
 }
 
 void Host::replace(const fs::path& path, std::string_view text, unsigned mode) const {
+  constexpr int kWriting = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   const fs::path real = at(path), beside = real.string() + kNew;
   std::error_code error;
   fs::create_directories(real.parent_path(), error);
   {
-    const Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
+    const Fd file(::open(beside.c_str(), kWriting, mode));
+    if (file.get() >= 0 && !config::not_regular(file.get()).empty()) errno = EINVAL, fail("write", path);
     if (file.get() < 0) fail("write", path);
     try {
       write_all(file, text, path);

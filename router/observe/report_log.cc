@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/observe/report_log.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
 
+#include "config/text/regular_file.h"
 #include "router/observe/reading_json.h"
 #include "router/process/background_thread.h"
+#include "router/process/fd.h"
 
 namespace surety {
 
@@ -27,9 +31,26 @@ std::string name_of(Minute minute) {
 std::vector<fs::path> files_in(const fs::path& directory) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.path().extension() == kSuffix) files.push_back(entry.path());
+    if (entry.path().extension() == kSuffix && fs::is_regular_file(entry.symlink_status()))
+      files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
+}
+
+void append(const fs::path& file, std::string_view text) {
+  constexpr int kAppending = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const auto fail = [&](int error) {
+    throw std::system_error(error, std::generic_category(), fmt::format("cannot write {}", file.string()));
+  };
+  const Fd to(::open(file.c_str(), kAppending, 0666));
+  if (!to) fail(errno);
+  if (!config::not_regular(to.get()).empty()) fail(EINVAL);
+  while (!text.empty()) {
+    const ssize_t n = ::write(to.get(), text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(errno);
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
 }
 
 // Names may be anything: what is no UTF-8 is shown as such.
@@ -112,10 +133,7 @@ void ReportLog::write(const Page& page) {
                                     row.objective ? Json(*row.objective) : Json()}));
     lines += line_of(page.minute, found->second, row.tally);
   }
-  std::ofstream out(file, std::ios::app | std::ios::binary);
-  out << lines << std::flush;
-  if (!out)
-    throw std::system_error(errno, std::generic_category(), fmt::format("cannot write {}", file.string()));
+  append(file, lines);
   file_ = file;
 }
 
@@ -137,7 +155,9 @@ std::vector<KeptMinute> read_report_log(const fs::path& directory, Minute since)
   for (const fs::path& file : files_in(directory)) {
     if (file.filename() < name_of(since)) continue;
     std::map<std::size_t, ContractMinute> names;
-    std::ifstream in(file);
+    const config::RegularFile opened(file, config::Links::refused);
+    if (!opened.error().empty()) continue;
+    std::ifstream in(fmt::format("/proc/self/fd/{}", opened.descriptor()));
     for (std::string text; std::getline(in, text);) {
       const Json line = Json::parse(text, nullptr, false);
       if (!line.is_array() || line.empty()) continue;

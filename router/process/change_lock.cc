@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "config/text/regular_file.h"
+
 namespace surety {
 
 // Who has it, in words; none: it is ours. The file stays: a lock on one that is removed meanwhile keeps
@@ -24,8 +26,10 @@ std::optional<std::string> ChangeLock::take(const std::filesystem::path& directo
   const auto fail = [&] {
     throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
   };
-  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   if (!file) fail();
+  if (const auto why = config::not_regular(file.get()); !why.empty())
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), why));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) fail();
     std::array<char, 512> text{};

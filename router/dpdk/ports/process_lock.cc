@@ -13,9 +13,12 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "config/text/regular_file.h"
 
 namespace surety {
 
@@ -68,8 +71,10 @@ ProcessLock::ProcessLock(const std::string& what) : path_(path_of(what)) {
 }
 
 bool ProcessLock::take() {
-  fd_ = Fd(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  fd_ = Fd(open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
   if (!fd_) cannot_write(path_);
+  if (const auto why = config::not_regular(fd_.get()); !why.empty())
+    throw std::runtime_error("cannot write " + path_ + ": " + why);
   if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return false;
   // A lock on a file that its holder has removed meanwhile keeps nobody out.
   struct stat ours {

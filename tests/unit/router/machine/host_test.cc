@@ -21,6 +21,8 @@ TEST(Host, ReadsBelowItsRootAndFollowsLinksThere) {
   EXPECT_EQ(m.host().read("/etc"), std::nullopt);
   m.link("/etc/round", "/etc/round");
   EXPECT_EQ(m.host().read("/etc/round"), std::nullopt);
+  ASSERT_EQ(::mkfifo(m.host().at("/etc/fifo").c_str(), 0600), 0);
+  EXPECT_EQ(m.host().read("/etc/fifo"), std::nullopt);
 }
 
 TEST(Host, ReplacesAFileAsAWhole) {

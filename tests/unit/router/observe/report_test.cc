@@ -77,6 +77,21 @@ TEST_F(ReportTest, OfOneCustomerSinceThenByTheHour) {
   EXPECT_EQ(rows[1]["from"], "2025-11-24T17:00Z");
 }
 
+TEST_F(ReportTest, AFifoAmongItsFilesStopsNobody) {
+  keep(kNoon, {minute_of("acme", 60, 60)});
+  ASSERT_EQ(files().size(), 1U);
+  ::alarm(60);  // a FIFO that is opened stops whoever opens it
+  ASSERT_EQ(::mkfifo((all_ / "edge/2099-01-01T00.jsonl").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", all_ / "edge/2099-01-01T01.jsonl");
+  EXPECT_EQ(Json::parse(text({.format = ReportRequest::Format::json})).size(), 1U);
+  const fs::path file = all_ / "edge" / files().front();
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  keep(kNoon, {minute_of("globex", 60, 60)});
+  EXPECT_EQ(Json::parse(text({.format = ReportRequest::Format::json})).size(), 0U);
+  ::alarm(0);
+}
+
 TEST_F(ReportTest, ForPeopleItSaysWhetherThePromiseWasKept) {
   keep(kNoon, {minute_of("acme", 100, 99), minute_of("globex", 100, 98)});
   const std::string table = text();

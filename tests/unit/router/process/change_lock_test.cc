@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 namespace surety {
 namespace {
@@ -27,6 +28,16 @@ TEST(ChangeLock, TellsTheSecondWhoTheFirstIs) {
 
 TEST(ChangeLock, SaysWhereItCannotBe) {
   EXPECT_THROW(ChangeLock("/nowhere", "alice", "apply"), std::runtime_error);
+  char name[] = "/tmp/lock-XXXXXX";
+  const std::filesystem::path directory = ::mkdtemp(name), fifo = directory / "lock";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  try {
+    const ChangeLock lock(directory, "alice", "apply");
+    ADD_FAILURE();
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(std::string(e.what()), "cannot write " + fifo.string() + ": it is a FIFO, not a regular file");
+  }
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace
