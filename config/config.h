@@ -187,6 +187,7 @@ struct Rule {
   Per per = Per::rule;                          // what one contract covers
   std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
   std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
+  std::optional<std::uint32_t> most;            // of them by one interface; none: without a bound
   int line = 0;                                 // where it stands in the file; 0: in none
   std::string file;                             // that is included; empty: the main one
 };

@@ -46,6 +46,30 @@ std::uint32_t interfaces_of(const Match& m, const Config& c) {
   return static_cast<std::uint32_t>(n);
 }
 
+// By how many interfaces packets that a rule matches may come; a port counts for what comes untagged, and for
+// tags that none of its interfaces has.
+std::size_t places_of(const Match& m, const Config& c) {
+  if (m.interface) return c.interfaces[*m.interface].count();
+  std::vector<std::size_t> on_port(c.ports.size());
+  std::size_t n = 0;
+  for (const Interface& i : c.interfaces) {
+    const std::size_t here = matched(m, i, c);
+    if (here != 0) on_port[i.port] = here;
+    n += here;
+  }
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    const bool applies = m.port ? *m.port == p : c.ports[p].trust == Port::Trust::customer;
+    if (applies && (m.vlan.value_or(0) == 0 || on_port[p] == 0)) ++n;
+  }
+  return n;
+}
+
+// Rounded up, so that customers who come by all of the interfaces get what is sold.
+std::uint32_t most_of(std::uint32_t contracts, const Match& m, const Config& c) {
+  const auto places = static_cast<std::uint32_t>(std::max<std::size_t>(1, places_of(m, c)));
+  return contracts / places + (contracts % places != 0);
+}
+
 void read_contracts(MapReader& map, Rule& rule, Draft& draft) {
   auto& problems = draft.problems;
   std::uint32_t n = 1;
@@ -59,6 +83,7 @@ void read_contracts(MapReader& map, Rule& rule, Draft& draft) {
   if (node && one)
     problems.error(node->mark, "with `per: rule` a rule is one contract; leave `contracts` out");
   if (given || one) rule.contracts = n;
+  if (given && !one && rule.per != Rule::Per::interface) rule.most = most_of(n, rule.match, draft.config);
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ void ClassifyStage::restore(std::span<const ContractState> states, Time now) {
     }
     ++services_[s.service].contracts;
     ledger_.open(id, number, s.interface);
+    if (!Classifier::is_excess(s.key)) bounds_.charge(id, number, s.interface);
     flows_.touch(r, now);
   }
 }

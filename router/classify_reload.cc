@@ -44,7 +44,7 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   const FlowId from = (r.flags & FlowRecord::redirect) != 0 ? r.state.shared : kNoFlow;
   FlowId to = kNoFlow;
   std::uint16_t service = j.service;
-  if (j.shares) {
+  if (j.shares || (j.needs_state && needs_excess(id, rule, v.header[i].interface))) {
     const Opened shared = contract(rule, service, v.header[i], opener(v.header[i].key, port), now);
     to = shared.id;
     if (to == kNoFlow) {  // it stays what it is, if it still can
@@ -67,13 +67,24 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
     move(id, service, to, now);
     if (!had && has_own_state(r)) begin_contract(id, rule, v.header[i].interface);
   }
-  if (has_own_state(r)) ledger_.rename(id, snapshot_->classifier.id(rule));
+  if (has_own_state(r)) {
+    ledger_.rename(id, snapshot_->classifier.id(rule));
+    bounds_.charge(id, snapshot_->classifier.id(rule), v.header[i].interface);
+  }
   if (to != kNoFlow) r.flush_asked() = 0;
   if (service == j.service)
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::stale);
   else
     r.flags |= FlowRecord::stale;
   v.service[i] = service;
+}
+
+// Of `per: flow`: the rule has no room for a contract of the flow, and the flow is not one of those that it
+// has already.
+bool ClassifyStage::needs_excess(FlowId id, std::uint16_t rule, InterfaceIndex interface) const {
+  const bool counted =
+      has_own_state(flows_[id]) && bounds_.charged(id, snapshot_->classifier.id(rule), interface);
+  return !counted && !has_room(rule, interface);
 }
 
 // A contract that is new here is no more embryonic than the flow that goes by it:
@@ -97,10 +108,12 @@ void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time
   }
   ++services_[service].flows;
   if (!had_state) return;
-  if (has_own_state(r))
+  if (has_own_state(r)) {
     ++services_[service].contracts;
-  else
-    ledger_.close(id);
+    return;
+  }
+  ledger_.close(id);
+  bounds_.release(id);
 }
 
 // Whether packets of it may wait in an input buffer. In that of a contract there are none of it if the

@@ -34,6 +34,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
       customer_(seed),
       ledger_(flows_.capacity()),
       holders_(flows_.capacity(), snapshot.config.ports.size(), seed),
+      bounds_(flows_.capacity()),
       creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
                  now),
       limited_(snapshot.config.flow_table.creation_rate != 0u),
@@ -166,15 +167,16 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   std::uint16_t service = v.service[i] = j.service;
   if (!j.needs_state && !plenty(now)) return {};
   const Opener by = opener(packet.key, port);
+  const bool shares = j.shares || (j.needs_state && !has_room(rule, packet.interface));
   Opened shared;
-  if (j.shares) {
+  if (shares) {
     shared = contract(rule, service, packet, by, now);
     if (shared.id == kNoFlow) return shared;
     service = v.service[i] = flows_[shared.id].service;  // the former one, until it begins anew
   }
   const Opened opened = open(packet.key, hash, service, false, by, now);
-  if (opened.id == kNoFlow) return j.needs_state && !j.shares ? opened : shared;
-  if (j.shares) {
+  if (opened.id == kNoFlow) return j.needs_state && !shares ? opened : shared;
+  if (shares) {
     FlowRecord& r = flows_[opened.id];
     r.flags |= FlowRecord::redirect;
     r.state.shared = shared.id;
@@ -188,14 +190,22 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   return opened;
 }
 
-// The record that all flows of one contract share (`per: source` and the like).
+// The record that all flows of one contract share: `per: source` and the like, and the excess contract.
 // Touched whenever one of them is, here and in meet(): they refer to it by number,
 // so it must not go before them, wherever their packets get to.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Opener by, Time now) {
-  const FlowKey key = snapshot_->classifier.contract_key(rule, packet);
-  const std::uint64_t hash = flows_.hash(key);
-  if (const FlowId known = flows_.find(key, hash, now); known != kNoFlow) {
+  const Classifier& classifier = snapshot_->classifier;
+  const bool of_flow = snapshot_->config.rules[rule].per == config::Rule::Per::flow;  // beyond the bound
+  FlowKey key = of_flow ? classifier.excess_key(rule, packet) : classifier.contract_key(rule, packet);
+  std::uint64_t hash = flows_.hash(key);
+  FlowId known = flows_.find(key, hash, now);
+  if (known == kNoFlow && !of_flow && !has_room(rule, packet.interface)) {
+    key = classifier.excess_key(rule, packet);
+    hash = flows_.hash(key);
+    known = flows_.find(key, hash, now);
+  }
+  if (known != kNoFlow) {
     flows_.touch(flows_[known], now);
     if (flows_[known].service != service) ask(known, service, now);
     return {known};
@@ -203,6 +213,13 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
   const Opened opened = open(key, hash, service, true, by, now);
   if (opened.id != kNoFlow) begin_contract(opened.id, rule, packet.interface);
   return opened;
+}
+
+// For one more contract of the rule, beside the excess contract, which is the last one of those sold.
+bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const {
+  const config::Rule& r = snapshot_->config.rules[rule];
+  const bool one = r.per == config::Rule::Per::vlan && interface >= snapshot_->interfaces->ports();
+  return !r.most || one || bounds_.room(snapshot_->classifier.id(rule), interface, *r.most - 1);
 }
 
 ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
@@ -253,11 +270,13 @@ void ClassifyStage::begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex
   ++services_[flows_[id].service].contracts;
   const FlowCounters before = flows_.counters(id);  // of a flow that was there without a contract
   ledger_.open(id, snapshot_->classifier.id(rule), interface, {before.in_bytes, before.out_bytes});
+  if (!Classifier::is_excess(flows_.key(id))) bounds_.charge(id, snapshot_->classifier.id(rule), interface);
 }
 
 void ClassifyStage::end_contract(FlowId id) {
   --services_[flows_[id].service].contracts;
   ledger_.close(id);
+  bounds_.release(id);
 }
 
 bool ClassifyStage::has_own_state(const FlowRecord& r) const {

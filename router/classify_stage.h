@@ -22,7 +22,11 @@
 // be its: it may be overtaken then. A flow for whose new contract there is no room stays what it is. The
 // sweep takes some records a turn, so that the rules are not asked for all flows at once, while there is
 // traffic to carry.
-// Flows that need no state leave the last quarter of the table, and of the creations, to those that do.
+// Where a rule says how many `contracts` it sells, packets of an interface that has its part of them share
+// one more, the excess contract; also those of `per: flow`. A contract that is known stays what it is, and so
+// does a flow of the excess contract, until its rule is asked again. Active flows keep their records: only an
+// idle one is ever forgotten. Flows that need no state leave the last quarter of the table, and of the
+// creations, to those that do.
 //
 // A new flow that finds no room may take the place of another one (displace()): of the customer that has
 // most, as long as that has more than its fair part and more than this flow's customer; else one of its own.
@@ -37,6 +41,7 @@
 #include <vector>
 
 #include "conditioners/fair_limit.h"
+#include "router/contracts/contract_bounds.h"
 #include "router/contracts/contract_ledger.h"
 #include "router/contracts/contract_state.h"
 #include "router/counters.h"
@@ -152,6 +157,7 @@ class ClassifyStage {
   void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Opener by, Time now);
+  bool has_room(std::uint16_t rule, InterfaceIndex interface) const;
   Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Opener by,
               Time now);
   Opener opener(const FlowKey& key, PortIndex port) const {
@@ -168,6 +174,7 @@ class ClassifyStage {
   void move(FlowId id, std::uint16_t service, FlowId contract, Time now);
   void begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface);
   void end_contract(FlowId id);
+  bool needs_excess(FlowId id, std::uint16_t rule, InterfaceIndex interface) const;
   bool waits(const FlowRecord& r) const;
   void ask_to_go(FlowRecord& r, FlowId id, Time now);
   bool ask(FlowId id, std::uint16_t service, Time now);
@@ -191,6 +198,7 @@ class ClassifyStage {
   std::vector<std::uint8_t> classified_;  // by port: some rule may match there
   CustomerHasher customer_;
   ContractLedger ledger_;  // of the records that have a conditioner's state
+  ContractBounds bounds_;  // of the same, but for excess contracts
   FlowHolders holders_;
   FairLimit creations_;
   bool limited_;

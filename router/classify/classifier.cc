@@ -206,4 +206,14 @@ FlowKey Classifier::contract_key(std::uint16_t rule, const ParsedPacket& packet)
   return key;
 }
 
+FlowKey Classifier::excess_key(std::uint16_t rule, const ParsedPacket& packet) const {
+  const bool of_interface = packet.interface >= interfaces_->ports();
+  const std::uint64_t named = of_interface ? kPortOfKey | kOuterOfKey | kInnerOfKey : kPortOfKey;
+  FlowKey key;
+  key.rest = static_cast<std::uint64_t>(FlowKey::Class::shared) << 61 | (packet.key.rest & named) |
+             contracts_[rule].id;
+  key.address[0] = ~std::uint64_t{0};
+  return key;
+}
+
 }  // namespace surety

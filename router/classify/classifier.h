@@ -52,6 +52,14 @@ class Classifier {
   // and IPv6 share the contract. Of the packet's tags it has those that the interface has or the rule names,
   // with `per: vlan` always the outer one: never a tag that the sender may choose.
   FlowKey contract_key(std::uint16_t rule, const ParsedPacket& packet) const;
+  // The key of the one contract that packets of the rule share which find no room for one of their own by
+  // their interface (`contracts:`), also with `per: flow`. It has the interface's port and tags, and an
+  // address that no other contract's key has.
+  FlowKey excess_key(std::uint16_t rule, const ParsedPacket& packet) const;
+  static bool is_excess(const FlowKey& key) {
+    return !key.v6 && key.rest >> 61 == static_cast<std::uint64_t>(FlowKey::Class::shared) &&
+           key.address[0] == ~std::uint64_t{0};
+  }
   // Of those rules that have come since the start, which one this is.
   std::uint32_t id(std::uint16_t rule) const { return contracts_[rule].id; }
 

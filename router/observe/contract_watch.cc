@@ -18,6 +18,7 @@ FlowCounters counters_of(const FlowTable& flows, FlowId id) {
 
 std::string covered(const config::Rule& rule, std::uint16_t number, const FlowKey& key,
                     const std::string& interface) {
+  if (Classifier::is_excess(key)) return "(excess)";
   using Per = config::Rule::Per;
   switch (rule.per) {
     case Per::interface:
@@ -109,7 +110,8 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
   if (known && s.interface >= snapshot_->config.ports.size())
     name.customer = customer_of(interfaces, s.interface);
   else
-    name.customer = per == Per::rule || per == Per::flow ? interface : name.contract;
+    name.customer =
+        per == Per::rule || per == Per::flow || Classifier::is_excess(key) ? interface : name.contract;
   return name;
 }
 

@@ -193,7 +193,7 @@ TEST(ParseInterface, RoutesAndNeighborsNameIt) {
 
 // Contracts of a rule with `per: interface`, of two customer interfaces with one tag, one template and one
 // core interface.
-std::optional<std::uint32_t> contracts(const std::string& rule) {
+std::optional<Rule> with_rule(const std::string& rule) {
   const auto c = parsed(
       "interfaces:\n"
       "  i: {port: a, vlan: 1}\n"
@@ -202,8 +202,12 @@ std::optional<std::uint32_t> contracts(const std::string& rule) {
       "  core: {port: b, vlan: 9}\n"
       "services: {s: {conditioner: none}}\n"
       "classify: [{" +
-      rule + ", service: s, per: interface}]\n");
-  return c.rules.empty() ? std::nullopt : c.rules[0].contracts;
+      rule + "}]\n");
+  return c.rules.empty() ? std::nullopt : std::optional(c.rules[0]);
+}
+std::optional<std::uint32_t> contracts(const std::string& rule) {
+  const auto r = with_rule(rule + ", service: s, per: interface");
+  return r ? r->contracts : std::nullopt;
 }
 
 TEST(ParseClassify, PerInterfaceSellsAsManyAsThereAre) {
@@ -219,6 +223,22 @@ TEST(ParseClassify, PerInterfaceSellsAsManyAsThereAre) {
   EXPECT_EQ(contracts("match: {port: a, vlan: 2}"), 5u);
   EXPECT_EQ(contracts("match: {port: a, vlan: 2, inner_vlan: 4}"), 1u);
   EXPECT_EQ(contracts("match: {port: a, vlan: 2, inner_vlan: 6}"), 0u);
+}
+
+// Twelve contracts in all, in equal parts, rounded up.
+TEST(ParseClassify, EachInterfaceMayHaveAPartOfTheContracts) {
+  const auto most = [](const std::string& match) {
+    const auto r = with_rule("match: " + match + ", service: s, per: source, contracts: 12");
+    return r ? r->most : std::nullopt;
+  };
+  EXPECT_EQ(most("{interface: i}"), 12u);
+  EXPECT_EQ(most("{interface: homes}"), 3u);
+  EXPECT_EQ(most("{}"), 2u) << "a, i, j and five homes";
+  EXPECT_EQ(most("{port: a}"), 2u) << "a, i and five homes";
+  EXPECT_EQ(most("{port: b}"), 4u) << "b itself, j and core";
+  EXPECT_EQ(most("{vlan: 1}"), 6u) << "i and j";
+  EXPECT_EQ(most("{vlan: 5}"), 12u) << "the tag at port a";
+  EXPECT_EQ(most("{port: a, vlan: 2, inner_vlan: 4}"), 12u);
 }
 
 TEST(ParseClassify, AnInterfaceIsWhereAPacketComesBy) {

@@ -341,6 +341,14 @@ TEST(ParseClassify, ContractsAreOneOrAsManyAsSaidOrNotKnown) {
   EXPECT_EQ(rule("match: {port: a}, per: flow").contracts, std::nullopt);
 }
 
+TEST(ParseClassify, AnInterfaceMayHaveThemAllWhereTheRuleIsOfOne) {
+  EXPECT_EQ(rule("match: {port: a}, per: flow, contracts: 30").most, 30u);
+  EXPECT_EQ(rule("match: {vlan: 7}, per: vlan, contracts: 30").most, 30u);
+  EXPECT_EQ(rule("match: {port: a}, per: flow").most, std::nullopt);
+  EXPECT_EQ(rule("match: {port: a}, per: rule").most, std::nullopt);
+  EXPECT_EQ(rule("match: {port: a}, per: interface, contracts: 30").most, std::nullopt);
+}
+
 TEST(ParseClassify, IcmpFixesTheFamily) {
   EXPECT_EQ(rule("match: {protocol: icmp}").match.family, Match::Family::ipv4);
   EXPECT_EQ(rule("match: {protocol: icmpv6}").match.family, Match::Family::ipv6);

@@ -166,6 +166,48 @@ TEST(ClassifyReload, NoFlowUsesAContractsStateForAnotherService) {
   b.expect_law();
 }
 
+TEST(ClassifyReload, FlowsBeyondTheContractsOfTheirRuleGetNoneOfTheirOwn) {
+  ReloadBed b(reload_config(all("metered", "flow, contracts: 3")));
+  for (std::uint16_t from = 1; from <= 6; ++from) b.send({.from = from}, 2);
+  const FlowId excess = b.holder({.from = 3});
+  EXPECT_EQ(b.counts("metered"), "6 flows, 3 contracts");
+  b.settle(reload_config(kElsewhere + all("metered", "flow, contracts: 3")));
+  for (std::uint16_t from = 1; from <= 8; ++from) b.send({.from = from}, 2);
+  EXPECT_EQ(b.counts("metered"), "8 flows, 3 contracts");
+  for (std::uint16_t from = 3; from <= 8; ++from) EXPECT_EQ(b.holder({.from = from}), excess);
+  for (std::uint16_t from = 1; from <= 2; ++from) EXPECT_EQ(b.holder({.from = from}), b.flow({.from = from}));
+  b.settle(reload_config(all("metered", "flow, contracts: 5")));
+  for (std::uint16_t from = 1; from <= 8; ++from) b.send({.from = from}, 2);
+  EXPECT_EQ(b.counts("metered"), "8 flows, 5 contracts") << "two of them have room now";
+  b.expect_law();
+}
+
+// A flow's contract is charged to the rule that it has after the reload, and to no other one.
+TEST(ClassifyReload, ContractsOfFlowsAreCountedForTheirNewRule) {
+  ReloadBed b(reload_config(all("metered")));
+  for (std::uint16_t from = 1; from <= 6; ++from) b.send({.from = from}, 2);
+  b.settle(reload_config(
+      "  - {match: {port: lan0, destination_port: 5001}, service: metered, per: flow, contracts: 3}\n" +
+      all("metered", "flow, contracts: 3")));
+  for (std::uint16_t from = 1; from <= 6; ++from) b.send({.from = from}, 2);
+  EXPECT_EQ(b.counts("metered"), "6 flows, 3 contracts");
+  for (std::uint16_t from = 1; from <= 6; ++from) b.send({.from = from, .to = 99}, 2);
+  EXPECT_EQ(b.counts("metered"), "12 flows, 6 contracts");
+  b.expect_law();
+}
+
+TEST(ClassifyReload, ABoundThatIsNewCountsTheContractsThatThereAre) {
+  ReloadBed b(reload_config(all("metered", "source")));
+  for (std::uint32_t n = 0; n < 4; ++n) b.send({.source = 0x0a010001 + n}, 2);
+  b.settle(reload_config(all("metered", "source, contracts: 3")));
+  const FlowId excess = (b.send({.source = 0x0a010010}), b.holder({.source = 0x0a010010}));
+  b.send({.source = 0x0a010011});
+  EXPECT_EQ(b.holder({.source = 0x0a010011}), excess);
+  for (std::uint32_t n = 0; n < 4; ++n) b.send({.source = 0x0a010001 + n});
+  EXPECT_EQ(b.counts("metered"), "6 flows, 5 contracts") << "those that are known stay";
+  b.expect_law();
+}
+
 TEST(ClassifyReload, BytesCountedStayWithTheFlow) {
   ReloadBed b(reload_config(all("metered")));
   b.send(kFlow, 3);

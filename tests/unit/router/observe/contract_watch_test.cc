@@ -86,13 +86,29 @@ TEST_F(ContractWatchTest, BehindTagsItIsWhoTheConfigurationNames) {
 TEST_F(ContractWatchTest, CertainAreThoseOfWhichTheConfigurationSaysHowMany) {
   d.reload(
       access("  - {match: {port: lan0, protocol: udp, destination_port: 9}, service: gold, per: source, "
-             "contracts: 5}\n"));
+             "contracts: 100}\n"));
   watch.follow(*d.current);
   for (std::uint16_t to = 1; to <= 9; ++to) d.receive({udp_frame({.to = to})});
   std::vector<std::string> certain;
   for (const ContractSighting& s : watch.look())
     if (const ContractName name = watch.name(s); name.certain) certain.push_back(name.contract);
   EXPECT_THAT(certain, UnorderedElementsAre("lan0", "rule 7", "flows of rule 8", "10.1.0.1"));
+}
+
+TEST(ContractWatchExcess, HasANameOfItsOwn) {
+  DataPlane d(
+      access("  - {match: {port: lan0, protocol: udp, destination_port: 9}, service: gold, per: source, "
+             "contracts: 10}\n"));
+  d.route("10.2.0.0/16", {ready(0)});
+  ContractWatch watch{{{d.ingress.get(), &d.disposal.losses()}}, d.snapshot};
+  d.receive({tagged(107, 0, 9)});
+  d.receive({udp_frame({.to = 9})});
+  std::vector<std::string> all;
+  for (const ContractSighting& s : watch.look()) {
+    const ContractName name = watch.name(s);
+    all.push_back(name.customer + ": " + name.contract);
+  }
+  EXPECT_THAT(all, UnorderedElementsAre("acme-inc: (excess)", "lan0: (excess)"));
 }
 
 TEST_F(ContractWatchTest, SeesWhatWasLetGoAndLost) {
