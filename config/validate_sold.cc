@@ -36,6 +36,41 @@ void require_numbers(Draft& draft) {
                       c.ports[p].name));
 }
 
+// `per:` of rules whose customers decide how many contracts they are; an interface or a VLAN tag they cannot
+// choose.
+std::string_view chosen_by_senders(Rule::Per per) {
+  switch (per) {
+    case Rule::Per::flow:
+      return "flow";
+    case Rule::Per::source:
+      return "source address";
+    case Rule::Per::destination:
+      return "destination address";
+    case Rule::Per::prefix:
+      return "source prefix";
+    case Rule::Per::rule:
+    case Rule::Per::vlan:
+    case Rule::Per::interface:
+      break;
+  }
+  return {};
+}
+
+// Not in the lab, whose senders are the scenario's.
+void warn_about_unbounded_rules(Draft& draft) {
+  const Config& c = draft.config;
+  for (std::size_t r = 0; r < c.rules.size(); ++r) {
+    const Rule& rule = c.rules[r];
+    const std::string_view each = chosen_by_senders(rule.per);
+    if (each.empty() || rule.contracts || !sells(rule, c)) continue;
+    draft.problems.warning(
+        draft.rule_places[r],
+        fmt::format("each {} gets {} of its own, without a bound: limit them by `contracts`, or sell `per: "
+                    "interface` or `per: rule`",
+                    each, rate_text(c.services[rule.service].committed)));
+  }
+}
+
 // 1.01 for whatever is a little more than 1.
 std::string factor_text(const Sale& s) {
   const double factor =
@@ -81,6 +116,7 @@ void report(Draft& draft, const Sale& s) {
 
 void check_admission(Draft& draft) {
   if (draft.config.admission == Config::Admission::refuse) require_numbers(draft);
+  if (draft.config.admission == Config::Admission::warn && !draft.lab) warn_about_unbounded_rules(draft);
   bool way_out_told = false;
   for (const Sale& s : sales(draft.config)) {
     // An interface, or one alone that has more than its parent, is told so by itself (validate_shares.cc).
