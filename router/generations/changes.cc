@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 #include <ostream>
 #include <stdexcept>
@@ -232,12 +233,29 @@ int tell(const char* command, const ChangeContext& context, const std::function<
   return 1;
 }
 
-Generation goal_of(const Store& store, const std::optional<int>& number) {
-  const auto all = store.all();
+struct Goal {
+  Generation about;
+  ConfigTree tree;
+};
+
+// The generation `number`, or without one the newest before the current one that can be read.
+Goal goal_of(const Store& store, const std::optional<int>& number, const ChangeContext& context) {
+  const auto left_out = [&](const std::string& what) {
+    context.err << "surety rollback: left out: " << what << '\n';
+  };
+  std::vector<std::string> damaged;
+  const auto all = store.all(&damaged);
+  std::ranges::for_each(damaged, left_out);
   for (auto g = all.rbegin(); g != all.rend(); ++g) {
-    if (number ? g->number == *number
-               : g != all.rbegin() && g->hash != all.back().hash && g->how != Generation::kNotInEffect)
-      return *g;
+    if (number ? g->number != *number
+               : g == all.rbegin() || g->hash == all.back().hash || g->how == Generation::kNotInEffect)
+      continue;
+    try {
+      return {*g, store.tree_of(*g)};
+    } catch (const DamagedGeneration& e) {
+      if (number) throw;
+      left_out(e.what());
+    }
   }
   throw std::runtime_error(number
                                ? fmt::format("there is no generation {}: `surety history` has them", *number)
@@ -295,8 +313,7 @@ int rollback(const ChangeRequest& request, const ChangeContext& context) {
     if (change.trial() != nullptr && !request.generation && end_trial(change, context)) return 0;
     change.begin();
     const Store& store = change.site().store;
-    const Generation goal = goal_of(store, request.generation);
-    const ConfigTree tree = store.tree_of(goal);
+    const auto [goal, tree] = goal_of(store, request.generation, context);
     return change.to(tree, fs::path(fmt::format("generation {}", goal.number)) / unwrapped(tree).main);
   });
 }

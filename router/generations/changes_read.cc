@@ -5,6 +5,8 @@
 
 #include <ostream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "config/parse.h"
 #include "router/generations/author.h"
@@ -47,9 +49,9 @@ std::string hash_in_effect(const Site& site) {
   return disk::rights_of(site.file) ? gather(site.file).hash() : "";
 }
 
-Json rows(const Site& site) {
+Json rows(const Site& site, std::vector<std::string>& damaged) {
   Json all = Json::array();
-  for (const Generation& g : site.store.all()) {
+  for (const Generation& g : site.store.all(&damaged)) {
     all.push_back(to_json(g));
     all.back()["in_effect"] = false;
   }
@@ -105,7 +107,9 @@ int diff(const ChangeRequest& request, const ChangeContext& context) try {
 
 int history(const ChangeRequest& request, const ChangeContext& context) try {
   const Site site = find_site(request, context.client);
-  const Json all = rows(site);
+  std::vector<std::string> damaged;
+  const Json all = rows(site, damaged);
+  for (const std::string& what : damaged) context.err << "surety history: left out: " << what << '\n';
   context.out << (request.json ? all.dump(2) + '\n' : table(all));
   if (site.router && site.router->trial() != nullptr && !request.json)
     context.out << fmt::format("on trial until {}, by {}: `surety confirm` or `surety rollback`\n",

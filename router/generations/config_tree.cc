@@ -14,6 +14,7 @@ namespace surety {
 namespace {
 
 namespace fs = std::filesystem;
+using config::Links;
 
 constexpr std::string_view kPointer = "# Written by `surety apply`: what is in effect stands in\ninclude: [";
 
@@ -25,7 +26,8 @@ fs::path real(const fs::path& file) {
 }
 
 bool stands_in(const fs::path& path, const std::string& text) {
-  return disk::rights_of(path) && disk::read(path) == text;
+  config::RegularFile file(path);
+  return file.text(text.size()) == text && file.error().empty();
 }
 
 std::optional<std::string> pointed_at(std::string_view text) {
@@ -61,7 +63,7 @@ std::string place_for(const ConfigTree& tree, const fs::path& file) {
 void remove_others(const fs::path& file) {
   const fs::path applied = file.parent_path() / applied_beside(file);
   if (!disk::rights_of(applied)) return;
-  const auto used = disk::rights_of(file) ? pointed_at(disk::read(file)) : std::nullopt;
+  const auto used = disk::rights_of(file) ? pointed_at(disk::read(file, Links::followed)) : std::nullopt;
   for (const auto& entry : fs::directory_iterator(applied))
     if (!used ||
         !used->starts_with(applied.filename().string() + "/" + entry.path().filename().string() + "/"))
@@ -82,7 +84,8 @@ std::string ConfigTree::hash() const {
 ConfigTree gather(const fs::path& file) {
   const config::Tree tree = config::parse_file(file).tree;
   ConfigTree all{tree.file, tree.texts};
-  if (!all.files.contains(all.main)) all.files[all.main] = disk::read(file);  // or it says why not
+  if (!all.files.contains(all.main))
+    all.files[all.main] = disk::read(file, Links::followed);  // or it says why not
   return all;
 }
 

@@ -17,8 +17,13 @@
 namespace surety::disk {
 namespace {
 
+constexpr std::size_t kMostBytes = 16 << 20;  // of a file
+
+[[noreturn]] void fail(std::string_view what, const fs::path& path, std::string_view why) {
+  throw std::runtime_error(fmt::format("cannot {} {}: {}", what, path.string(), why));
+}
 [[noreturn]] void fail(std::string_view what, const fs::path& path, int error = errno) {
-  throw std::runtime_error(fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(error)));
+  fail(what, path, std::strerror(error));
 }
 
 void sync_directory(const fs::path& directory) {
@@ -47,22 +52,20 @@ std::optional<Rights> rights_of(const fs::path& path) {
   fail("read", path);
 }
 
-std::string read(const fs::path& file) {
-  const Fd from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!from) fail("read", file);
-  std::string text;
-  for (char part[16384];;) {
-    const ssize_t n = ::read(from.get(), part, sizeof part);
-    if (n == 0) return text;
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("read", file);
-    text.append(part, static_cast<std::size_t>(n));
-  }
+std::string read(const fs::path& path, config::Links links) {
+  config::RegularFile file(path, links);
+  std::string text = file.text(kMostBytes);
+  if (!file.error().empty()) fail("read", path, file.error());
+  if (text.size() > kMostBytes) fail("read", path, "it is larger than 16 MiB");
+  return text;
 }
 
 void write(const fs::path& file, std::string_view text, const Rights& rights) {
-  const Fd to(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  constexpr int kWriting = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Fd to(::open(file.c_str(), kWriting, 0600));
+  if (!to && errno == ENXIO) fail("write", file, "it is a FIFO or a socket, not a regular file");
   if (!to) fail("write", file);
+  if (const auto why = config::not_regular(to.get()); !why.empty()) fail("write", file, why);
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t n = ::write(to.get(), rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "config/text/regular_file.h"
+
 namespace surety::disk {
 
 namespace fs = std::filesystem;
@@ -25,7 +27,8 @@ struct Rights {
 // Of a file or a directory; none: it does not exist.
 std::optional<Rights> rights_of(const fs::path& path);
 
-std::string read(const fs::path& file);
+// At most 16 MiB of a regular file. `refused`: of one that this program has written.
+std::string read(const fs::path& file, config::Links links);
 // A new file, or one that somebody has left there half written: nobody may rely on it before it gets its
 // name.
 void write(const fs::path& file, std::string_view text, const Rights& rights);

@@ -3,9 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace surety {
+namespace {
+
+constexpr std::int64_t kLastSecond = 253'402'300'799;  // of the year 9999
+
+DamagedGeneration damaged(const std::filesystem::path& where) {
+  return DamagedGeneration(fmt::format("{} is damaged: remove its directory", where.string()));
+}
+
+}  // namespace
 
 Json to_json(const Generation& g) {
   return {{"format", Generation::kFormat},
@@ -39,9 +49,11 @@ Generation generation_of(const std::string& text, const std::filesystem::path& w
   g.main = j.at("main");
   g.installed = j.at("installed");
   g.hash = j.at("hash");
+  const bool words = g.changes.is_array() && std::ranges::all_of(g.changes, &Json::is_string);
+  if (!words || g.when < 0 || g.when > kLastSecond) throw damaged(where);
   return g;
 } catch (const Json::exception& e) {
-  throw std::runtime_error(fmt::format("{} is damaged: remove its directory", where.string()));
+  throw damaged(where);
 }
 
 }  // namespace surety

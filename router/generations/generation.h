@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,13 @@ struct Generation {
   Json changes = Json::array();  // strings: what differs from the one before
 };
 
+// A generation that cannot be read: the others can.
+struct DamagedGeneration : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 Json to_json(const Generation& g);
-// Throws std::runtime_error: no such thing, or of a newer version. `where`: for the sentence.
+// Throws DamagedGeneration, or std::runtime_error for one of a newer version. `where`: for the sentence.
 Generation generation_of(const std::string& text, const std::filesystem::path& where);
 
 }  // namespace surety

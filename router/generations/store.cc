@@ -15,11 +15,18 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char *kAbout = "about.json", *kFiles = "configuration", *kStaged = "staged";
 
+constexpr int kLastNumber = 999'999'999;
+
+std::string name_of(int number) {
+  return fmt::format("{:06}", number);
+}
+
+// 0: it is no generation's.
 int number_of(const fs::path& directory) {
   const std::string name = directory.filename();
   int n = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), n);
-  return error == std::errc() && end == name.data() + name.size() ? n : 0;
+  std::from_chars(name.data(), name.data() + name.size(), n);
+  return n > 0 && n <= kLastNumber && name == name_of(n) ? n : 0;
 }
 
 std::vector<int> numbers(const fs::path& directory) {
@@ -40,31 +47,56 @@ disk::Rights rights(const fs::path& state, mode_t mode) {
   return r;
 }
 
+// Of a file that the store has written.
+std::string own(const fs::path& file) {
+  try {
+    return disk::read(file, config::Links::refused);
+  } catch (const std::runtime_error& e) {
+    throw DamagedGeneration(e.what());
+  }
+}
+
 ConfigTree read_tree(const fs::path& directory, const std::string& main) {
   ConfigTree tree{main, {}};
   std::error_code error;
   for (fs::recursive_directory_iterator i(directory, error), end; !error && i != end; i.increment(error))
-    if (i->is_regular_file()) tree.files[i->path().lexically_relative(directory)] = disk::read(i->path());
+    if (!i->is_directory(error)) tree.files[i->path().lexically_relative(directory)] = own(i->path());
   if (error || !tree.files.contains(main))
-    throw std::runtime_error(fmt::format("{} is damaged: remove that generation", directory.string()));
+    throw DamagedGeneration(fmt::format("{} is damaged: remove that generation", directory.string()));
   return tree;
 }
 
 }  // namespace
 
 fs::path Store::at(int number) const {
-  return generations() / fmt::format("{:06}", number);
+  return generations() / name_of(number);
 }
 
 void Store::open() const {
   disk::make_directory(generations(), rights(directory_, 0700));
 }
 
-std::vector<Generation> Store::all() const {
+Generation Store::read(int number) const {
+  const fs::path about = at(number) / kAbout;
+  Generation g = generation_of(own(about), about);
+  if (g.number != number)
+    throw DamagedGeneration(
+        fmt::format("{} is of generation {}: remove its directory", about.string(), g.number));
+  const fs::path main = at(number) / kFiles / g.main;
+  std::error_code error;
+  if (!inside(g.main) || !fs::is_regular_file(fs::symlink_status(main, error)))
+    throw DamagedGeneration(fmt::format("{} is damaged: remove that generation", main.string()));
+  return g;
+}
+
+std::vector<Generation> Store::all(std::vector<std::string>* damaged) const {
   std::vector<Generation> all;
   for (const int n : numbers(generations())) {
-    const fs::path about = at(n) / kAbout;
-    all.push_back(generation_of(disk::read(about), about));
+    try {
+      all.push_back(read(n));
+    } catch (const DamagedGeneration& e) {
+      if (damaged != nullptr) damaged->push_back(e.what());
+    }
   }
   return all;
 }
@@ -100,14 +132,22 @@ fs::path Store::stage(const ConfigTree& tree, const Generation& about) const {
 std::optional<Store::Staged> Store::staged() const {
   const fs::path about = generations() / kStaged / kAbout;
   if (!disk::rights_of(about)) return std::nullopt;
-  Staged s{generation_of(disk::read(about), about), {}};
-  s.tree = read_tree(generations() / kStaged / kFiles, s.about.main);
-  return s;
+  try {
+    Staged s{generation_of(own(about), about), {}};
+    s.tree = read_tree(generations() / kStaged / kFiles, s.about.main);
+    return s;
+  } catch (const DamagedGeneration&) {
+    return std::nullopt;
+  }
 }
 
 Generation Store::add(Generation about, const Generation* before) const {
+  const std::vector<int> there = numbers(generations());  // the damaged ones, too
   about.parent = before != nullptr ? before->number : 0;
-  about.number = about.parent + 1;
+  about.number = there.empty() ? 1 : there.back() + 1;
+  if (about.number > kLastNumber)
+    throw std::runtime_error(fmt::format("{} has no number for another one: remove {}",
+                                         generations().string(), at(there.back()).string()));
   disk::replace(generations() / kStaged / kAbout, to_json(about).dump(1), rights(directory_, 0600));
   disk::rename(generations() / kStaged, at(about.number));
   forget_old();

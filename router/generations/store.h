@@ -27,8 +27,10 @@ class Store {
   void open() const;
   const std::filesystem::path& directory() const { return directory_; }
 
-  // From the oldest on. Throws for one of a newer version.
-  std::vector<Generation> all() const;
+  // From the oldest on, without those that are damaged: `damaged` gets a sentence about each. Throws for one
+  // of a newer version.
+  std::vector<Generation> all(std::vector<std::string>* damaged = nullptr) const;
+  // Throws DamagedGeneration.
   ConfigTree tree_of(const Generation& g) const;
 
   // Where a router may read what it is asked about: `name` is `staged` or `asked`. The path of the first
@@ -42,6 +44,7 @@ class Store {
     Generation about;
     ConfigTree tree;
   };
+  // None also where what is staged is damaged.
   std::optional<Staged> staged() const;
   // What is staged becomes a generation where it is what is installed, else goes unless `keep`; what is
   // installed and no generation yet becomes one of `found`. The newest; none: there is nothing.
@@ -53,6 +56,7 @@ class Store {
  private:
   std::filesystem::path generations() const { return directory_ / "generations"; }
   std::filesystem::path at(int number) const;
+  Generation read(int number) const;
   Generation add(Generation about, const Generation* before) const;
   void forget_old() const;
 
