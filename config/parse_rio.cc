@@ -54,12 +54,14 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   map.read("mean_packet", rio.mean_packet);
 }
 
-// The CSA paper's thresholds, 70 to 120 and 10 to 60 packets, in parts of the 200 packets that the examples
-// give them. Whatever the limit, one IN packet that waits is never a reason to drop another.
+// OUT: the CSA paper's thresholds, 10 to 60 packets, in parts of the 200 packets that the examples give them.
+// IN: the upper half of the limit, since bursts of small packets within a contract raise the average, too,
+// and the paper's 70 to 120 would drop another contract's IN packets then. Whatever the limit, one IN packet
+// that waits is never a reason to drop another.
 RioParams derived_rio(std::uint32_t limit) {
   const auto percent = [&](double n) { return limit * n / 100; };
   RioParams rio;
-  rio.in = {std::max(percent(35), 1.0), std::max(percent(60), 2.0), Probability(0.01)};
+  rio.in = {std::max(percent(50), 1.0), std::max(percent(100), 2.0), Probability(0.02)};
   rio.out = {percent(5), percent(30), Probability(0.2)};
   return rio;
 }

@@ -24,9 +24,8 @@
 // traffic to carry.
 // Where a rule says how many `contracts` it sells, packets of an interface that has its part of them share
 // one more, the excess contract; also those of `per: flow`. A contract that is known stays what it is, and so
-// does a flow of the excess contract, until its rule is asked again. Active flows keep their records: only an
-// idle one is ever forgotten. Flows that need no state leave the last quarter of the table, and of the
-// creations, to those that do.
+// does a flow of the excess contract, until its rule is asked again. Flows that need no state leave the last
+// quarter of the table, and of the creations, to those that do.
 //
 // A new flow that finds no room may take the place of another one (displace()): of the customer that has
 // most, as long as that has more than its fair part and more than this flow's customer; else one of its own.

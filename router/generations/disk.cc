@@ -106,7 +106,8 @@ void rename(const fs::path& from, const fs::path& to) {
 void remove(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  if (error) fail("remove", path, error.value());
+  // Below what is no directory there is nothing.
+  if (error && error != std::errc::not_a_directory) fail("remove", path, error.value());
 }
 
 }  // namespace surety::disk

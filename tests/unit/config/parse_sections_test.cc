@@ -198,11 +198,11 @@ TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
       "  last: [{name: af, dscp: [AF11]}]\n"
       "  one: [{name: all}]\n"
       "  asked: [{name: all, aqm: rio}]\n");
-  const RioParams paper{.in = {70, 120, Probability(0.01)}, .out = {10, 60, Probability(0.2)}};
+  const RioParams derived{.in = {100, 200, Probability(0.02)}, .out = {10, 60, Probability(0.2)}};
   const auto rio = [&](std::size_t set, std::size_t n) {
     return c.queues[set].classes[n].scheduling.queue.rio;
   };
-  EXPECT_EQ(rio(0, 0), paper);
+  EXPECT_EQ(rio(0, 0), derived);
   EXPECT_FALSE(rio(0, 1)) << "`aqm: tail-drop`";
   EXPECT_FALSE(rio(0, 2)) << "OUT packets with DSCPs that no class names: BE is not among them";
   EXPECT_TRUE(rio(1, 0)) << "BE comes here, OUT";

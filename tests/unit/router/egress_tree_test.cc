@@ -26,7 +26,7 @@ queues:
     - {name: all, dscp: [BE]}
   down:
     - {name: voice, dscp: [EF, CS6], priority: strict, rate: 1 Mbit/s, limit: 32 packets}
-    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}, limit: 40 packets}
+    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}, aqm: tail-drop, limit: 40 packets}
 )";
 
 struct Tree : Port {
