@@ -248,6 +248,43 @@ def test_a_configuration_of_a_newer_version(router):
     assert router.file.read_text() == old and sorted(router.state.rglob("*")) == before
 
 
+def test_a_fifo_among_the_files_of_a_configuration_stops_nothing(router):
+    """The control thread would wait for a writer that never comes, and the process ends after 30 s."""
+    customers = router.file.parent / "customers"
+    customers.mkdir()
+    router.file.write_text(router.file.read_text() + "include: customers/*.yaml\n")
+    router.run("reload")
+    before, started = router.running(), router.uptime()
+    for kind in ("FIFO", "device"):
+        hostile = customers / "acme.yaml"
+        os.mkfifo(hostile) if kind == "FIFO" else hostile.symlink_to("/dev/zero")
+        said = f"`customers/acme.yaml`: cannot be read: it is a {kind}, not a regular file"
+        router.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: said in router.log(), 10)
+        assert said in router.refused("reload")
+        assert router.running() == before
+        hostile.unlink()
+    router.run("reload")
+    assert router.process.poll() is None and router.uptime() >= started
+
+
+def test_a_damaged_generation_is_named_and_the_others_are_there(router):
+    for rate in (30, 31):
+        router.run("apply", router.candidate("new", rate=f"{rate} Mbit/s"))
+    about = router.state / "generations/000002/about.json"
+    about.unlink()
+    os.mkfifo(about)
+    shown = router.run("history", "--json")
+    assert [g["generation"] for g in json.loads(shown.stdout)] == [1, 3]
+    assert f"{about}: it is a FIFO, not a regular file" in shown.stderr
+    router.run("rollback")
+    assert "20 Mbit/s" in router.file.read_text()
+    router.run("apply", router.candidate("new", rate="32 Mbit/s"))
+    assert [g["generation"] for g in router.history()] == [1, 3, 4, 5]
+    assert str(about) in router.run("rollback", 2, check=False).stderr
+    router.run("reload")
+
+
 def test_permissions_and_links_stay(off):
     real = off.top / "real.yaml"
     off.file.rename(real)
