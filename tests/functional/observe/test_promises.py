@@ -18,7 +18,7 @@ OVERSOLD = ports(wan="shape: 3 Mbit/s, queues: uplink") + """
 queues:
   uplink:
     - {name: gold, dscp: [AF21], priority: strict, rate: 2 Mbit/s, limit: 500 packets}
-    - {name: assured, dscp: {in: [AF11], out: [AF12]}, weight: 1, limit: 20 packets}
+    - {name: assured, dscp: {in: [AF11], out: [AF12]}, aqm: tail-drop, weight: 1, limit: 20 packets}
 services:
   gold: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 200 kB, mark: {in: AF21, out: AF12}, objective: 99 %}
   silver: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 200 kB, mark: {in: AF11, out: AF12}}
