@@ -46,8 +46,8 @@ std::uint32_t interfaces_of(const Match& m, const Config& c) {
   return static_cast<std::uint32_t>(n);
 }
 
-// By how many interfaces packets that a rule matches may come; a port counts for what comes untagged, and for
-// tags that none of its interfaces has.
+// Returns the number of interfaces by which packets that match the rule can come. A port counts as one: for
+// untagged packets, and for tags of none of its interfaces.
 std::size_t places_of(const Match& m, const Config& c) {
   if (m.interface) return c.interfaces[*m.interface].count();
   std::vector<std::size_t> on_port(c.ports.size());

@@ -56,7 +56,7 @@ std::string_view chosen_by_senders(Rule::Per per) {
   return {};
 }
 
-// Not in the lab, whose senders are the scenario's.
+// The lab is exempt: its scenario lists all senders.
 void warn_about_unbounded_rules(Draft& draft) {
   const Config& c = draft.config;
   for (std::size_t r = 0; r < c.rules.size(); ++r) {

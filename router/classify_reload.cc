@@ -79,8 +79,8 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   v.service[i] = service;
 }
 
-// Of `per: flow`: the rule has no room for a contract of the flow, and the flow is not one of those that it
-// has already.
+// True if a flow of a `per: flow` rule has to share the excess contract: the rule has no room for one more
+// contract, and the flow has none yet.
 bool ClassifyStage::needs_excess(FlowId id, std::uint16_t rule, InterfaceIndex interface) const {
   const bool counted =
       has_own_state(flows_[id]) && bounds_.charged(id, snapshot_->classifier.id(rule), interface);

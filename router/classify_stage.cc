@@ -215,7 +215,8 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
   return opened;
 }
 
-// For one more contract of the rule, beside the excess contract, which is the last one of those sold.
+// True if the rule has room for one more contract beside the excess contract, which is the last one of its
+// number.
 bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const {
   const config::Rule& r = snapshot_->config.rules[rule];
   const bool one = r.per == config::Rule::Per::vlan && interface >= snapshot_->interfaces->ports();

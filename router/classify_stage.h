@@ -139,8 +139,9 @@ class ClassifyStage {
   // or for a retransmission of the first (RFC 6298: 1 s); short enough that a flood at the
   // default creation rate holds half the table.
   static constexpr Duration kEmbryonic = std::chrono::seconds(2);
-  // Of a vector, for customers within their fair part and for those beyond it: so many attempts are in vain
-  // or at the cost of the same customer. Others succeed only until the customer has as much as the largest.
+  // The most attempts in a vector that find no record of another customer, counted apart for customers within
+  // their fair part and beyond it. Successful attempts end by themselves: when the customer has as many
+  // records as the largest one.
   static constexpr std::uint32_t kDisplacements = 2;
   using Hashes = std::array<std::uint64_t, kVector>;
 

@@ -129,13 +129,14 @@ class Ingress {
   const RouteStage& route() const { return route_; }
   const Fib& fib() const { return fib_; }
   const NextHopTable& next_hops() const { return next_hops_; }
-  // What parse() has found, where the packet must not leave its link (RFC 3927 7, RFC 4291 2.5.6, RFC 4861):
+  // Corrects the outcome of parse() for a packet that must not leave its link (RFC 3927 7, RFC 4291 2.5.6,
+  // RFC 4861):
   //  - punt: neighbour discovery to a group of the link, a link-local address or an address of this router;
   //    IPv6 from one link-local address to another
   //  - forward: another packet with a link-local source or destination, to an address of this router; the
   //    source check and the filters apply, and the FIB hands it to the kernel
-  //  - drop link_local: all else
-  // Other outcomes are returned as they are.
+  //  - drop link_local: everything else with such an address
+  // Other outcomes are returned unchanged.
   ParseOutcome keep_on_link(const ParseOutcome& parsed, const ParsedPacket& h) const;
 
  private:

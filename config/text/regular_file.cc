@@ -37,7 +37,8 @@ std::string kind(mode_t mode) {
   }
 }
 
-// By its descriptor, not by its path; where no /proc is mounted, by its path, and not_regular() decides.
+// Opens the examined inode by its descriptor, or by its path where no /proc is mounted. The caller examines
+// what it gets again.
 int open_again(int inode, const std::string& path, int nofollow) {
   const int fd = ::open(fmt::format("/proc/self/fd/{}", inode).c_str(), kReading);
   return fd < 0 && errno == ENOENT ? ::open(path.c_str(), kReading | nofollow) : fd;
@@ -74,7 +75,7 @@ std::string RegularFile::text(std::size_t limit) {
   if (!error_.empty()) return {};
   struct stat is {};
   ::fstat(fd_, &is);
-  // As large as the file says: a secret that is read leaves no copy in memory that the text outgrew.
+  // The buffer has the size of the file, so that a secret leaves no copy in a smaller buffer.
   const auto says = static_cast<std::size_t>(std::max<off_t>(is.st_size, 0));
   std::string text(std::min(limit, std::max(says, kAtFirst)) + 1, '\0');
   for (std::size_t have = 0;;) {

@@ -24,7 +24,7 @@ std::span<Byte> ip_packet_of(std::span<Byte> frame, std::size_t l3_offset) {
   return ip.first(std::min(length, ip.size()));
 }
 
-// Of a frame without tags that holds a whole IP header, if it says that it holds one.
+// True if an untagged frame holds a whole IP header.
 bool is_ip(std::span<const std::uint8_t> frame) {
   if (frame.size() < kEthernetHeader + 20) return false;
   const std::uint16_t type = load_be16(&frame[12]);
@@ -36,14 +36,14 @@ void clear_dscp(std::span<std::uint8_t> ip) {
   if (traffic_class(ip.data()) >> 2 != 0) set_dscp(ip.data(), is_v6(ip.data()), 0);
 }
 
-// Whether a packet of the kernel's answers one that came in: an ICMP error, an echo reply, a TCP reset. Linux
-// copies the DSCP of what it answers, and gives its errors precedence 6. `ip` has a whole header.
+// True if a packet of the kernel answers a received one: an ICMP error, an echo reply, a TCP reset. Linux
+// copies the DSCP of the received packet, and gives its errors precedence 6. `ip` has a whole header.
 bool is_answer(std::span<const std::uint8_t> ip) {
   constexpr std::uint8_t kIcmp = 1, kTcp = 6, kFragment = 44, kIcmp6 = 58, kReset = 0x04;
   const bool v6 = is_v6(ip.data());
   const std::uint8_t protocol = v6 ? ip[6] : ip[9];
   const auto l4 = ip.subspan(std::min(ip.size(), v6 ? std::size_t{40} : (ip[0] & 0xfu) * std::size_t{4}));
-  // Of what is sent in fragments only answers to long pings have no ports.
+  // The kernel's ICMP fragments are answers to long pings: they carry no type behind the first one.
   if (v6 && protocol == kFragment) return !l4.empty() && l4[0] == kIcmp6;
   if (!v6 && protocol == kIcmp && (load_be16(&ip[6]) & 0x1fff) != 0) return true;
   if (l4.size() < 14 && protocol == kTcp) return false;
@@ -129,7 +129,7 @@ void Control::tell_refused(rte_mbuf* m, const Punted& p) {
 
 ExceptionResult Control::deliver_by_port(const Punted& p) {
   ControlPort& c = *p.link;
-  // The kernel copies the DSCP into what it answers.
+  // The kernel copies the DSCP into its answers.
   if (is_ip(p.frame) && (*interfaces_)[p.interface].customer()) clear_dscp(p.frame.subspan(p.l3));
   // A link that has come up since it was last looked at: what begins anew with it does so before its first
   // frame, whose sender would be forgotten.
@@ -269,8 +269,8 @@ int Control::send_responder(ControlPort& c, Time now) {
   return n;
 }
 
-// Answers of the kernel are best effort, unless `neighbors:` names whom they are for: else a customer would
-// have frames of a class that he has not bought sent to whom he likes.
+// Answers of the kernel are best effort, except to addresses in `neighbors:`. With a copied DSCP a customer
+// could have frames of any class sent to any address.
 void Control::set_own_dscp(std::span<std::uint8_t> frame) const {
   const auto ip = frame.subspan(kEthernetHeader);
   if (!is_answer(ip)) return;

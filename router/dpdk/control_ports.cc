@@ -188,7 +188,7 @@ void Control::guard(std::size_t p) {
   }
 }
 
-// Whatever its sysctl settings are, the kernel does not send on what came by a port or an interface of it.
+// Keeps the kernel from forwarding packets that came by this port or interface, whatever its sysctl settings.
 void Control::guard_forwarding(ControlPort& c) {
   if (!c.open || !c.in_kernel()) return;
   const std::size_t p = port_of(c);
@@ -204,7 +204,8 @@ void Control::guard_forwarding(ControlPort& c) {
   }
 }
 
-// What customers send to the router's own addresses comes to the kernel past the data plane's source check.
+// Packets of customers for the router's addresses reach the kernel past the data plane's source check, so the
+// port's BPF program checks their sources.
 void Control::check_sources() {
   using Mode = config::Port::SourceCheck;
   if (!punt_device_) return;

@@ -47,7 +47,7 @@ disk::Rights rights(const fs::path& state, mode_t mode) {
   return r;
 }
 
-// Of a file that the store has written.
+// Returns the text of a file that the store has written.
 std::string own(const fs::path& file) {
   try {
     return disk::read(file, config::Links::refused);

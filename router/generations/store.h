@@ -27,8 +27,8 @@ class Store {
   void open() const;
   const std::filesystem::path& directory() const { return directory_; }
 
-  // From the oldest on, without those that are damaged: `damaged` gets a sentence about each. Throws for one
-  // of a newer version.
+  // Returns the generations, the oldest first, without damaged ones: `damaged` gets a sentence about each of
+  // these. Throws for a generation of a newer version.
   std::vector<Generation> all(std::vector<std::string>* damaged = nullptr) const;
   // Throws DamagedGeneration.
   ConfigTree tree_of(const Generation& g) const;

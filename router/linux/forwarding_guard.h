@@ -37,9 +37,9 @@ class ForwardingGuard {
   // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. All here throw
   // std::runtime_error.
   ForwardingGuard() = default;
-  // Of a device whose frames go out by a program of Divert: what comes in by it is marked.
+  // Marks the frames that come in by a device. Its egress is Divert's.
   TcProgram::Attachment mark(int ifindex);
-  // Of a TAP twin: the same, and what is marked does not go out by it.
+  // Marks the frames that come in by a TAP twin, and drops marked frames that leave by it.
   Watched watch(int ifindex);
   std::uint64_t refused() const { return object_.refused(); }
 

@@ -41,7 +41,7 @@ void pass_reverse_path_filter(const std::string& name) {
 void let_kernel_forward(const std::string& name) {
   set_own(name, "forwarding", 1);
   pass_reverse_path_filter(name);
-  // For who asks its routes as if from here (Steer::check_sources()).
+  // Steer::check_sources() looks routes up as if packets came from this device.
   ensure_setting(setting_path("ipv6", name, "forwarding"), 1);
   // IPv6 may be off altogether, or its kernel too old: see punt.h.
   ensure_setting(setting_path("ipv6", name, "force_forwarding"), 1);

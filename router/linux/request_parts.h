@@ -51,7 +51,7 @@ class RequestParts {
     return fold(fold(network ^ keys_[0], keys_[1]) ^ keys_[2], keys_[3]);
   }
 
-  // As FlowHasher does (router/flows/flow_hash.h).
+  // The same folding as FlowHasher's (router/flows/flow_hash.h).
   static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);

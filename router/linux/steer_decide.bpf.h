@@ -109,10 +109,10 @@ static __always_inline void set_sender(struct steering* s, __u64 network) {
   if (s->class == STEER_ROUTING) s->sender ^= network << 8;
 }
 
-// What the programs have of a frame beside its bytes.
+// The program's context, and the frame's ingress interface.
 struct origin {
   void* context;
-  __u32 interface;  // it came by
+  __u32 interface;
 };
 
 // Whether a packet of that class comes from where the route of its source leads. `source`: 4 or 16 bytes.

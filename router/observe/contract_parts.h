@@ -54,7 +54,7 @@ class ContractParts {
     else
       by_size.emplace(lines.size(), part);
   }
-  // Of the part with most, if those are more than `than`.
+  // Returns a line of the part that has most, if it has more than `than`.
   std::optional<Serial> of_largest(bool certain, std::size_t than) const {
     const auto& by_size = by_size_[certain];
     if (by_size.empty() || by_size.rbegin()->first <= than) return {};

@@ -53,8 +53,8 @@ void NeighborResolver::remove(Entries::iterator it) {
   entries_.erase(it);
 }
 
-// What is asked for gives way last where a station has more than its part: else a newcomer would have no time
-// to answer while that station says more.
+// Where a station has more than its part, entries that packets wait for are evicted last: a newcomer needs
+// the time to answer while that station announces more addresses.
 bool NeighborResolver::make_room() {
   const bool enough = asking_.size() < most_asking_;
   if (enough && entries_.size() < capacity_) return true;

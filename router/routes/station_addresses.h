@@ -38,7 +38,7 @@ class StationAddresses {
     else
       by_size_.emplace(at->second.size(), station);
   }
-  // Those of the station that has most; null: none has more than its part.
+  // Returns the addresses of the station that has most; nullptr if no station has more than its part.
   const Addresses* beyond_part() const {
     if (by_size_.empty() || by_size_.rbegin()->first <= kPart) return nullptr;
     return &stations_.find(by_size_.rbegin()->second)->second;

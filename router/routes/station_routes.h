@@ -62,7 +62,7 @@ class StationRoutes {
     else
       f.by_size.emplace(of.size(), interface);
   }
-  // Of the interface with most, if those are more than `than`.
+  // Returns a station of the interface that has most, if it has more than `than`.
   std::optional<IpAddress> of_largest(bool v6, std::size_t than) const {
     const Family& f = families_[v6];
     if (f.by_size.empty() || f.by_size.rbegin()->first <= than) return {};

@@ -143,7 +143,7 @@ TEST(ClassifyDisplacement, NobodyWithinItsPartLosesARecord) {
   }
 }
 
-// Who sends from forged addresses takes no record of a flow that is active.
+// A sender with forged addresses displaces no record of an active flow.
 TEST(ClassifyDisplacement, ForgedSourcesDisplaceNoActiveContract) {
   Edge edge(1000, "  - {match: {port: lan0}, service: metered, per: flow}\n");
   const auto theirs = attack(400, {.source = 0x0a010001});
@@ -186,7 +186,7 @@ TEST(ClassifyDisplacement, OnesOwnContractsGoOnlyWhenTheyAreIdle) {
   EXPECT_EQ(edge.lost({another}), 0u);
 }
 
-// Of a contract that several flows share they are only references.
+// Flows that share a contract only refer to it: their records may go while it stays.
 TEST(ClassifyDisplacement, ReferencesGoWithoutTheirContract) {
   Edge edge(100, "  - {match: {port: lan0}, service: metered, per: rule}\n");
   edge.lost(attack(100, {.vlan = 1}));

@@ -264,7 +264,8 @@ TEST_F(SteerTest, NeighborDiscoveryOfOthersIsTransit) {
   }
 }
 
-// By the kernel's routes; what has no way back is the data plane's to refuse.
+// The kernel's routes decide. A packet whose source has no route back goes to the data plane, which refuses
+// it.
 TEST_F(SteerTest, SourcesOfPacketsForTheRouterAreChecked) {
   run("ip link add asks type veth peer name asked && ip link set asks up && ip link set asked up");
   run("sysctl -q net.ipv4.conf.asks.forwarding=1 net.ipv6.conf.asks.forwarding=1");

@@ -421,7 +421,7 @@ TEST_F(ContractBookPartsTest, CertainContractsComeFirst) {
   EXPECT_LE(book.contracts().size(), 11u) << "ten lines and a sum";
 }
 
-// What is displaced goes on in the sum, and nothing is counted twice or lost.
+// A displaced contract goes on in the sum; nothing is counted twice or lost.
 TEST_F(ContractBookPartsTest, WhatIsDisplacedIsInTheSumFromThenOn) {
   book.keep(4);
   second(behind(1, 1000, 1003));

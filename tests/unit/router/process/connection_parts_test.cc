@@ -35,8 +35,8 @@ TEST(ConnectionParts, AClosedOneMakesRoom) {
   EXPECT_EQ(parts.opened(9, "b"), 7);
 }
 
-// Of addresses with one connection each, every one of them loses as often as any other, whatever it is and
-// whenever it came.
+// Among addresses with one connection each, all lose equally often, whatever their value and order of
+// arrival.
 TEST(ConnectionParts, AmongEqualPartsNoAddressIsFavoured) {
   constexpr int kAddresses = 65, kRounds = 200;  // one address more than there are connections
   std::array<int, kAddresses> lost_by_address{}, lost_by_turn{};

@@ -346,7 +346,7 @@ TEST_F(FullTable, WhoHasNoMoreThanItsPartKeepsIt) {
   EXPECT_EQ(table.size(), 4096U);
 }
 
-// Of a router that answers for many, those go first that no packet is for.
+// Among the addresses of a station that answers for many, those that no packet waits for go first.
 TEST_F(FullTable, WhatIsWantedGoesLast) {
   fill(1, 4097, at(1s));
   for (std::uint32_t i = 1; i < 50; ++i) table.want(host(i), at(1s));
