@@ -44,6 +44,10 @@ int open_again(int inode, const std::string& path, int nofollow) {
   return fd < 0 && errno == ENOENT ? ::open(path.c_str(), kReading | nofollow) : fd;
 }
 
+bool is_passed_descriptor(const std::string& path) {
+  return path == "/dev/stdin" || path.starts_with("/dev/fd/");
+}
+
 }  // namespace
 
 std::string not_regular(int descriptor) {
@@ -52,6 +56,11 @@ std::string not_regular(int descriptor) {
 }
 
 RegularFile::RegularFile(const std::string& path, Links links) {
+  if (links == Links::followed && is_passed_descriptor(path)) {
+    fd_ = ::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd_ < 0) error_ = std::strerror(errno);
+    return;
+  }
   const int nofollow = links == Links::refused ? O_NOFOLLOW : 0;
   const int inode = ::open(path.c_str(), O_PATH | O_CLOEXEC | nofollow);
   if (inode < 0) {

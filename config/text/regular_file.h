@@ -4,6 +4,9 @@
 // Only regular files are opened, so that no FIFO, socket or device stops the thread that reads, and no device
 // notices it: the inode is examined by a descriptor that reads nothing (O_PATH), and the same inode is then
 // opened, without blocking, whatever its path leads to by then. Sizes are bounded.
+//
+// Descriptors that the caller has passed (/dev/stdin, /dev/fd/N) are the exception: they may be pipes, as in
+// `surety check <(...)`, and are read to their end.
 #pragma once
 
 #include <sys/types.h>

@@ -92,6 +92,21 @@ TEST_F(RegularFileTest, SaysWhatElseItIs) {
   ::close(s);
 }
 
+// A shell passes `<(...)` so. A link to such a path is somebody else's, and examined like any other.
+TEST_F(RegularFileTest, ReadsAPipeThatTheCallerHasPassed) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  EXPECT_EQ(error_of(link("to-pipe", path)), "it is a FIFO, not a regular file");
+  ASSERT_EQ(::write(ends[1], "text", 4), 4);
+  ::close(ends[1]);
+  RegularFile file(path);
+  EXPECT_EQ(file.text(100), "text");
+  EXPECT_EQ(file.error(), "");
+  ::close(ends[0]);
+  EXPECT_EQ(error_of(path), "No such file or directory");
+}
+
 TEST_F(RegularFileTest, FollowsNoLinkToWhatAProgramHasWritten) {
   const std::string path = write("a", "a");
   EXPECT_EQ(error_of(path, Links::refused), "");
