@@ -17,7 +17,7 @@ def configuration(police="2 Mbit/s", csa="4 Mbit/s", limit=400, more="", shape="
     rules = rules or [f"{{match: {{port: lan0, source: {POLICED}/32}}, service: police}}",
                       f"{{match: {{port: lan0, source: {LIMITED}/32}}, service: csa, per: source}}"]
     classes = classes or ["name: voice, dscp: [EF], priority: strict",
-                          f"name: assured, dscp: {{in: [AF11], out: [AF13, BE]}}, limit: {limit} packets"]
+                          f"name: assured, dscp: {{in: [AF11], out: [AF13, BE]}}, aqm: tail-drop, limit: {limit} packets"]
     return ports(wan=f"shape: {shape}, burst: {burst}, queues: uplink") + f"""
 queues:
   uplink:
@@ -127,7 +127,7 @@ def test_no_packet_is_lost_and_none_overtakes(lab, router):
 def test_queues_come_and_go(lab, router):
     """600 of 600 pings, and datagrams of which always some wait: classes of other names, places, numbers and kinds."""
     one = "name: voice, dscp: [EF], priority: strict"
-    assured = "name: assured, dscp: {in: [AF11], out: [AF13, BE]}, limit: 401 packets"
+    assured = "name: assured, dscp: {in: [AF11], out: [AF13, BE]}, aqm: tail-drop, limit: 401 packets"
     sets = [[one, assured], [assured, "name: voice, dscp: [EF], weight: 3"], ["name: rest, dscp: [BE], limit: 300 packets"],
             ["name: more, dscp: [CS1]", one, "name: all, dscp: {in: [AF11], out: [BE]}, rio: {in: {min: 200, max: 400, pmax: 0.01}, out: {min: 200, max: 300, pmax: 0.01}}"],
             [f"name: c{i}, dscp: [{i}], limit: 100 packets" for i in range(64)]]
