@@ -14,7 +14,7 @@ using Result = IcmpErrorResult;
 
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kBestEffort = 0;
+constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kCs6 = 48;
 constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280;
 
 // The packet in question.
@@ -124,7 +124,7 @@ std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, cons
   const std::size_t most = (about.v6 ? kMost6 : kMost4) - header.header_length();
   std::uint8_t* const icmp = ip + header.header_length();
   const std::size_t length = write_message(icmp, most, problem, mtu, own, about, told);
-  header.write(ip, length, kBestEffort);
+  header.write(ip, length, kCs6);
   Sum sum = about.v6 ? header.pseudo(length) : Sum{};
   sum.add({icmp, length});
   store(icmp + 2, sum.checksum_field());

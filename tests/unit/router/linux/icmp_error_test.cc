@@ -40,7 +40,8 @@ Octets error4(std::uint8_t type, std::uint8_t code, std::uint16_t mtu, const Oct
   const Octets sum = be16(frames::checksum(padded.data(), padded.size()));
   icmp[2] = sum[0];
   icmp[3] = sum[1];
-  Octets ip = frames::ip4(1, icmp, {.source = word("10.1.0.254"), .destination = word("10.1.0.1"), .tos = 0});
+  Octets ip =
+      frames::ip4(1, icmp, {.source = word("10.1.0.254"), .destination = word("10.1.0.1"), .tos = 48 << 2});
   ip[4] = ip[5] = 0;
   frames::fix_checksum(ip.data());
   return ethernet(kPeer, kOurs, 0x0800) + ip;
@@ -50,6 +51,7 @@ Octets error6(std::uint8_t type, std::uint8_t code, std::uint16_t mtu, const Oct
   const Octets icmp = Octets{type, code, 0, 0, 0, 0} + be16(mtu) +
                       Octets(frame.begin() + 14, frame.begin() + 14 + static_cast<std::ptrdiff_t>(quoted));
   Octets ip = ip6("2001:db8:1::fe", "2001:db8:1::1", 64, icmp);
+  ip[0] = 0x6c;  // DSCP CS6
   return ethernet(kPeer, kOurs, 0x86dd) + ip;
 }
 Octets packet6(std::size_t data) {
