@@ -138,11 +138,11 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
     return fmt::format("{{min: {:g}, max: {:g}, pmax: {:g}}}", red.min, red.max, red.pmax.value());
   };
   problems.note(
-      at,
-      fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its limit of "
-                  "{} packets: `rio: {{in: {}, out: {}}}`; `aqm: rio` says the same, `aqm: tail-drop` drops "
-                  "IN and OUT alike",
-                  quote(set.classes[c].scheduling.name), queue.limit, text(rio.in), text(rio.out)));
+      at, fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its limit of "
+                      "{} packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` says the same, "
+                      "`aqm: tail-drop` drops IN and OUT alike",
+                      quote(set.classes[c].scheduling.name), queue.limit, rio.weight, text(rio.in),
+                      text(rio.out)));
 }
 
 // DSCPs that no class names go, as OUT, to the class that names BE, else to the last.

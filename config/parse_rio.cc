@@ -54,15 +54,14 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   map.read("mean_packet", rio.mean_packet);
 }
 
-// OUT: the CSA paper's thresholds, 10 to 60 packets, in parts of the 200 packets that the examples give them.
-// IN: the upper half of the limit, since bursts of small packets within a contract raise the average, too,
-// and the paper's 70 to 120 would drop another contract's IN packets then. Whatever the limit, one IN packet
-// that waits is never a reason to drop another.
+// Nested thresholds on the queue itself: OUT packets may take 30 % of the room, and IN packets are dropped
+// only when the queue is full. An average that follows slowly would let a flood of OUT packets fill the queue
+// before it rises, and would drop OUT packets into an empty queue before it falls.
 RioParams derived_rio(std::uint32_t limit) {
-  const auto percent = [&](double n) { return limit * n / 100; };
   RioParams rio;
-  rio.in = {std::max(percent(50), 1.0), std::max(percent(100), 2.0), Probability(0.02)};
-  rio.out = {percent(5), percent(30), Probability(0.2)};
+  rio.weight = 1;
+  rio.in = {1.0 * limit, 1.0 * limit, Probability(1)};
+  rio.out = {0.15 * limit, 0.3 * limit, Probability(0.1)};
   return rio;
 }
 

@@ -198,7 +198,7 @@ TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
       "  last: [{name: af, dscp: [AF11]}]\n"
       "  one: [{name: all}]\n"
       "  asked: [{name: all, aqm: rio}]\n");
-  const RioParams derived{.in = {100, 200, Probability(0.02)}, .out = {10, 60, Probability(0.2)}};
+  const RioParams derived{.weight = 1, .in = {200, 200, Probability(1)}, .out = {30, 60, Probability(0.1)}};
   const auto rio = [&](std::size_t set, std::size_t n) {
     return c.queues[set].classes[n].scheduling.queue.rio;
   };
