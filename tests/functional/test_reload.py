@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SIGHUP: a router goes on by another configuration, and nobody's packets are lost for it."""
 import pathlib
+import re
 import signal
 import threading
 import time
@@ -154,7 +155,9 @@ def test_queues_come_and_go(lab, router):
         pings.join(60)
         stop.set()
         changes.join(60)
-    assert "600 packets transmitted, 600 received" in said[0]
+    # ping(8) sends one more where an answer comes late.
+    sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", said[0]).groups())
+    assert received == sent >= 600
     m = router.settle()
     assert m.value("surety_config_reloads_total") - reloads >= 2 * len(texts)
     assert m.drops() == {}
