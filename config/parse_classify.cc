@@ -46,24 +46,6 @@ std::uint32_t interfaces_of(const Match& m, const Config& c) {
   return static_cast<std::uint32_t>(n);
 }
 
-// Returns the number of interfaces by which packets that match the rule can come. A port counts as one: for
-// untagged packets, and for tags of none of its interfaces.
-std::size_t places_of(const Match& m, const Config& c) {
-  if (m.interface) return c.interfaces[*m.interface].count();
-  std::vector<std::size_t> on_port(c.ports.size());
-  std::size_t n = 0;
-  for (const Interface& i : c.interfaces) {
-    const std::size_t here = matched(m, i, c);
-    if (here != 0) on_port[i.port] = here;
-    n += here;
-  }
-  for (std::size_t p = 0; p < c.ports.size(); ++p) {
-    const bool applies = m.port ? *m.port == p : c.ports[p].trust == Port::Trust::customer;
-    if (applies && (m.vlan.value_or(0) == 0 || on_port[p] == 0)) ++n;
-  }
-  return n;
-}
-
 // Rounded up, so that customers who come by all of the interfaces get what is sold.
 std::uint32_t most_of(std::uint32_t contracts, const Match& m, const Config& c) {
   const auto places = static_cast<std::uint32_t>(std::max<std::size_t>(1, places_of(m, c)));
@@ -94,6 +76,22 @@ std::size_t matched(const Match& m, const Interface& i, const Config& c) {
   if (m.vlan && *m.vlan != i.vlan) return 0;
   if (!m.inner_vlan) return i.count();
   return i.first_inner <= *m.inner_vlan && *m.inner_vlan <= i.last_inner ? 1 : 0;
+}
+
+std::size_t places_of(const Match& m, const Config& c) {
+  if (m.interface) return c.interfaces[*m.interface].count();
+  std::vector<std::size_t> on_port(c.ports.size());
+  std::size_t n = 0;
+  for (const Interface& i : c.interfaces) {
+    const std::size_t here = matched(m, i, c);
+    if (here != 0) on_port[i.port] = here;
+    n += here;
+  }
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    const bool applies = m.port ? *m.port == p : c.ports[p].trust == Port::Trust::customer;
+    if (applies && (m.vlan.value_or(0) == 0 || on_port[p] == 0)) ++n;
+  }
+  return n;
 }
 
 void read_classify(const Node& node, Draft& draft) {

@@ -51,6 +51,9 @@ void read_filter_match(const Node& node, Match& m, Problems& problems);
 bool matches_all(const Match& m);
 // How many interfaces of `i`, which is one of `c`, packets that a rule matches may come by.
 std::size_t matched(const Match& m, const Interface& i, const Config& c);
+// The number of interfaces by which packets that match the rule can come. A port counts as one: for untagged
+// packets, and for tags of none of its interfaces.
+std::size_t places_of(const Match& m, const Config& c);
 void read_classify(const Node& node, Draft& draft);    // after ports, interfaces and services
 void read_aggregates(const Node& node, Draft& draft);  // after ports, interfaces and queues
 void read_signalling(const Node& node, Draft& draft);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "config/promises.h"
@@ -56,18 +57,57 @@ std::string_view chosen_by_senders(Rule::Per per) {
   return {};
 }
 
-// The lab is exempt: its scenario lists all senders.
-void warn_about_unbounded_rules(Draft& draft) {
-  const Config& c = draft.config;
+// Whether senders decide how many contracts the rule sells.
+bool open_ended(const Rule& rule, const Config& c) {
+  return sells(rule, c) && !rule.contracts && !chosen_by_senders(rule.per).empty();
+}
+
+bool from_core(const Rule& rule, const Config& c) {
+  const auto is = [](const auto& x) { return x.trust == Port::Trust::core; };
+  if (rule.match.interface) return is(c.interfaces[*rule.match.interface]);
+  return rule.match.port && is(c.ports[*rule.match.port]);
+}
+
+// What one open-ended rule may sell by one interface: an equal part of what the way out has left beside the
+// rules that say how many contracts they sell. None where the way out is not known.
+std::optional<Rate> part_of_each(const Config& c) {
+  const auto capacity = way_out(c);
+  if (!capacity) return {};
+  Promises told(c);
+  std::uint64_t parts = 0;
+  for (const Rule& rule : c.rules) {
+    if (!open_ended(rule, c))
+      told.add(rule);
+    else if (!from_core(rule, c))
+      parts += std::max<std::size_t>(1, places_of(rule.match, c));
+  }
+  const std::uint64_t all = capacity->bits_per_second(), sold = told.so_far().bits_per_second();
+  return Rate::bits_per_second(parts == 0 || sold >= all ? 0 : (all - sold) / parts);
+}
+
+// So that all that is sold fits the way out. Rules of core ports sell to destinations, by which no customer
+// multiplies himself. The lab is exempt: its scenario lists all senders.
+void bound_open_ended_rules(Draft& draft) {
+  Config& c = draft.config;
+  const auto part = part_of_each(c);
   for (std::size_t r = 0; r < c.rules.size(); ++r) {
-    const Rule& rule = c.rules[r];
-    const std::string_view each = chosen_by_senders(rule.per);
-    if (each.empty() || rule.contracts || !sells(rule, c)) continue;
+    Rule& rule = c.rules[r];
+    if (!open_ended(rule, c)) continue;
+    const Rate each = c.services[rule.service].committed;
+    if (part && !from_core(rule, c))
+      rule.most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+          part->bits_per_second() / each.bits_per_second(), 1, std::numeric_limits<std::uint32_t>::max()));
+    if (c.admission != Config::Admission::warn) continue;
+    const std::string bound =
+        rule.most ? fmt::format(
+                        "up to {} by each interface and then one for all others, so that the {} of core "
+                        "ports suffice: say how many by",
+                        *rule.most - 1, rate_text(*way_out(c)))
+                  : std::string("without a bound: limit them by");
     draft.problems.warning(
         draft.rule_places[r],
-        fmt::format("each {} gets {} of its own, without a bound: limit them by `contracts`, or sell `per: "
-                    "interface` or `per: rule`",
-                    each, rate_text(c.services[rule.service].committed)));
+        fmt::format("each {} gets {} of its own, {} `contracts`, or sell `per: interface` or `per: rule`",
+                    chosen_by_senders(rule.per), rate_text(each), bound));
   }
 }
 
@@ -116,7 +156,7 @@ void report(Draft& draft, const Sale& s) {
 
 void check_admission(Draft& draft) {
   if (draft.config.admission == Config::Admission::refuse) require_numbers(draft);
-  if (draft.config.admission == Config::Admission::warn && !draft.lab) warn_about_unbounded_rules(draft);
+  if (!draft.lab) bound_open_ended_rules(draft);
   bool way_out_told = false;
   for (const Sale& s : sales(draft.config)) {
     // An interface, or one alone that has more than its parent, is told so by itself (validate_shares.cc).

@@ -74,7 +74,7 @@ def service(c):
 
 def services(promised):
     best_effort = "  best-effort: {conditioner: none, mark: {in: BE}}"
-    rules = [f"  - {{match: {{port: {c.name}}}, service: {c.name}, per: source}}" for c in promised]
+    rules = [f"  - {{match: {{port: {c.name}}}, service: {c.name}, per: interface}}" for c in promised]
     rules += [f"  - {{match: {{port: {c.name}}}, service: best-effort}}" for c in EVERYBODY if c not in promised]
     return "\n".join(["services:", *map(service, promised), best_effort, "", "classify:", *rules])
 
