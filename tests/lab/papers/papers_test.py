@@ -107,7 +107,7 @@ def test_on_a_full_disk_the_results_are_used_and_the_disk_is_named(bench, monkey
 def test_a_signal_ends_it_with_what_there_is(bench, number):
     (bench.here / "slow3").touch()
     process = subprocess.Popen([sys.executable, "-B", HERE, "--lab", bench.program, "--results", bench.results, "--only", "tfrc",
-                                "--experiment", "tfrc-end", "--seeds", "4", "--json"], stdout=subprocess.PIPE, text=True)
+                                "--experiment", "tfrc-end", "--seeds", "4", "--threads", "2", "--json"], stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 20
     while not len(list(bench.results.glob("*.json"))) == 4 and time.monotonic() < deadline:
         time.sleep(0.05)
