@@ -215,8 +215,7 @@ ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t 
   return opened;
 }
 
-// True if the rule has room for one more contract beside the excess contract, which is the last one of its
-// number.
+// The excess contract is the last one of the rule's number.
 bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const {
   const config::Rule& r = snapshot_->config.rules[rule];
   const bool one = r.per == config::Rule::Per::vlan && interface >= snapshot_->interfaces->ports();

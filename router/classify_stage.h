@@ -101,6 +101,9 @@ class ClassifyStage {
   std::vector<ContractState> save() const;
   void restore(std::span<const ContractState> states, Time now);
 
+  // True if the rule has room for one more contract by the interface, beside the excess contract.
+  bool has_room(std::uint16_t rule, InterfaceIndex interface) const;
+
   const ContractLedger& contracts() const { return ledger_; }
   FlowTable& flows() { return flows_; }
   const FlowTable& flows() const { return flows_; }
@@ -157,7 +160,6 @@ class ClassifyStage {
   void degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason);
   Opened create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, std::uint64_t hash, Time now);
   Opened contract(std::uint16_t rule, std::uint16_t service, const ParsedPacket& packet, Opener by, Time now);
-  bool has_room(std::uint16_t rule, InterfaceIndex interface) const;
   Opened open(const FlowKey& key, std::uint64_t hash, std::uint16_t service, bool contract, Opener by,
               Time now);
   Opener opener(const FlowKey& key, PortIndex port) const {

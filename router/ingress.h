@@ -115,6 +115,9 @@ class Ingress {
   // obeyed. From any thread, with the latest snapshot that it knows of.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const ContractLedger& contracts() const { return classify_.contracts(); }
+  bool has_room(std::uint16_t rule, InterfaceIndex interface) const {  // for one more contract of the rule
+    return classify_.has_room(rule, interface);
+  }
   std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
   const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
   SignalInterceptor& interceptor() { return interceptor_; }

@@ -99,7 +99,7 @@ std::string covered(const IngressTrace& t, const Question& q, const Snapshot& s)
 
 Json contract(const IngressTrace& t, const Question& q, const Snapshot& s) {
   const ServiceProgram& p = s.services[t.service];
-  Json j = {{"contract", covered(t, q, s)}};
+  Json j = {{"contract", t.excess ? "(excess)" : covered(t, q, s)}};
   j["customer"] = s.interfaces->customer(t.header.interface);
   j["known"] = t.state_known;
   const bool csa = p.kind == ServiceProgram::Kind::csa;

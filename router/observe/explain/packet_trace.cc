@@ -72,6 +72,18 @@ void condition(const Ingress& ingress, const FlowRecord& record, Time now, Ingre
   t.fate = t.red && service.drop_red ? Fate::dropped : color == Color::green ? Fate::in : Fate::out;
 }
 
+// The contract of a flow that has no record, as ClassifyStage would choose it; kNoFlow: one that begins.
+FlowId find_contract(const Ingress& ingress, Time now, IngressTrace& t) {
+  const Snapshot& snapshot = ingress.snapshot();
+  const FlowTable& flows = ingress.flows();
+  const auto find = [&](const FlowKey& key) { return flows.find(key, flows.hash(key), now); };
+  FlowId id = kNoFlow;
+  if (snapshot.config.rules[t.rule].per != config::Rule::Per::flow)
+    id = find(snapshot.classifier.contract_key(t.rule, t.header));
+  t.excess = id == kNoFlow && !ingress.has_room(t.rule, t.header.interface);
+  return t.excess ? find(snapshot.classifier.excess_key(t.rule, t.header)) : id;
+}
+
 // The flow's record, then that of its contract: the state that it would find.
 FlowRecord find_state(const Ingress& ingress, Time now, IngressTrace& t) {
   const Snapshot& snapshot = ingress.snapshot();
@@ -80,14 +92,13 @@ FlowRecord find_state(const Ingress& ingress, Time now, IngressTrace& t) {
   t.flow_known = id != kNoFlow;
   t.service = t.rule == Classifier::kNoRule ? snapshot.unmatched(t.header.interface)
                                             : snapshot.service_of_rule(t.rule);
-  const bool shares =
-      t.rule != Classifier::kNoRule && snapshot.config.rules[t.rule].per != config::Rule::Per::flow;
   if (t.flow_known) {
     t.service = flows[id].service;  // what it remembers
     if ((flows[id].flags & FlowRecord::redirect) != 0) id = flows[id].state.shared;
-  } else if (shares) {
-    const FlowKey key = snapshot.classifier.contract_key(t.rule, t.header);
-    id = flows.find(key, flows.hash(key), now);
+    t.excess = Classifier::is_excess(flows.key(id));
+  } else if (t.rule != Classifier::kNoRule &&
+             snapshot.services[t.service].kind != ServiceProgram::Kind::none) {
+    id = find_contract(ingress, now, t);
     if (id != kNoFlow) t.service = flows[id].service;
   }
   const ServiceProgram& program = snapshot.services[t.service];

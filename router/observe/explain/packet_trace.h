@@ -31,6 +31,7 @@ struct IngressTrace {
   std::uint16_t rule = Classifier::kNoRule, service = 0;
   bool flow_known = false, state_known = false;  // its record, and that of its state, its contract's
   bool own_state = false;                        // there is a state, known or not
+  bool excess = false;                           // the state is that of the rule's excess contract
   FlowCounters counters;                         // of the state, else of the flow
   Duration idle{};
   std::uint32_t held = 0;

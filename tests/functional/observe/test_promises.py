@@ -23,9 +23,9 @@ services:
   gold: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 200 kB, mark: {in: AF21, out: AF12}, objective: 99 %}
   silver: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 200 kB, mark: {in: AF11, out: AF12}}
 classify:
-  - {match: {port: lan0, source: 10.1.0.11/32}, service: gold, per: source}
-  - {match: {port: lan0, source: 10.1.0.13/32}, service: gold, per: source}
-  - {match: {port: lan0, source: 10.1.0.12/32}, service: silver, per: source}
+  - {match: {port: lan0, source: 10.1.0.11/32}, service: gold, per: source, contracts: 2}
+  - {match: {port: lan0, source: 10.1.0.13/32}, service: gold, per: source, contracts: 2}
+  - {match: {port: lan0, source: 10.1.0.12/32}, service: silver, per: source, contracts: 2}
 metrics: {contracts: 2}
 """
 

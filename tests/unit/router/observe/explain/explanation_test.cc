@@ -40,6 +40,7 @@ classify:
   - {match: {port: lan, destination_port: 5001}, service: gold, per: source}
   - {match: {port: lan, destination_port: 5002}, service: csa, per: flow}
   - {match: {port: lan, destination_port: 5003}, service: cop, per: rule}
+  - {match: {port: lan, destination_port: 5004-5006}, service: gold, per: flow, contracts: 4}  # two by each interface
 )";
 
 struct ExplanationTest : testing::Test {
@@ -107,6 +108,21 @@ TEST_F(ExplanationTest, BucketsAreThoseThatThePacketFinds) {
   d.transmit(1);
   send(5001);
   EXPECT_EQ(dscp_of(d.transmit(1).at(0)), kAf13);
+}
+
+TEST_F(ExplanationTest, BeyondWhatItsRuleSellsItIsTheExcessContract) {
+  const auto contract = [&](const char* more) { return ask(more)["contract"]; };
+  EXPECT_EQ(contract("destination_port=5004")["contract"], "this flow");
+  send(5004);
+  EXPECT_EQ(contract("destination_port=5004")["contract"], "this flow") << "the first of two";
+  EXPECT_EQ(contract("destination_port=5005")["contract"], "(excess)") << "the second one is shared";
+  EXPECT_EQ(contract("destination_port=5005")["known"], false);
+  send(5005);
+  EXPECT_EQ(contract("destination_port=5005")["contract"], "(excess)") << "as its record says";
+  const Json another = contract("destination_port=5006");
+  EXPECT_EQ(another["contract"], "(excess)");
+  EXPECT_EQ(another["known"], true);
+  EXPECT_EQ(another["in_bucket"]["tokens_bytes"], 200.0);
 }
 
 TEST_F(ExplanationTest, OfCsaItSaysAlphaAndWhoWaits) {
