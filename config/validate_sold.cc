@@ -62,10 +62,13 @@ bool open_ended(const Rule& rule, const Config& c) {
   return sells(rule, c) && !rule.contracts && !chosen_by_senders(rule.per).empty();
 }
 
+// Whether no customer's packets match the rule.
 bool from_core(const Rule& rule, const Config& c) {
-  const auto is = [](const auto& x) { return x.trust == Port::Trust::core; };
-  if (rule.match.interface) return is(c.interfaces[*rule.match.interface]);
-  return rule.match.port && is(c.ports[*rule.match.port]);
+  if (rule.match.interface) return c.interfaces[*rule.match.interface].trust == Port::Trust::core;
+  if (!rule.match.port || c.ports[*rule.match.port].trust != Port::Trust::core) return false;
+  return std::ranges::none_of(c.interfaces, [&](const Interface& i) {
+    return i.trust == Port::Trust::customer && matched(rule.match, i, c) > 0;
+  });
 }
 
 // What one open-ended rule may sell by one interface: an equal part of what the way out has left beside the

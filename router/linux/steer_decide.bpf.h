@@ -97,9 +97,14 @@ static __always_inline enum steer_class class_of_ipv4(const struct iphdr* ip, co
   return class_of(ip->protocol, first, (const __u8*)ip + ip->ihl * 4, end);
 }
 
-// Of a group the protocols that routers live by, and all else alike.
-static __always_inline enum steer_class to_group(enum steer_class class) {
+// Of a group the protocols that routers live by, and all else alike. A frame to a group MAC address whose
+// packet is for one address is transit: the kernel would answer it without a look at its source.
+static __always_inline enum steer_class to_group(enum steer_class class, int is_group) {
+  if (!is_group) return STEER_CLASSES;
   return class == STEER_ROUTING || class == STEER_ND ? class : STEER_GROUP;
+}
+static __always_inline int is_group_v4(__be32 destination) {  // or the limited broadcast address
+  return bpf_ntohl(destination) >> 28 == 14 || destination == 0xffffffff;
 }
 
 // Of whom an IP packet for one of our addresses is: of a network. What comes through a routing peer has other
@@ -141,7 +146,7 @@ static __always_inline void decide_ipv4(struct steering* s, int group, const str
   }
   __be32 destination = ip->daddr;
   if (group) {
-    s->class = to_group(class_of_ipv4(ip, end));
+    s->class = to_group(class_of_ipv4(ip, end), is_group_v4(destination));
   } else if (!may_be_signal(ip, end) && bpf_map_lookup_elem(&local_v4, &destination)) {
     const enum steer_class class = class_of_ipv4(ip, end);
     if (!comes_from_there(from, class, &ip->saddr, 0)) return;
@@ -159,7 +164,7 @@ static __always_inline void decide_ipv6(struct steering* s, int group, const str
   const __u8* data = (const __u8*)(ip + 1);
   enum steer_class class = class_of(ip->nexthdr, 1, data, end);
   if (group) {
-    s->class = to_group(class);
+    s->class = to_group(class, ip->daddr.s6_addr[0] == 0xff);
     return;
   }
   if (ip->nexthdr == IPPROTO_ICMPV6 && (const void*)(data + 1) <= end && *data == 100)
@@ -202,7 +207,9 @@ static __always_inline struct steering decide(const void* frame, const void* end
     protocol = next->protocol;
     payload = next + 1;
   }
-  if (tag & 0xfff) return s;  // whose it is, the data plane knows; VLAN 0 says a priority only
+  // Whose it is, the data plane knows; VLAN 0 says a priority only. The kernel takes away any number of
+  // those.
+  if (tag & 0xfff || is_vlan(protocol)) return s;
   if (protocol == bpf_htons(ETH_P_IP)) {
     decide_ipv4(&s, group, payload, end, from);
   } else if (protocol == bpf_htons(ETH_P_IPV6)) {

@@ -242,7 +242,7 @@ TEST(ParseClassify, EachInterfaceMayHaveAPartOfTheContracts) {
 }
 
 // Of the 100 Mbit/s of the core port 10 are sold by number. What is left goes in equal parts to four rules of
-// `i` and one of two homes.
+// `i`, one of two homes, and one of a guest at the core port.
 TEST(ParseClassify, WhatSendersMultiplyFitsTheWayOut) {
   const auto most = [](const std::string& wan) {
     const auto result = parse(
@@ -250,7 +250,10 @@ TEST(ParseClassify, WhatSendersMultiplyFitsTheWayOut) {
         "ports: {a: {device: null}, wan: {device: null, trust: core" +
             wan +
             "}}\n"
-            "interfaces: {i: {port: a, vlan: 1}, homes: {port: a, vlan: 2, inner_vlan: 1-2, hosts: 1}}\n"
+            "interfaces:\n"
+            "  i: {port: a, vlan: 1}\n"
+            "  homes: {port: a, vlan: 2, inner_vlan: 1-2, hosts: 1}\n"
+            "  guest: {port: wan, vlan: 9, trust: customer}\n"
             "services: {s: {conditioner: police, rate: 5 Mbit/s, bucket: 9 kB}, free: {conditioner: none}}\n"
             "classify:\n"
             "  - {match: {interface: i, dscp: EF}, service: s, per: flow}\n"
@@ -260,16 +263,17 @@ TEST(ParseClassify, WhatSendersMultiplyFitsTheWayOut) {
             "  - {match: {interface: i, dscp: AF41}, service: s, per: prefix}\n"
             "  - {match: {interface: i}, service: free, per: source}\n"
             "  - {match: {interface: homes}, service: s, per: source}\n"
-            "  - {match: {port: wan}, service: s, per: destination}\n",
+            "  - {match: {port: wan, vlan: 0}, service: s, per: destination}\n"
+            "  - {match: {port: wan, vlan: 9}, service: s, per: source}\n",
         "f.yaml");
     std::vector<std::optional<std::uint32_t>> found;
     for (const Rule& rule : result.config.value().rules) found.push_back(rule.most);
     return found;
   };
   const std::optional<std::uint32_t> none;
-  EXPECT_THAT(most(", shape: 100 Mbit/s"), ElementsAre(3, 2, 3, 3, 3, none, 3, none));
-  EXPECT_THAT(most(", shape: 10 Mbit/s"), ElementsAre(1, 2, 1, 1, 1, none, 1, none)) << "nothing is left";
-  EXPECT_THAT(most(""), ElementsAre(none, 2, none, none, none, none, none, none)) << "of unknown speed";
+  EXPECT_THAT(most(", shape: 100 Mbit/s"), ElementsAre(2, 2, 2, 2, 2, none, 2, none, 2));
+  EXPECT_THAT(most(", shape: 10 Mbit/s"), ElementsAre(1, 2, 1, 1, 1, none, 1, none, 1)) << "nothing is left";
+  EXPECT_THAT(most(""), ElementsAre(none, 2, none, none, none, none, none, none, none)) << "of unknown speed";
 }
 
 TEST(ParseClassify, AnInterfaceIsWhereAPacketComesBy) {

@@ -236,8 +236,11 @@ TEST_F(SteerTest, MulticastAndBroadcastMacs) {
   const Octets broadcast(6, 0xff), ospf{0x01, 0x00, 0x5e, 0, 0, 5};
   EXPECT_EQ(decision(frame({0x08, 0x06}, broadcast)), "arp");
   EXPECT_EQ(decision(frame(ipv4("224.0.0.5"), ospf)), "group");
-  EXPECT_EQ(decision(frame(ipv4("10.2.0.1"), ospf)), "group");
-  EXPECT_EQ(decision(frame(ipv6("2001:db8:1::1"), {0x33, 0x33, 0, 0, 0, 1})), "group");
+  EXPECT_EQ(decision(frame(ipv4("255.255.255.255"), broadcast)), "group");
+  for (const char* one : {"10.2.0.1", "10.1.0.254"})
+    for (const Octets& to : {broadcast, ospf}) EXPECT_EQ(decision(frame(ipv4(one), to)), "transit") << one;
+  for (const char* one : {"2001:db8:1::1", "2001:db8::fe", "fe80::1"})
+    EXPECT_EQ(decision(frame(ipv6(one), {0x33, 0x33, 0, 0, 0, 1})), "transit") << one;
   EXPECT_EQ(decision(frame(carrying(ipv4("224.0.0.5"), 89), ospf)), "routing");
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 135), {0x33, 0x33, 0, 0, 0, 1})), "nd");
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "ff02::1", 58, 128), {0x33, 0x33, 0, 0, 0, 1})), "group");
@@ -410,6 +413,9 @@ TEST_F(SteerTest, BehindTagsAllIsTransit) {
   EXPECT_EQ(decision(frame(kTag + kTag + kTag + ipv4("10.2.0.1"))), "transit");
   EXPECT_EQ(decision(frame(priority + ipv4("10.1.0.254"))), "local");
   EXPECT_EQ(decision(frame(priority + Octets{0x08, 0x06})), "arp");
+  EXPECT_EQ(decision(frame(priority + priority + ipv4("10.1.0.254"))), "local");
+  for (const Octets& rest : {ipv4("10.2.0.1"), ipv4("10.1.0.254"), ipv6("2001:db8::fe"), Octets{0x08, 0x06}})
+    EXPECT_EQ(decision(frame(priority + priority + priority + rest)), "transit");
 }
 
 TEST_F(SteerTest, EveryLengthOfAFrameIsDecided) {
