@@ -186,7 +186,11 @@ IcmpErrorResult Control::report(IcmpProblem problem, std::uint16_t mtu, const Pu
       icmp_errors_.report(problem, mtu, p.frame, p.l3, p.customer, {ports_[port_of(c)]->mac()},
                           c.responder ? c.responder->addresses() : *c.addresses, slot, clock_.now(),
                           name_interfaces_ ? &told : nullptr);
-  if (slot.length > 0) send(p.interface, {frame_.data(), slot.length}, ExceptionResult::from_responder);
+  if (slot.length == 0) return result;
+  const std::span<std::uint8_t> error(frame_.data(), slot.length);
+  // A customer can have hosts beyond the core answer to addresses where nobody is.
+  if (!(*interfaces_)[p.interface].customer()) set_own_dscp(error);
+  send(p.interface, error, ExceptionResult::from_responder);
   return result;
 }
 
@@ -269,8 +273,8 @@ int Control::send_responder(ControlPort& c, Time now) {
   return n;
 }
 
-// Answers of the kernel are best effort, except to addresses in `neighbors:`. With a copied DSCP a customer
-// could have frames of any class sent to any address.
+// Answers of the kernel, and ICMP errors towards the core, are best effort, except to addresses in
+// `neighbors:`. With another DSCP a customer could have frames of that class sent to any address.
 void Control::set_own_dscp(std::span<std::uint8_t> frame) const {
   const auto ip = frame.subspan(kEthernetHeader);
   if (!is_answer(ip)) return;

@@ -28,6 +28,7 @@ AF11 = 10
 FOUR, SIX = gateways("acme")
 OWN = {FOUR, SIX, "10.2.0.254", "2001:db8:2::fe", "10.1.0.254", "2001:db8:1::fe", "100.64.0.1", "2001:db8:200::1"}
 CORE, CORE6, ME, ME6 = "10.2.0.1", "2001:db8:2::1", "10.107.0.1", "2001:db8:107::1"
+PRIORITIES = [(0x8100, 0)] * 4  # more than the data plane takes; the kernel takes any number
 DISCOVERY = [ICMPv6ND_RS(), ICMPv6ND_RA(), ICMPv6ND_NS(tgt=SIX), ICMPv6ND_NA(tgt=ME6), ICMPv6ND_Redirect(tgt=ME6, dst=CORE6)]
 
 
@@ -38,7 +39,7 @@ class Frames:
         self.random, self._source, self._router = random.Random(seed), source, router
 
     def make(self, count):
-        return [tagged(TAGS["acme"], self._one()) for _ in range(count)]
+        return [tagged(self.random.choice([TAGS["acme"]] * 7 + [PRIORITIES]), self._one()) for _ in range(count)]
 
     def _one(self):
         group, packet = self.random.choice([self._four, self._six, self._discovery, self._six_of_link, self._group])()
@@ -75,7 +76,7 @@ class Frames:
 
     def _group(self):
         r = self.random
-        return "01:00:5e:01:01:01", IP(src=r.choice([ME, "169.254.7.7"]), dst=r.choice(["224.0.0.5", "239.1.1.1", "255.255.255.255"]),
+        return "01:00:5e:01:01:01", IP(src=r.choice([ME, "169.254.7.7"]), dst=r.choice(["224.0.0.5", "239.1.1.1", "255.255.255.255", CORE, FOUR, "10.2.0.254"]),
                                        tos=r.randrange(256), ttl=64) / self._payload()
 
 

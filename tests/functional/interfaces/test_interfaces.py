@@ -57,6 +57,7 @@ def test_what_is_too_large_goes_in_fragments(lab, customer):
 
 @FAMILIES
 def test_traceroute_names_the_gateway(lab, customer, family):
+    assert pings(customer, lab.up.address(family), 1) == 1  # whoever forwards knows its neighbors then
     said = customer.namespace.run("traceroute", f"-{family}", "-n", "-q", 1, "-w", 3, lab.up.address(family)).stdout
     assert re.findall(r"^ *\d+ +(\S+)", said, re.M) == [customer.gateway[family], lab.up.address(family)], said
     said = lab.up.namespace.run("traceroute", f"-{family}", "-n", "-q", 1, "-w", 3, customer.address(family)).stdout
