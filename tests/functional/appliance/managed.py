@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 from router import ROOT, START, STOP, SURETY, wait_for
 
@@ -108,9 +109,17 @@ class Managed:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run(self, command, *arguments, check=True, **environment):
-        process = self.popen(command, *arguments, **environment)
-        out, err = process.communicate(timeout=60)
-        done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        """`check`: it succeeds, and again where a busy machine has not ended the last change yet, as the sentence says."""
+        def ask():
+            process = self.popen(command, *arguments, **environment)
+            out, err = process.communicate(timeout=60)
+            return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+        done, until = ask(), time.monotonic() + 20
+        while check and "still under way: try again" in done.stderr and time.monotonic() < until:
+            time.sleep(0.1)
+            done = ask()
+        out, err = done.stdout, done.stderr
         assert not check or done.returncode in ((0, 1) if command == "diff" else (0,)), f"{command}: {done.returncode}\n{out}{err}"
         return done
 
