@@ -88,8 +88,9 @@ std::optional<Rate> part_of_each(const Config& c) {
   return Rate::bits_per_second(parts == 0 || sold >= all ? 0 : (all - sold) / parts);
 }
 
-// So that all that is sold fits the way out. Rules of core ports sell to destinations, by which no customer
-// multiplies himself. The lab is exempt: its scenario lists all senders.
+// What these rules sell fits what is left of the way out, but for one contract by each. Rules of core ports
+// sell to destinations, by which no customer multiplies himself. The lab is exempt: its scenario lists all
+// senders.
 void bound_open_ended_rules(Draft& draft) {
   Config& c = draft.config;
   const auto part = part_of_each(c);
@@ -103,8 +104,8 @@ void bound_open_ended_rules(Draft& draft) {
     if (c.admission != Config::Admission::warn) continue;
     const std::string bound =
         rule.most ? fmt::format(
-                        "up to {} by each interface and then one for all others, so that the {} of core "
-                        "ports suffice: say how many by",
+                        "up to {} by each interface and then one for all others, derived from the {} of core "
+                        "ports: say how many by",
                         *rule.most - 1, rate_text(*way_out(c)))
                   : std::string("without a bound: limit them by");
     draft.problems.warning(

@@ -4,8 +4,9 @@
 //
 // Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it,
 // from an address of that port. It quotes as much of the packet as fits into 576 bytes (RFC
-// 1812 4.3.2.3), with IPv6 into 1280. Limited together with all others of the router, each customer having a
-// part: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
+// 1812 4.3.2.3), with IPv6 into 1280. Its DSCP is CS6 (RFC 1812 4.3.2.5). Limited together with all others of
+// the router, each customer having a part: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f;
+// fair_limit.h).
 #pragma once
 
 #include <array>
