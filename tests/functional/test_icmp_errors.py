@@ -53,6 +53,16 @@ def test_nobody_knows_the_way(lab, family, code):
     law(lab.running.metrics())
 
 
+@pytest.mark.parametrize("host, port, source, own, dscp", [("a", "lan0", "10.1.0.1", "10.1.0.254", 48), ("b", "wan0", "10.2.0.1", "10.2.0.254", 0)])
+def test_control_traffic_is_told_to_customers_only(lab, host, port, source, own, dscp):
+    """Towards the core an error is best effort: what a core host answers to a customer could have it sent."""
+    end = getattr(lab, host)
+    with Wire(end) as wire:
+        wire.send(Ether(src=end.mac, dst=lab.router.mac(port)) / packet(4, NOWHERE[4], source))
+        error = wire.find(lambda p: ICMP in p and p[ICMP].type == 3 and p[IP].src == own, 2)
+    assert error is not None and error[IP].tos >> 2 == dscp
+
+
 @pytest.mark.parametrize("family, code", [(4, (3, 13)), (6, (1, 5))])
 def test_a_source_that_does_not_belong_there(lab, family, code):
     """It is told to the station that sent it, and to nobody who has that address."""
