@@ -169,11 +169,15 @@ classify:
     router.reload(shaped)
     meet(lab)
     with lab.a.namespace.socket(2, 2) as held, lab.b.namespace.socket(2, 2) as queued:
-        for i in range(60):
-            held.sendto(bytes(1200), ("10.3.0.1", 9))
-            queued.sendto(bytes(1200), ("10.3.0.1", 9))
-            queued.sendto(bytes(100), (f"10.3.0.{100 + i % 50}", 9))
-    router.until(lambda m: m.sum("surety_port_queued_packets", port="dmz0") > 10 and m.sum("surety_port_held_packets") > 5)
+        def full():
+            """Packets are held by the conditioner and queued at the port: both drain, so more come until one look finds them."""
+            for i in range(60):
+                held.sendto(bytes(1200), ("10.3.0.1", 9))
+                queued.sendto(bytes(1200), ("10.3.0.1", 9))
+                queued.sendto(bytes(100), (f"10.3.0.{100 + i % 50}", 9))
+            m = router.metrics()
+            return m.sum("surety_port_queued_packets", port="dmz0") > 10 and m.sum("surety_port_held_packets") > 5
+        wait_for(full, every=0.2)
     with Pings([(lab.a, lab.b.address(4))], 100) as running:
         router.reload(lab.yaml())
         law(router.metrics())

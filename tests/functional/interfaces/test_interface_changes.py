@@ -117,10 +117,13 @@ def test_one_goes_with_packets_held_and_queued(lab, router):
         assert pings(more, lab.up.address(4)) == 5
         router.reload(shaped)
         with lab.up.namespace.socket(2, 2) as source:
-            for i in range(100):
-                source.sendto(bytes(1200), ("10.150.0.1", 9))
-                source.sendto(bytes(100), (f"10.150.0.{100 + i % 50}", 9))
-        router.until(lambda m: m.sum("surety_port_queued_packets", port="acc0") > 50, 5)
+            def full():
+                """Packets are queued: they drain, so more come until one look finds them."""
+                for i in range(100):
+                    source.sendto(bytes(1200), ("10.150.0.1", 9))
+                    source.sendto(bytes(100), (f"10.150.0.{100 + i % 50}", 9))
+                return router.metrics().sum("surety_port_queued_packets", port="acc0") > 50
+            wait_for(full, every=0.2)
         router.reload(vlan_yaml(lab.device, port=", shape: 200 kbit/s, burst: 3 kB"))
         law(router.metrics())
         router.reload(vlan_yaml(lab.device))
