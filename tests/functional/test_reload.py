@@ -73,6 +73,8 @@ def router(lab, request):
     with Reloaded(lab.router, configuration() + request.param) as running:
         running.tail = request.param
         lab.meet()
+        # Neighbor discovery for an address that came before the kernel's programs knew the addresses.
+        running.dropped = running.metrics().drops()
         yield running
         running.settle()
 
@@ -122,7 +124,7 @@ def test_no_packet_is_lost_and_none_overtakes(lab, router):
         thread.join(60)
     m = router.settle()
     assert m.value("surety_config_reloads_total") - reloads >= len(texts)
-    assert m.drops() == {}
+    assert m.drops() == router.dropped
 
 
 def test_queues_come_and_go(lab, router):
@@ -160,7 +162,7 @@ def test_queues_come_and_go(lab, router):
     assert received == sent >= 600
     m = router.settle()
     assert m.value("surety_config_reloads_total") - reloads >= 2 * len(texts)
-    assert m.drops() == {}
+    assert m.drops() == router.dropped
     router.reload(texts[2] + router.tail)
     assert {labels["queue"] for labels, _ in router.metrics().select("surety_queue_arrivals_total", port="wan0")} == {"rest"}
     router.reload(configuration() + router.tail)
