@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "config/sections.h"
+
 namespace surety::config {
 
 Rate Promised::all() const {
@@ -11,7 +13,8 @@ Rate Promised::all() const {
 
 void Promises::add(const Rule& rule) {
   const Service& service = config_.services[rule.service];
-  const double rate = rule.contracts.value_or(0) * static_cast<double>(service.committed.bits_per_second());
+  const double rate = static_cast<double>(contracts_of(rule, config_)) *
+                      static_cast<double>(service.committed.bits_per_second());
   const auto group = rule.match.interface ? config_.interfaces[*rule.match.interface].group : std::nullopt;
   Promised& part = group ? groups_[*group] : others_;
   const double before = group ? at_most(*group, part) : part.both();
@@ -33,6 +36,11 @@ Promised Promises::all() const {
 double Promises::at_most(std::size_t group, const Promised& of_it) const {
   const auto& rate = config_.groups[group].shaper.rate;
   return rate ? std::min(of_it.both(), static_cast<double>(rate->bits_per_second())) : of_it.both();
+}
+
+std::size_t contracts_of(const Rule& rule, const Config& c) {
+  if (rule.contracts || !rule.most) return rule.contracts.value_or(0);
+  return *rule.most * std::max<std::size_t>(1, places_of(rule.match, c));
 }
 
 std::vector<bool> towards(Port::Trust trust, const Config& c) {

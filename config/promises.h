@@ -23,7 +23,7 @@ class Promises {
  public:
   explicit Promises(const Config& c) : config_(c) {}
 
-  void add(const Rule& rule);  // one that does not say how many contracts it sells counts as none
+  void add(const Rule& rule);  // contracts_of() it
   Rate so_far() const { return Promised{.open = sum_}.all(); }
   Promised all() const;
 
@@ -35,6 +35,10 @@ class Promises {
   std::map<std::size_t, Promised> groups_;
   double sum_ = 0;
 };
+
+// How many contracts a rule sells: what it says, or what is derived (validate_sold.cc); none where it has no
+// bound.
+std::size_t contracts_of(const Rule& rule, const Config& c);
 
 // Which ports have customers, or the core, behind them or behind an interface of theirs.
 std::vector<bool> towards(Port::Trust trust, const Config& c);

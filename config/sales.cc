@@ -110,7 +110,7 @@ class Model {
   void contracts() {
     for (const Rule& r : c_.rules) {
       Sum sum;
-      sum.add(r.contracts.value_or(0), c_.services[r.service].committed);
+      sum.add(contracts_of(r, c_), c_.services[r.service].committed);
       if (r.match.port) up_ports_[*r.match.port].add(sum);
       if (!r.match.interface) continue;
       const Interface& i = c_.interfaces[*r.match.interface];
@@ -144,7 +144,7 @@ class Model {
     for (std::size_t r = 0; r < c_.rules.size(); ++r) {
       if (!counts(c_.services[c_.rules[r].service])) continue;
       sum.add(c_.rules[r]);
-      all.sellers += c_.rules[r].contracts.value_or(0);
+      all.sellers += contracts_of(c_.rules[r], c_);
       if (!beyond && room && sum.so_far() > *room) beyond = r;
     }
     all.bits_per_second = sum.all().both();
@@ -220,6 +220,22 @@ class Model {
 };
 
 }  // namespace
+
+std::optional<Rate> sure_of(const Config& c, Dscp mark) {
+  if (!way_out(c)) return {};
+  const auto core = towards(Port::Trust::core, c);
+  Rate sum;
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    if (!core[p]) continue;
+    const QueueSet* const set = c.set_of(c.ports[p].queues);
+    const Rate rate = *c.ports[p].shaper.rate;
+    const bool whole = set == nullptr || c.ports[p].trust != Port::Trust::core;
+    sum = sum + (whole ? rate
+                       : guarantees(*set, rate,
+                                    std::vector<Rate>(set->classes.size()))[set->by_dscp[mark].class_index]);
+  }
+  return sum;
+}
 
 std::vector<Sale> sales(const Config& c) {
   return Model(c).take();

@@ -33,6 +33,10 @@ struct Sale {
   bool oversold() const { return capacity && sold > *capacity; }
 };
 
+// What the queues of core ports that IN packets with this DSCP go to are sure of, together. None where a core
+// port is not shaped.
+std::optional<Rate> sure_of(const Config& c, Dscp mark);
+
 // Those of which anything is sold, in the order of the file: ports, groups, interfaces, then queues.
 std::vector<Sale> sales(const Config& c);
 

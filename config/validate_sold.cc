@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "config/promises.h"
@@ -71,42 +73,76 @@ bool from_core(const Rule& rule, const Config& c) {
   });
 }
 
-// What one open-ended rule may sell by one interface: an equal part of what the way out has left beside the
-// rules that say how many contracts they sell. None where the way out is not known.
-std::optional<Rate> part_of_each(const Config& c) {
-  const auto capacity = way_out(c);
-  if (!capacity) return {};
+// Whether IN packets with both DSCPs go to the same queue of each core port.
+bool share_queues(Dscp a, Dscp b, const Config& c) {
+  return a == b || std::ranges::all_of(c.ports, [&](const Port& p) {
+           const QueueSet* const set = c.set_of(p.queues);
+           return p.trust != Port::Trust::core || set == nullptr ||
+                  set->by_dscp[a].class_index == set->by_dscp[b].class_index;
+         });
+}
+
+// What there is for open-ended rules, and the part of it that one of them may sell by one interface.
+struct Room {
+  Rate all, part;
+  std::string_view of = "core ports";
+};
+
+// Equal parts of what `capacity` has left beside the rules that say how many contracts they sell, of those
+// that `count`.
+template <class Counts>
+Room room_of(Rate capacity, const Config& c, Counts counts) {
   Promises told(c);
   std::uint64_t parts = 0;
   for (const Rule& rule : c.rules) {
+    if (!counts(rule)) continue;
     if (!open_ended(rule, c))
       told.add(rule);
     else if (!from_core(rule, c))
       parts += std::max<std::size_t>(1, places_of(rule.match, c));
   }
-  const std::uint64_t all = capacity->bits_per_second(), sold = told.so_far().bits_per_second();
-  return Rate::bits_per_second(parts == 0 || sold >= all ? 0 : (all - sold) / parts);
+  const std::uint64_t all = capacity.bits_per_second(), sold = told.so_far().bits_per_second();
+  return {capacity, Rate::bits_per_second(parts == 0 || sold >= all ? 0 : (all - sold) / parts)};
 }
 
-// What these rules sell fits what is left of the way out, but for one contract by each. Rules of core ports
-// sell to destinations, by which no customer multiplies himself. The lab is exempt: its scenario lists all
-// senders.
+// For open-ended rules of a service that marks so: the way out, or the queues there that it leads to,
+// whichever leaves each of them less. Only where the way out is known.
+Room room_for(std::optional<Dscp> mark, const Config& c) {
+  const Room way = room_of(*way_out(c), c, [](const Rule&) { return true; });
+  if (!mark) return way;
+  Room queues = room_of(*sure_of(c, *mark), c, [&](const Rule& rule) {
+    const auto other = c.services[rule.service].mark_in;
+    return other && share_queues(*mark, *other, c);
+  });
+  queues.of = "its queue at core ports";
+  return queues.part < way.part ? queues : way;
+}
+
+// What these rules sell fits what is left of the way out, and of the queues there that they lead to, but for
+// one contract by each. Rules of core ports sell to destinations, by which no customer multiplies himself.
+// The lab is exempt: its scenario lists all senders.
 void bound_open_ended_rules(Draft& draft) {
   Config& c = draft.config;
-  const auto part = part_of_each(c);
+  const bool known = way_out(c).has_value();
+  std::map<std::optional<Dscp>, Room> rooms;
   for (std::size_t r = 0; r < c.rules.size(); ++r) {
     Rule& rule = c.rules[r];
     if (!open_ended(rule, c)) continue;
     const Rate each = c.services[rule.service].committed;
-    if (part && !from_core(rule, c))
-      rule.most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-          part->bits_per_second() / each.bits_per_second(), 1, std::numeric_limits<std::uint32_t>::max()));
+    const bool bounded = known && !from_core(rule, c);
+    const auto mark = c.services[rule.service].mark_in;
+    if (bounded && !rooms.contains(mark)) rooms[mark] = room_for(mark, c);
+    const Room room = bounded ? rooms[mark] : Room{};
+    if (bounded)
+      rule.most = static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(room.part.bits_per_second() / each.bits_per_second(), 1,
+                                    std::numeric_limits<std::uint32_t>::max()));
     if (c.admission != Config::Admission::warn) continue;
     const std::string bound =
         rule.most ? fmt::format(
-                        "up to {} by each interface and then one for all others, derived from the {} of core "
-                        "ports: say how many by",
-                        *rule.most - 1, rate_text(*way_out(c)))
+                        "up to {} by each interface and then one for all others, derived from the {} of {}: "
+                        "say how many by",
+                        *rule.most - 1, rate_text(room.all), room.of)
                   : std::string("without a bound: limit them by");
     draft.problems.warning(
         draft.rule_places[r],

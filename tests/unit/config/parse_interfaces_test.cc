@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "config/address.h"
 #include "config/parse.h"
 
@@ -274,6 +276,33 @@ TEST(ParseClassify, WhatSendersMultiplyFitsTheWayOut) {
   EXPECT_THAT(most(", shape: 100 Mbit/s"), ElementsAre(2, 2, 2, 2, 2, none, 2, none, 2));
   EXPECT_THAT(most(", shape: 10 Mbit/s"), ElementsAre(1, 2, 1, 1, 1, none, 1, none, 1)) << "nothing is left";
   EXPECT_THAT(most(""), ElementsAre(none, 2, none, none, none, none, none, none, none)) << "of unknown speed";
+}
+
+// 40 Mbit/s are sold by number. Of the 60 that are left each of the two rules has 30; but calls go to a queue
+// of 10 Mbit/s, and of a narrower port the assured queue is sure of 45.
+TEST(ParseClassify, WhatSendersMultiplyFitsTheQueueThatItGoesTo) {
+  const auto most = [](const std::string& shape) {
+    const auto result = parse(
+        "version: 1\nports: {a: {device: null}, wan: {device: null, trust: core, queues: q, shape: " + shape +
+            "}}\n"
+            "queues: {q: [{name: voice, dscp: [EF], priority: strict, rate: 10 Mbit/s}, {name: assured, "
+            "dscp: {in: "
+            "[AF11], out: [AF12]}, weight: 9}, {name: rest, dscp: [BE]}]}\n"
+            "services:\n"
+            "  call: {conditioner: police, rate: 1 Mbit/s, bucket: 4 kB, mark: {in: EF}}\n"
+            "  s: {conditioner: token-bucket, rate: 5 Mbit/s, bucket: 9 kB, mark: {in: AF11, out: AF12}}\n"
+            "  gold: {conditioner: token-bucket, rate: 20 Mbit/s, bucket: 9 kB, mark: {in: AF11, out: "
+            "AF12}}\n"
+            "classify:\n"
+            "  - {match: {port: a, dscp: EF}, service: call, per: flow}\n"
+            "  - {match: {port: a, dscp: AF11}, service: s, per: source}\n"
+            "  - {match: {port: a, dscp: AF21}, service: gold, per: source, contracts: 2}\n",
+        "f.yaml");
+    const auto& rules = result.config.value().rules;
+    return std::array{rules.at(0).most.value_or(0), rules.at(1).most.value_or(0)};
+  };
+  EXPECT_EQ(most("100 Mbit/s"), (std::array{10u, 6u}));
+  EXPECT_EQ(most("60 Mbit/s"), (std::array{10u, 1u}));
 }
 
 TEST(ParseClassify, AnInterfaceIsWhereAPacketComesBy) {

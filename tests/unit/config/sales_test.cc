@@ -55,6 +55,11 @@ TEST(Sales, ContractsAreSoldOfWhereTheyComeByAndOfTheQueueOfTheUplink) {
                   "a/i/ up 3000", "up/voice up 2000 of 2000", "up/assured up 2000 of 6000"));
 }
 
+TEST(Sales, WhatIsDerivedIsSold) {
+  EXPECT_THAT(rows(std::string(kService) + "classify: [{match: {port: a}, service: s, per: source}]\n"),
+              ElementsAre("a/ up 6000", "up/ up 6000 of 10000", "up/assured up 6000 of 6000"));
+}
+
 TEST(Sales, MoreThanThereIsOfAQueueAloneIsOversold) {
   const auto found =
       rows(std::string(kService) + "classify: [{match: {port: a}, service: s, per: source, contracts: 7}]\n");
