@@ -152,7 +152,7 @@ ExceptionResult Control::deliver_unresolved(const Punted& p, const NextHopEntry&
   if ((*interfaces_)[p.interface].customer()) clear_dscp(packet);
   if (egress == nullptr || !egress->responder) return ExceptionResult::no_taker;
   Responder& responder = *egress->responder;
-  if (responder.hold(to, packet, port_of(*p.link), clock_.now())) {
+  if (responder.hold(to, packet, port_of(*p.link), clock_.now(), p.interface)) {
     // Its outbox is small; what need not wait makes room for what follows.
     if (responder.neighbors().find(to) != nullptr) collect_responder(*egress);
     return ExceptionResult::held;

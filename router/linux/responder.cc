@@ -217,18 +217,24 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
   return Result::echo_reply;
 }
 
-// Who is asked for already is asked for in any case.
-bool Responder::admit(const IpAddress& next_hop, const IpAddress& source, std::size_t from, Time now) {
-  const bool admitted = interface_towards(next_hop) &&
-                        (neighbors_.contains(next_hop) || parts_.permit(from, source, now)) &&
-                        want(next_hop, now);
-  if (!admitted) ++refused_;
-  return admitted;
+// A tag is nobody else's; sources behind it are as many as its customer likes.
+bool Responder::may_ask(const IpAddress& source, std::size_t from, std::optional<InterfaceIndex> interface,
+                        Time now) {
+  return interface.value_or(from) != from ? parts_.permit_to(from, *interface, now)
+                                          : parts_.permit(from, source, now);
 }
 
+// Who is asked for already is asked for in any case.
 bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from,
-                     Time now) {
-  if (!admit(next_hop, source_of(ip_packet.data()), from, now)) return false;
+                     Time now, std::optional<InterfaceIndex> interface) {
+  const bool admitted =
+      interface_towards(next_hop) &&
+      (neighbors_.contains(next_hop) || may_ask(source_of(ip_packet.data()), from, interface, now)) &&
+      want(next_hop, now);
+  if (!admitted) {
+    ++refused_;
+    return false;
+  }
   const MacAddress* const known = neighbors_.find(next_hop);
   if (known == nullptr) return !neighbors_.unreachable(next_hop) && held_.hold(next_hop, ip_packet);
   release(next_hop, known);

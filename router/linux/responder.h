@@ -99,7 +99,9 @@ class Responder {
   // An IP packet that came by port `from` and was routed to a station not known: sent when that has answered,
   // with its TTL one less; at once, behind what waits for it, if it has. False: it cannot wait, for want of
   // room, because that port's packets ask for too many stations, or because that station does not answer.
-  bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from, Time now);
+  // Shares of these questions go by `interface`, where it came by one with a tag, else by its source.
+  bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from, Time now,
+            std::optional<InterfaceIndex> interface = {});
   // A packet says that its source, not known, is behind this tag: it is asked there. False: it is not.
   bool suspect(const IpAddress& source, InterfaceIndex interface, Time now);
   // Where a packet to a station of ours leaves; none: not known behind which tag that is.
@@ -137,7 +139,7 @@ class Responder {
   NeighborResolver::Learned learn(const IpAddress& sender, const MacAddress& mac, bool answer, Time now);
   std::optional<InterfaceIndex> tag_of_maker(const IpAddress& link_local) const;
   void say(std::uint32_t length) { outbox_.commit(length, came_by_); }
-  bool admit(const IpAddress& next_hop, const IpAddress& source, std::size_t from, Time now);
+  bool may_ask(const IpAddress& source, std::size_t from, std::optional<InterfaceIndex> interface, Time now);
   bool ask(const NeighborResolver::Request& request, Slot& slot) const;
   void release(const IpAddress& next_hop, const MacAddress* mac);
   bool forward(const IpAddress& next_hop, const MacAddress& to, std::span<const std::uint8_t> ip_packet);
@@ -151,7 +153,7 @@ class Responder {
   HeldPackets held_;
   Outbox outbox_;
   ReplyLimit echo_limit_;
-  RequestParts parts_, meetings_;  // by source; by tag
+  RequestParts parts_, meetings_;  // by tag or source; by tag
   std::array<std::uint64_t, kResponderResults> results_{};
   std::uint64_t requests_ = 0, refused_ = 0;
 };

@@ -52,7 +52,7 @@ Worker::Worker(const WorkerEnvironment& e, const WorkPlan& plan, std::size_t ind
       port_counters_(plan.ports.size()),
       service_counters_(e.snapshot.services.size()),
       meter_(options.measure_stages ? &rte_rdtsc : nullptr),
-      disposal_(port_counters_, kernel_peers(e.snapshot.config), e.punts, options.seed),
+      disposal_(port_counters_, kernel_peers(e.snapshot.config), e.punts, options.dispatch_seed),
       context_{e.ports, plan_, index, fabric, port_counters_, disposal_, meter_, interface_counters_},
       macs_(macs(e.ports)),
       outlets_(plan.ports.size()),

@@ -382,6 +382,21 @@ TEST_F(ResponderTest, WhoDoesNotAnswerKeepsNothingWaiting) {
   EXPECT_THAT(sent(at(6s)), IsEmpty());
 }
 
+TEST_F(ResponderTest, AScanBehindOneTagLeavesTheQuestionsOfOtherTags) {
+  constexpr InterfaceIndex kScanner = kFrom + 7, kOtherTag = kScanner + 1;
+  Responder large(kOurs, addresses, kMtu, at(0s), 1);
+  const auto ask = [&](std::uint32_t host, InterfaceIndex interface) {
+    const auto low = static_cast<std::uint8_t>(host);
+    const Octets frame = udp(kOther, "192.0.2." + std::to_string(low), "10.1.0.1");
+    return large.hold(IpAddress::v4(10, 1, static_cast<std::uint8_t>(host >> 8), low),
+                      std::span(frame).subspan(14), kFrom, at(0s), interface);
+  };
+  std::uint32_t asked = 0;
+  while (ask(asked, kScanner)) ++asked;
+  EXPECT_EQ(asked, 2 * RequestParts::kAtOnce) << "from whatever sources";
+  EXPECT_TRUE(ask(60'000, kOtherTag));
+}
+
 TEST_F(ResponderTest, AScanOfOnePortLeavesTheQuestionsOfOthers) {
   Responder large(kOurs, addresses, kMtu, at(0s), 1);
   const Octets frame = udp(kOther, "192.0.2.1", "10.1.0.1");
