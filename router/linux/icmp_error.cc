@@ -15,7 +15,7 @@ using Result = IcmpErrorResult;
 namespace {
 
 constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kCs6 = 48;
-constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280;
+constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280, kShortQuote = 48;
 
 // The packet in question.
 struct Offender {
@@ -117,13 +117,14 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
   return kIcmpHeader + padded + write_extension(quote + padded, *told, own);
 }
 
-// Returns the length of the IP packet.
+// Returns the length of the IP packet. Not `whole`: it quotes little.
 std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, const IpAddress& own,
-                  const Offender& about, const InterfaceInformation* told) {
+                  const Offender& about, const InterfaceInformation* told, bool whole) {
   const IpWriter header({own, about.source}, about.v6 ? kIcmp6 : kIcmp);
-  const std::size_t most = (about.v6 ? kMost6 : kMost4) - header.header_length();
+  const std::size_t most =
+      whole ? (about.v6 ? kMost6 : kMost4) - header.header_length() : kIcmpHeader + kShortQuote;
   std::uint8_t* const icmp = ip + header.header_length();
-  const std::size_t length = write_message(icmp, most, problem, mtu, own, about, told);
+  const std::size_t length = write_message(icmp, most, problem, mtu, own, about, whole ? told : nullptr);
   header.write(ip, length, kCs6);
   Sum sum = about.v6 ? header.pseudo(length) : Sum{};
   sum.add({icmp, length});
@@ -157,7 +158,9 @@ Result IcmpErrors::judge(IcmpProblem problem, std::uint16_t mtu, std::span<const
   if (!own) return Result::no_address;
   if (!limit_.permit(customer, now)) return Result::limited;
   std::uint8_t* const ip = write_ethernet(slot.data, to, mac, about.v6 ? kIpv6Type : kIpv4Type);
-  slot.length = static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, about, told));
+  const bool whole = long_.permit(customer, now);
+  slot.length =
+      static_cast<std::uint32_t>(kEthernetHeader + write(ip, problem, mtu, *own, about, told, whole));
   return message_of(problem).said;
 }
 

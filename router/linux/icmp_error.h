@@ -2,11 +2,14 @@
 // ICMP and ICMPv6 errors about packets that cannot go on (RFC 792, RFC 1812 4.3.2
 // and 5.2.7, RFC 4443 2.4, 3).
 //
-// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it,
-// from an address of that port. It quotes as much of the packet as fits into 576 bytes (RFC
-// 1812 4.3.2.3), with IPv6 into 1280. Its DSCP is CS6 (RFC 1812 4.3.2.5). Limited together with all others of
-// the router, each customer having a part: kAtOnce, then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f;
-// fair_limit.h).
+// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it, from an
+// address of that port. Limited together with all others of the router, each customer having a part: kAtOnce,
+// then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
+//
+// All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
+// fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. The others, which are too many for a person or
+// a path MTU, quote 48 bytes: in a class that goes first a thousand large ones would be 10 Mbit/s of the
+// customer's link, which others may share.
 #pragma once
 
 #include <array>
@@ -70,14 +73,18 @@ struct InterfaceInformation {
 class IcmpErrors {
  public:
   static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
+  static constexpr std::uint32_t kLongPerSecond = 16, kLongAtOnce = 8;
   static constexpr std::size_t kLargest = 14 + 1280;  // frame
 
   // `id`: the router's, from which it speaks where it has no address (RFC 1812 4.3.2.4).
   IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
-      : limit_(kPerSecond, kAtOnce, ports, now), id_(id) {}
+      : limit_(kPerSecond, kAtOnce, ports, now), long_(kLongPerSecond, kLongAtOnce, ports, now), id_(id) {}
 
   // So many of the ports are there to share what is sent in a second.
-  void share_among(std::size_t ports) { limit_.share_among(std::max<std::size_t>(1, ports)); }
+  void share_among(std::size_t ports) {
+    limit_.share_among(std::max<std::size_t>(1, ports));
+    long_.share_among(std::max<std::size_t>(1, ports));
+  }
 
   // `frame` has passed parse(); its IP header is at `l3_offset`; it is `customer`'s. `mtu`: of the way out,
   // for too_big. `told`: what else is said, in an extension (RFC 4884); null: nothing. `slot` has room for
@@ -95,7 +102,7 @@ class IcmpErrors {
                         const PortAddresses& addresses, Slot& slot, Time now,
                         const InterfaceInformation* told);
 
-  FairLimit limit_;
+  FairLimit limit_, long_;
   std::optional<IpAddress> id_;
   std::array<std::uint64_t, kIcmpErrorResults> results_{};
 };

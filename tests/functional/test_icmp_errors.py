@@ -88,7 +88,7 @@ def test_real_tools_say_so(lab):
 
 
 def test_a_flood_is_not_answered_packet_by_packet(lab):
-    frame = bytes(Ether(src=lab.a.mac, dst=lab.router.mac("lan0")) / packet(4, NOWHERE[4]))
+    frame = bytes(Ether(src=lab.a.mac, dst=lab.router.mac("lan0")) / packet(4, NOWHERE[4]) / bytes(400))
     with Wire(lab.a) as wire:
         began = time.monotonic()
         for i in range(5000):
@@ -97,8 +97,9 @@ def test_a_flood_is_not_answered_packet_by_packet(lab):
                 time.sleep(0.002)
         took = time.monotonic() - began
         time.sleep(0.3)
-        told = sum(ICMP in Ether(f) for f in wire.drain())
-    assert 0 < told <= 50 + 1000 * (took + 0.3)
+        told = [e[IP].len for e in map(Ether, wire.drain()) if ICMP in e]
+    assert 0 < len(told) <= 50 + 1000 * (took + 0.3)
+    assert 0 < sum(length > 76 for length in told) <= 2 * 8 + 16 * (took + 0.3) < len(told), "few quote more than 48 bytes"
     lab.running.settle()
 
 

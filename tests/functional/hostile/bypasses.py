@@ -208,6 +208,10 @@ def _own_answers(a):
     return _echoes(a, (a.me,), CS6)
 
 
+def _errors_to_the_victims_link(a):
+    return [a.six(hlim=1) / udp(9, 1192), a.four(ttl=1) / udp(9, 1192)]
+
+
 def _own_fragments(a):
     return [a.four(dst=to, tos=CS6, flags=flags, frag=offset, id=i, proto=1) / bytes(1200) for i in range(200) for to in OWN
             for flags, offset in (("MF", 0), ("MF", 150))] + [
@@ -253,6 +257,7 @@ BYPASSES = {
     "reflected unreachables": Attack(_reflected_unreachables),
     "reflected ICMP errors": Attack(_reflected_errors),
     "echoes with CS6": Attack(_own_answers),
+    "ICMP errors onto the victim's link": Attack(_errors_to_the_victims_link, by="n"),
     "fragments to the router": Attack(_own_fragments),
     "link-local to the router": Attack(_link_local_to_the_router),
 }

@@ -285,9 +285,9 @@ def under(name, scene, directory, rate, seconds, afterwards=AFTER):
 
 
 def unmarked(metrics):
-    """Bytes of strict classes: no service marks CS6, so that the uplink's are the router's own, and no call goes to the victim."""
+    """Bytes of strict classes: no service marks CS6, so that they are the router's own, and no call goes to the victim."""
     return sum(metrics.sum("surety_queue_departed_bytes_total", port=port, queue=queue)
-               for port, queue in (("wan0", "control"), ("lan0", "voice")))
+               for port, queue in (("wan0", "control"), ("lan0", "control"), ("lan0", "voice")))
 
 
 def arrivals(scene, metrics, port):

@@ -196,6 +196,24 @@ TEST_F(IcmpErrorTest, SpeaksFromAnAddressOfTheRouterOrNotAtAll) {
   EXPECT_TRUE(sent.empty());
 }
 
+// One alone may have as many again; another customer still has one of its own.
+TEST_F(IcmpErrorTest, FewQuoteMuch) {
+  constexpr std::size_t kHeaders = 14 + 40 + 8, kLong = kHeaders + 40 + 8 + 1100, kShort = kHeaders + 48;
+  const Octets frame = packet6(1100);
+  std::uint32_t large = 0;
+  for (std::uint32_t i = 0; i < IcmpErrors::kAtOnce; ++i) {
+    ASSERT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+    large += sent.size() == kLong;
+    EXPECT_TRUE(sent.size() == kLong || sent.size() == kShort) << sent.size();
+  }
+  EXPECT_GE(large, IcmpErrors::kLongAtOnce);
+  EXPECT_LE(large, 2 * IcmpErrors::kLongAtOnce);
+  report(IcmpProblem::time_exceeded, frame, 0, kNow, 7);
+  EXPECT_EQ(sent.size(), kLong);
+  report(IcmpProblem::time_exceeded, frame, 0, kNow + 1s);
+  EXPECT_EQ(sent.size(), kLong);
+}
+
 TEST_F(IcmpErrorTest, ErrorsAreLimitedAndCounted) {
   const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1");
   for (std::uint32_t i = 0; i < IcmpErrors::kAtOnce; ++i)
