@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs 
 DISPATCH = "receive: {dispatch: on}"
 
 
-@pytest.fixture(scope="module", params=["af_packet adaptive", "af_xdp poll"])
+@pytest.fixture(scope="module", params=["af_packet adaptive", pytest.param("af_xdp poll", marks=pytest.mark.alone("two workers that poll take both cores"))])
 def lab(request):
     device, idle = request.param.split()
     workers = f"workers: {{cores: [0, 1], idle: {idle}}}\n"
