@@ -15,7 +15,8 @@ using Result = IcmpErrorResult;
 namespace {
 
 constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kCs6 = 48;
-constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280, kShortQuote = 48;
+constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280;
+constexpr std::size_t kShort4 = 60 + 8, kShort6 = 40 + 8;  // the largest header, and what RFC 792 asks for
 
 // The packet in question.
 struct Offender {
@@ -121,8 +122,8 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
 std::size_t write(std::uint8_t* ip, IcmpProblem problem, std::uint16_t mtu, const IpAddress& own,
                   const Offender& about, const InterfaceInformation* told, bool whole) {
   const IpWriter header({own, about.source}, about.v6 ? kIcmp6 : kIcmp);
-  const std::size_t most =
-      whole ? (about.v6 ? kMost6 : kMost4) - header.header_length() : kIcmpHeader + kShortQuote;
+  const std::size_t most = whole ? (about.v6 ? kMost6 : kMost4) - header.header_length()
+                                 : kIcmpHeader + (about.v6 ? kShort6 : kShort4);
   std::uint8_t* const icmp = ip + header.header_length();
   const std::size_t length = write_message(icmp, most, problem, mtu, own, about, whole ? told : nullptr);
   header.write(ip, length, kCs6);

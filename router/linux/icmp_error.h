@@ -8,8 +8,8 @@
 //
 // All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
 // fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. The others, which are too many for a person or
-// a path MTU, quote 48 bytes: in a class that goes first a thousand large ones would be 10 Mbit/s of the
-// customer's link, which others may share.
+// a path MTU, quote 68 bytes, with IPv6 48: in a class that goes first a thousand large ones would be 10
+// Mbit/s of the customer's link, which others may share.
 #pragma once
 
 #include <array>

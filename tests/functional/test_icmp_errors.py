@@ -99,7 +99,7 @@ def test_a_flood_is_not_answered_packet_by_packet(lab):
         time.sleep(0.3)
         told = [e[IP].len for e in map(Ether, wire.drain()) if ICMP in e]
     assert 0 < len(told) <= 50 + 1000 * (took + 0.3)
-    assert 0 < sum(length > 76 for length in told) <= 2 * 8 + 16 * (took + 0.3) < len(told), "few quote more than 48 bytes"
+    assert 0 < sum(length > 96 for length in told) <= 2 * 8 + 16 * (took + 0.3) < len(told), "few quote more than 68 bytes"
     lab.running.settle()
 
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/router/linux/responder_frames.h"
 
 namespace surety {
@@ -212,6 +214,17 @@ TEST_F(IcmpErrorTest, FewQuoteMuch) {
   EXPECT_EQ(sent.size(), kLong);
   report(IcmpProblem::time_exceeded, frame, 0, kNow + 1s);
   EXPECT_EQ(sent.size(), kLong);
+}
+
+// The header with as many options as there may be, and eight bytes.
+TEST_F(IcmpErrorTest, ShortErrorsOfIpv4QuoteAWholeHeader) {
+  const Octets frame = udp(kPeer, "10.1.0.1", "10.2.0.1", 500);
+  std::size_t shortest = 1500;
+  for (std::uint32_t i = 0; i < IcmpErrors::kAtOnce; ++i) {
+    ASSERT_EQ(report(IcmpProblem::time_exceeded, frame), Result::time_exceeded);
+    shortest = std::min(shortest, sent.size());
+  }
+  EXPECT_EQ(shortest, 14u + 20 + 8 + 60 + 8);
 }
 
 TEST_F(IcmpErrorTest, ErrorsAreLimitedAndCounted) {
