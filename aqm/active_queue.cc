@@ -7,7 +7,7 @@
 namespace surety {
 
 ActiveQueue::ActiveQueue(const ActiveQueueParams& params, std::uint64_t seed)
-    : ring_(params.limit), limit_(params.limit) {
+    : ring_(QueueMeasure(params).places()), measure_(params) {
   if (params.rio) rio_.emplace(*params.rio, seed);
 }
 
@@ -22,13 +22,13 @@ void ActiveQueue::adopt(ActiveQueue& fresh, Time now) {
     rio_ = fresh.rio_;
   }
   std::swap(next_, fresh.next_);
-  limit_ = std::min(fresh.limit_, ring_.most());
-  if (fresh.limit_ > ring_.most()) next_ = {std::move(fresh.ring_), fresh.limit_, head_};
+  measure_ = fresh.measure_.within(ring_.most());
+  if (fresh.measure_.places() > ring_.most()) next_ = {std::move(fresh.ring_), fresh.measure_, head_, true};
 }
 
 // Positions run on and wrap: only their differences mean anything. Packets do not change while they wait.
 bool ActiveQueue::grow(std::uint32_t& budget) {
-  if (next_.limit == 0) return false;
+  if (!next_.to_come) return false;
   std::uint32_t at = static_cast<std::int32_t>(head_ - next_.copied) > 0 ? head_ : next_.copied;
   const std::uint32_t n = std::min(budget, tail_ - at);
   for (const std::uint32_t end = at + n; at != end; ++at)
@@ -37,7 +37,8 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
   next_.copied = at;
   if (at != tail_) return true;
   std::swap(ring_, next_.ring);
-  limit_ = std::exchange(next_.limit, 0);
+  measure_ = next_.measure;
+  next_.to_come = false;
   return false;
 }
 
@@ -65,12 +66,22 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
 
 bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   const std::uint32_t depth = this->depth(), n = static_cast<std::uint32_t>(packets.size());
-  if (n < 2 || depth + n > limit_) return false;
-  const std::uint32_t ins = PacketTally(packets).ins, outs = n - ins;
-  if (rio_ && !rio_->accept_all(ins, outs, in_depth_, depth, now)) return false;
+  if (n < 2 || depth + n > measure_.packets(Precedence::in)) return false;
+  const PacketTally t(packets);
+  const std::uint32_t ins = t.ins, outs = n - ins;
+  if (outs > 0 && depth + n > measure_.packets(Precedence::out)) return false;
+  if (rio_) {
+    if (measure_.by_bytes() && !t.alike) return false;
+    const auto step = measure_.step(depth, bytes_, n, t.bytes),
+               in_step = ins > 0 ? measure_.step(in_depth_, in_bytes_, ins, t.in_bytes) : step;
+    if (!step || !in_step) return false;
+    if (!rio_->accept_all(ins, outs, {in_level(), *in_step}, {level(), *step}, now)) return false;
+  }
   ring_.put(tail_, packets, now);
   tail_ += n;
   in_depth_ += ins;
+  bytes_ += t.bytes;
+  in_bytes_ += t.in_bytes;
   arrived(ins, outs);
   return true;
 }
@@ -79,13 +90,18 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
 // before it has just written them, which is as slow as all the rest.
 std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   std::uint32_t depth = this->depth(), in_depth = in_depth_;
+  std::uint64_t bytes = bytes_, in_bytes = in_bytes_;
   Rio::Accepting rio(*rio_, in_depth, depth);
-  const std::size_t room = std::min<std::size_t>(packets.size(), limit_ > depth ? limit_ - depth : 0);
+  const QueueMeasure measure = measure_;
   std::uint32_t n = 0;
-  for (const Packet& packet : packets.first(room)) {
+  for (const Packet& packet : packets) {
     const Precedence precedence = packet.precedence;
-    if (!rio.accept(precedence, in_depth, depth)) break;
-    in_depth += precedence == Precedence::in;
+    if (depth >= measure.packets(precedence)) break;
+    if (!rio.accept(precedence, measure.level(in_depth, in_bytes), measure.level(depth, bytes))) break;
+    const bool in = precedence == Precedence::in;
+    in_depth += in;
+    bytes += packet.length;
+    in_bytes += in ? packet.length : 0u;
     ++depth;
     ++n;
   }
@@ -95,6 +111,8 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   rio.keep(*rio_, ins, outs);
   tail_ += n;
   in_depth_ = in_depth;
+  bytes_ = bytes;
+  in_bytes_ = in_bytes;
   arrived(ins, outs);
   return n;
 }
@@ -111,6 +129,8 @@ void ActiveQueue::remove(const PacketTally& t, Time now) {
   note_sojourn(t.packets, now);
   head_ += t.packets;
   in_depth_ -= t.ins;
+  bytes_ -= t.bytes;
+  in_bytes_ -= t.in_bytes;
   departed(Precedence::in, t.ins, t.in_bytes, now);
   departed(Precedence::out, t.outs(), t.out_bytes(), now);
 }

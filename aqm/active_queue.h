@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One class's queue: a FIFO of packet descriptors, bounded in packets,
-// with RIO or tail drop, and its counters.
+// One class's queue: a FIFO of packet descriptors, bounded in packets and in bytes (queue_measure.h), with
+// RIO or tail drop, and its counters.
 //
 // Guarantees: arrivals = departures + early + forced + overflow + depth, per precedence, after every call.
-// Never more than `limit` packets, but for those there when adopt() lowered it. A refused packet is not
-// touched; Result names the reason and the caller frees it. RIO sees every arrival. A packet that it refuses
-// is `early` or `forced` even when the queue is full; one that it accepts or would mark, but for which there
-// is no room, is `overflow` (and not marked).
+// Never more packets than the limit's buffers, but for those there when adopt() lowered it. A refused packet
+// is not touched; Result names the reason and the caller frees it. RIO sees every arrival. A packet that it
+// refuses is `early` or `forced` even when the queue is full; one that it accepts or would mark, but for
+// which there is no room, is `overflow` (and not marked).
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "aqm/admission.h"
 #include "aqm/packet_tally.h"
 #include "aqm/params.h"
+#include "aqm/queue_measure.h"
 #include "aqm/queue_ring.h"
 #include "aqm/rio.h"
 #include "aqm/sojourn_histogram.h"
@@ -50,11 +51,14 @@ class ActiveQueue {
     Result result;
     auto verdict = RioVerdict::accept;
     if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
-    const Admission admission(verdict, depth() >= limit_);
+    const Admission admission(verdict, measure_.full(packet.precedence, depth(), bytes_));
     // What is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
-    in_depth_ += admission.admitted & (packet.precedence == Precedence::in);
+    const bool in = admission.admitted & (packet.precedence == Precedence::in);
+    in_depth_ += in;
+    bytes_ += admission.admitted ? packet.length : 0u;
+    in_bytes_ += in ? packet.length : 0u;
     result.mark = admission.marked;
     result.drop = admission.drop();
     QueueCounters& counters = counters_[index(packet.precedence)];
@@ -79,6 +83,8 @@ class ActiveQueue {
     const Time enqueued = ring_.time(head_++);
     const Precedence precedence = packet.precedence;
     in_depth_ -= precedence == Precedence::in;
+    bytes_ -= packet.length;
+    in_bytes_ -= precedence == Precedence::in ? packet.length : 0u;
     if (rio_) rio_->depart(precedence, in_depth_, depth(), now);
     sojourn_.add(now - enqueued);
     QueueCounters& counters = counters_[index(precedence)];
@@ -118,10 +124,11 @@ class ActiveQueue {
   std::uint32_t depth(Precedence precedence) const {  // packets
     return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
   }
+  std::uint64_t bytes() const { return bytes_; }  // of all packets
   // That enqueue() would refuse, or mark, what came now.
   double refusal(Precedence precedence, Time now) const {
-    if (depth() >= limit_) return 1;
-    return rio_ ? rio_->refusal(precedence, in_depth_, depth(), now) : 0;
+    if (measure_.full(precedence, depth(), bytes_)) return 1;
+    return rio_ ? rio_->refusal(precedence, in_level(), level(), now) : 0;
   }
   bool congested() const {
     return rio_ && rio_->congested();
@@ -139,23 +146,30 @@ class ActiveQueue {
   void note_sojourn(std::uint32_t packets, Time now);
   void departed(Precedence precedence, std::uint64_t packets, std::uint64_t bytes, Time now);
   RioVerdict judge(Precedence precedence, bool ecn_capable, Time now, Result& result) {
-    const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_depth_, depth(), now);
+    const RioVerdict verdict = rio_->arrive(precedence, ecn_capable, in_level(), level(), now);
     if (precedence == Precedence::out) result.event = detector_.out_arrival(rio_->congested());
     return verdict;
   }
 
+  double level() const { return measure_.level(depth(), bytes_); }
+  double in_level() const { return measure_.level(in_depth_, in_bytes_); }
+
   QueueRing ring_;  // what is not full yet has room for one more, admitted or not
-  std::uint32_t head_ = 0, tail_ = 0, limit_;
+  std::uint32_t head_ = 0, tail_ = 0;
   std::uint32_t in_depth_ = 0;
+  std::uint64_t bytes_ = 0, in_bytes_ = 0;  // that wait
+  QueueMeasure measure_;
   CongestionDetector detector_;
   std::optional<Rio> rio_;
   std::array<QueueCounters, kPrecedences> counters_{};
   SojournHistogram sojourn_;
-  // The ring to come, with the packets before `copied` in it; or, of limit 0, one that was left, to be freed
-  // at the next change.
+  // The ring to come, with the packets before `copied` in it; or, not `to_come`, one that was left, to be
+  // freed at the next change.
   struct NextRing {
     QueueRing ring;
-    std::uint32_t limit = 0, copied = 0;
+    QueueMeasure measure;
+    std::uint32_t copied = 0;
+    bool to_come = false;
   };
   NextRing next_;
 };

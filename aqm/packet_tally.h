@@ -15,6 +15,7 @@ namespace surety {
 struct PacketTally {
   std::uint32_t packets = 0, ins = 0;  // all, and those of them that are IN
   std::uint64_t bytes = 0, in_bytes = 0;
+  bool alike = true;  // all have the same length
 
   PacketTally() = default;
   // By the second half of a descriptor as one word: so a compiler takes several at once.
@@ -22,18 +23,21 @@ struct PacketTally {
     static_assert(offsetof(Packet, flow) == 8 && offsetof(Packet, length) == 12 &&
                   offsetof(Packet, precedence) == 14 && index(Precedence::out) == 1 &&
                   std::endian::native == std::endian::little);
-    std::uint64_t outs = 0, out_bytes = 0;
+    std::uint64_t outs = 0, out_bytes = 0, differ = 0;
+    const std::uint64_t first = burst.empty() ? 0u : burst[0].length;
     for (const Packet& p : burst) {
       std::uint64_t word;
       std::memcpy(&word, reinterpret_cast<const char*>(&p) + offsetof(Packet, flow), sizeof word);
       const std::uint64_t length = word >> 32 & 0xffff, out = word >> 48 & 1;
       outs += out;
       bytes += length;
+      differ |= length ^ first;
       out_bytes += length & -out;
     }
     packets = static_cast<std::uint32_t>(burst.size());
     ins = packets - static_cast<std::uint32_t>(outs);
     in_bytes = bytes - out_bytes;
+    alike = differ == 0;
   }
   std::uint32_t outs() const { return packets - ins; }
   std::uint64_t out_bytes() const { return bytes - in_bytes; }

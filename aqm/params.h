@@ -35,6 +35,11 @@ struct RioParams {
 struct ActiveQueueParams {
   std::uint32_t limit = 1000;    // packets
   std::optional<RioParams> rio;  // none: tail drop
+  // Places beyond `limit` for small packets: both it and the thresholds count 1500 bytes as one packet
+  // (queue_measure.h). None: they count packets of any size.
+  std::uint32_t beyond = 0;
+  std::uint32_t reserved =
+      0;  // packets of `limit` whose room OUT packets leave to IN ones; less than `limit`
   friend bool operator==(const ActiveQueueParams&, const ActiveQueueParams&) = default;
 };
 

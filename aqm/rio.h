@@ -60,9 +60,9 @@ class RioRules {
   explicit RioRules(const RioParams& params);
 
   // A packet arrives at a queue that holds `in_packets` IN packets and `total_packets` in
-  // all (this one not counted).
-  RioVerdict arrive(RioState& state, Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
-                    std::uint32_t total_packets, Time now) const {
+  // all (this one not counted), as queue_measure.h counts them.
+  RioVerdict arrive(RioState& state, Precedence precedence, bool ecn_capable, double in_packets,
+                    double total_packets, Time now) const {
     update(state.total, total_packets, now);
     if (precedence == Precedence::in) update(state.in, in_packets, now);
     const double average = precedence == Precedence::in ? state.in.value : state.total.value;
@@ -79,7 +79,7 @@ class RioRules {
   }
 
   // That arrive() would not accept what came now: of an early drop, or mark, its probability.
-  double refusal(RioState state, Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets,
+  double refusal(RioState state, Precedence precedence, double in_packets, double total_packets,
                  Time now) const {
     update(state.total, total_packets, now);
     if (precedence == Precedence::in) update(state.in, in_packets, now);
@@ -95,20 +95,25 @@ class RioRules {
 
   double weight() const { return weight_; }
   const RedCurve& curve(Precedence precedence) const { return curves_[index(precedence)]; }
-  static double next(double average, std::uint32_t packets, double weight) {
+  static double next(double average, double packets, double weight) {
     return std::fma(weight, packets - average, average);
   }
+
+  // How much the level of a queue is, and by how much each arrival raises it.
+  struct Level {
+    double packets, step = 1;
+  };
 
   // Arrivals of so many IN and OUT packets in any order, at most kAtOnce, where RIO accepts each of them
   // without a question, and there is room: as arrive() of one after the other, but for rounding. False, and
   // nothing changed, where there is a question.
-  bool accept_all(RioState& state, std::uint32_t ins, std::uint32_t outs, std::uint32_t in_packets,
-                  std::uint32_t total_packets, Time now) const {
+  bool accept_all(RioState& state, std::uint32_t ins, std::uint32_t outs, Level of_in, Level of_total,
+                  Time now) const {
     constexpr double kAny = std::numeric_limits<double>::infinity();
     RioState::Average total = state.total, in = state.in;
     const double most = outs > 0 ? curve(Precedence::out).min() : kAny;
-    if (!run(total, total_packets, ins + outs, most, now)) return false;
-    if (ins > 0 && !run(in, in_packets, ins, curve(Precedence::in).min(), now)) return false;
+    if (!run(total, of_total, ins + outs, most, now)) return false;
+    if (ins > 0 && !run(in, of_in, ins, curve(Precedence::in).min(), now)) return false;
     state.total = total;
     state.in = in;
     if (ins > 0) state.counts[index(Precedence::in)] = 0;
@@ -117,7 +122,7 @@ class RioRules {
   }
 
  private:
-  void update(RioState::Average& average, std::uint32_t packets, Time now) const {
+  void update(RioState::Average& average, double packets, Time now) const {
     if (packets == 0) [[unlikely]]
       decay(average, now);
     average.value = next(average.value, packets, weight_);
@@ -125,12 +130,11 @@ class RioRules {
 
   // Arrivals that join the queue, one after the other: whether none of them finds the average above `most`.
   // It falls while it is above the queue's length, which grows, and then rises: it is highest at the ends.
-  bool run(RioState::Average& average, std::uint32_t packets, std::uint32_t arrivals, double most,
-           Time now) const {
-    if (packets == 0) decay(average, now);
-    const double first = next(average.value, packets, weight_);
+  bool run(RioState::Average& average, Level level, std::uint32_t arrivals, double most, Time now) const {
+    if (level.packets == 0) decay(average, now);
+    const double first = next(average.value, level.packets, weight_);
     const Run& r = runs_[arrivals];
-    average.value = std::fma(r.weight, packets - average.value, average.value) + r.growth;
+    average.value = std::fma(r.weight, level.packets - average.value, average.value) + r.growth * level.step;
     return std::max(first, average.value) <= most;
   }
 
@@ -165,8 +169,8 @@ class RioRules {
   std::array<RedCurve, kPrecedences> curves_;
   double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
   bool ecn_;
-  // By arrivals n, what update() of one after the other comes to: avg + weight (q - avg) + growth, where the
-  // first finds q packets and each of the others one more. weight is 1 - (1 - w)^n.
+  // By arrivals n, what update() of one after the other comes to: avg + weight (q - avg) + growth step, where
+  // the first finds q packets and each of the others `step` more. weight is 1 - (1 - w)^n.
   struct Run {
     double weight = 0, growth = 0;
   };
@@ -178,14 +182,14 @@ class Rio {
  public:
   Rio(const RioParams& params, std::uint64_t seed) : state_(seed), rules_(params) {}
 
-  RioVerdict arrive(Precedence precedence, bool ecn_capable, std::uint32_t in_packets,
-                    std::uint32_t total_packets, Time now) {
+  RioVerdict arrive(Precedence precedence, bool ecn_capable, double in_packets, double total_packets,
+                    Time now) {
     return rules_.arrive(state_, precedence, ecn_capable, in_packets, total_packets, now);
   }
 
-  bool accept_all(std::uint32_t ins, std::uint32_t outs, std::uint32_t in_packets,
-                  std::uint32_t total_packets, Time now) {
-    return rules_.accept_all(state_, ins, outs, in_packets, total_packets, now);
+  bool accept_all(std::uint32_t ins, std::uint32_t outs, RioRules::Level in, RioRules::Level total,
+                  Time now) {
+    return rules_.accept_all(state_, ins, outs, in, total, now);
   }
 
   // Arrivals that RIO accepts without a question up to one that is, for bursts: averages and thresholds in
@@ -208,7 +212,7 @@ class Rio {
     // To a queue that holds so many, those among them that were accepted. False, and nothing changed, where
     // it is a question. Without a branch on the precedence, which is any mixture: OUT moves avg_in by a
     // weight of 0, which is not at all.
-    bool accept(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets) {
+    bool accept(Precedence precedence, double in_packets, double total_packets) {
       const std::size_t p = index(precedence);
       const double total = RioRules::next(total_, total_packets, weight_);
       const double in = RioRules::next(in_, in_packets, in_weight_[p]);
@@ -238,8 +242,7 @@ class Rio {
     rules_.settle(state_, in_packets, total_packets, now);
   }
 
-  double refusal(Precedence precedence, std::uint32_t in_packets, std::uint32_t total_packets,
-                 Time now) const {
+  double refusal(Precedence precedence, double in_packets, double total_packets, Time now) const {
     return rules_.refusal(state_, precedence, in_packets, total_packets, now);
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aqm/queue_measure.h"
 #include "config/names.h"
 #include "config/reader.h"
 #include "config/sections.h"
@@ -66,9 +67,9 @@ void read_scheduling(MapReader& map, ClassParams& c, Problems& problems) {
 
 // The setting without an average and without chance, in which the ARD paper's flows lock in phase
 // (tests/lab/papers/README.md): `max` of `rio` and that alone decides. Weight 1 makes the averages the depths
-// that an arrival meets; they are whole numbers, so a step at `max` - 1 refuses from `max` on.
+// that an arrival meets; a step just below `max` refuses from `max` on.
 void make_tail_drop(RedParams& red) {
-  red.min = red.max = std::ceil(red.max) - 1;
+  red.min = red.max = std::nextafter(std::ceil(red.max), 0.0);
 }
 void make_out_tail_drop(RioParams& rio) {
   rio.weight = 1;
@@ -107,6 +108,7 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   QueueClass c;
   MapReader map(node, "a class", problems);
   auto& s = c.scheduling;
+  s.queue.beyond = 1;  // by bytes; settle_places() says how many
   const auto same_name = [&](const QueueClass& o) { return o.scheduling.name == s.name; };
   if (map.required("name", s.name) && std::any_of(others.begin(), others.end(), same_name)) {
     problems.error(map.at("name"), fmt::format("there is already a class `{}` in this set", s.name));
@@ -116,9 +118,23 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   }
   read_scheduling(map, s, problems);
   read_packets(map.find("limit"), 1, kMaxLimit, s.queue.limit, problems);
+  map.read_word("count", s.queue.beyond, {{"bytes", 1}, {"packets", 0}});
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
   aqm = read_aqm(map, s.queue, problems);
   return c;
+}
+
+// The places of a port beyond the limits, in parts of them: at most seven for each packet of a limit, 190
+// bytes each in a full queue.
+void settle_places(QueueSet& set) {
+  std::uint64_t all = 0;
+  for (const QueueClass& c : set.classes) all += c.scheduling.queue.beyond > 0 ? c.scheduling.queue.limit : 0;
+  for (QueueClass& c : set.classes) {
+    auto& [limit, rio, beyond, reserved] = c.scheduling.queue;
+    if (beyond > 0)
+      beyond = static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(kMostBeyond * std::uint64_t{limit} / all, 1, 7 * std::uint64_t{limit}));
+  }
 }
 
 // True if a class has IN packets, and OUT packets that are not merely those of DSCPs that no class names.
@@ -126,6 +142,15 @@ bool has_both(const QueueSet& set, std::size_t c) {
   const QueueSet::Entry& best_effort = set.by_dscp[0];
   const bool takes_be = best_effort.class_index == c && best_effort.precedence == Precedence::out;
   return !set.classes[c].in.empty() && (!set.classes[c].out.empty() || takes_be);
+}
+
+// Half of the room, or as much of that as RIO's `max` for OUT leaves. What the papers' queues do not have,
+// those that count packets have not, either.
+void settle_reserved(QueueSet& set, std::size_t c) {
+  ActiveQueueParams& queue = set.classes[c].scheduling.queue;
+  if (!queue.rio || queue.beyond == 0 || !has_both(set, c)) return;
+  const auto max = static_cast<std::uint32_t>(std::min(std::ceil(queue.rio->out.max), 1.0 * queue.limit));
+  queue.reserved = std::min(queue.limit / 2, queue.limit - max);
 }
 
 // Without RIO a flood of OUT packets leaves IN packets no room.
@@ -185,9 +210,12 @@ void read_queues(const Node& node, Draft& draft) {
         }
         if (value.kind == Node::Kind::sequence && value.items.empty())
           problems.error(value.mark, "a queue set needs a class");
+        settle_places(set);
         map_dscps(set);
-        for (std::size_t c = 0; c < said.size(); ++c)
+        for (std::size_t c = 0; c < said.size(); ++c) {
           settle_rio(set, c, said[c].second, said[c].first, problems);
+          settle_reserved(set, c);
+        }
       });
 }
 

@@ -54,14 +54,14 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
   map.read("mean_packet", rio.mean_packet);
 }
 
-// Nested thresholds on the queue itself: OUT packets may take 30 % of the room, and IN packets are dropped
+// Nested thresholds on the queue itself: OUT packets may take 20 % of the room, and IN packets are dropped
 // only when the queue is full. An average that follows slowly would let a flood of OUT packets fill the queue
 // before it rises, and would drop OUT packets into an empty queue before it falls.
 RioParams derived_rio(std::uint32_t limit) {
   RioParams rio;
   rio.weight = 1;
   rio.in = {1.0 * limit, 1.0 * limit, Probability(1)};
-  rio.out = {0.15 * limit, 0.3 * limit, Probability(0.1)};
+  rio.out = {0.1 * limit, 0.2 * limit, Probability(0.1)};
   return rio;
 }
 

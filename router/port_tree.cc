@@ -7,6 +7,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "aqm/queue_measure.h"
+
 namespace surety {
 namespace {
 
@@ -58,7 +60,7 @@ std::uint32_t pool_of(const config::Config& config, const Demand& d) {
   const std::uint64_t parts = 2 * Chunk::kPackets * d.queues, most = PortTree::kParts / config.port_count();
   const std::uint64_t pool = std::max<std::uint64_t>(
       {PortTree::kPool, config.dpdk.mbufs / config.port_count(), std::min(parts, most)});
-  return static_cast<std::uint32_t>(std::min({d.packets, pool, std::uint64_t{kRoom.packets}}));
+  return static_cast<std::uint32_t>(std::min({d.packets + kMostBeyond, pool, std::uint64_t{kRoom.packets}}));
 }
 
 // Packets of each queue that nobody takes: half of the pool at most goes to parts. In powers of two, so that

@@ -49,7 +49,7 @@ bool Hierarchy::add(Interface interface, Group parent, const InterfaceParams& pa
   node->bucket.reset(params.bucket(), now);
   for (std::size_t c = 0; c < params.classes().size(); ++c) {
     new (&node->queue(c)) PooledQueue(params.of(c), seed + c, now);
-    pool_.reserve(params.of(c).part);
+    pool_.reserve(params.of(c).share.part);
   }
   interfaces_[interface] = line;
   siblings(node->parent).join(params.weight());
@@ -142,7 +142,7 @@ std::size_t Hierarchy::take_removed(std::span<Packet> out, Time now) {
 void Hierarchy::free_removed() {
   const LineNumber line = removed_;
   InterfaceNode& node = interface_at(line);
-  for (const InterfaceParams::Class& c : node.bought().classes()) pool_.unreserve(c.part);
+  for (const InterfaceParams::Class& c : node.bought().classes()) pool_.unreserve(c.share.part);
   removed_ = node.turn(Plane::data).next;
   arena_.give(line, InterfaceNode::block_lines(node.bought()));
 }

@@ -5,7 +5,9 @@
 // pool that nobody else can take (reserve()). The rest is common, and a queue may have one chunk more of it
 // as long as it has less than kOfQueue times what is free: dynamic thresholds (Choudhury and Hahne 1998). So
 // one queue alone gets eight ninths of it, and however many want more than there is, some of it stays free
-// for who has less. No heap, and constant time, for each call.
+// for who has less. What queues hold beyond their limits (queue_measure.h: places for small packets) is
+// bounded by kMostBeyond packets of all of them, by the same rule, so that it does not take what others'
+// limits promise. No heap, and constant time, for each call.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 
 #include "aqm/hierarchy/large_memory.h"
 #include "aqm/hierarchy/prefetch.h"
+#include "aqm/queue_measure.h"
 #include "conditioners/packet.h"
 
 namespace surety {
@@ -28,6 +31,12 @@ struct alignas(64) Chunk {
   ChunkNumber next;                              // of the same queue
 };
 static_assert(sizeof(Chunk) == 64);
+
+// Of a queue, in chunks: its part, and what its limit comes to at most; none: whatever it holds is within it.
+struct PoolShare {
+  PoolShare(std::uint32_t own, std::uint32_t most = ~0u) : part(own), limit(most) {}
+  std::uint32_t part, limit;
+};
 
 class PacketPool {
  public:
@@ -47,23 +56,29 @@ class PacketPool {
   // anything beyond his part, and who comes last finds less than his part.
   void reserve(std::uint32_t part) { common_free_ -= part; }
   void unreserve(std::uint32_t part) { common_free_ += part; }
-  // The part of a queue that holds `held` chunks becomes another one.
-  void change_part(std::uint32_t held, std::uint32_t before, std::uint32_t after) {
-    common_free_ -= std::int64_t{std::max(held, after)} - std::int64_t{std::max(held, before)};
+  // The share of a queue that holds `held` chunks becomes another one.
+  void change_share(std::uint32_t held, const PoolShare& before, const PoolShare& after) {
+    common_free_ -= std::int64_t{std::max(held, after.part)} - std::int64_t{std::max(held, before.part)};
+    const auto beyond = [held](const PoolShare& s) { return held - std::int64_t{std::min(held, s.limit)}; };
+    beyond_free_ -= beyond(after) - beyond(before);
   }
 
-  // Whether a queue that holds `held` chunks, with such a part, may have one more.
-  bool has_room(std::uint32_t held, std::uint32_t part) const {
-    return in_use() < size_ && (held < part || std::int64_t{held - part} < kOfQueue * common_free_);
+  // Whether a queue that holds `held` chunks, with such a share, may have one more.
+  bool has_room(std::uint32_t held, const PoolShare& share) const {
+    return in_use() < size_ &&
+           (held < share.part || std::int64_t{held - share.part} < kOfQueue * common_free_) &&
+           (held < share.limit || std::int64_t{held - share.limit} < kOfQueue * beyond_free_);
   }
   // For such a queue, that has_room().
-  ChunkNumber take(std::uint32_t held, std::uint32_t part) {
-    common_free_ -= held >= part;
+  ChunkNumber take(std::uint32_t held, const PoolShare& share) {
+    common_free_ -= held >= share.part;
+    beyond_free_ -= held >= share.limit;
     return free_count_ > 0 ? free_[--free_count_] : used_++;
   }
   // `held`: with this one.
-  void give(ChunkNumber n, std::uint32_t held, std::uint32_t part) {
-    common_free_ += held > part;
+  void give(ChunkNumber n, std::uint32_t held, const PoolShare& share) {
+    common_free_ += held > share.part;
+    beyond_free_ += held > share.limit;
     free_[free_count_++] = n;
   }
 
@@ -83,6 +98,8 @@ class PacketPool {
   std::unique_ptr<ChunkNumber[]> free_;             // a stack: what was used last is in the cache
   std::uint32_t size_, used_ = 0, free_count_ = 0;  // chunks from used_ on have never been taken
   std::int64_t common_free_;
+  std::int64_t beyond_free_ =
+      kMostBeyond / Chunk::kPackets;  // chunks that queues may have beyond their limits
 };
 
 }  // namespace surety

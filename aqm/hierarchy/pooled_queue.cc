@@ -8,7 +8,7 @@ void PooledQueue::adopt(const InterfaceParams::Class& before, const InterfacePar
   settle(before, now);
   if (!after.rio) detector_ = {};
   if (after.rio && !before.rio) rio_ = RioState(seed);
-  pool.change_part(chunks_, before.part, after.part);
+  pool.change_share(chunks_, before.share, after.share);
   deficit = std::min(deficit, after.quantum);
   cap_.fill(before.cap, now);  // up to here at the old rate
   if (!before.capped) cap_.reset(after.cap, now);
@@ -20,8 +20,8 @@ QueueCounters PooledQueue::counters(Precedence p) const {
   const Refusals& refused = refusals_[i];
   QueueCounters c;
   c.arrivals = admitted_[i] + refused.early_drops + refused.forced_drops + refused.overflow_drops;
-  c.departures = departures_[i];
-  c.departed_bytes = bytes_[i];
+  c.departures = admitted_[i] - waiting_[i].packets;
+  c.departed_bytes = departed_bytes_[i];
   c.early_drops = refused.early_drops;
   c.forced_drops = refused.forced_drops;
   c.overflow_drops = refused.overflow_drops;

@@ -72,15 +72,17 @@ class alignas(64) PooledQueue {
     const std::uint32_t depth = this->depth();
     if (params.rio) {
       verdict =
-          params.rio->arrive(rio_, packet.precedence, ecn_capable, depth_of(Precedence::in), depth, now);
+          params.rio->arrive(rio_, packet.precedence, ecn_capable, in_level(params), level(params), now);
       if (packet.precedence == Precedence::out)
         result.event = detector_.out_arrival(params.rio->congested(rio_));
     }
-    const bool full =
-        depth >= params.limit || (slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.part));
+    const bool full = params.measure.full(packet.precedence, depth, bytes()) ||
+                      (slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.share));
     const Admission admission(verdict, full);
     if (admission.admitted) push(params, pool, packet, now);
     admitted_[p] += admission.admitted;
+    waiting_[p].packets += admission.admitted;
+    waiting_[p].bytes += admission.admitted ? packet.length : 0u;
     result.mark = admission.marked;
     result.drop = admission.drop();
     if (!admission.admitted | admission.marked) admission.count(refusals_[p]);
@@ -104,17 +106,18 @@ class alignas(64) PooledQueue {
   // That enqueue() would refuse, or mark, what came now.
   double refusal(const InterfaceParams::Class& params, const PacketPool& pool, Precedence precedence,
                  Time now) const {
-    const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.part);
-    if (depth() >= params.limit || no_chunk) return 1;
-    return params.rio ? params.rio->refusal(rio_, precedence, depth_of(Precedence::in), depth(), now) : 0;
+    const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.share);
+    if (params.measure.full(precedence, depth(), bytes()) || no_chunk) return 1;
+    return params.rio ? params.rio->refusal(rio_, precedence, in_level(params), level(params), now) : 0;
   }
 
   bool empty() const { return front_ == kNone; }
   std::uint32_t depth() const {  // packets
     return depth_of(Precedence::in) + depth_of(Precedence::out);
   }
-  std::uint32_t depth_of(Precedence p) const {
-    return static_cast<std::uint32_t>(admitted_[index(p)] - departures_[index(p)]);
+  std::uint32_t depth_of(Precedence p) const { return waiting_[index(p)].packets; }
+  std::uint64_t bytes() const {  // of all packets
+    return std::uint64_t{waiting_[0].bytes} + waiting_[1].bytes;
   }
   std::uint32_t chunks() const { return chunks_; }
   // As ActiveQueue counts.
@@ -140,13 +143,23 @@ class alignas(64) PooledQueue {
   static ChunkNumber chunk(Place p) { return p >> 2; }
   static std::uint32_t slot(Place p) { return p & 3; }
   static Place first_of(ChunkNumber n) { return n << 2; }
+  struct Waiting {
+    std::uint32_t packets = 0;
+    std::uint32_t bytes = 0;  // a pool of a million packets of 4 kB fits
+  };
   struct Refusals {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
 
+  double level(const InterfaceParams::Class& params) const { return params.measure.level(depth(), bytes()); }
+  double in_level(const InterfaceParams::Class& params) const {
+    const Waiting& in = waiting_[index(Precedence::in)];
+    return params.measure.level(in.packets, in.bytes);
+  }
+
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
     if (slot(end_) == Chunk::kPackets) {
-      const ChunkNumber fresh = pool.take(chunks_++, params.part);
+      const ChunkNumber fresh = pool.take(chunks_++, params.share);
       if (empty())
         front_ = first_of(fresh);
       else
@@ -165,19 +178,21 @@ class alignas(64) PooledQueue {
     const bool last = left == chunk(end_);
     front_ = last ? kNone : first_of(pool[left].next);
     if (last) end_ = kNone;
-    pool.give(left, chunks_--, params.part);
+    pool.give(left, chunks_--, params.share);
   }
   void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
                 std::uint64_t bytes, Time now) {
-    departures_[index(p)] += packets;
-    bytes_[index(p)] += bytes;
+    waiting_[index(p)].packets -= static_cast<std::uint32_t>(packets);
+    waiting_[index(p)].bytes -= static_cast<std::uint32_t>(bytes);
+    departed_bytes_[index(p)] += bytes;
     if (params.rio && packets > 0) rio_.depart(p, depth_of(Precedence::in), depth(), now);
   }
 
   // What each packet touches:
   Place front_ = kNone, end_ = kNone;  // of the first packet, and of the next one to come
   std::uint32_t chunks_ = 0;
-  std::array<std::uint64_t, kPrecedences> admitted_{}, departures_{}, bytes_{};
+  std::array<std::uint64_t, kPrecedences> admitted_{}, departed_bytes_{};
+  std::array<Waiting, kPrecedences> waiting_{};
   // What each arrival touches if there is RIO:
   RioState rio_;
   CongestionDetector detector_;

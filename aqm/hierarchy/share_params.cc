@@ -38,8 +38,9 @@ ShareParams::ShareParams(const PortShaperParams& shaper, std::uint32_t weight)
       limited_(shaper.rate.has_value()) {}
 
 InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std::uint32_t chunks)
-    : limit(params.queue.limit),
-      part(chunks),
+    : measure(params.queue),
+      // Of the first chunk a part may have left.
+      share(chunks, params.queue.limit / Chunk::kPackets + 2),
       quantum(quantum_of(params.weight, unit)),
       capped(params.strict && params.cap.has_value()),
       cap(bucket_of(params.cap, default_burst(params.cap.value_or(Rate{})))) {

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "aqm/class_scheduler.h"
+#include "aqm/hierarchy/packet_pool.h"
 #include "aqm/port_shaper.h"
+#include "aqm/queue_measure.h"
 #include "aqm/rio.h"
 #include "conditioners/token_bucket.h"
 
@@ -46,8 +48,8 @@ class InterfaceParams : public ShareParams {
   struct Class {
     Class(const ClassParams& params, std::uint32_t quantum, std::uint32_t part);
     std::optional<RioRules> rio;
-    std::uint32_t limit;   // packets
-    std::uint32_t part;    // chunks of the pool that are its own
+    QueueMeasure measure;
+    PoolShare share;
     std::int32_t quantum;  // bytes of the wire; weighted classes
     bool capped;
     TokenBucketParams cap;

@@ -180,8 +180,9 @@ void queues(Families& out, const Reading& r) {
       depth.add(labels(q, name(p)), std::uint64_t{q.depth[index(p)]});
   depth.move_to(out);
 
-  each(out, MetricType::Gauge, "surety_queue_limit_packets", "Packets that the queue has room for.", r.queues,
-       own, [](const QueueReading& q) { return std::uint64_t{q.limit}; });
+  each(out, MetricType::Gauge, "surety_queue_limit_packets",
+       "Packets of any size that the queue has room for; of small ones, it has room for more.", r.queues, own,
+       [](const QueueReading& q) { return std::uint64_t{q.limit}; });
   Family average(MetricType::Gauge, "surety_queue_average_packets",
                  "RIO's moving averages: of IN packets, and of all packets (precedence total).");
   for (const QueueReading& q : r.queues)

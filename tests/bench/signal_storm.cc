@@ -32,6 +32,7 @@ queues:
   up:
     - name: af
       dscp: {in: [AF11], out: [AF12, BE]}
+      count: packets
       rio: {average: 1, in: {min: 20, max: 40, pmax: 0.1}, out: {min: 2, max: 30, pmax: 0.1}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, buffer: 20 packets,

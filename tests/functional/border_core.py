@@ -24,6 +24,7 @@ queues:
     - name: assured
       dscp: {in: [AF21], out: [AF22, AF23, BE]}
       limit: 1000 packets
+      count: packets
       rio: {average: 0.002, in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}, mean_packet: %s}
     - {name: control, dscp: [CS6], priority: strict}
 """

@@ -64,11 +64,13 @@ def router_yaml(numbers, ports):
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 50 packets
+      count: packets
       rio: {average: 0.002, in: {min: 20, max: 40, pmax: 0.02}, out: {min: 10, max: 20, pmax: 0.1}}
   tight:
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 1000 packets
+      count: packets
       rio: {average: 0.002, in: {min: 900, max: 1000, pmax: 0.01}, out: {min: 5, max: 15, pmax: 0.1}}
 services:
   long: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 100 kB, mark: {in: AF11, out: AF13}}

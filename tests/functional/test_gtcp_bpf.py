@@ -79,6 +79,7 @@ def router_yaml():
     - name: assured
       dscp: {{in: [AF11], out: [AF12, BE]}}
       limit: 400 packets
+      count: packets
       rio: {{in: {{min: 200, max: 300, pmax: 0.02}}, out: {{min: 5, max: 15, pmax: 0.1}}}}
 services:
   reserved: {{conditioner: token-bucket, rate: {RESERVED} Mbit/s, bucket: 30 kB, mark: {{in: AF11, out: AF12}}}}

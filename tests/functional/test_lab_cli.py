@@ -31,6 +31,7 @@ routers:
       q:
         - name: assured
           dscp: {in: [AF11], out: [BE]}
+          count: packets
           rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 5, max: 20, pmax: 0.1}}
     services:
       silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}

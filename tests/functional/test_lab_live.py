@@ -55,6 +55,7 @@ routers:
         - name: assured
           dscp: {in: [AF11], out: [AF12, BE]}
           limit: 100 packets
+          count: packets
           rio: {in: {min: 50, max: 80, pmax: 0.02}, out: {min: 5, max: 40, pmax: 0.1}}
 links:
   - {between: [gold, edge.gold], rate: 5 Mbit/s}

@@ -17,6 +17,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 300 packets
+      count: packets
       rio: {average: 0.05, in: {min: 150, max: 250, pmax: 0.02}, out: {min: 20, max: 80, pmax: 0.2}}
 services:
   voice: {conditioner: none, mark: {in: EF}}

@@ -132,7 +132,7 @@ def test_queues_come_and_go(lab, router):
     one = "name: voice, dscp: [EF], priority: strict"
     assured = "name: assured, dscp: {in: [AF11], out: [AF13, BE]}, aqm: tail-drop, limit: 401 packets"
     sets = [[one, assured], [assured, "name: voice, dscp: [EF], weight: 3"], ["name: rest, dscp: [BE], limit: 300 packets"],
-            ["name: more, dscp: [CS1]", one, "name: all, dscp: {in: [AF11], out: [BE]}, rio: {in: {min: 200, max: 400, pmax: 0.01}, out: {min: 200, max: 300, pmax: 0.01}}"],
+            ["name: more, dscp: [CS1]", one, "name: all, dscp: {in: [AF11], out: [BE]}, count: packets, rio: {in: {min: 200, max: 400, pmax: 0.01}, out: {min: 200, max: 300, pmax: 0.01}}"],
             [f"name: c{i}, dscp: [{i}], limit: 100 packets" for i in range(64)]]
     texts = [configuration(classes=classes, shape="16 Mbit/s", burst="3 kB") for classes in sets]
     stop, rounds = threading.Event(), []

@@ -25,6 +25,7 @@ queues:
     - name: assured
       dscp: {{in: [AF11], out: [AF13, BE]}}
       limit: 400 packets
+      count: packets
       rio: {{in: {{min: 200, max: 300, pmax: 0.01}}, out: {{min: 100, max: 200, pmax: 0.2}}}}
 services:
   bucket: {{conditioner: token-bucket, rate: 3 Mbit/s, bucket: 30 kB, mark: {{in: AF11, out: AF13}}}}

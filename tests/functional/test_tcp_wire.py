@@ -33,6 +33,7 @@ queues:
     - name: all
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 500 packets
+      count: packets
       rio: {in: {min: 300, max: 400, pmax: 1 %}, out: {min: 5, max: 300, pmax: 20 %}, ecn: on}
 """
 
@@ -46,6 +47,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 1000 packets
+      count: packets
       rio: {in: {min: 900, max: 1000, pmax: 1 %}, out: {min: 5, max: 15, pmax: 10 %}}
 services:
   reserved: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 30 kB, mark: {in: AF11, out: AF13}}

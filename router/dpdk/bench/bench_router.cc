@@ -5,6 +5,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
+#include "aqm/queue_measure.h"
 #include "router/dpdk/bench/bench_bad_input.h"
 #include "router/dpdk/bench/bench_routes.h"
 
@@ -58,7 +59,8 @@ config::QueueSet uplink(bool roomy) {
   assured.scheduling.name = "assured";
   const RioParams paper{0.002, {70, 120, Probability(0.01)}, {10, 60, Probability(0.2)}};
   const RioParams wide{0.002, {400, 800, Probability(0.02)}, {200, 400, Probability(0.1)}};
-  assured.scheduling.queue = roomy ? ActiveQueueParams{1000, wide} : ActiveQueueParams{200, paper};
+  assured.scheduling.queue =
+      roomy ? ActiveQueueParams{1000, wide, kMostBeyond, 500} : ActiveQueueParams{200, paper, 7 * 200, 100};
   assured.in = {10};
   assured.out = {12, 14, 0};
   set.classes = {control, voice, assured};

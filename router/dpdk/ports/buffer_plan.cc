@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "aqm/queue_measure.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/pending_packets.h"
 #include "router/port_tree.h"
@@ -21,10 +22,10 @@ constexpr std::uint32_t kInjected = 1024;  // on their way from it to a port (fa
 constexpr std::uint32_t kVectors = 256;    // that a thread has in its hands
 constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
 
-// Resident from the start, all of them: the descriptor rings of two more ports, and what workers hand over
-// for one more.
+// Resident from the start, all of them: the descriptor rings of two more ports, the places that classes bring
+// to one (queue_measure.h), and what workers hand over for one more.
 std::uint32_t least_paged_headroom(std::size_t workers) {
-  return 2 * 3 * kRing + static_cast<std::uint32_t>(workers - 1) * 2 * kHandoverSize;
+  return 2 * 3 * kRing + kMostBeyond + static_cast<std::uint32_t>(workers - 1) * 2 * kHandoverSize;
 }
 
 std::uint32_t held_by(const config::Port& port, std::size_t workers) {
@@ -53,7 +54,7 @@ std::uint32_t queued(const config::Config& c, std::size_t port) {
   const auto& queues = c.ports[port].queues;
   if (!queues) return ActiveQueueParams{}.limit;
   std::uint32_t n = 0;
-  for (const auto& q : c.queues[*queues].classes) n += q.scheduling.queue.limit;
+  for (const auto& q : c.queues[*queues].classes) n += QueueMeasure(q.scheduling.queue).places();
   return n;
 }
 

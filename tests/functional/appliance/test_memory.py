@@ -88,7 +88,7 @@ def test_beside_af_xdp_what_is_held_gives_way(namespace, tmp_path):
     """The kernel has the buffers from the start, all of them."""
     before, after, said = reloads(namespace, "af_xdp", tmp_path, HOLDS)
     assert after == before
-    assert "a worker holds at most 12288 packets in input buffers, of `flow_table: {held: 16384}`" in said
+    assert "a worker holds at most 14336 packets in input buffers, of `flow_table: {held: 16384}`" in said
 
 
 def refusal(namespace, tmp_path, kind, *limits):

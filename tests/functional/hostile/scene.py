@@ -87,7 +87,8 @@ classify:
   - {{match: {{}}, service: best-effort}}
 flow_table: {{capacity: 16384, creation_rate: 16384, idle_timeout: 2 s}}
 """
-RIO = ",\n       rio: {average: 0.002, in: {min: 150, max: 300, pmax: 0.02}, out: {min: 50, max: 150, pmax: 0.2}}"
+# README's, in parts of the limit.
+RIO = ",\n       rio: {average: 0.002, in: {min: 105, max: 180, pmax: 0.01}, out: {min: 15, max: 90, pmax: 0.2}}"
 # Of each port its own tags first, then the victim, then what the neighbour bought.
 NAMED = [{"match": "interface: homes", "service": "best-effort"},
          *({"match": f"port: lan0, vlan: 30, inner_vlan: {inner}", "service": "metered", "per": "vlan"} for inner in (1, 2, 3, 4)),

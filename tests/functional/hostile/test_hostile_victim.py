@@ -12,12 +12,12 @@ from victim import under
 
 pytestmark = [pytest.mark.skipif(not installed(), reason="needs frr"),
               pytest.mark.alone("rates beside a flood that takes half a core")]
-SECONDS, RATE = 3, 50_000
+SECONDS, RATE = 4, 50_000
 # One of each kind, by scene: packets for the kernel, keys by tag and by source, a class that IN and OUT share, a table that many
-# share; answers that reflect, and packets that only the slow path handles.
+# share; answers that reflect, packets that only the slow path handles, and small packets.
 GUARDED = {SCENES[1]: ["link-local source", "inner tags", "61 addresses", "a neighbour beyond its contract",
                        "first in the flow table"],
-           SCENES[0]: ["reflected echoes", "unknown hosts"]}
+           SCENES[0]: ["reflected echoes", "unknown hosts", "pulses of small packets"]}
 
 
 def cases():

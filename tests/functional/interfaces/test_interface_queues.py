@@ -306,7 +306,7 @@ def test_what_waits_goes_on_in_order(lab, router):
 
 # --- RIO and ECN of an interface ---
 
-RIO = (", rio: {average: 0.02, ecn: on, in: {min: 30, max: 55, pmax: 0.05}, out: {min: 10, max: 40, pmax: 0.2}}")
+RIO = (", count: packets, rio: {average: 0.02, ecn: on, in: {min: 30, max: 55, pmax: 0.05}, out: {min: 10, max: 40, pmax: 0.2}}")
 
 
 def test_an_interfaces_queue_marks_who_can_be_told(router, load, listener):

@@ -18,6 +18,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 300 packets
+      count: packets
       rio: {average: 0.05, in: {min: 150, max: 250, pmax: 0.02}, out: {min: 20, max: 80, pmax: 0.2}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}

@@ -16,6 +16,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF13]}
       limit: 400 packets
+      count: packets
       rio: {in: {min: 200, max: 300, pmax: 0.01}, out: {min: 100, max: 200, pmax: 0.2}}
 services:
   gold: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 10 kB, mark: {in: AF11, out: AF13}}

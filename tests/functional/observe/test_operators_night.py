@@ -15,6 +15,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [BE]}
       limit: 200 packets
+      count: packets
       rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}
 services:
   silver: {conditioner: csa, rate: 4 Mbit/s, in_bucket: 40 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}, objective: 99 %}

@@ -32,6 +32,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF13, BE]}
       limit: 50 packets
+      count: packets
       rio: {average: 0.05, in: {min: 20, max: 40, pmax: 0.1}, out: {min: 5, max: 20, pmax: 0.2}}
 services:
   gold: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 30 kB, objective: 0.99, mark: {in: AF11, out: AF13}}

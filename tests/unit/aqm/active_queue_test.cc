@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
@@ -302,6 +303,7 @@ TEST(ActiveQueue, ABurstArrivesAsItsPacketsWouldOneByOne) {
     if (seed % 4 != 0)
       params.rio =
           RioParams{.weight = 0.05, .in = red(20, 50, 0.1), .out = red(10, 40, 0.2), .ecn = seed % 2 == 0};
+    params.beyond = seed > 6 ? 30 : 0;
     ActiveQueue one(params, seed), burst(params, seed);
     Rng rng(seed);
     Time now = kStart;
@@ -311,8 +313,13 @@ TEST(ActiveQueue, ABurstArrivesAsItsPacketsWouldOneByOne) {
       std::array<bool, 64> ecn{};
       const std::size_t n = rng.next() % 65;
       std::vector<Told> expected;
+      const auto any_length = [&] { return static_cast<std::uint16_t>(40 + rng.next() % 2000); };
+      const std::uint16_t common = any_length();
+      const bool mixed = rng.next() % 2 == 0;
       for (std::size_t i = 0; i < n; ++i) {
-        packets[i] = packet(rng.next(), rng.next() % 2 == 0 ? Precedence::in : Precedence::out);
+        packets[i] =
+            packet(static_cast<FlowId>(rng.next()), rng.next() % 2 == 0 ? Precedence::in : Precedence::out,
+                   mixed ? any_length() : common);
         ecn[i] = rng.next() % 2 == 0;
         const ActiveQueue::Result r = one.enqueue(packets[i], ecn[i], now);
         if (r.drop != DropReason::none || r.mark || r.event != CongestionEvent::none)
@@ -338,6 +345,48 @@ TEST(ActiveQueue, ABurstArrivesAsItsPacketsWouldOneByOne) {
   EXPECT_GT(times(DropReason::overflow, CongestionEvent::none), 100);
   EXPECT_GT(times(DropReason::none, CongestionEvent::onset), 100);
   EXPECT_GT(times(DropReason::forced, CongestionEvent::eighth), 100);
+}
+
+// The part that is refused of a customer's 8 Mbit/s in packets of this length on a link of 20 Mbit/s, beside
+// pulses of 1,200 packets of 46 bytes every 48 ms. All are IN: the contracts are for less than 18 Mbit/s
+// together. The queue is the README's.
+double lost_beside_pulses(std::uint32_t beyond, std::uint16_t length) {
+  constexpr int kNsPerByte = 400;
+  ActiveQueue queue({.limit = 200,
+                     .rio = RioParams{.in = red(70, 120, 0.01), .out = red(10, 60, 0.2), .capacity = 20_Mbps},
+                     .beyond = beyond},
+                    1);
+  Time free = kStart;  // when the link has sent all that it has taken
+  int sent = 0, lost = 0;
+  for (Time now = kStart; now < kStart + 10s; now += 10us) {
+    while (!queue.empty() && free <= now) free += Duration(kNsPerByte * queue.dequeue(free).length);
+    if (queue.empty()) free = std::max(free, now);
+    if ((now - kStart) % 48ms < 12ms) queue.enqueue(packet(1, Precedence::in, 46), false, now);
+    if ((now - kStart) % (length * 1us) != 0us) continue;
+    ++sent;
+    lost += queue.enqueue(packet(2, Precedence::in, length), false, now).drop != DropReason::none;
+  }
+  return static_cast<double>(lost) / sent;
+}
+
+TEST(ActiveQueue, SmallPacketsDoNotTakeTheRoomOfLargeOnes) {
+  EXPECT_GT(lost_beside_pulses(0, 1500), 0.1);
+  EXPECT_EQ(lost_beside_pulses(7 * 200, 1500), 0);
+  EXPECT_EQ(lost_beside_pulses(7 * 200, 60), 0) << "nor that of a connection's first packet";
+}
+
+TEST(ActiveQueue, ByBytesIsBoundedInPacketsToo) {
+  const auto filled_with = [](std::uint16_t length) {
+    ActiveQueue queue({.limit = 100, .rio = {}, .beyond = 300}, 1);
+    while (queue.enqueue(packet(0, Precedence::in, length), false, kStart).drop == DropReason::none) {
+    }
+    EXPECT_EQ(queue.bytes(), std::uint64_t{length} * queue.depth());
+    return queue.depth();
+  };
+  EXPECT_EQ(filled_with(46), 400u);
+  EXPECT_EQ(filled_with(750), 200u) << "150,000 bytes";
+  EXPECT_EQ(filled_with(1500), 100u);
+  EXPECT_EQ(filled_with(9000), 100u) << "never less than the limit";
 }
 
 }  // namespace

@@ -350,7 +350,8 @@ TEST(RioAcceptAll, IsOneArrivalAfterTheOther) {
       (is_in ? in_left : out_left) -= 1;
     }
     const double in_before = all.average_in(), total_before = all.average_total();
-    const bool done = all.accept_all(ins, outs, ins_there, total, now);
+    const bool done = all.accept_all(ins, outs, {.packets = static_cast<double>(ins_there)},
+                                     {.packets = static_cast<double>(total)}, now);
     const bool pure = ins == 0 || outs == 0;
     ASSERT_TRUE(!pure || done == !questions);
     if (done) {

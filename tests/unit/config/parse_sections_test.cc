@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "aqm/red_curve.h"
 #include "config/address.h"
 #include "config/parse.h"
 
@@ -170,10 +171,11 @@ TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
       "pmax: 0.05}}}]\n");
   const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
   EXPECT_EQ(rio.weight, 1);
-  EXPECT_EQ(rio.in.min, 59);
-  EXPECT_EQ(rio.in.max, 59);
-  EXPECT_EQ(rio.out.min, 39) << "40 is the first whole number of packets that is 39.5 or more";
-  EXPECT_EQ(rio.out.max, 39);
+  const RedCurve in(rio.in), out(rio.out);
+  EXPECT_TRUE(in.accepts(59.99));
+  EXPECT_TRUE(in.forces(60));
+  EXPECT_TRUE(out.accepts(39.99)) << "40 is the first whole number of packets that is 39.5 or more";
+  EXPECT_TRUE(out.forces(40));
 }
 
 TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
@@ -187,7 +189,43 @@ TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
   }
 }
 
-// The CSA paper's thresholds at its limit of 200 packets.
+TEST(ParseQueues, ClassesSharePlacesBeyondTheirLimits) {
+  const auto c = parsed(
+      "queues:\n"
+      "  q:\n"
+      "    - {name: voice, dscp: [EF], limit: 10 packets}\n"
+      "    - {name: old, dscp: [CS1], limit: 500 packets, count: packets}\n"
+      "    - {name: af, dscp: [AF11], limit: 990 packets}\n"
+      "  few: [{name: af, limit: 10 packets}]\n");
+  const auto beyond = [&](std::size_t set, std::size_t n) {
+    return c.queues[set].classes[n].scheduling.queue.beyond;
+  };
+  EXPECT_EQ(beyond(0, 0), 20u) << "2048 * 10 / 1000";
+  EXPECT_EQ(beyond(0, 1), 0u);
+  EXPECT_EQ(beyond(0, 2), 2027u);
+  EXPECT_EQ(beyond(1, 0), 70u) << "seven for each packet";
+}
+
+TEST(ParseQueues, OutPacketsLeaveHalfOfTheRoomToInOnes) {
+  const auto reserved = [](const std::string& dscp, const std::string& rest) {  // of 100 packets
+    const auto c = parsed("queues: {q: [{name: af, dscp: " + dscp + ", limit: 100 packets" + rest +
+                          "}, {name: be, dscp: [BE]}]}\n");
+    return c.queues[0].classes[0].scheduling.queue.reserved;
+  };
+  const std::string both = "{in: [AF11], out: [AF12]}";
+  const auto rio = [](const std::string& max) {
+    return ", rio: {in: {min: 50, max: 90, pmax: 0.1}, out: {min: 9, max: " + max + ", pmax: 0.2}}";
+  };
+  EXPECT_EQ(reserved(both, ""), 50u) << "with derived thresholds";
+  EXPECT_EQ(reserved(both, rio("20")), 50u);
+  EXPECT_EQ(reserved(both, rio("69.5")), 30u) << "as `max` says";
+  EXPECT_EQ(reserved(both, rio("69.5") + ", aqm: out-tail-drop"), 30u);
+  EXPECT_EQ(reserved(both, rio("200")), 0u);
+  EXPECT_EQ(reserved(both, ", aqm: tail-drop"), 0u);
+  EXPECT_EQ(reserved(both, rio("20") + ", count: packets"), 0u);
+  EXPECT_EQ(reserved("{out: [AF12]}", rio("20")), 0u) << "no IN packets come here";
+}
+
 TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
   const auto c = parsed(
       "queues:\n"
@@ -198,7 +236,7 @@ TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
       "  last: [{name: af, dscp: [AF11]}]\n"
       "  one: [{name: all}]\n"
       "  asked: [{name: all, aqm: rio}]\n");
-  const RioParams derived{.weight = 1, .in = {200, 200, Probability(1)}, .out = {30, 60, Probability(0.1)}};
+  const RioParams derived{.weight = 1, .in = {200, 200, Probability(1)}, .out = {20, 40, Probability(0.1)}};
   const auto rio = [&](std::size_t set, std::size_t n) {
     return c.queues[set].classes[n].scheduling.queue.rio;
   };

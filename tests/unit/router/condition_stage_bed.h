@@ -20,6 +20,7 @@ queues:
     - {name: voice, dscp: [EF]}
     - name: assured
       dscp: {in: [AF11], out: [AF12, AF13, BE]}
+      count: packets
       rio: {average: 1, in: {min: 800, max: 900, pmax: 0.01}, out: {min: 5, max: 900, pmax: 0.000001}}
 services:
   marked: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 2 kB, mark: {in: AF11, out: AF12}}

@@ -36,7 +36,7 @@ class ContractLossesTest {
 
 TEST(ContractLosses, AQueueThatIsFullLosesItsPackets) {
   ContractLossesTest t(yaml(kMetered, ", queues: q") +
-                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 3 packets}]}\n");
+                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 3 packets, count: packets}]}\n");
   t.d.receive(copies(8, udp_frame()));  // 5 IN, 3 OUT, 3 places
   EXPECT_EQ(t.let_go().in_bytes, 500u);
   EXPECT_EQ(t.let_go().out_bytes, 300u);
@@ -56,14 +56,14 @@ TEST(ContractLosses, APortWithoutQueuesToo) {
 
 TEST(ContractLosses, AllSourcesOfAContractLoseForIt) {
   ContractLossesTest t(yaml(kMetered, ", queues: q") +
-                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets}]}\n");
+                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets, count: packets}]}\n");
   t.d.receive({udp_frame(), udp_frame({.from = 7}), udp_frame({.from = 8})});
   EXPECT_EQ(t.loss().packets[0], 2u);
 }
 
 TEST(ContractLosses, WhatNothingIsPromisedToLosesForItsServiceOnly) {
   ContractLossesTest t(yaml(kMetered, ", queues: q") +
-                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets}]}\n");
+                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets, count: packets}]}\n");
   t.d.receive(copies(4, udp_frame({.to = 9})));
   EXPECT_EQ(t.service(1).packets[0], 3u);
   t.d.receive({udp_frame()});
@@ -106,7 +106,7 @@ TEST(ContractLosses, ANextHopThatHasGoneWhileAPacketWasHeld) {
 
 TEST(ContractLosses, TheRoutersOwnPacketsAreNobodys) {
   ContractLossesTest t(yaml(kMetered, ", queues: q") +
-                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets}]}\n");
+                       "queues: {q: [{name: all, dscp: [BE, AF11], limit: 1 packets, count: packets}]}\n");
   t.d.receive(copies(1, udp_frame()));
   rte_mbuf* const m = to_mbuf(udp_frame());
   set_owner(m, PacketOwner::base(0), 0, 0, Precedence::in);  // what its buffer carried before

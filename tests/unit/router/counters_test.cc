@@ -31,6 +31,7 @@ queues:
       weight: 3
       dscp: {in: [AF11], out: [AF12]}
       limit: 30 packets
+      count: packets
       rio: {average: 0.2, in: {min: 10, max: 25, pmax: 0.1}, out: {min: 2, max: 15, pmax: 0.3}, ecn: on}
     - {name: rest, dscp: [BE], limit: 20 packets}
 services:

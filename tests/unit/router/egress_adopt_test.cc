@@ -62,7 +62,7 @@ TEST(EgressAdopt, WhatAnotherWorkerFoundBeforeIsQueuedAsItSaid) {
 }
 
 TEST(EgressAdopt, ALargerLimitComesASliceOfPacketsPerTurn) {
-  const std::string small = replaced(kQueues, "limit: 400", "limit: 1000");
+  const std::string small = replaced(kQueues, "limit: 400", "count: packets, limit: 1000");
   Port p(kUplink, small);
   p.send(kAf11, 1000);
   p.reload(kUplink, replaced(small, "limit: 1000", "limit: 5000"));
@@ -176,7 +176,7 @@ TEST(EgressAdopt, SignalsStayOn) {
 std::string any_queues(Rng& rng) {
   const auto any = [&](std::uint64_t n) { return std::to_string(1 + rng.next() % n); };
   const auto rio = [&] {
-    return rng.next() % 2 == 0 ? std::string()
+    return rng.next() % 2 == 0 ? std::string(", aqm: tail-drop")
                                : ", rio: {average: 0." + any(9) +
                                      ", in: {min: 20, max: 60, pmax: 0.1}, out: {min: " + any(10) +
                                      ", max: 40, pmax: 0." + any(9) + "}, ecn: on}";

@@ -18,10 +18,11 @@ std::string queues(const std::vector<std::string>& classes) {
   for (const auto& c : classes) text += "    - {" + c + "}\n";
   return text;
 }
-const std::string kControl = "name: control, dscp: [CS6, CS7], priority: strict",
-                  kVoice = "name: voice, dscp: [EF], priority: strict, rate: 8 Mbit/s",
-                  kOne = "name: one, dscp: {in: [AF11], out: [AF12]}, weight: 3, limit: 400 packets",
-                  kTwo = "name: two, dscp: {in: [AF21], out: [AF22, BE]}, weight: 1, limit: 400 packets";
+const std::string
+    kControl = "name: control, dscp: [CS6, CS7], priority: strict",
+    kVoice = "name: voice, dscp: [EF], priority: strict, rate: 8 Mbit/s",
+    kOne = "name: one, dscp: {in: [AF11], out: [AF12]}, aqm: tail-drop, weight: 3, limit: 400 packets",
+    kTwo = "name: two, dscp: {in: [AF21], out: [AF22, BE]}, aqm: tail-drop, weight: 1, limit: 400 packets";
 
 TEST(EgressMoves, AClassComesAndTheOthersKeepTheirPackets) {
   Port p(kUplink, queues({kControl, kTwo}));
@@ -51,7 +52,7 @@ TEST(EgressMoves, WhatWaitsInAClassThatIsGoneLeavesBehindWhatItsHeirHas) {
 TEST(EgressMoves, AClassOfAnotherNameInheritsAndBeginsItsCountersAnew) {
   Port p(kUplink, queues({kOne, kTwo}));
   p.send(kAf11, 2, 300);
-  p.reload(kUplink, queues({"name: gold, dscp: {in: [AF11], out: [AF12]}", kTwo}));
+  p.reload(kUplink, queues({"name: gold, dscp: {in: [AF11], out: [AF12]}, aqm: tail-drop", kTwo}));
   EXPECT_EQ(p.queue(0, Precedence::in).arrivals, 0u);
   p.send(kAf11, 1, 400);
   std::vector<std::size_t> sizes;
@@ -142,7 +143,8 @@ TEST(EgressMoves, AlphaOfAClassThatIsGoneGoesOnWithItsHeir) {
 
 TEST(EgressMoves, WhoFeedsACongestedQueueIsRemindedWhereverItStands) {
   const std::string assured =
-      "name: assured, dscp: {in: [AF11], out: [AF12, BE]}, limit: 400 packets, rio: {average: 1, in: {min: "
+      "name: assured, dscp: {in: [AF11], out: [AF12, BE]}, limit: 400 packets, count: packets, rio: "
+      "{average: 1, in: {min: "
       "390, max: 390, pmax: 0.01}, out: {min: 4, max: 300, pmax: 0.000001}}";
   Port p(kUplink, queues({kControl, assured}));
   Egress& egress = *p.d.egresses[1];

@@ -80,8 +80,8 @@ queues:
   uplink:
     - {name: control, dscp: [CS6, CS7], priority: strict}
     - {name: voice, dscp: [EF], priority: strict, rate: 8 Mbit/s}
-    - {name: one, dscp: {in: [AF11], out: [AF12]}, weight: 3, limit: 400 packets}
-    - {name: two, dscp: {in: [AF21], out: [AF22, BE]}, weight: 1, limit: 400 packets}
+    - {name: one, dscp: {in: [AF11], out: [AF12]}, aqm: tail-drop, weight: 3, limit: 400 packets}
+    - {name: two, dscp: {in: [AF21], out: [AF22, BE]}, aqm: tail-drop, weight: 1, limit: 400 packets}
 )";
 
 inline constexpr const char* kRio = R"(
@@ -90,6 +90,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF12, BE]}
       limit: 40 packets
+      count: packets
       rio: {average: 1, in: {min: 50, max: 50, pmax: 0.000001}, out: {min: 4, max: 20, pmax: 0.000001}}
 )";
 
@@ -104,9 +105,11 @@ queues:
   uplink:
     - name: gold
       dscp: {in: [AF21], out: [AF22]}
+      count: packets
       rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
     - name: assured
       dscp: {in: [AF11], out: [AF12, BE]}
+      count: packets
       rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
 services:
   gold: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB,

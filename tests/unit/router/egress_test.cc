@@ -143,6 +143,7 @@ queues:
   uplink:
     - name: assured
       dscp: {in: [AF11], out: [BE]}
+      count: packets
       rio: {average: 1, in: {min: 50, max: 50, pmax: 1}, out: {min: 3.999, max: 4, pmax: 1}, ecn: on}
 )");
   p.send(kAf11, 4);

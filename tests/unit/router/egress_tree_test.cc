@@ -294,7 +294,7 @@ TEST(EgressTree, WhatIsNotIpIsMarkedByNobody) {
 interfaces:
   one: {port: out0, vlan: 1, addresses: [10.3.1.254/24], queues: down}
 queues:
-  down: [{name: data, dscp: {in: [AF11, CS6], out: [AF12, BE]}}]
+  down: [{name: data, dscp: {in: [AF11, CS6], out: [AF12, BE]}, aqm: tail-drop}]
 aggregates:
   of-one: {interface: one, queue: data, rate: 80 kbit/s}
 )");
@@ -319,10 +319,10 @@ interfaces:
   two: {port: out0, vlan: 2, addresses: [10.3.2.254/24]}
   three: {port: out0, vlan: 3, addresses: [10.3.3.254/24]}
 queues:
-  uplink: [{name: data, dscp: {in: [AF11], out: [AF12, BE]}}]
+  uplink: [{name: data, dscp: {in: [AF11], out: [AF12, BE]}, aqm: tail-drop}]
   down:
     - {name: voice, dscp: [EF], priority: strict}
-    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}}
+    - {name: data, dscp: {in: [AF11], out: [AF12, BE]}, aqm: tail-drop}
 aggregates:
   of-one: {interface: one, queue: data, rate: 80 kbit/s}
   of-two: {interface: two, queue: data, rate: 80 kbit/s}
@@ -356,6 +356,7 @@ queues:
   down:
     - name: data
       dscp: {in: [AF11], out: [AF12, BE]}
+      count: packets
       rio: {average: 1, ecn: on, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 1}}
 services:
   silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: AF12}}

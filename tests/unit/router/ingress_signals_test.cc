@@ -25,6 +25,7 @@ queues:
   up:
     - name: af
       dscp: {in: [AF11], out: [AF12, BE]}
+      count: packets
       rio: {average: 1, in: {min: 20, max: 40, pmax: 0.1}, out: {min: 2, max: 30, pmax: 0.1}}
     - {name: other, dscp: [AF41]}
 services:

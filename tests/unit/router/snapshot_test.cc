@@ -24,6 +24,7 @@ queues:
     - name: assured
       dscp: {in: [AF11], out: [AF12, BE]}
       limit: 200 packets
+      count: packets
       rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, buffer: 7 packets,
@@ -143,7 +144,7 @@ ports:
 queues:
   uplink:
     - {name: voice, dscp: [EF, CS5]}
-    - {name: assured, dscp: {in: [AF11], out: [AF12, BE]}}
+    - {name: assured, dscp: {in: [AF11], out: [AF12, BE]}, aqm: tail-drop}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
   bronze: {conditioner: csa, rate: 2 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}

@@ -12,10 +12,10 @@ using namespace literals;
 
 constexpr Time kStart{};
 
-InterfaceParams::Class params(std::uint32_t limit, std::optional<RioParams> rio = {},
-                              std::uint32_t part = 2) {
+InterfaceParams::Class params(std::uint32_t limit, std::optional<RioParams> rio = {}, std::uint32_t part = 2,
+                              std::uint32_t beyond = 0) {
   ClassParams c;
-  c.queue = {.limit = limit, .rio = rio};
+  c.queue = {.limit = limit, .rio = rio, .beyond = beyond};
   return {c, 1500, part};
 }
 RioParams rio(bool ecn) {
@@ -34,10 +34,10 @@ std::size_t take(PooledQueue& q, const InterfaceParams::Class& p, PacketPool& po
 }
 
 // Arrivals and departures of any kind: what a port's queue decides and counts, this one does.
-void decides_as_a_ports_queue(std::optional<RioParams> with) {
-  const ActiveQueueParams same{.limit = 60, .rio = with};
+void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyond = 0) {
+  const ActiveQueueParams same{.limit = 60, .rio = with, .beyond = beyond};
   ActiveQueue port(same, 99);
-  const InterfaceParams::Class shared = params(60, with, 100);
+  const InterfaceParams::Class shared = params(60, with, 100, beyond);
   PacketPool pool(1000);
   PooledQueue queue(shared, 99, kStart);
   Rng rng(5);
@@ -48,7 +48,8 @@ void decides_as_a_ports_queue(std::optional<RioParams> with) {
     now += Duration(rng.next() % (phase == 3 ? 200'000 : 20'000));
     if (rng.next() % 8 < 3 + phase) {
       Packet p{.flow = static_cast<FlowId>(step),
-               .length = static_cast<std::uint16_t>(64 + rng.next() % 1400)};
+               .length =
+                   static_cast<std::uint16_t>(beyond > 0 ? 400 + rng.next() % 2600 : 64 + rng.next() % 1400)};
       p.precedence = rng.next() % 3 == 0 ? Precedence::in : Precedence::out;
       const bool ecn = rng.next() % 2 == 0;
       const double refusal = port.refusal(p.precedence, now);
@@ -65,6 +66,7 @@ void decides_as_a_ports_queue(std::optional<RioParams> with) {
       for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(port.dequeue(now).flow, left[i].flow);
     }
     ASSERT_EQ(port.depth(), queue.depth());
+    ASSERT_EQ(port.bytes(), queue.bytes());
   }
   std::array<QueueCounters, kPrecedences> refused;
   for (const Precedence p : {Precedence::in, Precedence::out}) {
@@ -91,6 +93,13 @@ TEST(PooledQueue, DecidesAsAPortsQueueWithEcn) {
 }
 TEST(PooledQueue, DecidesAsAPortsQueueWithTailDrop) {
   decides_as_a_ports_queue({});
+}
+
+TEST(PooledQueue, DecidesAsAPortsQueueByBytes) {
+  RioParams low = rio(false);
+  low.in.min = 1, low.out = {.min = 2, .max = 12, .pmax = low.out.pmax};  // bytes make lower levels
+  decides_as_a_ports_queue(low, 30);
+  decides_as_a_ports_queue({}, 30);
 }
 
 TEST(PooledQueue, GivesItsChunksBack) {
@@ -135,7 +144,7 @@ TEST(PooledQueue, GoesOnWithOtherParameters) {
   PacketPool pool(100);
   const InterfaceParams::Class before = params(30, {}, 2), after = params(10, rio(false), 4);
   PooledQueue q(before, 1, kStart);
-  pool.reserve(before.part);
+  pool.reserve(before.share.part);
   for (int i = 0; i < 30; ++i) q.enqueue(before, pool, Packet{.length = 64}, false, kStart);
   EXPECT_EQ(pool.common_free(), 90);
   q.adopt(before, after, pool, 1, kStart);

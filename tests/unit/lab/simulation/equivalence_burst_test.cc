@@ -38,11 +38,13 @@ queues:
       weight: 3
       dscp: {in: [AF11], out: [AF12, AF13]}
       limit: 100 packets
+      count: packets
       rio: {average: 0.02, in: {min: 40, max: 70, pmax: 0.02}, out: {min: 5, max: 30, pmax: 0.2}}
     - name: gold
       weight: 2
       dscp: {in: [AF21], out: [AF22]}
       limit: 20 packets
+      count: packets
       rio: {average: 0.05, in: {min: 15, max: 60, pmax: 0.1}, out: {min: 4, max: 15, pmax: 0.5}, ecn: on}
     - {name: rest, weight: 1, dscp: [BE], limit: 40 packets}
 services:

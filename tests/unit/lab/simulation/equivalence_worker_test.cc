@@ -40,6 +40,7 @@ routers:
         - name: assured
           dscp: {in: [AF11], out: [AF12, AF13, BE]}
           limit: 50 packets
+          count: packets
           rio: {average: 0.02, in: {min: 20, max: 40, pmax: 0.02}, out: {min: 4, max: 12, pmax: 0.1}}
     services:
       csa: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 6 kB, out_bucket: 1500 B, buffer: 12 packets,

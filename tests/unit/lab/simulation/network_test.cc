@@ -78,6 +78,7 @@ routers:
         - name: assured
           dscp: {in: [AF11], out: [BE]}
           limit: 100 packets
+          count: packets
           rio: {in: {min: 40, max: 70, pmax: 0.02}, out: {min: 10, max: 40, pmax: 0.1}}
     services:
       silver: {conditioner: csa, rate: 500 kbit/s, in_bucket: 15 kB, out_bucket: 1500 B, buffer: 20 packets, mark: {in: AF11, out: BE}}

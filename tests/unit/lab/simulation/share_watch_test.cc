@@ -23,7 +23,7 @@ routers:
     interfaces:
       homes: {port: down, vlan: 2, inner_vlan: 1-3, group: street, addresses: [10.9.0.1/16], queues: q}
       shop: {port: down, vlan: 3, weight: 2, shape: 3 Mbit/s, queues: q}
-    queues: {q: [{name: voice, dscp: EF, priority: strict, rate: 1 Mbit/s}, {name: data, dscp: BE, limit: 20 packets}]}
+    queues: {q: [{name: voice, dscp: EF, priority: strict, rate: 1 Mbit/s}, {name: data, dscp: BE, limit: 20 packets, count: packets}]}
 hosts: [{name: home, times: 3, address: 10.9.0.2}, shop, server]
 links: [{between: [home, r.homes]}, {between: [shop, r.shop]}, {between: [r.up, server]}]
 senders:
@@ -88,7 +88,7 @@ routers:
     ports: {a: {trust: customer}, down: {queues: q}}
     interfaces: {shop: {port: down, vlan: 3, shape: 2 Mbit/s, queues: q}}
     queues: {q: [{name: x, dscp: {in: [AF11], out: [AF12, BE]}, limit: 60 packets,
-                  rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 4, max: 12, pmax: 0.1}}}]}
+                  count: packets, rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 4, max: 12, pmax: 0.1}}}]}
     services: {csa: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 6 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}}
     classify: [{match: {port: a}, service: csa, per: flow}]
 hosts: [{name: h, times: 2}, shop]

@@ -77,6 +77,7 @@ routers:
         - name: assured
           dscp: {in: [AF11], out: [BE]}
           limit: 400 packets
+          count: packets
           rio: {in: {min: 70, max: 120, pmax: 0.02}, out: {min: 10, max: 60, pmax: 0.2}}
 links:
 )" + links +

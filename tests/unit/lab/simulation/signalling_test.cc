@@ -29,6 +29,7 @@ routers:
         - name: assured
           dscp: {in: [AF11], out: [BE]}
           limit: 400 packets
+          count: packets
           rio: {in: {min: 70, max: 120, pmax: 0.02}, out: {min: 10, max: 60, pmax: 0.2}}
     services:
       silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 kB, out_bucket: 1500 B, buffer: 20 packets, alpha: {control: paper}, mark: {in: AF11, out: BE}}

@@ -68,7 +68,7 @@ TEST(BufferPlan, APoolThatMayGrowHasRoomForMorePortsAndForWhatIsHeld) {
 TEST(BufferPlan, APoolOfAfXdpHasAllFromTheStart) {
   auto c = two_ports(config::Device::Kind::af_xdp);
   const PoolPlan pool = plan_pool(c);
-  EXPECT_EQ(pool.start, 18'896u + 2 * 3 * 2048);
+  EXPECT_EQ(pool.start, 18'896u + 2 * 3 * 2048 + 2048);
   EXPECT_EQ(pool.most, pool.start);
   c.ports.push_back(c.ports[0]);
   add_csa(c);

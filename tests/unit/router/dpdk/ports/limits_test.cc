@@ -38,7 +38,7 @@ TEST(Limits, NoneIsEnough) {
 
 TEST(Limits, OfLockedMemoryConcernsAfXdp) {
   EXPECT_THAT(refusal(config::Device::Kind::af_xdp, {{}, 65536, {}}),
-              AllOf(HasSubstr("lock 256 MB"), HasSubstr("LimitMEMLOCK=infinity")));
+              AllOf(HasSubstr("lock 273 MB"), HasSubstr("LimitMEMLOCK=infinity")));
   EXPECT_EQ(refusal(config::Device::Kind::memif, {{}, 65536, {}}), "");
 }
 

@@ -23,7 +23,7 @@ TEST(MemoryPlan, BuffersLieEndToEndUnlessTheKernelReceivesIntoThem) {
             23'504u * 2368 + 65'536 * 8 + 63'392u * 2368 / 4096 * sizeof(rte_memseg));
   EXPECT_GT(part(copied, "packet buffers").most, 63'392u * 2368);
   const auto paged = plan_memory(two_ports(config::Device::Kind::af_xdp), 1);
-  EXPECT_EQ(part(paged, "packet buffers").start, 31'184u * 4096 + 32'768 * 8 + 31'184u * sizeof(rte_memseg));
+  EXPECT_EQ(part(paged, "packet buffers").start, 33'232u * 4096 + 65'536 * 8 + 33'232u * sizeof(rte_memseg));
   EXPECT_EQ(part(paged, "packet buffers").most, part(paged, "packet buffers").start);
 }
 

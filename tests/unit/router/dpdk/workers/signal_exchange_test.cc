@@ -22,6 +22,7 @@ queues:
   up:
     - name: af
       dscp: {in: [AF11], out: [AF12, BE]}
+      count: packets
       rio: {average: 1, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 0.000001}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, buffer: 20 packets,

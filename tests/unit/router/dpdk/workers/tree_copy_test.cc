@@ -23,7 +23,7 @@ interfaces:
 queues:
   down:
     - {name: voice, dscp: [EF], priority: strict}
-    - {name: data, dscp: [BE], limit: 2 packets}
+    - {name: data, dscp: [BE], limit: 2 packets, count: packets}
 )";
 
 struct TreeCopyTest : testing::Test {

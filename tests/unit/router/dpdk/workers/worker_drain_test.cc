@@ -21,6 +21,7 @@ queues:
   uplink:
     - name: af
       dscp: {in: [AF11], out: [BE]}
+      count: packets
       rio: {in: {min: 200, max: 400, pmax: 0.1}, out: {min: 200, max: 400, pmax: 0.1}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,

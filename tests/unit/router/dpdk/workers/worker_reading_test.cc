@@ -21,7 +21,7 @@ queues:
   uplink:
     - {name: voice, dscp: [EF], priority: strict}
     - {name: assured, dscp: {in: [AF11], out: [AF12, BE]},
-       rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
+       count: packets, rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
 services:
   silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 15 kB, mark: {in: AF11, out: AF12}}
 classify: [{match: {port: lan0}, service: silver}]

@@ -24,10 +24,11 @@ interfaces:
   acme: {port: lan, vlan: 107, customer: acme-inc, filter: {in: f}, source_check: strict}
 queues:
   up:
-    - {name: best, dscp: [BE], limit: 5 packets}
+    - {name: best, dscp: [BE], limit: 5 packets, count: packets}
     - name: assured
       dscp: {in: [AF11], out: [AF13]}
       limit: 50 packets
+      count: packets
       rio: {average: 1, in: {min: 10, max: 20, pmax: 0.1}, out: {min: 2, max: 6, pmax: 0.5}}
 services:
   gold: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 300 B, mark: {in: AF11, out: AF13}}
@@ -70,7 +71,7 @@ struct ExplanationTest : testing::Test {
 TEST_F(ExplanationTest, SaysEachStageOfAContract) {
   const Json j = ask("destination_port=5001");
   EXPECT_EQ(j["rule"]["number"], 1);
-  EXPECT_EQ(j["rule"]["line"], 25);
+  EXPECT_EQ(j["rule"]["line"], 26);
   EXPECT_EQ(j["rule"]["per"], "source");
   EXPECT_EQ(j["service"]["name"], "gold");
   EXPECT_EQ(j["service"]["committed_bytes_per_second"], 1e6);
@@ -90,7 +91,7 @@ TEST_F(ExplanationTest, SaysEachStageOfAContract) {
   EXPECT_EQ(j["sentence"],
             "service gold, marked IN up to 8 Mbit/s, IN now, leaves by wan in queue assured, drop "
             "probability 0 % IN, 0 % OUT");
-  EXPECT_THAT(render_explanation(j), HasSubstr("1 (line 25): service gold per source"));
+  EXPECT_THAT(render_explanation(j), HasSubstr("1 (line 26): service gold per source"));
 }
 
 TEST_F(ExplanationTest, BucketsAreThoseThatThePacketFinds) {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a queue holds, as its limit and RIO count it: packets of any size, or 1500 bytes as one packet.
+//
+// The limit of N packets is room for N packets of any size. By bytes, there is room for more while less than
+// N x 1500 bytes wait, in `beyond` further places, which bound the packet buffers: a burst of small packets
+// within a contract, which counts bytes, does not take the room of what others have bought. RIO averages
+// min(packets, bytes / 1500), so that full packets count as ever and a larger one is one (RFC 7567 section
+// 4.4, RFC 7141 section 2.2: a queue for a link that sends bytes is measured in bytes, and a packet's own
+// size does not decide whether it is dropped).
+//
+// OUT packets leave `reserved` packets of the limit, and as large a part of the further places, to IN ones:
+// those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing: Kroener,
+// Hebuterne, Boyer and Gravey 1991).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "aqm/params.h"
+#include "conditioners/packet.h"
+
+namespace surety {
+
+// Places beyond the limits that the classes of a port have together, in parts of their limits.
+inline constexpr std::uint32_t kMostBeyond = 2048;
+
+class QueueMeasure {
+ public:
+  static constexpr std::uint32_t kFullPacket = 1500;  // bytes
+
+  QueueMeasure() = default;
+  explicit QueueMeasure(const ActiveQueueParams& params) : by_bytes_(params.beyond > 0) {
+    const auto room = [&](std::uint32_t limit) {
+      const auto beyond =
+          static_cast<std::uint32_t>(std::uint64_t{params.beyond} * limit / std::max(1u, params.limit));
+      return Room{limit, limit + beyond, std::uint64_t{limit} * kFullPacket};
+    };
+    rooms_[index(Precedence::in)] = room(params.limit);
+    rooms_[index(Precedence::out)] = room(params.limit - params.reserved);
+  }
+
+  // That have room whatever their sizes.
+  std::uint32_t packets(Precedence precedence) const { return rooms_[index(precedence)].packets; }
+  std::uint32_t places() const { return rooms_[index(Precedence::in)].places; }  // for packets, in all
+  bool by_bytes() const { return by_bytes_; }
+  // The same for a queue that has only so many places.
+  QueueMeasure within(std::uint32_t places) const {
+    QueueMeasure m = *this;
+    for (Room& r : m.rooms_) {
+      r.packets = std::min(r.packets, places);
+      r.places = std::min(r.places, places);
+    }
+    return m;
+  }
+
+  // True if a queue that holds so much has no room for another packet of that precedence.
+  bool full(Precedence precedence, std::uint32_t packets, std::uint64_t bytes) const {
+    const Room& room = rooms_[index(precedence)];
+    if (packets < room.packets) [[likely]]
+      return false;
+    return (packets >= room.places) | (bytes >= room.bytes);
+  }
+
+  // What RIO averages, in packets.
+  double level(std::uint32_t packets, std::uint64_t bytes) const {
+    const std::uint64_t full = std::uint64_t{packets} * kFullPacket;
+    return by_bytes_ && bytes < full ? static_cast<double>(bytes) * (1.0 / kFullPacket) : packets;
+  }
+  // By how much each of `more` packets of the same length, `more_bytes` together, raises the level of a queue
+  // that holds so much. No value: not all by the same.
+  std::optional<double> step(std::uint32_t packets, std::uint64_t bytes, std::uint32_t more,
+                             std::uint64_t more_bytes) const {
+    if (!by_bytes_) return 1;
+    const auto beyond = [](std::uint64_t p, std::uint64_t b) {  // more bytes than full packets would have
+      return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(p * kFullPacket);
+    };
+    const std::int64_t before = beyond(packets, bytes), after = beyond(packets + more, bytes + more_bytes);
+    if (before >= 0 && after >= 0) return 1;
+    if (before > 0 || after > 0) return {};
+    return static_cast<double>(more_bytes) / (more * static_cast<double>(kFullPacket));
+  }
+
+ private:
+  struct Room {
+    std::uint32_t packets = 0, places = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::array<Room, kPrecedences> rooms_{};
+  bool by_bytes_ = false;
+};
+
+}  // namespace surety
