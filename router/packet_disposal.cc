@@ -28,8 +28,13 @@ bool any_kernel_will_do(PuntReason reason) {
          reason == PuntReason::local;
 }
 
-// A worker's, a second: what a kernel or a control thread does without falling behind in what else it has to
-// do; ten times what a large site's own protocols need. Errors are told to 1,000 senders a second
+// What has no flow, and so one worker for all of it.
+bool has_no_flow(PuntReason reason) {
+  return reason == PuntReason::arp || reason == PuntReason::control;
+}
+
+// Of all workers, a second: what a kernel or a control thread does without falling behind in what else it has
+// to do; ten times what a large site's own protocols need. Errors are told to 1,000 senders a second
 // (icmp_error.h).
 std::uint32_t per_second(PuntReason reason) {
   switch (reason) {
@@ -46,11 +51,13 @@ std::uint32_t per_second(PuntReason reason) {
 }  // namespace
 
 PacketDisposal::PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
-                               std::uint64_t seed)
+                               std::uint64_t seed, std::size_t workers)
     : ports_(ports), peers_(std::move(peers)), ring_(punts), punts_(punts), customer_(seed) {
   if (punts == nullptr) return;
   for (std::size_t r = 0; r <= kPuntReasons; ++r) {
-    const std::uint32_t rate = per_second(static_cast<PuntReason>(r));
+    const auto reason = static_cast<PuntReason>(r);
+    const std::size_t receivers = has_no_flow(reason) ? 1 : workers;
+    const auto rate = static_cast<std::uint32_t>(per_second(reason) / receivers);
     limits_.emplace_back(rate, rate / 4, ports.size(), now_);
   }
 }

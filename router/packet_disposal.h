@@ -32,9 +32,10 @@ enum class Refusal : std::uint8_t { no_route, unreachable, prohibited, source };
 class PacketDisposal {
  public:
   // `punts`: ring to the control thread, or null when nobody takes exceptions over. `seed`: nobody else's to
-  // know.
+  // know, and the same for all of the router's `workers`, which share the limits of what goes there evenly,
+  // but for what has no flow.
   PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
-                 std::uint64_t seed = 1);
+                 std::uint64_t seed = 1, std::size_t workers = 1);
 
   // A reload: what stands behind the ports now, of which so many are there. With nothing behind any, nobody
   // takes exceptions over.
