@@ -109,7 +109,7 @@ class OrdinaryEight {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                         _mm256_blend_epi32(addresses, _mm256_castsi128_si256(rest), 3));
     out.key.address[3] = load<std::uint64_t>(ip + 32);
-    store(&out.key.dscp, std::uint64_t{0x100} | key_dscp(terms_, traffic_class));
+    store(to + offsetof(FlowKey, dscp), std::uint64_t{0x100} | key_dscp(terms_, traffic_class));
     store16(to + 48, _mm_insert_epi8(_mm_add_epi16(words, added), traffic_class, 10));
     return true;
   }

@@ -99,8 +99,10 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
                 offsetof(ParsedPacket, interface) == offsetof(ParsedPacket, length) + 14 &&
                 sizeof(ParsedPacket) >= offsetof(ParsedPacket, length) + 16);
   const std::uint64_t family = v6;
-  auto* const words = reinterpret_cast<std::uint8_t*>(&out.length);
-  store(&out.key.dscp, key_dscp(terms, static_cast<std::uint32_t>(traffic_class)) | family << 8);
+  // From the whole object: of a member's address a compiler assumes that no more than the member is written.
+  auto* const key = reinterpret_cast<std::uint8_t*>(&out.key) + offsetof(FlowKey, dscp);
+  auto* const words = reinterpret_cast<std::uint8_t*>(&out) + offsetof(ParsedPacket, length);
+  store(key, key_dscp(terms, static_cast<std::uint32_t>(traffic_class)) | family << 8);
   store(words, std::uint64_t{length} | std::uint64_t{f.vlan} << 16 | std::uint64_t{f.inner_vlan} << 32 |
                    std::uint64_t{l4_offset} << 48);
   store(words + 8, std::uint64_t{f.l3} | protocol << 8 | traffic_class << 16 | ttl << 24 | family << 32 |

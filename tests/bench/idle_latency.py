@@ -128,7 +128,7 @@ def busy_seconds(pid):
     """CPU time of each worker thread of a router, by thread id."""
     used = {}
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        if (task / "comm").read_text().startswith("rte-worker"):
+        if "-worker" in (task / "comm").read_text():
             fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
             used[task.name] = (int(fields[11]) + int(fields[12])) / TICKS
     return used

@@ -8,6 +8,7 @@ import tempfile
 from harness import sh, wait_for
 
 DAEMONS = pathlib.Path("/usr/lib/frr")
+MANAGER = "mgmtd"  # since FRR 10 it reads what staticd is to do
 START = 60
 # Without them an announcement waits for up to 5 s, and a computation of routes for 10.
 AREA = ("router ospf\n ospf router-id {id}\n timers throttle lsa all 0\n timers lsa min-arrival 0\n timers throttle spf 0 50 50\n"
@@ -40,6 +41,9 @@ class Frr:
     def __enter__(self):
         try:
             for daemon, text in self._configs.items():
+                if daemon == "staticd" and (DAEMONS / MANAGER).exists():
+                    self._start(MANAGER, text)
+                    text = None
                 self._start(daemon, text)
         except BaseException:
             self._end()
@@ -47,10 +51,11 @@ class Frr:
         return self
 
     def _start(self, daemon, text):
+        """`text` None: it reads no file."""
         file = self.path / f"{daemon}.conf"
         file.write_text(f"hostname {self.namespace.name[:32]}\n{text}")
         log = open(self.path / f"{daemon}.log", "w")
-        command = [DAEMONS / daemon, "-f", file, "-i", self.path / f"{daemon}.pid", "-z", self.path / "zserv.api",
+        command = [DAEMONS / daemon, *([] if text is None else ["-f", file]), "-i", self.path / f"{daemon}.pid", "-z", self.path / "zserv.api",
                    "--vty_socket", self.path, "-P", "0", "--log", "stdout"]
         self._processes[daemon] = subprocess.Popen(self.namespace.command(*command), stdout=log, stderr=log)
         wait_for(lambda: self._answers(daemon), START)

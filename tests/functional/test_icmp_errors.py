@@ -8,7 +8,6 @@ import pytest
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.inet6 import ICMPv6DestUnreach, IPv6
 from scapy.layers.l2 import Ether
-from scapy.packet import Raw
 from scapy.utils import wrpcap
 
 from harness import Router, Wire, law, sh
@@ -132,7 +131,7 @@ def test_an_error_names_the_port_for_who_may_know(lab, directory):
             wire.send(Ether(src=lab.a.mac, dst=lab.router.mac("lan0")) / packet(6, NOWHERE[6]))
             errors = [raw(wire, IPV4, 34, 3), raw(wire, IPV6, 54, 1)]
         for error, address in zip(errors, ("10.1.0.254", "2001:db8:1::fe")):
-            wrpcap(str(directory / "error.pcap"), Raw(error), linktype=1)
+            wrpcap(str(directory / "error.pcap"), [error], linktype=1)
             said = sh("tshark", "-V", "-r", directory / "error.pcap").stdout
             assert "Interface Information Object" in said and "Malformed" not in said, said
             assert "Name: lan0" in said and f"Source: {address}" in said and "Maximum Transmission Unit: 1500" in said, said

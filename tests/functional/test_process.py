@@ -33,6 +33,12 @@ def threads(router):
     return {(task / "comm").read_text().strip(): int(task.name) for task in tasks}
 
 
+def worker_thread(router, number):
+    """As DPDK names it: rte-worker-1, or dpdk-worker1 since 23.11."""
+    names = threads(router)
+    return names.get(f"rte-worker-{number}") or names[f"dpdk-worker{number}"]
+
+
 def status(thread):
     """what proc(5) says of a thread"""
     lines = pathlib.Path(f"/proc/{thread}/status").read_text().splitlines()
@@ -113,7 +119,7 @@ def test_a_worker_that_stands_still_ends_the_router(pair, idle):
     yaml = ports("af_packet") + f"workers: {{cores: [0, 1], idle: {idle}}}\n"
     with Router(pair.router, yaml) as router:
         time.sleep(1.5)  # longer than the limit: an idle router does not count as one that stands still
-        thread = threads(router)["rte-worker-2"]
+        thread = worker_thread(router, 2)
         assert libc.ptrace(PTRACE_SEIZE, thread, None, None) == 0
         began = time.monotonic()
         assert libc.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0

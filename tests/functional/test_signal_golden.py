@@ -75,6 +75,7 @@ class SignalGolden(unittest.TestCase):
 
     def test_nothing_is_odd_to_tshark(self):
         for (protocols, malformed, message) in tshark(self.twins, "frame.protocols", "_ws.malformed", "_ws.expert.message"):
+            protocols = protocols.replace(":sapni", ":data")  # tshark 4.4 takes the port for SAP's
             self.assertIn(protocols, ("raw:ip:icmp:ip:tcp:data", "raw:ipv6:icmpv6:ipv6:udp:data:icmp", "raw:ip:icmp:ip"))
             self.assertEqual((malformed, message.replace('"Time To Live" only 0', "")), ("", ""))
 

@@ -302,15 +302,19 @@ def dumped(process, directory):
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern")
     before, file = pattern.read_text(), directory / "core"
     resource.prlimit(process.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    pattern.write_text(f"|/usr/bin/dd of={file} status=none")
+    pattern.write_text(f"|/usr/bin/dd of=/proc/%P/root{file} status=none")  # dd's own root may be another one
     try:
         process.send_signal(signal.SIGABRT)
         assert process.wait(60) == -signal.SIGABRT
     finally:
         pattern.write_text(before)
-    size = -1
-    while size != (size := file.stat().st_size if file.exists() else 0) or not size:  # it may still be read from the pipe
-        time.sleep(0.5)
+    sizes = [0]
+
+    def written():
+        """the core is in its file"""
+        sizes.append(file.stat().st_size if file.exists() else 0)
+        return sizes[-1] and sizes[-1] == sizes[-2]  # it may still be read from the pipe
+    wait_for(written, 60, 0.5)
     yield file.read_bytes()
     file.unlink()
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <net/if.h>
+#include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_interrupts.h>
 #include <sys/eventfd.h>
@@ -86,11 +87,18 @@ void DpdkPort::claim_interface() {
 
 void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
   const std::string arguments = device_arguments(config_, index, xdp_program);
-  device_name_ = arguments.substr(0, arguments.find(','));
+  const std::size_t named = std::min(arguments.find(','), arguments.size());
+  device_name_ = arguments.substr(0, named);
   SocketWatch sockets(socket_family(config_.device.kind));
-  if (const int r = rte_dev_probe(arguments.c_str()); r != 0)
+  // rte_dev_probe() takes 127 characters, which two files exceed.
+  const bool on_a_bus = config_.device.kind == config::Device::Kind::pci;
+  const int r = on_a_bus ? rte_dev_probe(arguments.c_str())
+                         : rte_vdev_init(device_name_.c_str(),
+                                         arguments.substr(std::min(named + 1, arguments.size())).c_str());
+  if (r != 0)
     throw std::runtime_error(fmt::format("port {}: cannot open {}: {}; {}", config_.name,
-                                         describe(config_.device), strerror(-r), open_hint(config_.device)));
+                                         describe(config_.device), strerror(r > 0 ? ENOTSUP : -r),
+                                         open_hint(config_.device)));
   if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
     throw std::runtime_error(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
   // Which of them is which queue's, nobody says: each queue's reader looks when one has something.

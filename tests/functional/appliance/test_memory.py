@@ -9,7 +9,7 @@ from harness import SURETY, Namespace, Router
 from test_reload import Reloaded
 
 MEGA = 1e6
-MOST = {"null": 125, "memif": 125, "af_packet": 130, "af_xdp": 200}  # MB
+MOST = {"null": 125, "memif": 125, "af_packet": 130, "af_xdp": 205}  # MB
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_a_worker_that_stands_still_feeds_nothing(installed, lab):
         service.wait("READY")
         service.wait("WATCHDOG")
         thread = next(int(t.name) for t in pathlib.Path(f"/proc/{main}/task").iterdir()
-                      if "rte-worker" in (t / "comm").read_text())
+                      if "-worker" in (t / "comm").read_text())  # rte-worker-1, or dpdk-worker1
         assert libc.ptrace(PTRACE_SEIZE, thread, None, None) == 0 and libc.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0
         fed = len([e for e in service.events if e["event"] == "WATCHDOG"])
         wait_for(lambda: reaped(thread), 60)

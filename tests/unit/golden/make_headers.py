@@ -59,7 +59,7 @@ CASES = [
     ("v4_router_alert", "forward", 17, UDP, "eth:ethertype:ip:udp:data",
      ether() / ip4(options=[IPOption_Router_Alert()]) / UDP4 / DATA),
     ("v4_source_route", "drop ipv4_options", 17, UDP, "eth:ethertype:ip:udp:data",
-     ether() / ip4(options=[IPOption_LSRR(routers=["192.0.2.9"])]) / UDP4 / DATA),
+     ether() / ip4(dst="192.0.2.9", options=[IPOption_LSRR(routers=["192.0.2.9"])]) / UDP4 / DATA),
     ("v4_first_fragment", "forward", 17, UDP, "eth:ethertype:ip:udp:data",
      ether() / ip4(flags="MF") / UDP(sport=5001, dport=5002, len=136, chksum=0) / Raw(b"f" * 64)),
     ("v4_last_fragment", "forward", 17, Raw, "eth:ethertype:ip:data",

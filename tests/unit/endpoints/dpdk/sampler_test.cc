@@ -94,8 +94,8 @@ TEST(Sampler, ReadsBothEndsAndPorts) {
 TEST(Sampler, TheLastSweepComesAtOnceAndIsDatedAtTheEnd) {
   Bed b(kUdp);
   b.run(kZero, kZero + 200ms);
-  int steps = 1;
-  while (!b.sampler.finish(kZero + 1500ms, kZero + 200ms)) ++steps;
+  while (!b.sampler.finish(kZero + 1500ms, kZero + 200ms)) {
+  }
   const Snapshot* s = b.exchange.to_read();
   ASSERT_NE(s, nullptr);
   EXPECT_TRUE(s->final);
