@@ -8,7 +8,7 @@ import tempfile
 from harness import sh, wait_for
 
 DAEMONS = pathlib.Path("/usr/lib/frr")
-MANAGER = "mgmtd"  # since FRR 10 it reads what staticd is to do
+MANAGER = "mgmtd"  # since FRR 10 it tells staticd what to do, and reads no file
 START = 60
 # Without them an announcement waits for up to 5 s, and a computation of routes for 10.
 AREA = ("router ospf\n ospf router-id {id}\n timers throttle lsa all 0\n timers lsa min-arrival 0\n timers throttle spf 0 50 50\n"
@@ -41,10 +41,13 @@ class Frr:
     def __enter__(self):
         try:
             for daemon, text in self._configs.items():
-                if daemon == "staticd" and (DAEMONS / MANAGER).exists():
-                    self._start(MANAGER, text)
-                    text = None
-                self._start(daemon, text)
+                if daemon != "staticd" or not (DAEMONS / MANAGER).exists():
+                    self._start(daemon, text)
+                    continue
+                self._start(MANAGER, None)
+                self._start(daemon, None)
+                if text:
+                    self.configure(*text.splitlines())
         except BaseException:
             self._end()
             raise

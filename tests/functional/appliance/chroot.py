@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Debian 12 with nothing else, and packages that come into it and go."""
+"""A Debian of this machine's release with nothing else, and packages that come into it and go."""
 import contextlib
 import fcntl
 import hashlib
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import time
@@ -12,14 +13,15 @@ import time
 from harness import ROOT, sh
 
 KEPT = ROOT / "build/chroot"  # from one run to the next
-BASE = KEPT / "bookworm"  # half a minute to make
+RELEASE = platform.freedesktop_os_release()["VERSION_CODENAME"]  # packages are for the release that they are made on
+BASE = KEPT / RELEASE  # half a minute to make
 ARCHIVES = KEPT / "archives"  # Debian's packages, once they are here
 MIRROR = "http://deb.debian.org/debian"
 LISTS_LAST = 24 * 3600  # seconds until Debian's lists of packages are fetched again
 NAMES = ["surety", "surety-common", "surety-endpoint", "surety-lab"]
 OLD, NEW = "0.1.0+1.old", "0.1.0+2.new"
-# What apt and dpkg keep for themselves, and what is made of other files.
-OF_DPKG = ("var/lib/dpkg/", "var/lib/apt/", "var/cache/", "var/log/", "etc/ld.so.cache", "run/", "tmp/", "root/", "proc", "sys", "dev/",
+# What apt and dpkg keep for themselves, what is made of other files, and what netbase leaves behind.
+OF_DPKG = ("var/lib/dpkg/", "var/lib/apt/", "var/cache/", "var/log/", "etc/ld.so.cache", "etc/hosts", "run/", "tmp/", "root/", "proc", "sys", "dev/",
            "usr/share/info/dir", "var/lib/systemd/deb-systemd")
 APT = ["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0", "-o", "Dpkg::Options::=--force-confold"]
 
@@ -38,7 +40,7 @@ def base():
         if not BASE.exists():
             new = BASE.with_suffix(".new")
             shutil.rmtree(new, ignore_errors=True)
-            sh("debootstrap", "--variant=minbase", "bookworm", new, MIRROR, timeout=600)
+            sh("debootstrap", "--variant=minbase", RELEASE, new, MIRROR, timeout=600)
             new.rename(BASE)
         fetched = KEPT / "lists-fetched"
         if not fetched.exists() or time.time() - fetched.stat().st_mtime > LISTS_LAST:
