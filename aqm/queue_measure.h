@@ -41,7 +41,7 @@ class QueueMeasure {
     rooms_[index(Precedence::out)] = room(params.limit - params.reserved);
   }
 
-  // That have room whatever their sizes.
+  // So many packets have room whatever their sizes are.
   std::uint32_t packets(Precedence precedence) const { return rooms_[index(precedence)].packets; }
   std::uint32_t places() const { return rooms_[index(Precedence::in)].places; }  // for packets, in all
   bool by_bytes() const { return by_bytes_; }
@@ -63,13 +63,13 @@ class QueueMeasure {
     return (packets >= room.places) | (bytes >= room.bytes);
   }
 
-  // What RIO averages, in packets.
+  // Returns what RIO averages, in packets.
   double level(std::uint32_t packets, std::uint64_t bytes) const {
     const std::uint64_t full = std::uint64_t{packets} * kFullPacket;
     return by_bytes_ && bytes < full ? static_cast<double>(bytes) * (1.0 / kFullPacket) : packets;
   }
-  // By how much each of `more` packets of the same length, `more_bytes` together, raises the level of a queue
-  // that holds so much. No value: not all by the same.
+  // Returns by how much each of `more` packets of the same length, `more_bytes` together, raises the level of
+  // a queue that holds so much. There is no value where they do not all raise it by the same.
   std::optional<double> step(std::uint32_t packets, std::uint64_t bytes, std::uint32_t more,
                              std::uint64_t more_bytes) const {
     if (!by_bytes_) return 1;

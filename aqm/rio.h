@@ -169,8 +169,8 @@ class RioRules {
   std::array<RedCurve, kPrecedences> curves_;
   double decay_per_ns_;  // -ln(1 - weight) * packets that the capacity drains in 1 ns
   bool ecn_;
-  // By arrivals n, what update() of one after the other comes to: avg + weight (q - avg) + growth step, where
-  // the first finds q packets and each of the others `step` more. weight is 1 - (1 - w)^n.
+  // Run n is what update() of n arrivals, one after the other, comes to: avg + weight (q - avg) + growth
+  // step, where the first finds q packets and each of the others `step` more. weight is 1 - (1 - w)^n.
   struct Run {
     double weight = 0, growth = 0;
   };

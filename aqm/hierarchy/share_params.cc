@@ -39,7 +39,7 @@ ShareParams::ShareParams(const PortShaperParams& shaper, std::uint32_t weight)
 
 InterfaceParams::Class::Class(const ClassParams& params, std::uint32_t unit, std::uint32_t chunks)
     : measure(params.queue),
-      // Of the first chunk a part may have left.
+      // The first chunk may be partly empty: some of its packets have left.
       share(chunks, params.queue.limit / Chunk::kPackets + 2),
       quantum(quantum_of(params.weight, unit)),
       capped(params.strict && params.cap.has_value()),

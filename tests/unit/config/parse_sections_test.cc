@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aqm/red_curve.h"
 #include "config/address.h"
 #include "config/parse.h"
+#include "tests/unit/config/parsed.h"
 
 namespace surety::config {
 namespace {
@@ -14,14 +14,6 @@ using namespace surety::literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Parses version, one port `a` and `rest`; every diagnostic is a failure.
-Config parsed(const std::string& rest, const std::string& ports = "ports: {a: {device: null}}\n") {
-  const auto result = parse("version: 1\n" + ports + rest, "dir/f.yaml");
-  for (const auto& d : result.diagnostics) {
-    if (d.severity == Diagnostic::Severity::error) ADD_FAILURE() << d.format();
-  }
-  return result.config.value_or(Config{});
-}
 Port port(const std::string& options) {
   const auto c = parsed("", "ports: {a: {" + options + "}}\nqueues: {q: [{name: all}]}\n");
   return c.ports.empty() ? Port{} : c.ports[0];
@@ -132,120 +124,6 @@ TEST(ParseNeighbors, AllThreeParts) {
   EXPECT_EQ(to_string(c.neighbors[0].address), "2001:db8::2");
   EXPECT_EQ(to_string(c.neighbors[0].mac), "02:00:00:00:00:02");
   EXPECT_EQ(c.neighbors[0].port, 0u);
-}
-
-TEST(ParseQueues, UnnamedDscpsGoToTheLastClassUnlessOneNamesBe) {
-  const auto c = parsed(
-      "queues:\n"
-      "  last: [{name: voice, dscp: EF}, {name: rest}]\n"
-      "  named: [{name: rest, dscp: [BE]}, {name: voice, dscp: EF}]\n");
-  EXPECT_EQ(c.queues[0].by_dscp[0].class_index, 1);
-  EXPECT_EQ(c.queues[0].by_dscp[0].precedence, Precedence::out);
-  EXPECT_EQ(c.queues[1].by_dscp[0].class_index, 0);
-  EXPECT_EQ(c.queues[1].by_dscp[0].precedence, Precedence::in);
-  EXPECT_EQ(c.queues[1].by_dscp[1].class_index, 0);
-  EXPECT_EQ(c.queues[1].by_dscp[1].precedence, Precedence::out);
-}
-
-TEST(ParseQueues, RioOptions) {
-  const auto c = parsed(
-      "queues:\n"
-      "  q: [{name: a, rio: {average: 0.2 %, in: {min: 20, max: 20, pmax: 1}, out: {min: 0.5, max: 20, pmax: "
-      "10 %}, ecn: on, "
-      "mean_packet: 576 B}}]\n");
-  const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
-  EXPECT_EQ(rio.weight, 0.002);
-  EXPECT_EQ(rio.in.min, rio.in.max);
-  EXPECT_EQ(rio.out.min, 0.5);
-  EXPECT_EQ(rio.out.pmax, Probability(0.1));
-  EXPECT_TRUE(rio.ecn);
-  EXPECT_EQ(rio.mean_packet, 576_B);
-  EXPECT_EQ(rio.capacity, RioParams{}.capacity);
-}
-
-TEST(ParseQueues, OutTailDropIsAStepAtTheMaxima) {
-  const auto c = parsed(
-      "queues:\n"
-      "  q: [{name: a, aqm: out-tail-drop, rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: "
-      "39.5, "
-      "pmax: 0.05}}}]\n");
-  const auto& rio = c.queues[0].classes[0].scheduling.queue.rio.value();
-  EXPECT_EQ(rio.weight, 1);
-  const RedCurve in(rio.in), out(rio.out);
-  EXPECT_TRUE(in.accepts(59.99));
-  EXPECT_TRUE(in.forces(60));
-  EXPECT_TRUE(out.accepts(39.99)) << "40 is the first whole number of packets that is 39.5 or more";
-  EXPECT_TRUE(out.forces(40));
-}
-
-TEST(ParseQueues, RioIsTheQueueManagementByDefault) {
-  const std::string rio = "rio: {in: {min: 45, max: 60, pmax: 0.02}, out: {min: 20, max: 40, pmax: 0.05}}";
-  for (const std::string aqm : {"", "aqm: rio, "}) {
-    const auto c = parsed("queues: {q: [{name: a, " + aqm + rio + "}]}\n");
-    const auto& r = c.queues.at(0).classes.at(0).scheduling.queue.rio.value();
-    EXPECT_EQ(r.weight, 0.002) << aqm;
-    EXPECT_EQ(r.out.min, 20) << aqm;
-    EXPECT_EQ(r.out.max, 40) << aqm;
-  }
-}
-
-TEST(ParseQueues, ClassesSharePlacesBeyondTheirLimits) {
-  const auto c = parsed(
-      "queues:\n"
-      "  q:\n"
-      "    - {name: voice, dscp: [EF], limit: 10 packets}\n"
-      "    - {name: old, dscp: [CS1], limit: 500 packets, count: packets}\n"
-      "    - {name: af, dscp: [AF11], limit: 990 packets}\n"
-      "  few: [{name: af, limit: 10 packets}]\n");
-  const auto beyond = [&](std::size_t set, std::size_t n) {
-    return c.queues[set].classes[n].scheduling.queue.beyond;
-  };
-  EXPECT_EQ(beyond(0, 0), 20u) << "2048 * 10 / 1000";
-  EXPECT_EQ(beyond(0, 1), 0u);
-  EXPECT_EQ(beyond(0, 2), 2027u);
-  EXPECT_EQ(beyond(1, 0), 70u) << "seven for each packet";
-}
-
-TEST(ParseQueues, OutPacketsLeaveHalfOfTheRoomToInOnes) {
-  const auto reserved = [](const std::string& dscp, const std::string& rest) {  // of 100 packets
-    const auto c = parsed("queues: {q: [{name: af, dscp: " + dscp + ", limit: 100 packets" + rest +
-                          "}, {name: be, dscp: [BE]}]}\n");
-    return c.queues[0].classes[0].scheduling.queue.reserved;
-  };
-  const std::string both = "{in: [AF11], out: [AF12]}";
-  const auto rio = [](const std::string& max) {
-    return ", rio: {in: {min: 50, max: 90, pmax: 0.1}, out: {min: 9, max: " + max + ", pmax: 0.2}}";
-  };
-  EXPECT_EQ(reserved(both, ""), 50u) << "with derived thresholds";
-  EXPECT_EQ(reserved(both, rio("20")), 50u);
-  EXPECT_EQ(reserved(both, rio("69.5")), 30u) << "as `max` says";
-  EXPECT_EQ(reserved(both, rio("69.5") + ", aqm: out-tail-drop"), 30u);
-  EXPECT_EQ(reserved(both, rio("200")), 0u);
-  EXPECT_EQ(reserved(both, ", aqm: tail-drop"), 0u);
-  EXPECT_EQ(reserved(both, rio("20") + ", count: packets"), 0u);
-  EXPECT_EQ(reserved("{out: [AF12]}", rio("20")), 0u) << "no IN packets come here";
-}
-
-TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
-  const auto c = parsed(
-      "queues:\n"
-      "  q:\n"
-      "    - {name: af, dscp: {in: [AF11], out: [AF12]}, limit: 200 packets}\n"
-      "    - {name: alike, dscp: {in: [AF21], out: [AF22]}, aqm: tail-drop}\n"
-      "    - {name: rest, dscp: [BE, LE]}\n"
-      "  last: [{name: af, dscp: [AF11]}]\n"
-      "  one: [{name: all}]\n"
-      "  asked: [{name: all, aqm: rio}]\n");
-  const RioParams derived{.weight = 1, .in = {200, 200, Probability(1)}, .out = {20, 40, Probability(0.1)}};
-  const auto rio = [&](std::size_t set, std::size_t n) {
-    return c.queues[set].classes[n].scheduling.queue.rio;
-  };
-  EXPECT_EQ(rio(0, 0), derived);
-  EXPECT_FALSE(rio(0, 1)) << "`aqm: tail-drop`";
-  EXPECT_FALSE(rio(0, 2)) << "OUT packets with DSCPs that no class names: BE is not among them";
-  EXPECT_TRUE(rio(1, 0)) << "BE comes here, OUT";
-  EXPECT_FALSE(rio(2, 0)) << "nothing is IN";
-  EXPECT_TRUE(rio(3, 0));
 }
 
 TEST(ParseServices, AFixedAlphaHasNoBand) {
