@@ -72,16 +72,14 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   if (outs > 0 && depth + n > measure_.packets(Precedence::out)) return false;
   if (rio_) {
     if (measure_.by_bytes() && !t.alike) return false;
-    const auto step = measure_.step(depth, bytes_, n, t.bytes),
-               in_step = ins > 0 ? measure_.step(in_depth_, in_bytes_, ins, t.in_bytes) : step;
-    if (!step || !in_step) return false;
-    if (!rio_->accept_all(ins, outs, {in_level(), *in_step}, {level(), *step}, now)) return false;
+    const double step = measure_.step(packets.front().length);
+    if (!rio_->accept_all(ins, outs, {in_level(), step}, {level(), step}, now)) return false;
   }
   ring_.put(tail_, packets, now);
   tail_ += n;
   in_depth_ += ins;
-  bytes_ += t.bytes;
-  in_bytes_ += t.in_bytes;
+  counted_ += t.counted;
+  in_counted_ += t.in_counted;
   arrived(ins, outs);
   return true;
 }
@@ -90,18 +88,19 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
 // before it has just written them, which is as slow as all the rest.
 std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   std::uint32_t depth = this->depth(), in_depth = in_depth_;
-  std::uint64_t bytes = bytes_, in_bytes = in_bytes_;
+  std::uint32_t counted = counted_, in_counted = in_counted_;
   Rio::Accepting rio(*rio_, in_depth, depth);
   const QueueMeasure measure = measure_;
   std::uint32_t n = 0;
   for (const Packet& packet : packets) {
     const Precedence precedence = packet.precedence;
     if (depth >= measure.packets(precedence)) break;
-    if (!rio.accept(precedence, measure.level(in_depth, in_bytes), measure.level(depth, bytes))) break;
+    if (!rio.accept(precedence, measure.level(in_depth, in_counted), measure.level(depth, counted))) break;
     const bool in = precedence == Precedence::in;
     in_depth += in;
-    bytes += packet.length;
-    in_bytes += in ? packet.length : 0u;
+    const std::uint32_t counts = QueueMeasure::counted(packet.length);
+    counted += counts;
+    in_counted += in ? counts : 0u;
     ++depth;
     ++n;
   }
@@ -111,8 +110,8 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   rio.keep(*rio_, ins, outs);
   tail_ += n;
   in_depth_ = in_depth;
-  bytes_ = bytes;
-  in_bytes_ = in_bytes;
+  counted_ = counted;
+  in_counted_ = in_counted;
   arrived(ins, outs);
   return n;
 }
@@ -129,8 +128,8 @@ void ActiveQueue::remove(const PacketTally& t, Time now) {
   note_sojourn(t.packets, now);
   head_ += t.packets;
   in_depth_ -= t.ins;
-  bytes_ -= t.bytes;
-  in_bytes_ -= t.in_bytes;
+  counted_ -= t.counted;
+  in_counted_ -= t.in_counted;
   departed(Precedence::in, t.ins, t.in_bytes, now);
   departed(Precedence::out, t.outs(), t.out_bytes(), now);
 }

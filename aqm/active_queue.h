@@ -51,14 +51,15 @@ class ActiveQueue {
     Result result;
     auto verdict = RioVerdict::accept;
     if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
-    const Admission admission(verdict, measure_.full(packet.precedence, depth(), bytes_));
+    const Admission admission(verdict, measure_.full(packet.precedence, depth(), counted_));
     // What is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
     const bool in = admission.admitted & (packet.precedence == Precedence::in);
     in_depth_ += in;
-    bytes_ += admission.admitted ? packet.length : 0u;
-    in_bytes_ += in ? packet.length : 0u;
+    const std::uint32_t counts = QueueMeasure::counted(packet.length);
+    counted_ += admission.admitted ? counts : 0u;
+    in_counted_ += in ? counts : 0u;
     result.mark = admission.marked;
     result.drop = admission.drop();
     QueueCounters& counters = counters_[index(packet.precedence)];
@@ -83,8 +84,9 @@ class ActiveQueue {
     const Time enqueued = ring_.time(head_++);
     const Precedence precedence = packet.precedence;
     in_depth_ -= precedence == Precedence::in;
-    bytes_ -= packet.length;
-    in_bytes_ -= precedence == Precedence::in ? packet.length : 0u;
+    const std::uint32_t counts = QueueMeasure::counted(packet.length);
+    counted_ -= counts;
+    in_counted_ -= precedence == Precedence::in ? counts : 0u;
     if (rio_) rio_->depart(precedence, in_depth_, depth(), now);
     sojourn_.add(now - enqueued);
     QueueCounters& counters = counters_[index(precedence)];
@@ -124,10 +126,11 @@ class ActiveQueue {
   std::uint32_t depth(Precedence precedence) const {  // packets
     return precedence == Precedence::in ? in_depth_ : depth() - in_depth_;
   }
-  std::uint64_t bytes() const { return bytes_; }  // of all packets
+  std::uint32_t counted() const { return counted_; }  // bytes of all packets, at most 1500 of each
+  double level() const { return measure_.level(depth(), counted_); }  // packets, as the limit counts them
   // That enqueue() would refuse, or mark, what came now.
   double refusal(Precedence precedence, Time now) const {
-    if (measure_.full(precedence, depth(), bytes_)) return 1;
+    if (measure_.full(precedence, depth(), counted_)) return 1;
     return rio_ ? rio_->refusal(precedence, in_level(), level(), now) : 0;
   }
   bool congested() const {
@@ -151,13 +154,12 @@ class ActiveQueue {
     return verdict;
   }
 
-  double level() const { return measure_.level(depth(), bytes_); }
-  double in_level() const { return measure_.level(in_depth_, in_bytes_); }
+  double in_level() const { return measure_.level(in_depth_, in_counted_); }
 
   QueueRing ring_;  // what is not full yet has room for one more, admitted or not
   std::uint32_t head_ = 0, tail_ = 0;
   std::uint32_t in_depth_ = 0;
-  std::uint64_t bytes_ = 0, in_bytes_ = 0;  // that wait
+  std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them
   QueueMeasure measure_;
   CongestionDetector detector_;
   std::optional<Rio> rio_;

@@ -2,11 +2,11 @@
 // What a queue holds, as its limit and RIO count it: packets of any size, or 1500 bytes as one packet.
 //
 // The limit of N packets is room for N packets of any size. By bytes, there is room for more while less than
-// N x 1500 bytes wait, in `beyond` further places, which bound the packet buffers: a burst of small packets
-// within a contract, which counts bytes, does not take the room of what others have bought. RIO averages
-// min(packets, bytes / 1500), so that full packets count as ever and a larger one is one (RFC 7567 section
-// 4.4, RFC 7141 section 2.2: a queue for a link that sends bytes is measured in bytes, and a packet's own
-// size does not decide whether it is dropped).
+// N x 1500 bytes are counted, in `beyond` further places, which bound the packet buffers: a burst of small
+// packets within a contract, which counts bytes, does not take the room of what others have bought. RIO
+// averages the counted bytes / 1500. A packet counts with at most 1500 bytes, so that full packets count as
+// ever and a larger one is one (RFC 7567 section 4.4, RFC 7141 section 2.2: a queue for a link that sends
+// bytes is measured in bytes, and a packet's own size does not decide whether it is dropped).
 //
 // OUT packets leave `reserved` packets of the limit, and as large a part of the further places, to IN ones:
 // those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing: Kroener,
@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "aqm/params.h"
 #include "conditioners/packet.h"
@@ -55,32 +54,23 @@ class QueueMeasure {
     return m;
   }
 
+  // The bytes with which a packet of that length counts; `counted` below is their sum.
+  static constexpr std::uint32_t counted(std::uint32_t length) { return std::min(length, kFullPacket); }
+
   // True if a queue that holds so much has no room for another packet of that precedence.
-  bool full(Precedence precedence, std::uint32_t packets, std::uint64_t bytes) const {
+  bool full(Precedence precedence, std::uint32_t packets, std::uint64_t counted) const {
     const Room& room = rooms_[index(precedence)];
     if (packets < room.packets) [[likely]]
       return false;
-    return (packets >= room.places) | (bytes >= room.bytes);
+    return (packets >= room.places) | (counted >= room.bytes);
   }
 
-  // Returns what RIO averages, in packets.
-  double level(std::uint32_t packets, std::uint64_t bytes) const {
-    const std::uint64_t full = std::uint64_t{packets} * kFullPacket;
-    return by_bytes_ && bytes < full ? static_cast<double>(bytes) * (1.0 / kFullPacket) : packets;
+  // Returns what RIO averages, in packets; at most `packets`.
+  double level(std::uint32_t packets, std::uint32_t counted) const {
+    return by_bytes_ ? counted * (1.0 / kFullPacket) : packets;
   }
-  // Returns by how much each of `more` packets of the same length, `more_bytes` together, raises the level of
-  // a queue that holds so much. There is no value where they do not all raise it by the same.
-  std::optional<double> step(std::uint32_t packets, std::uint64_t bytes, std::uint32_t more,
-                             std::uint64_t more_bytes) const {
-    if (!by_bytes_) return 1;
-    const auto beyond = [](std::uint64_t p, std::uint64_t b) {  // more bytes than full packets would have
-      return static_cast<std::int64_t>(b) - static_cast<std::int64_t>(p * kFullPacket);
-    };
-    const std::int64_t before = beyond(packets, bytes), after = beyond(packets + more, bytes + more_bytes);
-    if (before >= 0 && after >= 0) return 1;
-    if (before > 0 || after > 0) return {};
-    return static_cast<double>(more_bytes) / (more * static_cast<double>(kFullPacket));
-  }
+  // Returns by how much a packet of that length raises the level.
+  double step(std::uint32_t length) const { return level(1, counted(length)); }
 
  private:
   struct Room {

@@ -76,13 +76,13 @@ class alignas(64) PooledQueue {
       if (packet.precedence == Precedence::out)
         result.event = detector_.out_arrival(params.rio->congested(rio_));
     }
-    const bool full = params.measure.full(packet.precedence, depth, bytes()) ||
+    const bool full = params.measure.full(packet.precedence, depth, counted()) ||
                       (slot(end_) == Chunk::kPackets && !pool.has_room(chunks_, params.share));
     const Admission admission(verdict, full);
     if (admission.admitted) push(params, pool, packet, now);
     admitted_[p] += admission.admitted;
     waiting_[p].packets += admission.admitted;
-    waiting_[p].bytes += admission.admitted ? packet.length : 0u;
+    waiting_[p].counted += admission.admitted ? QueueMeasure::counted(packet.length) : 0u;
     result.mark = admission.marked;
     result.drop = admission.drop();
     if (!admission.admitted | admission.marked) admission.count(refusals_[p]);
@@ -107,7 +107,7 @@ class alignas(64) PooledQueue {
   double refusal(const InterfaceParams::Class& params, const PacketPool& pool, Precedence precedence,
                  Time now) const {
     const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.share);
-    if (params.measure.full(precedence, depth(), bytes()) || no_chunk) return 1;
+    if (params.measure.full(precedence, depth(), counted()) || no_chunk) return 1;
     return params.rio ? params.rio->refusal(rio_, precedence, in_level(params), level(params), now) : 0;
   }
 
@@ -116,8 +116,12 @@ class alignas(64) PooledQueue {
     return depth_of(Precedence::in) + depth_of(Precedence::out);
   }
   std::uint32_t depth_of(Precedence p) const { return waiting_[index(p)].packets; }
-  std::uint64_t bytes() const {  // of all packets
-    return std::uint64_t{waiting_[0].bytes} + waiting_[1].bytes;
+  std::uint32_t counted() const {  // bytes of all packets, at most 1500 of each
+    return waiting_[0].counted + waiting_[1].counted;
+  }
+  // Packets, as the limit counts them.
+  double level(const InterfaceParams::Class& params) const {
+    return params.measure.level(depth(), counted());
   }
   std::uint32_t chunks() const { return chunks_; }
   // As ActiveQueue counts.
@@ -145,16 +149,15 @@ class alignas(64) PooledQueue {
   static Place first_of(ChunkNumber n) { return n << 2; }
   struct Waiting {
     std::uint32_t packets = 0;
-    std::uint32_t bytes = 0;  // a pool of a million packets of 4 kB fits
+    std::uint32_t counted = 0;  // bytes, as queue_measure.h counts them: of two million packets
   };
   struct Refusals {
     std::uint64_t early_drops = 0, forced_drops = 0, overflow_drops = 0, ecn_marks = 0;
   };
 
-  double level(const InterfaceParams::Class& params) const { return params.measure.level(depth(), bytes()); }
   double in_level(const InterfaceParams::Class& params) const {
     const Waiting& in = waiting_[index(Precedence::in)];
-    return params.measure.level(in.packets, in.bytes);
+    return params.measure.level(in.packets, in.counted);
   }
 
   void push(const InterfaceParams::Class& params, PacketPool& pool, const Packet& packet, Time now) {
@@ -181,9 +184,9 @@ class alignas(64) PooledQueue {
     pool.give(left, chunks_--, params.share);
   }
   void departed(const InterfaceParams::Class& params, Precedence p, std::uint64_t packets,
-                std::uint64_t bytes, Time now) {
+                std::uint64_t bytes, std::uint64_t counted, Time now) {
     waiting_[index(p)].packets -= static_cast<std::uint32_t>(packets);
-    waiting_[index(p)].bytes -= static_cast<std::uint32_t>(bytes);
+    waiting_[index(p)].counted -= static_cast<std::uint32_t>(counted);
     departed_bytes_[index(p)] += bytes;
     if (params.rio && packets > 0) rio_.depart(p, depth_of(Precedence::in), depth(), now);
   }
@@ -205,7 +208,7 @@ static_assert(sizeof(PooledQueue) == 64 * PooledQueue::kLines);
 template <class More>
 std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPool& pool,
                                  std::span<Packet> out, Time now, SojournRun& sojourn, More more) {
-  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0;
+  std::uint64_t ins = 0, in_bytes = 0, all_bytes = 0, in_counted = 0, all_counted = 0;
   std::size_t n = 0;
   for (bool go = true; go && n < out.size();) {
     const Chunk& first = pool[chunk(front_)];
@@ -219,6 +222,9 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
       ins += in;
       in_bytes += -in & length;
       all_bytes += length;
+      const std::uint64_t counts = QueueMeasure::counted(packet.length);
+      in_counted += -in & counts;
+      all_counted += counts;
       sojourn.add(first.enqueued[at]);
       go = more(packet.length);
     }
@@ -227,8 +233,8 @@ std::size_t PooledQueue::dequeue(const InterfaceParams::Class& params, PacketPoo
     leave_chunk(params, pool);
     if (last) break;
   }
-  departed(params, Precedence::in, ins, in_bytes, now);
-  departed(params, Precedence::out, n - ins, all_bytes - in_bytes, now);
+  departed(params, Precedence::in, ins, in_bytes, in_counted, now);
+  departed(params, Precedence::out, n - ins, all_bytes - in_bytes, all_counted - in_counted, now);
   return n;
 }
 

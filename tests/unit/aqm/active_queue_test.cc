@@ -373,6 +373,7 @@ TEST(ActiveQueue, SmallPacketsDoNotTakeTheRoomOfLargeOnes) {
   EXPECT_GT(lost_beside_pulses(0, 1500), 0.1);
   EXPECT_EQ(lost_beside_pulses(7 * 200, 1500), 0);
   EXPECT_EQ(lost_beside_pulses(7 * 200, 60), 0) << "nor that of a connection's first packet";
+  EXPECT_EQ(lost_beside_pulses(7 * 200, 9000), 0) << "nor beside jumbo frames";
 }
 
 TEST(ActiveQueue, ByBytesIsBoundedInPacketsToo) {
@@ -380,7 +381,7 @@ TEST(ActiveQueue, ByBytesIsBoundedInPacketsToo) {
     ActiveQueue queue({.limit = 100, .rio = {}, .beyond = 300}, 1);
     while (queue.enqueue(packet(0, Precedence::in, length), false, kStart).drop == DropReason::none) {
     }
-    EXPECT_EQ(queue.bytes(), std::uint64_t{length} * queue.depth());
+    EXPECT_EQ(queue.counted(), std::min<std::uint32_t>(length, 1500) * queue.depth());
     return queue.depth();
   };
   EXPECT_EQ(filled_with(46), 400u);

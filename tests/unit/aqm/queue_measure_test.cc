@@ -13,18 +13,22 @@ QueueMeasure measure(std::uint32_t limit, std::uint32_t beyond) {
 TEST(QueueMeasure, InPacketsSizesDoNotCount) {
   const QueueMeasure m = measure(10, 0);
   EXPECT_EQ(m.level(7, 7 * 46), 7);
+  EXPECT_EQ(m.step(46), 1);
   EXPECT_EQ(m.places(), 10u);
   EXPECT_FALSE(m.full(Precedence::in, 9, 9 * 9000));
   EXPECT_TRUE(m.full(Precedence::in, 10, 10 * 46));
-  EXPECT_EQ(m.step(3, 3 * 46, 5, 5 * 9000), 1);
 }
 
-TEST(QueueMeasure, ByBytesTheLevelIsNeverAboveThePackets) {
+TEST(QueueMeasure, ByBytesAPacketCountsWithAtMost1500) {
+  EXPECT_EQ(QueueMeasure::counted(46), 46u);
+  EXPECT_EQ(QueueMeasure::counted(1500), 1500u);
+  EXPECT_EQ(QueueMeasure::counted(9000), 1500u);
   const QueueMeasure m = measure(10, 10);
   EXPECT_DOUBLE_EQ(m.level(30, 3000), 2);
-  EXPECT_EQ(m.level(4, 6000), 4);
-  EXPECT_EQ(m.level(4, 36'000), 4);
+  EXPECT_EQ(m.level(4, 6000), 4) << "exactly: thresholds are whole numbers";
   EXPECT_EQ(m.level(0, 0), 0);
+  EXPECT_DOUBLE_EQ(m.step(750), 0.5);
+  EXPECT_EQ(m.step(9000), 1);
 }
 
 TEST(QueueMeasure, ByBytesThereIsRoomBeyondTheLimitWhileFewBytesWait) {
@@ -58,23 +62,6 @@ TEST(QueueMeasure, OutPacketsLeaveRoomToInOnes) {
   const QueueMeasure few = m.within(8);
   EXPECT_FALSE(few.full(Precedence::in, 7, 7 * 46));
   EXPECT_TRUE(few.full(Precedence::in, 8, 8 * 46));
-}
-
-// What step() says is what level() does.
-TEST(QueueMeasure, AStepIsWhatEachPacketAdds) {
-  const QueueMeasure m = measure(10, 10);
-  for (const std::uint32_t length : {46u, 750u, 1500u, 9000u})
-    for (const std::uint32_t there : {0u, 46u, 1500u, 9000u}) {  // three of these wait
-      const std::uint64_t bytes = 3 * there;
-      const std::uint32_t packets = there > 0 ? 3 : 0;
-      const auto step = m.step(packets, bytes, 8, 8 * length);
-      const bool crosses = there == 46 && length == 9000;
-      EXPECT_EQ(step.has_value(), !crosses) << there << ' ' << length;
-      if (!step) continue;
-      for (std::uint32_t n = 0; n <= 8; ++n)
-        EXPECT_NEAR(m.level(packets + n, bytes + n * length), m.level(packets, bytes) + n * *step, 1e-12);
-    }
-  EXPECT_FALSE(m.step(3, 27'000, 40, 40 * 46)) << "first as many as the packets are, then as the bytes are";
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyon
     now += Duration(rng.next() % (phase == 3 ? 200'000 : 20'000));
     if (rng.next() % 8 < 3 + phase) {
       Packet p{.flow = static_cast<FlowId>(step),
-               .length =
-                   static_cast<std::uint16_t>(beyond > 0 ? 400 + rng.next() % 2600 : 64 + rng.next() % 1400)};
+               .length = static_cast<std::uint16_t>(beyond > 0 ? 1000 + rng.next() % 2000
+                                                               : 64 + rng.next() % 1400)};
       p.precedence = rng.next() % 3 == 0 ? Precedence::in : Precedence::out;
       const bool ecn = rng.next() % 2 == 0;
       const double refusal = port.refusal(p.precedence, now);
@@ -66,7 +66,7 @@ void decides_as_a_ports_queue(std::optional<RioParams> with, std::uint32_t beyon
       for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(port.dequeue(now).flow, left[i].flow);
     }
     ASSERT_EQ(port.depth(), queue.depth());
-    ASSERT_EQ(port.bytes(), queue.bytes());
+    ASSERT_EQ(port.counted(), queue.counted());
   }
   std::array<QueueCounters, kPrecedences> refused;
   for (const Precedence p : {Precedence::in, Precedence::out}) {
