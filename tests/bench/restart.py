@@ -3,14 +3,15 @@
 """What a restart costs those behind the router: from SIGTERM of the old one to the first packet that the new one forwards.
 
     sudo tests/bench/restart.py [--device af_xdp|af_packet|memif-server|memif-client] [--rate 1000] [--rounds 3] [--tables small|default]
-                                [--take-over]
+                                [--take-over] [--flood FRAMES]
 
 Host a sends numbered UDP packets to host b all the time; the router between them is stopped, and started with the same
 configuration as soon as it is gone, as a service manager does it. `memif-...` puts a second router behind it, which stays; the
 one that is restarted is the server of the socket, or its client. A row is one restart, in ms from SIGTERM on: the last packet
 by the old router, its end, the first packet by the new one, and what was lost, in packets and in ms of the stream. The lines
 below it are what the two routers say of their phases. Kernel time stamps, so that no Python is in it. With --take-over the new
-one is started beside the old one and takes over when it is ready (`surety run --take-over`)."""
+one is started beside the old one and takes over when it is ready (`surety run --take-over`). With --flood a third host sends so many
+frames a second to b all the time."""
 import argparse
 import contextlib
 import multiprocessing
@@ -25,7 +26,9 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "functional"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "functional" / more) for more in (".", "hostile")]
+import flood  # noqa: E402
+from scapy.all import IP, UDP, Ether  # noqa: E402
 from harness import Lab, Router, wait_for  # noqa: E402
 from router import DEFAULTS, SURETY  # noqa: E402
 
@@ -95,15 +98,16 @@ def gap(arrivals):
 class Place:
     """Host a, the router that is restarted, perhaps one that stays, host b."""
 
-    def __init__(self, stack, device, tables):
-        self.device, self._memif = device, device.startswith("memif")
+    def __init__(self, stack, device, tables, flooded):
+        self.device, self._memif, self._flooded = device, device.startswith("memif"), flooded
         west = stack.enter_context(Lab())
         east = stack.enter_context(Lab()) if self._memif else west
         self.a = west.host("a", "lan0", ["10.1.0.1/24"], ["10.1.0.254"])
         self.b = east.host("b", "wan0", ["10.2.0.1/24"], ["10.2.0.254"])
+        self.m = west.host("m", "lan1", ["10.4.0.1/24"], ["10.4.0.254"]) if flooded else None
         for lab in (west, east):
             lab.router.run("sysctl", "-q", "net.ipv4.ip_forward=0")
-        self._directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")))
+        self.directory = self._directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sf-")))
         self.namespace = west.router
         self.name = f"restart-{os.getpid()}"
         self.path = self._directory / "router.yaml"
@@ -117,7 +121,7 @@ class Place:
             return f"""ports:
   lan0: {{device: {self.device} lan0, addresses: [10.1.0.254/24], trust: core}}
   wan0: {{device: {self.device} wan0, addresses: [10.2.0.254/24], trust: core}}
-"""
+""" + (f"  lan1: {{device: {self.device} lan1, addresses: [10.4.0.254/24], trust: core}}\n" if self._flooded else "")
         return f"""ports:
   lan0: {{device: af_xdp lan0, addresses: [10.1.0.254/24], trust: core}}
   core0: {{device: memif {self._directory}/m.sock {self.device[6:]}, addresses: [10.3.0.1/24], trust: core, mac: "{EDGE_MAC}"}}
@@ -164,28 +168,45 @@ def restart(place, old, take_over):
     return place.start("new"), told, ended
 
 
-def measure(place, rate, take_over):
+def flood_of(place, rate):
+    """Of empty UDP datagrams from m to b."""
+    if not rate:
+        return contextlib.nullcontext()
+    frame = Ether(src=place.m.mac, dst=place.namespace.mac("lan1")) / IP(src=place.m.address(4), dst=place.b.address(4)) / UDP(sport=7, dport=9)
+    file = place.directory / "frames"
+    flood.write(file, [bytes(frame).ljust(60, b"\0")])
+    return flood.Flood(place.m.namespace, file, rate, 64)
+
+
+def measure(place, rate, take_over, flooded):
     old = place.start("old")
     new = None
     try:
         wait_for(place.forwards, 60)
-        stream = Stream(place.a, place.b, rate)
-        time.sleep(1)
-        new, told, ended = restart(place, old, take_over)
-        wait_for(place.forwards, 60)
-        time.sleep(0.5)
-        sent, arrivals = stream.end()
-        last, first, missing = gap(arrivals)
-        lost = sent - len(arrivals)
-        print(f"{place.device:13} last {1000 * (last - told):6.0f}  ended {1000 * (ended - told):6.0f}  first {1000 * (first - told):6.0f}"
-              f"  lost {lost} of {sent}, {missing} of them at once: {1000 * lost / rate:.0f} ms", flush=True)
-        for line in place.phases("old") + place.phases("new"):
-            print("   ", line, flush=True)
+        with flood_of(place, flooded):
+            new = watch(place, rate, take_over, old)
     finally:
         for process in filter(None, (old, new)):
             if process.poll() is None:
                 process.terminate()
                 process.wait(60)
+
+
+def watch(place, rate, take_over, old):
+    """Prints a row; the new router."""
+    stream = Stream(place.a, place.b, rate)
+    time.sleep(1)
+    new, told, ended = restart(place, old, take_over)
+    wait_for(place.forwards, 60)
+    time.sleep(0.5)
+    sent, arrivals = stream.end()
+    last, first, missing = gap(arrivals)
+    lost = sent - len(arrivals)
+    print(f"{place.device:13} last {1000 * (last - told):6.0f}  ended {1000 * (ended - told):6.0f}  first {1000 * (first - told):6.0f}"
+          f"  lost {lost} of {sent}, {missing} of them at once: {1000 * lost / rate:.0f} ms, silent for {1000 * (first - last):.0f} ms", flush=True)
+    for line in place.phases("old") + place.phases("new"):
+        print("   ", line, flush=True)
+    return new
 
 
 def main():
@@ -196,12 +217,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tables", choices=["default", "small"], default="default", help="dpdk: as if nothing were said of it, or the tests'")
     parser.add_argument("--take-over", action="store_true", help="beside each other, in place of one after the other")
+    parser.add_argument("--flood", type=int, default=0, help="frames a second of a third host")
     given = parser.parse_args()
     for device in given.device or devices:
         with contextlib.ExitStack() as stack:
-            place = Place(stack, device, given.tables)
+            place = Place(stack, device, given.tables, given.flood)
             for _ in range(given.rounds):
-                measure(place, given.rate, given.take_over)
+                measure(place, given.rate, given.take_over, given.flood)
 
 
 if __name__ == "__main__":
