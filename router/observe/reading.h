@@ -76,7 +76,8 @@ struct QueueReading {
   std::string of;           // the template that this one is a member of
   std::size_t members = 0;  // of a template, which has their sum
   bool has_sojourn = true;  // else its port has it, for all together
-  std::uint32_t limit = 0;  // packets
+  std::uint32_t limit = 0;  // packets of any size; OUT packets may have room for less (queue_measure.h)
+  std::uint32_t out_limit = 0;
   std::array<QueueCounters, kPrecedences> counters;
   std::array<std::uint32_t, kPrecedences> depth{};
   double average_in = 0, average_total = 0;  // packets; 0 without RIO

@@ -113,6 +113,7 @@ Json queue_row(const QueueReading& q) {
   for (const Precedence p : {Precedence::in, Precedence::out}) {
     Json& counts = row[name(p)];
     counts["depth"] = q.depth[index(p)];
+    counts["limit"] = p == Precedence::in ? q.limit : q.out_limit;
     put(counts, q.counters[index(p)], QueueCounters::table());
     if (!q.thresholds) continue;
     const RedParams& red = (*q.thresholds)[index(p)];

@@ -55,6 +55,7 @@ void add(QueueReading& into, const QueueReading& part) {
   add(into.counters, part.counters);
   for (std::size_t p = 0; p < kPrecedences; ++p) into.depth[p] += part.depth[p];
   into.limit = std::max(into.limit, part.limit);
+  into.out_limit = std::max(into.out_limit, part.out_limit);
   into.average_in += part.average_in;
   into.average_total += part.average_total;
   into.has_rio |= part.has_rio;

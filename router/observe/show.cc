@@ -70,7 +70,7 @@ Columns queue_columns() {
                   text("QUEUE", "name"),
                   text("PRECEDENCE", "precedence"),
                   count("DEPTH", "counters.depth"),
-                  count("LIMIT", "limit"),
+                  count("LIMIT", "counters.limit"),
                   number("AVERAGE", "average", plain)};
   add_counters(columns, QueueCounters::table(), "counters.");
   columns.push_back(text("CONGESTED", "congested"));
@@ -233,7 +233,6 @@ void split_queue(const Json& queue, std::vector<Json>& rows) {
     Json row = {
         {"port", queue.value("port", "")}, {"name", queue.value("name", "")}, {"precedence", precedence}};
     if (const Json* interface = member(queue, "interface")) row["interface"] = *interface;
-    if (const Json* limit = member(queue, "limit")) row["limit"] = *limit;
     if (queue.value("rio", false)) row["congested"] = queue.value("congested", false) ? "yes" : "no";
     row["counters"] = queue.value(precedence, Json::object());
     if (const Json* average = member(queue, in ? "average_in" : "average_total")) row["average"] = *average;

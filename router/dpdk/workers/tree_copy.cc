@@ -10,6 +10,7 @@ namespace surety {
 void name_after(QueueReading& row, const ClassParams& of) {
   row.name = of.name;
   row.limit = of.queue.limit;
+  row.out_limit = of.queue.limit - of.queue.reserved;
   row.thresholds.reset();
   if (of.queue.rio) row.thresholds = {of.queue.rio->in, of.queue.rio->out};
 }

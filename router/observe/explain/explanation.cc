@@ -170,6 +170,7 @@ Json queue(const QueueTrace& q, std::uint8_t dscp, const IngressTrace& t, const 
   j["dscp"] = config::dscp_name(dscp);
   j["precedence"] = name(q.precedence);
   j["packets"] = q.depth[0] + q.depth[1];
+  j["counted_packets"] = q.level;
   j["limit_packets"] = q.limit;
   if (q.rio && params.queue.rio) {
     j["average_in_packets"] = q.average_in;

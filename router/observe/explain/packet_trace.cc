@@ -151,6 +151,7 @@ namespace {
 void trace(const ClassScheduler& scheduler, Time now, QueueTrace& t) {
   const ActiveQueue& q = scheduler.queue(t.class_index);
   for (const Precedence p : {Precedence::in, Precedence::out}) t.depth[index(p)] = q.depth(p);
+  t.level = q.level();
   t.rio = q.rio() != nullptr;
   if (t.rio) t.average_in = q.rio()->average_in(), t.average_total = q.rio()->average_total();
   t.refusal = q.refusal(t.precedence, now);
@@ -159,6 +160,7 @@ void trace(const ClassScheduler& scheduler, Time now, QueueTrace& t) {
 void trace(const Hierarchy& h, Time now, QueueTrace& t) {
   const PooledQueue& q = h.queue(t.owner, t.class_index);
   for (const Precedence p : {Precedence::in, Precedence::out}) t.depth[index(p)] = q.depth_of(p);
+  t.level = q.level(h.params(t.owner).of(t.class_index));
   t.rio = h.params(t.owner).of(t.class_index).rio.has_value();
   if (t.rio) t.average_in = q.rio().in.value, t.average_total = q.rio().total.value;
   t.refusal = h.refusal(t.owner, t.class_index, t.precedence, now);
@@ -175,6 +177,7 @@ void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, Inter
   if (const PlainQueue* const plain = egress.plain()) {
     t.limit = plain->limit();
     t.depth[index(Precedence::out)] = plain->depth();
+    t.level = plain->depth();
     t.refusal = plain->depth() < plain->limit() ? 0 : 1;
     return;
   }
@@ -183,7 +186,7 @@ void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, Inter
   const config::QueueSet& set = tree != nullptr ? tree->plan().set(t.owner) : queues;
   t.class_index = set.by_dscp[dscp].class_index;
   t.precedence = set.by_dscp[dscp].precedence;
-  t.limit = set.classes[t.class_index].scheduling.queue.limit;
+  t.limit = QueueMeasure(set.classes[t.class_index].scheduling.queue).packets(t.precedence);
   if (tree == nullptr) return trace(egress.scheduler(), now, t);
   t.known = !tree->changing() && tree->hierarchy().has(t.owner);
   if (t.known) trace(tree->hierarchy(), now, t);

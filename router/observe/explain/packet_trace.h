@@ -58,7 +58,8 @@ struct QueueTrace {
   std::uint8_t class_index = 0;
   Precedence precedence = Precedence::out;  // that its DSCP says
   std::array<std::uint32_t, kPrecedences> depth{};
-  std::uint32_t limit = 0;
+  double level = 0;         // packets, as the limit and RIO count them (queue_measure.h)
+  std::uint32_t limit = 0;  // for packets of that precedence
   bool rio = false;
   double average_in = 0, average_total = 0;
   double refusal = 0;         // probability

@@ -80,9 +80,9 @@ TEST(ReadingJson, QueuesByPrecedence) {
   queues[0].erase("sojourn_counts");
   EXPECT_EQ(queues[0], Json::parse(R"({
     "port": "wan0", "name": "assured", "rio": true, "congested": true, "limit": 200, "average_in": 4.25, "average_total": 10.5,
-    "in": {"depth": 5, "arrivals": 600, "departures": 595, "departed_bytes": 342720, "early_drops": 0,
+    "in": {"depth": 5, "limit": 200, "arrivals": 600, "departures": 595, "departed_bytes": 342720, "early_drops": 0,
            "forced_drops": 0, "overflow_drops": 0, "ecn_marks": 0, "min": 20.0, "max": 40.0, "pmax_ratio": 0.02},
-    "out": {"depth": 4, "arrivals": 390, "departures": 383, "departed_bytes": 220608, "early_drops": 2,
+    "out": {"depth": 4, "limit": 100, "arrivals": 390, "departures": 383, "departed_bytes": 220608, "early_drops": 2,
             "forced_drops": 1, "overflow_drops": 0, "ecn_marks": 5, "min": 10.0, "max": 30.0, "pmax_ratio": 0.1},
     "sojourn_p50_seconds": 1e-5, "sojourn_p99_seconds": 2.5e-3})"));
 }

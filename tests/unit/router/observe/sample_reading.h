@@ -73,6 +73,7 @@ inline std::vector<QueueReading> sample_queues() {
                          .overflow_drops = 0,
                          .ecn_marks = 5};
   assured.limit = 200;
+  assured.out_limit = 100;
   assured.depth = {5, 4};
   assured.average_in = 4.25;
   assured.average_total = 10.5;
@@ -87,7 +88,7 @@ inline std::vector<QueueReading> sample_queues() {
   QueueReading control;
   control.port = "wan0";
   control.name = "control";
-  control.limit = 64;
+  control.limit = control.out_limit = 64;
   return {assured, control};
 }
 

@@ -52,7 +52,7 @@ TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
             "CONGESTED  SOJOURN P50     P99\n"
             "wan0  assured  in              5    200      4.2       600      0       0         0       0  "
             "yes              10 us  2.5 ms\n"
-            "wan0  assured  out             4    200     10.5       390      2       1         0       5  "
+            "wan0  assured  out             4    100     10.5       390      2       1         0       5  "
             "yes                  -       -\n"
             "wan0  control  in              0     64        -         0      0       0         0       0  "
             "-                    -       -\n"
