@@ -65,7 +65,7 @@ struct Draft {
     std::optional<Mark> group{}, twin{};
   };
   struct ServicePlaces {
-    Mark name;
+    Mark name, mark;
     std::vector<std::pair<Mark, Bytes>> buckets;  // depths of the buckets that count bytes
     std::optional<Mark> buffer;
     struct AutoMax {  // `max: auto` of `alpha`

@@ -26,7 +26,8 @@ bool read_threshold(const Node* node, double& out, Problems& problems) {
 }
 
 // min == max is allowed: a threshold without randomness.
-void read_red(const Node& node, std::string what, RedParams& red, Problems& problems) {
+// Returns whether its thresholds could be read.
+bool read_red(const Node& node, std::string what, RedParams& red, Problems& problems) {
   MapReader map(node, std::move(what), problems);
   const bool min = read_threshold(map.require("min"), red.min, problems);
   const bool max = read_threshold(map.require("max"), red.max, problems);
@@ -36,6 +37,7 @@ void read_red(const Node& node, std::string what, RedParams& red, Problems& prob
   if (map.required("pmax", red.pmax) && red.pmax == Probability(0)) {
     problems.error(map.at("pmax"), "`pmax` must be more than 0 and at most 1");
   }
+  return min && max;
 }
 
 }  // namespace
@@ -48,8 +50,13 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
                    "`average` must be more than 0 and at most 1: the weight of a new sample");
   }
   rio.weight = weight.value();
-  if (const Node* n = map.require("in")) read_red(*n, "`in` of `rio`", rio.in, problems);
-  if (const Node* n = map.require("out")) read_red(*n, "`out` of `rio`", rio.out, problems);
+  const Node* const in = map.require("in");
+  const Node* const out = map.require("out");
+  const bool of_in = in && read_red(*in, "`in` of `rio`", rio.in, problems);
+  const bool of_out = out && read_red(*out, "`out` of `rio`", rio.out, problems);
+  if (of_in && of_out && (rio.out.min > rio.in.min || rio.out.max > rio.in.max))
+    problems.warning(
+        out->mark, "OUT packets are dropped later than IN ones: `out` has a higher `min` or `max` than `in`");
   map.read("ecn", rio.ecn);
   map.read("mean_packet", rio.mean_packet);
 }

@@ -51,20 +51,23 @@ void read_service(const Node& node, Service& s, Places& places, Problems& proble
   }
   if (!std::holds_alternative<None>(s.conditioner)) read_objective(map, s.objective, problems);
   const int colours = std::visit([](const auto& c) { return c.kColours; }, s.conditioner);
-  if (const Node* n = map.find("mark")) read_mark(*n, s, colours, problems);
+  if (const Node* n = map.find("mark")) {
+    places.mark = n->mark;
+    read_mark(*n, s, colours, problems);
+  }
 }
 
 }  // namespace
 
 void read_services(const Node& node, Draft& draft) {
-  for_each_named(node, "service", draft.problems,
-                 [&](const std::string& name, const Node& key, const Node& value) {
-                   auto& service = draft.config.services.emplace_back();
-                   service.name = name;
-                   Places places{.name = key.mark, .buckets = {}, .buffer = {}, .auto_max = {}};
-                   read_service(value, service, places, draft.problems);
-                   draft.service_places.push_back(std::move(places));
-                 });
+  for_each_named(
+      node, "service", draft.problems, [&](const std::string& name, const Node& key, const Node& value) {
+        auto& service = draft.config.services.emplace_back();
+        service.name = name;
+        Places places{.name = key.mark, .mark = key.mark, .buckets = {}, .buffer = {}, .auto_max = {}};
+        read_service(value, service, places, draft.problems);
+        draft.service_places.push_back(std::move(places));
+      });
 }
 
 }  // namespace surety::config

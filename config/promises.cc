@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/promises.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/sections.h"
@@ -49,6 +51,31 @@ std::vector<bool> towards(Port::Trust trust, const Config& c) {
   for (const Interface& i : c.interfaces)
     if (i.trust == trust) ports[i.port] = true;
   return ports;
+}
+
+std::string Uplink::name() const {
+  return fmt::format("{} `{}`", kind, word);
+}
+
+std::vector<Uplink> uplinks(const Config& c) {
+  constexpr auto core = Port::Trust::core;
+  std::vector<Uplink> all;
+  for (std::size_t p = 0; p < c.ports.size(); ++p)
+    if (c.ports[p].exists() && c.ports[p].trust == core)
+      all.push_back({"port", c.ports[p].name, p, {}, c.set_of(c.ports[p].queues)});
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+    if (c.interfaces[i].trust == core)
+      all.push_back(
+          {"interface", c.interfaces[i].name, c.interfaces[i].port, i, c.queues_of(c.interfaces[i])});
+  return all;
+}
+
+bool from_core(const Rule& rule, const Config& c) {
+  if (rule.match.interface) return c.interfaces[*rule.match.interface].trust == Port::Trust::core;
+  if (!rule.match.port || c.ports[*rule.match.port].trust != Port::Trust::core) return false;
+  return std::ranges::none_of(c.interfaces, [&](const Interface& i) {
+    return i.trust == Port::Trust::customer && matched(rule.match, i, c) > 0;
+  });
 }
 
 std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet) {

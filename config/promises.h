@@ -4,6 +4,8 @@
 
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -42,6 +44,19 @@ std::size_t contracts_of(const Rule& rule, const Config& c);
 
 // Which ports have customers, or the core, behind them or behind an interface of theirs.
 std::vector<bool> towards(Port::Trust trust, const Config& c);
+
+// What leaves towards the core: ports, and interfaces of any port.
+struct Uplink {
+  std::string_view kind, word;  // "port" or "interface", and its name
+  std::size_t port;
+  std::optional<std::size_t> interface;
+  const QueueSet* queues;  // null: one class
+  std::string name() const;
+};
+std::vector<Uplink> uplinks(const Config& c);
+
+// Whether no customer's packets match the rule.
+bool from_core(const Rule& rule, const Config& c);
 
 // The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of
 // IP packets of some size it is what remains beside what the wire adds to each.

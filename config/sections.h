@@ -76,11 +76,13 @@ void settle_auto_max(Draft& draft);  // of `alpha`; in a file without errors
 void validate_aggregates(Draft& draft);
 void warn_about_interfaces(Draft& draft);
 void warn_about_filters(Draft& draft);
+void warn_about_overlaps(Draft& draft);
 void warn_about_routes(Draft& draft);
 void warn_about_services(Draft& draft);
 void warn_about_covered_rules(Draft& draft);
 void check_admission(Draft& draft);
 void warn_about_shares(Draft& draft);
+void warn_about_marks(Draft& draft);
 void warn_about_unused(Draft& draft);
 void validate(Draft& draft);
 

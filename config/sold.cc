@@ -9,28 +9,13 @@
 #include <map>
 #include <vector>
 
+#include "config/promises.h"
 #include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
 namespace surety::config {
 namespace {
-
-// What leaves towards the core: ports, and interfaces of any port.
-struct Uplink {
-  const std::string& name;
-  const QueueSet* queues;  // null: one class
-};
-
-std::vector<Uplink> uplinks(const Config& c) {
-  constexpr auto core = Port::Trust::core;
-  std::vector<Uplink> all;
-  for (const Port& p : c.ports)
-    if (p.exists() && p.trust == core) all.push_back({p.name, c.set_of(p.queues)});
-  for (const Interface& i : c.interfaces)
-    if (i.trust == core) all.push_back({i.name, c.queues_of(i)});
-  return all;
-}
 
 // ` (assured of up0, up1)`: where packets with this DSCP go; no value: whatever they came with.
 std::string queue_text(std::optional<Dscp> dscp, const std::vector<Uplink>& uplinks) {
@@ -46,7 +31,7 @@ std::string queue_text(std::optional<Dscp> dscp, const std::vector<Uplink>& upli
       if (entry.precedence == Precedence::out) queue = "OUT in " + queue;
     }
     if (of_queue[queue].empty()) queues.push_back(queue);
-    of_queue[queue].push_back(u.name);
+    of_queue[queue].push_back(u.word);
   }
   for (std::string& queue : queues) queue += fmt::format(" of {}", fmt::join(of_queue[queue], ", "));
   return fmt::format(" ({})", fmt::join(queues, "; "));

@@ -40,11 +40,13 @@ void validate(Draft& draft) {
   if (draft.problems.any_error()) return;
   warn_about_interfaces(draft);
   warn_about_filters(draft);
+  warn_about_overlaps(draft);
   warn_about_routes(draft);
   warn_about_covered_rules(draft);
   check_admission(draft);
   warn_about_shares(draft);
   warn_about_services(draft);
+  warn_about_marks(draft);
   warn_about_unused(draft);
 }
 

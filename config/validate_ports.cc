@@ -90,12 +90,58 @@ void check_addresses(Draft& draft) {
     check(fmt::format("interface `{}`", c.interfaces[i].name), c.interfaces[i], draft.interface_places[i]);
 }
 
+// Two places whose subnets overlap: a packet to an address of both leaves by one of them only.
+struct Subnet {
+  Prefix prefix;
+  const std::string* owner;
+  std::size_t place;
+  Mark at;
+};
+
+std::vector<Subnet> subnets(const Draft& draft) {
+  std::vector<Subnet> all;
+  std::size_t place = 0;
+  const auto add = [&](const auto& x, const auto& places) {
+    for (std::size_t j = 0; j < x.addresses.size(); ++j) {
+      const Prefix& p = x.addresses[j];
+      if (p.length < p.address.bits() && !is_link_local_v6(p.address))
+        all.push_back({p.masked(), &x.name, place, places.addresses[j]});
+    }
+    ++place;
+  };
+  const Config& c = draft.config;
+  for (std::size_t i = 0; i < c.ports.size(); ++i) add(c.ports[i], draft.port_places[i]);
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i) add(c.interfaces[i], draft.interface_places[i]);
+  return all;
+}
+
+std::string overlap_text(const Subnet& s, const Subnet& around) {
+  if (s.prefix == around.prefix)
+    return fmt::format("`{}` is the subnet of `{}`, too: packets to it leave by one of the two",
+                       to_string(s.prefix), *around.owner);
+  return fmt::format("`{}` lies in `{}` of `{}`: packets to it leave by `{}` alone", to_string(s.prefix),
+                     to_string(around.prefix), *around.owner, *s.owner);
+}
+
 }  // namespace
 
 void validate_ports(Draft& draft) {
   check_devices(draft);
   check_twins(draft);
   check_addresses(draft);
+}
+
+void warn_about_overlaps(Draft& draft) {
+  std::vector<Subnet> all = subnets(draft);
+  std::ranges::stable_sort(all, {}, &Subnet::prefix);  // so that what lies in a subnet stands behind it
+  std::vector<const Subnet*> around;
+  for (const Subnet& s : all) {
+    while (!around.empty() && !around.back()->prefix.contains(s.prefix.address)) around.pop_back();
+    const auto other =
+        std::find_if(around.rbegin(), around.rend(), [&](const Subnet* o) { return o->place != s.place; });
+    if (other != around.rend()) draft.problems.warning(s.at, overlap_text(s, **other));
+    around.push_back(&s);
+  }
 }
 
 }  // namespace surety::config

@@ -100,6 +100,22 @@ std::optional<Limit> narrowest(const Aggregate& a, const Config& c) {
   return least;
 }
 
+// TCP sends a window at once; what a conditioner of two colours finds beyond its bucket is OUT, and what it
+// holds back comes late.
+void warn_about_burst(Draft& draft, std::size_t i) {
+  constexpr double kLeast = 0.02, kUsual = 0.1;  // seconds of the rate
+  const Service& s = draft.config.services[i];
+  const auto& buckets = draft.service_places[i].buckets;
+  if (draft.lab || buckets.empty() || std::holds_alternative<Police>(s.conditioner)) return;
+  const double rate = static_cast<double>(s.committed.bits_per_second()) / 8;
+  const auto depth = static_cast<double>(committed_bucket(s.conditioner).count());
+  if (depth >= rate * kLeast) return;
+  draft.problems.warning(
+      buckets.front().first,
+      fmt::format("{:.1f} ms of {}: the bursts of a TCP connection are OUT; {:.0f} kB are 100 ms",
+                  depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
+}
+
 }  // namespace
 
 // What they may send IN together is to fit through what is behind them (the ARD paper, section 2.2: the sum
@@ -148,6 +164,7 @@ void warn_about_services(Draft& draft) {
           at, fmt::format("{} B is less than one packet of {} B: such packets pass only when it is full",
                           depth.count(), mtu));
     }
+    warn_about_burst(draft, i);
     const auto* csa = std::get_if<Csa>(&draft.config.services[i].conditioner);
     if (csa && csa->bucket.buffer > held && places.buffer) {
       draft.problems.warning(*places.buffer,

@@ -11,6 +11,8 @@
 namespace surety::config {
 namespace {
 
+constexpr std::uint8_t kOfClass = 4;  // 224.0.0.0/4 and 240.0.0.0/4 are the widest that hold no station
+
 bool connects(const std::vector<Prefix>& addresses, const IpAddress& a) {
   return std::ranges::any_of(addresses, [&](const Prefix& p) { return p.contains(a); });
 }
@@ -84,7 +86,12 @@ void check_gateway(Draft& draft, const Links& links, const NextHop& hop, Mark at
 void warn_about_routes(Draft& draft) {
   const Links links(draft.config);
   for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
-    const auto& hops = draft.config.routes[i].next_hops;
+    const Route& route = draft.config.routes[i];
+    const auto& hops = route.next_hops;
+    if (!route.blackhole && route.to.length >= kOfClass && !is_unicast(route.to.address))
+      draft.problems.warning(draft.route_places[i],
+                             fmt::format("`{}` holds no addresses of stations: nothing is forwarded there",
+                                         to_string(route.to)));
     for (std::size_t j = 0; j < hops.size(); ++j) {
       if (hops[j].via) check_gateway(draft, links, hops[j], draft.gateway_places[i][j]);
     }

@@ -64,15 +64,6 @@ bool open_ended(const Rule& rule, const Config& c) {
   return sells(rule, c) && !rule.contracts && !chosen_by_senders(rule.per).empty();
 }
 
-// Whether no customer's packets match the rule.
-bool from_core(const Rule& rule, const Config& c) {
-  if (rule.match.interface) return c.interfaces[*rule.match.interface].trust == Port::Trust::core;
-  if (!rule.match.port || c.ports[*rule.match.port].trust != Port::Trust::core) return false;
-  return std::ranges::none_of(c.interfaces, [&](const Interface& i) {
-    return i.trust == Port::Trust::customer && matched(rule.match, i, c) > 0;
-  });
-}
-
 // Whether IN packets with both DSCPs go to the same queue of each core port.
 bool share_queues(Dscp a, Dscp b, const Config& c) {
   return a == b || std::ranges::all_of(c.ports, [&](const Port& p) {

@@ -130,6 +130,7 @@ void Assembly::include(const Node& pattern, const Including& file, std::vector<c
     others_.push_back(tree_.path_of(directory_of(wanted, wild)));
     names = sources_.matching(wanted);
     std::erase(names, file.name);
+    if (names.empty()) problems_.warning(pattern.mark, fmt::format("no file matches {}", quote(wanted)));
   }
   for (const std::string& name : names)
     if (may_include(name, pattern.mark, file))

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the marks of services lead: into the queues towards the core, where IN packets are to find the room
+// that was promised.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/promises.h"
+#include "config/sections.h"
+
+namespace surety::config {
+namespace {
+
+constexpr Dscp kRouting = 48;  // CS6: what routing daemons send (RFC 4594 section 3.1)
+
+std::string dscp_text(Dscp d) {
+  return fmt::format("`{}`", dscp_name(d));
+}
+
+// The DSCP to mark IN packets with instead of one that no class takes as IN: of the class that OUT packets go
+// to, or else the first one that takes IN and OUT packets.
+std::string advice(const Service& s, const QueueSet& set) {
+  const auto say = [](const QueueClass& c) {
+    return fmt::format(": mark them {}, which class `{}` takes as IN", dscp_text(c.in.front()),
+                       c.scheduling.name);
+  };
+  if (s.mark_out) {
+    const QueueClass& c = set.classes[set.by_dscp[*s.mark_out].class_index];
+    if (!c.in.empty()) return say(c);
+  }
+  const auto both = std::ranges::find_if(
+      set.classes, [](const QueueClass& c) { return !c.in.empty() && c.scheduling.queue.rio; });
+  return both != set.classes.end() ? say(*both) : ": no class with IN and OUT packets takes any";
+}
+
+// Of a service that marks; `way` has queues.
+void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
+  const Service& s = draft.config.services[service];
+  const QueueSet& set = *way.queues;
+  const Mark at = draft.service_places[service].mark;
+  const QueueSet::Entry& in = set.by_dscp[*s.mark_in];
+  if (in.precedence == Precedence::out) {
+    draft.problems.warning(
+        at, fmt::format("IN packets leave as {}, which is OUT in class `{}` of {}{}", dscp_text(*s.mark_in),
+                        set.classes[in.class_index].scheduling.name, way.name(), advice(s, set)));
+    return;
+  }
+  const auto look = [&](const std::optional<Dscp>& dscp, std::string_view colour) {
+    if (!dscp) return;
+    const QueueSet::Entry& e = set.by_dscp[*dscp];
+    const bool takes_room =
+        e.class_index == in.class_index || set.classes[e.class_index].scheduling.queue.rio;
+    if (e.precedence == Precedence::in && takes_room)
+      draft.problems.warning(
+          at, fmt::format("{} packets leave as {}, which is IN in class `{}` of {}: they "
+                          "take the room of what is promised",
+                          colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name()));
+  };
+  look(s.mark_out, "OUT");
+  look(s.mark_red, "red");
+}
+
+bool separates(const Service& s) {
+  return std::visit([](const auto& c) { return c.kColours > 1; }, s.conditioner);
+}
+
+// What a service promises to customers has to find its way through the queues of `way`.
+void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
+  const Service& s = draft.config.services[service];
+  if (way.queues && s.mark_in) return warn_about_marks(draft, service, way);
+  if (!separates(s)) return;  // what is policed may be best effort
+  if (!way.queues) {
+    draft.problems.warning(
+        draft.service_places[service].name,
+        fmt::format("its IN packets wait with all others at {}, which has no `queues`", way.name()));
+  } else {
+    draft.problems.warning(
+        draft.service_places[service].name,
+        fmt::format("without `mark` its IN packets keep the DSCP that they came with, so that the queues of "
+                    "{} cannot tell them from others",
+                    way.name()));
+  }
+}
+
+// Services that promise a rate to customers, in the order of the file.
+std::vector<std::size_t> promising(const Config& c) {
+  std::vector<bool> used(c.services.size());
+  for (const Rule& r : c.rules)
+    if (c.services[r.service].committed > Rate{} && !from_core(r, c)) used[r.service] = true;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i]) all.push_back(i);
+  return all;
+}
+
+void warn_about_control(Draft& draft, const Uplink& way) {
+  if (!way.queues || way.queues->classes.size() < 2) return;
+  const QueueSet::Entry &routing = way.queues->by_dscp[kRouting], &rest = way.queues->by_dscp[0];
+  if (routing.class_index != rest.class_index || routing.precedence == Precedence::in) return;
+  const auto set = static_cast<std::size_t>(way.queues - draft.config.queues.data());
+  draft.problems.warning(
+      draft.queue_places[set],
+      fmt::format("routing protocols ({}) wait with best effort in class `{}`, and lose "
+                  "their sessions when it is congested: give them a class, like "
+                  "`{{name: control, dscp: [CS6, CS7], priority: strict, rate: ...}}`",
+                  dscp_text(kRouting), way.queues->classes[rest.class_index].scheduling.name));
+}
+
+bool is_shaped(const Uplink& way, const Config& c) {
+  return c.ports[way.port].shaper.rate || (way.interface && c.interfaces[*way.interface].shaper.rate);
+}
+
+}  // namespace
+
+void warn_about_marks(Draft& draft) {
+  if (draft.lab) return;  // a scenario may want to see what a wrong mark does
+  const Config& c = draft.config;
+  const auto ways = uplinks(c);
+  const auto services = promising(c);
+  if (ways.empty() && !services.empty() && c.port_count() > 1)
+    draft.problems.warning(draft.service_places[services.front()].name,
+                           "rates are promised, but no port or interface has `trust: core`: it is not known "
+                           "where the way out is, and what comes from there is treated as a customer's");
+  for (const std::size_t s : services)
+    for (const Uplink& way : ways) check_promise(draft, s, way);
+  for (const Uplink& way : ways) warn_about_control(draft, way);
+  for (const std::size_t s : services) {
+    const auto* csa = std::get_if<Csa>(&c.services[s].conditioner);
+    if (!csa || csa->alpha.min == csa->alpha.max || ways.empty()) continue;
+    if (std::ranges::none_of(ways, [&](const Uplink& w) { return is_shaped(w, c); }))
+      draft.problems.warning(draft.service_places[s].name,
+                             fmt::format("`alpha` follows the queues of {}, which has no `shape`: they grow "
+                                         "only where the device itself is the narrowest link",
+                                         ways.front().name()));
+  }
+}
+
+}  // namespace surety::config
