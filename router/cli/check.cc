@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/check.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <iostream>
 
@@ -9,6 +11,7 @@
 #include "router/cli/commands.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/memory_plan.h"
+#include "router/dpdk/refusals.h"
 #include "router/observe/telemetry_client.h"
 
 namespace surety {
@@ -53,12 +56,25 @@ void add_memory(const std::string& file, std::string& report) {
   report.insert(last, (last > 0 ? "\n" : "") + plan + "\n");
 }
 
+// In place of the line that sums up.
+int add_refusals(const std::string& file, std::string& report) {
+  const auto result = config::parse_file(file);
+  const auto refused = result.ok() ? refused_here(*result.config) : std::vector<std::string>();
+  if (refused.empty()) return 0;
+  const std::size_t end = report.rfind('\n', report.size() - 2);
+  report.resize(end == report.npos ? 0 : end + 1);
+  for (const std::string& why : refused) report += fmt::format("{}: error: {}\n", file, why);
+  report += fmt::format("{}: `surety run` refuses it on this machine\n", file);
+  return 1;
+}
+
 int check_all(const Request& request) try {
   int status = 0;
   for (const auto& file : request.files) {
     std::string report;
-    const int wrong = config::check(file, report);
+    int wrong = config::check(file, report);
     if (wrong == 0) add_memory(file, report);
+    if (wrong == 0) wrong = add_refusals(file, report);
     std::cout << report;
     status |= wrong == 0 && request.against_running ? compare_with_running(file, request.router) : wrong;
   }

@@ -72,6 +72,14 @@ Fd listen_at(const std::string& listen) {
   return fd;
 }
 
+void check_address(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  const Address address = resolve(colon == std::string::npos ? listen : listen.substr(0, colon) + ":0");
+  const Fd fd(address ? socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1);
+  if (!fd || bind(fd.get(), address->ai_addr, address->ai_addrlen) != 0)
+    throw std::runtime_error(explain(listen, errno));
+}
+
 int port_of(const Fd& listener) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;

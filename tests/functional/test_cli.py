@@ -125,6 +125,27 @@ def test_one_wrong_file_is_enough(directory):
     assert surety("check", EXAMPLES[0], directory / "b.yaml", check=False).returncode == 1
 
 
+@pytest.mark.parametrize("ports, more, says", [
+    ("p0: {device: null}", "workers: [1023]\n", "workers: core 1023 cannot be used here"),
+    ("p0: {device: af_xdp lo, mtu: 9000}", "", "port p0: beside af_xdp ports an mtu of"),
+    ("p0: {device: null}", "metrics: {password_file: none}\n", "cannot be read"),
+    ("p0: {device: null}", "metrics: {password_file: open}\n", "may read"),
+    ("p0: {device: null}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
+], ids=["core", "mtu", "no password file", "open password file", "foreign address"])
+def test_check_refuses_what_run_would(directory, ports, more, says):
+    for name, mode in (("open", 0o644), ("ours", 0o600)):
+        (directory / name).write_text("operator:secret\n")
+        (directory / name).chmod(mode)
+    file = directory / "here.yaml"
+    file.write_text(f"version: 1\nports: {{{ports}}}\n{more}")
+    for command in ("check", "run"):
+        done = sh("timeout", "20", SURETY, command, file, check=False)
+        assert done.returncode == 1 and says in done.stdout + done.stderr, (command, done.stdout, done.stderr)
+    assert sh(SURETY, "check", file, check=False).stdout.splitlines()[-1] == f"{file}: `surety run` refuses it on this machine"
+    file.write_text(f"version: 1\nports: {{{ports}, p1: {{device: af_packet elsewhere0}}}}\n{more}")
+    assert surety("check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: "), "another machine has that device"
+
+
 def test_a_file_that_is_not_there():
     for command in ("check", "run"):
         done = surety(command, "/nonexistent/x.yaml", check=False)

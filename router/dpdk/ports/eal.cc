@@ -48,15 +48,6 @@ bool can_have_hugepages(std::uint64_t pages) {
   return true;
 }
 
-std::vector<unsigned> worker_cores(const config::Config& c, const std::vector<unsigned>& cores) {
-  if (c.workers.empty()) return default_workers(cores);
-  for (const unsigned core : c.workers)
-    if (std::find(cores.begin(), cores.end(), core) == cores.end())
-      throw std::runtime_error(fmt::format("workers: core {} cannot be used here; this process may use {}",
-                                           core, fmt::join(cores, ", ")));
-  return c.workers;
-}
-
 // The control thread's lcore is 0, the workers' are 1 and on.
 std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> others) {
   if (others.size() > workers.size())
@@ -131,6 +122,16 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
   return fib + buffers + fabric_bytes(workers, c.ports.size()) + filter_bytes(c) + 64 * kMega;
 }
 
+std::vector<unsigned> worker_cores(const config::Config& c) {
+  const auto cores = usable_cores();
+  if (c.workers.empty()) return default_workers(cores);
+  for (const unsigned core : c.workers)
+    if (std::find(cores.begin(), cores.end(), core) == cores.end())
+      throw std::runtime_error(fmt::format("workers: core {} cannot be used here; this process may use {}",
+                                           core, fmt::join(cores, ", ")));
+  return c.workers;
+}
+
 std::size_t count_workers(const config::Config& c) {
   return c.workers.empty() ? default_workers(usable_cores()).size() : c.workers.size();
 }
@@ -141,7 +142,7 @@ EalPlan plan_eal(const config::Config& c) {
         "these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
   const auto cores = usable_cores();
   EalPlan plan;
-  plan.worker_cores = worker_cores(c, cores);
+  plan.worker_cores = worker_cores(c);
   const auto memory = [&](std::uint64_t page) {
     return std::max<std::uint64_t>(eal_memory_bytes(c, plan.worker_cores.size(), page),
                                    c.dpdk.memory_mb * kMega);

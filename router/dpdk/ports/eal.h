@@ -26,6 +26,9 @@ std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std
 // the machine keep; at most kMaxWorkers.
 std::vector<unsigned> default_workers(const std::vector<unsigned>& cores);
 
+// By worker. Throws where the configuration names a core that this process may not use.
+std::vector<unsigned> worker_cores(const config::Config& c);
+
 // How many workers it has on this machine.
 std::size_t count_workers(const config::Config& c);
 

@@ -38,15 +38,6 @@ std::uint32_t object_bytes(std::uint32_t room, unsigned flags) {
   return rte_mempool_calc_obj_size(static_cast<std::uint32_t>(sizeof(rte_mbuf)) + room, flags, nullptr);
 }
 
-void check_room(const config::Config& c) {
-  for (const auto& p : c.ports)
-    if (p.mtu + RTE_PKTMBUF_HEADROOM + kFraming > kPagedRoom)
-      throw std::runtime_error(
-          fmt::format("port {}: beside af_xdp ports an mtu of {} is the largest, this one has {}; lower it, "
-                      "or use af_packet",
-                      p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
-}
-
 void free_memory(rte_mempool_memhdr*, void* memory) {
   rte_memzone_free(static_cast<const rte_memzone*>(memory));
 }
@@ -122,12 +113,22 @@ bool paged_buffers(const config::Config& config) {
                      [](const config::Port& p) { return p.device.kind == config::Device::Kind::af_xdp; });
 }
 
+void check_mtus(const config::Config& c) {
+  if (!paged_buffers(c)) return;
+  for (const auto& p : c.ports)
+    if (p.mtu + RTE_PKTMBUF_HEADROOM + kFraming > kPagedRoom)
+      throw std::runtime_error(
+          fmt::format("port {}: beside af_xdp ports an mtu of {} is the largest, this one has {}; lower it, "
+                      "or use af_packet",
+                      p.name, kPagedRoom - RTE_PKTMBUF_HEADROOM - kFraming, p.mtu));
+}
+
 rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, const PoolPlan& plan,
                               int node) {
   Pool pool;
   const auto room = static_cast<std::uint16_t>(room_of(config));
   if (paged_buffers(config)) {
-    check_room(config);
+    check_mtus(config);
     pool = make_paged(name, plan.start, node);
   } else if (rte_eal_has_hugepages() == 0) {
     pool = make_growing(name, plan, room, node);

@@ -29,6 +29,10 @@ std::uint32_t buffer_bytes(const config::Config& config);
 // Whether buffers are kPagedBuffer bytes large: a port is af_xdp.
 bool paged_buffers(const config::Config& config);
 
+// Throws std::runtime_error, one sentence with the fix, when a port's `mtu` needs larger buffers than beside
+// af_xdp there can be.
+void check_mtus(const config::Config& config);
+
 // `name`: at most 20 characters, unique in the process. std::runtime_error, one sentence with the fix:
 // without memory; when a port's `mtu` needs larger buffers than af_xdp can have.
 rte_mempool* make_packet_pool(const std::string& name, const config::Config& config, const PoolPlan& plan,
