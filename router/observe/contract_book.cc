@@ -16,7 +16,7 @@ std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
 }  // namespace
 
 std::optional<double> ContractBook::Window::respect() const {
-  const double all = std::accumulate(asked.begin(), asked.end(), 0.0);
+  const double all = std::accumulate(guaranteed.begin(), guaranteed.end(), 0.0);
   if (all <= 0) return std::nullopt;
   return std::min(1.0, std::accumulate(delivered.begin(), delivered.end(), 0.0) / all);
 }
@@ -41,7 +41,7 @@ void ContractBook::sample(const std::vector<ContractSighting>& sightings,
 // Rates and what is alive are of this second alone.
 void ContractBook::begin(Line& line) {
   line.window.begin(tick_ % kWindow);
-  line.demanding = line.met = 0;
+  line.demanding = line.met = line.held_back = 0;
   ContractReading& r = line.shown;
   r.committed_bytes_per_second = r.offered_bytes_per_second = r.delivered_bytes_per_second =
       r.delivered_in_bytes_per_second = 0;
@@ -164,12 +164,15 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
 
   const std::uint64_t offered = let_go[0] + let_go[1] + lost.refused_bytes;
   const double committed = terms.committed.bytes_per_second();
-  const double asked = std::min(static_cast<double>(offered), committed * elapsed);
-  const double in = static_cast<double>(delivered[index(Precedence::in)]);
-  const double bucket = static_cast<double>(terms.bucket.count());
-  const double behind = session.behind + asked * (1 - kForgiven) - in;
-  const bool met = behind <= bucket;
-  session.behind = std::clamp(behind, 0.0, bucket);
+  const auto guaranteed = static_cast<double>(let_go[index(Precedence::in)]);
+  const auto got = static_cast<double>(delivered[0] + delivered[1]);
+  if (const std::uint64_t packets = lost.packets[0] + lost.packets[1]; packets > 0)
+    session.packet = static_cast<double>(lost.bytes[0] + lost.bytes[1]) / static_cast<double>(packets);
+  const double behind = session.behind + guaranteed * (1 - kForgiven) - got;
+  const bool violated = behind > session.packet;
+  session.behind = std::clamp(behind, 0.0, session.packet);
+  const bool demanding = violated || guaranteed >= kDemanding * committed * elapsed;
+  const bool back = held_back(session, got / elapsed, committed, lost.packets[index(Precedence::out)] > 0);
 
   Line& line = *session.line;
   ContractReading& r = line.shown;
@@ -181,8 +184,8 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   r.lost += lost;
   r.held += s.held;
   r.offered_bytes_per_second += static_cast<double>(offered) / elapsed;
-  r.delivered_in_bytes_per_second += in / elapsed;
-  r.delivered_bytes_per_second += static_cast<double>(delivered[0] + delivered[1]) / elapsed;
+  r.delivered_in_bytes_per_second += static_cast<double>(delivered[index(Precedence::in)]) / elapsed;
+  r.delivered_bytes_per_second += got / elapsed;
   line.minute += {.offered_bytes = offered,
                   .delivered_in_bytes = delivered[index(Precedence::in)],
                   .delivered_out_bytes = delivered[index(Precedence::out)],
@@ -190,16 +193,23 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
                   .lost_packets = lost.packets[0] + lost.packets[1]};
   ServiceLine& service = services_[terms.service];
   service.objective = terms.objective;
-  if (offered == 0) return;
-  const auto whole = static_cast<std::uint64_t>(std::max(1.0, std::round(elapsed)));
-  line.demanding += whole;
-  line.met += met ? whole : 0;
   for (Window* w : {&line.window, &service.window}) {
-    w->asked[tick_ % kWindow] += asked;
-    w->delivered[tick_ % kWindow] += std::min(in, asked);
+    w->guaranteed[tick_ % kWindow] += guaranteed;
+    w->delivered[tick_ % kWindow] += std::min(got, guaranteed);
   }
+  const auto whole = static_cast<std::uint64_t>(std::max(1.0, std::round(elapsed)));
+  line.held_back += back ? whole : 0;
+  if (!demanding) return;
+  line.demanding += whole;
+  line.met += violated ? 0 : whole;
   service.demanding += whole;
-  service.met += met ? whole : 0;
+  service.met += violated ? 0 : whole;
+}
+
+bool ContractBook::held_back(Session& session, double delivered, double committed, bool lost_out) {
+  const double over_three = delivered + session.before[0] + session.before[1];
+  session.before = {delivered, session.before[0]};
+  return ++session.judged > session.before.size() && lost_out && over_three < 3 * committed;
 }
 
 void ContractBook::judge(Line& line) {
@@ -209,6 +219,7 @@ void ContractBook::judge(Line& line) {
                   .met_seconds = line.met};
   r.respect_ratio = line.window.respect();
   r.met.reset();
+  r.held_back_seconds += line.held_back;
   if (line.demanding == 0) return;
   r.demanding_seconds += line.demanding;
   r.met_seconds += line.met;

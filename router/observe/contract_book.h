@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether each contract gets what it has bought, second by second.
+// Conformance: whether each contract gets what it has bought, second by second.
 //
-// Asked for in a second: the lesser of what was offered and what the committed rate gives. It is met when
-// that much was delivered IN: let go IN by the conditioner, and not lost behind it. Behind by less than the
-// contract's bucket is met, too: that much a burst may lie across the seconds. What a second lacks adds up
-// from one to the next, and 1 % of what is asked for is forgiven, so that a customer who always gets 98 % of
-// it misses his seconds as soon as the bucket is through. A second in which nothing is offered does not
-// count.
+// What is guaranteed in a second is what a meter of the contract's rate and burst passes of what was offered.
+// The conditioner is that meter, exact for each packet: the bytes that it let go IN. What it delivered is
+// what it let go, IN and OUT, and what was not lost behind it in this router. 0.1 % of what is guaranteed is
+// forgiven; what is missing beyond that adds up from second to second, and a second is *violated* (RFC 9544
+// section 4: violated interval) when that comes to more than one packet. It is *demanding* when at least a
+// tenth of the committed rate was guaranteed, or when it is violated: a TCP connection in backoff sends next
+// to nothing. A demanding second that is not violated is met; conformance is the part of the demanding
+// seconds that are met. So a burst beyond the contract, the first and the last second of a transfer, or a
+// ping miss nothing, and who goes on losing what is guaranteed to him is seen however little that is.
 //
-// RoS, respect of service: delivered IN / asked for, over the last ten seconds; of a service over all its
-// contracts. Who asks for nothing does not count.
+// A second in which OUT packets were lost behind the conditioner, while over three seconds less was delivered
+// than the committed rate, is *held back*: nothing of what is guaranteed was lost, but TCP answers to each
+// loss.
+//
+// Respect: delivered / guaranteed, at most 1, over the last ten seconds; of a service over all its contracts.
 //
 // Contracts come and go (a flow that is idle is forgotten), their lines stay: customer, service and what is
 // covered. So many lines are kept as `most` says; when there is no room, that of whoever was away for longest
@@ -85,8 +91,9 @@ struct ContractMinute {
 
 class ContractBook {
  public:
-  static constexpr std::size_t kWindow = 10;  // seconds, of the RoS
-  static constexpr double kForgiven = 0.01;
+  static constexpr std::size_t kWindow = 10;     // seconds, of what is shown as respect
+  static constexpr double kForgiven = 0.001;     // of what is guaranteed
+  static constexpr double kDemanding = 0.1;      // of the committed rate
   static constexpr std::size_t kEvictions = 16;  // a second
 
   explicit ContractBook(std::size_t most) : most_(most) {}
@@ -115,16 +122,16 @@ class ContractBook {
  private:
   // Of the last seconds, one after the other.
   struct Window {
-    std::array<double, kWindow> asked{}, delivered{};
-    void begin(std::size_t slot) { asked[slot] = delivered[slot] = 0; }
+    std::array<double, kWindow> guaranteed{}, delivered{};
+    void begin(std::size_t slot) { guaranteed[slot] = delivered[slot] = 0; }
     std::optional<double> respect() const;
   };
   using Key = std::array<std::string, 3>;  // customer, service, contract
   struct Line {
     ContractReading shown;
     Window window;
-    std::uint64_t demanding = 0, met = 0;  // contracts in this second
-    std::uint64_t seen = 0;                // tick
+    std::uint64_t demanding = 0, met = 0, held_back = 0;  // contracts in this second
+    std::uint64_t seen = 0;                               // tick
     ContractTally minute{};
     ContractParts::Part part{};
     std::optional<ContractParts::Serial> serial;  // none: a rest
@@ -141,7 +148,9 @@ class ContractBook {
     std::array<std::uint64_t, kPrecedences> let_go{};
     Loss lost{};
     std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had been taken for delivered
-    double behind = 0;                               // bytes
+    double behind = 0, packet = 0;                   // bytes: what is missing; a lost packet
+    std::array<double, 2> before{};                  // bytes delivered in the two seconds before this one
+    std::uint32_t judged = 0;                        // seconds; as many as `before` has, and one
   };
   struct ServiceLine {
     Window window;
@@ -158,6 +167,7 @@ class ContractBook {
   void erase(Lines::iterator line);
   void begin(Line& line);
   void count(Session& session, const ContractSighting& s, const ContractTerms& terms, double elapsed);
+  static bool held_back(Session& session, double delivered, double committed, bool lost_out);
   void judge(Line& line);
 
   std::size_t most_;

@@ -253,8 +253,8 @@ void services(Families& out, const Reading& r) {
         family.add({{"service", s.name}, {"precedence", name(p)}}, (s.counters.*member)[index(p)]);
   });
   gauge("surety_service_respect_ratio",
-        "Respect of service (RoS): IN delivered over what was asked for (offered, at most the committed "
-        "rate) in the last ten seconds; not there without demand.",
+        "Respect of service (RoS): delivered over guaranteed in the last ten seconds, at most 1; not there "
+        "where nothing was guaranteed.",
         [](S s) { return s.respect_ratio; });
   counters(order.next({&C::dropped, &C::held, &C::contracts}));
   gauge("surety_service_committed_bytes_per_second", "Rate promised: the service's rate times its contracts.",

@@ -6,10 +6,10 @@ namespace surety::metrics {
 namespace {
 
 constexpr auto kCounter = MetricType::Counter, kGauge = MetricType::Gauge;
-constexpr const char *kDemanding = "Seconds in which something was offered, of each contract.",
-                     *kMet =
-                         "Demanding seconds in which as much was delivered IN as was asked for: what was "
-                         "offered, at most the committed rate.",
+constexpr const char *kDemanding =
+                         "Seconds of each contract that count: at least a tenth of its committed rate was "
+                         "guaranteed, or not all of what was.",
+                     *kMet = "Demanding seconds in which all was delivered that the contract guarantees.",
                      *kObjective = "Part of the demanding seconds that is to be met.";
 
 std::uint64_t offered(const ServiceCounters& c) {
@@ -82,6 +82,10 @@ void contracts(Families& out, const Reading& r) {
   family(kCounter, "surety_contract_demanding_seconds_total", kDemanding,
          [](C c) { return c.demanding_seconds; });
   family(kCounter, "surety_contract_met_seconds_total", kMet, [](C c) { return c.met_seconds; });
+  family(kCounter, "surety_contract_held_back_seconds_total",
+         "Seconds in which OUT packets were lost behind the conditioner and less than the committed rate was "
+         "delivered over three seconds.",
+         [](C c) { return c.held_back_seconds; });
   family(kGauge, "surety_contract_objective_ratio", kObjective, [](C c) { return c.objective; });
 }
 

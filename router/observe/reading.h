@@ -109,15 +109,14 @@ struct ContractReading {
   std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
   Loss lost;                                                  // packets by reason
   std::uint64_t held = 0;                                     // packets in its input buffer now
-  // Seconds in which something was offered; and those of them in which enough was delivered
-  // (contract_book.h).
-  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+  // Seconds (contract_book.h): those that count, those of them in which what is guaranteed was delivered, and
+  // those in which losses of OUT packets kept it below its rate.
+  std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
   // Over the last second.
   double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
-  std::optional<bool> met;  // the last second; none: nothing was offered
-  std::optional<double>
-      respect_ratio;                // IN delivered / asked for, over the last seconds, none without demand
-  std::optional<double> objective;  // of its service
+  std::optional<bool> met;              // the last second; none: it does not count
+  std::optional<double> respect_ratio;  // delivered of what is guaranteed, over the last seconds
+  std::optional<double> objective;      // of its service
 };
 
 struct FilterReading {  // an entry of a filter, or its end

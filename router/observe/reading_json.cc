@@ -168,6 +168,7 @@ Json contract_row(const ContractReading& c) {
     if (c.lost.by_reason[r] > 0) drops[std::string(info(kLossReasons[r]).name)] = c.lost.by_reason[r];
   row["demanding_seconds"] = c.demanding_seconds;
   row["met_seconds"] = c.met_seconds;
+  row["held_back_seconds"] = c.held_back_seconds;
   if (c.respect_ratio) row["respect_ratio"] = *c.respect_ratio;
   if (c.met) row["met"] = *c.met;
   if (c.objective) row["objective_ratio"] = *c.objective;

@@ -115,6 +115,7 @@ Columns contract_columns() {
            },
            "met"},
           grows(count("SECONDS", "demanding_seconds")),
+          grows(count("HELD BACK", "held_back_seconds")),
           count("HELD", "held"),
           grows(count("DROPPED", "dropped_conditioner")),
           grows(count("LOST", "dropped_queue")),

@@ -344,6 +344,7 @@ TEST(Metrics, ContractsAreNamedByCustomerServiceAndWhatTheyCover) {
   EXPECT_THAT(family("surety_contract_held_packets"), HasSubstr(acme + "} 3\n"));
   EXPECT_THAT(family("surety_contract_demanding_seconds_total"), HasSubstr(acme + "} 60\n"));
   EXPECT_THAT(family("surety_contract_met_seconds_total"), HasSubstr(acme + "} 45\n"));
+  EXPECT_THAT(family("surety_contract_held_back_seconds_total"), HasSubstr(acme + "} 9\n"));
   EXPECT_THAT(family("surety_contract_objective_ratio"), HasSubstr(acme + "} 0.999\n"));
   EXPECT_THAT(family("surety_contract_objective_ratio"), testing::Not(HasSubstr("globex")));
 }

@@ -115,7 +115,7 @@ TEST(ReadingJson, ContractsSayWhatWasOfferedAndWhatWasDelivered) {
     "delivered_in_bytes_per_second": 400000.0, "offered_bytes": 9000, "delivered_in_bytes": 5000,
     "delivered_out_bytes": 2000, "held": 3, "dropped_conditioner": 2, "dropped_queue": 7, "dropped_other": 1,
     "drops": {"police": 2, "neighbor_unresolved": 1, "early": 7},
-    "demanding_seconds": 60, "met_seconds": 45, "respect_ratio": 0.8, "met": false, "objective_ratio": 0.999})"));
+    "demanding_seconds": 60, "met_seconds": 45, "held_back_seconds": 9, "respect_ratio": 0.8, "met": false, "objective_ratio": 0.999})"));
   for (const char* name : {"respect_ratio", "met", "objective_ratio"})
     EXPECT_FALSE(contracts[1].contains(name)) << name << " of who asked for nothing";
 }

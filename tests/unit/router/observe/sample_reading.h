@@ -140,6 +140,7 @@ inline std::vector<ContractReading> sample_contracts() {
   busy.held = 3;
   busy.demanding_seconds = 60;
   busy.met_seconds = 45;
+  busy.held_back_seconds = 9;
   busy.offered_bytes_per_second = 600'000;
   busy.delivered_bytes_per_second = 450'000;
   busy.delivered_in_bytes_per_second = 400'000;
