@@ -104,6 +104,9 @@ void read_band(MapReader& map, CsaParams& alpha, Places& places, Problems& probl
                 {{"search", AlphaControl::search},
                  {"paper", AlphaControl::paper},
                  {"periodic", AlphaControl::periodic}});
+  const CsaParams papers;  // whose band goes with their control, and their step with a `max` like theirs
+  if (alpha.control != AlphaControl::search) alpha.max = papers.max;
+  if (alpha.control != AlphaControl::search || map.find("max")) alpha.step = papers.step;
   map.read("min", alpha.min);
   read_max(map, alpha, places, problems);
   if (map.read("step", alpha.step) && alpha.step == Ratio{}) {

@@ -22,7 +22,9 @@ struct Csa {
   static constexpr std::string_view kWord = "csa";
   static constexpr int kColours = 2;
   EnhancedTokenBucketParams bucket;
-  CsaParams alpha{.control = AlphaControl::search};
+  // Alone on an idle link a customer gets eleven times his rate; on a busy one alpha falls from there within
+  // three seconds (conditioners/README.md).
+  CsaParams alpha{.max = Ratio::of(10), .step = Ratio::of(0.1), .control = AlphaControl::search};
 };
 struct TokenBucketMarker {
   static constexpr std::string_view kWord = "token-bucket";

@@ -160,7 +160,7 @@ struct Service {
   std::optional<Dscp> mark_in, mark_out, mark_red;
   bool drop_red = false;            // `mark: {red: drop}`, and what police refuses
   Rate committed;                   // r of one contract; 0 for None
-  std::optional<double> objective;  // part of the seconds asked for in which the rate is delivered, 0..1
+  std::optional<double> objective;  // conformance that is promised, 0..1 (contract_book.h)
 };
 
 struct PortRange {

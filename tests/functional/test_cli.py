@@ -350,7 +350,7 @@ queues:
     - {name: voice, dscp: [EF], priority: strict, rate: 2 Mbit/s}
     - {name: assured, dscp: {in: [AF11], out: [BE]}, rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}
 classify:
   - {match: {port: lan0}, service: silver, per: flow}
 aggregates:

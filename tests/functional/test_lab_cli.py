@@ -34,7 +34,7 @@ routers:
           count: packets
           rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 5, max: 20, pmax: 0.1}}
     services:
-      silver: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}
+      silver: {conditioner: csa, alpha: {max: 0.4}, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}
     classify:
       - {match: {port: a}, service: silver, per: flow}
       - {match: {port: b}, service: silver, per: flow}

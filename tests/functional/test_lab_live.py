@@ -45,7 +45,7 @@ routers:
     router: {role: border}
     workers: {cores: [2, 3], idle: poll}
     ports: {gold: {trust: customer, worker: 3, receive: {workers: [2, 3]}}, up: {trust: core, twin: off}}
-    services: {gold: {conditioner: csa, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}}
+    services: {gold: {conditioner: csa, alpha: {max: 0.4}, rate: 400 kbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}}
     classify: [{match: {port: gold}, service: gold, per: flow}]
   core:
     router: {role: core}

@@ -236,7 +236,7 @@ def burst(lab, n=400, length=1000):
 
 @pytest.mark.parametrize("service,per", [("conditioner: police, rate: 80 kbit/s, bucket: 100 kB", "source"),
                                          ("conditioner: token-bucket, rate: 80 kbit/s, bucket: 100 kB", "flow"),
-                                         ("conditioner: csa, rate: 80 kbit/s, in_bucket: 100 kB, out_bucket: 10 kB, buffer: 10 packets", "source")])
+                                         ("conditioner: csa, alpha: {max: 0.4}, rate: 80 kbit/s, in_bucket: 100 kB, out_bucket: 10 kB, buffer: 10 packets", "source")])
 def test_a_bucket_that_is_empty_stays_empty(service, per):
     with Pair() as lab:
         lab.router.run("sysctl", "-q", "net.ipv4.ip_forward=0")

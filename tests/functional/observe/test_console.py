@@ -21,7 +21,7 @@ queues:
       count: packets
       rio: {average: 0.05, in: {min: 150, max: 250, pmax: 0.02}, out: {min: 20, max: 80, pmax: 0.2}}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}
   other: {conditioner: none, mark: {in: BE}}
 classify:
   - {match: {port: lan0, protocol: udp, destination_port: 5010}, service: silver, per: source}

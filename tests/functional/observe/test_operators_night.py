@@ -18,7 +18,7 @@ queues:
       count: packets
       rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}
 services:
-  silver: {conditioner: csa, rate: 4 Mbit/s, in_bucket: 40 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}, objective: 99 %}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 4 Mbit/s, in_bucket: 40 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}, objective: 99 %}
 classify:
   - {match: {port: lan0}, service: silver, per: source}
 metrics: {report: kept, top_flows: 5}

@@ -36,7 +36,7 @@ queues:
       rio: {average: 0.05, in: {min: 20, max: 40, pmax: 0.1}, out: {min: 5, max: 20, pmax: 0.2}}
 services:
   gold: {conditioner: token-bucket, rate: 4 Mbit/s, bucket: 30 kB, objective: 0.99, mark: {in: AF11, out: AF13}}
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 20 kB, out_bucket: 20 kB, mark: {in: AF11, out: AF13}}
 classify:
   - {match: {port: lan0, protocol: tcp}, service: silver}
   - {match: {port: lan0}, service: gold, per: interface}

@@ -148,6 +148,21 @@ TEST(ParseServices, AlphaComesBackAsItsControlSays) {
   EXPECT_EQ(control(", alpha: {control: periodic}"), AlphaControl::periodic);
 }
 
+// The papers' band goes with their control, and their step with a `max` like theirs.
+TEST(ParseServices, WhatAlphaDoesNotSay) {
+  const auto of = [](const std::string& alpha) {
+    const auto s = service("conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B" + alpha);
+    const CsaParams a = std::get<Csa>(s.conditioner).alpha;
+    return std::pair(a.max, a.step);
+  };
+  EXPECT_EQ(of(""), std::pair(Ratio::of(10), Ratio::of(0.1)));
+  EXPECT_EQ(of(", alpha: {min: 0.1}"), std::pair(Ratio::of(10), Ratio::of(0.1)));
+  EXPECT_EQ(of(", alpha: {max: 0.4}"), std::pair(Ratio::of(0.4), Ratio::of(0.02)));
+  EXPECT_EQ(of(", alpha: {max: 5, step: 0.05}"), std::pair(Ratio::of(5), Ratio::of(0.05)));
+  EXPECT_EQ(of(", alpha: {control: paper}"), std::pair(Ratio::of(0.4), Ratio::of(0.02)));
+  EXPECT_EQ(of(", alpha: {control: periodic, max: 1}"), std::pair(Ratio::of(1), Ratio::of(0.02)));
+}
+
 // The maximum that `auto` comes to, where rules sell it and more.
 Ratio auto_max(const std::string& ports, const std::string& rules) {
   const auto c = parsed(
@@ -199,7 +214,8 @@ TEST(ParseServices, TokensOfPackets) {
   EXPECT_EQ(csa.bucket.in.cost(40), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.out.cost(1500), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.buffer, EnhancedTokenBucketParams{}.buffer);
-  EXPECT_EQ(csa.alpha, CsaParams{.control = AlphaControl::search});
+  EXPECT_EQ(csa.alpha,
+            (CsaParams{.max = Ratio::of(10), .step = Ratio::of(0.1), .control = AlphaControl::search}));
 }
 
 TEST(ParseServices, SrTcm) {

@@ -82,7 +82,8 @@ TEST(ContractLosses, WhatIsRefusedByTheConditioner) {
 // A held packet that finds no more room in its buffer.
 TEST(ContractLosses, WhatIsRefusedByAFullInputBuffer) {
   ContractLossesTest t(
-      yaml("conditioner: csa, rate: 8 kbit/s, in_bucket: 500 B, out_bucket: 100 B, buffer: 2 packets, "
+      yaml("conditioner: csa, alpha: {max: 0.4}, rate: 8 kbit/s, in_bucket: 500 B, out_bucket: 100 B, "
+           "buffer: 2 packets, "
            "mark: {in: AF11, out: BE}"));
   t.d.receive(copies(9, udp_frame()));  // 5 IN, 1 OUT, 2 held
   EXPECT_EQ(t.loss().refused_bytes, 100u);
@@ -93,7 +94,8 @@ TEST(ContractLosses, WhatIsRefusedByAFullInputBuffer) {
 
 TEST(ContractLosses, ANextHopThatHasGoneWhileAPacketWasHeld) {
   ContractLossesTest t(
-      yaml("conditioner: csa, rate: 8 kbit/s, in_bucket: 500 B, out_bucket: 100 B, buffer: 2 packets, "
+      yaml("conditioner: csa, alpha: {max: 0.4}, rate: 8 kbit/s, in_bucket: 500 B, out_bucket: 100 B, "
+           "buffer: 2 packets, "
            "mark: {in: AF11, out: BE}"));
   t.d.receive(copies(8, udp_frame()));
   for (std::uint32_t hop = 0; hop < 1024; ++hop)

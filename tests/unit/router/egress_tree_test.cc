@@ -359,7 +359,7 @@ queues:
       count: packets
       rio: {average: 1, ecn: on, in: {min: 90, max: 90, pmax: 1}, out: {min: 2, max: 90, pmax: 1}}
 services:
-  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: AF12}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: AF12}}
 classify: [{match: {source: 10.1.0.0/16}, service: silver}]
 )";
 

@@ -65,7 +65,7 @@ ports:
   wan0: {addresses: [10.2.0.254/16], trust: core}
   wan1: {addresses: [10.3.0.254/16], trust: core, mtu: 576}
 services:
-  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 1500 B, out_bucket: 1500 B, mark: {in: AF41, out: AF42}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 8 Mbit/s, in_bucket: 1500 B, out_bucket: 1500 B, mark: {in: AF41, out: AF42}}
 classify:
   - {match: {port: lan0}, service: silver, per: flow}
 )";

@@ -33,7 +33,7 @@ ports:
   lan1: {addresses: [10.4.0.254/16]}
 services:
   voice: {conditioner: police, rate: 10 Mbit/s, bucket: 100 kB, mark: {in: EF}}
-  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 1500 B, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 8 Mbit/s, in_bucket: 1500 B, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
 classify:
   - {match: {port: lan0, protocol: udp, destination_port: 5004}, service: voice, per: flow}
   - {match: {port: lan0, protocol: tcp}, service: silver, per: flow}

@@ -21,7 +21,7 @@ interfaces:
   core: {port: wan0, vlan: 300, source_check: SOURCES}
 pcp: {5: [EF], 3: [AF11, AF12]}
 services:
-  gold: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: AF12}}
+  gold: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 1 packets, mark: {in: AF11, out: AF12}}
   ef: {conditioner: none, mark: {in: EF}}
 classify:
   - {match: {interface: homes}, service: gold, per: interface}

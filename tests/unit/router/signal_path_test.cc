@@ -18,7 +18,7 @@ ports:
   wan0: {addresses: [10.2.0.254/16], trust: core}
   wan1: {addresses: [10.3.0.254/16], trust: core}
 services:
-  silver: {conditioner: csa, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: BE}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 8 Mbit/s, in_bucket: 2 kB, out_bucket: 2 kB, mark: {in: AF11, out: BE}}
 )";
 }
 

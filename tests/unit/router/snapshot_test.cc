@@ -146,11 +146,11 @@ queues:
     - {name: voice, dscp: [EF, CS5]}
     - {name: assured, dscp: {in: [AF11], out: [AF12, BE]}, aqm: tail-drop}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
-  bronze: {conditioner: csa, rate: 2 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: BE}}
+  bronze: {conditioner: csa, alpha: {max: 0.4}, rate: 2 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}
   gold: {conditioner: csa, rate: 3 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, alpha: {max: 0.2},
          mark: {in: AF11, out: BE}}
-  talk: {conditioner: csa, rate: 3 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: EF, out: CS5}}
+  talk: {conditioner: csa, alpha: {max: 0.4}, rate: 3 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B, mark: {in: EF, out: CS5}}
 )";
 
 TEST(Snapshot, ServicesShareAnAlphaWhereQueueAndParametersAreTheSame) {

@@ -80,7 +80,8 @@ TEST(LabLiveLimits, AScenarioOfThePapersCanRun) {
       "routers: {r: {ports: {a: {}, b: {shape: 10 Mbit/s, queues: q}}, queues: {q: [{name: be, dscp: {in: "
       "[AF11], out: [BE]}, "
       "count: packets, rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 10, max: 20, pmax: 0.1}}}]}, "
-      "services: {c: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 10 packets, out_bucket: 10 packets, "
+      "services: {c: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 10 packets, "
+      "out_bucket: 10 packets, "
       "buffer: 10 packets}}, classify: "
       "[{match: {port: a}, service: c}]}}";
   EXPECT_THAT(refusals(text), IsEmpty());

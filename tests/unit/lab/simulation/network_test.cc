@@ -81,7 +81,7 @@ routers:
           count: packets
           rio: {in: {min: 40, max: 70, pmax: 0.02}, out: {min: 10, max: 40, pmax: 0.1}}
     services:
-      silver: {conditioner: csa, rate: 500 kbit/s, in_bucket: 15 kB, out_bucket: 1500 B, buffer: 20 packets, mark: {in: AF11, out: BE}}
+      silver: {conditioner: csa, alpha: {max: 0.4}, rate: 500 kbit/s, in_bucket: 15 kB, out_bucket: 1500 B, buffer: 20 packets, mark: {in: AF11, out: BE}}
     classify:
       - {match: {port: lan}, service: silver, per: flow}
   far:

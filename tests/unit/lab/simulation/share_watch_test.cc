@@ -89,7 +89,7 @@ routers:
     interfaces: {shop: {port: down, vlan: 3, shape: 2 Mbit/s, queues: q}}
     queues: {q: [{name: x, dscp: {in: [AF11], out: [AF12, BE]}, limit: 60 packets,
                   count: packets, rio: {in: {min: 20, max: 40, pmax: 0.02}, out: {min: 4, max: 12, pmax: 0.1}}}]}
-    services: {csa: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 6 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}}
+    services: {csa: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 6 kB, out_bucket: 1500 B, mark: {in: AF11, out: AF12}}}
     classify: [{match: {port: a}, service: csa, per: flow}]
 hosts: [{name: h, times: 2}, shop]
 links: [{between: [h, r.a], rate: 8 Mbit/s}, {between: [r.shop, shop]}]

@@ -22,7 +22,7 @@ queues:
        count: packets, rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
     - {name: other, dscp: [AF41]}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 15 kB, mark: {in: AF11, out: AF12}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 15 kB, mark: {in: AF11, out: AF12}}
 classify: [{match: {port: lan}, service: silver}]
 signalling: {mode: act, key_file: k}
 )";

@@ -24,7 +24,7 @@ queues:
       count: packets
       rio: {in: {min: 200, max: 400, pmax: 0.1}, out: {min: 200, max: 400, pmax: 0.1}}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets,
            mark: {in: AF11, out: BE}}
 classify:
   - {match: {port: lan}, service: silver, per: flow}

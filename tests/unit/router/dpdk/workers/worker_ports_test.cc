@@ -32,7 +32,7 @@ std::string yaml(const What& what) {
 queues:
   q: [{name: af, dscp: {in: [AF11], out: [BE]}, limit: 50 packets}]
 services:
-  silver: {conditioner: csa, rate: 100 kbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets, mark: {in: AF11, out: BE}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 100 kbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 packets, mark: {in: AF11, out: BE}}
 classify:
   - {match: {port: lan, destination: 10.3.0.0/16}, service: silver, per: flow}
 flow_table: {capacity: 4096}

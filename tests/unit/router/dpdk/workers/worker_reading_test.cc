@@ -23,7 +23,7 @@ queues:
     - {name: assured, dscp: {in: [AF11], out: [AF12, BE]},
        count: packets, rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}}
 services:
-  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 15 kB, mark: {in: AF11, out: AF12}}
+  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 15 kB, mark: {in: AF11, out: AF12}}
 classify: [{match: {port: lan0}, service: silver}]
 aggregates:
   up0: {port: wan0, queue: assured, rate: 8 Mbit/s}

@@ -30,7 +30,8 @@ services:
 }
 
 const std::string kSilver =
-    "  silver: {conditioner: csa, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 packets, buffer: 20 "
+    "  silver: {conditioner: csa, alpha: {max: 0.4}, rate: 1 Mbit/s, in_bucket: 1 packets, out_bucket: 1 "
+    "packets, buffer: 20 "
     "packets, "
     "mark: {in: AF11, out: BE}}\n";
 const std::string kPolice =
@@ -79,11 +80,12 @@ struct WorkerUpdateTest : WorkersBed {
 
 TEST_F(WorkerUpdateTest, NothingIsLostAndNothingOvertakes) {
   std::uint32_t sent = 0;
-  const std::vector<std::string> texts{yaml(kSilver, kSilverForAll), yaml(kSilver + kPolice, kSilverForAll),
-                                       yaml(kSilver, kSilverForAll, "900"),
-                                       yaml("  gold: {conditioner: csa, rate: 20 Mbit/s, in_bucket: 9 "
-                                            "packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}\n",
-                                            "  - {match: {port: lan}, service: gold, per: flow}\n")};
+  const std::vector<std::string> texts{
+      yaml(kSilver, kSilverForAll), yaml(kSilver + kPolice, kSilverForAll),
+      yaml(kSilver, kSilverForAll, "900"),
+      yaml("  gold: {conditioner: csa, alpha: {max: 0.4}, rate: 20 Mbit/s, in_bucket: 9 "
+           "packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}}\n",
+           "  - {match: {port: lan}, service: gold, per: flow}\n")};
   for (int round = 0; round < 12; ++round) {
     bring(sent, 3, 40);
     sent += 3;
