@@ -43,6 +43,8 @@ std::uint32_t per_second(PuntReason reason) {
     case PuntReason::multicast:
     case PuntReason::neighbor:
       return 4'000;
+    case PuntReason::neighbor_discovery:  // each is answered by CS6, and a station not known is asked, too
+      return 1'000;
     default:
       return 2'000;
   }

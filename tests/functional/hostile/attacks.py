@@ -191,8 +191,9 @@ def _held_flows(a):
 
 
 def _signals(a):
+    """Few to the victim: whoever fills his line with best effort takes that from him, whatever it is (SECURITY.md)."""
     body = a.random.randbytes
-    return [a.four(dst=to) / ICMP(type=253) / body(80) for to in (B, a.gateway, "10.1.0.1") for _ in range(200)]
+    return [a.four(dst=to) / ICMP(type=253) / body(80) for to, count in ((B, 200), (a.gateway, 200), (VICTIM, 10)) for _ in range(count)]
 
 
 def _own_addresses(a):
