@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the marks of services lead: into the queues towards the core, where IN packets are to find the room
-// that was promised.
+// The marks of services against the queues towards the core, which are to take IN packets as IN, and others
+// not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,25 +60,55 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   look(s.mark_red, "red");
 }
 
+// What is policed may be sold as best effort, or as less (RFC 8622, RFC 3662).
+bool is_best_effort(Dscp d) {
+  return d <= 1 || d == 8;
+}
+
 bool separates(const Service& s) {
   return std::visit([](const auto& c) { return c.kColours > 1; }, s.conditioner);
 }
 
-// What a service promises to customers has to find its way through the queues of `way`.
+bool is_shaped(const Uplink& way, const Config& c) {
+  if (c.ports[way.port].shaper.rate) return true;
+  if (!way.interface) return false;
+  const Interface& i = c.interfaces[*way.interface];
+  return i.shaper.rate || (i.group && c.groups[*i.group].shaper.rate);
+}
+
+// Without a mark packets keep the DSCP that their sender chose.
+void warn_about_no_mark(Draft& draft, std::size_t service, const Uplink& way) {
+  const Service& s = draft.config.services[service];
+  const auto shares = [](const QueueClass& c) { return !c.in.empty() && c.scheduling.queue.rio; };
+  if (!s.mark_in)
+    draft.problems.warning(
+        draft.service_places[service].name,
+        fmt::format(
+            "without `mark: {{in: ...}}` its IN packets keep the DSCP that they came with, so that the "
+            "queues of {} cannot tell them from others",
+            way.name()));
+  else if (!s.mark_out && way.queues->by_dscp[*s.mark_in].precedence == Precedence::in &&
+           std::ranges::any_of(way.queues->classes, shares))
+    draft.problems.warning(
+        draft.service_places[service].mark,
+        fmt::format(
+            "without `out` its OUT packets keep the DSCP that they came with: who sends {} himself has "
+            "all of them IN at {}",
+            dscp_text(*s.mark_in), way.name()));
+}
+
+// The queues of `way` are to take IN packets of the service as IN, and others not.
 void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
-  if (way.queues && s.mark_in) return warn_about_marks(draft, service, way);
-  if (!separates(s)) return;  // what is policed may be best effort
-  if (!way.queues) {
+  if (way.queues && s.mark_in && (separates(s) || !is_best_effort(*s.mark_in)))
+    warn_about_marks(draft, service, way);
+  if (!separates(s)) return;
+  if (way.queues) {
+    warn_about_no_mark(draft, service, way);
+  } else if (is_shaped(way, draft.config)) {
     draft.problems.warning(
         draft.service_places[service].name,
         fmt::format("its IN packets wait with all others at {}, which has no `queues`", way.name()));
-  } else {
-    draft.problems.warning(
-        draft.service_places[service].name,
-        fmt::format("without `mark` its IN packets keep the DSCP that they came with, so that the queues of "
-                    "{} cannot tell them from others",
-                    way.name()));
   }
 }
 
@@ -106,10 +136,6 @@ void warn_about_control(Draft& draft, const Uplink& way) {
                   dscp_text(kRouting), way.queues->classes[rest.class_index].scheduling.name));
 }
 
-bool is_shaped(const Uplink& way, const Config& c) {
-  return c.ports[way.port].shaper.rate || (way.interface && c.interfaces[*way.interface].shaper.rate);
-}
-
 }  // namespace
 
 void warn_about_marks(Draft& draft) {
@@ -117,16 +143,18 @@ void warn_about_marks(Draft& draft) {
   const Config& c = draft.config;
   const auto ways = uplinks(c);
   const auto services = promising(c);
-  if (ways.empty() && !services.empty() && c.port_count() > 1)
-    draft.problems.warning(draft.service_places[services.front()].name,
+  const auto first = std::ranges::find_if(services, [&](std::size_t i) { return separates(c.services[i]); });
+  if (ways.empty() && first != services.end() && c.port_count() > 1)
+    draft.problems.warning(draft.service_places[*first].name,
                            "rates are promised, but no port or interface has `trust: core`: it is not known "
                            "where the way out is, and what comes from there is treated as a customer's");
   for (const std::size_t s : services)
     for (const Uplink& way : ways) check_promise(draft, s, way);
   for (const Uplink& way : ways) warn_about_control(draft, way);
+  if (ways.empty() || c.signalling.mode != Signalling::Mode::off) return;  // else others' queues signal
   for (const std::size_t s : services) {
     const auto* csa = std::get_if<Csa>(&c.services[s].conditioner);
-    if (!csa || csa->alpha.min == csa->alpha.max || ways.empty()) continue;
+    if (!csa || csa->alpha.min == csa->alpha.max) continue;
     if (std::ranges::none_of(ways, [&](const Uplink& w) { return is_shaped(w, c); }))
       draft.problems.warning(draft.service_places[s].name,
                              fmt::format("`alpha` follows the queues of {}, which has no `shape`: they grow "

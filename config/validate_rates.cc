@@ -112,7 +112,7 @@ void warn_about_burst(Draft& draft, std::size_t i) {
   if (depth >= rate * kLeast) return;
   draft.problems.warning(
       buckets.front().first,
-      fmt::format("{:.1f} ms of {}: the bursts of a TCP connection are OUT; {:.0f} kB are 100 ms",
+      fmt::format("{:.1f} ms of {}: the bursts of a TCP connection are beyond it; {:.0f} kB are 100 ms",
                   depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
 }
 

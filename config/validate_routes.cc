@@ -11,7 +11,10 @@
 namespace surety::config {
 namespace {
 
-constexpr std::uint8_t kOfClass = 4;  // 224.0.0.0/4 and 240.0.0.0/4 are the widest that hold no station
+IpAddress last_of(const Prefix& p) {
+  const IpAddress m = p.mask();
+  return {p.address.high | ~m.high, p.address.low | ~m.low};
+}
 
 bool connects(const std::vector<Prefix>& addresses, const IpAddress& a) {
   return std::ranges::any_of(addresses, [&](const Prefix& p) { return p.contains(a); });
@@ -88,10 +91,11 @@ void warn_about_routes(Draft& draft) {
   for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
     const Route& route = draft.config.routes[i];
     const auto& hops = route.next_hops;
-    if (!route.blackhole && route.to.length >= kOfClass && !is_unicast(route.to.address))
-      draft.problems.warning(draft.route_places[i],
-                             fmt::format("`{}` holds no addresses of stations: nothing is forwarded there",
-                                         to_string(route.to)));
+    if (!route.blackhole && route.to.length > 0 && !is_unicast(route.to.address) &&
+        !is_unicast(last_of(route.to)))
+      draft.problems.warning(
+          draft.route_places[i],
+          fmt::format("`{}` has no unicast address: nothing is forwarded there", to_string(route.to)));
     for (std::size_t j = 0; j < hops.size(); ++j) {
       if (hops[j].via) check_gateway(draft, links, hops[j], draft.gateway_places[i][j]);
     }

@@ -56,14 +56,15 @@ void add_memory(const std::string& file, std::string& report) {
   report.insert(last, (last > 0 ? "\n" : "") + plan + "\n");
 }
 
-// In place of the line that sums up.
+// Replaces the last line, which says that the file is right. A line with a place of its own has it already.
 int add_refusals(const std::string& file, std::string& report) {
   const auto result = config::parse_file(file);
   const auto refused = result.ok() ? refused_here(*result.config) : std::vector<std::string>();
   if (refused.empty()) return 0;
   const std::size_t end = report.rfind('\n', report.size() - 2);
   report.resize(end == report.npos ? 0 : end + 1);
-  for (const std::string& why : refused) report += fmt::format("{}: error: {}\n", file, why);
+  for (const std::string& why : refused)
+    report += why.find(": error: ") != why.npos ? why + "\n" : fmt::format("{}: error: {}\n", file, why);
   report += fmt::format("{}: `surety run` refuses it on this machine\n", file);
   return 1;
 }
@@ -88,8 +89,10 @@ int check_all(const Request& request) try {
 
 void add_check(CLI::App& app, Action& action) {
   const auto request = std::make_shared<Request>();
-  auto* check =
-      app.add_subcommand("check", "Check configurations: every error with its place; exit status 0 or 1");
+  auto* check = app.add_subcommand(
+      "check",
+      "Check configurations: every error with its place, and what `surety run` would refuse on this machine; "
+      "exit status 0 or 1");
   check->add_option("file", request->files, "configurations, YAML")->required();
   auto* running = check->add_flag("--against-running", request->against_running,
                                   "also what they would change for the router that runs; exit status 1 where "

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/dpdk/refusals.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <sstream>
 #include <stdexcept>
 
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/packet_pool.h"
+#include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/port_device.h"
 #include "router/process/listener.h"
 #include "router/process/metrics_access.h"
@@ -16,22 +18,58 @@
 
 namespace surety {
 
+namespace {
+
+// Whether a device of the configuration shows that it is for this machine, and none that it is not.
+bool is_for_here(const config::Config& c) {
+  const auto missing = [](const config::Port& p) { return p.exists() && missing_device(p); };
+  const auto of_machine = [](const config::Port& p) {
+    return p.device.kind == config::Device::Kind::pci || !DpdkPort::interface(p.device).empty();
+  };
+  return std::ranges::any_of(c.ports, of_machine) && std::ranges::none_of(c.ports, missing);
+}
+
+// False for what root may read and this process may not: nothing is known of it.
+bool may_look_at(const std::string& file) {
+  return ::access(file.c_str(), R_OK) == 0 || errno != EACCES;
+}
+
+bool may_look_at(const config::Metrics& m) {
+  const bool tls = !m.tls || (may_look_at(m.tls->cert_file) && may_look_at(m.tls->key_file));
+  return tls && (m.password_file.empty() || may_look_at(m.password_file));
+}
+
+// The router gives the kernel the addresses of its ports before it listens.
+bool gives_address_of(const config::Config& c, const std::string& listen) {
+  std::string host = listen.substr(0, listen.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const auto address = parse_address(host);
+  const auto has = [&](const auto& x) {
+    return std::ranges::any_of(x.addresses, [&](const Prefix& p) { return p.address == address; });
+  };
+  return address && (std::ranges::any_of(c.ports, has) || std::ranges::any_of(c.interfaces, has));
+}
+
+}  // namespace
+
 std::vector<std::string> refused_here(const config::Config& c) {
-  if (std::ranges::any_of(c.ports, [](const config::Port& p) { return p.exists() && missing_device(p); }))
-    return {};
+  if (!is_for_here(c)) return {};
   std::vector<std::string> all;
   const auto attempt = [&](auto&& what) {
     try {
       what();
     } catch (const std::runtime_error& e) {
-      all.emplace_back(e.what());
+      std::istringstream lines(e.what());
+      for (std::string line; std::getline(lines, line);) all.push_back(line);
     }
   };
   attempt([&] { worker_cores(c); });
   attempt([&] { check_mtus(c); });
-  attempt([&] { load_metrics_access(c.metrics); });
-  if (!c.metrics.listen.empty()) attempt([&] { check_address(c.metrics.listen); });
-  if (c.signalling.mode != config::Signalling::Mode::off)
+  if (const std::string& listen = c.metrics.listen; !listen.empty()) {
+    if (may_look_at(c.metrics)) attempt([&] { load_metrics_access(c.metrics); });
+    if (!gives_address_of(c, listen)) attempt([&] { check_address(listen); });
+  }
+  if (c.signalling.mode != config::Signalling::Mode::off && may_look_at(c.signalling.key_file))
     for (const std::string& error : load_signal_keys(c.signalling.key_file).errors) all.push_back(error);
   return all;
 }

@@ -9,9 +9,10 @@
 
 namespace surety {
 
-// One sentence each, as `run` says them: cores that are not there, buffers too small for an `mtu`, files of
-// keys and passwords, an address to listen on that no interface has. Empty where a device of the
-// configuration is not here: the file is for another machine, or for later.
+// The lines that `run` would print: cores that this process may not use, an `mtu` that `af_xdp` buffers
+// cannot hold, wrong files of keys, passwords and certificates (those that only another user may read are
+// left out), an address to listen on that no interface has. Empty where no device of the configuration
+// belongs to this machine, or one is missing: the file is for another machine, or for later.
 std::vector<std::string> refused_here(const config::Config& config);
 
 }  // namespace surety

@@ -57,13 +57,16 @@ std::string explain(const std::string& listen, int error) {
   }
 }
 
+std::string not_an_address(const std::string& listen) {
+  return fmt::format("metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`",
+                     listen);
+}
+
 }  // namespace
 
 Fd listen_at(const std::string& listen) {
   const Address address = resolve(listen);
-  if (!address)
-    throw std::runtime_error(fmt::format(
-        "metrics: `{}` is not an address and a port: write `listen: \"127.0.0.1:9464\"`", listen));
+  if (!address) throw std::runtime_error(not_an_address(listen));
   Fd fd(socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int on = 1;
   if (!fd || setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
@@ -75,7 +78,8 @@ Fd listen_at(const std::string& listen) {
 void check_address(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
   const Address address = resolve(colon == std::string::npos ? listen : listen.substr(0, colon) + ":0");
-  const Fd fd(address ? socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1);
+  if (!address) throw std::runtime_error(not_an_address(listen));
+  const Fd fd(socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd || bind(fd.get(), address->ai_addr, address->ai_addrlen) != 0)
     throw std::runtime_error(explain(listen, errno));
 }

@@ -126,11 +126,11 @@ def test_one_wrong_file_is_enough(directory):
 
 
 @pytest.mark.parametrize("ports, more, says", [
-    ("p0: {device: null}", "workers: [1023]\n", "workers: core 1023 cannot be used here"),
+    ("p0: {device: af_packet lo}", "workers: [1023]\n", "workers: core 1023 cannot be used here"),
     ("p0: {device: af_xdp lo, mtu: 9000}", "", "port p0: beside af_xdp ports an mtu of"),
-    ("p0: {device: null}", "metrics: {password_file: none}\n", "cannot be read"),
-    ("p0: {device: null}", "metrics: {password_file: open}\n", "may read"),
-    ("p0: {device: null}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
+    ("p0: {device: af_packet lo}", "metrics: {password_file: none}\n", "none:1:1: error: cannot be read"),
+    ("p0: {device: af_packet lo}", "metrics: {password_file: open}\n", "may read"),
+    ("p0: {device: af_packet lo}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
 ], ids=["core", "mtu", "no password file", "open password file", "foreign address"])
 def test_check_refuses_what_run_would(directory, ports, more, says):
     for name, mode in (("open", 0o644), ("ours", 0o600)):
@@ -142,8 +142,21 @@ def test_check_refuses_what_run_would(directory, ports, more, says):
         done = sh("timeout", "20", SURETY, command, file, check=False)
         assert done.returncode == 1 and says in done.stdout + done.stderr, (command, done.stdout, done.stderr)
     assert sh(SURETY, "check", file, check=False).stdout.splitlines()[-1] == f"{file}: `surety run` refuses it on this machine"
-    file.write_text(f"version: 1\nports: {{{ports}, p1: {{device: af_packet elsewhere0}}}}\n{more}")
-    assert surety("check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: "), "another machine has that device"
+    for other in (f"{ports}, p1: {{device: af_packet elsewhere0}}", "p0: {device: null}"):
+        file.write_text(f"version: 1\nports: {{{other}}}\n{more}")
+        assert surety("check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: "), "nothing says that it is for this machine"
+
+
+def test_check_leaves_out_what_only_root_may_know(directory):
+    (directory / "password").write_text("operator:secret\n")
+    (directory / "password").chmod(0o600)
+    file = directory / "here.yaml"
+    file.write_text("version: 1\nports: {p0: {device: af_packet lo, addresses: [198.51.100.7/24]}}\n"
+                    'metrics: {listen: "198.51.100.7:9464", password_file: password}\n')
+    directory.chmod(0o755)
+    file.chmod(0o644)
+    for user in ("root", "nobody"):
+        assert sh("setpriv", "--reuid", user, "--clear-groups", SURETY, "check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: ")
 
 
 def test_a_file_that_is_not_there():
