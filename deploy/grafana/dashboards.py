@@ -68,7 +68,7 @@ def promises(of, labels="", by=""):
 
 
 def met(labels="", by=""):
-    """Share of the seconds of the last hour in which customers asked for what they bought."""
+    """Conformance over the last hour."""
     return share(total("contract:surety_met_seconds:increase1h", labels, by), total("contract:surety_demanding_seconds:increase1h", labels, by))
 
 
@@ -87,7 +87,7 @@ OVERVIEW = [
     panel("Alerts", COUNT, ("fires", on("ALERTS", 'alertstate="firing"')), kind="table", high=6),
     panel("What runs", SECONDS, ("up", RUNS), kind="table", high=6),
     panel("Promised, offered and delivered", BITS, *promises("service")),
-    panel("Respect of service (none without demand)", SHARE, ("{{service}}", on("surety_service_respect_ratio"))),
+    panel("Delivered of what is guaranteed, ten seconds", SHARE, ("{{service}}", on("surety_service_respect_ratio"))),
     panel("Ports", BITS, ("{{port}} received", bits(rate("surety_port_rx_bytes_total", by="instance, port"))),
           ("{{port}} sent", bits(rate("surety_port_tx_bytes_total", by="instance, port")))),
     panel("Sold of what there is", SHARE, ("{{port}} {{interface}} {{group}} {{queue}} {{direction}}",
@@ -101,6 +101,8 @@ CUSTOMERS = [
     panel("Customers", BITS, *promises("contract", by="customer, service"), ("met", met(by="customer, service")), kind="table", wide=24,
           high=12, shares=["met"]),
     panel("Missed of five minutes' seconds", SHARE, ("{{customer}} {{service}} {{contract}}", f"topk(20, {on('contract:surety_missed:ratio5m')}) > 0")),
+    panel("Held back: seconds of each second", COUNT, ("{{customer}} {{service}} {{contract}}",
+                                                       f"topk(20, {rate('surety_contract_held_back_seconds_total', by='customer, service, contract')})")),
     panel("Lost in queues", PACKETS, ("{{customer}}", f"topk(20, {rate('surety_contract_dropped_packets_total', LOST, 'customer')}) > 0")),
     panel("Offered", BITS, ("{{customer}}", bits(f"topk(20, {rate('surety_contract_offered_bytes_total', by='customer')})"))),
     panel("Delivered IN of what is promised", SHARE,
@@ -108,7 +110,7 @@ CUSTOMERS = [
                                                   total("surety_contract_committed_bytes_per_second", by="customer")) + ")")),
     panel("Services: delivered IN", BITS, ("{{service}}", bits(rate("surety_service_delivered_bytes_total", IN, "service"))),
           ("{{service}} promised", bits(total("surety_service_committed_bytes_per_second", by="service")) + " > 0")),
-    panel("Services: seconds met of those asked for", SHARE,
+    panel("Services: conformance", SHARE,
           ("{{service}}", share(rate("surety_service_met_seconds_total", by="service"), rate("surety_service_demanding_seconds_total", by="service"))),
           ("{{service}} objective", f"max by (service) ({on('surety_service_objective_ratio')})")),
 ]

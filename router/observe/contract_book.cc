@@ -13,6 +13,24 @@ namespace {
 std::uint64_t grown(std::uint64_t now, std::uint64_t before) {
   return now > before ? now - before : 0;
 }
+
+std::uint64_t packets_of(const Loss& lost, DropReason reason) {
+  return lost
+      .by_reason[static_cast<std::size_t>(std::ranges::find(kLossReasons, reason) - kLossReasons.begin())];
+}
+
+// The mean length of lost packets, in bytes.
+double mean(std::uint64_t bytes, std::uint64_t packets) {
+  return packets == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(packets);
+}
+
+// Bytes of packets whose sender has chosen a neighbor that does not answer, or a length that does not fit.
+double of_the_senders(const Loss& lost) {
+  const std::uint64_t packets =
+      packets_of(lost, DropReason::neighbor_unresolved) + packets_of(lost, DropReason::mtu_exceeded);
+  return static_cast<double>(packets) *
+         mean(lost.bytes[0] + lost.bytes[1], lost.packets[0] + lost.packets[1]);
+}
 }  // namespace
 
 std::optional<double> ContractBook::Window::respect() const {
@@ -166,13 +184,7 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   const double committed = terms.committed.bytes_per_second();
   const auto guaranteed = static_cast<double>(let_go[index(Precedence::in)]);
   const auto got = static_cast<double>(delivered[0] + delivered[1]);
-  if (const std::uint64_t packets = lost.packets[0] + lost.packets[1]; packets > 0)
-    session.packet = static_cast<double>(lost.bytes[0] + lost.bytes[1]) / static_cast<double>(packets);
-  const double behind = session.behind + guaranteed * (1 - kForgiven) - got;
-  const bool violated = behind > session.packet;
-  session.behind = std::clamp(behind, 0.0, session.packet);
-  const bool demanding = violated || guaranteed >= kDemanding * committed * elapsed;
-  const bool back = held_back(session, got / elapsed, committed, lost.packets[index(Precedence::out)] > 0);
+  const double missing = std::max(guaranteed - got - of_the_senders(lost), 0.0);
 
   Line& line = *session.line;
   ContractReading& r = line.shown;
@@ -198,18 +210,37 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
     w->delivered[tick_ % kWindow] += std::min(got, guaranteed);
   }
   const auto whole = static_cast<std::uint64_t>(std::max(1.0, std::round(elapsed)));
-  line.held_back += back ? whole : 0;
+  const bool lost_room = lost.packets[index(Precedence::out)] + packets_of(lost, DropReason::buffer_total) +
+                             packets_of(lost, DropReason::buffer_share) >
+                         0;
+  if (below_rate(session, got / elapsed, committed) && lost_room) line.held_back = whole;
+  const bool bad = violated(line, lost, guaranteed, missing);
+  const bool demanding =
+      guaranteed >= kDemanding * committed * elapsed || (bad && missing >= kDemanding * guaranteed);
   if (!demanding) return;
   line.demanding += whole;
-  line.met += violated ? 0 : whole;
+  line.met += bad ? 0 : whole;
   service.demanding += whole;
-  service.met += violated ? 0 : whole;
+  service.met += bad ? 0 : whole;
 }
 
-bool ContractBook::held_back(Session& session, double delivered, double committed, bool lost_out) {
-  const double over_three = delivered + session.before[0] + session.before[1];
+bool ContractBook::violated(Line& line, const Loss& lost, double guaranteed, double missing) {
+  const bool of_in = lost.packets[index(Precedence::in)] > 0;
+  if (const double packet =
+          of_in ? mean(lost.bytes[index(Precedence::in)], lost.packets[index(Precedence::in)])
+                : mean(lost.bytes[index(Precedence::out)], lost.packets[index(Precedence::out)]);
+      packet > 0)
+    line.packet = packet;
+  const double all = line.missing + missing - kForgiven * guaranteed;
+  line.missing = std::clamp(all, 0.0, line.packet);
+  return all > line.packet;
+}
+
+// Over three seconds.
+bool ContractBook::below_rate(Session& session, double delivered, double committed) {
+  const double all = delivered + session.before[0] + session.before[1];
   session.before = {delivered, session.before[0]};
-  return ++session.judged > session.before.size() && lost_out && over_three < 3 * committed;
+  return ++session.samples > session.before.size() && all < 3 * committed;
 }
 
 void ContractBook::judge(Line& line) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conformance: whether each contract gets what it has bought, second by second.
 //
-// What is guaranteed in a second is what a meter of the contract's rate and burst passes of what was offered.
-// The conditioner is that meter, exact for each packet: the bytes that it let go IN. What it delivered is
-// what it let go, IN and OUT, and what was not lost behind it in this router. 0.1 % of what is guaranteed is
-// forgiven; what is missing beyond that adds up from second to second, and a second is *violated* (RFC 9544
-// section 4: violated interval) when that comes to more than one packet. It is *demanding* when at least a
-// tenth of the committed rate was guaranteed, or when it is violated: a TCP connection in backoff sends next
-// to nothing. A demanding second that is not violated is met; conformance is the part of the demanding
-// seconds that are met. So a burst beyond the contract, the first and the last second of a transfer, or a
-// ping miss nothing, and who goes on losing what is guaranteed to him is seen however little that is.
+// Guaranteed in a second is what a meter of the contract's rate and burst passes of what was offered. The
+// conditioner is that meter: the bytes that it let go IN. Delivered is what it let go, IN and OUT, less what
+// was lost behind it in this router; a packet to a neighbor that does not answer, or too large for a link,
+// counts as delivered, since its sender chooses where it goes. 0.1 % of what is guaranteed is forgiven. What
+// is missing beyond that adds up from second to second, and over all contracts that have one line, and a
+// second is *violated* (RFC 9544 section 4: violated interval) when it comes to more than one packet. A
+// second is *demanding* when at least a tenth of the committed rate was guaranteed, or when it is violated
+// and lacks at least a tenth of what was guaranteed: a TCP connection in backoff sends next to nothing. A
+// demanding second that is not violated is met; conformance is the part of the demanding seconds that are
+// met. Bursts beyond the contract, the first and the last second of a transfer, and a ping violate nothing.
 //
-// A second in which OUT packets were lost behind the conditioner, while over three seconds less was delivered
-// than the committed rate, is *held back*: nothing of what is guaranteed was lost, but TCP answers to each
-// loss.
+// A second in which OUT packets were lost behind the conditioner, or others' packets left no room in the
+// input buffers, while over three seconds less was delivered than the committed rate, is *held back*: nothing
+// of what is guaranteed was lost, but TCP slows down for each loss.
 //
 // Respect: delivered / guaranteed, at most 1, over the last ten seconds; of a service over all its contracts.
 //
@@ -130,8 +131,10 @@ class ContractBook {
   struct Line {
     ContractReading shown;
     Window window;
-    std::uint64_t demanding = 0, met = 0, held_back = 0;  // contracts in this second
-    std::uint64_t seen = 0;                               // tick
+    std::uint64_t demanding = 0, met = 0;  // contracts in this second
+    std::uint64_t held_back = 0;           // seconds: of this one, those that count
+    double missing = 0, packet = 0;        // bytes: of what is guaranteed; a lost packet's
+    std::uint64_t seen = 0;                // tick
     ContractTally minute{};
     ContractParts::Part part{};
     std::optional<ContractParts::Serial> serial;  // none: a rest
@@ -148,9 +151,8 @@ class ContractBook {
     std::array<std::uint64_t, kPrecedences> let_go{};
     Loss lost{};
     std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had been taken for delivered
-    double behind = 0, packet = 0;                   // bytes: what is missing; a lost packet
-    std::array<double, 2> before{};                  // bytes delivered in the two seconds before this one
-    std::uint32_t judged = 0;                        // seconds; as many as `before` has, and one
+    std::array<double, 2> before{};  // bytes a second delivered in the two samples before this one
+    std::uint32_t samples = 0;
   };
   struct ServiceLine {
     Window window;
@@ -167,7 +169,8 @@ class ContractBook {
   void erase(Lines::iterator line);
   void begin(Line& line);
   void count(Session& session, const ContractSighting& s, const ContractTerms& terms, double elapsed);
-  static bool held_back(Session& session, double delivered, double committed, bool lost_out);
+  static bool violated(Line& line, const Loss& lost, double guaranteed, double missing);
+  static bool below_rate(Session& session, double delivered, double committed);
   void judge(Line& line);
 
   std::size_t most_;

@@ -96,7 +96,8 @@ struct ServiceReading {
   double committed_bytes_per_second = 0;                      // of all its contracts alive: rate x contracts
   double achieved_bytes_per_second = 0;                       // IN and OUT delivered, over the last seconds
   double achieved_in_bytes_per_second = 0;
-  // Of its contracts: RoS over the last seconds, none without demand; and their seconds (ContractReading).
+  // Of its contracts: respect over the last seconds, where anything was guaranteed; and their seconds
+  // (ContractReading).
   std::optional<double> respect_ratio, objective;
   std::uint64_t demanding_seconds = 0, met_seconds = 0;
 };

@@ -29,7 +29,7 @@ const rates = [
   number('achieved_bytes_per_second', 'let go'), number('achieved_in_bytes_per_second', 'let go IN'), number('respect_ratio', 'respect'),
 ];
 
-// Of the seconds in which somebody asked for it, the part in which the promise was kept.
+// Conformance: of the seconds that count, those in which all was delivered that is guaranteed.
 const share = (row) => row.demanding_seconds ? row.met_seconds / row.demanding_seconds : undefined;
 const keeping = {
   key: 'kept', title: 'seconds kept', number: true, value: share,
@@ -40,7 +40,7 @@ const keeping = {
 const COLUMNS = {
   contracts: [
     text('customer'), text('service'), text('contract'), bars, verdict('met'), ...rates, keeping, number('objective_ratio', 'objective'),
-    number('held'), number('dropped_conditioner', 'dropped by the conditioner'), number('dropped_queue', 'in queues'),
+    number('held_back_seconds', 'seconds held back'), number('held'), number('dropped_conditioner', 'dropped by the conditioner'), number('dropped_queue', 'in queues'),
     number('dropped_other', 'elsewhere'),
   ],
   services: [

@@ -67,7 +67,7 @@ def promises():
     Case("who stops to ask is not told any more", "SuretyPromiseMissed", contract("0+5x60 300+0x60", "0+0x120"), {300: 1, 360: 0})
     Case("the router restarts", "SuretyPromiseMissed", contract(f"{well} _x5 0+5x60", f"{well} _x5 0+5x60"), {310: 0, 330: 0, 345: 0, 600: 0})
     Case("it restarts while somebody misses his", "SuretyPromiseMissed", contract(f"{well} _x5 0+5x60", "0+0x60 _x5 0+0x60"), {300: 1, 400: 1})
-    Case("TCP in backoff, of which all is lost", "SuretyPromiseMissed", contract(f"{well} 301+1x60", f"{well} 300+0x60"), {300: 0, 360: 1})
+    Case("six seconds that count, all of them missed", "SuretyPromiseMissed", contract(f"{well} 301+1x60", f"{well} 300+0x60"), {300: 0, 360: 1})
     names = {"customer": "acme", "service": "gold", "contract": "cpe7"}
     Case("OUT packets are lost below the rate", "SuretyHeldBack",
          [series("surety_contract_held_back_seconds_total", "0+0x60 0+4x120 480+0x120", **names)], {300: 0, 600: 1, 1290: 0})

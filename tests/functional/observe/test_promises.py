@@ -133,7 +133,7 @@ def test_who_sleeps_does_not_count(lab, router):
         m = router.until(lambda m: m.sum("surety_service_demanding_seconds_total", service="gold") >= 3)
         assert m.value("surety_service_committed_bytes_per_second", service="gold") == 2 * MBIT
         assert m.value("surety_service_respect_ratio", service="gold") == 1
-    router.until(lambda m: not m.select("surety_service_respect_ratio", service="gold"))  # nobody asks any more
+    router.until(lambda m: not m.select("surety_service_respect_ratio", service="gold"))  # nothing is guaranteed any more
 
 
 def test_more_contracts_than_lines_are_in_a_sum(lab, router):

@@ -196,6 +196,57 @@ TEST_F(ContractBookTest, WhoIsStarvedIsSeenToBeWithinThreeSeconds) {
   EXPECT_EQ(seconds("c1"), "0 of 7");
 }
 
+// Below a tenth of the rate good seconds do not count: nor does a second that lacks little.
+TEST_F(ContractBookTest, FewLossesOfWhoSendsLittleDoNotCount) {
+  ContractSighting c = at(0, 1);
+  for (int i = 0; i < 10; ++i) {
+    c.let_go[0] += 80;
+    c.lost.bytes[0] += 4;
+    c.lost.packets[0] += 1;
+    second({c});
+  }
+  EXPECT_EQ(seconds("c1"), "0 of 0");
+}
+
+TEST_F(ContractBookTest, ASenderCannotViolateHisOwnContract) {
+  ContractSighting c = at(0, 1);
+  const auto lose = [&](DropReason reason, std::uint64_t packets) {
+    const auto place = std::find(kLossReasons.begin(), kLossReasons.end(), reason) - kLossReasons.begin();
+    c.let_go[0] += 1000;
+    c.lost.bytes[0] += 100 * packets;
+    c.lost.packets[0] += packets;
+    c.lost.by_reason[static_cast<std::size_t>(place)] += packets;
+    second({c});
+    return *row("c1").met;
+  };
+  EXPECT_TRUE(lose(DropReason::neighbor_unresolved, 5)) << "he scans a subnet";
+  EXPECT_TRUE(lose(DropReason::mtu_exceeded, 5));
+  EXPECT_FALSE(lose(DropReason::early, 5));
+  EXPECT_EQ(row("c1").delivered_bytes[0], 1500u) << "what is delivered is another question";
+}
+
+// One packet is forgiven to a line, not to each of its flows, however short they are.
+TEST_F(ContractBookTest, FlowsOfOneLineAddUp) {
+  const auto one_name = [](const ContractSighting&) { return ContractName{"acme", "flows of rule 1"}; };
+  std::vector<ContractSighting> seen;
+  for (FlowId flow = 0; flow < 50; ++flow) {
+    seen.push_back(at(flow, flow));
+    seen.back().let_go = {200, 100};
+    seen.back().lost.bytes = {110, 10};
+    seen.back().lost.packets = {1, 1};
+  }
+  book.sample(seen, terms, one_name, now += 1s);
+  const ContractReading r = row("flows of rule 1");
+  EXPECT_EQ(r.demanding_seconds, 50u);
+  EXPECT_EQ(r.met_seconds, 5u) << "20 missing of each, and 110 forgiven";
+  for (ContractSighting& s : seen) s.let_go[1] += 10, s.lost.bytes[1] += 10, s.lost.packets[1] += 1;
+  book.sample(seen, terms, one_name, now += 1s);
+  book.sample(seen, terms, one_name, now += 1s);
+  for (ContractSighting& s : seen) s.let_go[1] += 10, s.lost.bytes[1] += 10, s.lost.packets[1] += 1;
+  book.sample(seen, terms, one_name, now += 1s);
+  EXPECT_EQ(row("flows of rule 1").held_back_seconds, 1u) << "of the line, not of each";
+}
+
 // Its IN packets pass, but TCP halves its window for each OUT packet that is lost.
 TEST_F(ContractBookTest, WhoLosesOutPacketsBelowHisRateIsHeldBack) {
   ContractSighting c = at(0, 1);
@@ -211,8 +262,10 @@ TEST_F(ContractBookTest, WhoLosesOutPacketsBelowHisRateIsHeldBack) {
   EXPECT_EQ(sends(500, 100, 100), 0u) << "it has not been seen for three seconds";
   EXPECT_EQ(sends(500, 100, 100), 1u);
   EXPECT_EQ(sends(500, 100, 0), 1u) << "nothing was lost";
-  EXPECT_EQ(sends(1000, 1500, 100), 1u) << "over three seconds it had its rate";
-  EXPECT_EQ(seconds("c1"), "5 of 5") << "all that is guaranteed was delivered";
+  c.lost.by_reason[1] += 1;  // `buffer_total`: others fill the input buffers
+  EXPECT_EQ(sends(500, 100, 0), 2u);
+  EXPECT_EQ(sends(1000, 1500, 100), 2u) << "over three seconds it had its rate";
+  EXPECT_EQ(seconds("c1"), "6 of 6") << "all that is guaranteed was delivered";
 }
 
 // An independent meter (RFC 2697's committed bucket in real numbers) of 1,000 random arrival patterns, and
@@ -231,7 +284,7 @@ TEST_F(ContractBookTest, TheVerdictIsThatOfAReferenceMeter) {
     const double busy = rng.uniform(), loss = rng.uniform() < 0.5 ? 0 : 0.3 * rng.uniform();
     std::uint64_t expected = 0, all = 0;
     for (int second = 0; second < 10; ++second) {
-      double guaranteed = 0, got = 0, lost = 0, packets = 0;
+      double guaranteed = 0, got = 0, lost = 0, packets = 0, in_lost = 0, in_packets = 0;
       for (int at = 0; at < 50; ++at) {
         const Time arrival = kStart + second * 1s + at * 20ms;
         if (rng.uniform() > busy) continue;
@@ -247,6 +300,8 @@ TEST_F(ContractBookTest, TheVerdictIsThatOfAReferenceMeter) {
         got += dies ? 0 : length;
         lost += dies ? length : 0;
         packets += dies;
+        in_lost += dies && conforms ? length : 0;
+        in_packets += dies && conforms;
         c.let_go[in ? 0 : 1] += length;
         c.lost.bytes[in ? 0 : 1] += dies ? length : 0u;
         c.lost.packets[in ? 0 : 1] += dies;
@@ -257,12 +312,16 @@ TEST_F(ContractBookTest, TheVerdictIsThatOfAReferenceMeter) {
             return ContractName{"a", "a"};
           },
           kStart + (second + 1) * 1s);
-      if (packets > 0) packet = lost / packets;
-      behind += 0.999 * guaranteed - got;
-      const bool bad = behind > packet;
+      if (in_packets > 0)
+        packet = in_lost / in_packets;
+      else if (packets > 0)
+        packet = lost / packets;
+      const double missing = std::max(guaranteed - got, 0.0);
+      behind += missing - 0.001 * guaranteed;
+      const bool bad = behind > packet, counts = guaranteed >= 100 || (bad && missing >= 0.1 * guaranteed);
       behind = std::clamp(behind, 0.0, packet);
-      all += bad || guaranteed >= 100;
-      expected += !bad && guaranteed >= 100;
+      all += counts;
+      expected += counts && !bad;
     }
     const ContractReading r = one.contracts().at(0);
     EXPECT_EQ(r.demanding_seconds, all) << flow;

@@ -30,9 +30,11 @@ queues:
       limit: 50 packets
       count: packets
       rio: {average: 1, in: {min: 10, max: 20, pmax: 0.1}, out: {min: 2, max: 6, pmax: 0.5}}
+    - {name: bytes, dscp: {in: [AF21], out: [AF23]}, limit: 40 packets, aqm: rio}
 services:
+  two: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 300 B, mark: {in: AF21, out: AF23}}
   gold: {conditioner: token-bucket, rate: 8 Mbit/s, bucket: 300 B, mark: {in: AF11, out: AF13}}
-  csa: {conditioner: csa, rate: 800 kbit/s, in_bucket: 200 B, out_bucket: 200 B, buffer: 1 packet, mark: {in: AF11, out: AF13}}
+  csa: {conditioner: csa, alpha: {max: 0.4}, rate: 800 kbit/s, in_bucket: 200 B, out_bucket: 200 B, buffer: 1 packet, mark: {in: AF11, out: AF13}}
   cop: {conditioner: police, rate: 8 Mbit/s, bucket: 150 B, mark: {in: AF11}}
 aggregates:
   all: {port: wan, queue: assured, rate: 8 Mbit/s, marker: arm}
@@ -42,6 +44,7 @@ classify:
   - {match: {port: lan, destination_port: 5002}, service: csa, per: flow}
   - {match: {port: lan, destination_port: 5003}, service: cop, per: rule}
   - {match: {port: lan, destination_port: 5004-5006}, service: gold, per: flow, contracts: 4}  # two by each interface
+  - {match: {port: lan, destination_port: 5020}, service: two, per: rule}
 )";
 
 struct ExplanationTest : testing::Test {
@@ -71,7 +74,7 @@ struct ExplanationTest : testing::Test {
 TEST_F(ExplanationTest, SaysEachStageOfAContract) {
   const Json j = ask("destination_port=5001");
   EXPECT_EQ(j["rule"]["number"], 1);
-  EXPECT_EQ(j["rule"]["line"], 26);
+  EXPECT_EQ(j["rule"]["line"], 28);
   EXPECT_EQ(j["rule"]["per"], "source");
   EXPECT_EQ(j["service"]["name"], "gold");
   EXPECT_EQ(j["service"]["committed_bytes_per_second"], 1e6);
@@ -91,7 +94,7 @@ TEST_F(ExplanationTest, SaysEachStageOfAContract) {
   EXPECT_EQ(j["sentence"],
             "service gold, marked IN up to 8 Mbit/s, IN now, leaves by wan in queue assured, drop "
             "probability 0 % IN, 0 % OUT");
-  EXPECT_THAT(render_explanation(j), HasSubstr("1 (line 26): service gold per source"));
+  EXPECT_THAT(render_explanation(j), HasSubstr("1 (line 28): service gold per source"));
 }
 
 TEST_F(ExplanationTest, BucketsAreThoseThatThePacketFinds) {
@@ -164,6 +167,16 @@ TEST_F(ExplanationTest, TheProbabilityIsThatOfTheNextArrival) {
   const auto& q = d.egresses[1]->scheduler().queue(1);
   EXPECT_EQ(j["queue_out"]["drop_probability"], q.refusal(Precedence::out, d.now));
   EXPECT_GT(j["queue_out"]["drop_probability"], 0.0);
+}
+
+TEST_F(ExplanationTest, OfAQueueByBytesItSaysHowItCountsAndWhatOutPacketsFind) {
+  for (int i = 0; i < 3; ++i) send(5020);
+  const Json j = ask("destination_port=5020");
+  EXPECT_EQ(j["queue_in"]["packets"], 3);
+  EXPECT_DOUBLE_EQ(j["queue_in"]["counted_packets"].get<double>(), 0.2) << "100 bytes each";
+  EXPECT_EQ(j["queue_in"]["limit_packets"], 40);
+  EXPECT_EQ(j["queue_out"]["limit_packets"], 20);
+  EXPECT_THAT(render_explanation(j), HasSubstr("3 packets (0.2 of 1500 bytes), limit 20 for OUT"));
 }
 
 TEST_F(ExplanationTest, AFullQueueDropsForCertain) {
