@@ -2,11 +2,7 @@
 """The live table: what happened in the last interval."""
 import verdict
 
-HEAD = f"{'customer':<9}{'tcp':<7}{'service':<8}{'promised':>9}{'achieved':>9}{'RoS':>8}{'IN':>8}{'OUT':>8}{'dropped':>9}{'alpha':>7}"
-
-
-def percent(x):
-    return f"{x * 100:.1f} %"
+HEAD = f"{'customer':<9}{'tcp':<7}{'service':<8}{'promised':>9}{'achieved':>9}{'met':>8}{'IN':>8}{'OUT':>8}{'dropped':>9}{'alpha':>7}"
 
 
 def row(customer, before, now, metrics, dropped, qos):
@@ -18,7 +14,7 @@ def row(customer, before, now, metrics, dropped, qos):
     if not qos:
         return text
     alpha = metrics.alpha(name)
-    return (f"{text}{percent(verdict.respect(customer, before, now)):>8}{rates[1]:>8.2f}{rates[2]:>8.2f}{dropped:>9.0f}"
+    return (f"{text}{verdict.percent(*verdict.conformance(customer, before, now)):>8}{rates[1]:>8.2f}{rates[2]:>8.2f}{dropped:>9.0f}"
             f"{'-' if alpha is None else f'{alpha:.2f}':>7}")
 
 

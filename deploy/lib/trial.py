@@ -42,7 +42,7 @@ class Trial:
     def start_router(self):
         file = self.directory / "router.yaml"
         file.write_text(self.yaml())
-        self.router = self._start("router", [str(self.binary), "run", str(file)])
+        self.router = self._start("router", ["env", f"SURETY_STATE={self.directory}", str(self.binary), "run", str(file)])  # nothing of it stays
         namespaces.prefer(self.router.pid)  # at once: the threads it starts inherit that
         deadline = time.monotonic() + READY_WITHIN
         while self._scrape_or_none() is None:
@@ -86,7 +86,9 @@ class Trial:
         flood = int(counted.read_text() or 0) if counted.exists() else 0
         carried = m.sum("surety_queue_departed_bytes_total", port="wan")
         got = {name: verdict.ip_bytes(payload) for name, payload in self.goodput().items()}
-        return verdict.Sample(m.at, got, *by_precedence, m.lost_in_packets(), carried, flood), m
+        seconds = {c.name: tuple(m.sum(f"surety_service_{kind}_seconds_total", service=c.name) for kind in ("demanding", "met"))
+                   for c in customers.CUSTOMERS}
+        return verdict.Sample(m.at, got, *by_precedence, m.lost_in_packets(), carried, flood, seconds), m
 
     def stop_router(self):
         """SIGTERM; True when the router ended by itself and content."""

@@ -30,7 +30,7 @@ def arguments():
     p = argparse.ArgumentParser(prog="deploy/try", description=(
         f"Four customers share a link of {customers.LINK_MBITS} Mbit/s: three with a promised rate (8, 4 and 2 Mbit/s, "
         f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
-        f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through and RoS at least {verdict.KEPT_ROS:.0%})."))
+        f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through, and at most {verdict.FORGIVEN} second lacked what is guaranteed)."))
     p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
     p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, busy both ways, three of "
                    "whom misbehave and are flooded, and one more who comes and goes by SIGHUP")

@@ -12,24 +12,24 @@ import verdict  # noqa: E402
 from customers import Customer  # noqa: E402
 
 GOLD = Customer("gold", 1, 8, "reno")  # 1,000,000 bytes a second
-FIRST = verdict.Sample(100.0, {"gold": 5_000}, {"gold": 7_000}, {"gold": 0}, lost_in=3)
+FIRST = verdict.Sample(100.0, {"gold": 5_000}, {"gold": 7_000}, {"gold": 0}, lost_in=3, seconds={"gold": (3, 2)})
 
 
-def last(got, in_bytes):
-    return verdict.Sample(110.0, {"gold": 5_000 + got}, {"gold": 7_000 + in_bytes}, {"gold": 0}, lost_in=3)
+def last(got, counted, met):
+    return verdict.Sample(110.0, {"gold": 5_000 + got}, {"gold": 9_000}, {"gold": 0}, lost_in=3, seconds={"gold": (3 + counted, 2 + met)})
 
 
-@pytest.mark.parametrize("got, in_bytes, share, ros, kept", [
-    (10_000_000, 10_000_000, 1.0, 1.0, True),
-    (9_500_000, 9_800_000, 0.95, 0.98, True),  # just
-    (9_499_999, 10_000_000, 0.9499999, 1.0, False),
-    (12_000_000, 9_799_999, 1.2, 0.9799999, False),  # the rate alone is not the promise
-    (10_000_000, 11_000_000, 1.0, 1.0, True),  # RoS is at most 1
+@pytest.mark.parametrize("got, counted, met, share, kept", [
+    (10_000_000, 10, 10, 1.0, True),
+    (9_500_000, 10, 9, 0.95, True),  # just
+    (9_499_999, 10, 10, 0.9499999, False),
+    (12_000_000, 10, 8, 1.2, False),  # the rate alone is not the promise
+    (10_000_000, 0, 0, 1.0, False),  # nothing was guaranteed: the contract took no packet
 ])
-def test_promise(got, in_bytes, share, ros, kept):
-    result = verdict.judge(GOLD, FIRST, last(got, in_bytes))
+def test_promise(got, counted, met, share, kept):
+    result = verdict.judge(GOLD, FIRST, last(got, counted, met))
     assert result.share == pytest.approx(share, abs=1e-12)
-    assert result.ros == pytest.approx(ros, abs=1e-12)
+    assert (result.counted, result.met) == (counted, met)
     assert result.kept is kept
 
 
@@ -38,10 +38,10 @@ def test_a_payload_is_counted_as_the_packets_that_carried_it():
 
 
 def test_lines():
-    kept = verdict.Result("gold", 8, 8.93, 0.998)
-    broken = verdict.Result("gold", 8, 2.95, 0.381)
-    assert verdict.line(kept, True) == "gold: promised 8.00, got 8.93 Mbit/s (112%), RoS 99.8 %: kept"
-    assert verdict.line(broken, True) == "gold: promised 8.00, got 2.95 Mbit/s (37%), RoS 38.1 %: NOT KEPT"
+    kept = verdict.Result("gold", 8, 8.93, 25, 25)
+    broken = verdict.Result("gold", 8, 2.95, 24, 9)
+    assert verdict.line(kept, True) == "gold: promised 8.00, got 8.93 Mbit/s (112%), conformance 100.0 %: kept"
+    assert verdict.line(broken, True) == "gold: promised 8.00, got 2.95 Mbit/s (37%), conformance 37.5 %: NOT KEPT"
     assert verdict.line(broken, False) == "gold: promised 8.00, got 2.95 Mbit/s (37%): starved"
     assert verdict.line(kept, False) == "gold: promised 8.00, got 8.93 Mbit/s (112%): not starved"
 
@@ -55,7 +55,7 @@ def test_link_line_tells_a_busy_machine_and_losses():
 
 
 def test_all_promises_or_none():
-    kept, broken = verdict.Result("gold", 8, 8, 1.0), verdict.Result("silver", 4, 1, 0.2)
+    kept, broken = verdict.Result("gold", 8, 8, 9, 9), verdict.Result("silver", 4, 1, 9, 0)
     assert verdict.shown([kept, kept], True)
     assert not verdict.shown([kept, broken], True)
     assert verdict.shown([broken, broken], False)

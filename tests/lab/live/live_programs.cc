@@ -39,7 +39,8 @@ std::string text_of(const std::string& file) {
 std::vector<std::string> in_space(const std::string& space, const std::string& program,
                                   const std::string& file, const std::string& configuration) {
   std::ofstream(file, std::ios::trunc) << configuration;
-  return {"ip", "netns", "exec", space, program, "run", file};
+  const std::string state = std::filesystem::path(file).parent_path();  // nothing of a run stays behind
+  return {"ip", "netns", "exec", space, "env", "SURETY_STATE=" + state, program, "run", file};
 }
 
 std::vector<std::string> endpoint_command(const Plan& plan, const LiveLayout& layout, std::uint64_t seed,
