@@ -83,11 +83,13 @@ Findings iommu(const Patient& p) {
   });
   if (!needed) return {ok("no port needs an IOMMU")};
   if (has_iommu(p.host)) return {ok("the IOMMU is on")};
+  const bool amd = p.host.read("/proc/cpuinfo").value_or("").find("AuthenticAMD") != std::string::npos;
   return {
       error("vfio-pci needs an IOMMU, and the kernel has none: on in the firmware, and on the kernel's "
             "command line",
-            "echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT intel_iommu=on iommu=pt\"' > "
-            "/etc/default/grub.d/iommu.cfg && update-grub  # then reboot")};
+            fmt::format("echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {} iommu=pt\"' > "
+                        "/etc/default/grub.d/iommu.cfg && update-grub  # then reboot",
+                        amd ? "amd_iommu=on" : "intel_iommu=on"))};
 }
 
 Findings drivers(const Patient& p) {

@@ -40,6 +40,12 @@ bool leads_everywhere(const Json& route) {
   return to == "default" || to.ends_with("/0") || to.ends_with("/1");
 }
 
+// One that this router has given the kernel (router/linux/kernel_routes.h): its configuration brings it back.
+bool is_ours(const Json& route) {
+  const std::string protocol = route.value("protocol", "");
+  return protocol == "surety" || protocol == "83";
+}
+
 bool has_gateway(const Json& route) {
   const auto one = [](const Json& r) { return r.contains("gateway") || r.contains("via"); };
   return one(route) || std::ranges::any_of(route.value("nexthops", Json::array()), one);
@@ -70,7 +76,7 @@ class Keeper {
   }
   void keep_default_routes() {
     for (const Json& route : routes_)
-      if (leads_everywhere(route))
+      if (leads_everywhere(route) && !is_ours(route))
         for (const auto& device : devices_of(route)) keep(device, "carries the default route");
   }
   void keep_way_to(const std::string& peer, const std::string& local) {

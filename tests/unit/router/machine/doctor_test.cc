@@ -159,6 +159,10 @@ TEST_F(Doctor, DevicesThatAreGoneOrCalledOtherwise) {
 }
 
 TEST_F(Doctor, APortThatIsTheWayToThisMachine) {
+  for (const char* protocol : {"83", "surety"}) {  // the router's own, without and with deploy/iproute2
+    m_.routes(std::string(R"([{"dst": "default", "dev": "eth1", "protocol": ")") + protocol + R"("}])");
+    expect("access", kOk, "", "");
+  }
   m_.routes(R"([{"dst": "default", "dev": "br0"}])");
   m_.below("br0", "eth1");
   expect("access", kWarning, "eth1 carries the default route", "surety setup --dry-run");
@@ -169,7 +173,9 @@ TEST_F(Doctor, APortThatIsTheWayToThisMachine) {
 
 TEST_F(Doctor, VfioWithoutAnIommu) {
   configure(kPci);
-  expect("iommu", kError, "vfio-pci needs an IOMMU", "update-grub");
+  expect("iommu", kError, "vfio-pci needs an IOMMU", "intel_iommu=on iommu=pt");
+  m_.put("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
+  expect("iommu", kError, "vfio-pci needs an IOMMU", "amd_iommu=on iommu=pt");
   m_.driver("0000:01:00.0", "mlx5_core");
   expect("iommu", kOk, "no port needs", "");
 }
