@@ -275,11 +275,20 @@ void Router::tell_start() {
   const std::string& name = snapshot_->config.router.name;
   events_.add({EventLevel::notice,
                EventKind::start,
-               fmt::format("{} forwards between {} ports on core{} {}", name, ports_.open_ports(),
-                           work_.cores.size() > 1 ? "s" : "", fmt::join(work_.cores, ", ")),
+               fmt::format("{} forwards between {} port{} on core{} {}{}", name, ports_.open_ports(),
+                           ports_.open_ports() == 1 ? "" : "s", work_.cores.size() > 1 ? "s" : "",
+                           fmt::join(work_.cores, ", "), without()),
                {{"router", name}, {"version", kVersion}, {"config_hash", config_hash_}}});
   if (running_.ports.empty()) spdlog::warn("{}", advice());
   ServiceManager::ready();
+}
+
+// Ports whose device is not here.
+std::string Router::without() const {
+  std::vector<std::string> names;
+  for (std::size_t p = 0; p < snapshot_->config.ports.size(); ++p)
+    if (ports_.is_missing(p)) names.push_back(snapshot_->config.ports[p].name);
+  return names.empty() ? "" : fmt::format(", without {}: not here", fmt::join(names, ", "));
 }
 
 // A first configuration has none (deploy/systemd/surety.yaml).

@@ -151,6 +151,7 @@ class Router {
   std::vector<Watchdog::Watched> watched();
   void confine();
   void tell_start();
+  std::string without() const;
   std::string advice() const;
   void tell_status(std::size_t contracts);
   void tick();

@@ -272,7 +272,10 @@ ShownTable shown(std::string_view what, std::vector<Json> rows, bool all) {
 std::string render_table(std::string_view what, Json rows, bool all) {
   if (what == "signalling") return render_signalling(rows, all);
   const ShownTable table = shown(what, std::move(rows).get<std::vector<Json>>(), all);
-  return render(table.columns, table.lines);
+  std::string said = render(table.columns, table.lines);
+  if (what == "flows" && table.lines.empty())
+    said += "`metrics: {top_flows: N}` keeps the N largest flows; by default none\n";
+  return said;
 }
 
 }  // namespace surety

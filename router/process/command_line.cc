@@ -5,6 +5,9 @@
 #include <iostream>
 #include <string_view>
 
+#include "config/text/problems.h"
+#include "config/text/suggest.h"
+
 namespace surety {
 namespace {
 
@@ -31,6 +34,12 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app, bool positional)
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); });
+}
+
+std::vector<std::string_view> names(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string_view> all;
+  for (const auto* command : commands) all.emplace_back(command->get_name());
+  return all;
 }
 
 Json describe(const CLI::Option& option) {
@@ -168,6 +177,11 @@ std::optional<int> answer_programs(const CLI::App& app, int argc, const char* co
     std::cout << all.dump(1) << '\n';
   } else if (first == "complete") {
     for (const auto& word : completions(app, {argv + 2, argv + argc}, values)) std::cout << word << '\n';
+  } else if (const auto commands = names(commands_of(app));
+             !first.empty() && !first.starts_with('-') && !commands.empty() &&
+             std::ranges::find(commands, first) == commands.end()) {
+    std::cerr << "there is no command " << config::quote(first) << config::hint(first, commands) << '\n';
+    return 2;
   } else {
     return std::nullopt;
   }

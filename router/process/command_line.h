@@ -36,7 +36,8 @@ std::vector<std::string> completions(const CLI::App& app, const std::vector<std:
                                      const Values& values);
 
 // `--help-json` and `complete WORDS...`, which no help names: answered on standard output, before `app` has
-// parsed anything. Exit status; none: it was neither.
+// parsed anything; a first word that is no command: the nearest one, on standard error. Exit status; none: it
+// was none of these.
 std::optional<int> answer_programs(const CLI::App& app, int argc, const char* const* argv,
                                    const Values& values = {});
 

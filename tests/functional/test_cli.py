@@ -50,6 +50,10 @@ def test_wrong_command_lines_are_refused(arguments):
     assert done.returncode != 0 and done.stderr
 
 
+def test_a_misspelt_command_has_a_nearest_one():
+    assert surety("shwo", check=False).stderr == "there is no command `shwo`; did you mean `show`?\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["--worst"]], ids=["paths", "worst"])
 def test_no_path_of_the_bench_drops_what_it_should_not(arguments):
     """Each path passes its warm-up: every flow several times. Packets are held and dropped by RIO where a path says so, and nowhere else."""

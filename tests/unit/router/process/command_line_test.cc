@@ -94,6 +94,7 @@ TEST_F(CommandLine, SaysAllOfItAsJson) {
 TEST_F(CommandLine, AnswersOnlyWhatProgramsAsk) {
   EXPECT_EQ(answer_programs(app_, 2, std::array{"program", "show"}.data()), std::nullopt);
   EXPECT_EQ(answer_programs(app_, 1, std::array{"program"}.data()), std::nullopt);
+  EXPECT_EQ(answer_programs(app_, 2, std::array{"program", "shwo"}.data()), 2);
   testing::internal::CaptureStdout();
   EXPECT_EQ(answer_programs(app_, 3, std::array{"program", "complete", "st"}.data()), 0);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "stop\tEnd\n");
