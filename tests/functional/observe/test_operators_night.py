@@ -47,7 +47,7 @@ def router(lab, tmp_path_factory):
             stop = threading.Event()
 
             def send():
-                while not stop.wait(0.01):
+                while not stop.wait(0.004):  # 1 Mbit/s: a quarter of the rate, so that its seconds count
                     source.send(bytes(500))
             thread = threading.Thread(target=send)
             thread.start()
