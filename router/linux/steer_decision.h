@@ -12,7 +12,7 @@
 // clang-format off
 #define STEER_CLASS_TABLE(X)                                                   \
   X(ARP,     arp,      2000, "ARP")                                            \
-  X(ND,      nd,       2000, "neighbour and router discovery")                 \
+  X(ND,      nd,       1000, "neighbour and router discovery")                 \
   X(ROUTING, routing, 10000, "OSPF, IS-IS, BGP, BFD")                          \
   X(ICMP,    icmp,     1000, "ICMP for the router")                            \
   X(LOCAL,   local,   20000, "other packets for the router's addresses")       \
