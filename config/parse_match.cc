@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet is asked for: `match` of a rule, `permit` and `deny` of a filter.
+// What a packet is asked for: `match` of a rule, `permit` and `deny` of a filter, and the fields of a
+// question.
 #include <fmt/format.h>
 
 #include <charconv>
+#include <deque>
 
+#include "config/match_text.h"
 #include "config/names.h"
 #include "config/reader.h"
 #include "config/sections.h"
@@ -130,6 +133,31 @@ bool matches_all(const Match& m) {
   const auto any = [](const PortRange& r) { return r.from == 0 && r.to == PortRange{}.to; };
   return !m.port && !m.interface && !m.vlan && !m.inner_vlan && !m.source && !m.destination && !m.protocol &&
          any(m.source_port) && any(m.destination_port) && !m.dscp && m.family == Match::Family::any;
+}
+
+Field field_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == text.npos) return {text, {}};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+MatchText parse_fields(std::span<const Field> fields) {
+  std::deque<Node> words;
+  const auto scalar = [&](const std::string& text) {
+    Node n;
+    n.kind = Node::Kind::scalar;
+    n.text = text;
+    return &words.emplace_back(std::move(n));
+  };
+  Node map;
+  map.kind = Node::Kind::map;
+  for (const auto& [name, value] : fields) map.entries.emplace_back(scalar(name), scalar(value));
+  MatchText result;
+  Problems problems;
+  read_filter_match(map, result.match, problems);
+  for (const Diagnostic& d : problems.take({}, {}))
+    if (result.error.empty() && d.severity == Diagnostic::Severity::error) result.error = d.message;
+  return result;
 }
 
 }  // namespace surety::config
