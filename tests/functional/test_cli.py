@@ -2,6 +2,7 @@
 """The command line: what `surety` prints, refuses, and leaves behind."""
 import contextlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -136,19 +137,21 @@ def test_one_wrong_file_is_enough(directory):
     ("p0: {device: af_packet lo}", "metrics: {password_file: open}\n", "may read"),
     ("p0: {device: af_packet lo}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
 ], ids=["core", "mtu", "no password file", "open password file", "foreign address"])
-def test_check_refuses_what_run_would(directory, ports, more, says):
+def test_check_refuses_what_run_would(directory, namespace, ports, more, says):
+    """In a namespace of its own: `lo` is a port until `run` refuses the rest."""
     for name, mode in (("open", 0o644), ("ours", 0o600)):
         (directory / name).write_text("operator:secret\n")
         (directory / name).chmod(mode)
     file = directory / "here.yaml"
-    file.write_text(f"version: 1\nports: {{{ports}}}\n{more}")
+    head = f"version: 1\nrouter: {{name: refused-{os.getpid()}}}\nports: "  # several of these run at a time
+    file.write_text(f"{head}{{{ports}}}\n{more}")
     for command in ("check", "run"):
-        done = sh("timeout", "20", SURETY, command, file, check=False)
+        done = namespace.run("env", f"SURETY_STATE={directory}", "timeout", "20", SURETY, command, file, check=False)
         assert done.returncode == 1 and says in done.stdout + done.stderr, (command, done.stdout, done.stderr)
-    assert sh(SURETY, "check", file, check=False).stdout.splitlines()[-1] == f"{file}: `surety run` refuses it on this machine"
+    assert namespace.run(SURETY, "check", file, check=False).stdout.splitlines()[-1] == f"{file}: `surety run` refuses it on this machine"
     for other in (f"{ports}, p1: {{device: af_packet elsewhere0}}", "p0: {device: null}"):
-        file.write_text(f"version: 1\nports: {{{other}}}\n{more}")
-        assert surety("check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: "), "nothing says that it is for this machine"
+        file.write_text(f"{head}{{{other}}}\n{more}")
+        assert namespace.run(SURETY, "check", file).stdout.splitlines()[-1].startswith(f"{file}: ok: "), "nothing says that it is for this machine"
 
 
 def test_check_leaves_out_what_only_root_may_know(directory):
