@@ -75,7 +75,15 @@ class Frr:
         words = ["vtysh", "--vty_socket", self.path, *(["-d", daemon] if daemon else [])]
         for command in commands:
             words += ["-c", command]
-        return sh(*self.namespace.command(*words), check=check, timeout=120)
+        def done():
+            """the datastore of FRR 10's mgmtd is not locked"""
+            try:
+                return sh(*self.namespace.command(*words), check=check, timeout=120)
+            except RuntimeError as e:
+                if "could not lock" in str(e):
+                    return None
+                raise
+        return wait_for(done)
 
     def configure(self, *lines):
         self.vtysh("configure terminal", *lines)

@@ -129,7 +129,9 @@ void follow(Octets batch) {
     if (kind == 15) routes.set_port_up(length % 2, length % 4 < 2);
     require(routes.routes() == sink.routes.size());
   }
-  routes.configure({.ports = std::vector<config::Port>(2)});
+  config::Config two_ports;
+  two_ports.ports.resize(2);
+  routes.configure(two_ports);
   routes.begin_kernel_sync();
   routes.end_kernel_sync();
   while (routes.work()) {
