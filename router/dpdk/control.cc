@@ -180,7 +180,8 @@ void Control::on(const NeighborEvent& event) {
   if (event.action == EventAction::remove)
     return event.fixed ? c->responder->forget(event.address, now) : c->responder->doubt(event.address, now);
   const MacAddress* const known = c->responder->neighbors().find(event.address);
-  if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known);
+  // ARP or ND of another station has changed the kernel's entry. It would again.
+  if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known, true);
 }
 
 // A twin's carrier is our own saying: that of its port's link, which may have changed since the kernel told
@@ -250,11 +251,12 @@ void Control::resolve_gateways() {
 
 // Its own sessions need the same stations, and others fill its table.
 void Control::tell_kernel(const ControlPort& c, const IpAddress& address,
-                          const std::optional<MacAddress>& mac) {
+                          const std::optional<MacAddress>& mac, bool pinned) {
   if (!c.in_kernel() || routes_.fixed(c.interface, address)) return;
   try {
-    mac ? commands_->keep_neighbor(c.interface, address, *mac)
-        : commands_->remove_neighbor(c.interface, address);
+    if (!mac) return commands_->remove_neighbor(c.interface, address);
+    pinned ? commands_->pin_neighbor(c.interface, address, *mac)
+           : commands_->keep_neighbor(c.interface, address, *mac);
   } catch (const std::runtime_error& e) {
     spdlog::debug("{}", e.what());
   }

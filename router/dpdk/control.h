@@ -153,7 +153,8 @@ class Control : public NetlinkMonitor::Handler {
   void keep_room_for(ControlPort& port, const MacAddress& neighbor);
   void wait(Duration patience);
   void resolve_gateways();
-  void tell_kernel(const ControlPort& port, const IpAddress& address, const std::optional<MacAddress>& mac);
+  void tell_kernel(const ControlPort& port, const IpAddress& address, const std::optional<MacAddress>& mac,
+                   bool pinned = false);
 
   // control_interfaces.cc
   void share_addresses();

@@ -163,16 +163,25 @@ void NetlinkCommands::remove_address(int ifindex, const Prefix& address) {
   change_address(RTM_DELADDR, 0, ifindex, address).must("cannot remove an address");
 }
 
-void NetlinkCommands::keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac) {
+void NetlinkCommands::enter_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac,
+                                     std::uint16_t state) {
   Request request(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
   auto& m = request.fixed<ndmsg>();
   m.ndm_family = family(neighbor);
   m.ndm_ifindex = ifindex;
-  m.ndm_state = NUD_REACHABLE;
+  m.ndm_state = state;
   m.ndm_flags = NTF_EXT_LEARNED;  // its garbage collector leaves it
   request.put(NDA_DST, neighbor);
   request.put(NDA_LLADDR, mac);
-  ask(request.header()).must("cannot enter a neighbour");
+  ask(request.header()).must("cannot enter a neighbor");
+}
+
+void NetlinkCommands::keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac) {
+  enter_neighbor(ifindex, neighbor, mac, NUD_REACHABLE);
+}
+
+void NetlinkCommands::pin_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac) {
+  enter_neighbor(ifindex, neighbor, mac, NUD_PERMANENT);
 }
 
 void NetlinkCommands::remove_neighbor(int ifindex, const IpAddress& neighbor) {

@@ -42,6 +42,9 @@ class NetlinkCommands {
   // The kernel is to send to that MAC, until it finds that nobody answers there, and to keep the entry even
   // where its table is full.
   void keep_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac);
+  // The kernel sends to that MAC until keep_neighbor() or remove_neighbor(): ARP and ND do not change the
+  // entry (NUD_PERMANENT).
+  void pin_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac);
   void remove_neighbor(int ifindex, const IpAddress& neighbor);
   void set_up(int ifindex);
   void set_mtu(int ifindex, std::uint32_t mtu);
@@ -62,6 +65,7 @@ class NetlinkCommands {
   Answer ask(nlmsghdr& request);
   template <class Each>
   Answer ask(nlmsghdr& request, Each&& each);  // each: of the messages before the last
+  void enter_neighbor(int ifindex, const IpAddress& neighbor, const MacAddress& mac, std::uint16_t state);
   Answer enter_route(std::uint16_t flags, const Prefix& to, std::uint32_t metric, const RouteEvent& route);
   Answer change_address(std::uint16_t type, std::uint16_t flags, int ifindex, const Prefix& address);
 

@@ -184,12 +184,13 @@ NetlinkEvent parse_neighbor(bool deleted, Span body) {
   });
   if (!address || is_multicast(*address)) return {};
   const bool usable = !deleted && (m->ndm_state & kUsable) != 0 && mac;
-  return NeighborEvent{usable ? EventAction::add : EventAction::remove,
-                       m->ndm_ifindex,
-                       *address,
-                       usable ? *mac : MacAddress{},
-                       usable ? (m->ndm_state & kFixed) != 0 : deleted,
-                       !usable || (m->ndm_state & kConfirmed) != 0};
+  return NeighborEvent{
+      usable ? EventAction::add : EventAction::remove,
+      m->ndm_ifindex,
+      *address,
+      usable ? *mac : MacAddress{},
+      usable ? (m->ndm_state & kFixed) != 0 && (m->ndm_flags & NTF_EXT_LEARNED) == 0 : deleted,
+      !usable || (m->ndm_state & kConfirmed) != 0};
 }
 
 NetlinkEvent parse_address(EventAction action, Span body) {

@@ -24,8 +24,8 @@ using NetlinkEvent =
 // and in an addition dead next hops; an addition without a living next hop says nothing, unless it names a
 // next hop object. Next hop objects: those of bridges are left out; a resilient group is taken as any group.
 // Neighbours: a state in which the kernel itself would send to the MAC is an addition, fixed where it does
-// not depend on answers; any other is a removal. Addresses: IPv6 link-local ones are left out. A removed link
-// is one that is not up.
+// not depend on answers and has no NTF_EXT_LEARNED (pin_neighbor()); any other is a removal. Addresses: IPv6
+// link-local ones are left out. A removed link is one that is not up.
 NetlinkEvent parse_message(std::span<const std::uint8_t> message);
 
 }  // namespace surety

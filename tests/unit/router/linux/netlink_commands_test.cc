@@ -111,6 +111,13 @@ TEST_F(NetlinkCommandsTest, NeighboursAreKeptUntilTheyAreRemoved) {
     commands_->keep_neighbor(a0_, address(text), kMoved);
     EXPECT_TRUE(shows("neigh show dev a0 nud reachable",
                       text + std::string(" lladdr 02:00:00:00:00:78 extern_learn")));
+    commands_->pin_neighbor(a0_, address(text), kMac);
+    EXPECT_TRUE(shows("neigh show dev a0 nud permanent",
+                      text + std::string(" lladdr 02:00:00:00:00:77 extern_learn")));
+    commands_->keep_neighbor(a0_, address(text), kMoved);
+    EXPECT_TRUE(shows("neigh show dev a0 nud reachable",
+                      text + std::string(" lladdr 02:00:00:00:00:78 extern_learn")));
+    commands_->pin_neighbor(a0_, address(text), kMac);
     commands_->remove_neighbor(a0_, address(text));
     EXPECT_FALSE(shows("neigh show dev a0", text));
   }

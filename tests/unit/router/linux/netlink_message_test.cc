@@ -255,6 +255,8 @@ TEST(NetlinkMessage, NeighborIsThereInTheStatesInWhichItsMacIsUsed) {
   for (const int state : {NUD_PERMANENT, NUD_NOARP})
     EXPECT_EQ(neighbor(RTM_NEWNEIGH, state, {kNeighbor, kMac}),
               "add 192.0.2.1 dev 3 lladdr 02:00:00:00:00:1f fixed");
+  EXPECT_EQ(neighbor(RTM_NEWNEIGH, NUD_PERMANENT, {kNeighbor, kMac}, NTF_EXT_LEARNED),
+            "add 192.0.2.1 dev 3 lladdr 02:00:00:00:00:1f");
   for (const int state : {NUD_FAILED, NUD_INCOMPLETE, NUD_NONE})
     EXPECT_EQ(neighbor(RTM_NEWNEIGH, state, {kNeighbor, kMac}), "remove 192.0.2.1 dev 3");
   EXPECT_EQ(neighbor(RTM_DELNEIGH, NUD_REACHABLE, {kNeighbor, kMac}), "remove 192.0.2.1 dev 3 fixed");
