@@ -6,7 +6,8 @@
 PACKAGES_RUNTIME=(
   build-essential cmake ninja-build pkg-config clang
   libdpdk-dev libbpf-dev libxdp-dev libyaml-cpp-dev libcli11-dev libfmt-dev libspdlog-dev
-  nlohmann-json3-dev libmnl-dev libseccomp-dev libsystemd-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libjs-chart.js
+  nlohmann-json3-dev libmnl-dev libseccomp-dev libsystemd-dev libsodium-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev
+  prometheus-cpp-dev libjs-chart.js
   iproute2 ethtool iperf3 procps python3 python3-prometheus-client
 )
 # numpy and matplotlib: the figures of `surety-lab papers --report`. Chromium, with letters: the console's tests; pil: its pictures.

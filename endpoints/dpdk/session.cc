@@ -108,8 +108,9 @@ Session::~Session() {
 void Session::start_metrics() {
   const std::string& listen = options_.metrics ? *options_.metrics : config_.metrics.listen;
   if (listen.empty() || listen == "off") return;
-  metrics_ = std::make_unique<MetricsServer>(listen, load_metrics_access(config_.metrics),
-                                             [this] { return render(observer_->reading()); });
+  metrics_ = std::make_unique<MetricsServer>(
+      listen, load_metrics_access(config_.metrics),
+      std::make_unique<metrics::Readings>([this] { return render(observer_->reading()); }));
   spdlog::info("metrics: {}://{}/metrics", config_.metrics.tls ? "https" : "http", listen);
 }
 

@@ -207,7 +207,8 @@ void Router::start_observers() {
   const config::Metrics& m = snapshot_->config.metrics;
   if (m.listen.empty()) return;
   metrics_ = std::make_unique<MetricsServer>(
-      m.listen, load_metrics_access(m), [this] { return render(read()); }, console());
+      m.listen, load_metrics_access(m),
+      std::make_unique<metrics::Readings>([this] { return render(read()); }), console());
   spdlog::info("metrics: {}://{}/metrics", m.tls ? "https" : "http", m.listen);
 }
 

@@ -151,11 +151,11 @@ void exceptions(Families& out, const Reading& r) {
 Histogram histogram(const SojournHistogram& sojourn) {
   Histogram result;
   for (std::size_t i = 0; i < SojournHistogram::kBuckets; ++i) {
-    result.count += sojourn.counts[i];
-    result.buckets.push_back({sojourn_bound(i), result.count});
+    result.sample_count += sojourn.counts[i];
+    result.bucket.push_back({result.sample_count, sojourn_bound(i)});
   }
-  result.count += sojourn.counts.back();
-  result.sum = static_cast<double>(sojourn.sum_ns) * 1e-9;
+  result.sample_count += sojourn.counts.back();
+  result.sample_sum = static_cast<double>(sojourn.sum_ns) * 1e-9;
   return result;
 }
 

@@ -1,76 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Families of metrics in the text format of Prometheus (0.0.4), written as they are collected: for what
-// renders a reading. Ten thousand services are a hundred thousand series, so that no series is an object.
+// Prometheus metric families (prometheus-cpp) from the rows of a reading.
 #pragma once
 
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace surety::metrics {
 
-enum class MetricType : std::uint8_t { Counter, Gauge, Histogram };
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Families = std::vector<MetricFamily>;
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+using Histogram = prometheus::ClientMetric::Histogram;
 
-struct Label {
-  std::string_view name, value;
-};
-
-// `port="lan0",queue="be"`: what is needed of names is copied and escaped here.
-class Labels {
+// What a scraper reads. `families` is called once per scrape.
+class Readings final : public prometheus::Collectable {
  public:
-  Labels() = default;
-  Labels(std::initializer_list<Label> labels) {
-    for (const Label& label : labels) push_back(label);
-  }
-  void push_back(const Label& label);
-  const std::string& text() const { return text_; }
+  explicit Readings(std::function<Families()> families) : families_(std::move(families)) {}
+  Families Collect() const override { return families_(); }
 
  private:
-  std::string text_;
+  std::function<Families()> families_;
 };
-
-struct Histogram {
-  struct Bucket {
-    double bound;  // upper, included
-    std::uint64_t cumulative;
-  };
-  std::vector<Bucket> buckets;
-  std::uint64_t count = 0;
-  double sum = 0;
-};
-
-struct MetricFamily {
-  std::string name, help;
-  MetricType type = MetricType::Gauge;
-  std::string series;  // a line for each
-};
-using Families = std::vector<MetricFamily>;
-
-// What a scraper gets.
-std::string text_of(const Families& families);
 
 class Family {
  public:
   Family(MetricType type, std::string name, const char* help) : family_{std::move(name), help, type, {}} {}
 
-  void add(const Labels& labels, double value);
-  void add(const Labels& labels, std::uint64_t value);
+  // Prometheus has doubles only: a counter above 2^53 loses its last digits.
+  void add(Labels labels, double value);
+  void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
   // Without a value there is no series.
-  void add(const Labels& labels, std::optional<double> value) {
-    if (value) add(labels, *value);
+  void add(Labels labels, std::optional<double> value) {
+    if (value) add(std::move(labels), *value);
   }
-  void add(const Labels& labels, const Histogram& histogram);
+  void add(Labels labels, Histogram histogram);
+  // A family without series is left out.
   void move_to(Families& out) {
-    if (!family_.series.empty()) out.push_back(std::move(family_));
+    if (!family_.metric.empty()) out.push_back(std::move(family_));
   }
 
  private:
-  void begin(std::string_view suffix, std::string_view labels);
-
   MetricFamily family_;
 };
 
@@ -98,9 +75,9 @@ void each_counter(Families& out, const Infos& infos, AddSeries add_series) {
 
 template <class Value>
 void single(Families& out, MetricType type, std::string name, const char* help, Value value,
-            const Labels& labels = {}) {
+            Labels labels = {}) {
   Family family(type, std::move(name), help);
-  family.add(labels, value);
+  family.add(std::move(labels), value);
   family.move_to(out);
 }
 

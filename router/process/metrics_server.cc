@@ -3,6 +3,8 @@
 
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
 #include <sodium.h>
 #include <sys/socket.h>
 
@@ -76,12 +78,12 @@ bool knows(MHD_Connection* connection, const MetricsAccess::Digest& login) {
 }
 
 struct Scrapes {
-  MetricsServer::Collect collect;
+  std::unique_ptr<const prometheus::Collectable> readings;
   std::mutex one_at_a_time;  // while one access takes over from another
 
   std::string text() {
     const std::lock_guard lock(one_at_a_time);
-    return metrics::text_of(collect());
+    return prometheus::TextSerializer().Serialize(readings->Collect());
   }
 };
 
@@ -181,8 +183,9 @@ struct MetricsServer::State {
   std::unique_ptr<Server> server;
 };
 
-MetricsServer::MetricsServer(const std::string& listen, MetricsAccess access, Collect collect, WebPages pages)
-    : state_(new State{listen_at(listen), {std::move(collect), {}}, std::move(pages), nullptr}) {
+MetricsServer::MetricsServer(const std::string& listen, MetricsAccess access,
+                             std::unique_ptr<const prometheus::Collectable> readings, WebPages pages)
+    : state_(new State{listen_at(listen), {std::move(readings), {}}, std::move(pages), nullptr}) {
   admit(std::move(access));
 }
 

@@ -3,8 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/router/observe/sample_reading.h"
 
@@ -23,14 +24,10 @@ Series series(const std::string& name, const Reading& reading) {
   Series found;
   for (const MetricFamily& f : families) {
     if (f.name != name) continue;
-    std::istringstream lines(f.series);
-    for (std::string line; std::getline(lines, line);) {
+    for (const prometheus::ClientMetric& metric : f.metric) {
       std::string labels;
-      bool quoted = false;
-      std::istringstream rest(line);
-      for (std::string part; std::getline(rest, part, '"'); quoted = !quoted)
-        if (quoted) labels += (labels.empty() ? "" : " ") + part;
-      found.emplace_back(labels, std::stod(line.substr(line.rfind(' '))));
+      for (const auto& label : metric.label) labels += (labels.empty() ? "" : " ") + label.value;
+      found.emplace_back(labels, f.type == MetricType::Counter ? metric.counter.value : metric.gauge.value);
     }
   }
   return found;

@@ -216,13 +216,13 @@ TEST(Metrics, AveragesExistWithRioOnly) {
 TEST(Metrics, SojournIsACumulativeHistogramInRoundSeconds) {
   const std::string lines = family("surety_queue_sojourn_seconds");
   const std::string assured = "surety_queue_sojourn_seconds_bucket{port=\"wan0\",queue=\"assured\",le=\"";
-  EXPECT_THAT(lines,
-              StartsWith("# TYPE surety_queue_sojourn_seconds histogram\n" + assured + "1e-06\"} 1\n" +
-                         assured + "2.5e-06\"} 1\n" + assured + "5e-06\"} 1\n" + assured + "1e-05\"} 98\n"));
+  EXPECT_THAT(lines, StartsWith("# TYPE surety_queue_sojourn_seconds histogram\n"
+                                "surety_queue_sojourn_seconds_count{port=\"wan0\",queue=\"assured\"} 100\n"
+                                "surety_queue_sojourn_seconds_sum{port=\"wan0\",queue=\"assured\"} 3\n" +
+                                assured + "1e-06\"} 1\n" + assured + "2.5e-06\"} 1\n" + assured +
+                                "5e-06\"} 1\n" + assured + "1e-05\"} 98\n"));
   EXPECT_THAT(lines, HasSubstr(assured + "0.001\"} 98\n" + assured + "0.0025\"} 99\n"));
-  EXPECT_THAT(lines, HasSubstr(assured + "1\"} 99\n" + assured + "2.5\"} 99\n" + assured + "+Inf\"} 100\n" +
-                               "surety_queue_sojourn_seconds_sum{port=\"wan0\",queue=\"assured\"} 3\n"
-                               "surety_queue_sojourn_seconds_count{port=\"wan0\",queue=\"assured\"} 100\n"));
+  EXPECT_THAT(lines, HasSubstr(assured + "1\"} 99\n" + assured + "2.5\"} 99\n" + assured + "+Inf\"} 100\n"));
 }
 
 TEST(Metrics, Services) {
@@ -327,7 +327,7 @@ TEST(Metrics, NamesAndTypesFollowTheConventions) {
     EXPECT_TRUE(f.name.starts_with("surety_") || f.name.starts_with("process_")) << f.name;
     EXPECT_EQ(f.name.ends_with("_total"), f.type == MetricType::Counter) << f.name;
     EXPECT_TRUE(f.help.ends_with('.')) << f.name;
-    EXPECT_FALSE(f.series.empty()) << f.name;
+    EXPECT_FALSE(f.metric.empty()) << f.name;
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
@@ -350,7 +350,7 @@ TEST(Metrics, ContractsAreNamedByCustomerServiceAndWhatTheyCover) {
 }
 
 TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
-  std::istringstream text(metrics::text_of(render(test::sample_reading())));
+  std::istringstream text(metrics_text::text_of(render(test::sample_reading())));
   std::vector<std::string> rendered;  // "name type help"
   for (std::string line, help; std::getline(text, line);) {
     const std::string rest = line.substr(std::min(line.size(), sizeof "# HELP"));
@@ -368,7 +368,7 @@ TEST(Metrics, FamiliesKeepTheirNameTypeHelpAndOrder) {
 }
 
 TEST(Metrics, ARouterWithoutPortsHasNoEmptyFamilies) {
-  for (const MetricFamily& f : render(Reading{})) EXPECT_FALSE(f.series.empty()) << f.name;
+  for (const MetricFamily& f : render(Reading{})) EXPECT_FALSE(f.metric.empty()) << f.name;
   EXPECT_EQ(family("surety_drops_total", Reading{}), "(no such family)");
 }
 

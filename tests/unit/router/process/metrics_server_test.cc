@@ -22,8 +22,12 @@ metrics::Families routes(int count) {
   metrics::single(out, metrics::MetricType::Gauge, "surety_routes", "Routes.", static_cast<double>(count));
   return out;
 }
-metrics::Families some() {
-  return routes(7);
+std::unique_ptr<metrics::Readings> some() {
+  return std::make_unique<metrics::Readings>([] { return routes(7); });
+}
+// Counts the scrapes.
+std::unique_ptr<metrics::Readings> counted(std::atomic<int>& readings) {
+  return std::make_unique<metrics::Readings>([&] { return routes(++readings); });
 }
 
 std::string scrape(int port, const std::string& headers = "", const std::string& path = "/metrics") {
@@ -31,12 +35,12 @@ std::string scrape(int port, const std::string& headers = "", const std::string&
 }
 
 void expect_refused(const std::string& listen, const std::string& why) {
-  EXPECT_THAT([&] { MetricsServer(listen, {}, some); }, ThrowsMessage<std::runtime_error>(why));
+  EXPECT_THAT([&] { MetricsServer(listen, {}, some()); }, ThrowsMessage<std::runtime_error>(why));
 }
 
 TEST(MetricsServer, TakesOneReadingPerScrape) {
   std::atomic<int> readings = 0;
-  const MetricsServer server("127.0.0.1:0", {}, [&] { return routes(++readings); });
+  const MetricsServer server("127.0.0.1:0", {}, counted(readings));
   const std::string first = scrape(server.port());
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK"));
   EXPECT_THAT(first, HasSubstr("\nsurety_routes 1\n"));
@@ -45,11 +49,11 @@ TEST(MetricsServer, TakesOneReadingPerScrape) {
 }
 
 TEST(MetricsServer, ListensOnIpv6) {
-  EXPECT_GT(MetricsServer("[::1]:0", {}, some).port(), 0);
+  EXPECT_GT(MetricsServer("[::1]:0", {}, some()).port(), 0);
 }
 
 TEST(MetricsServer, HasNothingElse) {
-  const MetricsServer server("127.0.0.1:0", {}, some);
+  const MetricsServer server("127.0.0.1:0", {}, some());
   EXPECT_THAT(scrape(server.port(), "", "/"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(scrape(server.port(), "", "/metrics/../etc/passwd"), StartsWith("HTTP/1.1 404 "));
 }
@@ -57,7 +61,7 @@ TEST(MetricsServer, HasNothingElse) {
 TEST(MetricsServer, AsksForTheLogin) {
   std::atomic<int> readings = 0;
   MetricsServer server("127.0.0.1:0", {.login = MetricsAccess::digest_of("prometheus:s3cret")},
-                       [&] { return routes(++readings); });
+                       counted(readings));
   const auto with = [&](const std::string& headers) { return scrape(server.port(), headers); };
   const std::string right = "Authorization: Basic cHJvbWV0aGV1czpzM2NyZXQ=\r\n";
   for (const std::string wrong :
@@ -78,7 +82,7 @@ TEST(MetricsServer, AsksForTheLogin) {
 }
 
 TEST(MetricsServer, NamesATakenAddressAndTheFix) {
-  const MetricsServer server("127.0.0.1:0", MetricsAccess{}, some);
+  const MetricsServer server("127.0.0.1:0", MetricsAccess{}, some());
   const std::string taken = "127.0.0.1:" + std::to_string(server.port());
   expect_refused(taken,
                  "metrics: " + taken +
@@ -86,10 +90,10 @@ TEST(MetricsServer, NamesATakenAddressAndTheFix) {
 }
 
 TEST(MetricsServer, FreesItsAddress) {
-  std::optional<MetricsServer> server(std::in_place, "127.0.0.1:0", MetricsAccess{}, some);
+  std::optional<MetricsServer> server(std::in_place, "127.0.0.1:0", MetricsAccess{}, some());
   const std::string address = "127.0.0.1:" + std::to_string(server->port());
   server.reset();
-  server.emplace(address, MetricsAccess{}, some);
+  server.emplace(address, MetricsAccess{}, some());
   EXPECT_EQ("127.0.0.1:" + std::to_string(server->port()), address);
 }
 

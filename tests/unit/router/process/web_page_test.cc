@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "router/process/metric_family.h"
 #include "router/process/metrics_server.h"
 #include "tests/unit/router/process/http.h"
 
@@ -29,8 +30,8 @@ std::shared_ptr<const WebPage> pages(std::string_view path) {
 class WebPages : public testing::Test {
  protected:
   MetricsServer& server(const std::string& listen, MetricsAccess access = {}) {
-    return server_.emplace(
-        listen, std::move(access), [] { return metrics::Families(); }, pages);
+    return server_.emplace(listen, std::move(access),
+                           std::make_unique<metrics::Readings>([] { return metrics::Families(); }), pages);
   }
   std::optional<MetricsServer> server_;
 };
