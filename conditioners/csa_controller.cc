@@ -5,6 +5,11 @@
 
 namespace surety {
 
+namespace {
+// An unlimited alpha falls to this one at first.
+constexpr Ratio kTop = Ratio::of(256);
+}  // namespace
+
 void AlphaSearch::fall(Ratio alpha) {
   waited_ = 0;
   if (falling_) return;
@@ -22,8 +27,8 @@ bool AlphaSearch::rise(Ratio alpha, Ratio step) {
   return true;
 }
 
-CsaController::CsaController(const CsaParams& params, Time now)
-    : params_(params), alpha_(params.max), t1_(now), t2_(now) {
+CsaController::CsaController(const CsaParams& params, Time now, Ratio start)
+    : params_(params), alpha_(std::min(params.max, start)), t1_(now), t2_(now) {
   params_.t2 = std::max(params.t2, Duration(1));  // or advance() would never come to an end
   t2_ += params_.t2;
 }
@@ -40,8 +45,13 @@ void CsaController::onset(Time now) {
 void CsaController::eighth(Time now) {
   if (now < t1_) return;
   search_.fall(alpha_);
-  alpha_ = std::max(alpha_ - params_.step, params_.min);
+  alpha_ = alpha_ > kTop ? kTop : std::max(alpha_ - step(), params_.min);
   restart(now);
+}
+
+Ratio CsaController::step() const {
+  if (params_.control != AlphaControl::search) return params_.step;
+  return std::max(params_.step, Ratio::millionths(alpha_.millionths() / 20));
 }
 
 void CsaController::advance(Time now, bool congested) {
@@ -67,22 +77,24 @@ void CsaController::set_max(Ratio max) {
 
 void CsaController::search_up(std::int64_t expiries) {
   for (; expiries > 0 && alpha_ < params_.max; --expiries) {
-    if (search_.rise(alpha_, params_.step)) alpha_ = std::min(alpha_ + params_.step, params_.max);
+    if (!search_.rise(alpha_, step())) continue;
+    alpha_ = alpha_ >= kTop ? params_.max : std::min({alpha_ + step(), params_.max, kTop});
   }
 }
 
 void AlphaClock::advance(Time now, Ratio alpha) {
   if (alpha != alpha_) {
     alpha_ = alpha;
-    inverse_ = alpha.millionths() > 0 ? 1.0 / alpha.millionths() : 0;
+    pace_ = alpha == Ratio::unlimited() ? 1'000'000 : alpha.millionths();
+    inverse_ = pace_ > 0 ? 1.0 / pace_ : 0;
   }
   if (now <= real_) return;
   const auto elapsed = static_cast<std::uint64_t>((now - real_).count());
   real_ = now;
   // elapsed * alpha in two parts, so that no product leaves 64 bits after however long an idle time.
   constexpr std::uint64_t kMillion = 1'000'000;
-  const std::uint64_t part = elapsed % kMillion * alpha.millionths() + remainder_;
-  const std::uint64_t gain = elapsed / kMillion * alpha.millionths() + part / kMillion;
+  const std::uint64_t part = elapsed % kMillion * pace_ + remainder_;
+  const std::uint64_t gain = elapsed / kMillion * pace_ + part / kMillion;
   remainder_ = part % kMillion;
   virtual_ += Duration(static_cast<std::int64_t>(gain));
 }
@@ -95,10 +107,11 @@ Duration AlphaClock::real_wait(Duration virtual_wait) const {
   const double estimate = static_cast<double>(missing) * inverse_ * (1 + 1e-15);
   if (estimate >= 0x1p63) return Duration::max();
   const auto whole = static_cast<std::int64_t>(estimate);
-  return Duration(whole + (static_cast<__int128>(whole) * alpha_.millionths() < missing ? 1 : 0));
+  return Duration(whole + (static_cast<__int128>(whole) * pace_ < missing ? 1 : 0));
 }
 
 Time AlphaClock::when(Time virtual_time) const {
+  if (alpha_ == Ratio::unlimited()) return real_;
   if (virtual_time == kNever) return kNever;
   const Duration needed = real_wait(virtual_time - virtual_);
   return needed < kNever - real_ ? real_ + needed : kNever;

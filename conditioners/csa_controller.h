@@ -50,7 +50,8 @@ class CongestionDetector {
 // rate (conditioners/README.md). The search remembers the alpha at which congestion came last, the ceiling.
 // Below it alpha rises a step each T2. The ceiling itself is tried after `wait` T2s at one level without a
 // step down, and so is each step above it. Congestion that ends a climb doubles `wait`, a ceiling that holds
-// for it halves `wait`.
+// for it halves `wait`. A step is at least a twentieth of alpha, so that alpha comes down from 256 to 0.4
+// within 3.8 s and stays close to what a customer alone can use.
 class AlphaSearch {
  public:
   static constexpr std::uint32_t kLongestWait = 64;  // T2s
@@ -68,7 +69,8 @@ class AlphaSearch {
 
 class CsaController {
  public:
-  CsaController(const CsaParams& params, Time now);  // alpha = max, T2 running, T1 expired
+  // alpha = the lesser of max and start, T2 running, T1 expired
+  CsaController(const CsaParams& params, Time now, Ratio start = Ratio::unlimited());
 
   void onset(Time now);   // first OUT arrival of a congestion period: (re)starts T1 and T2
   void eighth(Time now);  // each 8th: if T1 has expired alpha goes one step down and both timers restart
@@ -87,6 +89,7 @@ class CsaController {
  private:
   void restart(Time now);
   void search_up(std::int64_t expiries);
+  Ratio step() const;
 
   CsaParams params_;
   Ratio alpha_;
@@ -101,17 +104,20 @@ class CsaController {
 class AlphaClock {
  public:
   explicit AlphaClock(Time now, Ratio alpha = {}) : real_(now) { advance(now, alpha); }
-  // From the last call to `now` alpha had the value `alpha` (at most 1), and keeps it for the
-  // predictions below. A change takes two calls at one `now`: the old value ends the time before,
-  // the new one is what holds from here.
+  // From the last call to `now` alpha had the value `alpha`, and keeps it for the predictions below. A change
+  // takes two calls at one `now`: the old value ends the time before, the new one is what holds from here.
+  // While alpha is unlimited, now() runs as fast as time: 64 bits last for 292 years, or a year of congestion
+  // at alpha 256.
   void advance(Time now, Ratio alpha);
+  Ratio alpha() const { return alpha_; }
   // Keeps its pace and goes on from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }
   Time now() const { return virtual_; }
   // Real time from the last advance() for `virtual_wait` to pass at the present alpha: rounded up to 1 ns,
   // never too short, never too long by more than one part in 10^12; Duration::max() at alpha 0. No division.
   Duration real_wait(Duration virtual_wait) const;
-  // The real time at which now() will have reached `virtual_time`; kNever when it never will.
+  // The real time at which now() will have reached `virtual_time`; kNever when it never will. While alpha is
+  // unlimited: that of the last advance(), since OUT packets need no tokens.
   Time when(Time virtual_time) const;
 
  private:
@@ -119,7 +125,8 @@ class AlphaClock {
   Time virtual_{};
   std::uint64_t remainder_ = 0;  // in 10^-6 ns
   Ratio alpha_;
-  double inverse_ = 0;  // 1 / millionths, 0 at alpha 0
+  std::uint32_t pace_ = 0;  // in 10^-6: alpha, or 1 where it is unlimited
+  double inverse_ = 0;      // 1 / pace_, 0 at alpha 0
 };
 
 }  // namespace surety

@@ -17,12 +17,12 @@ HoldingPool::Queue HoldingPool::open(FlowId flow) {
   if (free_node_ == 0 || free_list_ == 0) return 0;
   const Queue q = free_list_;
   free_list_ = lists_[q].head;
-  lists_[q] = {0, 0, 0, flow};
+  lists_[q] = {0, 0, 0, 0, flow};
   return q;
 }
 
 void HoldingPool::close(Queue q) {
-  lists_[q] = {free_list_, 0, 0, kNoFlow};
+  lists_[q] = {free_list_, 0, 0, 0, kNoFlow};
   free_list_ = q;
 }
 
@@ -35,6 +35,7 @@ bool HoldingPool::push(Queue q, const Packet& p) {
   (list.size == 0 ? list.head : nodes_[list.tail].next) = node;
   list.tail = node;
   ++list.size;
+  list.bytes += p.length;
   ++held_;
   return true;
 }
@@ -44,6 +45,7 @@ Packet HoldingPool::pop(Queue q) {
   const std::uint32_t node = list.head;
   list.head = nodes_[node].next;
   --list.size;
+  list.bytes -= nodes_[node].packet.length;
   --held_;
   nodes_[node].next = free_node_;
   free_node_ = node;
@@ -57,10 +59,27 @@ void EnhancedTokenBucket::reset(EnhancedTokenBucketState& s, const EnhancedToken
   s.held = 0;
 }
 
+namespace {
+// What the buckets let go in the time that the buffer may delay a packet, and at least four full packets: TCP
+// finds a loss by the three that follow it.
+std::uint64_t buffer_bytes(const EnhancedTokenBucketParams& p, Ratio alpha) {
+  constexpr std::uint64_t kLeast = 4 * kDefaultNominalPacket.count();
+  const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.millionths() / 1'000'000;
+  return std::max(kLeast, p.buffer_bytes + out);
+}
+}  // namespace
+
+bool EnhancedTokenBucket::has_room(const EnhancedTokenBucketParams& p, std::uint32_t held_packets,
+                                   std::uint32_t held_bytes, std::uint32_t length, Ratio alpha) {
+  if (held_packets >= p.buffer) return false;
+  return p.buffer_bytes == 0 || std::uint64_t{held_bytes} + length <= buffer_bytes(p, alpha);
+}
+
 EtbVerdict EnhancedTokenBucket::hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                                     const Packet& packet, HoldingPool& pool, bool may_wait) {
-  const std::uint32_t waiting = s.held == 0 ? 0 : pool.size(s.held);
-  if (waiting >= p.buffer) return EtbVerdict::drop_buffer;
+                                     const Packet& packet, Ratio alpha, HoldingPool& pool, bool may_wait) {
+  const bool waits = s.held != 0;
+  if (!has_room(p, waits ? pool.size(s.held) : 0, waits ? pool.bytes(s.held) : 0, packet.length, alpha))
+    return EtbVerdict::drop_buffer;
   if (!may_wait) return EtbVerdict::drop_buffer_total;
   if (s.held == 0) s.held = pool.open(packet.flow);
   if (s.held == 0 || !pool.push(s.held, packet)) return EtbVerdict::drop_buffer_total;

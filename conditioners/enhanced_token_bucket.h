@@ -33,6 +33,7 @@ class HoldingPool {
   const Packet& head(Queue q) const { return nodes_[lists_[q].head].packet; }  // not when empty
   Packet pop(Queue q);                                                         // not when empty
   std::uint32_t size(Queue q) const { return lists_[q].size; }
+  std::uint32_t bytes(Queue q) const { return lists_[q].bytes; }
   FlowId flow(Queue q) const { return lists_[q].flow; }
   std::uint32_t held() const { return held_; }  // packets, all flows
   std::uint32_t capacity() const {
@@ -45,7 +46,7 @@ class HoldingPool {
     std::uint32_t next = 0;
   };
   struct List {
-    std::uint32_t head = 0, tail = 0, size = 0;
+    std::uint32_t head = 0, tail = 0, size = 0, bytes = 0;
     FlowId flow = kNoFlow;
   };
   // Index 0 stands for "none" in both slabs. The free ones are chained through Node::next and List::head.
@@ -76,6 +77,10 @@ class EnhancedTokenBucket {
     return s.held == 0 && take_in(s, p, length, now);
   }
 
+  // Whether the flow's buffer has room for a packet of `length` beside these.
+  static bool has_room(const EnhancedTokenBucketParams& p, std::uint32_t held_packets,
+                       std::uint32_t held_bytes, std::uint32_t length, Ratio alpha);
+
   // A packet arrived. `hold`: the pool has taken it; schedule next_release() if the flow was not waiting
   // already. Not `may_wait`: for this one the pool is used up.
   static EtbVerdict offer(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
@@ -86,7 +91,7 @@ class EnhancedTokenBucket {
         return EtbVerdict::in;
       if (take_out(s, p, packet.length, alpha)) return EtbVerdict::out;
     }
-    return hold(s, p, packet, pool, may_wait);
+    return hold(s, p, packet, alpha.alpha(), pool, may_wait);
   }
 
   // Lets go what may go: fills `out` (precedence set) from the head, in order, and returns how many. When the
@@ -112,12 +117,13 @@ class EnhancedTokenBucket {
   }
   static bool take_out(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
                        const AlphaClock& alpha) {
+    if (alpha.alpha() == Ratio::unlimited()) return true;
     s.out.fill(p.out, alpha.now());
     return s.out.take(p.out, p.out.cost(length));
   }
   static Packet pop(EnhancedTokenBucketState& s, HoldingPool& pool, Precedence precedence);
   static EtbVerdict hold(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
-                         const Packet& packet, HoldingPool& pool, bool may_wait);
+                         const Packet& packet, Ratio alpha, HoldingPool& pool, bool may_wait);
 };
 
 }  // namespace surety

@@ -62,6 +62,8 @@ struct EnhancedTokenBucketParams {
   TokenBucketParams in;        // r, b1
   TokenBucketParams out;       // r (it lives in AlphaClock time, hence alpha*r), b2
   std::uint32_t buffer = 100;  // B, packets
+  // What r brings in the time that the buffer may delay a packet; 0: B alone limits it.
+  std::uint32_t buffer_bytes = 0;
 };
 
 // When alpha goes up after congestion. It goes down as the paper says.
@@ -75,7 +77,7 @@ enum class AlphaControl : std::uint8_t { paper, periodic, search };
 // Parameters of csa_controller.h.
 struct CsaParams {
   Ratio min = Ratio::of(0.04);
-  Ratio max = Ratio::of(0.4);
+  Ratio max = Ratio::of(0.4);  // unlimited: OUT packets leave without tokens while nothing is congested
   Ratio step = Ratio::of(0.02);
   AlphaControl control = AlphaControl::periodic;
   Duration t1 = std::chrono::milliseconds(30);

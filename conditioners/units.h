@@ -11,6 +11,7 @@
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace surety {
 
@@ -84,11 +85,15 @@ class Ratio {
   constexpr Ratio() = default;
   static constexpr Ratio millionths(std::uint32_t n) { return Ratio(n); }
   static constexpr Ratio of(double x) { return Ratio(static_cast<std::uint32_t>((x * 2e6 + 1) / 2)); }
+  // Above every other one.
+  static constexpr Ratio unlimited() { return Ratio(std::numeric_limits<std::uint32_t>::max()); }
   constexpr std::uint32_t millionths() const { return n_; }
-  constexpr double value() const { return n_ * 1e-6; }
+  constexpr double value() const {
+    return *this == unlimited() ? std::numeric_limits<double>::infinity() : n_ * 1e-6;
+  }
   friend constexpr auto operator<=>(Ratio, Ratio) = default;
-  friend constexpr Ratio operator+(Ratio a, Ratio b) { return Ratio(a.n_ + b.n_); }
-  // Saturates at zero.
+  // Both saturate.
+  friend constexpr Ratio operator+(Ratio a, Ratio b) { return Ratio(b.n_ > ~a.n_ ? ~0u : a.n_ + b.n_); }
   friend constexpr Ratio operator-(Ratio a, Ratio b) { return Ratio(a.n_ > b.n_ ? a.n_ - b.n_ : 0); }
 
  private:

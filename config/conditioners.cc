@@ -13,7 +13,13 @@ namespace surety::config {
 namespace {
 
 constexpr std::uint32_t kMaxBuffer = 65535;
+constexpr Duration kMaxDelay = std::chrono::seconds(1);
 constexpr Bytes kMaxPacket{9216};
+// What a service has that does not say otherwise. TCP wastes tokens where the bucket holds less than about
+// 100 ms of the rate.
+constexpr Duration kBucket = std::chrono::milliseconds(100), kOutBucket = std::chrono::milliseconds(20),
+                   kDelay = std::chrono::milliseconds(20);
+constexpr Dscp kAf11 = 10, kAf12 = 12;  // RFC 2597
 
 using Places = Draft::ServicePlaces;
 
@@ -32,11 +38,20 @@ Tokens read_tokens(MapReader& map, Problems& problems) {
   return t;
 }
 
-// A bucket's depth, and where it stands, for the comparison with the ports' MTU.
-Depth read_bucket(MapReader& map, std::string_view key, const Tokens& tokens, Places& places,
-                  Problems& problems) {
+// What `rate` brings in `time`.
+Bytes brought(Rate rate, Duration time) {
+  return Bytes(static_cast<std::uint64_t>(static_cast<double>(rate.bits_per_second()) / 8e9 *
+                                          static_cast<double>(time.count())));
+}
+
+// A bucket's depth, and where it stands, for the comparison with the ports' MTU. Without the key: what the
+// rate brings in `time`, and at least two packets.
+Depth read_bucket(MapReader& map, std::string_view key, const Tokens& tokens, Rate rate, Duration time,
+                  Places& places, Problems& problems) {
   Depth depth;
-  if (!map.required(key, depth)) return depth;
+  if (!map.find(key))
+    return Depth::bytes(std::clamp(brought(rate, time), 2 * tokens.packet, kMaxBucketDepth).count());
+  if (!map.read(key, depth)) return depth;
   const Bytes bytes = depth.bytes(tokens.packet);
   if (bytes > kMaxBucketDepth || depth.count > kMaxBucketDepth.count())
     problems.error(map.at(key), "a bucket holds at most 1 GB");
@@ -58,7 +73,8 @@ Bytes read_burst(MapReader& map, std::string_view key, bool may_be_zero, Places&
 TokenBucketParams read_one_bucket(MapReader& map, Service& s, Places& places, Problems& problems) {
   map.required("rate", s.committed);
   const Tokens tokens = read_tokens(map, problems);
-  return {s.committed, read_bucket(map, "bucket", tokens, places, problems), tokens.unit, tokens.packet};
+  const Depth depth = read_bucket(map, "bucket", tokens, s.committed, kBucket, places, problems);
+  return {s.committed, depth, tokens.unit, tokens.packet};
 }
 
 // --- one read() for each conditioner
@@ -87,9 +103,18 @@ bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
 // `auto` becomes a number once all is known that is sold (validate_rates.cc).
 void read_max(MapReader& map, CsaParams& alpha, Places& places, Problems& problems) {
   const Node* n = map.find("max");
-  alpha.auto_max = n && n->kind == Node::Kind::scalar && n->text == "auto";
+  const auto is = [&](std::string_view word) {
+    return n && n->kind == Node::Kind::scalar && n->text == word;
+  };
+  alpha.auto_max = is("auto");
   if (alpha.auto_max) {
     places.auto_max = Places::AutoMax{.at = n->mark, .packet = {}};
+    return;
+  }
+  if (is("unlimited")) {
+    alpha.max = Ratio::unlimited();
+    if (alpha.control != AlphaControl::search)
+      problems.error(n->mark, "`max: unlimited` needs `control: search`");
     return;
   }
   map.read("max", alpha.max);
@@ -104,9 +129,7 @@ void read_band(MapReader& map, CsaParams& alpha, Places& places, Problems& probl
                 {{"search", AlphaControl::search},
                  {"paper", AlphaControl::paper},
                  {"periodic", AlphaControl::periodic}});
-  const CsaParams papers;  // whose band goes with their control, and their step with a `max` like theirs
-  if (alpha.control != AlphaControl::search) alpha.max = papers.max;
-  if (alpha.control != AlphaControl::search || map.find("max")) alpha.step = papers.step;
+  if (alpha.control != AlphaControl::search) alpha.max = CsaParams().max;  // the paper's
   map.read("min", alpha.min);
   read_max(map, alpha, places, problems);
   if (map.read("step", alpha.step) && alpha.step == Ratio{}) {
@@ -122,17 +145,36 @@ void read_alpha(const Node& node, CsaParams& alpha, Places& places, Problems& pr
   if (alpha.t1 >= alpha.t2) problems.error(map.at("t1"), "`t1` must be shorter than `t2`");
 }
 
+// A number of packets, or a time: as much as the buckets let go in it.
+void read_buffer(const Node* node, EnhancedTokenBucketParams& bucket, Rate rate, Problems& problems) {
+  const bool scalar = node && node->kind == Node::Kind::scalar;
+  if (scalar && parse_packets(node->text).value) {
+    read_packets(node, 1, kMaxBuffer, bucket.buffer, problems);
+    return;
+  }
+  Duration delay = kDelay;
+  if (node && (!scalar || !parse_duration(node->text).value))
+    return problems.error(node->mark,
+                          "a buffer is a time like `20 ms`, or a number of packets like `100 packets`");
+  if (node && !read_value(*node, delay, problems)) return;
+  if (delay > kMaxDelay) return problems.error(node->mark, "a buffer delays by at most 1 s");
+  constexpr std::uint64_t kUsualPacket = 500;  // bytes: so many packets, if they are small
+  const std::uint64_t bytes = brought(rate, delay).count();
+  bucket.buffer_bytes =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes, 1, kMaxBucketDepth.count()));
+  bucket.buffer = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / kUsualPacket, 16, kMaxBuffer));
+}
+
 void read(Csa& csa, MapReader& map, Service& s, Places& places, Problems& problems) {
   map.required("rate", s.committed);
   const Tokens tokens = read_tokens(map, problems);
-  const Depth in = read_bucket(map, "in_bucket", tokens, places, problems);
-  const Depth out = read_bucket(map, "out_bucket", tokens, places, problems);
+  const Depth in = read_bucket(map, "in_bucket", tokens, s.committed, kBucket, places, problems);
+  const Depth out = read_bucket(map, "out_bucket", tokens, s.committed, kOutBucket, places, problems);
   csa.bucket.in = {s.committed, in, tokens.unit, tokens.packet};
   csa.bucket.out = {s.committed, out, tokens.unit, tokens.packet};
-  if (const Node* n = map.find("buffer")) {
-    read_packets(n, 1, kMaxBuffer, csa.bucket.buffer, problems);
-    places.buffer = n->mark;
-  }
+  const Node* const buffer = map.find("buffer");
+  read_buffer(buffer, csa.bucket, s.committed, problems);
+  if (buffer) places.buffer = buffer->mark;
   if (const Node* n = map.find("alpha")) read_alpha(*n, csa.alpha, places, problems);
   if (places.auto_max) places.auto_max->packet = tokens.packet;
 }
@@ -161,8 +203,13 @@ void read(TrTcm& m, MapReader& map, Service& s, Places& places, Problems& proble
 template <class... C>
 bool read_one_of(std::type_identity<std::variant<C...>>, MapReader& map, Service& s, Places& places,
                  Problems& problems) {
-  map.require("conditioner");
-  if (!map.read_word("conditioner", s.conditioner, {{C::kWord, Conditioner(C{})}...})) return false;
+  if (!map.find("conditioner")) {
+    s.conditioner = Csa{};
+    s.mark_in = kAf11;
+    s.mark_out = kAf12;
+  } else if (!map.read_word("conditioner", s.conditioner, {{C::kWord, Conditioner(C{})}...})) {
+    return false;
+  }
   std::visit([&](auto& c) { read(c, map, s, places, problems); }, s.conditioner);
   return true;
 }

@@ -22,9 +22,8 @@ struct Csa {
   static constexpr std::string_view kWord = "csa";
   static constexpr int kColours = 2;
   EnhancedTokenBucketParams bucket;
-  // Alone on an idle link a customer gets eleven times his rate; on a busy one alpha falls from there within
-  // three seconds (conditioners/README.md).
-  CsaParams alpha{.max = Ratio::of(10), .step = Ratio::of(0.1), .control = AlphaControl::search};
+  // A customer alone may use the link; alpha falls when its queue is congested (conditioners/README.md).
+  CsaParams alpha{.max = Ratio::unlimited(), .step = Ratio::of(0.02), .control = AlphaControl::search};
 };
 struct TokenBucketMarker {
   static constexpr std::string_view kWord = "token-bucket";

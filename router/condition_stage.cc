@@ -287,10 +287,18 @@ bool ConditionStage::flush(Vector& v, FlowId id, Time now) {
   return true;
 }
 
-std::uint32_t ConditionStage::held(FlowId id) const {
+HoldingPool::Queue ConditionStage::queue_of(FlowId id) const {
   const FlowRecord& flow = flows_[id];
   const bool buffers = (flow.flags & (FlowRecord::sticky | FlowRecord::redirect)) == FlowRecord::sticky;
-  return buffers ? pool_.size(flow.state.csa.held) : 0;
+  return buffers ? flow.state.csa.held : 0;
+}
+
+std::uint32_t ConditionStage::held(FlowId id) const {
+  return pool_.size(queue_of(id));
+}
+
+std::uint32_t ConditionStage::held_bytes(FlowId id) const {
+  return pool_.bytes(queue_of(id));
 }
 
 void ConditionStage::discard() {

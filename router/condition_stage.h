@@ -55,8 +55,10 @@ class ConditionStage {
   const AlphaClocks& clocks() const { return clocks_; }
   std::uint32_t held() const { return pool_.held(); }
   std::uint32_t held(FlowId id) const;
+  std::uint32_t held_bytes(FlowId id) const;
 
  private:
+  HoldingPool::Queue queue_of(FlowId id) const;  // 0: nothing is held
   enum class Fate : std::uint8_t { goes, held, dropped };
   std::size_t run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
                       const ServiceProgram& service, Time now);

@@ -108,6 +108,7 @@ class Ingress {
   std::uint32_t pending() const { return pending_.size(); }  // of those: for the control thread
   // Packets that wait in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
+  std::uint32_t held_bytes(FlowId id) const { return condition_.held_bytes(id); }
   // Paths that signals hold back now, by path and domain.
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
   const AlphaClocks& clocks() const { return condition_.clocks(); }

@@ -203,7 +203,7 @@ Columns columns_of(std::string_view what) {
     return {text("PORT", "port"), text("WAY", "way"), text("RESULT", "result"),
             grows(count("FRAMES", "frames")), text("MEANING", "help")};
   if (what == "aggregates") return aggregate_columns();
-  if (what == "domains") return {text("DOMAIN", "name"), number("ALPHA", "alpha_ratio", ratio)};
+  if (what == "domains") return {text("DOMAIN", "name"), alpha("ALPHA", "alpha_ratio")};
   if (what == "workers") return worker_columns();
   if (what == "sold")
     return {text("PORT", "port"),

@@ -50,6 +50,16 @@ Column number(std::string title, std::string path, std::string (*human)(double))
           path};
 }
 
+Column alpha(std::string title, std::string path) {
+  Column c = number(std::move(title), path, human::ratio);
+  c.cell = [path](const Json& row) -> std::string {
+    const Json* value = member(row, path);
+    if (value == nullptr) return kAbsent;
+    return value->is_number() ? human::ratio(value->get<double>()) : "unlimited";
+  };
+  return c;
+}
+
 Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts) {
   return {std::move(title), TextTable::Align::right, [human, parts = std::move(parts)](const Json& row) {

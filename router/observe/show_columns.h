@@ -36,6 +36,8 @@ std::string cell_text(const Json& value);        // one line, whatever is in it
 Column text(std::string title, std::string path);   // on the left, as it is
 Column count(std::string title, std::string path);  // on the right, as it is
 Column number(std::string title, std::string path, std::string (*human)(double));
+// A ratio that is null where there is no limit.
+Column alpha(std::string title, std::string path);
 // The quotient of the two numbers that `parts` takes from a row; "-" without a whole.
 Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);

@@ -49,8 +49,8 @@ std::string render_signalling(const Json& rows, bool all) {
             {text("RESULT", "result"), count("SIGNALS", "signals"), text("MEANING", "help")},
             results(rows, all));
   paragraph(observe ? "Paths that signals would hold back" : "Paths that signals hold back",
-            {text("PATH", "path"), text("DOMAIN", "domain"), number("ALPHA", "alpha_ratio", human::ratio),
-             number("APPLIED", "applied_alpha_ratio", human::ratio)},
+            {text("PATH", "path"), text("DOMAIN", "domain"), alpha("ALPHA", "alpha_ratio"),
+             alpha("APPLIED", "applied_alpha_ratio")},
             of_kind(rows, "path"));
   return result;
 }

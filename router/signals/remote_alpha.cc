@@ -12,10 +12,13 @@ CsaParams with_t2_restarted(CsaParams params) {
   if (params.control == AlphaControl::paper) params.control = AlphaControl::periodic;
   return params;
 }
+Ratio first(const CsaParams& params) {
+  return params.max == Ratio::unlimited() ? CsaParams().max : params.max;
+}
 }  // namespace
 
 RemoteAlpha::RemoteAlpha(const CsaParams& params, Time now)
-    : controller_(with_t2_restarted(params), now), heard_(now), sent_at_(now), now_(now) {}
+    : controller_(with_t2_restarted(params), now, first(params)), heard_(now), sent_at_(now), now_(now) {}
 
 void RemoteAlpha::signal(SignalKind kind, Time now) {
   advance(now);

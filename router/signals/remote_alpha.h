@@ -6,8 +6,10 @@
 // somewhere along the path is congested, and "not congested" is: no signal for T2, where one was to be
 // expected. An onset is not signalled: when the first signal leaves, the queue has been congested for seven
 // arrivals, so that signal finds T1 expired and takes a step at once, as the first congestion indication of
-// ISUP does (Q.764, T29 and T30), from which the paper has its timers. And T2 that expires in congestion is
-// restarted, whatever `control` says: to the letter of the paper it would stand still until an onset.
+// ISUP does (Q.764, T29 and T30), from which the paper has its timers. That step is from the paper's maximum,
+// 0.4, where there is no other: of a queue that others share, no path knows how much it could have. And T2
+// that expires in congestion is restarted, whatever `control` says: to the letter of the paper it would stand
+// still until an onset.
 //
 // When a signal is to be expected. A reminder comes from a router that knows the path and goes on reminding
 // as long as its queue is congested (contributors.h): its silence for T2 is an answer as long as it remembers

@@ -162,7 +162,7 @@ def test_a_device_that_is_not_there_changes_nothing(lab, router):
 
 def test_one_goes_with_packets_held_and_queued(lab, router):
     shaped = lab.yaml(lab.dmz("shape: 200 kbit/s, burst: 3 kB"), rest="""services:
-  csa: {conditioner: csa, rate: 100 kbit/s, in_bucket: 2 packets, out_bucket: 1 packets, mark: {in: AF11, out: BE}, alpha: {min: 0.1, max: 0.1}}
+  csa: {conditioner: csa, rate: 100 kbit/s, in_bucket: 2 packets, out_bucket: 1 packets, buffer: 100 packets, mark: {in: AF11, out: BE}, alpha: {min: 0.1, max: 0.1}}
 classify:
   - {match: {port: lan0, protocol: udp, destination_port: 9}, service: csa, per: flow}
 """)

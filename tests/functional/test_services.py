@@ -29,7 +29,7 @@ queues:
       rio: {{in: {{min: 200, max: 300, pmax: 0.01}}, out: {{min: 100, max: 200, pmax: 0.2}}}}
 services:
   bucket: {{conditioner: token-bucket, rate: 3 Mbit/s, bucket: 30 kB, mark: {{in: AF11, out: AF13}}}}
-  csa: {{conditioner: csa, alpha: {{max: 0.4}}, rate: 4 Mbit/s, in_bucket: 10 packets, out_bucket: 2 packets, mark: {{in: AF11, out: BE}}}}
+  csa: {{conditioner: csa, alpha: {{max: 0.4}}, rate: 4 Mbit/s, in_bucket: 10 packets, out_bucket: 2 packets, buffer: 100 packets, mark: {{in: AF11, out: BE}}}}
   police: {{conditioner: police, rate: 2 Mbit/s, bucket: 20 kB, mark: {{in: EF}}}}
 classify:
   - {{match: {{port: lan0, source: {BUCKET}/32}}, service: bucket}}

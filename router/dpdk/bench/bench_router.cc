@@ -37,6 +37,7 @@ config::Service csa_service() {
   config::Csa csa;
   csa.bucket = {TokenBucketParams(kRate, Depth::packets(10)), TokenBucketParams(kRate, Depth::packets(1)),
                 100};
+  csa.alpha.max = CsaParams().max;  // packets wait for tokens
   s.conditioner = csa;
   s.mark_in = 10;  // AF11
   s.mark_out = 0;

@@ -54,10 +54,13 @@ void condition_csa(const Ingress& ingress, const ServiceProgram& service, Enhanc
   t.buckets = {level(s.in, service.csa.in), level(s.out, service.csa.out)};
   if (EnhancedTokenBucket::offer_in(s, service.csa, t.header.length, now))
     t.fate = Fate::in;
-  else if (t.held == 0 && s.out.can_take(service.csa.out, service.csa.out.cost(t.header.length)))
+  else if (t.held == 0 && (t.alpha == Ratio::unlimited() ||
+                           s.out.can_take(service.csa.out, service.csa.out.cost(t.header.length))))
     t.fate = Fate::out;
   else
-    t.fate = t.held < service.csa.buffer ? Fate::waits : Fate::dropped;
+    t.fate = EnhancedTokenBucket::has_room(service.csa, t.held, t.held_bytes, t.header.length, t.alpha)
+                 ? Fate::waits
+                 : Fate::dropped;
 }
 
 void condition(const Ingress& ingress, const FlowRecord& record, Time now, IngressTrace& t) {
@@ -108,6 +111,7 @@ FlowRecord find_state(const Ingress& ingress, Time now, IngressTrace& t) {
   t.counters = flows.counters(id);
   t.idle = flows.idle(id, now);
   t.held = ingress.held(id);
+  t.held_bytes = ingress.held_bytes(id);
   return flows[id];
 }
 

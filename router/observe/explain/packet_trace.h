@@ -34,7 +34,7 @@ struct IngressTrace {
   bool excess = false;                           // the state is that of the rule's excess contract
   FlowCounters counters;                         // of the state, else of the flow
   Duration idle{};
-  std::uint32_t held = 0;
+  std::uint32_t held = 0, held_bytes = 0;
   std::array<Meter::Level, 2> buckets{};
   std::uint16_t domain = kNoDomain;
   Ratio alpha;  // that the flow lives by

@@ -137,7 +137,10 @@ std::string render_explanation(const Json& a) {
   part("service", "service", service);
   part("contract", "contract", contract);
   if (const auto c = a.find("contract"); c != a.end() && c->contains("domain"))
-    line("alpha", fmt::format("{} of {}", human::ratio(real(*c, "alpha_ratio")), text(*c, "domain")));
+    line("alpha",
+         fmt::format("{} of {}",
+                     c->at("alpha_ratio").is_number() ? human::ratio(real(*c, "alpha_ratio")) : "unlimited",
+                     text(*c, "domain")));
   part("route", "route", route);
   if (const auto r = a.find("route"); r != a.end() && r->contains("next_hop"))
     line("neighbour", neighbor(*r));

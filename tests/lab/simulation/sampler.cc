@@ -105,7 +105,7 @@ const Egress::Aggregate& Sampler::aggregate(const AggregateWatch& w) {
 
 double Sampler::alpha(const DomainWatch& d) {
   const RouterDriver& router = network_.router(d.router);
-  return router.egress(router.snapshot().domains[d.domain].port).alpha(d.domain).value();
+  return value(router.egress(router.snapshot().domains[d.domain].port).alpha(d.domain));
 }
 
 void Sampler::watch_averages() {
@@ -125,8 +125,8 @@ void Sampler::watch_averages() {
   ++measured_ticks_;
   shares_.tick();
   for (auto& [key, w] : remotes_) {
-    w.mean.add(w.now.value());
-    w.least = std::min(w.least, w.now.value());
+    w.mean.add(value(w.now));
+    w.least = std::min(w.least, value(w.now));
   }
   for (DomainWatch& d : domains_) {
     const double a = alpha(d);
@@ -201,7 +201,7 @@ void Sampler::sample() {
     push(q.total_series, std::exchange(q.sample_total, {}).value());
   }
   for (DomainWatch& d : domains_) push(d.series, alpha(d));
-  for (auto& [key, w] : remotes_) push(w.series, w.now.value());
+  for (auto& [key, w] : remotes_) push(w.series, value(w.now));
   for (AggregateWatch& w : aggregates_) {
     push(w.series, static_cast<double>(aggregate(w).marker.tpr().bits_per_second()));
     push(w.tokens_series, static_cast<double>(w.tokens) / kCreditPerByte);

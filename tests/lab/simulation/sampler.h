@@ -3,6 +3,7 @@
 // (averages of queues, alpha, RTT).
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <vector>
@@ -47,11 +48,14 @@ class Sampler {
     Mean sample_in, sample_total;  // over the running sample
     Series in_series, total_series;
   };
+  // Results take an alpha without a limit as this, so that means and charts have numbers.
+  static constexpr double kUnlimited = 256;
+  static double value(Ratio alpha) { return std::min(alpha.value(), kUnlimited); }
   struct DomainWatch {
     std::size_t router;
     std::uint16_t domain;
     Mean mean;
-    double least = 2;
+    double least = kUnlimited;
     Series series;
   };
   // A path that signals have held back at a border router: at its maximum until then,
@@ -59,7 +63,7 @@ class Sampler {
   struct RemoteWatch {
     Ratio now, max;
     Mean mean;
-    double least = 2;
+    double least = kUnlimited;
     Series series;
   };
   struct RemoteKey {

@@ -138,7 +138,7 @@ void Sampler::remote_results(RunResult& result) {
     r.port = snapshot.config.ports[domain.port].name;
     r.queue = domain.name.substr(r.port.size() + 1) + " towards " + network_.plan().host_of(key.path);
     r.alpha_mean = w.mean.value();
-    r.alpha_last = w.now.value();
+    r.alpha_last = value(w.now);
     r.applied = snapshot.config.signalling.mode != config::Signalling::Mode::observe;
     r.alpha_min = std::min(w.least, r.alpha_last);
     r.alpha_series = std::move(w.series);

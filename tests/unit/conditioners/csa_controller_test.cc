@@ -309,6 +309,38 @@ TEST(CsaController, SearchRemembersHowItFellHoweverLongAlphaIsAtItsMaximum) {
                         {1h + 390ms, false, kNone, 0.06}});
 }
 
+TEST(CsaController, SearchHasNoLimitUntilThereIsCongestion) {
+  const CsaParams params{.max = Ratio::unlimited(), .control = AlphaControl::search};
+  CsaController csa(params, kStart);
+  EXPECT_EQ(csa.alpha(), Ratio::unlimited());
+  csa.eighth(kStart + 30ms);
+  EXPECT_EQ(csa.alpha(), Ratio::of(256));
+  csa.eighth(kStart + 60ms);
+  EXPECT_EQ(csa.alpha(), Ratio::of(256 - 256 / 20.0));
+  csa.advance(kStart + 150ms, false);
+  EXPECT_EQ(csa.alpha(), Ratio::of(243.2 * 1.05)) << "below the ceiling at once";
+  csa.advance(kStart + 240ms, false);
+  EXPECT_EQ(csa.alpha(), Ratio::of(256));
+  csa.advance(kStart + 1min, false);
+  EXPECT_EQ(csa.alpha(), Ratio::unlimited());
+}
+
+TEST(CsaController, SearchComesFromAnUnlimitedAlphaToThePapersInFourSeconds) {
+  const CsaParams params{.max = Ratio::unlimited(), .control = AlphaControl::search};
+  CsaController csa(params, kStart);
+  int steps = 0;
+  for (; csa.alpha() > CsaParams().max; ++steps) csa.eighth(kStart + (steps + 1) * 30ms);
+  EXPECT_LE(steps * 30ms, 4s);
+  csa.eighth(kStart + (steps + 1) * 30ms);
+  csa.eighth(kStart + (steps + 2) * 30ms);
+  EXPECT_GT(csa.alpha(), Ratio::of(0.34)) << "by the paper's step";
+}
+
+TEST(CsaController, MayStartBelowItsMaximum) {
+  EXPECT_EQ(CsaController({.max = Ratio::unlimited()}, kStart, Ratio::of(0.4)).alpha(), Ratio::of(0.4));
+  EXPECT_EQ(CsaController({.max = Ratio::of(0.2)}, kStart, Ratio::of(0.4)).alpha(), Ratio::of(0.2));
+}
+
 TEST(CsaController, SearchOverManyT2sInOneAdvance) {
   const CsaParams params{.control = AlphaControl::search};
   CsaController one(params, kStart), each(params, kStart);
@@ -397,6 +429,15 @@ TEST(AlphaClock, RealWaitEndsAtTheFirstNanosecond) {
     ASSERT_LT(early.now(), target);
     ASSERT_GE(late.now(), target);
   }
+}
+
+TEST(AlphaClock, WithoutALimitRunsWithTimeAndNobodyWaits) {
+  AlphaClock clock(kStart, Ratio::unlimited());
+  clock.advance(kStart + 24h, Ratio::unlimited());
+  EXPECT_EQ(clock.now(), Time{} + 24h);
+  EXPECT_EQ(clock.when(clock.now() + 1h), kStart + 24h);
+  clock.advance(kStart + 24h, Ratio::of(0.5));
+  EXPECT_EQ(clock.when(clock.now() + 1h), kStart + 26h);
 }
 
 TEST(AlphaClock, AtAlphaZeroTheWaitHasNoEnd) {

@@ -113,9 +113,10 @@ class Flow {
   Time next_release() const {
     return EnhancedTokenBucket::next_release(state_, params_, now_, clock_, pool_);
   }
-  void set_alpha(Duration at, double alpha) {
+  void set_alpha(Duration at, double alpha) { set_alpha(at, Ratio::of(alpha)); }
+  void set_alpha(Duration at, Ratio alpha) {
     advance(at);
-    alpha_ = Ratio::of(alpha);
+    alpha_ = alpha;
     clock_.advance(now_, alpha_);
   }
   bool waiting() const { return state_.held != 0; }
@@ -164,6 +165,36 @@ TEST(EnhancedTokenBucket, NoBufferNeverHolds) {
   for (const EtbVerdict v : expected) EXPECT_EQ(flow.offer(0us, 1000), v);
   EXPECT_FALSE(flow.waiting());
   EXPECT_EQ(flow.next_release(), kNever);
+}
+
+TEST(EnhancedTokenBucket, WithoutALimitOutNeedsNoTokens) {
+  Flow flow(small(), 0);
+  for (const EtbVerdict v : {in, in, out, hold, hold}) EXPECT_EQ(flow.offer(0us, 1000), v);
+  flow.set_alpha(0us, Ratio::unlimited());
+  EXPECT_EQ(flow.next_release(), kStart + 1ns);
+  EXPECT_EQ(flow.release(0us), "out out");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(flow.offer(0us, 1000), out);
+  flow.set_alpha(0us, Ratio::of(0));
+  EXPECT_EQ(flow.offer(0us, 1000), hold);
+}
+
+// Of a time in which the in-bucket gains 10 kB: as much as both buckets let go in it, and at least 6 kB.
+TEST(EnhancedTokenBucket, ABufferOfATimeFollowsAlpha) {
+  EnhancedTokenBucketParams params = small(1000);
+  const auto held = [&](double alpha) {
+    Flow flow(params, alpha);
+    while (flow.offer(0us, 1000) != drop_buffer) {
+    }
+    return flow.pool().held();
+  };
+  params.buffer_bytes = 10'000;
+  EXPECT_EQ(held(0), 10u);
+  EXPECT_EQ(held(0.5), 15u);
+  EXPECT_EQ(held(4), 50u);
+  params.buffer_bytes = 1'000;
+  EXPECT_EQ(held(0), 6u);
+  params.buffer = 3;
+  EXPECT_EQ(held(0), 3u) << "packets limit it, too";
 }
 
 TEST(EnhancedTokenBucket, HeadLeavesInAsSoonAsTheInBucketHasItsTokens) {

@@ -148,15 +148,15 @@ TEST(ParseServices, AlphaComesBackAsItsControlSays) {
   EXPECT_EQ(control(", alpha: {control: periodic}"), AlphaControl::periodic);
 }
 
-// The papers' band goes with their control, and their step with a `max` like theirs.
+// The papers' band goes with their control.
 TEST(ParseServices, WhatAlphaDoesNotSay) {
   const auto of = [](const std::string& alpha) {
     const auto s = service("conditioner: csa, rate: 1 Mbit/s, in_bucket: 15 kB, out_bucket: 1500 B" + alpha);
     const CsaParams a = std::get<Csa>(s.conditioner).alpha;
     return std::pair(a.max, a.step);
   };
-  EXPECT_EQ(of(""), std::pair(Ratio::of(10), Ratio::of(0.1)));
-  EXPECT_EQ(of(", alpha: {min: 0.1}"), std::pair(Ratio::of(10), Ratio::of(0.1)));
+  EXPECT_EQ(of(""), std::pair(Ratio::unlimited(), Ratio::of(0.02)));
+  EXPECT_EQ(of(", alpha: {min: 0.1}"), std::pair(Ratio::unlimited(), Ratio::of(0.02)));
   EXPECT_EQ(of(", alpha: {max: 0.4}"), std::pair(Ratio::of(0.4), Ratio::of(0.02)));
   EXPECT_EQ(of(", alpha: {max: 5, step: 0.05}"), std::pair(Ratio::of(5), Ratio::of(0.05)));
   EXPECT_EQ(of(", alpha: {control: paper}"), std::pair(Ratio::of(0.4), Ratio::of(0.02)));
@@ -213,9 +213,45 @@ TEST(ParseServices, TokensOfPackets) {
   EXPECT_EQ(csa.bucket.in.depth(), 10 * 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.in.cost(40), 576 * kCreditPerByte);
   EXPECT_EQ(csa.bucket.out.cost(1500), 576 * kCreditPerByte);
-  EXPECT_EQ(csa.bucket.buffer, EnhancedTokenBucketParams{}.buffer);
-  EXPECT_EQ(csa.alpha,
-            (CsaParams{.max = Ratio::of(10), .step = Ratio::of(0.1), .control = AlphaControl::search}));
+}
+
+TEST(ParseServices, ARateIsEnough) {
+  const auto s = service("rate: 4 Mbit/s, objective: 99 %");
+  EXPECT_EQ(s.objective, 0.99);
+  EXPECT_EQ(s.mark_in, 10);
+  EXPECT_EQ(s.mark_out, 12);
+  const auto& csa = std::get<Csa>(s.conditioner);
+  EXPECT_EQ(csa.bucket.in.depth(), 50'000 * kCreditPerByte) << "100 ms";
+  EXPECT_EQ(csa.bucket.out.depth(), 10'000 * kCreditPerByte) << "20 ms";
+  EXPECT_EQ(csa.bucket.buffer_bytes, 10'000u) << "20 ms";
+  EXPECT_EQ(csa.bucket.buffer, 20u) << "packets of 500 bytes";
+  EXPECT_EQ(csa.alpha, (CsaParams{.max = Ratio::unlimited(), .control = AlphaControl::search}));
+  const auto named = service("conditioner: csa, rate: 100 kbit/s");
+  EXPECT_FALSE(named.mark_in) << "as ever: the DSCP stays";
+  const auto& slow = std::get<Csa>(named.conditioner).bucket;
+  EXPECT_EQ(slow.in.depth(), 3'000 * kCreditPerByte) << "two packets";
+  EXPECT_EQ(slow.buffer, 16u);
+  EXPECT_EQ(std::get<TokenBucketMarker>(service("conditioner: token-bucket, rate: 8 Mbit/s").conditioner)
+                .bucket.depth(),
+            100'000 * kCreditPerByte);
+  EXPECT_EQ(std::get<Police>(service("conditioner: police, rate: 8 Mbit/s").conditioner).bucket.depth(),
+            100'000 * kCreditPerByte);
+}
+
+TEST(ParseServices, ABufferIsATimeOrANumberOfPackets) {
+  const auto buffer = [](const std::string& text) {
+    return std::get<Csa>(service("rate: 8 Mbit/s, buffer: " + text).conditioner).bucket;
+  };
+  EXPECT_EQ(buffer("100 packets").buffer, 100u);
+  EXPECT_EQ(buffer("100 packets").buffer_bytes, 0u);
+  EXPECT_EQ(buffer("1 packet").buffer, 1u);
+  EXPECT_EQ(buffer("50 ms").buffer_bytes, 50'000u);
+  EXPECT_EQ(buffer("1 s").buffer, 2'000u);
+}
+
+TEST(ParseServices, AlphaWithoutALimit) {
+  const auto s = service("rate: 8 Mbit/s, alpha: {max: unlimited, min: 0.1}");
+  EXPECT_EQ(std::get<Csa>(s.conditioner).alpha.max, Ratio::unlimited());
 }
 
 TEST(ParseServices, SrTcm) {
