@@ -198,7 +198,7 @@ class Control : public NetlinkMonitor::Handler {
   bool collect_tap(ControlPort& c);
   bool collect_responder(ControlPort& c);
   int send_responder(ControlPort& c, Time now);
-  std::optional<InterfaceIndex> way_of(const ControlPort& c, std::span<const std::uint8_t> frame) const;
+  int send_advertisements(ControlPort& c, ExceptionResult sent);
   void set_own_dscp(std::span<std::uint8_t> frame) const;
   void send(InterfaceIndex interface, std::span<const std::uint8_t> frame, ExceptionResult sent);
 

@@ -36,10 +36,11 @@ void clear_dscp(std::span<std::uint8_t> ip) {
   if (traffic_class(ip.data()) >> 2 != 0) set_dscp(ip.data(), is_v6(ip.data()), 0);
 }
 
-// True if a packet of the kernel answers a received one: an ICMP error, an echo reply, a TCP reset. Linux
-// copies the DSCP of the received packet, and gives its errors precedence 6. `ip` has a whole header.
+// True if a packet of the kernel answers a received one: an ICMP error, an echo reply, a TCP reset, a packet
+// of a DHCP server or relay. Linux copies the DSCP of the received packet, and gives its errors precedence 6.
+// `ip` has a whole header.
 bool is_answer(std::span<const std::uint8_t> ip) {
-  constexpr std::uint8_t kIcmp = 1, kTcp = 6, kFragment = 44, kIcmp6 = 58, kReset = 0x04;
+  constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kFragment = 44, kIcmp6 = 58, kReset = 0x04;
   const bool v6 = is_v6(ip.data());
   const std::uint8_t protocol = v6 ? ip[6] : ip[9];
   const auto l4 = ip.subspan(std::min(ip.size(), v6 ? std::size_t{40} : (ip[0] & 0xfu) * std::size_t{4}));
@@ -49,6 +50,7 @@ bool is_answer(std::span<const std::uint8_t> ip) {
   if (l4.size() < 14 && protocol == kTcp) return false;
   if (l4.empty()) return false;
   if (protocol == kTcp) return (l4[13] & kReset) != 0;
+  if (protocol == kUdp && l4.size() >= 2) return load_be16(l4.data()) == (v6 ? 547 : 67);
   if (v6 && protocol == kIcmp6) return l4[0] < 128 || l4[0] == 129;
   return !v6 && protocol == kIcmp && l4[0] != 8;
 }
@@ -134,6 +136,7 @@ ExceptionResult Control::deliver_by_port(const Punted& p) {
   // A link that has come up since it was last looked at: what begins anew with it does so before its first
   // frame, whose sender would be forgotten.
   if (c.link_up == false) watch_links();
+  if (c.twin && c.tags) c.tags->received(p.frame, p.interface, *c.responder, clock_.now());
   if (c.twin) return c.twin->write(p.frame) ? ExceptionResult::to_twin : ExceptionResult::twin_refused;
   if (c.responder && !c.in_kernel()) {
     const ResponderResult result = c.responder->receive(p.frame, clock_.now(), p.interface);
@@ -208,34 +211,31 @@ bool Control::collect() {
   return any;
 }
 
-// By its link; of a template, by the tag that its destination is behind. None: that is not known, or it is
-// for all, which are too many.
-std::optional<InterfaceIndex> Control::way_of(const ControlPort& c,
-                                              std::span<const std::uint8_t> frame) const {
-  if (!(*interfaces_)[c.index].is_template) return c.index;
-  if (!c.responder || frame.size() < kEthernetHeader + 20) return {};
-  const std::uint16_t type = load_be16(&frame[12]);
-  const auto ip = frame.subspan(kEthernetHeader);
-  if (type == RTE_ETHER_TYPE_ARP && frame.size() >= kEthernetHeader + 28)
-    return c.responder->interface_towards(IpAddress::load(&ip[24], false));
-  if (type == RTE_ETHER_TYPE_IPV4 || (type == RTE_ETHER_TYPE_IPV6 && ip.size() >= 40))
-    return c.responder->interface_towards(destination_of(ip.data()));
-  return {};
-}
-
 template <class Device>
 bool Control::collect_from(Device& device, ControlPort& c, ExceptionResult sent) {
   int n = 0;
   for (; n < kFramesPerRound; ++n) {
     const auto frame = device.read(frame_);
     if (frame.empty()) break;
-    if (const auto interface = way_of(c, frame))
+    if (const auto interface = c.tags ? c.tags->tag_of(frame, *c.responder) : std::optional(c.index))
       send(*interface, frame, sent);
-    else
+    else if (!c.tags->hold_advertisement(frame))
       ++control_ports_[port_of(c)].counters[static_cast<std::size_t>(ExceptionResult::no_taker)];
   }
+  if (c.tags) n += send_advertisements(c, sent);
   collected_all_ = collected_all_ && n < kFramesPerRound;
   return n > 0;
+}
+
+int Control::send_advertisements(ControlPort& c, ExceptionResult sent) {
+  int n = 0;
+  const Time now = clock_.now();
+  for (; n < kFramesPerRound; ++n) {
+    const auto interface = c.tags->next_tag(*c.responder, now);
+    if (!interface) break;
+    send(*interface, c.tags->advertisement(), sent);
+  }
+  return n;
 }
 
 bool Control::collect_tap(ControlPort& c) {

@@ -87,6 +87,7 @@ void Control::open_interface(std::size_t definition) {
       std::make_unique<Responder>(mac, *c.addresses, i.mtu, clock_.now(), rte_rand(), answers, neighbors);
   if (c.in_kernel()) c.responder->add_address({nd::link_local(mac), 64});
   c.responder->speak_for(index, i.is_template() ? std::make_unique<TagBindings>(i.hosts) : nullptr);
+  if (i.is_template()) c.tags.emplace(i.hosts);
   if (commands_) {
     guard_forwarding(c);
     give_addresses(c);

@@ -12,6 +12,7 @@
 #include "router/linux/neighbor_tap.h"
 #include "router/linux/responder.h"
 #include "router/linux/steer.h"
+#include "router/linux/tag_selector.h"
 #include "router/linux/tap_twin.h"
 #include "router/routes/port_addresses.h"
 
@@ -30,6 +31,7 @@ struct ControlPort {
   std::optional<Steer> steer;            // or guard, of the kernel's own device
   std::optional<Divert> divert;          // of the kernel's own device
   std::unique_ptr<Responder> responder;  // null: there are no stations on this port
+  std::optional<TagSelector> tags;       // of a template
   std::optional<NeighborTap> tap;        // of the kernel's own device
   std::optional<PortAddresses> addresses;
   std::optional<bool> link_up;    // none: not looked at yet

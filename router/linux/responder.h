@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "router/linux/held_packets.h"
 #include "router/linux/request_parts.h"
@@ -106,6 +107,10 @@ class Responder {
   bool suspect(const IpAddress& source, InterfaceIndex interface, Time now);
   // Where a packet to a station of ours leaves; none: not known behind which tag that is.
   std::optional<InterfaceIndex> interface_towards(const IpAddress& next_hop) const;
+  // Behind which tags of a template some station is.
+  std::vector<InterfaceIndex> tags() const {
+    return bindings_ ? bindings_->tags() : std::vector<InterfaceIndex>{};
+  }
   // Another router of this name has known it until now.
   void inherit(const IpAddress& station, const MacAddress& mac, Time now) {
     neighbors_.believe(station, mac, now);

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "config/address.h"
 #include "router/interfaces/interface_record.h"
@@ -42,6 +44,12 @@ class TagBindings {
     return at == owners_.end() ? std::nullopt : std::optional(at->second);
   }
   std::size_t size() const { return owners_.size(); }
+  // Those behind which some address is, in order.
+  std::vector<InterfaceIndex> tags() const {
+    std::set<InterfaceIndex> tags;
+    for (const auto& [at, count] : counts_) tags.insert(static_cast<InterfaceIndex>(at >> 1));
+    return {tags.begin(), tags.end()};
+  }
 
  private:
   struct Hash {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which packets are DHCP, by their ports: RFC 2131 4.1, RFC 8415 7.2. Fragments have no ports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "router/wire/bytes.h"
+#include "router/wire/headers.h"
+
+namespace surety::dhcp {
+
+inline constexpr std::uint8_t kRequest = 1, kReply = 2;  // the first byte of a DHCPv4 message
+inline constexpr std::size_t kUdpHeader = 8, kTransaction = 4, kHardware = 28;  // offsets in a DHCPv4 message
+
+inline bool has_ports(const FlowKey& key, std::uint16_t from, std::uint16_t to) {
+  const std::uint32_t ports = swap16(from) | std::uint32_t{swap16(to)} << 16;
+  return key.rest >> 61 == static_cast<std::uint64_t>(FlowKey::Class::udp) &&
+         static_cast<std::uint32_t>(key.rest) == ports;
+}
+
+// A packet of a client to servers and relays, and one of them to a client.
+inline bool from_client(const FlowKey& key) {
+  return key.v6 ? has_ports(key, 546, 547) : has_ports(key, 68, 67);
+}
+inline bool to_client(const FlowKey& key) {
+  return key.v6 ? has_ports(key, 547, 546) : has_ports(key, 67, 68);
+}
+
+}  // namespace surety::dhcp
