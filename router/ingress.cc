@@ -37,6 +37,8 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     parse(burst.first(n), port);
     if (icmp_) [[unlikely]]
       take_signals(port, now);
+    if (snapshot_->interfaces->leased(port)) [[unlikely]]
+      take_leases(port);
     meter_.lap(Stage::parse, n);
     const bool classified = classify_.classifies(port);
     if (classified)

@@ -156,6 +156,7 @@ class Ingress {
   bool parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m, PortIndex port, ParsedPacket& h);
   bool parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h);
   void take_signals(PortIndex port, Time now);
+  void take_leases(PortIndex port);
   void check(PortIndex port);
   SignalResult follow(const CongestionSignal& signal, Time now);
   void flush(Time now);

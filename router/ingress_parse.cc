@@ -9,6 +9,7 @@
 
 #include "router/ingress.h"
 #include "router/signal_path.h"
+#include "router/wire/dhcp.h"
 #include "router/wire/ordinary_eight.h"
 #include "router/wire/parse_ordinary.h"
 
@@ -197,6 +198,27 @@ ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacke
     return discovery || is_link_local_v6(source_of(h.key)) ? parsed : ParseOutcome{DropReason::link_local};
   if (route_of(fib_, to).first != kNextHopLocal) return {DropReason::link_local};
   return discovery ? parsed : ParseOutcome{};
+}
+
+// A DHCP server may answer at the address that it offers (RFC 2131 4.1): the router does not have that
+// address yet.
+[[gnu::noinline]] void Ingress::take_leases(PortIndex port) {
+  const auto is_offer = [&](std::size_t i) {
+    const ParsedPacket& h = v_.header[i];
+    if (!dhcp::to_client(h.key) || h.key.v6 || !(*snapshot_->interfaces)[h.interface].leased) return false;
+    const std::span frame(rte_pktmbuf_mtod(v_.mbuf[i], const std::uint8_t*), v_.mbuf[i]->data_len);
+    return dhcp::concerns(frame.subspan(h.l4_offset), contexts_[port].mac);
+  };
+  std::size_t kept = 0;
+  while (kept < v_.size && !is_offer(kept)) ++kept;
+  for (std::size_t i = kept; i < v_.size; ++i) {
+    const ParsedPacket& h = v_.header[i];
+    if (is_offer(i))
+      disposal_.punt(v_.mbuf[i], port, PuntReason::dhcp, h.l3_offset, kNextHopNone, h.interface);
+    else
+      v_.keep(i, kept++);
+  }
+  v_.size = kept;
 }
 
 // Whether it goes on; if not, it is gone.

@@ -82,7 +82,7 @@ Station::Fate Station::take_exception(std::span<const std::uint8_t> frame, const
     on_arp(frame.subspan(p.l3_offset), now);
     return {};
   }
-  if (punt == PuntReason::control || punt == PuntReason::multicast)
+  if (punt == PuntReason::control || punt == PuntReason::multicast || punt == PuntReason::dhcp)
     return {.drop = DropReason::no_kernel_peer};
   if (p.fragment) return {.drop = DropReason::fragment};
   view(frame, p, out);

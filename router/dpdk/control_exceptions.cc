@@ -5,6 +5,7 @@
 
 #include "router/dpdk/control.h"
 #include "router/egress_tags.h"
+#include "router/wire/dhcp.h"
 #include "router/wire/headers.h"
 #include "router/wire/ip_bytes.h"
 
@@ -112,6 +113,13 @@ ExceptionResult Control::deliver(rte_mbuf* m, const Punted& p) {
       if (p.link->twin) p.link->responder->receive(p.frame, clock_.now(), p.interface);
       return result;
     }
+    case PuntReason::dhcp:
+      // An offered address is not the kernel's yet: it would forward the packet.
+      if (const auto ip = p.frame.subspan(p.l3);
+          !is_v6(ip.data()) &&
+          !(p.link->responder && p.link->responder->addresses().of_port(destination_of(ip.data()))))
+        dhcp::to_broadcast(ip);
+      return deliver_by_port(p);
     default:
       return deliver_by_port(p);
   }

@@ -64,6 +64,7 @@ struct InterfaceRecord {
   config::Port::SourceCheck source_check = config::Port::SourceCheck::strict;
   bool live = false;         // of the configuration; else what is left of one before
   bool is_template = false;  // no frame is of it, but of its members
+  bool leased = false;       // trusted, without an IPv4 address: a DHCP client of the kernel may get one
   bool customer() const { return trust == config::Port::Trust::customer; }
 };
 static_assert(sizeof(InterfaceRecord) <= 32);

@@ -16,6 +16,11 @@ std::uint16_t filter(const std::optional<std::size_t>& f) {
   return f ? static_cast<std::uint16_t>(*f) : kNoFilter;
 }
 
+bool may_lease(config::Port::Trust trust, const std::vector<Prefix>& addresses) {
+  return trust == config::Port::Trust::core &&
+         std::ranges::all_of(addresses, [](const Prefix& p) { return p.address.is_v6(); });
+}
+
 }  // namespace
 
 std::string to_string(const InterfaceRecord& r) {
@@ -42,6 +47,7 @@ void Interfaces::summarize() {
     s.checks_sources |= r.source_check != config::Port::SourceCheck::off;
     s.filters_in |= r.filter_in != kNoFilter;
     s.filters_out |= r.filter_out != kNoFilter;
+    s.leased |= r.leased;
   }
 }
 
@@ -56,6 +62,7 @@ void Interfaces::place_ports(const config::Config& config) {
     r.trust = port.trust;
     r.source_check = port.source_check;
     r.definition = kNoInterface;
+    r.leased = may_lease(port.trust, port.addresses);
     r.live = port.exists();
     if (!r.live) r.trust = config::Port::Trust::customer;  // what a port that has gone left behind
   }
@@ -132,6 +139,7 @@ void Interfaces::fill(const config::Interface& i, const Block& block, std::size_
   r.filter_out = filter(i.filter_out);
   r.trust = i.trust;
   r.source_check = i.source_check;
+  r.leased = may_lease(i.trust, i.addresses);
   r.live = true;
   r.tags = VlanTags(protocol, i.vlan, i.first_inner);
   r.is_template = i.is_template();

@@ -41,12 +41,13 @@ class Interfaces {
   std::size_t size() const { return records_.size(); }  // all indices are below
 
   bool any_on(std::uint8_t port) const { return tables_[port] != nullptr; }
-  // Of the port itself and all that is on it: the least MTU, whether some ask for sources, and whether some
-  // have a filter for what comes in, or for what leaves.
+  // Of the port itself and all that is on it: the least MTU, whether some ask for sources, have a filter for
+  // what comes in or for what leaves, or may get an IPv4 address by DHCP.
   std::uint16_t least_mtu(std::uint8_t port) const { return summaries_[port].least_mtu; }
   bool checks_sources(std::uint8_t port) const { return summaries_[port].checks_sources; }
   bool filters_in(std::uint8_t port) const { return summaries_[port].filters_in; }
   bool filters_out(std::uint8_t port) const { return summaries_[port].filters_out; }
+  bool leased(std::uint8_t port) const { return summaries_[port].leased; }
   std::size_t ports() const { return tables_.size(); }
   // Of Config::interfaces[d]; a template's members follow it.
   InterfaceIndex of_definition(std::size_t d) const { return blocks_[d].first; }
@@ -76,7 +77,7 @@ class Interfaces {
 
   struct Summary {
     std::uint16_t least_mtu = 0xffff;
-    bool checks_sources = false, filters_in = false, filters_out = false;
+    bool checks_sources = false, filters_in = false, filters_out = false, leased = false;
   };
   void summarize();
 

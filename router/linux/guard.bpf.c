@@ -10,11 +10,12 @@
 
 SEC("tc")
 int surety_guard(struct __sk_buff* frame) {
-  // Headers may lie in a page of their own. Ethernet, a tag, IPv4 with options, ports: 82 bytes.
+  // Headers may lie in a page of their own. Ethernet, a tag, IPv4 with options, ports, or DHCP up to the
+  // client's MAC address: 82 bytes.
   bpf_skb_pull_data(frame, frame->len < 82 ? frame->len : 82);
   __u32 tag = frame->vlan_present ? frame->vlan_tci : 0;
   const struct origin from = {frame, frame->ifindex};
-  struct steering s = decide((const void*)(long)frame->data, (const void*)(long)frame->data_end, tag, &from);
+  struct steering s = decide((void*)(long)frame->data, (const void*)(long)frame->data_end, tag, &from);
   mark_as_of_network(frame);
   if (s.class != STEER_CLASSES) return pass(&s) ? TC_ACT_OK : TC_ACT_SHOT;
   count(STEER_TRANSIT);

@@ -82,7 +82,9 @@ Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
   if (outcome.drop != DropReason::none) return Result::malformed;
   if (p.l3_offset != kEthernetHeader) return Result::unhandled;
   if (outcome.punt == PuntReason::arp) return on_arp(frame.subspan(p.l3_offset), now);
-  if (outcome.punt == PuntReason::control || outcome.punt == PuntReason::multicast) return Result::unhandled;
+  if (outcome.punt == PuntReason::control || outcome.punt == PuntReason::multicast ||
+      outcome.punt == PuntReason::dhcp)
+    return Result::unhandled;
   if (p.fragment) return Result::fragment;
   const IpPacket packet = ip_packet(frame, p);
   if (outcome.punt == PuntReason::neighbor_discovery) return on_discovery(frame, packet, now);

@@ -15,8 +15,7 @@ struct {
 SEC("xdp")
 int surety_steer(struct xdp_md* context) {
   const struct origin from = {context, context->ingress_ifindex};
-  struct steering s =
-      decide((const void*)(long)context->data, (const void*)(long)context->data_end, 0, &from);
+  struct steering s = decide((void*)(long)context->data, (const void*)(long)context->data_end, 0, &from);
   if (s.class != STEER_CLASSES) return pass(&s) ? XDP_PASS : XDP_DROP;
   int action = (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_DROP);
   count(action == XDP_REDIRECT ? STEER_TRANSIT : STEER_NO_SOCKET);

@@ -7,6 +7,9 @@
 // plane refuses them (source_check.h). Where the kernel cannot say so, since it does not forward, they are
 // its own.
 //
+// DHCP is for the kernel where it is for a group, a link-local address or one of our addresses, and where it
+// offers an address to the client with the frame's MAC address.
+//
 // What cannot be parsed is transit, and so is what has a VLAN tag, and TTL 0 or 1: the data plane counts it
 // under its reason. So is neighbour discovery for others: what is not for a group, link-local or one of our
 // addresses is not for us.
@@ -17,6 +20,7 @@
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/udp.h>
 
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -89,6 +93,7 @@ static __always_inline enum steer_class class_of(__u8 protocol, int whole, const
   __u16 from = data[0] << 8 | data[1], to = data[2] << 8 | data[3];
   if (protocol == IPPROTO_TCP && (from == 179 || to == 179)) return STEER_ROUTING;                // BGP
   if (protocol == IPPROTO_UDP && (to == 3784 || to == 3785 || to == 4784)) return STEER_ROUTING;  // BFD
+  if (protocol == IPPROTO_UDP && (to == 67 || to == 68 || to == 546 || to == 547)) return STEER_DHCP;
   return STEER_LOCAL;
 }
 
@@ -101,16 +106,21 @@ static __always_inline enum steer_class class_of_ipv4(const struct iphdr* ip, co
 // packet is for one address is transit: the kernel would answer it without a look at its source.
 static __always_inline enum steer_class to_group(enum steer_class class, int is_group) {
   if (!is_group) return STEER_CLASSES;
-  return class == STEER_ROUTING || class == STEER_ND ? class : STEER_GROUP;
+  return class == STEER_ROUTING || class == STEER_ND || class == STEER_DHCP ? class : STEER_GROUP;
 }
 static __always_inline int is_group_v4(__be32 destination) {  // or the limited broadcast address
   return bpf_ntohl(destination) >> 28 == 14 || destination == 0xffffffff;
 }
 
+// The classes of which packets for the router's addresses pass the source check.
+static __always_inline int has_checked_source(enum steer_class class) {
+  return class == STEER_ICMP || class == STEER_LOCAL || class == STEER_DHCP;
+}
+
 // Of whom an IP packet for one of our addresses is: of a network. What comes through a routing peer has other
 // parts than the peer, and peers on one link have parts of their own.
 static __always_inline void set_sender(struct steering* s, __u64 network) {
-  if (s->class == STEER_ICMP || s->class == STEER_LOCAL) s->sender = network;
+  if (has_checked_source(s->class)) s->sender = network;
   if (s->class == STEER_ROUTING) s->sender ^= network << 8;
 }
 
@@ -125,8 +135,7 @@ static __always_inline int comes_from_there(const struct origin* from, enum stee
                                             const void* source, int v6) {
   const __u32 only = 0;
   const struct steer_source_check* check = bpf_map_lookup_elem(&source_check, &only);
-  if ((class != STEER_ICMP && class != STEER_LOCAL) || !check || check->sources == STEER_SOURCES_ANY)
-    return 1;
+  if (!has_checked_source(class) || !check || check->sources == STEER_SOURCES_ANY) return 1;
   struct bpf_fib_lookup way = {};
   way.family = v6 ? 10 : 2;  // AF_INET6, AF_INET
   way.ifindex = check->asker;
@@ -138,8 +147,33 @@ static __always_inline int comes_from_there(const struct origin* from, enum stee
   return check->sources == STEER_SOURCES_LOOSE || way.ifindex == from->interface;
 }
 
-static __always_inline void decide_ipv4(struct steering* s, int group, const struct iphdr* ip,
+// An answer of DHCP to the client with the MAC address that the frame is for, at the address that is offered
+// to it: the router does not have that address yet.
+static __always_inline int is_offer(const struct ethhdr* ethernet, const struct iphdr* ip, const void* end) {
+  const struct udphdr* udp = (const struct udphdr*)(ip + 1);
+  const __u8* hardware = (const __u8*)(udp + 1) + 28;
+  if (ip->protocol != IPPROTO_UDP || ip->ihl != 5 || (ip->frag_off & bpf_htons(0x3fff)) ||
+      (const void*)(hardware + ETH_ALEN) > end)
+    return 0;
+  int same = 1;
+  for (int i = 0; i < ETH_ALEN; ++i) same &= hardware[i] == ethernet->h_dest[i];
+  return same && udp->source == bpf_htons(67) && udp->dest == bpf_htons(68);
+}
+
+// Makes an offer the broadcast that the server could have sent (RFC 2131 4.1). The kernel takes it as its
+// own, and forwards it by no route.
+static __always_inline void to_broadcast(struct iphdr* ip) {
+  struct udphdr* udp = (struct udphdr*)(ip + 1);
+  __u32 sum = (__u16)~ip->check + (__u16) ~(__u16)ip->daddr + (__u16) ~(__u16)(ip->daddr >> 16);  // RFC 1624
+  sum = (sum & 0xffff) + (sum >> 16);
+  ip->check = (__u16) ~((sum & 0xffff) + (sum >> 16));
+  ip->daddr = 0xffffffff;
+  udp->check = 0;
+}
+
+static __always_inline void decide_ipv4(struct steering* s, const struct ethhdr* ethernet, struct iphdr* ip,
                                         const void* end, const struct origin* from) {
+  const int group = ethernet->h_dest[0] & 1;
   if ((const void*)(ip + 1) > end) {
     if (group) s->class = STEER_GROUP;
     return;
@@ -152,11 +186,16 @@ static __always_inline void decide_ipv4(struct steering* s, int group, const str
     if (!comes_from_there(from, class, &ip->saddr, 0)) return;
     s->class = class;
     set_sender(s, bpf_ntohl(ip->saddr) >> 8);
+  } else if (is_offer(ethernet, ip, end)) {
+    s->class = STEER_DHCP;
+    to_broadcast(ip);
   }
 }
 
-static __always_inline void decide_ipv6(struct steering* s, int group, const struct ipv6hdr* ip,
-                                        const void* end, const struct origin* from) {
+static __always_inline void decide_ipv6(struct steering* s, const struct ethhdr* ethernet,
+                                        const struct ipv6hdr* ip, const void* end,
+                                        const struct origin* from) {
+  const int group = ethernet->h_dest[0] & 1;
   if ((const void*)(ip + 1) > end) {
     if (group) s->class = STEER_GROUP;
     return;
@@ -182,7 +221,7 @@ static __always_inline void decide_ipv6(struct steering* s, int group, const str
 }
 
 // `tag`: its outermost VLAN tag, where the device has taken it away; else 0.
-static __always_inline struct steering decide(const void* frame, const void* end, __u32 tag,
+static __always_inline struct steering decide(void* frame, const void* end, __u32 tag,
                                               const struct origin* from) {
   struct steering s = {STEER_CLASSES, 0, 0};
   const struct ethhdr* ethernet = frame;
@@ -192,9 +231,8 @@ static __always_inline struct steering decide(const void* frame, const void* end
   }
   for (int i = 0; i < ETH_ALEN; ++i) s.mac = s.mac << 8 | ethernet->h_source[i];
   s.sender = s.mac;
-  int group = ethernet->h_dest[0] & 1;
   __be16 protocol = ethernet->h_proto;
-  const void* payload = ethernet + 1;
+  void* payload = frame + sizeof(*ethernet);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const struct vlan_tag* next = payload;
@@ -205,15 +243,15 @@ static __always_inline struct steering decide(const void* frame, const void* end
     }
     tag |= bpf_ntohs(next->control);
     protocol = next->protocol;
-    payload = next + 1;
+    payload += sizeof(*next);
   }
   // Whose it is, the data plane knows; VLAN 0 says a priority only. The kernel takes away any number of
   // those.
   if (tag & 0xfff || is_vlan(protocol)) return s;
   if (protocol == bpf_htons(ETH_P_IP)) {
-    decide_ipv4(&s, group, payload, end, from);
+    decide_ipv4(&s, ethernet, payload, end, from);
   } else if (protocol == bpf_htons(ETH_P_IPV6)) {
-    decide_ipv6(&s, group, payload, end, from);
+    decide_ipv6(&s, ethernet, payload, end, from);
   } else {
     const __u8* llc = payload;
     int is_is = bpf_ntohs(protocol) <= ETH_DATA_LEN && (const void*)(llc + 2) <= end && llc[0] == 0xfe &&

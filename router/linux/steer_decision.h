@@ -6,14 +6,15 @@
 // What is for the kernel, and how many of it a second are the most that a port may bring it from neighbours
 // that are known, and as many from all others: many times what a network at peace needs. ARP, neighbour
 // discovery: a thousand hosts that come back after a power failure are served within the second. Routing:
-// 120 Mbit/s of full segments, a full table within seconds. ICMP, which the kernel answers: for people and
-// their monitors. The router's own addresses: 240 Mbit/s of full segments. The class of what comes by
-// multicast is its protocol's, where it has one here.
+// 120 Mbit/s of full segments, a full table within seconds. DHCP: two exchanges of 250 clients. ICMP, which
+// the kernel answers: for people and their monitors. The router's own addresses: 240 Mbit/s of full segments.
+// The class of what comes by multicast is its protocol's, where it has one here.
 // clang-format off
 #define STEER_CLASS_TABLE(X)                                                   \
   X(ARP,     arp,      2000, "ARP")                                            \
   X(ND,      nd,       1000, "neighbour and router discovery")                 \
   X(ROUTING, routing, 10000, "OSPF, IS-IS, BGP, BFD")                          \
+  X(DHCP,    dhcp,     1000, "DHCP and DHCPv6")                                \
   X(ICMP,    icmp,     1000, "ICMP for the router")                            \
   X(LOCAL,   local,   20000, "other packets for the router's addresses")       \
   X(GROUP,   group,    1000, "other multicast and broadcast")                  \

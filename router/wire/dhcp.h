@@ -2,10 +2,13 @@
 // Which packets are DHCP, by their ports: RFC 2131 4.1, RFC 8415 7.2. Fragments have no ports.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
+#include "config/address.h"
 #include "router/wire/bytes.h"
+#include "router/wire/checksum.h"
 #include "router/wire/headers.h"
 
 namespace surety::dhcp {
@@ -25,6 +28,24 @@ inline bool from_client(const FlowKey& key) {
 }
 inline bool to_client(const FlowKey& key) {
   return key.v6 ? has_ports(key, 547, 546) : has_ports(key, 67, 68);
+}
+
+// True if a DHCPv4 message, from its UDP header on, is about the client of that hardware address.
+inline bool concerns(std::span<const std::uint8_t> udp, const MacAddress& client) {
+  constexpr std::size_t kAt = kUdpHeader + kHardware;
+  return udp.size() >= kAt + client.size() && std::equal(client.begin(), client.end(), &udp[kAt]);
+}
+
+// Makes a DHCPv4 answer to one address the broadcast that the server could have sent (RFC 2131 4.1). `ip`: a
+// valid packet with a whole UDP header.
+inline void to_broadcast(std::span<std::uint8_t> ip) {
+  const std::size_t header = (ip[0] & 0xfu) * std::size_t{4};
+  store(&ip[16], std::uint32_t{0xffff'ffff});
+  store(&ip[header + 6], std::uint16_t{0});  // no UDP checksum (RFC 768)
+  store(&ip[10], std::uint16_t{0});
+  Sum sum;
+  sum.add(ip.first(header));
+  store(&ip[10], sum.checksum_field());
 }
 
 }  // namespace surety::dhcp

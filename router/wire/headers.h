@@ -21,10 +21,10 @@
 //  packet,
 //    else l4_truncated. A router does not verify their checksums and knows nothing of other protocols.
 // What is valid but not for the fast path is punted: neighbour discovery (hop limit 255, RFC 4861 7.1),
-// multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC 4291 2.5.6), in that order;
-// neighbour discovery between addresses that it cannot have: link_local. Which of these are for this router
-// and which are dropped, Ingress::keep_on_link() says. TTL is
-// read here and judged by the forward stage. Whether an address is the router's own, the FIB tells.
+// DHCP of the link (dhcp.h), multicast and limited broadcast, link-local addresses (RFC 3927 7, RFC
+// 4291 2.5.6), in that order; neighbour discovery between addresses that it cannot have: link_local. Which of
+// these are for this router and which are dropped, Ingress::keep_on_link() says. TTL is read here and judged
+// by the forward stage. Whether an address is the router's own, the FIB tells.
 #pragma once
 
 #include <array>
@@ -46,6 +46,7 @@ namespace surety {
   X(local,      "for one of the router's own addresses")                              \
   X(multicast,  "multicast or broadcast, routing protocols among it")                 \
   X(neighbor_discovery, "IPv6 neighbour discovery")                                   \
+  X(dhcp,       "DHCP between a client and a server or relay of its link")            \
   X(link_local, "link-local scope, IPv4 or IPv6")                                     \
   X(control,    "slow protocols, LLDP and others that a kernel may want")             \
   X(ttl,        "TTL or hop limit used up: its sender is told")                       \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/wire/parse_ipv4.h"
 
+#include "router/wire/dhcp.h"
+
 namespace surety::detail {
 
 namespace {
@@ -45,17 +47,26 @@ DropReason check_header(const Frame& f) {
   return DropReason::none;
 }
 
+// A DHCP client without an address broadcasts its request from 0.0.0.0 (RFC 2131 4.1).
+bool asks_for_address(const Frame& f, std::uint32_t source, std::uint32_t destination) {
+  constexpr std::uint32_t kPorts = 68 << 16 | 67;
+  const std::uint8_t* const ip = f.ip();
+  const std::size_t header = (ip[0] & 0xf) * std::size_t{4};
+  return source == 0 && ipv4::limited_broadcast(destination) && ip[9] == kUdp &&
+         (load_be16(ip + 6) & 0x3fff) == 0 && f.available() >= header + 4 && load_be32(ip + header) == kPorts;
+}
+
 DropReason check_addresses(const Frame& f, std::uint32_t source, std::uint32_t destination) {
-  // A host that asks for an address (DHCP, BOOTP) has none yet (RFC 1122 3.2.1.3).
-  const bool has_none = source == 0 && ipv4::limited_broadcast(destination) && f.ip()[9] == kUdp;
-  if ((ipv4::martian_source(source) && !has_none) || source == destination)
+  if ((ipv4::martian_source(source) && !asks_for_address(f, source, destination)) || source == destination)
     return DropReason::ipv4_martian_source;
   if (ipv4::martian_destination(destination)) return DropReason::ipv4_martian_destination;
   if (f.to_group() && !ipv4::for_many(destination)) return DropReason::foreign_mac;
   return DropReason::none;
 }
 
-PuntReason exception(std::uint32_t source, std::uint32_t destination) {
+PuntReason exception(const FlowKey& key, std::uint32_t source, std::uint32_t destination) {
+  if (ipv4::limited_broadcast(destination) && (dhcp::from_client(key) || dhcp::to_client(key)))
+    return PuntReason::dhcp;
   if (ipv4::for_many(destination)) return PuntReason::multicast;
   if (ipv4::link_local(source) || ipv4::link_local(destination)) return PuntReason::link_local;
   return PuntReason::none;
@@ -100,7 +111,7 @@ ParseOutcome parse_ipv4_general(const Frame& f, const ParseContext& context, Par
   out.ttl = ip[8];
   out.v6 = false;
   out.fragment = fragmented;
-  return punted(exception(source, destination));
+  return punted(exception(out.key, source, destination));
 }
 
 }  // namespace surety::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/wire/parse_ipv6.h"
 
+#include "router/wire/dhcp.h"
+
 namespace surety::detail {
 
 namespace {
@@ -128,8 +130,18 @@ DropReason check_payload(const Chain& chain, const std::uint8_t* ip, std::size_t
                                                                           : DropReason::l4_truncated;
 }
 
-PuntReason exception(bool neighbor_discovery, const ipv6::Address& source, const ipv6::Address& destination) {
+// DHCPv6 between a client and the servers and relays of its link (RFC 8415 7.1, 14.1).
+bool is_dhcp(const FlowKey& key, const ipv6::Address& source, const ipv6::Address& destination) {
+  constexpr ipv6::Address kAgentsAndServers{0xff02'0000'0000'0000, 0x1'0002};
+  if (!ipv6::link_local(source)) return false;
+  if (dhcp::from_client(key)) return destination == kAgentsAndServers || ipv6::link_local(destination);
+  return dhcp::to_client(key) && ipv6::link_local(destination);
+}
+
+PuntReason exception(bool neighbor_discovery, const FlowKey& key, const ipv6::Address& source,
+                     const ipv6::Address& destination) {
   if (neighbor_discovery) return PuntReason::neighbor_discovery;
+  if (is_dhcp(key, source, destination)) return PuntReason::dhcp;
   if (ipv6::multicast(destination)) return PuntReason::multicast;
   if (ipv6::link_local(source) || ipv6::link_local(destination)) return PuntReason::link_local;
   return PuntReason::none;
@@ -167,7 +179,7 @@ ParseOutcome parse_ipv6_general(const Frame& f, const ParseContext& context, Par
   out.ttl = ip[7];
   out.v6 = true;
   out.fragment = chain.fragmented;
-  return punted(exception(discovery, source, destination));
+  return punted(exception(discovery, out.key, source, destination));
 }
 
 }  // namespace surety::detail

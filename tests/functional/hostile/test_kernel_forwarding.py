@@ -7,6 +7,7 @@ import socket
 import time
 
 import pytest
+from scapy.layers.dhcp import BOOTP
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6ND_RA, ICMPv6ND_Redirect, ICMPv6ND_RS, ICMPv6Unknown, IPv6
 from scapy.layers.l2 import ARP, Ether
@@ -135,3 +136,22 @@ def test_nothing_of_a_customer_leaves_by_the_kernel(lab, count):
     sizes = sum(len(bytes(n)) for n in network if n.src not in OWN)
     assert 0 < sizes <= RATE / 8 * took + BUCKET + 1500
     assert metrics.value("surety_drops_total", port="acc0", reason="link_local") > 0
+
+
+def test_an_offer_for_the_routers_mac_address_is_not_forwarded(lab):
+    """As a DHCP client the kernel gets it, whatever address it is for."""
+    if lab.device.startswith("memif"):
+        pytest.skip("a port without a device of the kernel's forwards it as any packet, through its conditioner")
+    offer = Ether(src=lab.acme.mac, dst=lab.mac) / IP(src="10.1.0.9", dst=CORE) / UDP(sport=67, dport=68) / \
+        BOOTP(op=2, chaddr=bytes.fromhex(lab.mac.replace(":", ""))) / Raw(b"offer")
+
+    def taken():
+        return lab.running.metrics().value("surety_kernel_frames_total", port="acc0", **{"class": "dhcp"}, result="passed")
+    before = taken()
+    with lab.wire() as near, Wire(lab.up) as far:
+        for _ in range(20):
+            near.send(bytes(offer))
+        wait_for(lambda: taken() - before == 20)
+        wait_for(lambda: refuses(lab.up.namespace, ME))
+        lab.running.settle()
+        assert not [p for p in far.drain() if b"offer" in p]

@@ -9,7 +9,7 @@ committed file against this program, and against tshark (LAYERS).
 import struct
 import sys
 
-from scapy.all import (ARP, Dot1AD, Dot1Q, Dot3, ESP, Ether, GRE, ICMP, ICMPv6EchoRequest, ICMPv6ND_NS, IP,
+from scapy.all import (ARP, BOOTP, DHCP, Dot1AD, Dot1Q, Dot3, ESP, Ether, GRE, ICMP, ICMPv6EchoRequest, ICMPv6ND_NS, IP,
                        IPOption_LSRR, IPOption_RR, IPOption_Router_Alert, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment,
                        IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, LLC, PadN, Raw, RouterAlert, SCTP, STP, TCP, UDP)
 
@@ -67,8 +67,11 @@ CASES = [
     ("v4_ospf", "punt multicast", 89, Raw, "eth:ethertype:ip:ospf",
      ether("01:00:5e:00:00:05") / ip4(dst="224.0.0.5", ttl=1, proto=89) / Raw(bytes.fromhex(
          "0201002c0a01000100000000e09a00000000000000000000ffffff00000a0201000000280000000000000000"))),
-    ("v4_dhcp_broadcast", "punt multicast", 17, UDP, "eth:ethertype:ip:udp:data",
+    ("v4_broadcast", "punt multicast", 17, UDP, "eth:ethertype:ip:udp:data",
      ether("ff:ff:ff:ff:ff:ff") / ip4(dst="255.255.255.255") / UDP4 / DATA),
+    ("v4_dhcp", "punt dhcp", 17, UDP, "eth:ethertype:ip:udp:dhcp",
+     ether("ff:ff:ff:ff:ff:ff") / ip4(src="0.0.0.0", dst="255.255.255.255") / UDP(sport=68, dport=67, chksum=0)
+     / BOOTP(chaddr=bytes.fromhex(THEM.replace(":", "")), xid=7) / DHCP(options=[("message-type", "discover"), "end"])),
     ("v4_vlan", "forward", 17, UDP, "eth:ethertype:vlan:ethertype:ip:udp:data",
      ether() / Dot1Q(vlan=100, prio=5) / ip4() / UDP4 / DATA),
     ("v4_priority_tag", "forward", 17, UDP, "eth:ethertype:vlan:ethertype:ip:udp:data",
@@ -104,6 +107,9 @@ CASES = [
      ether("33:33:ff:00:00:02") / ip6(src="fe80::1", dst="ff02::1:ff00:2", hlim=255) / ICMPv6ND_NS(tgt="fe80::2")),
     ("v6_address_detection", "punt neighbor_discovery", 58, ICMPv6ND_NS, "eth:ethertype:ipv6:icmpv6",
      ether("33:33:ff:00:00:02") / ip6(src="::", dst="ff02::1:ff00:2", hlim=255) / ICMPv6ND_NS(tgt="fe80::2")),
+    ("v6_dhcp", "punt dhcp", 17, UDP, "eth:ethertype:ipv6:udp:dhcpv6",
+     ether("33:33:00:01:00:02") / ip6(src="fe80::1", dst="ff02::1:2", hlim=1) / UDP(sport=546, dport=547)
+     / Raw(bytes.fromhex("01000007"))),
     ("v6_link_local", "punt link_local", 17, UDP, "eth:ethertype:ipv6:udp:data",
      ether() / ip6(src="fe80::1") / UDP4 / DATA),
 ]

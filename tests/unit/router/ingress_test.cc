@@ -194,6 +194,30 @@ TEST(Ingress, RoutesByOtherInterfacesAreNotForCustomers) {
   d.expect_law();
 }
 
+// A server answers at the address that it offers, which the router does not have yet.
+TEST(Ingress, AnOfferIsTheKernelsWhereAPortHasNoAddress) {
+  using namespace frames;
+  DataPlane d(
+      "version: 1\nports: {lan0: {addresses: [10.1.0.254/16]}, wan0: {addresses: [\"2001:db8::1/64\"], "
+      "trust: core}, lan1: {}}",
+      {{KernelPeer::twin, KernelPeer::twin, KernelPeer::twin}, 64});
+  d.route("10.2.0.0/16", {ready(0)});
+  const auto offer = [](std::size_t port, const MacAddress& client, std::uint16_t from, std::uint16_t to) {
+    Octets message = udp(from, to, 28) + Octets(client.begin(), client.end()) + zeros(10);
+    message[5] = static_cast<std::uint8_t>(message.size());
+    return ethernet(kIpv4, port_mac(port)) + ip4(17, message, {.destination = 0x0a020005});
+  };
+  EXPECT_EQ(d.fate(offer(1, port_mac(1), 67, 68), 1), "punt dhcp");
+  EXPECT_EQ(d.fate(offer(1, port_mac(0), 67, 68), 1), "to 0") << "of another client";
+  EXPECT_EQ(d.fate(offer(1, port_mac(1), 68, 67), 1), "to 0");
+  EXPECT_EQ(d.fate(offer(1, port_mac(1), 67, 69), 1), "to 0");
+  EXPECT_EQ(d.fate(offer(0, port_mac(0), 67, 68), 0), "to 0") << "this port has an address";
+  EXPECT_EQ(d.fate(offer(2, port_mac(2), 67, 68), 2), "to 0") << "this port is a customer's";
+  Octets cut = ethernet(kIpv4, port_mac(1)) + ip4(17, udp(67, 68, 33), {.destination = 0x0a020005});
+  EXPECT_EQ(d.fate(cut, 1), "to 0") << "too short to name a client";
+  d.expect_law();
+}
+
 // A device hands over bursts of any size; a vector takes 64.
 TEST_F(IngressTest, BurstsOfAnySize) {
   std::size_t sent = 0;

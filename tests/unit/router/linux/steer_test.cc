@@ -66,6 +66,22 @@ Octets carrying(Octets packet, std::uint8_t protocol, std::uint16_t from = 1000,
   return packet;
 }
 
+// An answer of DHCP to the client of that MAC address, with a checksum of its header.
+Octets offer(const char* destination, const Octets& client, std::uint16_t from = 67, std::uint16_t to = 68,
+             std::uint8_t fragment = 0) {
+  Octets packet = carrying(ipv4(destination), 17, from, to);
+  packet[2 + 6] = fragment;
+  packet[2 + 26] = 0x12;  // some UDP checksum
+  packet.resize(2 + 28 + 28);
+  packet = packet + client + Octets(202);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 2; i < 22; i += 2) sum += static_cast<std::uint32_t>(packet[i] << 8 | packet[i + 1]);
+  sum = ~((sum & 0xffff) + (sum >> 16));
+  packet[2 + 10] = static_cast<std::uint8_t>(sum >> 8);
+  packet[2 + 11] = static_cast<std::uint8_t>(sum);
+  return packet;
+}
+
 struct CloseObject {
   void operator()(bpf_object* o) const { bpf_object__close(o); }
 };
@@ -108,7 +124,11 @@ class SteerTest : public InNetworkNamespace {
     run.data_in = f.data();
     run.data_size_in = static_cast<std::uint32_t>(f.size());
     run.repeat = 1;
+    out_.assign(f.size() + 256, 0);
+    run.data_out = out_.data();
+    run.data_size_out = static_cast<std::uint32_t>(out_.size());
     EXPECT_EQ(bpf_prog_test_run_opts(program_, &run), 0);
+    out_.resize(run.data_size_out);
     const SteerStats after = steer_->stats();
     std::string counted;
     for (std::size_t i = 0; i < after.size(); ++i)
@@ -146,6 +166,7 @@ class SteerTest : public InNetworkNamespace {
   }
 
   std::unique_ptr<bpf_object, CloseObject> object_;
+  Octets out_;  // the frame as the program left it
   int program_ = -1, a0_ = 0;
   Fd socket_;
   std::optional<Steer> steer_;
@@ -249,6 +270,55 @@ TEST_F(SteerTest, MulticastAndBroadcastMacs) {
   EXPECT_EQ(decision(cut), "group");
 }
 
+TEST_F(SteerTest, DhcpIsAClassOfItsOwn) {
+  const Octets broadcast(6, 0xff), agents{0x33, 0x33, 0, 1, 0, 2};
+  for (const auto port : std::initializer_list<std::uint16_t>{67, 68}) {
+    EXPECT_EQ(decision(frame(carrying(ipv4("255.255.255.255"), 17, 68, port), broadcast)), "dhcp") << port;
+    EXPECT_EQ(decision(frame(carrying(ipv4("10.1.0.254"), 17, 67, port))), "dhcp") << port;
+    EXPECT_EQ(decision(frame(carrying(ipv4("10.2.0.1"), 17, 67, port))), "transit") << port;
+  }
+  EXPECT_EQ(decision(frame(carrying(ipv4("255.255.255.255"), 17, 68, 69), broadcast)), "group");
+  const auto six = [](const char* to, std::uint8_t port) {
+    Octets packet = ipv6("fe80::1", to);
+    packet[2 + 40 + 2] = 2;
+    packet[2 + 40 + 3] = port;
+    return packet;
+  };
+  EXPECT_EQ(decision(frame(six("ff02::1:2", 547 - 512), agents)), "dhcp");
+  EXPECT_EQ(decision(frame(six("fe80::2", 546 - 512))), "dhcp");
+  EXPECT_EQ(decision(frame(six("2001:db8:1::1", 547 - 512))), "transit");
+}
+
+// A kernel that asks for an address does not have it: it takes the answer as a broadcast, and cannot forward
+// it.
+TEST_F(SteerTest, AnOfferToTheRouterIsABroadcastForTheKernel) {
+  const Octets in = frame(offer("10.77.0.5", kUnicast));
+  EXPECT_EQ(decision(in), "dhcp");
+  EXPECT_EQ(out_, frame([&] {
+              Octets as_broadcast = offer("255.255.255.255", kUnicast);
+              as_broadcast[2 + 26] = 0;
+              return as_broadcast;
+            }()));
+}
+
+TEST_F(SteerTest, WhatIsNoOfferToTheRouterIsUnchanged) {
+  const Octets other{2, 0, 0, 0, 0, 0x0c};
+  Octets cut = frame(offer("10.77.0.5", kUnicast));
+  cut.resize(14 + 28 + 28 + 5);
+  Octets with_options = frame(offer("10.77.0.5", kUnicast));
+  with_options[14] = 0x46;
+  for (const Octets& in :
+       {frame(offer("10.77.0.5", other)), frame(offer("10.77.0.5", kUnicast, 68, 67)),
+        frame(offer("10.77.0.5", kUnicast, 67, 69)), frame(offer("10.77.0.5", kUnicast, 67, 68, 0x20)),
+        frame(offer("10.77.0.5", kUnicast), Octets(6, 0xff)), cut, with_options}) {
+    EXPECT_EQ(decision(in), "transit");
+    EXPECT_EQ(out_, in);
+  }
+  const Octets own = frame(offer("10.1.0.254", kUnicast));
+  EXPECT_EQ(decision(own), "dhcp");
+  EXPECT_EQ(out_, own) << "the router has that address";
+}
+
 TEST_F(SteerTest, Ipv6LinkLocalScope) {
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "fe80::2"))), "local");
   EXPECT_EQ(decision(frame(ipv6("fe80::1", "febf::1"))), "local");  // fe80::/10
@@ -296,6 +366,9 @@ TEST_F(SteerTest, SourcesOfPacketsForTheRouterAreChecked) {
     EXPECT_EQ(four("10.9.0.7") + " " + six("2001:db8:9::7"), std::string(other) + " " + other) << sources;
     EXPECT_EQ(four("192.0.2.7") + " " + six("2001:db8:ffff::7"), std::string(none) + " " + none) << sources;
     EXPECT_EQ(four("10.1.0.254"), sources == STEER_SOURCES_ANY ? "local" : "transit") << "our own";
+    Octets dhcp = carrying(ipv4("10.1.0.254"), 17, 68, 67);
+    std::ranges::copy(bytes_of("192.0.2.7"), dhcp.begin() + 2 + 12);
+    EXPECT_EQ(decision(frame(dhcp), a0_), sources == STEER_SOURCES_ANY ? "dhcp" : "transit");
   }
   EXPECT_EQ(decision(frame(carrying(ipv4("10.1.0.254"), 89)), a0_), "routing") << "has limits of its own";
   run("sysctl -q net.ipv4.conf.asks.forwarding=0");

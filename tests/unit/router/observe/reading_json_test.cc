@@ -57,7 +57,7 @@ TEST(ReadingJson, PortsAddUpDropsAndPunts) {
     "tx_packets": 0, "tx_bytes": 0, "forwarded": 984, "signals": 6, "fragments": 0, "enqueued": 0, "originated": 0, "held": 4,
     "queued": 0, "handover": 0, "dropped": 4, "degraded": 5, "punted": 2, "owner_core": 1, "rx_cores": [1, 2],
     "spread": "queues",
-    "punt_reasons": {"arp": 2, "local": 0, "multicast": 0, "neighbor_discovery": 0, "link_local": 0, "control": 0,
+    "punt_reasons": {"arp": 2, "local": 0, "multicast": 0, "neighbor_discovery": 0, "dhcp": 0, "link_local": 0, "control": 0,
                      "ttl": 0, "mtu": 0, "neighbor": 0},
     "link_changes": 3, "speed_bytes_per_second": 125000000.0})"));
   EXPECT_EQ(ports[1]["up"], false);

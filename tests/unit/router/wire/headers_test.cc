@@ -160,7 +160,7 @@ const std::vector<Golden>& golden() {
 }
 
 TEST(HeadersGolden, OutcomeAndFieldsAreScapys) {
-  ASSERT_EQ(golden().size(), 38u);
+  ASSERT_EQ(golden().size(), 40u);
   for (const Golden& g : golden()) {
     SCOPED_TRACE(g.name);
     ParsedPacket p;
@@ -271,9 +271,9 @@ TEST(HeadersProperties, MutantsOfGoldenFrames) {
   // Mutation reaches everything that parse() can say.
   for (std::size_t r = 0; r < static_cast<std::size_t>(DropReason::no_kernel_peer); ++r)
     EXPECT_GT(seen["drop " + std::string(kDropReasonInfo[r].name)], 0u) << kDropReasonInfo[r].name;
-  for (const char* punt : {"arp", "multicast", "neighbor_discovery", "link_local", "control"})
+  for (const char* punt : {"arp", "multicast", "neighbor_discovery", "dhcp", "link_local", "control"})
     EXPECT_GT(seen["punt " + std::string(punt)], 0u) << punt;
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(DropReason::no_kernel_peer) + 5 + 1);
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(DropReason::no_kernel_peer) + 6 + 1);
 }
 
 }  // namespace

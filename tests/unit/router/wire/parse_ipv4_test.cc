@@ -129,14 +129,44 @@ TEST(ParseIpv4, Options) {
   });
 }
 
+// Exactly what a client and a server of the link say to each other (RFC 2131 4.1).
+TEST(ParseIpv4, Dhcp) {
+  constexpr std::uint32_t kAll = 0xffffffff, kServer = 0x0a010001, kElse = 0x0a020001;
+  const auto between = [](std::uint16_t from, std::uint16_t to, const V4& h) {
+    return ethernet(kIpv4) + ip4(17, udp(from, to, 240), h);
+  };
+  expect_verdicts({
+      {"request", between(68, 67, {.source = 0, .destination = kAll}), "punt dhcp"},
+      {"request with an address", between(68, 67, {.source = kElse, .destination = kAll}), "punt dhcp"},
+      {"answer to all", between(67, 68, {.source = kServer, .destination = kAll}), "punt dhcp"},
+      {"answer to one", between(67, 68, {.source = kServer, .destination = kElse}), "forward"},
+      {"request to one", between(68, 67, {.source = kElse, .destination = kServer}), "forward"},
+      {"answer from 0.0.0.0", between(67, 68, {.source = 0, .destination = kAll}),
+       "drop ipv4_martian_source"},
+      {"another port from 0.0.0.0", between(68, 69, {.source = 0, .destination = kAll}),
+       "drop ipv4_martian_source"},
+      {"from another port from 0.0.0.0", between(67, 67, {.source = 0, .destination = kAll}),
+       "drop ipv4_martian_source"},
+      {"from 0.0.0.0 to one", between(68, 67, {.source = 0}), "drop ipv4_martian_source"},
+      {"from 0.0.0.0 to a group", between(68, 67, {.source = 0, .destination = 0xe0000001}),
+       "drop ipv4_martian_source"},
+      {"a fragment from 0.0.0.0", between(68, 67, {.source = 0, .destination = kAll, .place = 0x2000}),
+       "drop ipv4_martian_source"},
+      {"relays among themselves", between(67, 67, {.destination = kAll}), "punt multicast"},
+      {"another protocol", ethernet(kIpv4) + ip4(6, udp(68, 67, 240), {.source = 0, .destination = kAll}),
+       "drop ipv4_martian_source"},
+      {"from 0.0.0.0 without ports", ethernet(kIpv4) + ip4(17, {}, {.source = 0, .destination = kAll}),
+       "drop ipv4_martian_source"},
+  });
+}
+
 TEST(ParseIpv4, Addresses) {
   constexpr std::uint32_t kGood = 0x0a010001, kElse = 0x0a020001;
   const auto from = [](std::uint32_t a) { return packet({.source = a}); };
   const auto to = [](std::uint32_t a) { return packet({.destination = a}); };
   expect_verdicts({
       {"from 0.0.0.0", from(0), "drop ipv4_martian_source"},
-      {"a host without an address (DHCP)", packet({.source = 0, .destination = 0xffffffff}),
-       "punt multicast"},
+      {"from 0.0.0.0 to all", packet({.source = 0, .destination = 0xffffffff}), "drop ipv4_martian_source"},
       {"from 0.0.0.1 to all", packet({.source = 1, .destination = 0xffffffff}), "drop ipv4_martian_source"},
       {"from 127.0.0.1", from(0x7f000001), "drop ipv4_martian_source"},
       {"from 224.0.0.5", from(0xe0000005), "drop ipv4_martian_source"},

@@ -98,6 +98,27 @@ TEST(ParseIpv6, Addresses) {
   }
 }
 
+// Exactly what a client and the servers and relays of its link say to each other (RFC 8415 7.1, 7.2).
+TEST(ParseIpv6, Dhcp) {
+  const Address6 local = address({0xfe, 0x80}), other = address({0xfe, 0x80}, 2),
+                 agents = address({0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, 2);
+  const auto between = [](std::uint16_t from, std::uint16_t to, const V6& h) {
+    return packet(kUdp, udp(from, to, 40), h);
+  };
+  expect_verdicts({
+      {"request", between(546, 547, {.source = local, .destination = agents}), "punt dhcp"},
+      {"request to one", between(546, 547, {.source = local, .destination = other}), "punt dhcp"},
+      {"answer", between(547, 546, {.source = local, .destination = other}), "punt dhcp"},
+      {"answer to all agents", between(547, 546, {.source = local, .destination = agents}), "punt multicast"},
+      {"to another group", between(546, 547, {.source = local, .destination = address({0xff, 2})}),
+       "punt multicast"},
+      {"from an address of a wider scope", between(546, 547, {.destination = agents}), "punt multicast"},
+      {"to an address of a wider scope", between(546, 547, {.source = local}), "punt link_local"},
+      {"relayed", between(547, 547, {}), "forward"},
+      {"another port", between(546, 548, {.source = local, .destination = agents}), "punt multicast"},
+  });
+}
+
 TEST(ParseIpv6, NeighborDiscovery) {
   const auto icmp = [](std::uint8_t type, const V6& h) {
     return packet(kIcmp6, Octets{type} + zeros(23), h);
