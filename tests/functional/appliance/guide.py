@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 
+import vlan_devices
 from harness import ROOT, SURETY, sh
 from namespaces import PREFERRED, prefer_session
 
@@ -130,6 +131,9 @@ class Machine:
     def _install(self, destination):
         for component in ("router", "console", "monitoring", "system"):
             sh("cmake", "--install", BUILD, "--component", component, "--prefix", "/usr", env={**os.environ, "DESTDIR": str(destination)})
+        if text := vlan_devices.shim():
+            (destination / "usr/sbin/ip").write_text(text)
+            (destination / "usr/sbin/ip").chmod(0o755)
         if not (destination / "usr/sbin/surety").exists():  # without install rules of its own
             shutil.copytree(SURETY.parent, destination / "usr/sbin", dirs_exist_ok=True)
 
