@@ -59,15 +59,15 @@ def share(part, whole):
 
 
 
-def promises(of, labels="", by=""):
-    """What is promised, offered and delivered, of services or contracts."""
-    return (("promised", bits(total(f"surety_{of}_committed_bytes_per_second", labels, by))),
+def rates_of(of, labels="", by=""):
+    """Committed, offered and delivered rates of services or contracts."""
+    return (("committed", bits(total(f"surety_{of}_committed_bytes_per_second", labels, by))),
             ("offered", bits(rate(f"surety_{of}_offered_bytes_total", labels, by))),
             ("delivered", bits(rate(f"surety_{of}_delivered_bytes_total", labels, by))),
             ("delivered IN", bits(rate(f"surety_{of}_delivered_bytes_total", f'{IN}{labels and "," + labels}', by))))
 
 
-def met(labels="", by=""):
+def conformance(labels="", by=""):
     """Conformance over the last hour."""
     return share(total("contract:surety_met_seconds:increase1h", labels, by), total("contract:surety_demanding_seconds:increase1h", labels, by))
 
@@ -75,18 +75,18 @@ def met(labels="", by=""):
 IN = 'precedence="in"'
 ROUTER = variable("router", "label_values(surety_build_info, instance)")
 SURETY = 'job="surety"'
-MISSED = on("ALERTS", 'alertname="SuretyPromiseMissed",alertstate="firing"')
+VIOLATED = on("ALERTS", 'alertname="SuretyPromiseMissed",alertstate="firing"')
 RUNS = f"{on('surety_uptime_seconds')} * on (job, instance) group_left (router, version, config_hash) surety_build_info"
 OVERVIEW = [
     stat("Routers", COUNT, f"sum({on('up', SURETY)})"),
     stat("Contracts", COUNT, total("surety_service_contracts")),
-    stat("Promises missed now", COUNT, f"count({MISSED}) or vector(0)"),
-    stat("Promised", BITS, promises("service")[0][1]),
-    stat("Delivered", BITS, promises("service")[2][1]),
+    stat("Contracts violated now", COUNT, f"count({VIOLATED}) or vector(0)"),
+    stat("Committed", BITS, rates_of("service")[0][1]),
+    stat("Delivered", BITS, rates_of("service")[2][1]),
     stat("Dropped", PACKETS, rate("surety_drops_total")),
     panel("Alerts", COUNT, ("fires", on("ALERTS", 'alertstate="firing"')), kind="table", high=6),
     panel("What runs", SECONDS, ("up", RUNS), kind="table", high=6),
-    panel("Promised, offered and delivered", BITS, *promises("service")),
+    panel("Committed, offered and delivered", BITS, *rates_of("service")),
     panel("Delivered of what is guaranteed, ten seconds", SHARE, ("{{service}}", on("surety_service_respect_ratio"))),
     panel("Ports", BITS, ("{{port}} received", bits(rate("surety_port_rx_bytes_total", by="instance, port"))),
           ("{{port}} sent", bits(rate("surety_port_tx_bytes_total", by="instance, port")))),
@@ -98,18 +98,18 @@ OVERVIEW = [
 
 LOST = 'place=~"queue|other"'
 CUSTOMERS = [
-    panel("Customers", BITS, *promises("contract", by="customer, service"), ("met", met(by="customer, service")), kind="table", wide=24,
-          high=12, shares=["met"]),
-    panel("Missed of five minutes' seconds", SHARE, ("{{customer}} {{service}} {{contract}}", f"topk(20, {on('contract:surety_missed:ratio5m')}) > 0")),
+    panel("Customers", BITS, *rates_of("contract", by="customer, service"), ("conformance", conformance(by="customer, service")), kind="table", wide=24,
+          high=12, shares=["conformance"]),
+    panel("Violated share of five minutes' demanding seconds", SHARE, ("{{customer}} {{service}} {{contract}}", f"topk(20, {on('contract:surety_missed:ratio5m')}) > 0")),
     panel("Held back: seconds of each second", COUNT, ("{{customer}} {{service}} {{contract}}",
                                                        f"topk(20, {rate('surety_contract_held_back_seconds_total', by='customer, service, contract')})")),
     panel("Lost in queues", PACKETS, ("{{customer}}", f"topk(20, {rate('surety_contract_dropped_packets_total', LOST, 'customer')}) > 0")),
     panel("Offered", BITS, ("{{customer}}", bits(f"topk(20, {rate('surety_contract_offered_bytes_total', by='customer')})"))),
-    panel("Delivered IN of what is promised", SHARE,
+    panel("Delivered IN of the committed rate", SHARE,
           ("{{customer}}", "bottomk(20, " + share(rate("surety_contract_delivered_bytes_total", IN, "customer"),
                                                   total("surety_contract_committed_bytes_per_second", by="customer")) + ")")),
     panel("Services: delivered IN", BITS, ("{{service}}", bits(rate("surety_service_delivered_bytes_total", IN, "service"))),
-          ("{{service}} promised", bits(total("surety_service_committed_bytes_per_second", by="service")) + " > 0")),
+          ("{{service}} committed", bits(total("surety_service_committed_bytes_per_second", by="service")) + " > 0")),
     panel("Services: conformance", SHARE,
           ("{{service}}", share(rate("surety_service_met_seconds_total", by="service"), rate("surety_service_demanding_seconds_total", by="service"))),
           ("{{service}} objective", f"max by (service) ({on('surety_service_objective_ratio')})")),
@@ -118,14 +118,14 @@ CUSTOMERS = [
 HIS = 'customer="$customer"'
 CONTRACT = "{{service}} {{contract}}"
 CUSTOMER = [
-    *(stat(title[0].upper() + title[1:], BITS, expression) for title, expression in promises("contract", HIS)),
-    stat("Met of an hour's seconds", SHARE, met(HIS)),
+    *(stat(title[0].upper() + title[1:], BITS, expression) for title, expression in rates_of("contract", HIS)),
+    stat("Conformance, one hour", SHARE, conformance(HIS)),
     stat("Objective", SHARE, f"max({on('surety_contract_objective_ratio', HIS)})"),
-    panel("Promised, offered and delivered", BITS, *promises("contract", HIS), wide=24, high=10),
+    panel("Committed, offered and delivered", BITS, *rates_of("contract", HIS), wide=24, high=10),
     panel("Delivered IN", BITS, (CONTRACT, bits(rate("surety_contract_delivered_bytes_total", f"{IN},{HIS}", "service, contract")))),
     panel("Dropped by place", PACKETS, ("{{place}}", rate("surety_contract_dropped_packets_total", HIS, "place"))),
-    panel("Share missed", SHARE, (f"{CONTRACT}, five minutes", on("contract:surety_missed:ratio5m", HIS)),
-          (f"{CONTRACT}, an hour", on("contract:surety_missed:ratio1h", HIS)), (f"{CONTRACT}, may be", f"1 - {on('surety_contract_objective_ratio', HIS)}")),
+    panel("Violated share of the demanding seconds", SHARE, (f"{CONTRACT}, five minutes", on("contract:surety_missed:ratio5m", HIS)),
+          (f"{CONTRACT}, an hour", on("contract:surety_missed:ratio1h", HIS)), (f"{CONTRACT}, allowed", f"1 - {on('surety_contract_objective_ratio', HIS)}")),
     panel("Held in input buffers", COUNT, (CONTRACT, on("surety_contract_held_packets", HIS))),
     panel("Interfaces", BITS, ("{{interface}} received", bits(rate("surety_interface_rx_bytes_total", HIS, "interface"))),
           ("{{interface}} sent", bits(rate("surety_interface_tx_bytes_total", HIS, "interface")))),

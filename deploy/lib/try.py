@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`deploy/try`: does every customer get the promised rate beside a flood? See --help."""
+"""`deploy/try`: does every customer get the committed rate beside a flood? See --help."""
 import argparse
 import json
 import os
@@ -28,9 +28,9 @@ def say(text):
 
 def arguments():
     p = argparse.ArgumentParser(prog="deploy/try", description=(
-        f"Four customers share a link of {customers.LINK_MBITS} Mbit/s: three with a promised rate (8, 4 and 2 Mbit/s, "
+        f"Four customers share a link of {customers.LINK_MBITS} Mbit/s: three with a committed rate (8, 4 and 2 Mbit/s, "
         f"TCP by iperf3) and one without, which floods it with {customers.FLOOD_MBITS} Mbit/s of UDP. Exit status 0: every "
-        f"promise was kept (at least {verdict.KEPT_RATE:.0%} of it got through, and at most {verdict.FORGIVEN} second lacked what is guaranteed)."))
+        f"contract conforms (at least {verdict.LEAST_SHARE:.0%} of the rate got through, and at most {verdict.FORGIVEN} second was violated)."))
     p.add_argument("--seconds", type=int, default=30, help="of the measurement (30)")
     p.add_argument("--access", action="store_true", help="instead: twenty customers on VLANs behind one port, busy both ways, three of "
                    "whom misbehave and are flooded, and one more who comes and goes by SIGHUP")
@@ -92,7 +92,7 @@ def watch(t, seconds, qos):
 
 
 def report(first, last, qos):
-    print(f"\nVerdict over {last.at - first.at:.0f} s, the first {WARM_UP} s (TCP's start) left out:")
+    print(f"\nVerdict over {last.at - first.at:.0f} s, the first {WARM_UP} s (TCP's start) left out; conformance since the router's start:")
     results = [verdict.judge(c, first, last) for c in customers.CUSTOMERS]
     for r in results:
         print(f"  {verdict.line(r, qos)}")

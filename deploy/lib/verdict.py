@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Was the promise kept? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
+"""Does each contract conform? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
 
 Rate: what the far side's TCP got in order, retransmissions not counted, in bytes of IP packets as contracts count them
-(1448 of a packet's 1500 bytes are payload). Conformance is the router's own (router/observe/contract_book.h): the part of the
-seconds that count in which all was delivered that the contract guarantees. In so short a time one violated second is forgiven.
+(1448 of a packet's 1500 bytes are payload). Conformance is the router's own (router/observe/contract_book.h), since it started: the
+figure of its console and of `surety show contracts`. In so short a time one violated second is forgiven.
 """
 import dataclasses
 
-KEPT_RATE = 0.95
+LEAST_SHARE = 0.95
 FORGIVEN = 1  # second
 IP_PACKET = 1500
 PAYLOAD = 1448  # of it, with TCP timestamps
@@ -22,24 +22,30 @@ class Sample:
     lost_in: float  # packets
     carried: float = 0  # bytes of IP packets that left for the link
     flood: int = 0  # bytes delivered
-    seconds: dict = dataclasses.field(default_factory=dict)  # customer -> those that count, and those of them in which all was delivered
+    seconds: dict = dataclasses.field(default_factory=dict)  # customer -> demanding ones, and those of them that are not violated
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
     name: str
-    promised: float  # Mbit/s
+    committed: float  # Mbit/s
     got: float
-    counted: float  # seconds
-    met: float
+    counted: float  # demanding seconds
+    met: float  # those of them that are not violated
 
     @property
     def share(self):
-        return self.got / self.promised
+        return self.got / self.committed
+
+    @property
+    def verdict(self):
+        if not 0 < self.counted <= self.met + FORGIVEN:
+            return "VIOLATED"
+        return "conforms" if self.share >= LEAST_SHARE else "BELOW THE RATE"
 
     @property
     def kept(self):
-        return self.share >= KEPT_RATE and 0 < self.counted <= self.met + FORGIVEN
+        return self.verdict == "conforms"
 
 
 def ip_bytes(payload):
@@ -50,29 +56,25 @@ def mbits(now, before, seconds):
     return (now - before) * 8 / 1e6 / seconds
 
 
-def conformance(customer, first, last):
-    """(seconds that count, those in which all was delivered)"""
-    return tuple(now - before for now, before in zip(last.seconds[customer.name], first.seconds[customer.name]))
-
-
 def percent(counted, met):
-    return f"{100 * met / counted:.1f} %" if counted else "-"
+    """Rounded down, as the router does: 100 % is all of it."""
+    return f"{10_000 * met // counted / 100:.2f} %" if counted else "-"
 
 
 def judge(customer, first, last):
     got = mbits(last.got[customer.name], first.got[customer.name], last.at - first.at)
-    return Result(customer.name, customer.mbits, got, *conformance(customer, first, last))
+    return Result(customer.name, customer.mbits, got, *last.seconds[customer.name])
 
 
 def line(result, qos):
-    text = f"{result.name}: promised {result.promised:.2f}, got {result.got:.2f} Mbit/s ({result.share:.0%})"
+    text = f"{result.name}: committed {result.committed:.2f}, got {result.got:.2f} Mbit/s ({result.share:.0%})"
     if not qos:
         return f"{text}: {'starved' if starved(result) else 'not starved'}"
-    return f"{text}, conformance {percent(result.counted, result.met)}: {'kept' if result.kept else 'NOT KEPT'}"
+    return f"{text}, conformance {percent(result.counted, result.met)}: {result.verdict}"
 
 
 def starved(result):
-    return result.share < KEPT_RATE
+    return result.share < LEAST_SHARE
 
 
 def flood_line(name, sent, got, qos):
@@ -85,10 +87,10 @@ def link_line(link_mbits, first, last, qos):
     text = f"link: {got:.2f} of {link_mbits} Mbit/s carried"
     if qos:
         text += f", {last.lost_in - first.lost_in:.0f} IN packets lost"
-    busy = got < KEPT_RATE * link_mbits
+    busy = got < LEAST_SHARE * link_mbits
     return text + ("; this machine was too busy to give the router its core, so repeat the trial" if busy else "")
 
 
 def shown(results, qos):
-    """Whether the trial showed what it is there to show: every promise kept, or without contracts none."""
+    """Whether the trial showed what it is there to show: every contract conforms, or without contracts all customers are starved."""
     return all(r.kept for r in results) if qos else all(starved(r) for r in results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The verdict of deploy/try decides about promises: its arithmetic, exactly."""
+"""The verdict of deploy/try decides about contracts: its arithmetic, exactly."""
 import pathlib
 import sys
 
@@ -16,7 +16,7 @@ FIRST = verdict.Sample(100.0, {"gold": 5_000}, {"gold": 7_000}, {"gold": 0}, los
 
 
 def last(got, counted, met):
-    return verdict.Sample(110.0, {"gold": 5_000 + got}, {"gold": 9_000}, {"gold": 0}, lost_in=3, seconds={"gold": (3 + counted, 2 + met)})
+    return verdict.Sample(110.0, {"gold": 5_000 + got}, {"gold": 9_000}, {"gold": 0}, lost_in=3, seconds={"gold": (counted, met)})
 
 
 @pytest.mark.parametrize("got, counted, met, share, kept", [
@@ -40,10 +40,11 @@ def test_a_payload_is_counted_as_the_packets_that_carried_it():
 def test_lines():
     kept = verdict.Result("gold", 8, 8.93, 25, 25)
     broken = verdict.Result("gold", 8, 2.95, 24, 9)
-    assert verdict.line(kept, True) == "gold: promised 8.00, got 8.93 Mbit/s (112%), conformance 100.0 %: kept"
-    assert verdict.line(broken, True) == "gold: promised 8.00, got 2.95 Mbit/s (37%), conformance 37.5 %: NOT KEPT"
-    assert verdict.line(broken, False) == "gold: promised 8.00, got 2.95 Mbit/s (37%): starved"
-    assert verdict.line(kept, False) == "gold: promised 8.00, got 8.93 Mbit/s (112%): not starved"
+    assert verdict.line(kept, True) == "gold: committed 8.00, got 8.93 Mbit/s (112%), conformance 100.00 %: conforms"
+    assert verdict.line(broken, True) == "gold: committed 8.00, got 2.95 Mbit/s (37%), conformance 37.50 %: VIOLATED"
+    assert verdict.line(verdict.Result("gold", 8, 2.95, 24, 24), True).endswith("conformance 100.00 %: BELOW THE RATE")
+    assert verdict.line(broken, False) == "gold: committed 8.00, got 2.95 Mbit/s (37%): starved"
+    assert verdict.line(kept, False) == "gold: committed 8.00, got 8.93 Mbit/s (112%): not starved"
 
 
 def test_link_line_tells_a_busy_machine_and_losses():

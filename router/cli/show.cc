@@ -12,7 +12,7 @@ namespace {
 struct ShowOptions {
   ShowRequest request;
   std::string router, customer;
-  bool missed = false;
+  bool violated = false;
   std::vector<std::string> watch;
   CLI::Option* watched = nullptr;
 };
@@ -21,7 +21,7 @@ int show_as_asked(ShowOptions& asked) {
   ShowRequest& request = asked.request;
   if (!asked.router.empty()) request.router = asked.router;
   if (!asked.customer.empty()) request.selection.where.push_back("customer=" + asked.customer);
-  if (asked.missed) request.selection.where.push_back("met=false");
+  if (asked.violated) request.selection.where.push_back("met=false");
   if (*asked.watched) return show_again(std::move(request), asked.watch);
   return show(request, TelemetryClient(), std::cout, std::cerr);
 }
@@ -42,8 +42,8 @@ void add_show(CLI::App& app, Action& action) {
   show->add_option("--sort", request.selection.sort, "KEY: numbers from the largest, others from A to Z");
   show->add_option("--top", request.selection.top, "so many rows; of events the newest");
   show->add_option("--customer", asked->customer, "of one customer: customer=...");
-  show->add_flag("--missed", asked->missed,
-                 "contracts that got less than they asked for in the last second: met=false");
+  show->add_flag("--violated,--missed", asked->violated,
+                 "contracts that are violated in the last second: met=false");
   asked->watched =
       show->add_option("--watch", asked->watch,
                        "SECONDS: again and again, each 1 s by default; counters as what they grow "

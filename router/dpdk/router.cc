@@ -21,7 +21,6 @@
 #include "router/console/console_files.h"
 #include "router/dpdk/router_needs.h"
 #include "router/dpdk/time_of_day.h"
-#include "router/observe/interface_rows.h"
 #include "router/observe/reading_merge.h"
 #include "router/observe/report.h"
 #include "router/observe/telemetry_client.h"
@@ -351,21 +350,29 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   }
   stage_.store(Stage::ends);  // what comes now is not for this configuration
   control_errands_.stop();
+  const auto last = read_workers();
   Phases stopping;
   stop_workers(handing_over ? kHandOverDrain : kDrain);
   stopping.lap("workers");
   spdlog::info("stopped {}", stopping.text());
   if (report_) {
     sample_contracts();  // what was let go since, and while it ended
-    report_->add(minute_, book_.take_minute());
+    report_->add(minute_, minute_rows(last));
   }
   if (handing_over) hand_over(reload);
 }
 
+// Contracts and shapers. Without a reading of the workers, shapers count in the next minute.
+std::vector<ContractMinute> Router::minute_rows(const std::optional<Reading>& workers) {
+  auto rows = book_.take_minute();
+  if (workers) std::ranges::move(shapers_.take(interfaces(), *workers), std::back_inserter(rows));
+  return rows;
+}
+
 // What is counted in a second that has begun in the minute before belongs to that one.
-void Router::keep_minute(Minute now) {
+void Router::keep_minute(Minute now, const std::optional<Reading>& workers) {
   if (!report_ || now == minute_) return;
-  if (minute_ != 0) report_->add(minute_, book_.take_minute());
+  if (minute_ != 0) report_->add(minute_, minute_rows(workers));
   minute_ = now;
   const std::string trouble = report_->trouble();
   if (!trouble.empty() && trouble != report_trouble_)
@@ -399,10 +406,10 @@ void Router::tick() {
   book_.each([&](const ContractReading& c) {
     ++contracts;
     promises_.look({c.customer, c.service, c.contract, c.committed_bytes_per_second,
-                    c.offered_bytes_per_second, c.delivered_in_bytes_per_second},
+                    c.offered_bytes_per_second, c.delivered_in_bytes_per_second, c.reason},
                    c.met == false, clock_.now());
   });
-  keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count());
+  keep_minute(std::chrono::floor<std::chrono::minutes>(wall).time_since_epoch().count(), counters);
   if (counters) busy_.sample(counters->workers);
   top_flows_ = std::move(flows);
   control_reading_.take(*control_);
@@ -429,15 +436,19 @@ std::optional<Reading> Router::read_workers() {
   return all;
 }
 
+std::vector<InterfaceReading> Router::interfaces() const {
+  std::vector<const InterfaceCounters*> counters;
+  for (const auto& w : workers_) counters.push_back(&w->interfaces());
+  return interface_rows(*shown_interfaces_, counters, *sold_);
+}
+
 Reading Router::read() {
   auto fresh = read_workers();
   const std::scoped_lock lock(shown_mutex_);
   if (fresh) last_ = std::move(*fresh);
   Reading r = last_;
   const Time now = clock_.now();
-  std::vector<const InterfaceCounters*> counters;
-  for (const auto& w : workers_) counters.push_back(&w->interfaces());
-  r.interfaces = interface_rows(*shown_interfaces_, counters);
+  r.interfaces = interfaces();
   r.sold = sold_;
   r.version = kVersion;
   r.config_hash = config_hash_;

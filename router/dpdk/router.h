@@ -35,6 +35,7 @@
 #include "router/observe/busy_ratios.h"
 #include "router/observe/capture/capture_server.h"
 #include "router/observe/contract_watch.h"
+#include "router/observe/interface_rows.h"
 #include "router/observe/limit_events.h"
 #include "router/observe/promise_events.h"
 #include "router/observe/report_log.h"
@@ -164,7 +165,9 @@ class Router {
   void hear_predecessor(std::atomic<bool>& reload);
   void hand_over(const std::atomic<bool>& reload);
   void keep_report();
-  void keep_minute(Minute now);
+  void keep_minute(Minute now, const std::optional<Reading>& workers);
+  std::vector<ContractMinute> minute_rows(const std::optional<Reading>& workers);
+  std::vector<InterfaceReading> interfaces() const;
   std::optional<Reading> read_workers();
 
   Phases starting_;  // from here on
@@ -231,6 +234,7 @@ class Router {
   std::unique_ptr<ReportLog> report_;  // what the contracts got, minute by minute; null: off
   Minute minute_ = 0;                  // since when the book counts
   std::string report_trouble_;
+  ShaperMinutes shapers_;
   std::shared_ptr<const Interfaces> shown_interfaces_;
   std::shared_ptr<const std::vector<config::Sale>> sold_;
   std::vector<FlowReading> top_flows_;

@@ -31,6 +31,17 @@ double of_the_senders(const Loss& lost) {
   return static_cast<double>(packets) *
          mean(lost.bytes[0] + lost.bytes[1], lost.packets[0] + lost.packets[1]);
 }
+// The reason of most packets that were lost behind the conditioner by no choice of their sender.
+std::optional<DropReason> cause(const Loss& lost) {
+  std::optional<DropReason> most;
+  for (const DropReason reason : kLossReasons) {
+    if (place_of(reason) == LossPlace::conditioner || reason == DropReason::neighbor_unresolved ||
+        reason == DropReason::mtu_exceeded)
+      continue;
+    if (packets_of(lost, reason) > (most ? packets_of(lost, *most) : 0)) most = reason;
+  }
+  return most;
+}
 }  // namespace
 
 std::optional<double> ContractBook::Window::respect() const {
@@ -60,6 +71,7 @@ void ContractBook::sample(const std::vector<ContractSighting>& sightings,
 void ContractBook::begin(Line& line) {
   line.window.begin(tick_ % kWindow);
   line.demanding = line.met = line.held_back = 0;
+  line.lost = {};
   ContractReading& r = line.shown;
   r.committed_bytes_per_second = r.offered_bytes_per_second = r.delivered_bytes_per_second =
       r.delivered_in_bytes_per_second = 0;
@@ -114,6 +126,7 @@ std::shared_ptr<ContractBook::Line> ContractBook::line(const ContractSighting& s
   }
   const std::shared_ptr<Line>& line = line_of(key);
   line->shown.objective = terms.objective;
+  if (line->serial) line->shown.down = name.down;
   return line;
 }
 
@@ -194,6 +207,7 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   r.offered_bytes += offered;
   for (std::size_t p = 0; p < kPrecedences; ++p) r.delivered_bytes[p] += delivered[p];
   r.lost += lost;
+  line.lost += lost;
   r.held += s.held;
   r.offered_bytes_per_second += static_cast<double>(offered) / elapsed;
   r.delivered_in_bytes_per_second += static_cast<double>(delivered[index(Precedence::in)]) / elapsed;
@@ -247,10 +261,12 @@ void ContractBook::judge(Line& line) {
   ContractReading& r = line.shown;
   line.minute += {.committed_bytes_per_second = r.committed_bytes_per_second,
                   .demanding_seconds = line.demanding,
-                  .met_seconds = line.met};
+                  .met_seconds = line.met,
+                  .held_back_seconds = line.held_back};
   r.respect_ratio = line.window.respect();
   r.met.reset();
   r.held_back_seconds += line.held_back;
+  if (const auto reason = cause(line.lost)) r.reason = reason;
   if (line.demanding == 0) return;
   r.demanding_seconds += line.demanding;
   r.met_seconds += line.met;
@@ -266,6 +282,7 @@ ContractTally& ContractTally::operator+=(const ContractTally& other) {
   lost_packets += other.lost_packets;
   demanding_seconds += other.demanding_seconds;
   met_seconds += other.met_seconds;
+  held_back_seconds += other.held_back_seconds;
   return *this;
 }
 
@@ -273,7 +290,9 @@ std::vector<ContractMinute> ContractBook::take_minute() {
   std::vector<ContractMinute> rows;
   for (auto& [key, line] : lines_) {
     const ContractTally tally = std::exchange(line->minute, {});
-    if (tally.any()) rows.push_back({key[0], key[1], key[2], line->shown.objective, tally});
+    if (tally.any())
+      rows.push_back(
+          {key[0], key[1], key[2], line->shown.objective, tally, line->shown.down.value_or(false)});
   }
   return rows;
 }

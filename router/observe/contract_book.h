@@ -72,6 +72,7 @@ struct ContractTerms {
 struct ContractName {
   std::string customer, contract;
   bool certain = false;  // the configuration says how many there are of its rule
+  bool down = false;     // received on a core port
 };
 
 // What a line got in some time.
@@ -79,15 +80,18 @@ struct ContractTally {
   double committed_bytes_per_second = 0;  // the most of a second
   std::uint64_t offered_bytes = 0, delivered_in_bytes = 0, delivered_out_bytes = 0;
   std::uint64_t dropped_packets = 0, lost_packets = 0;  // by its conditioner, behind it
-  std::uint64_t demanding_seconds = 0, met_seconds = 0;
+  std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
 
-  bool any() const { return offered_bytes + dropped_packets + lost_packets + demanding_seconds > 0; }
+  bool any() const {
+    return offered_bytes + dropped_packets + lost_packets + demanding_seconds + held_back_seconds > 0;
+  }
   ContractTally& operator+=(const ContractTally& other);
 };
 struct ContractMinute {
   std::string customer, service, contract;
   std::optional<double> objective;
   ContractTally tally{};
+  bool down = false;  // towards the customer
 };
 
 class ContractBook {
@@ -134,6 +138,7 @@ class ContractBook {
     std::uint64_t demanding = 0, met = 0;  // contracts in this second
     std::uint64_t held_back = 0;           // seconds: of this one, those that count
     double missing = 0, packet = 0;        // bytes: of what is guaranteed; a lost packet's
+    Loss lost{};                           // in this second
     std::uint64_t seen = 0;                // tick
     ContractTally minute{};
     ContractParts::Part part{};

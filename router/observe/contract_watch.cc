@@ -107,6 +107,7 @@ ContractName ContractWatch::name(const ContractSighting& s) const {
   const Per per = sold == nullptr ? Per::rule : sold->per;
   name.certain = sold != nullptr && (per == Per::rule || per == Per::interface || per == Per::flow ||
                                      sold->contracts.has_value());
+  name.down = known && !interfaces[s.interface].customer();
   if (known && s.interface >= snapshot_->config.ports.size())
     name.customer = customer_of(interfaces, s.interface);
   else

@@ -253,11 +253,12 @@ void services(Families& out, const Reading& r) {
         family.add({{"service", s.name}, {"precedence", name(p)}}, (s.counters.*member)[index(p)]);
   });
   gauge("surety_service_respect_ratio",
-        "Respect of service (RoS): delivered over guaranteed in the last ten seconds, at most 1; not there "
+        "Delivered of what is guaranteed over the last ten seconds, at most 1; not there "
         "where nothing was guaranteed.",
         [](S s) { return s.respect_ratio; });
   counters(order.next({&C::dropped, &C::held, &C::contracts}));
-  gauge("surety_service_committed_bytes_per_second", "Rate promised: the service's rate times its contracts.",
+  gauge("surety_service_committed_bytes_per_second",
+        "Committed rate: the service's rate times its contracts.",
         [](S s) { return s.committed_bytes_per_second; });
   gauge("surety_service_achieved_bytes_per_second", "Rate delivered, IN and OUT, over the last seconds.",
         [](S s) { return s.achieved_bytes_per_second; });

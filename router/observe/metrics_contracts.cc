@@ -8,9 +8,11 @@ namespace {
 constexpr auto kCounter = MetricType::Counter, kGauge = MetricType::Gauge;
 constexpr const char *kDemanding =
                          "Seconds of each contract that count: at least a tenth of its committed rate was "
-                         "guaranteed, or not all of what was.",
-                     *kMet = "Demanding seconds in which all was delivered that the contract guarantees.",
-                     *kObjective = "Part of the demanding seconds that is to be met.";
+                         "guaranteed, or the second is violated.",
+                     *kMet =
+                         "Demanding seconds that are not violated: all was delivered that the contract "
+                         "guarantees. Conformance is their share.",
+                     *kObjective = "The least conformance that the service is to have.";
 
 std::uint64_t offered(const ServiceCounters& c) {
   return c.bytes[0] + c.bytes[1] + c.dropped_bytes;
@@ -57,7 +59,7 @@ void contracts(Families& out, const Reading& r) {
     each(out, type, name, help, r.contracts, labels, value);
   };
   family(kGauge, "surety_contract_committed_bytes_per_second",
-         "Rate promised, of what is alive: 0 for who has been idle.",
+         "Committed rate of what is alive: 0 while nothing is.",
          [](C c) { return c.committed_bytes_per_second; });
   family(kCounter, "surety_contract_offered_bytes_total",
          "Bytes of IP packets that came to its conditioner and have left it, let go or dropped.",

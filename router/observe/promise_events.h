@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contracts whose rate is not delivered while it is asked for, as events: promise_missed when that begins,
-// promise_kept once it is over.
+// Violated contracts as events: promise_missed at the first violated second, promise_kept once the contract
+// has conformed for kQuiet.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "conditioners/drop_reason.h"
 #include "router/observe/episodes.h"
 #include "router/observe/events.h"
 
@@ -14,16 +16,17 @@ namespace surety {
 struct PromiseSecond {
   std::string_view customer, service, contract;
   double committed = 0, offered = 0, delivered_in = 0;
+  std::optional<DropReason> reason{};
 };
 
 class PromiseEvents {
  public:
-  // A promise is kept again after so long without a second that missed it.
+  // Time without a violated second after which an episode ends.
   static constexpr Duration kQuiet = std::chrono::seconds(5);
 
   explicit PromiseEvents(EventLog& log) : log_(log) {}
-  // Once a second, for each contract that there is: whether its rate was asked for and not delivered.
-  void look(const PromiseSecond& second, bool missed, Time now);
+  // Takes the last second of a contract. Call once a second for each contract.
+  void look(const PromiseSecond& second, bool violated, Time now);
   // A contract is gone.
   void forget(const PromiseSecond& contract);
 

@@ -67,6 +67,7 @@ struct InterfaceReading {  // with tags, of a port
   std::string of;           // the template that it is a member of; empty: of none
   std::size_t members = 0;  // of a template, which has their sum
   std::uint16_t mtu = 0;
+  std::optional<double> shape_bytes_per_second;  // of each member of a template
   InterfaceCount counters;
 };
 
@@ -105,6 +106,7 @@ struct ServiceReading {
 // A conditioner's state with a committed rate, or several of one customer that one line shows.
 struct ContractReading {
   std::string customer, service, contract;  // who, of what, for what: an interface, an address ...
+  std::optional<bool> down;                 // towards the customer: a core port receives it; none: the rest
   double committed_bytes_per_second = 0;    // of what is alive; 0: nothing is
   std::uint64_t offered_bytes = 0;          // that came to its conditioner and left it, dropped or not
   std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
@@ -115,7 +117,9 @@ struct ContractReading {
   std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
   // Over the last second.
   double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
-  std::optional<bool> met;              // the last second; none: it does not count
+  std::optional<bool> met;  // the last second; none: it does not count
+  // Of most packets lost behind the conditioner in the last second with such losses; none: nothing was lost.
+  std::optional<DropReason> reason;
   std::optional<double> respect_ratio;  // delivered of what is guaranteed, over the last seconds
   std::optional<double> objective;      // of its service
 };

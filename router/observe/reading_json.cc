@@ -95,6 +95,7 @@ Json interface_row(const InterfaceReading& i) {
               {"rx_bytes", i.counters.rx_bytes},
               {"tx_packets", i.counters.tx_packets},
               {"tx_bytes", i.counters.tx_bytes}};
+  if (i.shape_bytes_per_second) row["shape_bytes_per_second"] = *i.shape_bytes_per_second;
   if (i.members > 0) row["members"] = i.members;
   if (!i.of.empty()) row["of"] = i.of;
   return row;
@@ -161,6 +162,7 @@ Json contract_row(const ContractReading& c) {
               {"delivered_in_bytes", c.delivered_bytes[index(Precedence::in)]},
               {"delivered_out_bytes", c.delivered_bytes[index(Precedence::out)]},
               {"held", c.held}};
+  if (c.down) row["direction"] = *c.down ? "down" : "up";
   for (std::size_t place = 0; place < kLossPlaces.size(); ++place)
     row[fmt::format("dropped_{}", kLossPlaces[place])] = c.lost.at(static_cast<LossPlace>(place));
   Json& drops = row["drops"] = Json::object();
@@ -171,6 +173,7 @@ Json contract_row(const ContractReading& c) {
   row["held_back_seconds"] = c.held_back_seconds;
   if (c.respect_ratio) row["respect_ratio"] = *c.respect_ratio;
   if (c.met) row["met"] = *c.met;
+  if (c.met == false && c.reason) row["reason"] = info(*c.reason).name;
   if (c.objective) row["objective_ratio"] = *c.objective;
   return row;
 }

@@ -40,20 +40,22 @@ Json report_row(const Sum& sum) {
               {"dropped_packets", t.dropped_packets},
               {"lost_packets", t.lost_packets},
               {"demanding_seconds", t.demanding_seconds},
-              {"met_seconds", t.met_seconds}};
+              {"met_seconds", t.met_seconds},
+              {"held_back_seconds", t.held_back_seconds}};
   const bool demanded = t.demanding_seconds > 0;
   const double met =
       demanded ? static_cast<double>(t.met_seconds) / static_cast<double>(t.demanding_seconds) : 0;
   if (demanded) row["met_ratio"] = met;
   if (sum.row.objective) row["objective_ratio"] = *sum.row.objective;
   if (demanded && sum.row.objective) row["kept"] = met >= *sum.row.objective;
+  row["direction"] = sum.row.down ? "down" : "up";
   return row;
 }
 
 Columns report_columns() {
   const auto verdict = [](const Json& row) {
     const Json* const kept = member(row, "kept");
-    return std::string(kept == nullptr ? "-" : kept->get<bool>() ? "kept" : "MISSED");
+    return std::string(kept == nullptr ? "-" : kept->get<bool>() ? "conforms" : "BELOW OBJECTIVE");
   };
   return {text("CUSTOMER", "customer"),
           text("SERVICE", "service"),
@@ -67,9 +69,11 @@ Columns report_columns() {
           count("DROPPED", "dropped_packets"),
           count("LOST", "lost_packets"),
           count("SECONDS", "demanding_seconds"),
-          number("MET", "met_ratio", human::percent),
+          count("HELD BACK", "held_back_seconds"),
+          number("CONFORMANCE", "met_ratio", human::conformance),
           number("OBJECTIVE", "objective_ratio", human::percent),
-          {"PROMISE", TextTable::Align::left, verdict}};
+          {"VERDICT", TextTable::Align::left, verdict},
+          text("DIRECTION", "direction")};
 }
 
 // RFC 4180.
@@ -96,7 +100,9 @@ void write_csv(const Json& rows, std::ostream& out) {
                                 "met_seconds",
                                 "met_ratio",
                                 "objective_ratio",
-                                "kept"};
+                                "kept",
+                                "held_back_seconds",
+                                "direction"};
   out << fmt::format("{}\r\n", fmt::join(kColumns, ","));
   for (const Json& row : rows) {
     std::string line;
@@ -134,20 +140,20 @@ std::filesystem::path report_directory(const config::Config& config) {
   return (given ? std::filesystem::path(*given) : state_directory()) / config.router.name;
 }
 
-Json report_rows(const std::vector<KeptMinute>& kept, const ReportRequest& request) {
+Json report_rows(const std::filesystem::path& directory, const ReportRequest& request) {
   std::map<std::tuple<std::string, std::string, std::string, Minute>, Sum> sums;
-  for (const auto& [minute, row] : kept) {
-    if (request.customer && row.customer != *request.customer) continue;
+  ReportReader().read(directory, request.since, [&](Minute minute, const ContractMinute& row) {
+    if (request.customer && row.customer != *request.customer) return;
     const Minute hour = request.hours ? minute / 60 : 0;
     const auto [found, made] =
         sums.try_emplace({row.customer, row.service, row.contract, hour}, Sum{row, minute, minute});
-    if (made) continue;
+    if (made) return;
     Sum& sum = found->second;
     sum.row.tally += row.tally;
     sum.row.objective = row.objective;
     sum.from = std::min(sum.from, minute);
     sum.to = std::max(sum.to, minute);
-  }
+  });
   Json rows = Json::array();
   for (const auto& [key, sum] : sums) rows.push_back(report_row(sum));
   return rows;
@@ -155,7 +161,7 @@ Json report_rows(const std::vector<KeptMinute>& kept, const ReportRequest& reque
 
 int report(const ReportRequest& request, std::ostream& out, std::ostream& err) {
   try {
-    const Json rows = report_rows(read_report_log(directory_of(request), request.since), request);
+    const Json rows = report_rows(directory_of(request), request);
     if (request.format == ReportRequest::Format::csv)
       write_csv(rows, out);
     else if (request.format == ReportRequest::Format::json)

@@ -7,7 +7,6 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "config/config.h"
 #include "router/observe/reading_json.h"
@@ -24,11 +23,11 @@ struct ReportRequest {
   Format format = Format::text;
 };
 
-// A row for each contract, by customer: {"customer", "service", "contract", "from", "to" (ISO 8601),
-// "committed_ bytes_per_second", "offered_bytes", "delivered_in_bytes", "delivered_out_bytes",
-// "dropped_packets", "lost_packets", "demanding_seconds", "met_seconds", "met_ratio", "objective_ratio",
-// "kept"}; what does not exist is left out.
-Json report_rows(const std::vector<KeptMinute>& kept, const ReportRequest& request);
+// Reads a router's directory. A row for each contract, by customer: {"customer", "service", "contract",
+// "from", "to" (ISO 8601), "committed_ bytes_per_second", "offered_bytes", "delivered_in_bytes",
+// "delivered_out_bytes", "dropped_packets", "lost_packets", "demanding_seconds", "met_seconds",
+// "held_back_seconds", "met_ratio", "objective_ratio", "kept", "direction"}; what does not exist is left out.
+Json report_rows(const std::filesystem::path& directory, const ReportRequest& request);
 
 // Where a router keeps them unless told otherwise: $SURETY_STATE, $STATE_DIRECTORY of a service manager, or
 // /var/lib/surety.

@@ -59,14 +59,15 @@ std::string as_line(const Json& line) {
 }
 
 std::string line_of(Minute minute, std::size_t number, const ContractTally& t) {
-  return fmt::format("[{},{},{:.0f},{},{},{},{},{},{},{}]\n", minute, number, t.committed_bytes_per_second,
+  return fmt::format("[{},{},{:.0f},{},{},{},{},{},{},{},{}]\n", minute, number, t.committed_bytes_per_second,
                      t.offered_bytes, t.delivered_in_bytes, t.delivered_out_bytes, t.dropped_packets,
-                     t.lost_packets, t.demanding_seconds, t.met_seconds);
+                     t.lost_packets, t.demanding_seconds, t.met_seconds, t.held_back_seconds);
 }
 
 ContractTally tally_of(const Json& line) {
   const auto at = [&](std::size_t i) { return line.at(i).get<std::uint64_t>(); };
-  return {line.at(2).get<double>(), at(3), at(4), at(5), at(6), at(7), at(8), at(9)};
+  const std::uint64_t held_back = line.size() > 10 ? at(10) : 0;
+  return {line.at(2).get<double>(), at(3), at(4), at(5), at(6), at(7), at(8), at(9), held_back};
 }
 
 }  // namespace
@@ -130,7 +131,7 @@ void ReportLog::write(const Page& page) {
         numbers_.try_emplace({row.customer, row.service, row.contract}, numbers_.size());
     if (made)
       lines += as_line(Json::array({"n", found->second, row.customer, row.service, row.contract,
-                                    row.objective ? Json(*row.objective) : Json()}));
+                                    row.objective ? Json(*row.objective) : Json(), row.down ? 1 : 0}));
     lines += line_of(page.minute, found->second, row.tally);
   }
   append(file, lines);
@@ -150,34 +151,45 @@ void ReportLog::tidy(Minute now) const {
   }
 }
 
-std::vector<KeptMinute> read_report_log(const fs::path& directory, Minute since) {
-  std::vector<KeptMinute> kept;
-  for (const fs::path& file : files_in(directory)) {
-    if (file.filename() < name_of(since)) continue;
-    std::map<std::size_t, ContractMinute> names;
-    const config::RegularFile opened(file, config::Links::refused);
-    if (!opened.error().empty()) continue;
-    std::ifstream in(fmt::format("/proc/self/fd/{}", opened.descriptor()));
-    for (std::string text; std::getline(in, text);) {
-      const Json line = Json::parse(text, nullptr, false);
-      if (!line.is_array() || line.empty()) continue;
-      try {
-        if (line[0] == "n") {
-          names[line.at(1).get<std::size_t>()] = {
-              line.at(2), line.at(3), line.at(4),
-              line.at(5).is_null() ? std::nullopt : std::optional(line.at(5).get<double>())};
-          continue;
-        }
-        const auto name = names.find(line.at(1).get<std::size_t>());
-        if (name == names.end() || line[0].get<Minute>() < since) continue;
-        kept.push_back({line[0].get<Minute>(), name->second});
-        kept.back().row.tally = tally_of(line);
-      } catch (const Json::exception&) {
+void ReportReader::read(const fs::path& directory, Minute since, const Take& take) {
+  const auto paths = files_in(directory);
+  std::erase_if(files_,
+                [&](const auto& file) { return std::ranges::find(paths, file.first) == paths.end(); });
+  for (const fs::path& path : paths) {
+    if (path.filename() < name_of(since)) continue;
+    File& file = files_[path];
+    read_on(file, path, since, take);
+    if (path != paths.back()) file.names.clear();  // complete: the router writes to the last one
+  }
+}
+
+void ReportReader::read_on(File& file, const fs::path& path, Minute since, const Take& take) {
+  const config::RegularFile opened(path, config::Links::refused);
+  if (!opened.error().empty()) return;
+  std::ifstream in(fmt::format("/proc/self/fd/{}", opened.descriptor()));
+  in.seekg(file.read);
+  for (std::string text; std::getline(in, text) && !in.eof();) {
+    file.read += static_cast<std::streamoff>(text.size()) + 1;
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_array() || line.empty()) continue;
+    try {
+      if (line[0] == "n") {
+        file.names[line.at(1).get<std::size_t>()] = {
+            .customer = line.at(2),
+            .service = line.at(3),
+            .contract = line.at(4),
+            .objective = line.at(5).is_null() ? std::nullopt : std::optional(line.at(5).get<double>()),
+            .down = line.size() > 6 && line.at(6) == 1};
         continue;
       }
+      const auto name = file.names.find(line.at(1).get<std::size_t>());
+      if (name == file.names.end() || line[0].get<Minute>() < since) continue;
+      name->second.tally = tally_of(line);
+      take(line[0].get<Minute>(), name->second);
+    } catch (const Json::exception&) {
+      continue;
     }
   }
-  return kept;
 }
 
 }  // namespace surety

@@ -2,16 +2,19 @@
 // What each contract got, minute by minute, in files that survive the router: for `surety report`.
 //
 // A file for each hour (UTC), `2026-11-24T13.jsonl`; each line is a JSON array: ["n", number, customer,
-// service, contract, objective or null] gives a contract its number for the lines behind it, and [minute,
-// number, committed bytes per second, offered, delivered IN, delivered OUT bytes, dropped, lost packets,
-// demanding, met seconds] says what it got in the minute that begins `minute` x 60 s after 1970. Files older
-// than a day and an hour go, and the oldest ones, where all are larger than the limit.
+// service, contract, objective or null, 1 for down] gives a contract its number for the lines behind it, and
+// [minute, number, committed bytes per second, offered, delivered IN, delivered OUT bytes, dropped, lost
+// packets, demanding, met, held back seconds] says what it got in the minute that begins `minute` x 60 s
+// after 1970. A line without held back seconds has none. Files older than a day and an hour go, and the
+// oldest ones, where all are larger than the limit.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
+#include <ios>
 #include <map>
 #include <mutex>
 #include <string>
@@ -60,12 +63,23 @@ class ReportLog {
   std::jthread thread_;  // last: it uses all of it
 };
 
-// What is kept there, from a minute on; a line that cannot be read is left out. Throws std::system_error
-// where there is no such directory.
-struct KeptMinute {
-  Minute minute;
-  ContractMinute row;
+// Reads what is kept in a directory, each line once over all calls. A line that cannot be read, or that is
+// not whole yet, is left out.
+class ReportReader {
+ public:
+  using Take = std::function<void(Minute, const ContractMinute&)>;
+  // Calls take() for each record from the minute `since` on. Throws std::system_error where there is no such
+  // directory.
+  void read(const std::filesystem::path& directory, Minute since, const Take& take);
+
+ private:
+  struct File {
+    std::streamoff read = 0;                        // bytes
+    std::map<std::size_t, ContractMinute> names{};  // by number
+  };
+  static void read_on(File& file, const std::filesystem::path& path, Minute since, const Take& take);
+
+  std::map<std::filesystem::path, File> files_;
 };
-std::vector<KeptMinute> read_report_log(const std::filesystem::path& directory, Minute since);
 
 }  // namespace surety

@@ -26,6 +26,10 @@ Column state() {
           "up"};
 }
 
+std::pair<double, double> conformance(const Json& row) {
+  return {real(row, "met_seconds"), real(row, "demanding_seconds")};
+}
+
 Columns port_columns() {
   CounterOrder<PortCounters> order;
   Columns columns{text("PORT", "name"),
@@ -62,7 +66,8 @@ Columns interface_columns() {
           grows(count("RX", "rx_packets")),
           grows(count("TX", "tx_packets")),
           grows(number("RX BYTES", "rx_bytes", human::bytes)),
-          grows(number("TX BYTES", "tx_bytes", human::bytes))};
+          grows(number("TX BYTES", "tx_bytes", human::bytes)),
+          number("SHAPE", "shape_bytes_per_second", human::rate)};
 }
 
 Columns queue_columns() {
@@ -86,8 +91,9 @@ Columns service_columns() {
                   counter(order.next(&ServiceCounters::flows)),
                   counter(order.next(&ServiceCounters::contracts)),
                   number("COMMITTED", "committed_bytes_per_second", human::rate),
-                  number("ACHIEVED", "achieved_bytes_per_second", human::rate),
-                  number("ROS", "respect_ratio", human::percent),
+                  number("DELIVERED", "achieved_bytes_per_second", human::rate),
+                  number("OF GUARANTEED", "respect_ratio", human::percent),
+                  quotient("CONFORMANCE", human::conformance, conformance),
                   grows(count("IN", "in.packets")),
                   grows(count("OUT", "out.packets"))};
   add_counters(columns, order.rest());
@@ -102,16 +108,13 @@ Columns contract_columns() {
           number("OFFERED", "offered_bytes_per_second", human::rate),
           number("DELIVERED", "delivered_bytes_per_second", human::rate),
           number("IN", "delivered_in_bytes_per_second", human::rate),
-          number("ROS", "respect_ratio", human::percent),
-          quotient("MET", human::percent,
-                   [](const Json& row) {
-                     return std::pair(real(row, "met_seconds"), real(row, "demanding_seconds"));
-                   }),
+          number("OF GUARANTEED", "respect_ratio", human::percent),
+          quotient("CONFORMANCE", human::conformance, conformance),
           number("OBJECTIVE", "objective_ratio", human::percent),
           {"NOW", TextTable::Align::left,
            [](const Json& row) {
              const Json* const met = member(row, "met");
-             return std::string(met == nullptr ? "-" : met->get<bool>() ? "met" : "missed");
+             return std::string(met == nullptr ? "-" : met->get<bool>() ? "conforms" : "violated");
            },
            "met"},
           grows(count("SECONDS", "demanding_seconds")),
@@ -119,7 +122,9 @@ Columns contract_columns() {
           count("HELD", "held"),
           grows(count("DROPPED", "dropped_conditioner")),
           grows(count("LOST", "dropped_queue")),
-          grows(count("OTHERWISE", "dropped_other"))};
+          grows(count("OTHERWISE", "dropped_other")),
+          text("DIRECTION", "direction"),
+          text("REASON", "reason")};
 }
 
 Columns aggregate_columns() {

@@ -46,6 +46,11 @@ std::string percent(double ratio) {
   return fmt::format("{:.1f} %", ratio * 100);
 }
 
+std::string conformance(double ratio) {
+  constexpr double kNoise = 1e-6;  // of a quotient, in hundredths of a percent
+  return fmt::format("{:.2f} %", std::floor(ratio * 1e4 + kNoise) / 100);
+}
+
 std::string ratio(double ratio) {
   return fmt::format("{:.4g}", ratio);
 }

@@ -14,6 +14,7 @@ std::string bytes(double bytes);            // "1.5 kB", powers of 1000
 std::string duration(double seconds);       // "131.1 us", up to seconds
 std::string elapsed(double seconds);        // "3 d 4 h", "5 min 2 s": the two largest units, rounded down
 std::string percent(double ratio);          // "98.7 %"
+std::string conformance(double ratio);      // "99.98 %", rounded down: 100 % is all of it
 std::string ratio(double ratio);            // "0.38"
 std::string list(std::span<const std::string_view> names);  // "edge1, edge2"
 

@@ -200,7 +200,7 @@ def test_customers_have_their_rates_over_an_upgrade(chroot, debs, capsys):
             lines.append(f"{what}: {lost} of {sent} pings (100/s) lost, {took:.2f} s from STOPPING to READY")
             results[f"after the {what}"] = trial.rates()
     for when, judged in results.items():
-        lines.append(f"{when}: " + ", ".join(f"{r.name} {r.got:.2f} of {r.promised} Mbit/s" for r in judged))
+        lines.append(f"{when}: " + ", ".join(f"{r.name} {r.got:.2f} of {r.committed} Mbit/s" for r in judged))
     with capsys.disabled():
         print("", *lines, sep="\n")
     assert all(r.share > 0.8 for judged in results.values() for r in judged), lines

@@ -2,6 +2,7 @@
 """Queues below queues as a whole: who gives to whom, telephones in a flood, and reloads that cost nobody a packet. By real devices."""
 import collections
 import contextlib
+import json
 import statistics
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 from edge import (AWAY, CLASSES, EF, GROUPS, INTERFACES, MBIT, PACKET, PORT, TAGS, VOICE, Edge, EdgeRouter, Load, address, behind_tags, down,
                   edge_yaml, expected, percentile, rates, shaped, steady_rates)
-from harness import UdpSink, UdpSource, law, wait_for
+from harness import SURETY, UdpSink, UdpSource, law, wait_for
 
 pytestmark = pytest.mark.paced("measures rates and delays")
 
@@ -75,6 +76,21 @@ def of(got, *names):
 
 def idle(router):
     return router.until(lambda m: m.sum("surety_port_queued_packets", port="acc0") == 0)
+
+
+def test_shapers_are_shown_and_reported(lab, directory):
+    router = EdgeRouter(lab.router, edge_yaml(), directory=directory)
+    with router:
+        lab.meet()
+        shapes = {row["name"]: row.get("shape_bytes_per_second") for row in json.loads(router.show("interfaces", "--json").stdout)}
+        assert shapes == {name: rate and rate * MBIT / 8 for name, (_, _, rate) in INTERFACES.items()}
+        router.settle()
+    found = json.loads(lab.router.run(SURETY, "report", "--directory", router.state, "--format", "json").stdout)
+    rows = {row["contract"]: row for row in found if row["service"] == "shaper"}
+    assert rows.keys() == {"c", "f"}, "those with a shaper"
+    for name, row in rows.items():
+        assert (row["customer"], row["direction"], row["committed_bytes_per_second"]) == (name, "down", INTERFACES[name][2] * MBIT / 8)
+        assert row["delivered_in_bytes"] + row["delivered_out_bytes"] >= 84, "a ping"
 
 
 # --- shares ---

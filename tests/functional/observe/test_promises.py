@@ -95,7 +95,7 @@ def until(router, condition):
 def test_delivered_and_not_marked_decides(lab, router):
     with Streams(lab, 8, {POLITE: 0.8, STARVED: 3.6}) as streams:
         # While it happens: who is missing what he bought, and since when.
-        wait_for(lambda: [row["customer"] for row in json.loads(router.show("contracts", "--missed", "--json").stdout)] == [STARVED])
+        wait_for(lambda: [row["customer"] for row in json.loads(router.show("contracts", "--violated", "--json").stdout)] == [STARVED])
         assert POLITE in router.show("contracts", "--customer", POLITE).stdout
         wait_for(lambda: [e["fields"]["customer"] for e in events(router, "promise_missed")] == [STARVED])
         streams.sent_all()
@@ -114,6 +114,8 @@ def test_delivered_and_not_marked_decides(lab, router):
     assert {c: rows[c]["delivered_in_bytes"] for c in arrived} == {c: n * SIZE for c, n in arrived.items()}
     assert starved["drops"] == {"overflow": lost}
     assert starved["offered_bytes"] == streams.sent[STARVED] * SIZE
+    began = events(router, "promise_missed")[0]
+    assert began["fields"]["reason"] == "overflow" and began["text"].startswith("contract violated: ")
     assert starved["met_seconds"] <= 3 and starved["demanding_seconds"] >= 7
     assert polite["met_seconds"] == polite["demanding_seconds"] >= 7 and polite["dropped_queue"] == 0
     assert polite["objective_ratio"] == 0.99 and "objective_ratio" not in starved
@@ -124,7 +126,7 @@ def test_delivered_and_not_marked_decides(lab, router):
     assert m.value("surety_service_delivered_bytes_total", service="silver", precedence="in") == arrived[STARVED] * SIZE
     assert m.value("surety_contract_demanding_seconds_total", **labels) == starved["demanding_seconds"]
     wait_for(lambda: [e["fields"]["customer"] for e in events(router, "promise_kept")] == [STARVED])
-    assert "(none)" in router.show("contracts", "--missed").stdout
+    assert "(none)" in router.show("contracts", "--violated").stdout
 
 
 def test_who_sleeps_does_not_count(lab, router):
@@ -161,4 +163,4 @@ def test_a_report_outlives_the_router(lab, directory):
     assert 2 * 120 * SIZE <= polite["delivered_in_bytes"] <= 2 * 125 * SIZE
     assert polite["met_seconds"] == polite["demanding_seconds"] >= 4 and polite["kept"]
     assert report(lab, router, "--customer", POLITE, "--format", "csv").splitlines()[1].startswith(f"{POLITE},gold,{POLITE},20")
-    assert "kept" in report(lab, router) and "(none)" in report(lab, router, "--customer", "nobody")
+    assert "conforms" in report(lab, router) and "(none)" in report(lab, router, "--customer", "nobody")

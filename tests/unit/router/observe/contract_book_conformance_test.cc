@@ -175,7 +175,9 @@ TEST_F(ContractBookTest, ASenderCannotViolateHisOwnContract) {
   };
   EXPECT_TRUE(lose(DropReason::neighbor_unresolved, 5)) << "he scans a subnet";
   EXPECT_TRUE(lose(DropReason::mtu_exceeded, 5));
+  EXPECT_FALSE(row("c1").reason.has_value());
   EXPECT_FALSE(lose(DropReason::early, 5));
+  EXPECT_EQ(row("c1").reason, DropReason::early);
   EXPECT_EQ(row("c1").delivered_bytes[0], 1500u) << "what is delivered is another question";
 }
 
@@ -220,6 +222,7 @@ TEST_F(ContractBookTest, WhoLosesOutPacketsBelowHisRateIsHeldBack) {
   EXPECT_EQ(sends(500, 100, 0), 2u);
   EXPECT_EQ(sends(1000, 1500, 100), 2u) << "over three seconds it had its rate";
   EXPECT_EQ(seconds("c1"), "6 of 6") << "all that is guaranteed was delivered";
+  EXPECT_EQ(book.take_minute().at(0).tally.held_back_seconds, 2u);
 }
 
 // An independent meter (RFC 2697's committed bucket in real numbers) of 1,000 random arrival patterns, and

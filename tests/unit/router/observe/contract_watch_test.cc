@@ -83,6 +83,24 @@ TEST_F(ContractWatchTest, BehindTagsItIsWhoTheConfigurationNames) {
                                    "landlord: flats.4", "acme-inc: 10.1.0.1", "homes.5: flows of rule 7"));
 }
 
+// A contract of what a core port receives limits what goes to a customer.
+TEST(ContractWatchDirection, OfACorePortIsDown) {
+  for (const std::string trust : {"customer", "core"}) {
+    DataPlane d("version: 1\nports: {lan0: {addresses: [10.1.0.254/16], source_check: off, trust: " + trust +
+                R"(}}
+services: {gold: {conditioner: police, rate: 8 Mbit/s, bucket: 1000 B}}
+classify: [{match: {port: lan0}, service: gold, per: destination}]
+flow_table: {capacity: 64}
+)");
+    d.route("10.2.0.0/16", {ready(0)});
+    d.receive({udp_frame({.to = 3})});
+    ContractWatch watch{{{d.ingress.get(), &d.disposal.losses()}}, d.snapshot};
+    const auto& seen = watch.look();
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(watch.name(seen[0]).down, trust == "core");
+  }
+}
+
 TEST_F(ContractWatchTest, CertainAreThoseOfWhichTheConfigurationSaysHowMany) {
   d.reload(
       access("  - {match: {port: lan0, protocol: udp, destination_port: 9}, service: gold, per: source, "

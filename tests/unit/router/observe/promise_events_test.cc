@@ -19,22 +19,25 @@ struct Bed {
   Time now{};
 };
 
-constexpr PromiseSecond kAcme{"acme", "gold", "acme", 1.25e6, 2e6, 1e6};
+constexpr PromiseSecond kAcme{"acme", "gold", "acme", 1.25e6, 2e6, 1e6, DropReason::overflow};
 
-TEST(PromiseEvents, ToldWhenMissedAndWhenKeptAgain) {
+TEST(PromiseEvents, ToldWhenViolatedAndWhenItConformsAgain) {
   Bed bed;
   bed.promises.look(kAcme, false, bed.now);
   EXPECT_TRUE(bed.written.empty());
   for (int second = 0; second < 3; ++second) bed.promises.look(kAcme, true, bed.now += 1s);
-  EXPECT_THAT(bed.written,
-              ElementsAre("promise_missed: promise missed: 10 Mbit/s of customer acme, service gold: "
-                          "8 Mbit/s IN delivered of 16 Mbit/s offered"));
+  EXPECT_THAT(
+      bed.written,
+      ElementsAre("promise_missed: contract violated: 10 Mbit/s of customer acme, service gold: "
+                  "8 Mbit/s IN delivered of 16 Mbit/s offered; packets dropped for overflow (queue full)"));
   for (int second = 0; second < 4; ++second) bed.promises.look(kAcme, false, bed.now += 1s);
   EXPECT_EQ(bed.written.size(), 1U);
   bed.promises.look(kAcme, false, bed.now += 1s);
-  EXPECT_EQ(bed.written.back(), "promise_kept: promise kept again: 10 Mbit/s of customer acme, service gold");
+  EXPECT_EQ(bed.written.back(),
+            "promise_kept: contract conforms again: 10 Mbit/s of customer acme, service gold");
   EXPECT_EQ(bed.log.rows()[0]["fields"]["committed_bytes_per_second"], 1.25e6);
   EXPECT_EQ(bed.log.rows()[0]["fields"]["customer"], "acme");
+  EXPECT_EQ(bed.log.rows()[0]["fields"]["reason"], "overflow");
 }
 
 TEST(PromiseEvents, ContractsOfOneCustomerAreApart) {
@@ -47,7 +50,7 @@ TEST(PromiseEvents, ContractsOfOneCustomerAreApart) {
   EXPECT_NE(bed.written.back().find("contract 10.1.0.1"), std::string::npos);
 }
 
-TEST(PromiseEvents, OneThatIsGoneIsNotKept) {
+TEST(PromiseEvents, OneThatIsGoneDoesNotConformAgain) {
   Bed bed;
   bed.promises.look(kAcme, true, bed.now);
   bed.promises.forget(kAcme);

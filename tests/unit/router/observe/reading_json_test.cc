@@ -113,10 +113,10 @@ TEST(ReadingJson, ContractsSayWhatWasOfferedAndWhatWasDelivered) {
     "customer": "acme", "service": "silver", "contract": "acme.7", "committed_bytes_per_second": 500000.0,
     "offered_bytes_per_second": 600000.0, "delivered_bytes_per_second": 450000.0,
     "delivered_in_bytes_per_second": 400000.0, "offered_bytes": 9000, "delivered_in_bytes": 5000,
-    "delivered_out_bytes": 2000, "held": 3, "dropped_conditioner": 2, "dropped_queue": 7, "dropped_other": 1,
+    "delivered_out_bytes": 2000, "held": 3, "direction": "up", "dropped_conditioner": 2, "dropped_queue": 7, "dropped_other": 1,
     "drops": {"police": 2, "neighbor_unresolved": 1, "early": 7},
-    "demanding_seconds": 60, "met_seconds": 45, "held_back_seconds": 9, "respect_ratio": 0.8, "met": false, "objective_ratio": 0.999})"));
-  for (const char* name : {"respect_ratio", "met", "objective_ratio"})
+    "demanding_seconds": 60, "met_seconds": 45, "held_back_seconds": 9, "respect_ratio": 0.8, "met": false, "reason": "early", "objective_ratio": 0.999})"));
+  for (const char* name : {"respect_ratio", "met", "reason", "objective_ratio"})
     EXPECT_FALSE(contracts[1].contains(name)) << name << " of who asked for nothing";
 }
 

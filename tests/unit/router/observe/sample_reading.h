@@ -137,6 +137,7 @@ inline std::vector<ContractReading> sample_contracts() {
   lose(DropReason::police, 2);
   lose(DropReason::early, 7);
   lose(DropReason::neighbor_unresolved, 1);
+  busy.down = false;
   busy.held = 3;
   busy.demanding_seconds = 60;
   busy.met_seconds = 45;
@@ -145,6 +146,7 @@ inline std::vector<ContractReading> sample_contracts() {
   busy.delivered_bytes_per_second = 450'000;
   busy.delivered_in_bytes_per_second = 400'000;
   busy.met = false;
+  busy.reason = DropReason::early;
   busy.respect_ratio = 0.8;
   busy.objective = 0.999;
   ContractReading asleep;

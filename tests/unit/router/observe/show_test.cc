@@ -61,11 +61,13 @@ TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
 }
 
 TEST(RenderTable, Services) {
-  EXPECT_EQ(
-      sample("services"),
-      "SERVICE      CONDITIONER  FLOWS  CONTRACTS  COMMITTED   ACHIEVED     ROS   IN  OUT  DROPPED  HELD\n"
-      "silver       csa             12         10  10 Mbit/s  13 Mbit/s  98.7 %  600  300        3     4\n"
-      "best-effort  none             1          0    0 bit/s    0 bit/s       -    0   90        0     0\n");
+  EXPECT_EQ(sample("services"),
+            "SERVICE      CONDITIONER  FLOWS  CONTRACTS  COMMITTED  DELIVERED  OF GUARANTEED  CONFORMANCE   "
+            "IN  OUT  DROPPED  HELD\n"
+            "silver       csa             12         10  10 Mbit/s  13 Mbit/s         98.7 %      99.80 %  "
+            "600  300        3     4\n"
+            "best-effort  none             1          0    0 bit/s    0 bit/s              -            -    "
+            "0   90        0     0\n");
 }
 
 TEST(RenderTable, Flows) {

@@ -48,6 +48,9 @@ TEST(Human, Percent) {
   EXPECT_EQ(percent(0.987), "98.7 %");
   EXPECT_EQ(percent(1), "100.0 %");
   EXPECT_EQ(percent(0), "0.0 %");
+  EXPECT_EQ(conformance(86399. / 86400), "99.99 %");
+  EXPECT_EQ(conformance(0.57), "57.00 %");
+  EXPECT_EQ(conformance(1), "100.00 %");
   EXPECT_EQ(ratio(0.38), "0.38");
   EXPECT_EQ(ratio(1.0 / 3), "0.3333");
 }
