@@ -19,6 +19,7 @@
 
 #include "router/console/console.h"
 #include "router/console/console_files.h"
+#include "router/console/contract_history.h"
 #include "router/dpdk/router_needs.h"
 #include "router/dpdk/time_of_day.h"
 #include "router/observe/reading_merge.h"
@@ -223,11 +224,17 @@ void Router::keep_report() {
 
 WebPages Router::console() {
   try {
-    const auto made = std::make_shared<Console>(
-        console_files(), [this] { return read(); }, [this] { return clock_.now(); },
-        Console::Tables{{"events", [this] { return events_.rows(); }},
+    Console::Tables own{{"events", [this] { return events_.rows(); }},
                         {"routes", [this] { return tables_.routes(); }},
-                        {"neighbors", [this] { return tables_.neighbors(); }}});
+                        {"neighbors", [this] { return tables_.neighbors(); }}};
+    if (report_) {
+      const auto history = std::make_shared<ContractHistory>(report_directory(written_), [] {
+        return std::chrono::floor<std::chrono::minutes>(time_of_day()).time_since_epoch().count();
+      });
+      own.emplace("history", [history] { return history->rows(); });
+    }
+    const auto made = std::make_shared<Console>(
+        console_files(), [this] { return read(); }, [this] { return clock_.now(); }, std::move(own));
     return [made](std::string_view path) { return made->page(path); };
   } catch (const std::system_error& e) {
     spdlog::warn("there will be no console: {}", e.what());

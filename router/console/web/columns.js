@@ -4,7 +4,6 @@
 
 const text = (key, title) => ({key, title});
 const number = (key, title) => ({key, title, number: true});
-const verdict = (key, title) => ({key, title, css: (row) => ({true: 'good', false: 'bad'})[row[key]] ?? ''});
 
 // Of both precedences of a queue.
 const both = (key, of, title) => ({key, title, number: true, value: (row) => of(row.in ?? {}, row.out ?? {})});
@@ -14,58 +13,74 @@ const thresholds = (precedence) => ({
   text: ({[precedence]: red}) => red?.min === undefined ? '' : `${digits(red.min)} – ${digits(red.max)}`,
 });
 
-const sizes = (row) => ({promised: row.committed_bytes_per_second, offered: row.offered_bytes_per_second,
-  delivered: row.delivered_bytes_per_second ?? row.achieved_bytes_per_second});
+const delivered = (row) => row.delivered_bytes_per_second ?? row.achieved_bytes_per_second;
+const sizes = (row) => ({committed: row.committed_bytes_per_second, offered: row.offered_bytes_per_second, delivered: delivered(row)});
 const bars = {
-  key: 'bar', title: 'offered, delivered | promised', bar: sizes,
-  value(row) {
-    const {promised, delivered} = sizes(row);
-    return promised ? delivered / promised : undefined;
-  },
+  key: 'bar', title: 'offered, delivered | committed', bar: sizes,
+  value: (row) => row.committed_bytes_per_second ? delivered(row) / row.committed_bytes_per_second : undefined,
 };
 const rates = [
-  {...number('committed_bytes_per_second', 'promised'), value: (row) => row.committed_bytes_per_second || undefined},
-  number('offered_bytes_per_second'), number('delivered_bytes_per_second'), number('delivered_in_bytes_per_second', 'delivered IN'),
-  number('achieved_bytes_per_second', 'let go'), number('achieved_in_bytes_per_second', 'let go IN'), number('respect_ratio', 'respect'),
+  {...number('committed_bytes_per_second'), value: (row) => row.committed_bytes_per_second || undefined},
+  number('offered_bytes_per_second'), {...number('delivered_bytes_per_second'), value: delivered},
+  {...number('delivered_in_bytes_per_second', 'delivered IN'), value: (row) => row.delivered_in_bytes_per_second ?? row.achieved_in_bytes_per_second},
 ];
 
-// Conformance: of the seconds that count, those in which all was delivered that is guaranteed.
-const share = (row) => row.demanding_seconds ? row.met_seconds / row.demanding_seconds : undefined;
-const keeping = {
-  key: 'kept', title: 'seconds kept', number: true, value: share,
-  text: (row) => share(row) === undefined ? '' : `${digits(100 * share(row))} %`,
-  css: (row) => share(row) < row.objective_ratio ? 'bad' : '',
+// Red is what is violated, or below its objective; what is as it should be has no colour.
+const now = {
+  key: 'met', title: 'now', css: ({met}) => met === false ? 'bad' : '',
+  text: ({met, reason}) => met === undefined ? '' : met ? 'conforms' : reason ? `violated: ${reason}` : 'violated',
 };
+const share = (row) => row?.demanding_seconds ? row.met_seconds / row.demanding_seconds : undefined;
+const percent = (part) => part === undefined ? '' : `${digits(100 * part)} %`;
+// Rounded down, as `surety show` and `surety report` do: 100.00 % is all of it.
+const percentDown = (part) => part === undefined ? '' : `${(Math.floor(1e4 * part + 1e-6) / 100).toFixed(2)} %`;
+const conformance = (title, of) => ({
+  key: title, title, number: true, value: (row) => share(of(row)), text: (row) => percentDown(share(of(row))),
+  css: (row) => share(of(row)) < (row.objective_ratio ?? of(row)?.objective_ratio) ? 'bad' : '',
+});
+const sinceStart = conformance('conformance', (row) => row);
+const objective = {...number('objective_ratio', 'objective'), text: (row) => percent(row.objective_ratio)};
+const heldBack = number('held_back_seconds', 'held back');
+const contract = [
+  text('direction'), text('service'), text('contract'), bars, now, sinceStart, conformance('conformance, 24 h', ({day}) => day), objective, heldBack, ...rates, number('held'),
+  number('dropped_conditioner', 'dropped by the conditioner'), number('dropped_queue', 'dropped in queues'), number('dropped_other', 'dropped elsewhere'),
+];
 
 const COLUMNS = {
-  contracts: [
-    text('customer'), text('service'), text('contract'), bars, verdict('met'), ...rates, keeping, number('objective_ratio', 'objective'),
-    number('held_back_seconds', 'seconds held back'), number('held'), number('dropped_conditioner', 'dropped by the conditioner'), number('dropped_queue', 'in queues'),
-    number('dropped_other', 'elsewhere'),
+  contracts: [{...text('customer'), link: ({customer}) => recording ? null : customerLink(customer)}, ...contract],
+  plan: contract,
+  day: [
+    text('hour'), text('service'), text('contract'), sinceStart, number('demanding_seconds'),
+    {...number('violated_seconds'), css: (row) => row.violated_seconds ? 'bad' : ''}, heldBack, number('delivered_bytes', 'delivered'),
+  ],
+  violations: [
+    text('began'), number('lasted_seconds'), text('service'), text('contract'), text('reason'), number('committed_bytes_per_second'),
+    number('offered_bytes_per_second'), number('delivered_in_bytes_per_second', 'delivered IN'),
   ],
   services: [
-    text('name', 'service'), text('conditioner'), bars, number('contracts'), number('flows'), ...rates, keeping,
-    number('objective_ratio', 'objective'), number('held'), number('dropped'),
+    text('name', 'service'), text('conditioner'), bars, sinceStart, objective, number('contracts'), number('flows'), ...rates,
+    {...number('respect_ratio', 'of guaranteed'), text: (row) => percent(row.respect_ratio)}, number('held'), number('dropped'),
   ],
   queues: [
-    text('port'), text('interface'), text('name', 'queue'), {key: 'congested', css: ({congested}) => congested ? 'bad' : ''},
-    summed('depth'), number('average_in', 'average IN'), number('average_total', 'average of all'), thresholds('in'), thresholds('out'),
+    text('port'), text('interface'), text('name', 'queue'), text('congested'), summed('depth'),
+    number('average_in', 'average IN'), number('average_total', 'average of all'), thresholds('in'), thresholds('out'),
     summed('arrivals'), summed('early_drops', 'early'), summed('forced_drops', 'forced'), summed('overflow_drops', 'overflow'),
     both('in_drops', (i) => i.early_drops + i.forced_drops + i.overflow_drops, 'IN dropped'),
-    number('sojourn_p50_seconds', 'half waited at most'), number('sojourn_p99_seconds', '99 %'),
+    number('sojourn_p50_seconds', 'sojourn p50'), number('sojourn_p99_seconds', 'sojourn p99'),
   ],
   domains: [text('name', 'congested queue'), number('alpha_ratio', 'alpha')],
   drops: [
     text('port'), text('reason'), number('packets_per_second', 'a second'), number('packets'), text('group'), text('stage'), text('help'),
   ],
   ports: [
-    text('name', 'port'), text('device'), verdict('up'), number('rx_bytes_per_second', 'received'), number('tx_bytes_per_second', 'sent'),
-    number('shape_bytes_per_second', 'shaper'), number('rx_packets_per_second', 'packets received'),
+    text('name', 'port'), text('device'), {key: 'up', css: ({up}) => up === false ? 'bad' : ''},
+    number('rx_bytes_per_second', 'received'), number('tx_bytes_per_second', 'sent'), number('shape_bytes_per_second', 'shaper'),
+    number('rx_packets_per_second', 'packets received'),
     number('tx_packets_per_second', 'packets sent'), number('rx_missed', 'missed'), number('dropped'), number('queued'), number('punted'),
   ],
   interfaces: [
     text('name', 'interface'), text('of'), text('port'), text('customer'), text('vlan'), number('rx_bytes_per_second', 'received'),
-    number('tx_bytes_per_second', 'sent'), number('rx_packets'), number('tx_packets'), number('members'),
+    number('tx_bytes_per_second', 'sent'), number('shape_bytes_per_second', 'shaper'), number('rx_packets'), number('tx_packets'), number('members'),
   ],
 };
 

@@ -7,12 +7,19 @@ const byId = (id) => document.getElementById(id);
 
 const source = recording ? new Recording(recording) : new Router();
 const sections = SECTIONS.filter(({name}) => !recording || source.has(name)).map((what) => new Section(what, source));
+const customerPage = recording ? null : new CustomerPage(source);
 const tables = [];
 
 function drawAll() {
   setText(byId('title'), source.title);
   setText(byId('about'), source.about);
   document.title = source.title;
+  showHeadline(byId('headline'), source);
+  const customer = recording ? null : chosenCustomer();
+  byId('main').hidden = customer !== null;
+  byId('search').hidden = customer !== null;
+  if (customerPage) customerPage.element.hidden = customer === null;
+  if (customer !== null) return customerPage.show(customer);
   const search = byId('search').value.trim();
   for (const section of sections) section.show(search);
   for (const [table, rows] of tables) table.show(rows, search);
@@ -24,13 +31,19 @@ const seen = () => new Promise((resolve) => {
   document.addEventListener('visibilitychange', resolve, {once: true});
 });
 
+// The headline shows contracts.
+function wanted() {
+  const open = sections.filter(({shown}) => shown).flatMap(({name, also = []}) => [name, ...also]);
+  return [...new Set(['router', 'contracts', ...chosenCustomer() === null ? open : CustomerPage.TABLES])];
+}
+
 async function follow() {
   for (;;) {
     await seen();
     const begun = performance.now();
     let wait = EVERY;
     try {
-      await source.refresh(['router', ...sections.filter(({shown}) => shown).map(({name}) => name)]);
+      await source.refresh(wanted());
       byId('status').hidden = true;
     } catch (error) {
       setText(byId('status'), `No answer since ${new Date().toLocaleTimeString()}: ${error.message}`);
@@ -45,12 +58,12 @@ async function follow() {
 const OVER_TIME = [['throughput_bytes_per_second', 'Throughput at the receiver'], ['rate_bytes_per_second', 'Sending rate X (TFRC, gTFRC)'],
   ['window', 'Congestion window (TCP), packets'], ['delay_seconds', 'One-way delay, mean']];
 
-// What was promised to those in `rows`; the same to several is one level.
-function promises(rows) {
+// Committed rates of `rows`; those that are the same are one level.
+function committedRates(rows) {
   const names = new Map();
   for (const {committed_bytes_per_second: y, customer} of rows)
     if (y) names.set(y, (names.get(y) ?? new Set()).add(customer));
-  return [...names].map(([y, who]) => ({name: `promised: ${[...who].join(', ')}`, y}));
+  return [...names].map(([y, who]) => ({name: `committed: ${[...who].join(', ')}`, y}));
 }
 
 // Flows over time, all together: those of one sender by themselves where there is room for them.
@@ -72,12 +85,12 @@ function overTime(rows) {
       card.rows.push(...all.map(({row}) => row));
     }
   }
-  for (const card of cards) card.levels = card.unit === OVER_TIME[0][0] ? promises(card.rows) : [];
+  for (const card of cards) card.levels = card.unit === OVER_TIME[0][0] ? committedRates(card.rows) : [];
   return cards;
 }
 
 function resultTable({title, columns, rows}) {
-  const verdicts = {kept: 'good', MISSED: 'bad', never: 'bad'};
+  const verdicts = {MISSED: 'bad', never: 'bad'};
   const shownColumns = columns.map((column, i) => ({key: String(i), title: column.title, number: column.number, css: (row) => verdicts[row[i]] ?? '',
     value: (row) => column.number ? magnitude(row[i]) : row[i], text: (row) => row[i]}));
   const table = new Table(shownColumns);
@@ -104,5 +117,7 @@ dark.addEventListener('change', () => { followScheme(); drawAll(); });
 byId('search').addEventListener('input', drawAll);
 byId('main').append(...sections.map(({element: made}) => made));
 for (const {details} of sections) details.addEventListener('toggle', drawAll);
+if (customerPage) byId('main').after(customerPage.element);
+addEventListener('hashchange', drawAll);
 if (recording) showRecording();
 else follow();

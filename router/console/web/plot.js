@@ -50,7 +50,7 @@ class Plot {
     if (this.ago) [this.from, this.to] = [this.from - this.to, 0];
     const curves = lines.map(({name, points, colour}, i) => this.curve(name, points, colour ?? COLOURS[i % COLOURS.length]));
     const ends = (y) => (lines.length && isFinite(this.to) ? [{x: this.from, y}, {x: this.to, y}] : []);
-    const straight = levels.map(({name, y, colour}) => ({...this.curve(name, ends(y), colour ?? styled('--promised')), borderDash: [5, 4]}));
+    const straight = levels.map(({name, y, colour}) => ({...this.curve(name, ends(y), colour ?? styled('--committed')), borderDash: [5, 4]}));
     this.data.datasets = [...curves, ...straight];
     this.draw();
   }

@@ -9,14 +9,14 @@ const ownRates = (source, name, row) => [
   {name: 'at the receiver', points: source.points(name, row, 'throughput_bytes_per_second'), colour: styled('--delivered')},
   {name: 'delivered', points: source.points(name, row, 'delivered_bytes_per_second'), colour: styled('--delivered')},
   {name: 'offered', points: source.points(name, row, 'offered_bytes_per_second'), colour: styled('--offered')},
-  {name: 'let go', points: source.points(name, row, 'achieved_bytes_per_second'), colour: styled('--delivered')},
+  {name: 'delivered', points: source.points(name, row, 'achieved_bytes_per_second'), colour: styled('--delivered')},
 ].filter(({points}) => points.length);
 
 function rateCards(source, name, rows) {
   return rows.filter((row) => row.committed_bytes_per_second > 0).slice(0, CARDS).map((row) => ({
     title: [...new Set([row.customer, row.service ?? row.name, row.contract])].filter(Boolean).join(' · '),
     unit: '_bytes_per_second', lines: ownRates(source, name, row),
-    levels: [{name: 'promised', y: row.committed_bytes_per_second}],
+    levels: [{name: 'committed', y: row.committed_bytes_per_second}],
   }));
 }
 
@@ -50,7 +50,9 @@ const dropCards = (source, name, rows) =>
   together('packets dropped, a second', 'packets_per_second', '_packets_per_second', (row) => `${row.port}: ${row.reason}`)(source, name, most(rows));
 
 const SECTIONS = [
-  {name: 'contracts', title: 'Customers', sort: {key: 'met', down: false}, cards: rateCards, open: true},
+  {name: 'contracts', title: 'Customers', sort: {key: 'met', down: false},
+    rows: (rows, source) => customerRows(source, rows),
+    cards: (source, name, rows) => rateCards(source, name, rows.filter(({shaper}) => !shaper)), also: ['interfaces', 'history'], open: true},
   {name: 'services', title: 'Services', cards: (source, ...rest) => source.tables.contracts?.length ? [] : rateCards(source, ...rest), open: true},
   {name: 'queues', title: 'Queues', cards: queueCards, open: true, recordedElsewhere: true},
   {name: 'domains', title: 'Alpha', cards: together('alpha', 'alpha_ratio', '_ratio'), open: true, recordedElsewhere: true},
@@ -65,15 +67,58 @@ const SECTIONS = [
   {name: 'signalling', title: 'Congestion signals'}, {name: 'exceptions', title: 'Exceptions'}, {name: 'workers', title: 'Workers'},
 ];
 
+// A table with the columns that its rows have values for.
+class FittedTable {
+  constructor(name, sort = null) {
+    this.name = name;
+    this.sort = sort;
+    this.element = element('div');
+  }
+
+  show(rows, search) {
+    const columns = usedColumns(this.name, rows);
+    const names = columns.map(({key}) => key).join();
+    if (names !== this.names) {
+      this.made = new Table(columns, this.made?.sort ?? this.sort);
+      this.element.replaceChildren(...(rows.length ? [this.made.element] : []));
+      this.names = names;
+    }
+    this.made?.show(rows, search);
+  }
+}
+
+// Cards with a plot each, drawn again where they are.
+class Cards {
+  constructor(ago) {
+    this.ago = ago;
+    this.element = element('div', 'cards');
+    this.slots = [];
+  }
+
+  show(cards) {
+    this.element.classList.toggle('wide', cards.some(({wide}) => wide));
+    while (this.slots.length > cards.length) this.slots.pop().remove();
+    cards.forEach(({title, lines, levels, unit = ''}, i) => {
+      if (this.slots[i]?.unit !== unit) {
+        const slot = new Plot({unit, ago: this.ago});
+        if (this.slots[i]) this.element.replaceChild(slot.element, this.slots[i].element), this.slots[i].remove();
+        else this.element.append(slot.element);
+        this.slots[i] = slot;
+      }
+      this.slots[i].show(title, lines, levels);
+    });
+  }
+}
+
 class Section {
   constructor(what, source) {
     Object.assign(this, what);
     this.source = source;
     this.note = element('p', 'faint');
-    this.grid = element('div', 'cards');
-    this.slots = [];
-    this.place = element('div');
-    this.details = element('details', '', element('summary', '', element('h2', '', this.title)), this.note, this.grid, this.place);
+    this.plots = new Cards(!source.recorded);
+    this.table = new FittedTable(this.name, this.sort);
+    this.table.element.hidden = Boolean(this.recordedElsewhere && source.recorded);
+    this.details = element('details', '', element('summary', '', element('h2', '', this.title)), this.note, this.plots.element, this.table.element);
     this.details.open = Boolean(this.open || source.recorded);
     this.element = element('section', '', this.details);
     this.element.id = this.name;
@@ -87,9 +132,9 @@ class Section {
     if (!this.shown) return;
     const rows = this.source.tables[this.name];
     setText(this.note, this.about(rows));
-    const some = rows && this.rows ? this.rows(rows) : rows ?? [];
-    this.table(some, search);
-    this.draw(rows && this.cards ? this.cards(this.source, this.name, this.made?.chosen() ?? some) : []);
+    const some = rows && this.rows ? this.rows(rows, this.source) : rows ?? [];
+    this.table.show(some, search);
+    this.plots.show(rows && this.cards ? this.cards(this.source, this.name, this.table.made?.chosen() ?? some) : []);
   }
 
   about(rows) {
@@ -97,30 +142,5 @@ class Section {
     if (!rows) return 'Not there yet.';
     const all = this.source.totals[this.name];
     return all > rows.length ? `The first ${digits(rows.length)} of ${digits(all)}.` : rows.length ? '' : 'There are none.';
-  }
-
-  table(rows, search) {
-    const columns = usedColumns(this.name, rows);
-    const names = columns.map(({key}) => key).join();
-    if (names !== this.names) {
-      this.made = new Table(columns, this.made?.sort ?? this.sort ?? null);
-      this.place.replaceChildren(...(rows.length && !(this.recordedElsewhere && this.source.recorded) ? [this.made.element] : []));
-      this.names = names;
-    }
-    this.made?.show(rows, search);
-  }
-
-  draw(cards) {
-    this.grid.classList.toggle('wide', cards.some(({wide}) => wide));
-    while (this.slots.length > cards.length) this.slots.pop().remove();
-    cards.forEach(({title, lines, levels, unit = ''}, i) => {
-      if (this.slots[i]?.unit !== unit) {
-        const slot = new Plot({unit, ago: !this.source.recorded});
-        if (this.slots[i]) this.grid.replaceChild(slot.element, this.slots[i].element), this.slots[i].remove();
-        else this.grid.append(slot.element);
-        this.slots[i] = slot;
-      }
-      this.slots[i].show(title, lines, levels);
-    });
   }
 }

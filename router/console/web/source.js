@@ -20,8 +20,12 @@ const REMEMBERED = {
   contracts: ['offered_bytes_per_second', 'delivered_bytes_per_second'],
   services: ['offered_bytes_per_second', 'delivered_bytes_per_second', 'achieved_bytes_per_second'],
   queues: ['average_in', 'average_total'], domains: ['alpha_ratio'], aggregates: ['tpr_bytes_per_second'],
-  ports: ['rx_bytes_per_second', 'tx_bytes_per_second'], drops: ['packets_per_second'],
+  ports: ['rx_bytes_per_second', 'tx_bytes_per_second'], interfaces: ['rx_bytes_per_second', 'tx_bytes_per_second'],
+  drops: ['packets_per_second'],
 };
+
+// Seconds from one question for a table to the next; 1 for the others.
+const EVERY_SECONDS = {interfaces: 5, history: 60};
 
 class Router {
   constructor() {
@@ -36,6 +40,7 @@ class Router {
     this.moments = {};
     this.histories = {};
     this.rates = {};
+    this.asked = {};
   }
 
   has(name) {
@@ -56,10 +61,17 @@ class Router {
   async refresh(wanted) {
     this.names ??= await (await this.ask('api/')).json();
     for (const name of wanted) {
-      if (!this.names.includes(name)) continue;
+      if (!this.names.includes(name) || !this.due(name)) continue;
+      this.asked[name] = performance.now();
       const answer = await this.ask(`api/${name}`);
       this.take(name, await answer.json(), Number(answer.headers.get('Surety-Uptime')), Number(answer.headers.get('Surety-Rows')));
     }
+  }
+
+  // What is empty may be there soon.
+  due(name) {
+    const every = this.tables[name]?.length ? EVERY_SECONDS[name] ?? 0 : 0;
+    return !(name in this.asked) || performance.now() - this.asked[name] >= 1000 * every;
   }
 
   take(name, rows, moment, total) {

@@ -5,7 +5,7 @@
 
 const MOST_ROWS = 200;
 
-// A column: {key, title, number, value(row), text(row), css(row), bar(row)}; only `key` is needed.
+// A column: {key, title, number, value(row), text(row), css(row), bar(row), link(row)}; only `key` is needed.
 class Table {
   constructor(columns, sort = null) {
     this.columns = columns;
@@ -22,6 +22,7 @@ class Table {
   head(column) {
     const button = element('button', '', column.title ?? titled(column.key));
     button.type = 'button';
+    if (WORDS[button.textContent]) button.title = WORDS[button.textContent];
     button.addEventListener('click', () => {
       const again = this.sort?.key === column.key;
       this.sort = {key: column.key, down: again ? !this.sort.down : Boolean(column.number)};
@@ -85,6 +86,7 @@ class Table {
     for (const column of this.columns) {
       const cell = line.insertCell();
       if (column.bar) cell.append(bar());
+      if (column.link) cell.append(element('a'));
     }
     return line;
   }
@@ -94,7 +96,9 @@ class Table {
       const cell = line.cells[i];
       if (column.bar) return fillBar(cell.firstChild, column.bar(row));
       const text = this.text(column, row);
-      setText(cell, text);
+      const link = column.link?.(row);
+      setText(column.link ? cell.firstChild : cell, text);
+      if (link) cell.firstChild.href = link;
       cell.className = [column.number ? 'number' : '', column.css?.(row) ?? ''].join(' ').trim();
       if (text.length > 30) cell.title = text;
       else cell.removeAttribute('title');
@@ -103,15 +107,15 @@ class Table {
 }
 
 function bar() {
-  return element('div', 'bar', element('i', 'offered'), element('i', 'delivered'), element('i', 'promised'));
+  return element('div', 'bar', element('i', 'offered'), element('i', 'delivered'), element('i', 'committed'));
 }
 
 // Parts of what is the most of them, or of `of`.
-function fillBar(node, {promised = 0, offered = 0, delivered = 0}) {
-  const most = 1.15 * Math.max(promised, delivered, Math.min(offered, 2 * Math.max(promised, delivered))) || 1;
-  [offered, delivered, promised].forEach((value, i) => {
+function fillBar(node, {committed = 0, offered = 0, delivered = 0}) {
+  const most = 1.15 * Math.max(committed, delivered, Math.min(offered, 2 * Math.max(committed, delivered))) || 1;
+  [offered, delivered, committed].forEach((value, i) => {
     node.children[i].style.width = `${Math.min(100, 100 * value / most)}%`;
     node.children[i].hidden = !value;
   });
-  node.title = `offered ${rate(offered)}, delivered ${rate(delivered)}, promised ${rate(promised)}`;
+  node.title = `offered ${rate(offered)}, delivered ${rate(delivered)}, committed ${rate(committed)}`;
 }

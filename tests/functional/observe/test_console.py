@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The console of a running router, in a browser: the router's own numbers as they move; and who may not see it."""
 import json
+import pathlib
 import socket
 import threading
 import time
@@ -146,10 +147,10 @@ def test_a_telephone_and_a_dark_room(busy):
 
 def test_what_is_closed_is_not_asked_for(busy):
     _, page, _ = busy
-    assert page.rows("interfaces") == page.rows("workers") == []
+    assert page.rows("exceptions") == page.rows("workers") == []
     page.evaluate("document.querySelector('#workers details').open = true")
     page.until("document.querySelectorAll('#workers tbody tr').length > 0")
-    assert page.evaluate("'interfaces' in source.tables") is False
+    assert page.evaluate("'exceptions' in source.tables") is False
 
 
 def test_a_router_that_goes_and_comes_back(namespace):
@@ -159,6 +160,24 @@ def test_a_router_that_goes_and_comes_back(namespace):
         page.until("document.getElementById('status').textContent.startsWith('No answer since') && !document.getElementById('status').hidden")
         with Router(namespace, NULL_PORTS) as router:
             page.until(f"document.getElementById('title').textContent === '{router.name}' && document.getElementById('status').hidden")
+
+
+def test_the_history_outlives_the_router(namespace, directory):
+    """It comes from the files of `surety report`: here those of another run, an hour ago."""
+    router = Router(namespace, NULL_PORTS, directory=directory)
+    hour = int(time.time()) // 3600 - 1
+    kept = pathlib.Path(router.state) / router.name
+    kept.mkdir(parents=True)
+    (kept / time.strftime("%Y-%m-%dT%H.jsonl", time.gmtime(3600 * hour))).write_text(
+        f'["n",0,"acme","gold","acme.1",0.99]\n[{60 * hour + 59},0,1000000,900,700,20,3,4,60,57,2]\n')
+    with router, ConsolePage(namespace) as page:
+        rows = wait_for(lambda: json.loads(get(namespace, "/api/history")[1]))
+        assert [(row["customer"], row["demanding_seconds"], row["met_seconds"], row["held_back_seconds"]) for row in rows] == [("acme", 60, 57, 2)]
+        assert rows[0]["hours"]["met_seconds"][-2:] in ([57, 0], [0, 57]), "an hour may have begun meanwhile"
+        page.read("http://127.0.0.1:9464/#customer=acme")
+        row, = wait_for(lambda: page.rows("day"))
+        assert (row["conformance"], row["violated"], row["delivered"]) == ("95.00 %", "3 s", "720 B")
+        assert page.complaints == []
 
 
 def get(namespace, path, *options):

@@ -60,6 +60,7 @@ def serve(browser):
         server.tables, server.moment = tables, 0
         threading.Thread(target=server.serve_forever, daemon=True).start()
         servers.append(server)
+        browser.server = server
         return browser.read(f"http://127.0.0.1:{server.server_port}/")
     yield start
     browser.open("about:blank")
@@ -73,17 +74,91 @@ def contract(customer, number=0, **more):
             "offered_bytes_per_second": 250_000.0, "delivered_bytes_per_second": 1000.0 * number, "met": number % 2 == 0, **more}
 
 
-def test_a_contract_is_promised_offered_and_delivered(serve):
-    page = serve({"contracts": [contract("acme", 125, met=True, respect_ratio=0.9876, demanding_seconds=400, met_seconds=399), contract("else", 60, met=False)]})
-    missed, kept = wait_for(lambda: page.rows("contracts"))
-    assert (missed["customer"], kept["customer"]) == ("else", "acme"), "what is missed comes first"
-    texts = {"promised": "1 Mbit/s", "offered": "2 Mbit/s", "delivered": "1 Mbit/s", "met": "yes", "respect": "0.988", "seconds kept": "99.75 %"}
-    assert texts.items() <= kept.items()
+def test_a_contract_is_committed_offered_and_delivered(serve):
+    page = serve({"contracts": [contract("acme", 125, met=True, demanding_seconds=400, met_seconds=399), contract("else", 60, met=False, reason="overflow")]})
+    violated, conforms = wait_for(lambda: page.rows("contracts"))
+    assert (violated["customer"], conforms["customer"]) == ("else", "acme"), "what is violated comes first"
+    texts = {"committed": "1 Mbit/s", "offered": "2 Mbit/s", "delivered": "1 Mbit/s", "now": "conforms", "conformance": "99.75 %"}
+    assert texts.items() <= conforms.items() and violated["now"] == "violated: overflow"
     wait_for(lambda: [len(lines["delivered"]) > 1 for lines in page.lines("contracts")] == [True, True])
     first = page.lines("contracts")[0]
-    assert set(first["delivered"]) == {60_000} and set(first["offered"]) == {250_000} and set(first["promised"]) == {125_000}
+    assert set(first["delivered"]) == {60_000} and set(first["offered"]) == {250_000} and set(first["committed"]) == {125_000}
     widths = page.evaluate("[...document.querySelectorAll('#contracts tbody tr:nth-child(1) .bar i')].map((i) => parseFloat(i.style.width))")
     assert widths[1] / widths[2] == pytest.approx(60 / 125, rel=0.01)
+    assert page.complaints == []
+
+
+COLOURS = "Object.fromEntries(['good', 'bad'].map((css) => [css, [...document.querySelectorAll('.' + css)].filter((e) => e.checkVisibility()).length]))"
+
+
+def test_the_headline_says_whether_a_contract_is_violated(serve):
+    rows = [contract("acme", 2, demanding_seconds=100, met_seconds=100, objective_ratio=0.99), contract("globex", 4)]
+    page = serve({"contracts": rows, "ports": [{"name": "wan0", "up": True}]})
+    wait_for(lambda: page.text("#headline") == "None of 2 contracts is violated now.")
+    assert page.evaluate(COLOURS) == {"good": 1, "bad": 0}
+    rows[1].update(met=False, demanding_seconds=10_000, met_seconds=9899, objective_ratio=0.99)
+    wait_for(lambda: page.text("#headline") == "1 of 2 contracts violated now: globex1 below the objective: globex")
+    assert page.rows("contracts")[0]["conformance"] == "98.99 %"
+    colours = page.evaluate(COLOURS)
+    assert colours["good"] == 0 and colours["bad"] == 4, "nothing green beside red"
+    rows[1].update(met=True, met_seconds=9900)
+    wait_for(lambda: page.text("#headline") == "None of 2 contracts is violated now.")
+    rows += [contract(f"many-{number}", 1) for number in range(20)]
+    wait_for(lambda: page.text("#headline") == "20 of 22 contracts violated now: many-0, many-1, many-2, many-3, many-4 and 15 more")
+    page.evaluate("document.querySelector('#contracts details').open = false")
+    del rows[2:]
+    page.server.tables["ports"][0]["up"] = False
+    wait_for(lambda: page.text("#headline") == "None of 2 contracts is violated now.1 port down: wan0")
+    assert page.evaluate(COLOURS) == {"good": 0, "bad": 2}
+    rows.clear()
+    wait_for(lambda: page.text("#headline") == "No contract is in use.1 port down: wan0")
+    assert page.complaints == []
+
+
+def test_headings_say_what_they_mean(serve):
+    page = serve({"contracts": [contract("acme", 2, objective_ratio=0.99, held_back_seconds=3, held=1, direction="up", delivered_in_bytes_per_second=1,
+                                         demanding_seconds=1, met_seconds=1, dropped_conditioner=1, dropped_queue=1, dropped_other=1)],
+                  "interfaces": [{"name": "acme.1", "customer": "acme", "shape_bytes_per_second": 1e6}]})
+    wait_for(lambda: len(page.rows("contracts")) == 2)
+    silent = page.evaluate("[...document.querySelectorAll('#contracts th button')].filter(({title}) => title.length < 20).map((b) => b.textContent)")
+    assert silent == [] and len(page.rows("contracts")[0]) > 14
+
+
+def test_a_customers_page(serve):
+    hours = {"demanding_seconds": [0] * 22 + [3600, 600], "met_seconds": [0] * 22 + [3600, 597], "held_back_seconds": [0] * 23 + [4],
+             "delivered_bytes": [0] * 22 + [450_000_000, 75_000_000]}
+    kept = {"customer": "acme & sons", "service": "silver", "contract": "10.1.0.7", "demanding_seconds": 4200, "met_seconds": 4197, "held_back_seconds": 4}
+    missed = {"fields": {**kept, "committed_bytes_per_second": 125_000.0, "delivered_in_bytes_per_second": 100_000.0, "reason": "overflow"}}
+    elses = {"number": 9, "time": "2026-11-27T12:00:00.000Z", "age_seconds": 9.0, "kind": "promise_missed", "fields": {**missed["fields"], "customer": "else"}}
+    page = serve({
+        "contracts": [contract("acme & sons", 7, objective_ratio=0.999, reason="overflow", direction="up"), contract("else", 8)],
+        "interfaces": [{"name": "sons", "customer": "acme & sons", "port": "lan0", "rx_bytes": 1, "tx_bytes": 1, "shape_bytes_per_second": 2_500_000.0}],
+        "history": [{**kept, "hours": hours}],
+        "events": [{"number": 1, "time": "2026-11-27T10:00:00.000Z", "age_seconds": 7300.0, "kind": "promise_missed", **missed},
+                   {"number": 2, "time": "2026-11-27T10:00:40.000Z", "age_seconds": 7260.0, "kind": "promise_kept", **missed},
+                   {"number": 3, "time": "2026-11-27T12:01:00.000Z", "age_seconds": 40.0, "kind": "promise_missed", **missed}, elses]})
+    wait_for(lambda: any(row.get("direction") == "down" for row in page.rows("contracts")))
+    page.evaluate("[...document.querySelectorAll('#contracts td a')].find((a) => a.textContent === 'acme & sons').click()")
+    page.until("document.querySelector('#customer').checkVisibility() && !document.querySelector('#main').checkVisibility()")
+    assert page.text("#customer h2") == "acme & sons"
+    wait_for(lambda: len(page.rows("plan")) == 2 and page.rows("day") and page.rows("violations"))
+    up, down = page.rows("plan")
+    assert (up["direction"], up["committed"], up["now"], up["conformance, 24 h"]) == ("up", "1 Mbit/s", "violated: overflow", "99.92 %")
+    assert (down["direction"], down["contract"], down["committed"]) == ("down", "sons", "20 Mbit/s")
+    last, before = page.rows("day")
+    assert (last["conformance"], last["violated"], last["held back"]) == ("99.50 %", "3 s", "4 s")
+    assert (before["conformance"], before["violated"], before["delivered"]) == ("100.00 %", "0 s", "450 MB")
+    open_one, over = page.rows("violations")
+    assert (open_one["lasted"], over["lasted"], over["reason"]) == ("", "40 s", "overflow")
+    assert page.text("#headline").startswith("1 of 2 contracts violated now: acme & sons")
+    page.until("Chart.getChart(document.querySelector('#plan canvas'))")
+    page.evaluate("document.querySelector('#customer a').click()")
+    page.until("document.querySelector('#main').checkVisibility()")
+    page.evaluate("location.hash = '#customer=acme%20%26%20sons'")
+    wait_for(lambda: page.text("#customer h2") == "acme & sons" and len(page.rows("plan")) == 2)
+    page.window(360, 740)
+    assert page.too_wide() <= 0
+    page.window(1280, 800)
     assert page.complaints == []
 
 
@@ -138,12 +213,12 @@ def test_a_lab_run_is_opened_as_a_file(browser, report):
     assert page.text("#title") == "lab-edge" and "seed" in page.text("#about")
     rows = page.rows("contracts")
     assert len(rows) == len(recorded["tables"]["contracts"]) == 33
-    assert [row["met"] for row in rows] == sorted(row["met"] for row in rows if row["met"]) + [""]
+    assert [row["now"] for row in rows] == sorted((row["now"] for row in rows if row["now"]), reverse=True) + [""]
     page.until("document.querySelectorAll('#over-time canvas').length === 4 && Chart.getChart(document.querySelector('#over-time canvas'))")
     throughput = page.lines("over-time")[0]
     offices = [row["over_time"]["throughput_bytes_per_second"] for row in recorded["tables"]["contracts"] if row["customer"] == "office"]
     assert throughput["office × 30: greatest"] == [max(values) for values in zip(*offices)]
-    assert 125_000 in throughput["promised: office"]
+    assert 125_000 in throughput["committed: office"]
     queue = next(lines for lines in page.lines("queues") if "average IN" in lines)
     theirs = next(row for row in recorded["tables"]["queues"] if row["rio"])
     assert queue["average IN"] == theirs["over_time"]["average_in"] and queue["IN max"][0] == theirs["in"]["max"]
@@ -158,7 +233,7 @@ def test_a_labs_tables_are_those_of_its_text(browser, report):
     assert page.evaluate("[...document.querySelectorAll('.result h2')].map((title) => title.textContent)") == titles
     assert [list(row.values()) for row in page.rows_of(".result")] == [[cell.replace("+-", "±") for cell in row]
                                                                        for row in recorded["results"][0]["rows"]]
-    assert page.evaluate("document.querySelectorAll('.result .bad').length > 0 && document.querySelectorAll('.result .good').length > 0")
+    assert page.evaluate("document.querySelectorAll('.result .bad').length > 0 && document.querySelectorAll('.good').length === 0")
     page.sort_in(".result", "delivered")
     delivered = [row["delivered"] for row in page.rows_of(".result")]
     sizes = {"": 1, "k": 1e3, "M": 1e6}
