@@ -30,7 +30,7 @@ const now = {
   key: 'met', title: 'now', css: ({met}) => met === false ? 'bad' : '',
   text: ({met, reason}) => met === undefined ? '' : met ? 'conforms' : reason ? `violated: ${reason}` : 'violated',
 };
-const share = (row) => row?.demanding_seconds ? row.met_seconds / row.demanding_seconds : undefined;
+const share = (row) => row?.demanding_seconds ? row.met_seconds / row.demanding_seconds : row?.conformance_ratio;
 const percent = (part) => part === undefined ? '' : `${digits(100 * part)} %`;
 // Rounded down, as `surety show` and `surety report` do: 100.00 % is all of it.
 const percentDown = (part) => part === undefined ? '' : `${(Math.floor(1e4 * part + 1e-6) / 100).toFixed(2)} %`;
@@ -42,7 +42,8 @@ const sinceStart = conformance('conformance', (row) => row);
 const objective = {...number('objective_ratio', 'objective'), text: (row) => percent(row.objective_ratio)};
 const heldBack = number('held_back_seconds', 'held back');
 const contract = [
-  text('direction'), text('service'), text('contract'), bars, now, sinceStart, conformance('conformance, 24 h', ({day}) => day), objective, heldBack, ...rates, number('held'),
+  text('direction'), text('service'), text('contract'), bars, now, {...text('end_to_end'), css: (row) => row.end_to_end === 'MISSED' ? 'bad' : ''},
+  sinceStart, conformance('conformance, 24 h', ({day}) => day), objective, heldBack, ...rates, number('held'),
   number('dropped_conditioner', 'dropped by the conditioner'), number('dropped_queue', 'dropped in queues'), number('dropped_other', 'dropped elsewhere'),
 ];
 

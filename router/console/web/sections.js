@@ -50,7 +50,7 @@ const dropCards = (source, name, rows) =>
   together('packets dropped, a second', 'packets_per_second', '_packets_per_second', (row) => `${row.port}: ${row.reason}`)(source, name, most(rows));
 
 const SECTIONS = [
-  {name: 'contracts', title: 'Customers', sort: {key: 'met', down: false},
+  {name: 'contracts', title: 'Customers', sort: recording ? {key: 'end_to_end', down: true} : {key: 'met', down: false},
     rows: (rows, source) => customerRows(source, rows),
     cards: (source, name, rows) => rateCards(source, name, rows.filter(({shaper}) => !shaper)), also: ['interfaces', 'history'], open: true},
   {name: 'services', title: 'Services', cards: (source, ...rest) => source.tables.contracts?.length ? [] : rateCards(source, ...rest), open: true},

@@ -10,6 +10,7 @@ const WORDS = {
   'offered, delivered | committed': 'Bar: offered (wide), delivered (narrow), and the committed rate as a line.',
   'now': 'The last second. violated: a drop in this router took away bytes that the contract guarantees. conforms: all of them were delivered. ' +
     'Empty: the second does not count, because less than a tenth of the rate was sent.',
+  'end to end': 'Of a run of the lab: whether the application got 95 % of the target or of the committed rate, whatever dropped the rest.',
   'committed': 'The rate that the contract guarantees. Of a shaper: the rate that it limits to.',
   'offered': 'Rate of IP packets that arrived at the conditioner, in the last second.',
   'delivered': 'Rate of IP packets that left the last queue of this router, IN and OUT.',

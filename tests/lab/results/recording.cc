@@ -51,7 +51,11 @@ Json row_of(const FlowResult& f, const Pen& pen) {
   put_rate(row, "offered_bytes_per_second", f.offered_bps);
   row["delivered_bytes_per_second"] = rounded(f.delivered_bps * kBytes, 0);
   if (f.ros) row["respect_ratio"] = rounded(*f.ros, 6);
-  if (promise_of(f) > 0) row["met"] = kept(f);
+  if (f.conformance) {
+    row["conformance_ratio"] = rounded(*f.conformance, 6);
+    row["met"] = *f.conformance == 1;
+  }
+  if (promise_of(f) > 0) row["end_to_end"] = kept(f) ? "kept" : "MISSED";
   std::uint64_t dropped = 0;
   for (const auto& [router, n] : f.drops) dropped += n[0] + n[1];
   row.update({{"dropped_conditioner", f.buffer_drops}, {"dropped_queue", dropped}});

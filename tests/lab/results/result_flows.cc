@@ -31,6 +31,7 @@ const std::vector<Column<Flow>>& flow_columns() {
       {"goodput", Quantity::rate, field(&FlowResult::goodput_bps)},
       {"IN", Quantity::share, field(&FlowResult::in_share)},
       {"RoS", Quantity::share, field(&FlowResult::ros)},
+      {"conformance", Quantity::share, field(&FlowResult::conformance)},
       {"loss", Quantity::share, loss_of},
       {"buffer drops", Quantity::count, field(&FlowResult::buffer_drops), true},
       {"reordered", Quantity::count, field(&FlowResult::reordered_packets), true},
@@ -87,7 +88,7 @@ ResultTable flow_table(std::span<const RunResult> runs, std::size_t rows_per_ste
   for (const auto& c : columns) table.columns.push_back({c.title, true});
   const std::size_t jain = table.columns.size();
   table.columns.push_back({"Jain", true});
-  table.columns.push_back({"promise"});
+  table.columns.push_back({"end to end"});
   for_each_row<Flow>(lines, of_one_sender, rows_per_stem, [&](std::span<const Line<Flow>> row) {
     std::vector<std::string> cells{title_of(row), row[0].names[1]};
     for (const auto& c : columns) cells.push_back(cell_of(c, row));

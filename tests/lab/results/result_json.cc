@@ -57,7 +57,8 @@ Json row(const FlowResult& f) {
           {"reordered_packets", f.reordered_packets},
           {"contract_in_bytes", f.contract_in_bytes},
           {"delivered_bps", bits(f.delivered_bps)},
-          {"drops", drops_of(f)}};
+          {"drops", drops_of(f)},
+          {"conformance", or_null(f.conformance, ratio)}};
 }
 
 Json row(const PrecedenceResult& p) {

@@ -51,7 +51,7 @@ void ContractBook::update(Place& p, const FlowTable& table, Time now) {
 std::optional<ContractBook::Contract> ContractBook::contract(std::uint32_t flow) const {
   const Entry& e = entries_[flow];
   if (e.places.empty() || e.places[e.now].id == kNoFlow) return std::nullopt;
-  Contract c{e.places[e.now].committed, 0};
+  Contract c{e.places[e.now].committed, 0, e.places[e.now].router, e.places[e.now].id};
   for (const Place& p : e.places) c.in_bytes += p.in_bytes;
   return c;
 }

@@ -31,6 +31,8 @@ class ContractBook {
     Rate committed;          // of the whole contract, where the flow enters now
     std::uint64_t in_bytes;  // that left conditioners as IN, all flows of the contract together, wherever it
                              // has been
+    std::size_t router;      // where the flow enters now
+    FlowId record;           // there, with the conditioner's state
   };
   // None: no committed rate.
   std::optional<Contract> contract(std::uint32_t flow) const;

@@ -41,6 +41,7 @@ class Network final : private RouterLines, private DropObserver {
   void update_contracts() { contracts_.update(routers_, now_); }
   const Line& line(LineNumber n) const { return lines_[n]; }
   RouterDriver& router(std::size_t r) { return *routers_[r]; }
+  std::span<const std::unique_ptr<RouterDriver>> all_routers() const { return routers_; }
   std::size_t routers() const { return routers_.size(); }
 
  private:

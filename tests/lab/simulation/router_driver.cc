@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "router/contracts/packet_owner.h"
 #include "router/egress_tags.h"
 #include "tests/lab/simulation/lab_frame.h"
 
@@ -34,7 +35,10 @@ RouterDriver::RouterDriver(const PlannedRouter& plan, const Fib& fib, std::uint6
       next_hops_(plan.ids),
       disposal_(ports_, std::vector<KernelPeer>(plan.macs.size(), KernelPeer::none), nullptr),
       out_(plan.macs.size()),
-      has_buffers_(holds_packets(snapshot_)) {
+      has_buffers_(holds_packets(snapshot_)),
+      sells_rates_(
+          std::ranges::any_of(snapshot_.services, [](const auto& s) { return s.committed > Rate{}; })) {
+  if (sells_rates_) disposal_.losses().make_room(1, snapshot_.config.flow_table.capacity);
   if (signals(snapshot_.config)) sender_.emplace(snapshot_.config, trust.keys, now, trust.clock.at(now));
   for (const auto& [id, entry] : plan.next_hops) next_hops_.set(id, entry);
   for (std::size_t p = 0; p < ports_.size(); ++p) {
@@ -62,6 +66,7 @@ RouterDriver::~RouterDriver() {
 }
 
 void RouterDriver::receive(rte_mbuf* m, PortIndex port, Time now) {
+  disown(m);  // as from a device: the router before this one may have conditioned it
   timers(now);
   ingress_->receive({&m, 1}, port, now);
   serve(now);

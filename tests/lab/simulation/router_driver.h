@@ -65,6 +65,8 @@ class RouterDriver {
     return ports_[port].drops[static_cast<std::size_t>(DropReason::buffer)];
   }
   bool has_buffers() const { return has_buffers_; }  // there may be such
+  const Losses& losses() const { return disposal_.losses(); }
+  bool sells_rates() const { return sells_rates_; }  // a service has a committed rate
   std::uint64_t transmitted() const { return transmitted_; }
   // What signals its congested queues; null: they do not signal.
   const SignalSender* signal_sender() const { return sender_ ? &*sender_ : nullptr; }
@@ -107,7 +109,7 @@ class RouterDriver {
   bool takes_notes_ = false;              // a port has queues below it
   std::optional<SignalSender> sender_;
   std::array<CongestionSignal, SignalOutbox::kCapacity> signals_;  // 9 kB: too much to clear with each packet
-  bool has_buffers_;
+  bool has_buffers_, sells_rates_;
   Time next_{}, first_timer_{};
   std::uint64_t transmitted_ = 0, unrouted_ = 0;
 };

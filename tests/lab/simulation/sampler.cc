@@ -10,6 +10,7 @@ namespace surety::lab {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr Duration kSecond = std::chrono::seconds(1);
 
 double control(const endpoints::FlowReading& r, const config::Sender& s) {
   if (std::holds_alternative<endpoints::TcpParams>(s.params))
@@ -27,7 +28,8 @@ Sampler::Sampler(Network& network)
       next_tick_(Network::kZero),
       tick_(scenario_.sample / kTicks),
       flows_(network.plan().flows().size()),
-      shares_(network) {
+      shares_(network),
+      conformance_(network.all_routers()) {
   network.recorder().measure(from_, to_);
   for (std::size_t r = 0; r < network.routers(); ++r) {
     const RouterDriver& router = network.router(r);
@@ -55,7 +57,8 @@ Sampler::Sampler(Network& network)
     }
   }
   next_tick_ += tick_;
-  next_ = std::min(next_tick_, from_);
+  next_second_ = Network::kZero + kSecond;
+  next_ = std::min({next_tick_, next_second_, from_});
 }
 
 bool Sampler::measuring() const {
@@ -64,6 +67,10 @@ bool Sampler::measuring() const {
 
 void Sampler::tick() {
   const Time now = next_;
+  if (now >= next_second_) {
+    conformance_.second(now);
+    next_second_ += kSecond;
+  }
   if (!begun_ && now >= from_) mark(false);
   if (now >= next_tick_) {
     watch_averages();
@@ -71,7 +78,7 @@ void Sampler::tick() {
     next_tick_ += tick_;
   }
   if (begun_ && !ended_ && now >= to_) mark(true);
-  next_ = next_tick_;
+  next_ = std::min(next_tick_, next_second_);
   if (!begun_) next_ = std::min(next_, from_);
   if (!ended_) next_ = std::min(next_, std::max(to_, now + Duration(1)));
 }
@@ -89,6 +96,7 @@ void Sampler::mark(bool end) {
     for (const Precedence p : {Precedence::in, Precedence::out})
       (end ? q.at_end : q.at_begin)[index(p)] = queue(q).counters(p);
   shares_.mark(end);
+  (end ? conformance_end_ : conformance_begin_) = conformance_.counts();
   network_.update_contracts();
   for (std::uint32_t f = 0; f < flows_.size(); ++f)
     if (const auto c = network_.contracts().contract(f))

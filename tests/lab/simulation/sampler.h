@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/lab/results/result.h"
+#include "tests/lab/simulation/conformance_watch.h"
 #include "tests/lab/simulation/network.h"
 #include "tests/lab/simulation/share_watch.h"
 
@@ -93,6 +94,7 @@ class Sampler {
   const Egress::Aggregate& aggregate(const AggregateWatch& w);
 
   void flow_results(RunResult& result);
+  std::optional<double> conformance(const ContractBook::Contract& contract) const;
   void drop_results(RunResult& result);
   void queue_results(RunResult& result);
   void domain_results(RunResult& result);
@@ -101,7 +103,7 @@ class Sampler {
 
   Network& network_;
   const Scenario& scenario_;
-  Time from_, to_, next_tick_, next_;
+  Time from_, to_, next_tick_, next_second_, next_;
   Duration tick_;
   int ticks_ = 0;  // of the running sample
   bool begun_ = false, ended_ = false;
@@ -109,6 +111,8 @@ class Sampler {
   Recorder::Drops drops_begin_, drops_end_;  // at the ends of the measured interval
   std::vector<QueueWatch> queues_;
   ShareWatch shares_;
+  ConformanceWatch conformance_;
+  ConformanceWatch::Counts conformance_begin_, conformance_end_;  // at the ends of the measured interval
   std::vector<DomainWatch> domains_;
   std::map<RemoteKey, RemoteWatch> remotes_;
   std::uint64_t measured_ticks_ = 0;

@@ -60,6 +60,7 @@ void Sampler::flow_results(RunResult& result) {
       // A flow that has a contract for itself cannot fill more of it than it offers.
       const double due = r.offered_bps > 0 && sharers == 1 ? std::min(committed, r.offered_bps) : committed;
       r.ros = std::min(1.0, 8 * static_cast<double>(r.contract_in_bytes) / measured / due);
+      r.conformance = conformance(*c);
     }
     r.time_to_target_s = network_.recorder().time_to_target(i);
     if (w.rtt.n > 0) r.rtt_mean_s = w.rtt.value();
@@ -73,6 +74,17 @@ void Sampler::flow_results(RunResult& result) {
     r.delay_series = std::move(w.delay);
     r.contract_series = std::move(w.contract);
   }
+}
+
+// none: no second of it was demanding.
+std::optional<double> Sampler::conformance(const ContractBook::Contract& contract) const {
+  const auto of = [&](const ConformanceWatch::Counts& counts) {
+    const auto at = counts[contract.router].find(contract.record);
+    return at == counts[contract.router].end() ? ConformanceWatch::Seconds{} : at->second;
+  };
+  const auto begin = of(conformance_begin_), end = of(conformance_end_);
+  if (end.demanding == begin.demanding) return std::nullopt;
+  return ratio(end.met - begin.met, end.demanding - begin.demanding);
 }
 
 void Sampler::drop_results(RunResult& result) {

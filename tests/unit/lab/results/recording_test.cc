@@ -44,15 +44,16 @@ TEST(Recording, AFlowIsAContractOfItsSender) {
   run.flows[0].buffer_drops = 2;
   EXPECT_EQ(recorded({run})["tables"]["contracts"][0], Json::parse(R"({
     "customer": "long", "service": "gtfrc", "contract": "#7", "committed_bytes_per_second": 100000,
-    "delivered_bytes_per_second": 96875, "respect_ratio": 0.998765, "met": true,
+    "delivered_bytes_per_second": 96875, "respect_ratio": 0.998765, "conformance_ratio": 0.75, "met": false, "end_to_end": "kept",
     "dropped_conditioner": 2, "dropped_queue": 151,
     "over_time": {"throughput_bytes_per_second": [12500, 98750], "rate_bytes_per_second": [15000, 100000],
                   "delay_seconds": [null, 0.25]}})"));
 }
 
-TEST(Recording, WithoutAPromiseNothingIsMet) {
+TEST(Recording, WithoutAContractNothingIsMet) {
   const Json row = recorded({test::sample_run()})["tables"]["contracts"][1];
   EXPECT_FALSE(row.contains("met"));
+  EXPECT_FALSE(row.contains("end_to_end"));
   EXPECT_FALSE(row.contains("committed_bytes_per_second"));
   EXPECT_EQ(row["over_time"]["window"], Json::parse("[10.5, 11.0]"));
 }

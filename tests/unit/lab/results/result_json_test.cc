@@ -29,7 +29,7 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
       R"("lost_packets":200,"in_share":0.941176,"in_throughput_bps":750000,"ros":0.998765,)"
       R"("time_to_target_s":3.0,"rtt_mean_s":0.680123457,"one_way_delay_mean_s":0.3,"buffer_drops":0,)"
       R"("retransmitted_packets":0,"timeouts":0,"loss_events":33,"reordered_packets":3,"contract_in_bytes":1250000,)"
-      R"("delivered_bps":775000,"drops":{"core":{"in":1,"out":150}}}],)"
+      R"("delivered_bps":775000,"drops":{"core":{"in":1,"out":150}},"conformance":0.75}],)"
       R"("queues":[{"router":"core","port":"out","queue":"assured",)"
       R"("in":{"arrivals":1000,"early_drops":2,"forced_drops":0,"overflow_drops":0,"marked":0},)"
       R"("out":{"arrivals":500,"early_drops":30,"forced_drops":4,"overflow_drops":1,"marked":0},)"
@@ -46,7 +46,8 @@ TEST(ResultJson, IsOneLineWithTheKeysInTheirOrder) {
 
 TEST(ResultJson, HasNullForWhatThereIsNot) {
   const Json flow = to_json(test::sample_run())["flows"][1];
-  for (const char* key : {"in_share", "ros", "time_to_target_s", "rtt_mean_s", "one_way_delay_mean_s"})
+  for (const char* key :
+       {"in_share", "ros", "conformance", "time_to_target_s", "rtt_mean_s", "one_way_delay_mean_s"})
     EXPECT_TRUE(flow[key].is_null()) << key;
   EXPECT_EQ(flow["throughput_bps"], 150'000);
 }

@@ -16,9 +16,9 @@ TEST(ResultText, OneRun) {
   EXPECT_EQ(to_text({&run, 1}), R"(sample, 2 s, seed 1
 
 Flows
-flow   protocol      target   delivered    arriving     goodput      IN     RoS   loss  reordered       RTT   delay  repeated  loss events  to target  promise
-long   gtfrc     800 kbit/s  775 kbit/s  780 kbit/s  760 kbit/s  94.1 %  99.9 %  1.0 %          3  680.1 ms  300 ms         0           33        3 s  kept
-plain  newreno                  0 bit/s  150 kbit/s     0 bit/s                                 0                           4            0
+flow   protocol      target   delivered    arriving     goodput      IN     RoS  conformance   loss  reordered       RTT   delay  repeated  loss events  to target  end to end
+long   gtfrc     800 kbit/s  775 kbit/s  780 kbit/s  760 kbit/s  94.1 %  99.9 %       75.0 %  1.0 %          3  680.1 ms  300 ms         0           33        3 s  kept
+plain  newreno                  0 bit/s  150 kbit/s     0 bit/s                                              0                           4            0
 
 Queues
 queue             packets  arrivals  early drops  forced  overflow  dropped  average  utilisation
@@ -67,29 +67,29 @@ std::string text_of(std::vector<RunResult> runs) {
   return to_text(runs);
 }
 
-TEST(ResultText, APromiseIsKeptFrom95PercentOn) {
+TEST(ResultText, EndToEndARateIsKeptFrom95PercentOn) {
   const std::string text = text_of({flows_only({flow("a", 1000, 950), flow("b", 1000, 949)})});
   EXPECT_EQ(text, R"(s, 0 s, seed 1
 
 Flows
-flow  protocol    target  delivered    goodput  to target  promise
+flow  protocol    target  delivered    goodput  to target  end to end
 a     udp       1 kbit/s  950 bit/s  950 bit/s      never  kept
 b     udp       1 kbit/s  949 bit/s  949 bit/s      never  MISSED
 )");
 }
 
-TEST(ResultText, APromiseIsOfWhatIsDelivered) {
+TEST(ResultText, EndToEndWhatIsDeliveredCounts) {
   FlowResult f = flow("a", 1000, 400);
   f.throughput_bps = 2000;
   EXPECT_EQ(text_of({flows_only({f})}), R"(s, 0 s, seed 1
 
 Flows
-flow  protocol    target  delivered  arriving    goodput  to target  promise
+flow  protocol    target  delivered  arriving    goodput  to target  end to end
 a     udp       1 kbit/s  400 bit/s  2 kbit/s  400 bit/s      never  MISSED
 )");
 }
 
-TEST(ResultText, WithoutATargetTheCommittedRateIsThePromise) {
+TEST(ResultText, WithoutATargetTheCommittedRateIsJudgedEndToEnd) {
   FlowResult f = flow("a", 0, 949);
   f.committed_bps = 1000;
   EXPECT_THAT(text_of({flows_only({f})}), HasSubstr("MISSED"));
@@ -112,7 +112,7 @@ TEST(ResultText, ManyFlowsOfOneSenderShareARow) {
   EXPECT_EQ(text_of({flows_only(flows)}), R"(s, 0 s, seed 1
 
 Flows
-flow      protocol    target                            delivered                              goodput  to target    Jain  promise
+flow      protocol    target                            delivered                              goodput  to target    Jain  end to end
 bulk x 9  udp       1 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s  930 bit/s / 970 bit/s / 1.01 kbit/s      never  0.9993  kept 7 of 9
 lone      udp                                             5 bit/s                              5 bit/s
 )");

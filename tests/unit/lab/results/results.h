@@ -24,6 +24,7 @@ inline FlowResult sample_flow(const std::string& name, double throughput_bps) {
   f.in_share = 0.9411764705882353;
   f.in_throughput_bps = 750'000;
   f.ros = 0.9987654321;
+  f.conformance = 0.75;
   f.time_to_target_s = 3;
   f.rtt_mean_s = 0.68012345678901;
   f.one_way_delay_mean_s = 0.3;

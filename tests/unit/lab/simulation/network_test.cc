@@ -169,6 +169,19 @@ TEST(LabNetwork, ContractsAreFoundAndRespected) {
   EXPECT_LE(r.domains[0].alpha_mean, 0.400001);
 }
 
+// The port is shaped to the rate of one contract of four: its queue drops IN packets.
+TEST(LabNetwork, ConformanceIsTheRoutersOwn) {
+  for (const auto& f : run_once(kDomain).flows) EXPECT_EQ(f.conformance, 1.0) << f.name;
+  const RunResult r = run_once(kDomain, 1,
+                               {{"senders.f.protocol", "udp"},
+                                {"senders.f.rate", "1 Mbit/s"},
+                                {"routers.edge.ports.up.shape", "500 kbit/s"}});
+  double all = 0;
+  for (const auto& f : r.flows) all += f.conformance.value();
+  EXPECT_LE(all, 1) << "in each second the port has room for one contract of four";
+  EXPECT_FALSE(flow(run_once(kCable), "f").conformance) << "no contract";
+}
+
 TEST(LabNetwork, AFlowIsHeldToWhatItOffers) {
   const RunResult r = run_once(kDomain, 1, {{"senders.f.protocol", "udp"}, {"senders.f.rate", "100 kbit/s"}});
   for (const auto& f : r.flows) {
