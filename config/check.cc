@@ -38,24 +38,25 @@ std::string contents(const Config& c) {
 
 }  // namespace
 
-int check(const std::string& path, std::string& report) {
-  const auto result = parse_file(path);
+Report check(const std::string& path) {
+  auto result = parse_file(path);
+  Report report;
   const auto count_of = [&](Diagnostic::Severity severity) {
     return static_cast<std::size_t>(std::ranges::count(result.diagnostics, severity, &Diagnostic::severity));
   };
   const auto errors = count_of(Diagnostic::Severity::error),
              warnings = count_of(Diagnostic::Severity::warning);
-  report.clear();
-  for (const auto& d : result.diagnostics) report += d.format();
+  for (const auto& d : result.diagnostics) report.text += d.format();
   const auto warned = warnings > 0 ? ", " + counted(warnings, "warning") : std::string();
   if (result.ok()) {
     const std::string customers = sold(*result.config), all = sold_in_all(*result.config);
-    report += customers + (customers.empty() || all.empty() ? "" : "\n") + all;
-    report += fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
+    report.text += customers + (customers.empty() || all.empty() ? "" : "\n") + all;
+    report.sum = fmt::format("{}: ok: {}{}\n", path, contents(*result.config), warned);
   } else {
-    report += fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);
+    report.sum = fmt::format("{}: {}{}\n", path, counted(errors, "error"), warned);
   }
-  return result.ok() ? 0 : 1;
+  report.config = std::move(result.config);
+  return report;
 }
 
 int diff(const std::string& before, const std::string& after, std::string& report) {

@@ -3,13 +3,18 @@
 // differ.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "config/config.h"
 
 namespace surety::config {
 
-// The exit status (0: no error, 1: errors) and the text to print: the diagnostics, what is
-// sold to each customer (sold.h), and a line that sums up.
-int check(const std::string& path, std::string& report);
+struct Report {
+  std::optional<Config> config;  // none: it has errors
+  std::string text, sum;         // the diagnostics and what is sold to each customer (sold.h); the last line
+};
+Report check(const std::string& path);
 
 // The exit status is diff(1)'s (0: nothing differs, 1: something does, 2: one has errors); the text to print
 // is what differs (changes.h), or the errors.

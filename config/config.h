@@ -23,6 +23,7 @@
 namespace surety::config {
 
 inline constexpr std::size_t kMaxPorts = 32;
+inline constexpr std::size_t kMaxWorkers = 64;
 
 using Dscp = std::uint8_t;  // 0..63
 

@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "config/changes.h"
-#include "config/parse.h"
 #include "router/cli/commands.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/memory_plan.h"
@@ -46,37 +45,25 @@ int compare_with_running(const std::string& file, const std::optional<std::strin
   return taken ? 0 : 1;
 }
 
-// Before the line that sums up.
-void add_memory(const std::string& file, std::string& report) {
-  const auto result = config::parse_file(file);
-  if (!result.ok()) return;
-  const std::size_t end = report.rfind('\n', report.size() - 2);
-  const std::size_t last = end == report.npos ? 0 : end + 1;
-  const std::string plan = plan_memory(*result.config, count_workers(*result.config)).text();
-  report.insert(last, (last > 0 ? "\n" : "") + plan + "\n");
-}
-
-// Replaces the last line, which says that the file is right. A line with a place of its own has it already.
-int add_refusals(const std::string& file, std::string& report) {
-  const auto result = config::parse_file(file);
-  const auto refused = result.ok() ? refused_here(*result.config) : std::vector<std::string>();
-  if (refused.empty()) return 0;
-  const std::size_t end = report.rfind('\n', report.size() - 2);
-  report.resize(end == report.npos ? 0 : end + 1);
-  for (const std::string& why : refused)
-    report += why.find(": error: ") != why.npos ? why + "\n" : fmt::format("{}: error: {}\n", file, why);
-  report += fmt::format("{}: `surety run` refuses it on this machine\n", file);
+// Prints what `check` says of the file. 1: there are errors, or `run` would refuse it here.
+int check_one(const std::string& file) {
+  const config::Report report = config::check(file);
+  std::cout << report.text;
+  if (!report.config) return std::cout << report.sum, 1;
+  std::cout << (report.text.empty() ? "" : "\n")
+            << plan_memory(*report.config, count_workers(*report.config)).text() << '\n';
+  const auto refused = refused_here(*report.config);
+  if (refused.empty()) return std::cout << report.sum, 0;
+  for (const std::string& why : refused)  // a line with a place of its own has it already
+    std::cout << (why.find(": error: ") != why.npos ? why + "\n" : fmt::format("{}: error: {}\n", file, why));
+  std::cout << fmt::format("{}: `surety run` refuses it on this machine\n", file);
   return 1;
 }
 
 int check_all(const Request& request) try {
   int status = 0;
   for (const auto& file : request.files) {
-    std::string report;
-    int wrong = config::check(file, report);
-    if (wrong == 0) add_memory(file, report);
-    if (wrong == 0) wrong = add_refusals(file, report);
-    std::cout << report;
+    const int wrong = check_one(file);
     status |= wrong == 0 && request.against_running ? compare_with_running(file, request.router) : wrong;
   }
   return status;

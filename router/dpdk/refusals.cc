@@ -9,9 +9,12 @@
 #include <stdexcept>
 
 #include "router/dpdk/ports/eal.h"
+#include "router/dpdk/ports/limits.h"
 #include "router/dpdk/ports/packet_pool.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/port_device.h"
+#include "router/dpdk/ports/work_plan.h"
+#include "router/observe/telemetry_client.h"
 #include "router/process/listener.h"
 #include "router/process/metrics_access.h"
 #include "router/signals/signal_keys.h"
@@ -23,8 +26,10 @@ namespace {
 // Whether a device of the configuration shows that it is for this machine, and none that it is not.
 bool is_for_here(const config::Config& c) {
   const auto missing = [](const config::Port& p) { return p.exists() && missing_device(p); };
+  using Kind = config::Device::Kind;
   const auto of_machine = [](const config::Port& p) {
-    return p.device.kind == config::Device::Kind::pci || !DpdkPort::interface(p.device).empty();
+    return p.device.kind == Kind::pci || p.device.kind == Kind::pcap ||
+           !DpdkPort::interface(p.device).empty();
   };
   return std::ranges::any_of(c.ports, of_machine) && std::ranges::none_of(c.ports, missing);
 }
@@ -50,6 +55,28 @@ bool gives_address_of(const config::Config& c, const std::string& listen) {
   return address && (std::ranges::any_of(c.ports, has) || std::ranges::any_of(c.interfaces, has));
 }
 
+// True also where that may not be known.
+bool runs_already(const std::string& router) {
+  try {
+    return TelemetryClient().runs(router);
+  } catch (const std::runtime_error&) {
+    return true;
+  }
+}
+
+// As far as it does not depend on what the devices can do, which only open ones say.
+void check_cores(const config::Config& c) {
+  const PortAbility any{.max_rx_queues = UINT16_MAX};
+  plan_work(c, worker_cores(c), std::vector(c.ports.size(), any));
+}
+
+void check_memory(const config::Config& c) {
+  std::string note;
+  const bool hugepages = !runs_already(c.router.name) && choose_hugepages(c, note);
+  const std::size_t workers = count_workers(c);
+  if (::geteuid() == 0) check_limits(c, workers, plan_memory(c, workers), hugepages, limits_here());
+}
+
 }  // namespace
 
 std::vector<std::string> refused_here(const config::Config& c) {
@@ -63,14 +90,17 @@ std::vector<std::string> refused_here(const config::Config& c) {
       for (std::string line; std::getline(lines, line);) all.push_back(line);
     }
   };
-  attempt([&] { worker_cores(c); });
+  attempt([&] { check_cores(c); });
+  attempt([&] { check_memory(c); });
+  for (const config::Port& p : c.ports)
+    if (p.exists()) attempt([&] { look_at_device(p); });
   attempt([&] { check_mtus(c); });
   if (const std::string& listen = c.metrics.listen; !listen.empty()) {
     if (may_look_at(c.metrics)) attempt([&] { load_metrics_access(c.metrics); });
     if (!gives_address_of(c, listen)) attempt([&] { check_address(listen); });
   }
   if (c.signalling.mode != config::Signalling::Mode::off && may_look_at(c.signalling.key_file))
-    for (const std::string& error : load_signal_keys(c.signalling.key_file).errors) all.push_back(error);
+    for (const std::string& error : load_signal_keys(c).errors) all.push_back(error);
   return all;
 }
 

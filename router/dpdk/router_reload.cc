@@ -89,14 +89,9 @@ std::vector<Rate> Router::committed(const Snapshot& s) {
 
 void Router::load_keys(const config::Config& c) {
   if (c.signalling.mode == config::Signalling::Mode::off) return;
-  SignalKeysResult result = load_signal_keys(c.signalling.key_file);
+  SignalKeysResult result = load_signal_keys(c);
   for (const auto& w : result.warnings) spdlog::warn("{}", w);
   if (!result.ok()) throw std::runtime_error(fmt::format("{}", fmt::join(result.errors, "; ")));
-  if (c.router.role == config::Router::Role::core && result.keys.of(c.router.id).empty())
-    throw std::runtime_error(
-        fmt::format("{}: it has no key that this router's signals could be signed with: neither `keys` nor "
-                    "one of its own under `routers`",
-                    c.signalling.key_file));
   if (signal_keys_.empty() || result.keys != signal_keys_.back())
     signal_keys_.push_back(std::move(result.keys));
 }
@@ -140,11 +135,11 @@ void Router::tell_reloaded(const std::string& hash, const std::vector<config::Ch
 }
 
 void Router::refused(const std::string& reason) {
-  refusal_ = reason;
+  refusal_ = one_line(reason);
   events_.add({EventLevel::error,
                EventKind::reload,
-               fmt::format("reload refused, the configuration stays as it was: {}", reason),
-               {{"successful", false}, {"reason", reason}}});
+               fmt::format("reload refused, the configuration stays as it was: {}", refusal_),
+               {{"successful", false}, {"reason", refusal_}}});
 }
 
 bool Router::take_over(const std::string& file) {

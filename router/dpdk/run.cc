@@ -69,7 +69,8 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   if (!plan.note.empty()) spdlog::warn("{}", plan.note);
   const std::size_t workers = plan.worker_cores.size();
   const MemoryPlan memory = plan_memory(config, workers);
-  check_limits(config, workers, memory, plan.hugepages, limits_here());
+  const std::string low = check_limits(config, workers, memory, plan.hugepages, limits_here());
+  if (!low.empty()) spdlog::warn("{}", low);
   spdlog::info("{}", memory.summary());
   Phases eal;
   start_eal(plan);
@@ -98,7 +99,7 @@ int run(const std::string& file, bool take_over) {
   try {
     forward(std::move(result), file, take_over, stop, log);
   } catch (const std::exception& e) {
-    stopped(EventLevel::error, e.what(), "error");
+    stopped(EventLevel::error, one_line(e.what()), "error");
     return 1;
   }
   stopped(EventLevel::notice, fmt::format("stopped by {}", stop_signals::name()), stop_signals::name());

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace surety {
@@ -44,6 +45,17 @@ std::string_view name(EventLevel level) {
       break;
   }
   return "debug";
+}
+
+std::string one_line(std::string_view text) {
+  std::string all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (!line.empty() && line.front() != ' ') all.append(all.empty() ? "" : "; ").append(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
 }
 
 std::string iso_time(UnixTime t) {

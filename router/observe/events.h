@@ -52,6 +52,9 @@ struct Event {
   Json fields{};       // for programs: an object of strings, numbers and booleans; null: nothing
 };
 
+// The lines of an error as one, without those that quote a file, which are indented.
+std::string one_line(std::string_view text);
+
 struct EventTime {
   Time now{};       // monotonic
   UnixTime wall{};  // for people

@@ -226,4 +226,14 @@ SignalKeysResult load_signal_keys(const std::string& file) {
   return result;
 }
 
+SignalKeysResult load_signal_keys(const config::Config& c) {
+  SignalKeysResult result = load_signal_keys(c.signalling.key_file);
+  if (result.ok() && c.router.role == config::Router::Role::core && result.keys.of(c.router.id).empty())
+    result.errors.push_back(
+        fmt::format("{}: it has no key to sign the signals of this core router: write one under `keys`, or "
+                    "under `routers` for the router's `id`",
+                    c.signalling.key_file));
+  return result;
+}
+
 }  // namespace surety

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config.h"
 #include "router/signals/hidden_key.h"
 
 namespace surety {
@@ -57,5 +58,7 @@ struct SignalKeysResult {
 
 SignalKeysResult parse_signal_keys(const std::string& text, const std::string& file);
 SignalKeysResult load_signal_keys(const std::string& file);
+// The keys of a router with signalling. A core router without a key of its own is an error: it signs signals.
+SignalKeysResult load_signal_keys(const config::Config& config);
 
 }  // namespace surety

@@ -136,18 +136,25 @@ def test_one_wrong_file_is_enough(directory):
     ("p0: {device: af_packet lo}", "metrics: {password_file: none}\n", "none:1:1: error: cannot be read"),
     ("p0: {device: af_packet lo}", "metrics: {password_file: open}\n", "may read"),
     ("p0: {device: af_packet lo}", 'metrics: {listen: "192.0.2.1:9464", password_file: ours}\n', "metrics: no interface has the address of 192.0.2.1:9464"),
-], ids=["core", "mtu", "no password file", "open password file", "foreign address"])
+    ("p0: {device: af_packet lo, worker: 900}", "", "port p0: core 900 is not a worker; the workers' cores are "),
+    ("p0: {device: af_packet lo}", "dpdk: {hugepages: on, memory: 900 GB}\n", " are needed; `echo "),
+    ("p0: {device: pcap rx=gone.pcap}", "", "port p0: no such file: "),
+    ("p0: {device: pcap tx=gone/out.pcap}", "", "port p0: there is no directory "),
+    ("p0: {device: af_packet lo}", "signalling: {mode: observe, key_file: others}\n", "others: it has no key to sign the signals of this core router"),
+], ids=["core", "mtu", "no password file", "open password file", "foreign address", "core of a port", "hugepages", "pcap file", "pcap directory", "no key"])
 def test_check_refuses_what_run_would(directory, namespace, ports, more, says):
     """In a namespace of its own: `lo` is a port until `run` refuses the rest."""
-    for name, mode in (("open", 0o644), ("ours", 0o600)):
-        (directory / name).write_text("operator:secret\n")
+    other_key = "routers: {192.0.2.9: [{id: 1, key: 00112233445566778899aabbccddeeff}]}\n"
+    for name, text, mode in (("open", "operator:secret\n", 0o644), ("ours", "operator:secret\n", 0o600), ("others", other_key, 0o600)):
+        (directory / name).write_text(text)
         (directory / name).chmod(mode)
     file = directory / "here.yaml"
-    head = f"version: 1\nrouter: {{name: refused-{os.getpid()}}}\nports: "  # several of these run at a time
+    head = f"version: 1\nrouter: {{name: refused-{os.getpid()}, id: 192.0.2.1, role: core}}\nports: "  # several of these run at a time
     file.write_text(f"{head}{{{ports}}}\n{more}")
     for command in ("check", "run"):
         done = namespace.run("env", f"SURETY_STATE={directory}", "timeout", "20", SURETY, command, file, check=False)
         assert done.returncode == 1 and says in done.stdout + done.stderr, (command, done.stdout, done.stderr)
+        assert "\\n" not in done.stdout + done.stderr, done.stderr
     assert namespace.run(SURETY, "check", file, check=False).stdout.splitlines()[-1] == f"{file}: `surety run` refuses it on this machine"
     for other in (f"{ports}, p1: {{device: af_packet elsewhere0}}", "p0: {device: null}"):
         file.write_text(f"{head}{{{other}}}\n{more}")

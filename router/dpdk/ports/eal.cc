@@ -78,24 +78,8 @@ std::uint64_t filter_bytes(const config::Config& c) {
   return 2 * entries * kPerEntry;
 }
 
-bool choose_hugepages(const config::Config& c, std::uint64_t bytes, std::string& note) {
-  if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
-  const std::uint64_t needed = (bytes + kHugepage - 1) / kHugepage, free = free_hugepages();
-  if (free >= needed && can_have_hugepages(needed)) return true;
-  const std::string there =
-      free < needed
-          ? fmt::format("{} hugepages of 2 MB are free, {} are needed", free, needed)
-          : fmt::format(
-                "{} hugepages of 2 MB are free, but this process cannot have the {} that are needed, "
-                "since others have reserved them or its limits (hugetlb of its cgroup) forbid it",
-                free, needed);
-  const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
-  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
-    throw std::runtime_error(
-        fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
-  if (has_pci(c)) throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
-  note = fmt::format("running without hugepages, which is slower: {}; {} helps", there, mend);
-  return false;
+std::uint64_t memory_of(const config::Config& c, std::uint64_t page) {
+  return std::max<std::uint64_t>(eal_memory_bytes(c, count_workers(c), page), c.dpdk.memory_mb * kMega);
 }
 
 }  // namespace
@@ -136,6 +120,26 @@ std::size_t count_workers(const config::Config& c) {
   return c.workers.empty() ? default_workers(usable_cores()).size() : c.workers.size();
 }
 
+bool choose_hugepages(const config::Config& c, std::string& note) {
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
+  const std::uint64_t needed = (memory_of(c, kHugepage) + kHugepage - 1) / kHugepage, free = free_hugepages();
+  if (free >= needed && can_have_hugepages(needed)) return true;
+  const std::string there =
+      free < needed
+          ? fmt::format("{} hugepages of 2 MB are free, {} are needed", free, needed)
+          : fmt::format(
+                "{} hugepages of 2 MB are free, but this process cannot have the {} that are needed, "
+                "since others have reserved them or its limits (hugetlb of its cgroup) forbid it",
+                free, needed);
+  const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
+    throw std::runtime_error(
+        fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
+  if (has_pci(c)) throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
+  note = fmt::format("running without hugepages, which is slower: {}; {} helps", there, mend);
+  return false;
+}
+
 EalPlan plan_eal(const config::Config& c) {
   if (needs_privilege(c) && geteuid() != 0)
     throw std::runtime_error(
@@ -143,11 +147,7 @@ EalPlan plan_eal(const config::Config& c) {
   const auto cores = usable_cores();
   EalPlan plan;
   plan.worker_cores = worker_cores(c);
-  const auto memory = [&](std::uint64_t page) {
-    return std::max<std::uint64_t>(eal_memory_bytes(c, plan.worker_cores.size(), page),
-                                   c.dpdk.memory_mb * kMega);
-  };
-  plan.hugepages = choose_hugepages(c, memory(kHugepage), plan.note);
+  plan.hugepages = choose_hugepages(c, plan.note);
   plan.arguments = {"surety",
                     "--lcores",
                     lcores(plan.worker_cores, cores),
@@ -162,7 +162,7 @@ EalPlan plan_eal(const config::Config& c) {
     plan.arguments.emplace_back("--in-memory");
   } else {
     for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
-    plan.arguments.push_back(std::to_string((memory(kPage) + kMega - 1) / kMega));
+    plan.arguments.push_back(std::to_string((memory_of(c, kPage) + kMega - 1) / kMega));
   }
   // Without a device that reaches into memory nobody needs its place in the machine's, nor the privilege to
   // look it up.

@@ -32,6 +32,10 @@ std::vector<unsigned> worker_cores(const config::Config& c);
 // How many workers it has on this machine.
 std::size_t count_workers(const config::Config& c);
 
+// Whether a router of this configuration takes hugepages on this machine. Throws where it needs them and they
+// cannot be had; `note`: why it runs without.
+bool choose_hugepages(const config::Config& c, std::string& note);
+
 EalPlan plan_eal(const config::Config& c);
 void start_eal(const EalPlan& plan);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -88,8 +87,8 @@ Limits limits_here(const std::string& root) {
   return {of(RLIMIT_AS), may_lock_all() ? std::nullopt : of(RLIMIT_MEMLOCK), of_group(root)};
 }
 
-void check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan, bool hugepages,
-                  const Limits& limits) {
+std::string check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan,
+                         bool hugepages, const Limits& limits) {
   const std::uint64_t locked = locked_bytes(config, workers, hugepages), mapped = plan.most() + kMapped;
   if (limits.locked && locked > *limits.locked)
     throw std::runtime_error(
@@ -107,11 +106,12 @@ void check_limits(const config::Config& config, std::size_t workers, const Memor
         "`MemoryMax=` in its systemd unit; `surety check` says what takes how much",
         megabytes(plan.start()), megabytes(*limits.resident)));
   if (!hugepages && limits.resident && plan.most() > *limits.resident)
-    spdlog::warn(
+    return fmt::format(
         "with full tables it takes {} of memory, and this process may have {} (memory.max of its cgroup): "
-        "the "
-        "kernel ends it then; raise `MemoryMax=` in its systemd unit, or lower `dpdk: {{max_routes: ...}}`",
+        "the kernel ends it then; raise `MemoryMax=` in its systemd unit, or lower `dpdk: {{max_routes: "
+        "...}}`",
         megabytes(plan.most()), megabytes(*limits.resident));
+  return {};
 }
 
 }  // namespace surety

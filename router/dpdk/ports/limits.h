@@ -20,8 +20,9 @@ struct Limits {
 // Of this process. `root`: what stands before /proc and /sys.
 Limits limits_here(const std::string& root = "");
 
-// Throws std::runtime_error where one is too low for a router to start.
-void check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan, bool hugepages,
-                  const Limits& limits);
+// Throws std::runtime_error where one is too low for a router to start. Returns a warning where one is too
+// low for full tables; empty: none is.
+std::string check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan,
+                         bool hugepages, const Limits& limits);
 
 }  // namespace surety

@@ -66,9 +66,14 @@ void check_interface(const config::Port& port) {
 }
 
 void check_files(const config::Port& port) {
-  if (port.device.kind != Kind::pcap || port.device.rx_file.empty()) return;
-  if (!std::filesystem::exists(port.device.rx_file))
-    throw std::runtime_error(fmt::format("port {}: no such file: {}", port.name, port.device.rx_file));
+  if (port.device.kind != Kind::pcap) return;
+  const auto& [rx, tx] = std::tie(port.device.rx_file, port.device.tx_file);
+  if (!rx.empty() && !std::filesystem::exists(rx))
+    throw std::runtime_error(fmt::format("port {}: no such file: {}", port.name, rx));
+  const auto directory = std::filesystem::path(tx).parent_path();
+  if (!directory.empty() && !std::filesystem::is_directory(directory))
+    throw std::runtime_error(
+        fmt::format("port {}: there is no directory {} to write {} in", port.name, directory.string(), tx));
 }
 
 void check_served(const config::Port& port, SocketFile found) {
@@ -86,14 +91,19 @@ void check_served(const config::Port& port, SocketFile found) {
                                          port.name, path, strerror(errno)));
 }
 
-void check_socket(const config::Port& port) {
+void check_socket_path(const config::Port& port) {
   const std::string& path = port.device.name;
-  const int type = socket_type(port.device.kind);
-  if (type == 0) return;
+  if (socket_type(port.device.kind) == 0) return;
   if (path.size() > kSocketPath || path.find(',') != path.npos)
     throw std::runtime_error(
         fmt::format("port {}: the socket's path must have at most {} characters and no comma: {}", port.name,
                     kSocketPath, path));
+}
+
+void check_socket(const config::Port& port) {
+  const std::string& path = port.device.name;
+  const int type = socket_type(port.device.kind);
+  if (type == 0) return;
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code failed;
   // Whoever comes first makes it: a client may start before its server.
@@ -158,9 +168,14 @@ std::optional<std::string> missing_device(const config::Port& port) {
                      address);
 }
 
-void check_device(const config::Port& port) {
+void look_at_device(const config::Port& port) {
   check_interface(port);
   check_files(port);
+  check_socket_path(port);
+}
+
+void check_device(const config::Port& port) {
+  look_at_device(port);
   check_socket(port);
 }
 

@@ -17,8 +17,12 @@ std::string device_arguments(const config::Port& port, std::size_t index, const 
 // be called otherwise: interfaces of the kernel and PCI devices.
 std::optional<std::string> missing_device(const config::Port& port);
 
-// std::runtime_error, one sentence with the fix, where an interface, a file or a socket is not as it must be.
-// Takes away the socket file that a server of this port's socket has left behind when it died.
+// Throws std::runtime_error, one sentence with the fix, where an interface, a file or the path of a socket is
+// not as it must be. Changes nothing.
+void look_at_device(const config::Port& port);
+
+// The same, also of who serves a socket. Makes the socket's directory, and removes the socket file that a
+// server of it has left behind when it died.
 void check_device(const config::Port& port);
 
 // What to look at when DPDK refuses the device.

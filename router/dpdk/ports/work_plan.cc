@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
 #include <stdexcept>
 
 namespace surety {
@@ -230,10 +229,6 @@ Spread spread_of(const config::Config& config, std::size_t port) {
 
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities) {
-  if (cores.size() > kMaxWorkers)
-    throw std::runtime_error(
-        fmt::format("{} workers are more than a router can have, {}: name fewer cores, like `workers: [{}]`",
-                    cores.size(), kMaxWorkers, fmt::join(std::span(cores).first(2), ", ")));
   WorkPlan plan;
   plan.cores = cores;
   for (std::size_t p = 0; p < config.ports.size(); ++p)

@@ -35,8 +35,7 @@ Spread spread_of(const config::Config& config, std::size_t port);
 
 inline constexpr unsigned kSignalRingSize = 256;
 
-// The most workers that one router has.
-inline constexpr std::size_t kMaxWorkers = 64;
+using config::kMaxWorkers;
 
 // What a device can do.
 struct PortAbility {
@@ -63,9 +62,9 @@ struct WorkPlan {
   std::vector<Port> ports;
 };
 
-// `cores`: of the workers; `abilities`: by port. Throws std::runtime_error, one sentence with the fix, where
-// there are more than kMaxWorkers, or the configuration asks for what a device cannot do, names a core that
-// is no worker, or has packets of one contract received by several.
+// `cores`: of the workers, at most kMaxWorkers; `abilities`: by port. Throws std::runtime_error, one sentence
+// with the fix, where the configuration asks for what a device cannot do, names a core that is no worker, or
+// has packets of one contract received by several.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
 

@@ -18,9 +18,14 @@ class Check : public testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
   int check_text(const std::string& text) {
     std::ofstream(path_) << text;
-    return check(path_, report_);
+    return check_path(path_);
   }
-  std::string path_, report_ = "left over";
+  int check_path(const std::string& path) {
+    const Report report = check(path);
+    report_ = report.text + report.sum;
+    return report.config ? 0 : 1;
+  }
+  std::string path_, report_;
 };
 
 TEST_F(Check, SumsUpWhatIsThere) {
@@ -89,7 +94,7 @@ TEST_F(Check, ErrorsAreCounted) {
 }
 
 TEST_F(Check, MissingFile) {
-  EXPECT_EQ(check("/nowhere.yaml", report_), 1);
+  EXPECT_EQ(check_path("/nowhere.yaml"), 1);
   EXPECT_EQ(report_,
             "/nowhere.yaml:1:1: error: cannot be read: No such file or directory\n/nowhere.yaml: 1 error\n");
 }

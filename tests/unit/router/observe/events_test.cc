@@ -24,6 +24,12 @@ struct Bed {
   void add(EventKind kind, const std::string& text) { log.add({EventLevel::notice, kind, text, {}}); }
 };
 
+TEST(OneLine, JoinsErrorsAndLeavesOutTheLinesThatTheyQuote) {
+  EXPECT_EQ(one_line("a: error: x\n    line of a\n    ^\nb: error: y\n"), "a: error: x; b: error: y");
+  EXPECT_EQ(one_line("a sentence"), "a sentence");
+  EXPECT_EQ(one_line("\n"), "");
+}
+
 TEST(EventLog, SaysAndKeepsWhatIsAdded) {
   Bed bed;
   bed.log.add(
