@@ -88,6 +88,9 @@ struct Draft {
   std::vector<Mark> route_places;
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
   std::vector<Mark> queue_places;
+  std::vector<std::vector<std::optional<Mark>>>
+      limit_places;  // by queue set and class: `limit`, where it is said
+  std::vector<Mark> neighbor_places;
   std::vector<ServicePlaces> service_places;
   std::vector<Mark> rule_places;
   std::vector<AggregatePlaces> aggregate_places;

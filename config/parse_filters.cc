@@ -70,6 +70,12 @@ void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, st
 // Entries behind one that decides about everything decide nothing.
 void warn_about_entries(const Filter& filter, const Draft::FilterPlaces& places, Problems& problems) {
   const auto& entries = filter.entries;
+  const auto decides = [](const FilterEntry& e) { return e.permit || matches_all(e.match); };
+  if (!entries.empty() && std::ranges::none_of(entries, decides))
+    problems.warning(
+        places.name,
+        fmt::format("filter `{}` denies everything: it permits nothing, and what no entry matches is denied",
+                    filter.name));
   const auto all = std::ranges::find_if(entries, [](const FilterEntry& e) { return matches_all(e.match); });
   if (all == entries.end()) return;
   const auto index = static_cast<std::size_t>(all - entries.begin());

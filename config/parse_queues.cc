@@ -197,6 +197,7 @@ void read_queues(const Node& node, Draft& draft) {
         auto& set = draft.config.queues.emplace_back();
         set.name = name;
         draft.queue_places.push_back(key.mark);
+        auto& limits = draft.limit_places.emplace_back();
         Taken taken;
         std::vector<std::pair<Mark, std::optional<Aqm>>> said;
         for (const Node* n :
@@ -207,6 +208,8 @@ void read_queues(const Node& node, Draft& draft) {
           }
           auto& [at, aqm] = said.emplace_back(n->mark, std::nullopt);
           set.classes.push_back(read_class(*n, set.classes, taken, aqm, problems));
+          const Node* const limit = n->kind == Node::Kind::map ? n->entry("limit") : nullptr;
+          limits.push_back(limit ? std::optional(limit->mark) : std::nullopt);
         }
         if (value.kind == Node::Kind::sequence && value.items.empty())
           problems.error(value.mark, "a queue set needs a class");

@@ -10,6 +10,7 @@
 namespace surety::config {
 namespace {
 
+constexpr double kLeastWeight = 0.0001;      // Floyd and Jacobson 1993, section 6: 0.001 is low already
 constexpr double kMaxThreshold = 1'000'000;  // packets, as a queue's limit
 
 bool read_threshold(const Node* node, double& out, Problems& problems) {
@@ -50,6 +51,11 @@ void read_rio(const Node& node, RioParams& rio, Problems& problems) {
                    "`average` must be more than 0 and at most 1: the weight of a new sample");
   }
   rio.weight = weight.value();
+  if (rio.weight > 0 && rio.weight < kLeastWeight)
+    problems.warning(map.at("average"),
+                     fmt::format("the average follows a queue after {:.0f} packets, too late to "
+                                 "drop early; the default is `0.002`",
+                                 1 / rio.weight));
   const Node* const in = map.require("in");
   const Node* const out = map.require("out");
   const bool of_in = in && read_red(*in, "`in` of `rio`", rio.in, problems);

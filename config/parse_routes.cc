@@ -145,6 +145,7 @@ void read_neighbors(const Node& node, Draft& draft) {
       }
     }
     draft.config.neighbors.push_back(neighbor);
+    draft.neighbor_places.push_back(map.at("address"));
   }
 }
 

@@ -43,10 +43,13 @@ void validate(Draft& draft) {
   warn_about_overlaps(draft);
   warn_about_routes(draft);
   warn_about_covered_rules(draft);
+  warn_about_sources(draft);
+  warn_about_contracts(draft);
   check_admission(draft);
   warn_about_shares(draft);
   warn_about_services(draft);
   warn_about_marks(draft);
+  warn_about_aggregates(draft);
   warn_about_unused(draft);
 }
 

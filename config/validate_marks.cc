@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "aqm/queue_measure.h"
 #include "config/promises.h"
 #include "config/sections.h"
 
@@ -33,6 +35,28 @@ std::string advice(const Service& s, const QueueSet& set) {
   return both != set.classes.end() ? say(*both) : ": no class with IN and OUT packets takes any";
 }
 
+// Services that promise a rate to customers, in the order of the file.
+std::vector<std::size_t> promising(const Config& c) {
+  std::vector<bool> used(c.services.size());
+  for (const Rule& r : c.rules)
+    if (c.services[r.service].committed > Rate{} && !from_core(r, c)) used[r.service] = true;
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i]) all.push_back(i);
+  return all;
+}
+
+// By class: whether IN packets of a service that promises a rate are IN there.
+std::vector<bool> promised_classes(const QueueSet& set, const Config& c) {
+  std::vector<bool> promised(set.classes.size());
+  for (const std::size_t s : promising(c)) {
+    const auto& mark = c.services[s].mark_in;
+    if (mark && set.by_dscp[*mark].precedence == Precedence::in)
+      promised[set.by_dscp[*mark].class_index] = true;
+  }
+  return promised;
+}
+
 // Of a service that marks; `way` has queues.
 void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
@@ -45,11 +69,11 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
                         set.classes[in.class_index].scheduling.name, way.name(), advice(s, set)));
     return;
   }
+  const auto promised = promised_classes(set, draft.config);
   const auto look = [&](const std::optional<Dscp>& dscp, std::string_view colour) {
     if (!dscp) return;
     const QueueSet::Entry& e = set.by_dscp[*dscp];
-    const bool takes_room =
-        e.class_index == in.class_index || set.classes[e.class_index].scheduling.queue.rio;
+    const bool takes_room = promised[e.class_index] || set.classes[e.class_index].scheduling.queue.rio;
     if (e.precedence == Precedence::in && takes_room)
       draft.problems.warning(
           at, fmt::format("{} packets leave as {}, which is IN in class `{}` of {}: they "
@@ -112,15 +136,73 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   }
 }
 
-// Services that promise a rate to customers, in the order of the file.
-std::vector<std::size_t> promising(const Config& c) {
+// Whether a burst takes long to leave. An uplink that sends it at once is as fast as the links that bring it.
+bool leaves_slowly(std::uint64_t bytes, const Uplink& way, const Config& c) {
+  constexpr double kAtOnce = 0.02;  // seconds
+  const auto& own = way.interface ? c.interfaces[*way.interface].shaper.rate : std::nullopt;
+  const auto& rate = own ? own : c.ports[way.port].shaper.rate;
+  return rate && 8.0 * static_cast<double>(bytes) > kAtOnce * static_cast<double>(rate->bits_per_second());
+}
+
+// A burst that the contract allows, in the class that its IN packets go to.
+void warn_about_room(Draft& draft, std::size_t service, const Uplink& way, std::vector<bool>& noted) {
+  constexpr std::uint64_t kSmall = 200;  // bytes, as of voice
+  const Service& s = draft.config.services[service];
+  const auto& buckets = draft.service_places[service].buckets;
+  if (!way.queues || !s.mark_in || buckets.empty()) return;
+  const std::size_t k = way.queues->by_dscp[*s.mark_in].class_index;
+  const ClassParams& c = way.queues->classes[k].scheduling;
+  const QueueMeasure measure(c.queue);
+  const auto depth = static_cast<std::uint64_t>(committed_bucket(s.conditioner).count());
+  if (depth > std::uint64_t{c.queue.limit} * QueueMeasure::kFullPacket) {
+    draft.problems.warning(
+        buckets.front().first,
+        fmt::format(
+            "a burst of {} B, which the contract allows, has no room in class `{}` of {}: `limit` is {} "
+            "packets",
+            depth, c.name, way.name(), c.queue.limit));
+  } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way, draft.config)) {
+    noted[k] = true;
+    draft.problems.note(
+        buckets.front().first,
+        fmt::format("a burst of packets of {} B may be {} packets, and class `{}` of {} has places "
+                    "for {}: IN packets beyond are dropped",
+                    kSmall, depth / kSmall, c.name, way.name(), measure.places()));
+  }
+}
+
+// Services without a conditioner, of customers: nothing limits what they send.
+void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& told) {
+  const Config& c = draft.config;
+  if (!way.queues) return;
+  const auto promised = promised_classes(*way.queues, c);
+  const auto first = std::ranges::find(promised, true);
+  if (first == promised.end()) return;
   std::vector<bool> used(c.services.size());
   for (const Rule& r : c.rules)
-    if (c.services[r.service].committed > Rate{} && !from_core(r, c)) used[r.service] = true;
-  std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < used.size(); ++i)
-    if (used[i]) all.push_back(i);
-  return all;
+    if (std::holds_alternative<None>(c.services[r.service].conditioner) && !from_core(r, c))
+      used[r.service] = true;
+  for (std::size_t s = 0; s < used.size(); ++s) {
+    if (!used[s] || told[s]) continue;
+    told[s] = true;
+    const auto& mark = c.services[s].mark_in;
+    const QueueClass& taken = way.queues->classes[mark ? way.queues->by_dscp[*mark].class_index
+                                                       : static_cast<std::size_t>(first - promised.begin())];
+    if (!mark)
+      draft.problems.warning(
+          draft.service_places[s].name,
+          fmt::format(
+              "without `mark: {{in: BE}}` its packets keep the DSCP that they came with: with {} they take "
+              "the room in class `{}` of {} that is promised to others",
+              dscp_text(taken.in.front()), taken.scheduling.name, way.name()));
+    else if (way.queues->by_dscp[*mark].precedence == Precedence::in &&
+             promised[way.queues->by_dscp[*mark].class_index])
+      draft.problems.warning(
+          draft.service_places[s].mark,
+          fmt::format("nothing limits its packets, and as {} they take the room in class `{}` of {} that is "
+                      "promised to others; mark them `BE`",
+                      dscp_text(*mark), taken.scheduling.name, way.name()));
+  }
 }
 
 void warn_about_control(Draft& draft, const Uplink& way) {
@@ -150,7 +232,13 @@ void warn_about_marks(Draft& draft) {
                            "where the way out is, and what comes from there is treated as a customer's");
   for (const std::size_t s : services)
     for (const Uplink& way : ways) check_promise(draft, s, way);
-  for (const Uplink& way : ways) warn_about_control(draft, way);
+  std::vector<bool> told(c.services.size());
+  for (const Uplink& way : ways) {
+    std::vector<bool> noted(way.queues ? way.queues->classes.size() : 0);
+    for (const std::size_t s : services) warn_about_room(draft, s, way, noted);
+    warn_about_unlimited(draft, way, told);
+    warn_about_control(draft, way);
+  }
   if (ways.empty() || c.signalling.mode != Signalling::Mode::off) return;  // else others' queues signal
   for (const std::size_t s : services) {
     const auto* csa = std::get_if<Csa>(&c.services[s].conditioner);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/promises.h"
+#include "config/sales.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
@@ -116,6 +117,41 @@ void warn_about_burst(Draft& draft, std::size_t i) {
                   depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
 }
 
+// A bucket of many seconds lets a customer send IN for as long; `kbit/s` for `Mbit/s` makes one.
+void warn_about_deep_buckets(Draft& draft, std::size_t i) {
+  constexpr double kMost = 10;  // seconds of the rate
+  const Service& s = draft.config.services[i];
+  const double rate = static_cast<double>(s.committed.bits_per_second()) / 8;
+  for (const auto& [at, depth] : draft.service_places[i].buckets) {
+    const double seconds = static_cast<double>(depth.count()) / std::max(rate, 1.0);
+    if (draft.lab || seconds <= kMost) continue;
+    draft.problems.warning(
+        at, fmt::format("{:.0f} s of {}: that much may be sent at once; {:.0f} B are 100 ms", seconds,
+                        rate_text(s.committed), rate / 10));
+  }
+}
+
+void warn_about_objective(Draft& draft, std::size_t i) {
+  const auto& objective = draft.config.services[i].objective;
+  if (!objective || *objective >= 0.5) return;
+  draft.problems.warning(
+      draft.service_places[i].name,
+      fmt::format("`objective` is {:g} % of the seconds: a service that fails in most of them keeps it",
+                  *objective * 100));
+}
+
+// RFC 2698: what is green has found room in both buckets.
+void warn_about_peak(Draft& draft, std::size_t i) {
+  const auto* t = std::get_if<TrTcm>(&draft.config.services[i].conditioner);
+  const auto& buckets = draft.service_places[i].buckets;
+  if (!t || t->rfc4115 || t->pbs >= t->cbs || buckets.empty()) return;
+  draft.problems.warning(
+      buckets.back().first,
+      fmt::format("`peak_burst` is less than `committed_burst`: of a burst of {} B what is beyond "
+                  "{} B is red",
+                  t->cbs.count(), t->pbs.count()));
+}
+
 }  // namespace
 
 // What they may send IN together is to fit through what is behind them (the ARD paper, section 2.2: the sum
@@ -133,6 +169,26 @@ void validate_aggregates(Draft& draft) {
             : fmt::format("up to here aggregates of this class have {} in all, ", rate_text(sum));
     draft.problems.error(draft.aggregate_places[i].rate, fmt::format("{}more than the {} that its {}", fits,
                                                                      rate_text(limit->rate), limit->name));
+  }
+}
+
+// A marker that permits less than what is sold remarks IN packets of contracts.
+void warn_about_aggregates(Draft& draft) {
+  const Config& c = draft.config;
+  const auto sold = sales(c);
+  for (std::size_t i = 0; i < c.aggregates.size(); ++i) {
+    const Aggregate& a = c.aggregates[i];
+    const std::string& queue = c.queues_before(a)->classes[a.class_index].scheduling.name;
+    const auto of_class = std::ranges::find_if(sold, [&](const Sale& s) {
+      return s.of == Sale::Of::queue && s.index == a.port && s.queue == queue;
+    });
+    if (a.interface || !a.sources.empty() || of_class == sold.end() || of_class->sold <= a.marker.tpr_max)
+      continue;
+    draft.problems.warning(
+        draft.aggregate_places[i].rate,
+        fmt::format("less than the {} that rules promise of class `{}`: IN packets of contracts "
+                    "are remarked",
+                    rate_text(of_class->sold), queue));
   }
 }
 
@@ -165,6 +221,9 @@ void warn_about_services(Draft& draft) {
                           depth.count(), mtu));
     }
     warn_about_burst(draft, i);
+    warn_about_deep_buckets(draft, i);
+    warn_about_objective(draft, i);
+    warn_about_peak(draft, i);
     const auto* csa = std::get_if<Csa>(&draft.config.services[i].conditioner);
     if (csa && csa->bucket.buffer > held && places.buffer) {
       draft.problems.warning(*places.buffer,

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules that an earlier rule covers can never match: first match wins.
+// Rules that match nothing: first match wins, and packets from sources to which no route leads back are
+// dropped; and contracts that no rule can have.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "config/sections.h"
 
@@ -54,7 +59,167 @@ bool of_core(const Match& m, const Config& config) {
                              [&](const Interface& i) { return i.port == *m.port && i.trust == core; });
 }
 
+// What lies behind ports and interfaces, as far as the file says: subnets, and static routes that lead there.
+class Behind {
+ public:
+  explicit Behind(const Config& c) : ports_(c.ports.size()), interfaces_(c.interfaces.size()) {
+    for (std::size_t p = 0; p < ports_.size(); ++p) add(c.ports[p].addresses, ports_[p]);
+    for (std::size_t i = 0; i < interfaces_.size(); ++i) add(c.interfaces[i].addresses, interfaces_[i]);
+    for (const Route& route : c.routes)
+      for (const NextHop& hop : route.next_hops)
+        if (auto* const place = place_of(hop)) place->push_back(route.to);
+  }
+  const std::vector<Prefix>& port(std::size_t p) const { return ports_[p]; }
+  const std::vector<Prefix>& interface(std::size_t i) const { return interfaces_[i]; }
+
+ private:
+  void add(const std::vector<Prefix>& addresses, std::vector<Prefix>& place) {
+    for (const Prefix& p : addresses) {
+      place.push_back(p.masked());
+      subnets_.emplace(p.masked(), &place);
+      lengths_.insert(p.length);
+    }
+  }
+  // null: the file does not say.
+  std::vector<Prefix>* place_of(const NextHop& hop) {
+    if (hop.interface) return &interfaces_[*hop.interface];
+    if (hop.port) return &ports_[*hop.port];
+    for (const std::uint8_t length : lengths_)
+      if (hop.via && length <= hop.via->bits())
+        if (const auto found = subnets_.find(Prefix{*hop.via, length}.masked()); found != subnets_.end())
+          return found->second;
+    return nullptr;
+  }
+
+  std::vector<std::vector<Prefix>> ports_, interfaces_;
+  std::map<Prefix, std::vector<Prefix>*> subnets_;
+  std::set<std::uint8_t, std::greater<>> lengths_;
+};
+
+bool overlap(const Prefix& a, const Prefix& b) {
+  return a.length <= b.length ? a.contains(b.address) : b.contains(a.address);
+}
+
+bool any_overlaps(const std::vector<Prefix>& prefixes, const Prefix& with) {
+  return std::ranges::any_of(prefixes, [&](const Prefix& p) { return overlap(p, with); });
+}
+
+// Whether packets from `source` may come by the place: a route leads back, or the file does not say.
+template <class Place>
+bool may_come(const Place& place, const std::vector<Prefix>& behind, const Prefix& source) {
+  return place.source_check != Port::SourceCheck::strict || behind.empty() || any_overlaps(behind, source);
+}
+
+// The place that a rule names, where packets from its source cannot come by it; empty: they may.
+std::string barred_place(const Rule& rule, const Behind& behind, const Config& c) {
+  const Match& m = rule.match;
+  if (m.interface) {
+    const Interface& i = c.interfaces[*m.interface];
+    return may_come(i, behind.interface(*m.interface), *m.source) ? ""
+                                                                  : fmt::format("interface `{}`", i.name);
+  }
+  if (!m.port) return {};
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i)
+    if (c.interfaces[i].port == *m.port && may_come(c.interfaces[i], behind.interface(i), *m.source))
+      return {};
+  const Port& p = c.ports[*m.port];
+  return may_come(p, behind.port(*m.port), *m.source) ? "" : fmt::format("port `{}`", p.name);
+}
+
+bool lies_in(const Prefix& a, const std::vector<Prefix>& prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](const Prefix& p) { return p.length <= a.length && p.contains(a.address); });
+}
+
+// Whether a filter permits something, but no packets of what is behind its interface: these have their source
+// there where they come, and their destination where they leave.
+bool permits_others_only(const Filter& filter, bool in, const std::vector<Prefix>& behind) {
+  const auto is_other = [&](const FilterEntry& e) {
+    const auto &near = in ? e.match.source : e.match.destination,
+               &far = in ? e.match.destination : e.match.source;
+    return !e.permit || (near && !any_overlaps(behind, *near)) || (!near && far && lies_in(*far, behind));
+  };
+  return std::ranges::any_of(filter.entries, &FilterEntry::permit) &&
+         std::ranges::all_of(filter.entries, is_other);
+}
+
+// How many contracts the match leaves room for; none: more than anybody sells.
+std::optional<std::uint64_t> most_contracts(const Rule& rule) {
+  const auto addresses = [](const std::optional<Prefix>& p, unsigned length) -> std::optional<std::uint64_t> {
+    if (!p || length < p->length) return p ? std::optional<std::uint64_t>(1) : std::nullopt;
+    return length - p->length > 32 ? std::nullopt : std::optional(std::uint64_t{1} << (length - p->length));
+  };
+  const auto bits = [](const std::optional<Prefix>& p) { return p ? unsigned{p->address.bits()} : 0u; };
+  const Match& m = rule.match;
+  switch (rule.per) {
+    case Rule::Per::source:
+      return addresses(m.source, bits(m.source));
+    case Rule::Per::destination:
+      return addresses(m.destination, bits(m.destination));
+    case Rule::Per::prefix:
+      return addresses(m.source, m.source && m.source->address.is_v6() ? rule.prefix_v6 : rule.prefix_v4);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
+
+void warn_about_sources(Draft& draft) {
+  const Config& c = draft.config;
+  if (draft.lab) return;
+  const Behind behind(c);
+  for (std::size_t r = 0; r < c.rules.size(); ++r) {
+    const Rule& rule = c.rules[r];
+    if (!rule.match.source) continue;
+    const std::string source = to_string(*rule.match.source);
+    if (is_multicast(rule.match.source->address)) {
+      draft.problems.warning(draft.rule_places[r],
+                             fmt::format("this rule never matches: no packet comes from `{}`", source));
+    } else if (const std::string place = barred_place(rule, behind, c); !place.empty()) {
+      draft.problems.warning(
+          draft.rule_places[r],
+          fmt::format("`{}` is not behind {}: its packets are dropped there (`source_check`) "
+                      "unless the kernel has a route back",
+                      source, place));
+    }
+  }
+  for (std::size_t i = 0; i < c.interfaces.size(); ++i) {
+    const Interface& x = c.interfaces[i];
+    const auto look = [&](const std::optional<std::size_t>& filter, bool in) {
+      const auto& there = behind.interface(i);
+      if (!filter || there.empty() || !permits_others_only(c.filters[*filter], in, there)) return;
+      draft.problems.warning(
+          draft.interface_places[i].name,
+          fmt::format("filter `{}` lets nothing {} `{}`: no `permit` is for packets {} what is behind it",
+                      c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to"));
+    };
+    look(x.filter_in, true);
+    look(x.filter_out, false);
+  }
+}
+
+void warn_about_contracts(Draft& draft) {
+  const Config& c = draft.config;
+  std::uint64_t all = 0;
+  for (std::size_t r = 0; r < c.rules.size(); ++r) {
+    const Rule& rule = c.rules[r];
+    const std::uint64_t sells = rule.contracts.value_or(0);
+    if (const auto most = most_contracts(rule); most && sells > *most)
+      draft.problems.warning(
+          draft.rule_places[r],
+          fmt::format("sells {} contracts, and there can be {}: correct `contracts`, `per` or the prefix",
+                      sells, *most));
+    if (std::holds_alternative<None>(c.services[rule.service].conditioner)) continue;
+    const std::uint64_t before = std::exchange(all, all + sells), room = c.flow_table.capacity;
+    if (before <= room && all > room)
+      draft.problems.warning(
+          draft.rule_places[r],
+          fmt::format("up to here rules sell {} contracts, and the table of flows has {} places: "
+                      "`flow_table: {{capacity: {}}}`",
+                      all, room, 2 * all));
+  }
+}
 
 void warn_about_covered_rules(Draft& draft) {
   const auto& rules = draft.config.rules;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "aqm/queue_measure.h"
 #include "config/sections.h"
 #include "config/text/quantity.h"
 
@@ -13,6 +15,10 @@ namespace {
 
 Rate times(std::size_t n, Rate r) {
   return Rate::bits_per_second(n * r.bits_per_second());  // 65,536 times 1 Tbit/s fits
+}
+
+double bits(Rate r) {
+  return static_cast<double>(r.bits_per_second());
 }
 
 Rate strict_caps(const QueueSet& set) {
@@ -42,7 +48,12 @@ void check_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperP
 }
 
 void warn_about_slow_shaper(Draft& draft, const PortShaperParams& shaper, std::uint16_t mtu, Mark at) {
-  if (!shaper.rate || *shaper.rate >= Rate::bytes_per_second(mtu)) return;
+  if (!shaper.rate) return;
+  const double burst = 8.0 * static_cast<double>(shaper.burst.count()) / std::max(1.0, bits(*shaper.rate));
+  if (burst > 1 && shaper.burst > PortShaperParams{}.burst)
+    draft.problems.warning(at, fmt::format("`burst` is {:.0f} s of {}: as much passes unshaped after a pause",
+                                           burst, rate_text(*shaper.rate)));
+  if (*shaper.rate >= Rate::bytes_per_second(mtu)) return;
   draft.problems.warning(
       at, fmt::format("{} is less than one packet of {} B a second", rate_text(*shaper.rate), mtu));
 }
@@ -171,9 +182,54 @@ void warn_about_interface_shapers(Draft& draft) {
   }
 }
 
+// Packets wait in a full class for as long as it takes to send them.
+void warn_about_limits(Draft& draft) {
+  constexpr double kMost = 5;  // seconds
+  const Config& c = draft.config;
+  std::vector<std::optional<Rate>> slowest(c.queues.size());
+  const auto look = [&](std::optional<std::size_t> set, const std::optional<Rate>& rate) {
+    if (set && rate) slowest[*set] = std::min(*rate, slowest[*set].value_or(*rate));
+  };
+  for (const Port& p : c.ports) look(p.queues, p.shaper.rate);
+  for (const Interface& i : c.interfaces)
+    look(i.queues ? i.queues : c.ports[i.port].queues,
+         i.shaper.rate ? i.shaper.rate : c.ports[i.port].shaper.rate);
+  for (std::size_t s = 0; s < c.queues.size(); ++s)
+    for (std::size_t k = 0; slowest[s] && k < c.queues[s].classes.size(); ++k) {
+      const ClassParams& params = c.queues[s].classes[k].scheduling;
+      const Rate rate = std::min(*slowest[s], params.cap.value_or(*slowest[s]));
+      const double seconds = 8.0 * QueueMeasure::kFullPacket * params.queue.limit / std::max(1.0, bits(rate));
+      if (!draft.limit_places[s][k] || seconds <= kMost) continue;
+      draft.problems.warning(
+          *draft.limit_places[s][k],
+          fmt::format("packets wait up to {:.0f} s in a full class: {} packets of 1500 B are that "
+                      "much of {}; {:.0f} packets are 100 ms",
+                      seconds, params.queue.limit, rate_text(rate),
+                      std::max(1.0, std::ceil(params.queue.limit / seconds / 10))));
+    }
+}
+
+// Best effort in a strict class is served before all that stands behind it.
+void warn_about_strict_best_effort(Draft& draft) {
+  for (std::size_t s = 0; s < draft.config.queues.size(); ++s) {
+    const QueueSet& set = draft.config.queues[s];
+    const std::size_t k = set.by_dscp[0].class_index;
+    const ClassParams& c = set.classes[k].scheduling;
+    if (!c.strict || c.cap || k + 1 == set.classes.size()) continue;
+    draft.problems.warning(
+        draft.queue_places[s],
+        fmt::format(
+            "best effort is in strict class `{}`, which has no `rate`: the classes behind it get what it "
+            "leaves; give it a `rate`, or a `weight` without `priority: strict`",
+            c.name));
+  }
+}
+
 }  // namespace
 
 void warn_about_shares(Draft& draft) {
+  warn_about_limits(draft);
+  warn_about_strict_best_effort(draft);
   warn_about_ports(draft);
   warn_about_groups(draft);
   warn_about_interface_shapers(draft);
