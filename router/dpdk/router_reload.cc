@@ -151,7 +151,7 @@ bool Router::take_over(const std::string& file) {
     refused(first_error(parsed.diagnostics));
     return false;
   }
-  const std::string hash = parsed.tree.hash();
+  const std::string hash = hash_of(parsed.tree);
   spdlog::info("read in {:.1f} ms", laps.lap());
   return adopt(std::move(*parsed.config), hash, parsed.tree);
 }

@@ -16,6 +16,7 @@
 #include "router/dpdk/ports/stop_signals.h"
 #include "router/dpdk/process_log.h"
 #include "router/dpdk/router.h"
+#include "router/generations/config_tree.h"
 
 namespace surety {
 
@@ -77,7 +78,7 @@ void forward(config::ParseResult parsed, const std::string& file, bool take_over
   eal.lap("EAL");
   spdlog::info("begun {}", eal.text());
   static Router* router = nullptr;  // for as long as the process
-  router = new Router(std::move(config), plan, file, parsed.tree.hash(), log, std::move(lock),
+  router = new Router(std::move(config), plan, file, hash_of(parsed.tree), log, std::move(lock),
                       std::move(predecessor));
   const std::shared_ptr<Router> at_end(router, [](Router* r) { r->close(); });
   router->run(stop, reload);

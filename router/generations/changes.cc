@@ -50,6 +50,10 @@ class Change {
   void finish(const ConfigTree& tree, const std::string& hash);
 
  private:
+  void lay_out_files() const;
+  IsKept kept() const {
+    return [this](const std::string& name, const std::string& text) { return site_.store.keeps(name, text); };
+  }
   Generation found() const;
   Generation about(const ConfigTree& tree, const std::string& hash, const Json& verdict) const;
   Json judge(const ConfigTree& tree, std::string& hash);
@@ -91,6 +95,13 @@ void Change::begin() {
                     "it: `surety reload` or `surety rollback` first",
                     site_.file.string()));
   if (const auto now = installed()) site_.store.settle(*now, found(), false, taken_);
+  lay_out_files();
+}
+
+// The others of several files. What cannot be written, or would be lost, leaves the pointer in effect.
+void Change::lay_out_files() const try { lay_out(site_.file, kept()); } catch (const std::runtime_error& e) {
+  context_.err << fmt::format("surety {}: {}; until then what is in effect stands in {}\n", how_, e.what(),
+                              pointed_at(site_.file).string());
 }
 
 Generation Change::found() const {
@@ -116,10 +127,7 @@ Generation Change::about(const ConfigTree& tree, const std::string& hash, const 
 }
 
 void Change::print(const Json& verdict, const ConfigTree& tree, const fs::path& given) const {
-  const bool several = unwrapped(tree) != tree;
-  const fs::path seen = seen_in(tree, site_.file);
-  print_problems(verdict, several ? seen / "" : seen / tree.main, several ? given.parent_path() / "" : given,
-                 context_.err);
+  print_problems(verdict, as_given(tree, site_.file, given), context_.err);
 }
 
 // `hash`: what a router will say that it goes by.
@@ -144,7 +152,7 @@ Json Change::judge(const ConfigTree& tree, std::string& hash) {
 // In its texts: what `!file` stands for may have changed below them.
 bool Change::says_so_already(const ConfigTree& tree) const {
   const auto now = installed();
-  return now && unwrapped(*now) == unwrapped(tree) && !edited();
+  return now == tree && !edited();
 }
 
 int Change::refuse_restart(const std::vector<std::string>& what) const {
@@ -173,6 +181,7 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
         "only what `!file` stands for has changed, which no trial could take back: leave out --confirm");
   const auto restart = what_takes_a_restart(verdict);
   if (!restart.empty() && !request_.at_next_start) return refuse_restart(restart);
+  check_places(tree, site_.file, kept());
   const Generation next = about(tree, hash, verdict);
   print_changes(verdict, context_.out);
   if (site_.router && restart.empty()) return hand_over(tree, next, given);
@@ -198,6 +207,7 @@ void Change::finish(const ConfigTree& tree, const std::string& hash) {
     context_.err << fmt::format("surety {}: {}; it is in effect, and comes into the history next time\n",
                                 how_, e.what());
   }
+  lay_out_files();
 }
 
 int Change::hand_over(const ConfigTree& tree, const Generation& about, const fs::path& given) {
@@ -314,7 +324,7 @@ int rollback(const ChangeRequest& request, const ChangeContext& context) {
     change.begin();
     const Store& store = change.site().store;
     const auto [goal, tree] = goal_of(store, request.generation, context);
-    return change.to(tree, fs::path(fmt::format("generation {}", goal.number)) / unwrapped(tree).main);
+    return change.to(tree, fs::path(fmt::format("generation {}", goal.number)) / tree.main);
   });
 }
 

@@ -20,12 +20,8 @@
 namespace surety {
 namespace {
 
-struct Seen {
-  std::filesystem::path seen, given;
-};
-
-// `as`: where its errors are said to be.
-Json compare(const ChangeRequest& request, const Site& site, Seen& as) {
+// `renames`: of places in what it says.
+Json compare(const ChangeRequest& request, const Site& site, Renames& renames) {
   if (!site.router) {
     const auto now = config::parse_file(site.file), next = config::parse_file(request.file);
     if (!now.ok()) throw std::runtime_error(fmt::format("{} has errors itself", site.file.string()));
@@ -33,9 +29,7 @@ Json compare(const ChangeRequest& request, const Site& site, Seen& as) {
                       next.ok() ? in_json(config::changes(*now.config, *next.config)) : Json::array());
   }
   const ConfigTree tree = installable(gather(request.file), site.file);
-  const bool several = unwrapped(tree) != tree;
-  as = {seen_in(tree, site.file) / (several ? "" : tree.main),
-        several ? request.file.parent_path() / "" : request.file};
+  renames = as_given(tree, site.file, request.file);
   site.store.open();
   const ChangeLock lock(site.store.directory(), author(), "diff");
   Json verdict = site.router->diff(site.store.put(tree, "asked"));
@@ -91,9 +85,9 @@ int fail(const char* command, const std::exception& e, const ChangeContext& cont
 
 int diff(const ChangeRequest& request, const ChangeContext& context) try {
   const Site site = find_site(request, context.client);
-  Seen as;
-  const Json verdict = compare(request, site, as);
-  print_problems(verdict, as.seen, as.given, context.err);
+  Renames renames;
+  const Json verdict = compare(request, site, renames);
+  print_problems(verdict, renames, context.err);
   if (request.json)
     context.out << verdict.dump(2) << '\n';
   else if (!has_errors(verdict) && verdict.at("changes").empty())
@@ -124,12 +118,15 @@ int reload(const ChangeRequest& request, const ChangeContext& context) try {
   const auto router = LiveRouter::find(context.client, request.router);
   if (!router) throw std::runtime_error("no such router runs: start one with `surety run`");
   const Json answer = router->reload(author());
-  print_problems(answer, "", "", context.err);
+  print_problems(answer, {}, context.err);
   if (!answer.at("in_effect").get<bool>()) {
     context.err << "surety reload: refused; the router goes on as before\n";
     return 1;
   }
   context.out << fmt::format("router {} goes by {}\n", router->name(), router->file().string());
+  if (const auto place = pointed_at(router->file()); !place.empty())
+    context.err << fmt::format("surety reload: what is in effect stands in {}: edit it there\n",
+                               place.string());
   return 0;
 } catch (const std::exception& e) {
   return fail("reload", e, context);

@@ -105,6 +105,18 @@ ConfigTree Store::tree_of(const Generation& g) const {
   return read_tree(at(g.number) / kFiles, g.main);
 }
 
+bool Store::keeps(const std::string& name, const std::string& text) const {
+  return std::ranges::any_of(all(), [&](const Generation& g) {
+    try {
+      const ConfigTree tree = installable(tree_of(g), g.main);
+      const auto found = tree.files.find(name);
+      return found != tree.files.end() && found->second == text;
+    } catch (const std::runtime_error&) {  // it is damaged
+      return false;
+    }
+  });
+}
+
 fs::path Store::put(const ConfigTree& tree, const std::string& name) const {
   drop(name);
   const fs::path files = generations() / name / kFiles;

@@ -32,6 +32,8 @@ class Store {
   std::vector<Generation> all(std::vector<std::string>* damaged = nullptr) const;
   // Throws DamagedGeneration.
   ConfigTree tree_of(const Generation& g) const;
+  // Whether a generation has a file of this name and text.
+  bool keeps(const std::string& name, const std::string& text) const;
 
   // Where a router may read what it is asked about: `name` is `staged` or `asked`. The path of the first
   // file.

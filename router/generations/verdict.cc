@@ -65,11 +65,10 @@ void print_changes(const Json& verdict, std::ostream& out) {
   if (verdict.contains("left_out")) out << "and " << verdict.at("left_out") << " more changes\n";
 }
 
-void print_problems(const Json& verdict, const std::filesystem::path& seen,
-                    const std::filesystem::path& given, std::ostream& err) {
+void print_problems(const Json& verdict, const Renames& renames, std::ostream& err) {
   for (const char* const kind : {"warnings", "errors"})
     for (std::string text : verdict.at(kind)) {
-      replace_all(text, seen.string(), given.string());
+      for (const auto& [from, to] : renames) replace_all(text, from, to);
       err << text << (text.ends_with('\n') ? "" : "\n");
     }
 }

@@ -2,13 +2,13 @@
 // What a router, or this process where none runs, says of a candidate; changes_schema.json has its form.
 #pragma once
 
-#include <filesystem>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "config/changes.h"
 #include "config/text/diagnostic.h"
+#include "router/generations/config_tree.h"
 #include "router/observe/reading_json.h"
 
 namespace surety {
@@ -21,11 +21,9 @@ Json in_json(const std::vector<config::Change>& changes);
 
 bool has_errors(const Json& verdict);
 std::vector<std::string> what_takes_a_restart(const Json& verdict);
-// What differs, one line each; and what is wrong. `seen`: where that is said to be; `given`: where its author
-// has it. Both of a file, or of a directory.
+// What differs, one line each; and what is wrong, with its places renamed.
 void print_changes(const Json& verdict, std::ostream& out);
-void print_problems(const Json& verdict, const std::filesystem::path& seen,
-                    const std::filesystem::path& given, std::ostream& err);
+void print_problems(const Json& verdict, const Renames& renames, std::ostream& err);
 // Of each change what it is.
 Json words_of(const Json& verdict);
 

@@ -62,17 +62,21 @@ class Managed:
         (top / "more").mkdir(parents=True)
         main, text = top / "edge.yaml", configuration(self.name, rate)
         services, rest = text[text.index("services:"):text.index("classify:")], text.index("services:")
-        main.write_text("include: more/*.yaml\n" + text[:rest] + text[text.index("classify:"):])
+        main.write_text(f"# {label}\ninclude: more/*.yaml\n" + text[:rest] + text[text.index("classify:"):])
         (top / "more/gold.yaml").write_text(services)
         return main
 
     def effective(self):
         """The texts that the router's file stands for."""
-        text = self.file.read_text()
-        if not text.startswith("# Written by `surety apply`"):
-            return [text]
-        main = self.file.parent / text[text.index("[") + 1:text.index("]")]
-        return [main.read_text(), *(f.read_text() for f in sorted(main.parent.glob("more/*.yaml")))]
+        main, text = self.file, self.file.read_text()
+        if self.points():
+            main = self.file.parent / text[text.index("[") + 1:text.index("]")]
+        text = main.read_text()
+        return [text, *(f.read_text() for f in sorted(main.parent.glob("more/*.yaml")) if "include: more/*.yaml" in text)]
+
+    def points(self):
+        """Whether the router's file is a pointer, since its files are not in their places yet."""
+        return self.file.read_text().startswith("# Written by `surety apply`")
 
     def start(self, **environment):
         self._stderr = open(self.top / "router.stderr", "a+")

@@ -161,6 +161,30 @@ def test_several_files_are_one_configuration(router):
     assert router.running() == second and "30 Mbit/s" in router.effective()[1]
 
 
+def test_included_files_are_installed_in_their_places_and_stay_the_truth(router):
+    new, place = router.several("new", "30 Mbit/s"), router.file.parent / "more"
+    place.mkdir()
+    (place / "gold.yaml").write_text("# a note that no generation has\n")
+    assert f"{place / 'gold.yaml'} would be lost, which no generation has: move it away first" in router.refused("apply", new)
+    (place / "gold.yaml").unlink()
+    router.run("apply", new)
+    assert router.file.read_text() == new.read_text() and (place / "gold.yaml").read_text() == (new.parent / "more/gold.yaml").read_text()
+    applied = router.running()
+    (place / "gold.yaml").write_text((place / "gold.yaml").read_text().replace("30 Mbit", "33 Mbit"))
+    assert "stands in" not in router.run("reload").stderr and router.running() != applied
+    assert "nothing differs" in router.run("diff", router.file).stdout
+    (place / "silver.yaml").write_text("services: {silver: {conditioner: police, rate: 5 Mbit/s, bucket: 20 kB, mark: {in: EF}}}\n")
+    router.run("reload")
+    edited = router.running()
+    router.run("apply", new, "--confirm", "5 min")
+    assert (place / "silver.yaml").exists(), "it is on trial"
+    router.run("confirm")
+    assert router.running() == applied and [f.name for f in place.iterdir()] == ["gold.yaml"]
+    router.run("rollback")
+    assert router.running() == edited and sorted(f.name for f in place.iterdir()) == ["gold.yaml", "silver.yaml"]
+    assert not router.points() and router.history()[-1]["in_effect"]
+
+
 def test_secrets_by_relative_names_are_those_beside_the_file(router):
     (router.file.parent / "rate").write_text("25 Mbit/s\n")
     (router.file.parent / "rate").chmod(0o600)

@@ -54,9 +54,10 @@ def test_kill_at_each_step_of_apply_of_several_files(off):
     for done, where in steps(off, "kill", lambda environment: other(**environment)):
         assert done.returncode == -signal.SIGKILL, (where, done)
         before = texts.index(off.effective())
-        seen.add(before)
+        seen.add((before, off.points()))
         assert other().returncode == 0 and texts.index(off.effective()) != before and off.history()[-1]["in_effect"]
-    assert seen == {0, 1}
+        assert not off.points() and not list(off.file.parent.glob("*.applied"))
+    assert {now for now, _ in seen} == {0, 1} and {points for _, points in seen} == {False, True}
 
 
 def test_kill_at_each_step_of_rollback(off):
