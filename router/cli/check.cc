@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <chrono>
 #include <iostream>
 
-#include "config/changes.h"
 #include "router/cli/commands.h"
 #include "router/dpdk/ports/eal.h"
 #include "router/dpdk/ports/memory_plan.h"
 #include "router/dpdk/refusals.h"
-#include "router/observe/telemetry_client.h"
+#include "router/dpdk/time_of_day.h"
+#include "router/generations/changes.h"
 
 namespace surety {
 
@@ -23,26 +23,10 @@ struct Request {
   std::optional<std::string> router;
 };
 
-// What a router that runs would make of the file, which it reads itself: its environment is another one, and
-// so may be what it is allowed to read. 1: it would not take it over.
-int compare_with_running(const std::string& file, const std::optional<std::string>& router) {
+int compare(const std::string& file, const std::optional<std::string>& router) {
   const TelemetryClient client(runtime_directories(), std::chrono::seconds(60));  // large ones take a while
-  const Json answer = client.ask("diff", std::filesystem::absolute(file).string(), router);
-  std::vector<config::Change> changes;
-  bool taken = answer.at("errors").empty();
-  for (const std::string error : answer.at("errors"))
-    std::cout << error << (error.ends_with('\n') ? "" : "\n");
-  for (const Json& c : answer.at("changes")) {
-    const bool restart = c.at("takes") == "restart";
-    taken &= !restart;
-    changes.push_back({c.at("what"),
-                       restart ? config::Change::Takes::restart : config::Change::Takes::at_once,
-                       c.at("whom")});
-  }
-  std::cout << config::to_text(changes);
-  if (answer.contains("left_out")) std::cout << "and " << answer.at("left_out") << " more changes\n";
-  if (taken && changes.empty()) std::cout << file << ": changes nothing of the router that runs\n";
-  return taken ? 0 : 1;
+  return compare_with_running({.router = router, .file = file},
+                              {client, unix_seconds(), std::cout, std::cerr});
 }
 
 // Prints what `check` says of the file. 1: there are errors, or `run` would refuse it here.
@@ -64,7 +48,7 @@ int check_all(const Request& request) try {
   int status = 0;
   for (const auto& file : request.files) {
     const int wrong = check_one(file);
-    status |= wrong == 0 && request.against_running ? compare_with_running(file, request.router) : wrong;
+    status |= wrong == 0 && request.against_running ? compare(file, request.router) : wrong;
   }
   return status;
 } catch (const std::exception& e) {

@@ -42,6 +42,8 @@ struct ChangeContext {
 // Each gives the exit status: 0: done; 1: not, and nothing has changed, with a sentence on `err` that says
 // why.
 int diff(const ChangeRequest& request, const ChangeContext& context);  // 1: they differ; 2: it has errors
+// What a running router would make of the candidate. 1: it would not take it over.
+int compare_with_running(const ChangeRequest& request, const ChangeContext& context);
 int apply(const ChangeRequest& request, const ChangeContext& context);
 int confirm(const ChangeRequest& request, const ChangeContext& context);
 int rollback(const ChangeRequest& request, const ChangeContext& context);

@@ -99,6 +99,20 @@ int diff(const ChangeRequest& request, const ChangeContext& context) try {
   return fail("diff", e, context), 2;
 }
 
+int compare_with_running(const ChangeRequest& request, const ChangeContext& context) {
+  const Site site = find_site(request, context.client);
+  if (!site.router) throw std::runtime_error(fmt::format("no router called {} runs", site.name));
+  Renames renames;
+  Json verdict = compare(request, site, renames);
+  verdict["warnings"].clear();  // `check` has printed its own
+  print_problems(verdict, renames, context.out);
+  print_changes(verdict, context.out);
+  if (has_errors(verdict)) return 1;
+  if (verdict.at("changes").empty())
+    context.out << request.file.string() << ": changes nothing of the router that runs\n";
+  return what_takes_a_restart(verdict).empty() ? 0 : 1;
+}
+
 int history(const ChangeRequest& request, const ChangeContext& context) try {
   const Site site = find_site(request, context.client);
   std::vector<std::string> damaged;

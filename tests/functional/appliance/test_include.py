@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A configuration in several files, with values from elsewhere; and what differs between two."""
+import contextlib
 import json
 import os
 import pathlib
@@ -101,9 +102,10 @@ def test_diff_of_two_files(directory, monkeypatch):
 
 
 class Answers:
-    """In the place of a router called r1: one answer to each command."""
+    """In the place of a router called r1: says where its files are, and one answer to all else."""
 
     def __init__(self, directory, answer):
+        self._about = {"router": "r1", "state": str(directory / "state"), "file": str(directory / "etc/r1.yaml"), "hash": "0123456789abcdef"}
         home = directory / "dpdk" / "surety-r1"
         home.mkdir(parents=True)
         self.asked = []
@@ -116,31 +118,34 @@ class Answers:
     def _serve(self):
         while True:
             client, _ = self._socket.accept()
-            with client:
+            with client, contextlib.suppress(OSError):  # who only looks whether it runs does not stay
                 client.send(json.dumps({"version": "1", "pid": os.getpid(), "max_output_len": 65536}).encode())
                 while command := client.recv(4096).decode():
                     self.asked.append(command)
-                    client.send(json.dumps({command.split(",")[0]: self._answer}).encode())
+                    about = command.split(",")[0] == "/surety/changes"
+                    client.send(json.dumps({command.split(",")[0]: self._about if about else self._answer}).encode())
 
 
 @pytest.mark.parametrize("answer, status, words", [
-    ({"changes": [], "errors": []}, 0, "changes nothing of the router that runs"),
+    ({"changes": [], "errors": []}, 0, "x.yaml: changes nothing of the router that runs"),
     ({"changes": [{"what": "log: level a -> b", "takes": "at_once", "whom": "who reads the log"}], "errors": []}, 0,
      "log: level a -> b; concerns who reads the log\n"),
     ({"changes": [{"what": "dpdk: mbufs 1 -> 2", "takes": "restart", "whom": "all"}], "errors": []}, 1,
      "dpdk: mbufs 1 -> 2; takes a restart; concerns all\n"),
-    ({"changes": [], "errors": ["x.yaml:1:1: error: `!env X`: not in the environment of this program\n"]}, 1,
-     "x.yaml:1:1: error: `!env X`"),
+    ({"changes": [], "errors": ["DIRECTORY/etc/r1.yaml:1:1: error: `!env X`: not in the environment of this program\n"]}, 1,
+     "\nx.yaml:1:1: error: `!env X`"),
 ])
 def test_check_against_a_router_that_runs(directory, monkeypatch, answer, status, words):
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(directory))
     (directory / "x.yaml").write_text("version: 1\nports: {p0: {device: null}}\n")
-    router = Answers(directory, answer)
+    errors = [e.replace("DIRECTORY", str(directory)) for e in answer["errors"]]
+    router = Answers(directory, {**answer, "errors": errors, "warnings": ["not again\n"]})
     monkeypatch.chdir(directory)
     said = sh(SURETY, "check", "--against-running", "--name", "r1", "x.yaml", check=False)
     assert said.returncode == status and words in said.stdout, said
     assert "x.yaml: ok: 1 port" in said.stdout
-    assert router.asked == [f"/surety/diff,{directory}/x.yaml"]
+    assert [c.rstrip(",") for c in router.asked] == ["/surety/changes", f"/surety/diff,{directory}/state/generations/asked/configuration/r1.yaml"]
+    assert "not again" not in said.stdout
 
 
 def test_check_against_none_that_runs(directory, monkeypatch):
