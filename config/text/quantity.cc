@@ -177,6 +177,10 @@ Parsed<Duration> parse_duration(std::string_view text) {
                            [](auto n) { return Duration(static_cast<std::int64_t>(n)); });
 }
 
+Parsed<Duration> parse_time(std::string_view text) {
+  return parse_duration(text.ends_with('m') ? std::string(text) + "in" : std::string(text));
+}
+
 Parsed<std::uint32_t> parse_packets(std::string_view text) {
   const auto d = parse_decimal(text, kPackets.noun, kPackets.example);
   if (d.value && d.value->decimals > 0)

@@ -29,7 +29,7 @@ void add_run(CLI::App& app, RunOptions& o, std::optional<double>& tolerance) {
       "Send and receive as the configuration says, then report; exit status 1 when a target was missed");
   run->add_option("file", o.file, "configuration, YAML")->required();
   run->add_option_function<std::string>(
-      "--duration", into(o.duration, surety::config::parse_duration),
+      "--duration", into(o.duration, surety::config::parse_time),
       "how long from the first flow on, e.g. 60s; default: until all senders "
       "are done");
   run->add_option_function<std::string>("--tolerance", into(tolerance, surety::config::parse_fraction),

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "router/observe/capture/capture.h"
 
+#include <chrono>
 #include <csignal>
 #include <iostream>
 
+#include "config/text/quantity.h"
 #include "router/cli/commands.h"
 #include "router/dpdk/ports/stop_signals.h"
 #include "router/observe/telemetry_client.h"
 
 namespace surety {
+
+namespace {
+
+// Rewrites a time as whole seconds. Returns what is wrong with it.
+std::string in_seconds(std::string& text) {
+  if (text.find_first_not_of("0123456789") == text.npos) return {};
+  const auto time = config::parse_time(text);
+  if (time.value) text = std::to_string(std::chrono::ceil<std::chrono::seconds>(*time.value).count());
+  return time.error;
+}
+
+}  // namespace
 
 void add_capture(CLI::App& app, Action& action) {
   const auto wanted = std::make_shared<CaptureOptions>();
@@ -24,7 +38,9 @@ void add_capture(CLI::App& app, Action& action) {
   capture->add_option("--reason", wanted->reasons, "of drops; default: all")->allow_extra_args(false);
   capture->add_option("--rate", wanted->rate, "packets a second, at most")->capture_default_str();
   capture->add_option("--size", wanted->megabytes, "MB of the file, at most")->capture_default_str();
-  capture->add_option("--time", wanted->seconds, "seconds, at most")->capture_default_str();
+  capture->add_option("--time", wanted->seconds, "seconds, or a time like `5m`, at most")
+      ->transform(CLI::Validator(in_seconds, "TIME"))
+      ->capture_default_str();
   capture->add_option("--snap", wanted->snap, "bytes of each packet, at most")->capture_default_str();
   capture->add_option("--name", wanted->router, "the router's name; default: the only one that runs");
   capture->callback([&action, wanted] {

@@ -29,9 +29,9 @@ int carry_out(const Asked& asked, Command command) {
   if (!asked.router.empty()) request.router = asked.router;
   if (asked.generation != 0) request.generation = asked.generation;
   if (!asked.confirm.empty()) {
-    const auto time = config::parse_duration(asked.confirm);
+    const auto time = config::parse_time(asked.confirm);
     if (!time.value || *time.value < std::chrono::seconds(1) || *time.value > std::chrono::hours(24)) {
-      std::cerr << "surety: --confirm " << asked.confirm << ": a time like `90 s` or `5 min`, up to 24 h\n";
+      std::cerr << "surety: --confirm " << asked.confirm << ": a time like `90s` or `5 min`, up to 24 h\n";
       return 2;
     }
     request.confirm = std::chrono::duration_cast<std::chrono::seconds>(*time.value);

@@ -20,9 +20,9 @@ struct ReportOptions {
 
 int write_report(const ReportOptions& asked) {
   ReportRequest request;
-  const auto back = config::parse_duration(asked.since);
+  const auto back = config::parse_time(asked.since);
   if (!back.value) {
-    std::cerr << "surety report: --since " << asked.since << ": a time like `90 min` or `24 h`\n";
+    std::cerr << "surety report: --since " << asked.since << ": a time like `90m` or `24 h`\n";
     return 1;
   }
   const auto now = std::chrono::floor<std::chrono::minutes>(time_of_day());
@@ -48,7 +48,7 @@ void add_report(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<ReportOptions>();
   auto* report =
       app.add_subcommand("report", "What each customer got of what he has bought, from what a router keeps");
-  report->add_option("--since", asked->since, "how far back: 90 min, 24 h")->capture_default_str();
+  report->add_option("--since", asked->since, "how far back: 90m, 24h")->capture_default_str();
   report->add_option("--name", asked->router,
                      "the router's name; default: the only one that has kept anything");
   report->add_option("--customer", asked->customer, "of one customer");

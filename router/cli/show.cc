@@ -46,7 +46,7 @@ void add_show(CLI::App& app, Action& action) {
                  "contracts that are violated in the last second: met=false");
   asked->watched =
       show->add_option("--watch", asked->watch,
-                       "SECONDS: again and again, each 1 s by default; counters as what they grow "
+                       "SECONDS or TIME: again and again, each 1 s by default; counters as what they grow "
                        "by in a second")
           ->expected(0, 1000)  // also of conditions that stand behind it
           ->type_name("");

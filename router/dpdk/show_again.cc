@@ -10,6 +10,8 @@
 #include <chrono>
 #include <iostream>
 
+#include "config/text/quantity.h"
+
 namespace surety {
 
 namespace {
@@ -55,6 +57,8 @@ int show_again(ShowRequest request, const std::vector<std::string>& words) {
   for (const std::string& word : words)
     if (const auto n = number(word))
       seconds = *n;
+    else if (const auto time = config::parse_time(word).value)
+      seconds = std::chrono::duration<double>(*time).count();
     else
       request.selection.where.push_back(word);
   if (!(seconds >= kLeast && seconds <= kMost)) {

@@ -87,6 +87,10 @@ TEST(ParseDuration, TakesEveryUnit) {
       {"2 min", 2min}, {"1.5 h", 90min}, {"0.0000000005 s", 1ns},
   };
   for (const auto& c : cases) EXPECT_EQ(parse_duration(c.text).value, c.value) << c.text;
+  EXPECT_EQ(parse_time("5m").value, parse_duration("5 min").value);
+  EXPECT_EQ(parse_time("30 m").value, parse_duration("30 min").value);
+  EXPECT_EQ(parse_time("1.5h").value, parse_duration("90 min").value);
+  EXPECT_FALSE(parse_time("m").value || parse_time("5 km").value || parse_duration("5m").value);
   EXPECT_EQ(parse_duration("30").error, "`30` has no unit; write a duration like `30 ms`");
   EXPECT_EQ(parse_duration("1001 h").error, "`1001 h` is too large; a duration is at most 1000 h");
 }
