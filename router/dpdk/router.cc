@@ -343,7 +343,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
         this->reload();
         if (last_reload_successful_) remember("", "reload", changed_);
       }
-      if (trial_ && clock_.now() >= trial_->until && updated()) end_trial();
+      if (trial_ && clock_.now() >= trial_->until && updated()) end_trial(true);
       for (auto& t : top_) t.look(kPlacesPerRound, clock_.now());
       if (std::chrono::steady_clock::now() < next) continue;
       if (updated() && ports_.any_missing()) open_appeared();

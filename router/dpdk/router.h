@@ -121,8 +121,8 @@ class Router {
   Json answer_reload(std::string_view who);
   Json answer(bool in_effect) const;
   bool is_installed(const std::string& hash) const;
-  bool end_trial();
-  void go_back();
+  bool end_trial(bool by_itself);
+  void go_back(bool by_itself);
   void open_store();
   void keep_generation();
   void remember(std::string who, std::string how, Json changes, bool staged_is_taken = false);
@@ -210,7 +210,7 @@ class Router {
   std::atomic<Stage> stage_{Stage::begins};  // changes are made while it forwards
   std::atomic<std::uint64_t> rounds_{0};     // of the control thread
   std::optional<Trial> trial_;               // what it goes by is not installed yet
-  Json went_back_;                           // of the last one: when, and whose
+  Json went_back_;                           // of the last one: when, whose, and whether by itself
   std::vector<config::Diagnostic> said_;     // of the last configuration that was read
   std::string refusal_;                      // why it was not taken, if no line is to blame
   Json changed_ = Json::array();             // by the last one that was taken

@@ -50,7 +50,7 @@ TelemetryServer::Commands Router::changes() {
   add("installed", [this](std::string_view) { return installed(); });
   add("back", [this](std::string_view) {
     if (!trial_) throw std::runtime_error("nothing is on trial");
-    const bool kept = end_trial();
+    const bool kept = end_trial(false);
     Json said = answer(kept || last_reload_successful_);
     said["kept"] = kept;
     return said;
@@ -177,19 +177,22 @@ Json Router::answer_reload(std::string_view who) {
 }
 
 // The file decides. False: it goes back.
-bool Router::end_trial() {
-  if (!is_installed(trial_->hash)) return go_back(), false;
+bool Router::end_trial(bool by_itself) {
+  if (!is_installed(trial_->hash)) return go_back(by_itself), false;
   remember(trial_->who, "confirmed", changed_, true);
   trial_.reset();
   return true;
 }
 
 // What is in the file now takes a reload: it was not asked for.
-void Router::go_back() {
+void Router::go_back(bool by_itself) {
   Trial trial = std::move(*std::exchange(trial_, std::nullopt));
-  spdlog::warn("what {} applied was not confirmed: {}", trial.who, kFallBack);
-  went_back_ = {
-      {"who", trial.who}, {"hash", trial.hash}, {"when", static_cast<std::int64_t>(unix_seconds())}};
+  spdlog::warn("what {} applied was {}: {}", trial.who, by_itself ? "not confirmed" : "taken back",
+               kFallBack);
+  went_back_ = {{"who", trial.who},
+                {"hash", trial.hash},
+                {"when", static_cast<std::int64_t>(unix_seconds())},
+                {"by_itself", by_itself}};
   attempt([&] { return adopt(std::move(trial.before), trial.before_hash, config::tree_at(file_)); });
 }
 

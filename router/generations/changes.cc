@@ -281,7 +281,10 @@ bool end_trial(Change& change, const ChangeContext& context) {
 
 [[noreturn]] void nothing_to_confirm(const LiveRouter& router) {
   if (const Json* const back = router.went_back())
-    throw std::runtime_error(fmt::format("too late: the router went back by itself at {}; apply it again",
+    throw std::runtime_error(fmt::format("{} at {}; apply it again",
+                                         back->value("by_itself", true)
+                                             ? "too late: the router went back by itself"
+                                             : "the trial was taken back by a command",
                                          time_text(back->at("when"))));
   throw std::runtime_error("there is nothing to confirm");
 }

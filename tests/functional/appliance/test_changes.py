@@ -88,6 +88,9 @@ def test_a_trial_is_confirmed_or_ended(router):
     first = router.running()
     assert "nothing to confirm" in router.refused("confirm")
     new = router.candidate("new", rate="30 Mbit/s")
+    router.run("apply", new, "--confirm", "5m")
+    router.run("rollback")
+    assert "the trial was taken back by a command at" in router.refused("confirm") and "was taken back" in router.log()
     router.run("apply", new, "--confirm", "10 min")
     router.run("rollback")
     assert router.running() == first and len(router.history()) == 1
