@@ -28,6 +28,7 @@ int write_report(const ReportOptions& asked) {
   const auto now = std::chrono::floor<std::chrono::minutes>(time_of_day());
   const auto since = now - std::chrono::floor<std::chrono::minutes>(*back.value);
   request.since = since.time_since_epoch().count();
+  request.until = now.time_since_epoch().count();
   if (!asked.router.empty()) request.router = asked.router;
   if (!asked.customer.empty()) request.customer = asked.customer;
   request.directory = asked.directory;

@@ -140,10 +140,14 @@ std::filesystem::path report_directory(const config::Config& config) {
   return (given ? std::filesystem::path(*given) : state_directory()) / config.router.name;
 }
 
-Json report_rows(const std::filesystem::path& directory, const ReportRequest& request) {
+Json report_rows(const std::filesystem::path& directory, const ReportRequest& request, std::size_t& ahead) {
   std::map<std::tuple<std::string, std::string, std::string, Minute>, Sum> sums;
   ReportReader().read(directory, request.since, [&](Minute minute, const ContractMinute& row) {
     if (request.customer && row.customer != *request.customer) return;
+    if (minute > request.until) {
+      ++ahead;
+      return;
+    }
     const Minute hour = request.hours ? minute / 60 : 0;
     const auto [found, made] =
         sums.try_emplace({row.customer, row.service, row.contract, hour}, Sum{row, minute, minute});
@@ -161,7 +165,12 @@ Json report_rows(const std::filesystem::path& directory, const ReportRequest& re
 
 int report(const ReportRequest& request, std::ostream& out, std::ostream& err) {
   try {
-    const Json rows = report_rows(directory_of(request), request);
+    const auto directory = directory_of(request);
+    std::size_t ahead = 0;
+    const Json rows = report_rows(directory, request, ahead);
+    if (ahead > 0)
+      err << fmt::format("surety report: left out: {} rows of {} are later than now: a clock was ahead\n",
+                         ahead, directory.string());
     if (request.format == ReportRequest::Format::csv)
       write_csv(rows, out);
     else if (request.format == ReportRequest::Format::json)

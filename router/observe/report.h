@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,7 @@ struct ReportRequest {
   enum class Format : std::uint8_t { text, csv, json };
   std::optional<std::string> router{}, customer{};  // none: the only one there; all
   std::filesystem::path directory{};                // of all routers' files; empty: state_directory()
-  Minute since = 0;
+  Minute since = 0, until = std::numeric_limits<Minute>::max();
   bool hours = false;  // a row for each hour, too
   Format format = Format::text;
 };
@@ -27,7 +28,8 @@ struct ReportRequest {
 // "from", "to" (ISO 8601), "committed_ bytes_per_second", "offered_bytes", "delivered_in_bytes",
 // "delivered_out_bytes", "dropped_packets", "lost_packets", "demanding_seconds", "met_seconds",
 // "held_back_seconds", "met_ratio", "objective_ratio", "kept", "direction"}; what does not exist is left out.
-Json report_rows(const std::filesystem::path& directory, const ReportRequest& request);
+// `ahead` counts the records of minutes after `until`, written while the clock was ahead: they are left out.
+Json report_rows(const std::filesystem::path& directory, const ReportRequest& request, std::size_t& ahead);
 
 // Where a router keeps them unless told otherwise: $SURETY_STATE, $STATE_DIRECTORY of a service manager, or
 // /var/lib/surety.

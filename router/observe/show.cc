@@ -274,13 +274,19 @@ ShownTable shown(std::string_view what, std::vector<Json> rows, bool all) {
   return table;
 }
 
+std::string note_on(std::string_view what, const std::vector<Json>& lines) {
+  if (what != "flows") return {};
+  if (lines.empty()) return "`metrics: {top_flows: N}` keeps the N largest flows; by default none\n";
+  const auto is_contract = [](const Json& line) { return line.value("protocol", "") == "contract"; };
+  if (std::ranges::none_of(lines, is_contract)) return {};
+  return "`contract` counts all flows that it covers; `surety capture` of their port or customer has each of "
+         "them\n";
+}
+
 std::string render_table(std::string_view what, Json rows, bool all) {
   if (what == "signalling") return render_signalling(rows, all);
   const ShownTable table = shown(what, std::move(rows).get<std::vector<Json>>(), all);
-  std::string said = render(table.columns, table.lines);
-  if (what == "flows" && table.lines.empty())
-    said += "`metrics: {top_flows: N}` keeps the N largest flows; by default none\n";
-  return said;
+  return render(table.columns, table.lines) + note_on(what, table.lines);
 }
 
 }  // namespace surety

@@ -21,6 +21,9 @@ struct ShownTable {
 };
 ShownTable shown(std::string_view what, std::vector<Json> rows, bool all = false);
 
+// What a reader of the table needs to know; empty: nothing.
+std::string note_on(std::string_view what, const std::vector<Json>& lines);
+
 std::string render_table(std::string_view what, Json rows, bool all = false);
 
 }  // namespace surety

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
@@ -13,6 +14,9 @@
 
 namespace surety {
 namespace {
+
+// What `match` has of a place.
+constexpr std::array<std::string_view, 4> kPlaces{"port", "interface", "vlan", "inner_vlan"};
 
 [[noreturn]] void refuse(std::string text) {
   throw std::runtime_error(std::move(text));
@@ -105,6 +109,11 @@ CaptureRequest parse_capture(std::string_view text, std::shared_ptr<const Interf
       r.wish.snap = number(field, 14, CaptureRequest::kMostSnap);
     else if (field.first == "seconds")
       r.time = std::chrono::seconds(number(field, 1, CaptureRequest::kMostSeconds));
+    else if (std::ranges::find(kPlaces, field.first) != kPlaces.end())
+      refuse(fmt::format(
+          "no filter of a capture is called {}: a place is the first word of a capture, and ports "
+          "of TCP and UDP are `source_port` and `destination_port`",
+          field.first));
     else
       fields.push_back(std::move(field));
   }

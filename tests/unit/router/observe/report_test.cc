@@ -77,6 +77,19 @@ TEST_F(ReportTest, OfOneCustomerSinceThenByTheHour) {
   EXPECT_EQ(rows[1]["from"], "2025-11-24T17:00Z");
 }
 
+// A clock that was ahead, until a router that runs removes the file.
+TEST_F(ReportTest, WhatIsLaterThanNowIsLeftOutAndSaid) {
+  keep(kNoon + 40 * 60, {minute_of("acme", 60, 0)});
+  fs::copy_file(all_ / "edge" / files()[0], all_ / "ahead");
+  keep(kNoon, {minute_of("acme", 60, 60)});
+  fs::rename(all_ / "ahead", all_ / "edge/2025-11-26T08.jsonl");
+  ASSERT_EQ(files().size(), 2u);
+  const ReportRequest now{.since = kNoon, .until = kNoon + 60, .format = ReportRequest::Format::csv};
+  EXPECT_THAT(text(now), testing::AllOf(HasSubstr("2025-11-24T16:01Z"), testing::Not(HasSubstr("2025-11-26")),
+                                        HasSubstr("left out: 1 rows of ")));
+  EXPECT_EQ(status_, 0);
+}
+
 TEST_F(ReportTest, AFifoAmongItsFilesStopsNobody) {
   keep(kNoon, {minute_of("acme", 60, 60)});
   ASSERT_EQ(files().size(), 1U);

@@ -49,6 +49,23 @@ TEST_F(ShowCommand, SelectsForPeopleAndPrograms) {
   EXPECT_EQ(Json::parse(out_.str())[0]["number"], 1U);
 }
 
+TEST(ShowFlows, SaysWhereFlowsAreThatItDoesNotShow) {
+  const test::RuntimeDirectory directory;
+  std::string row;
+  const test::FakeRouter router{directory, "edge1", [&](const std::string&) {
+                                  return R"({"/surety/flows":{"total":1,"offset":0,"rows":[)" + row + "]}}";
+                                }};
+  const auto shown = [&] {
+    std::ostringstream out, err;
+    EXPECT_EQ(show({.what = "flows"}, TelemetryClient({directory.path()}), out, err), 0) << err.str();
+    return out.str();
+  };
+  row = R"({"source":"10.1.0.1","destination":"any","protocol":"contract","service":"gold"})";
+  EXPECT_THAT(shown(), testing::EndsWith("`surety capture` of their port or customer has each of them\n"));
+  row = R"({"source":"10.1.0.1:5","destination":"10.2.0.1:6","protocol":"udp","service":"gold"})";
+  EXPECT_THAT(shown(), testing::Not(HasSubstr("surety capture")));
+}
+
 TEST_F(ShowCommand, AWrongKeyIsOneLineWithThoseThereAre) {
   EXPECT_EQ(run({.what = "events", .selection = {.where = {"kid=link"}}}), 2);
   EXPECT_EQ(out_.str(), "");

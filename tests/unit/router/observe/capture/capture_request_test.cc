@@ -51,6 +51,12 @@ TEST_F(CaptureRequestTest, IsOfDropsAllOrSome) {
   EXPECT_TRUE(some.wish.reasons[static_cast<std::size_t>(DropReason::forced)]);
 }
 
+TEST_F(CaptureRequestTest, APortOfTcpIsNoPlace) {
+  for (const char* field : {"port=5001", "vlan=107"})
+    EXPECT_THAT(refusal(std::string("lan ") + field), HasSubstr("are `source_port` and `destination_port`"));
+  EXPECT_EQ(parse("lan protocol=tcp destination_port=5001").wish.match.destination_port.from, 5001);
+}
+
 TEST_F(CaptureRequestTest, HasLimitsAndAMatch) {
   const auto r = parse("lan source=10.1.0.0/16 protocol=udp rate=5 snap=64 seconds=3");
   EXPECT_EQ(r.wish.rate, 5u);
