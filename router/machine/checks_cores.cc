@@ -108,8 +108,9 @@ Findings clock(const Patient& p) {
 Findings time_of_day(const Patient& p) {
   if (p.host.clock_synchronised()) return {ok("the time of day is synchronised")};
   const bool signals = p.config() && p.config()->signalling.mode != config::Signalling::Mode::off;
-  const std::string mend =
-      p.host.has("timedatectl") ? "timedatectl set-ntp true" : "apt-get install systemd-timesyncd";
+  const std::string mend = p.host.has("timedatectl") && !p.host.list("/usr/lib/systemd/ntp-units.d").empty()
+                               ? "timedatectl set-ntp true"
+                               : "apt-get install systemd-timesyncd";
   if (signals)
     return {
         error("the time of day is not synchronised: other routers' signals are refused as too old", mend)};

@@ -141,7 +141,7 @@ Findings link(const Patient& p) {
       all.push_back(warning(
           fmt::format("port {}: its shape is above the {} Mbit/s of {}: what is promised is lost in the NIC",
                       port->name, *speed, name),
-          fmt::format("ethtool -s {} autoneg on", name)));
+          fmt::format("surety check {}  # ports: {{{}: {{shape: {} Mbit/s}}}}", p.file, port->name, *speed)));
     else
       all.push_back(ok(fmt::format("port {}: {} has a link", port->name, name)));
   }

@@ -31,8 +31,10 @@ void expect(const Patient& p, Findings& all, const std::string& key, bool (*good
     all.push_back(safe(warning(fmt::format("{} is {}: {}", key, *now, why), set(key, value))));
 }
 
+// It runs, or does after a boot. Its package alone, or what is left of it in /etc/frr, changes nothing.
 bool has_frr(const Patient& p) {
-  return p.host.exists("/etc/frr/frr.conf");
+  return p.host.exists("/run/frr/zebra.pid") ||
+         p.host.exists("/etc/systemd/system/multi-user.target.wants/frr.service");
 }
 
 bool is_on(long long n) {

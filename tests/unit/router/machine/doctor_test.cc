@@ -204,7 +204,7 @@ TEST_F(Doctor, LinksThatAreDownCutOrSlow) {
   m_.remove("/sys/class/net/eth1/duplex");
   m_.put("/sys/class/net/eth2/speed", "100\n");
   configure("version: 1\nports:\n  wan: {device: af_xdp eth2, shape: 200 Mbit/s}\n");
-  expect("link", kWarning, "its shape is above the 100 Mbit/s", "ethtool");
+  expect("link", kWarning, "its shape is above the 100 Mbit/s", "{shape: 100 Mbit/s}");
 }
 
 TEST_F(Doctor, QueuesThatNobodyReads) {
@@ -297,7 +297,10 @@ TEST_F(Doctor, ClocksThatAreSlowOrChange) {
 
 TEST_F(Doctor, ATimeOfDayThatNobodyKeeps) {
   m_.remove("/run/systemd/timesync/synchronized");
-  expect("time", kWarning, "not synchronised", "systemd-timesyncd");
+  m_.put("/usr/bin/timedatectl", "");  // has nothing to switch on
+  expect("time", kWarning, "not synchronised", "apt-get install systemd-timesyncd");
+  m_.put("/usr/lib/systemd/ntp-units.d/50-chrony.list", "chrony.service\n");
+  expect("time", kWarning, "not synchronised", "timedatectl set-ntp true");
   m_.put("/etc/surety/signal.key", "secret");
   configure(std::string(kTwoPorts) +
             "router: {id: 192.0.2.1}\nsignalling: {mode: observe, key_file: signal.key}\n");
@@ -308,7 +311,7 @@ TEST_F(Doctor, AKernelThatForwardsBesideTheRouter) {
   m_.put("/proc/sys/net/ipv4/ip_forward", "1\n");
   expect("forwarding", kWarning, "net.ipv4.ip_forward is 1: until the router starts",
          "sysctl -w net.ipv4.ip_forward=0");
-  m_.put("/etc/frr/frr.conf", "");  // which wants it
+  m_.put("/run/frr/zebra.pid", "");  // which wants it
   m_.put("/proc/sys/net/ipv6/conf/all/forwarding", "1\n");
   expect("forwarding", kOk, "", "");
   m_.put("/proc/sys/net/ipv4/ip_forward", "0\n");
@@ -341,7 +344,9 @@ TEST_F(Doctor, TablesThatAreTooSmall) {
 }
 
 TEST_F(Doctor, AKernelThatIsNotSetForFrr) {
-  m_.put("/etc/frr/frr.conf", "");
+  m_.put("/etc/frr/frr.conf", "");  // of a package that is not in use
+  expect("frr", kOk, "(nothing)", "");
+  m_.put("/etc/systemd/system/multi-user.target.wants/frr.service", "");
   m_.put("/proc/sys/net/core/rmem_max", "212992\n");
   expect("frr", kWarning, "zebra loses messages", "sysctl -w net.core.rmem_max=134217728", true);
   m_.put("/proc/sys/net/ipv4/nexthop_compat_mode", "1\n");
