@@ -254,7 +254,7 @@ bool ContractBook::violated(Line& line, const Loss& lost, double guaranteed, dou
 bool ContractBook::below_rate(Session& session, double delivered, double committed) {
   const double all = delivered + session.before[0] + session.before[1];
   session.before = {delivered, session.before[0]};
-  return ++session.samples > session.before.size() && all < 3 * committed;
+  return ++session.samples > session.before.size() && all < kHeldBack * 3 * committed;
 }
 
 void ContractBook::judge(Line& line) {

@@ -13,8 +13,9 @@
 // met. Bursts beyond the contract, the first and the last second of a transfer, and a ping violate nothing.
 //
 // A second in which OUT packets were lost behind the conditioner, or others' packets left no room in the
-// input buffers, while over three seconds less was delivered than the committed rate, is *held back*: nothing
-// of what is guaranteed was lost, but TCP slows down for each loss.
+// input buffers, while over three seconds less was delivered than 95 % of the committed rate, is *held back*:
+// nothing of what is guaranteed was lost, but TCP slows down for each loss. TCP connections that get their
+// rate have 96 to 100 % of it in such three seconds.
 //
 // Respect: delivered / guaranteed, at most 1, over the last ten seconds; of a service over all its contracts.
 //
@@ -99,6 +100,7 @@ class ContractBook {
   static constexpr std::size_t kWindow = 10;     // seconds, of what is shown as respect
   static constexpr double kForgiven = 0.001;     // of what is guaranteed
   static constexpr double kDemanding = 0.1;      // of the committed rate
+  static constexpr double kHeldBack = 0.95;      // of the committed rate
   static constexpr std::size_t kEvictions = 16;  // a second
 
   explicit ContractBook(std::size_t most) : most_(most) {}

@@ -86,8 +86,7 @@ void contracts(Families& out, const Reading& r) {
   family(kCounter, "surety_contract_met_seconds_total", kMet, [](C c) { return c.met_seconds; });
   family(kCounter, "surety_contract_held_back_seconds_total",
          "Seconds in which OUT packets of any of its contracts were lost behind the conditioner and less "
-         "than the "
-         "committed rate was delivered over three seconds.",
+         "than 95 % of the committed rate was delivered over three seconds.",
          [](C c) { return c.held_back_seconds; });
   family(kGauge, "surety_contract_objective_ratio", kObjective, [](C c) { return c.objective; });
 }

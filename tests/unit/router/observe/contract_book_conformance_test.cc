@@ -223,6 +223,7 @@ TEST_F(ContractBookTest, WhoLosesOutPacketsBelowHisRateIsHeldBack) {
   EXPECT_EQ(sends(1000, 1500, 100), 2u) << "over three seconds it had its rate";
   EXPECT_EQ(seconds("c1"), "6 of 6") << "all that is guaranteed was delivered";
   EXPECT_EQ(book.take_minute().at(0).tally.held_back_seconds, 2u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(sends(900, 160, 100), 2u) << "96 % of the rate is TCP's sawtooth";
 }
 
 // An independent meter (RFC 2697's committed bucket in real numbers) of 1,000 random arrival patterns, and
