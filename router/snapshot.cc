@@ -203,8 +203,11 @@ void Snapshot::find_domains(PortIndex port) {
   };
   const auto wanted = [&](const config::Service& service, const config::Csa& csa) {
     const std::size_t cls = queues[port].by_dscp[service.mark_out.value_or(0)].class_index;
-    return CsaDomain{config.ports[port].name + "/" + queues[port].classes[cls].scheduling.name, port, cls,
-                     csa.alpha};
+    const ClassParams& queue = queues[port].classes[cls].scheduling;
+    CsaDomain domain{config.ports[port].name + "/" + queue.name, port, cls, csa.alpha};
+    // A queue without RIO is never congested: nothing would bring an unlimited alpha down.
+    if (!queue.queue.rio && domain.params.max == Ratio::unlimited()) domain.params.max = CsaParams().max;
+    return domain;
   };
   for (std::size_t i = 0; i < config.services.size(); ++i)
     domain_of[service_of[i] * ports + port] = kNoDomain;

@@ -65,6 +65,22 @@ TEST(Snapshot, ServicesBecomeProgramsInTheirOrderWithTwoOfOurOwnBehind) {
               ElementsAre("csa", "token-bucket", "police", "srtcm", "trtcm", "none", "none", "none"));
 }
 
+TEST(Snapshot, AlphaHasNoLimitOnlyWhereItsQueueHasRio) {
+  const auto max = [](const std::string& queues) {
+    const Snapshot s(configured("version: 1\nports:\n  a: {device: null}\n  b: {device: null, trust: core" +
+                                queues + "classify: [{match: {port: a}, service: s}]\n"));
+    return s.domains[s.domain(1, 0)].params.max;
+  };
+  const std::string service = "services: {s: {rate: 1 Mbit/s}}\n", paper = ", alpha: {max: 0.3}}}\n";
+  const auto set = [](const std::string& aqm) {
+    return ", queues: q}\nqueues: {q: [{name: all, dscp: {in: [AF11], out: [AF12]}, aqm: " + aqm + "}]}\n";
+  };
+  EXPECT_EQ(max(set("rio") + service), Ratio::unlimited());
+  EXPECT_EQ(max(set("tail-drop") + service), Ratio::of(0.4)) << "the paper's";
+  EXPECT_EQ(max("}\n" + service), Ratio::of(0.4)) << "one queue, first in first out";
+  EXPECT_EQ(max("}\nservices: {s: {rate: 1 Mbit/s" + paper), Ratio::of(0.3));
+}
+
 TEST(Snapshot, ProgramsCarryParametersAndMarks) {
   const Snapshot s(configured(kRouter));
   using Kind = ServiceProgram::Kind;

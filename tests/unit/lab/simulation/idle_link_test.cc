@@ -25,7 +25,7 @@ routers:
         - name: assured
           dscp: {{in: [AF11], out: [AF12, BE]}}
           limit: 200 packets
-          rio: {{in: {{min: 70, max: 120, pmax: 0.01}}, out: {{min: 10, max: 60, pmax: 0.2}}}}
+          {aqm}
     services:
       home: {{{service}}}
     classify: [{{match: {{port: lan}}, service: home, per: source}}]
@@ -41,9 +41,11 @@ senders:
 
 const std::string kCsa = "rate: 600 kbit/s, mark: {in: AF11, out: BE}";
 
-RunResult run(int begin, int end, const std::string& service = kCsa) {
-  return test::run_once(
-      fmt::format(kScenario, fmt::arg("begin", begin), fmt::arg("end", end), fmt::arg("service", service)));
+const std::string kRio = "rio: {in: {min: 70, max: 120, pmax: 0.01}, out: {min: 10, max: 60, pmax: 0.2}}";
+
+RunResult run(int begin, int end, const std::string& service = kCsa, const std::string& aqm = kRio) {
+  return test::run_once(fmt::format(kScenario, fmt::arg("begin", begin), fmt::arg("end", end),
+                                    fmt::arg("service", service), fmt::arg("aqm", aqm)));
 }
 
 TEST(LabIdleLink, IsUsedByWhoIsAlone) {
@@ -53,6 +55,11 @@ TEST(LabIdleLink, IsUsedByWhoIsAlone) {
   const FlowResult one = test::flow(run(10, 20), "one");
   EXPECT_GT(one.delivered_bps, 0.95 * free.delivered_bps);
   EXPECT_LT(*one.rtt_mean_s, *free.rtt_mean_s + 0.005);
+}
+
+// Congestion of such a queue is not detected, and others wait in it.
+TEST(LabIdleLink, IsNotGivenAwayWhereTheQueueHasNoRio) {
+  EXPECT_LT(test::flow(run(10, 20, kCsa, "aqm: tail-drop"), "one").delivered_bps, 0.9e6);
 }
 
 TEST(LabIdleLink, IsSharedWhenOthersCome) {
