@@ -16,7 +16,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "functional"))
-from harness import Lab, Router, UdpSource  # noqa: E402
+from harness import Lab, Router, UdpSource, wait_for  # noqa: E402
 import router as router_module  # noqa: E402  (harness makes its imports possible)
 
 UPLINK, RATE = 20e6, 4e6  # bit/s
@@ -56,7 +56,7 @@ def measure(scene, service, customers, flooded, seconds):
         for i in range(customers):
             process = subprocess.Popen(scene.b.namespace.command("iperf3", "-s", "-1", "-p", 5201 + i), stdout=subprocess.DEVNULL)
             stack.callback(process.kill)
-        time.sleep(1)
+        wait_for(lambda: scene.b.namespace.run("ss", "-Hltn").stdout.count(":52") >= customers)
         ends = []
         if flooded:
             thread = threading.Thread(target=flood, args=(scene.customers[CUSTOMERS], seconds + 3))
