@@ -14,6 +14,7 @@
 
 #include "router/classify_stage.h"
 #include "router/condition_stage.h"
+#include "router/counters.h"
 #include "router/egress.h"
 #include "router/filter_stage.h"
 #include "router/fragment_stage.h"
@@ -28,7 +29,6 @@
 #include "router/signals/congestion_signal.h"
 #include "router/snapshot.h"
 #include "router/source_check.h"
-#include "router/stage_meter.h"
 #include "router/vector.h"
 
 namespace surety {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "router/observe/counter_order.h"
-#include "router/observe/metrics_congestion.h"
-#include "router/observe/metrics_contracts.h"
+#include "router/observe/metrics_parts.h"
 #include "router/observe/reading_json.h"
 
 namespace surety {

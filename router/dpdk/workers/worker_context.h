@@ -5,12 +5,12 @@
 #include <memory>
 #include <span>
 
+#include "router/counters.h"
 #include "router/dpdk/ports/port.h"
 #include "router/dpdk/ports/work_plan.h"
 #include "router/dpdk/workers/fabric.h"
 #include "router/interfaces/interface_counters.h"
 #include "router/packet_disposal.h"
-#include "router/stage_meter.h"
 
 namespace surety {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "router/observe/metrics_congestion.h"
+#include "router/observe/metrics_parts.h"
 
 #include <gmock/gmock.h>
 
