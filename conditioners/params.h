@@ -62,7 +62,7 @@ struct EnhancedTokenBucketParams {
   TokenBucketParams in;        // r, b1
   TokenBucketParams out;       // r (it lives in AlphaClock time, hence alpha*r), b2
   std::uint32_t buffer = 100;  // B, packets
-  // What r brings in the time that the buffer may delay a packet; 0: B alone limits it.
+  // The bytes that r brings in the time that the buffer may delay a packet. 0: only B limits the buffer.
   std::uint32_t buffer_bytes = 0;
 };
 

@@ -46,7 +46,7 @@ std::vector<std::size_t> promising(const Config& c) {
   return all;
 }
 
-// By class: whether IN packets of a service that promises a rate are IN there.
+// For each class: true if IN packets of a service that promises a rate are IN there.
 std::vector<bool> promised_classes(const QueueSet& set, const Config& c) {
   std::vector<bool> promised(set.classes.size());
   for (const std::size_t s : promising(c)) {

@@ -28,7 +28,7 @@ std::string rate_text(Rate rate);  // `34 Mbit/s`, in the largest unit of which 
 Parsed<Rate> parse_rate(std::string_view text);          // bit/s b/s B/s with k, M, G, T; at most kMaxRate
 Parsed<Bytes> parse_bytes(std::string_view text);        // B kB MB GB KiB MiB GiB; at most 1 TB
 Parsed<Duration> parse_duration(std::string_view text);  // ns us ms s min h; at most 1000 h
-// As options of commands have it: also `5m` for minutes, which in a file may be a slip for `5 ms`.
+// A duration in an option of a command: also `5m` for minutes, which in a file may be a slip for `5 ms`.
 Parsed<Duration> parse_time(std::string_view text);
 Parsed<std::uint32_t> parse_packets(std::string_view text);  // `1 packet`, `100 packets`
 Parsed<Depth> parse_depth(std::string_view text);            // bytes or packets

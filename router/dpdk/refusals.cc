@@ -64,7 +64,7 @@ bool runs_already(const std::string& router) {
   }
 }
 
-// As far as it does not depend on what the devices can do, which only open ones say.
+// Checks what does not depend on the abilities of the devices: only open devices report them.
 void check_cores(const config::Config& c) {
   const PortAbility any{.max_rx_queues = UINT16_MAX};
   plan_work(c, worker_cores(c), std::vector(c.ports.size(), any));

@@ -115,7 +115,7 @@ std::set<std::string> beyond(const ConfigTree& tree, const fs::path& file) {
   return std::move(sources.names);
 }
 
-// By name: the files that stand beside the first one.
+// The files beside the first one, by name.
 std::map<std::string, std::string> others_of(const ConfigTree& tree) {
   std::map<std::string, std::string> others;
   for (const auto& [name, text] : tree.files)

@@ -41,8 +41,8 @@ class Interfaces {
   std::size_t size() const { return records_.size(); }  // all indices are below
 
   bool any_on(std::uint8_t port) const { return tables_[port] != nullptr; }
-  // Of the port itself and all that is on it: the least MTU, whether some ask for sources, have a filter for
-  // what comes in or for what leaves, or may get an IPv4 address by DHCP.
+  // A port and all interfaces on it: the least MTU; true if one of them checks sources, has a filter for
+  // received or for sent packets, or may get an IPv4 address by DHCP.
   std::uint16_t least_mtu(std::uint8_t port) const { return summaries_[port].least_mtu; }
   bool checks_sources(std::uint8_t port) const { return summaries_[port].checks_sources; }
   bool filters_in(std::uint8_t port) const { return summaries_[port].filters_in; }

@@ -44,7 +44,7 @@ class TagBindings {
     return at == owners_.end() ? std::nullopt : std::optional(at->second);
   }
   std::size_t size() const { return owners_.size(); }
-  // Those behind which some address is, in order.
+  // The tags behind which an address is bound, in order.
   std::vector<InterfaceIndex> tags() const {
     std::set<InterfaceIndex> tags;
     for (const auto& [at, count] : counts_) tags.insert(static_cast<InterfaceIndex>(at >> 1));

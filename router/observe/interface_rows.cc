@@ -24,7 +24,7 @@ InterfaceCount sum(std::span<const InterfaceCounters* const> counters, Interface
   return n;
 }
 
-// By definition.
+// The rate to which each definition of an interface is shaped. none: it has no shaper.
 std::vector<std::optional<double>> shapers(std::size_t definitions, std::span<const config::Sale> sold) {
   std::vector<std::optional<double>> shapes(definitions);
   for (const config::Sale& s : sold)

@@ -118,7 +118,8 @@ struct ContractReading {
   // Over the last second.
   double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
   std::optional<bool> met;  // the last second; none: it does not count
-  // Of most packets lost behind the conditioner in the last second with such losses; none: nothing was lost.
+  // The drop reason of most packets lost behind the conditioner, in the last second with such losses. none:
+  // nothing was lost.
   std::optional<DropReason> reason;
   std::optional<double> respect_ratio;  // delivered of what is guaranteed, over the last seconds
   std::optional<double> objective;      // of its service

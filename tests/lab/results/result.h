@@ -37,9 +37,9 @@ struct FlowResult {
   // conditioner / r (CSA paper); without one the mean of min(1, bin / target) of what is delivered, of TCP
   // as acknowledged; none: nothing was promised.
   std::optional<double> ros;
-  // Of its contract, all flows of the contract together, by the router's own definition and code
-  // (router/observe/contract_book.h): the share of demanding seconds that are met; none: no contract, or no
-  // demanding second.
+  // Conformance of the flow's contract, with all flows of the contract, by the router's own definition and
+  // code (router/observe/contract_book.h): the share of demanding seconds that are met. none: the flow has no
+  // contract, or there is no demanding second.
   std::optional<double> conformance;
   // End of the first such 1-s bin (after the start) with >= 95 % of the target; none: never.
   std::optional<double> time_to_target_s;

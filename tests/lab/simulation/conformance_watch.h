@@ -19,7 +19,7 @@ class ConformanceWatch {
   struct Seconds {
     std::uint64_t demanding = 0, met = 0;
   };
-  // By router and by the record of the contract in its flow table.
+  // Seconds of each contract, by router and by the contract's record in the router's flow table.
   using Counts = std::vector<std::map<FlowId, Seconds>>;
 
   // The routers must outlive this.

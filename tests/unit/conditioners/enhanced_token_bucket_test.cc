@@ -178,7 +178,8 @@ TEST(EnhancedTokenBucket, WithoutALimitOutNeedsNoTokens) {
   EXPECT_EQ(flow.offer(0us, 1000), hold);
 }
 
-// Of a time in which the in-bucket gains 10 kB: as much as both buckets let go in it, and at least 6 kB.
+// The in-bucket gains 10 kB in the buffer's time. The buffer holds what both buckets let go in it, and at
+// least 6 kB.
 TEST(EnhancedTokenBucket, ABufferOfATimeFollowsAlpha) {
   EnhancedTokenBucketParams params = small(1000);
   const auto held = [&](double alpha) {
