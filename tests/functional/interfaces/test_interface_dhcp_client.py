@@ -13,9 +13,11 @@ OPTIONS = pytest.mark.parametrize("options", [[], ["-B"]], ids=["unicast", "broa
 AWAY = "198.51.100.1"
 
 
-def goes_by_the_lease(router, port, device, address, host):
-    """The host reaches what lies beyond the address that the server is the gateway of."""
+def goes_by_its_lease(router, port, device, options, isp, host):
+    """The device gets an address from `isp`, and the host reaches what lies behind the server, its gateway."""
+    address = udhcpc(router.namespace, device, *options)
     assert address and address.startswith("10.77.0.")
+    isp.namespace.ip("route", "replace", "10.1.0.0/24", "via", address)
 
     def reaches():
         """the host reaches what lies beyond the leased address"""
@@ -23,6 +25,7 @@ def goes_by_the_lease(router, port, device, address, host):
     wait_for(reaches)
     assert udhcpc(router.namespace, device, "-r", address) == address, "again, with the address in place"
     assert "no_route" not in {reason for reason, n in router.metrics().drops(port).items() if n}
+    router.settle()
 
 
 @pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
@@ -33,11 +36,7 @@ def test_a_port(device, options):
         isp = lab.host("isp", "wan0", ["10.77.0.1/24", f"{AWAY}/32"])
         with Router(lab.router, f"ports:\n  lan0: {{device: {device} lan0, addresses: [10.1.0.254/24]}}\n  wan0: {{device: {device} wan0, trust: core}}\n") as router, \
                 Dnsmasq(isp.namespace, ["eth0"], [f"{RANGE},{LEASE}"]):
-            address = udhcpc(lab.router, "wan0", *options)
-            assert address
-            isp.namespace.ip("route", "replace", "10.1.0.0/24", "via", address)
-            goes_by_the_lease(router, "wan0", "wan0", address, lan)
-            router.settle()
+            goes_by_its_lease(router, "wan0", "wan0", options, isp, lan)
 
 
 @OPTIONS
@@ -51,11 +50,7 @@ def test_an_interface_with_tags(options):
         with Router(lab.router, "ports:\n  acc0: {device: af_xdp acc0, addresses: [10.1.0.254/24]}\n"
                     "interfaces:\n  acme: {port: acc0, vlan: 107, trust: core}\n") as router, \
                 Dnsmasq(isp.namespace, ["eth0"], [f"{RANGE},{LEASE}"]):
-            address = udhcpc(lab.router, "acme", *options)
-            assert address
-            isp.namespace.ip("route", "replace", "10.1.0.0/24", "via", address)
-            goes_by_the_lease(router, "acc0", "acme", address, lan)
-            router.settle()
+            goes_by_its_lease(router, "acc0", "acme", options, isp, lan)
 
 
 @pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
