@@ -109,6 +109,7 @@ class Model {
   // Up.
   void contracts() {
     for (const Rule& r : c_.rules) {
+      if (from_core(r, c_)) continue;
       Sum sum;
       sum.add(contracts_of(r, c_), c_.services[r.service].committed);
       if (r.match.port) up_ports_[*r.match.port].add(sum);
@@ -142,7 +143,7 @@ class Model {
     Sum all;
     std::optional<std::size_t> beyond;
     for (std::size_t r = 0; r < c_.rules.size(); ++r) {
-      if (!counts(c_.services[c_.rules[r].service])) continue;
+      if (!counts(c_.services[c_.rules[r].service]) || from_core(c_.rules[r], c_)) continue;
       sum.add(c_.rules[r]);
       all.sellers += contracts_of(c_.rules[r], c_);
       if (!beyond && room && sum.so_far() > *room) beyond = r;

@@ -117,9 +117,11 @@ TEST(Sales, AStrictQueueWithoutARateTakesWhatIsSoldOfIt) {
   EXPECT_THAT(found, Contains("up/ up 11000 of 10000!"));
 }
 
-TEST(Sales, ACorePortThatRulesNameHasOneRow) {
-  const auto found = rows(std::string(kService) + "classify: [{match: {port: up}, service: s}]\n");
-  EXPECT_THAT(found, ElementsAre("up/ up 1000 of 10000", "up/assured up 1000 of 6000"));
+TEST(Sales, APolicerOfWhatComesFromTheCoreSellsNothingTowardsIt) {
+  const std::string core = "{match: {port: up}, service: s}";
+  EXPECT_THAT(rows(std::string(kService) + "classify: [" + core + "]\n"), IsEmpty());
+  EXPECT_THAT(rows(std::string(kService) + "classify: [" + core + ", {match: {port: a}, service: s}]\n"),
+              ElementsAre("a/ up 1000", "up/ up 1000 of 10000", "up/assured up 1000 of 6000"));
 }
 
 // A million contracts of 1 Tbit/s, 100 times.
