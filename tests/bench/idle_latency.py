@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What sleeping saves and costs: CPU of an idle worker, and how long the first packet after a pause takes through the router.
 
-    sudo tests/bench/idle_latency.py [--device af_xdp|af_packet|memif] [--packets 300] [--rounds 2] [--pause 50] [--core 1]
+    sudo tests/bench/idle_latency.py [--device af_xdp|af_packet|memif] [--packets 300] [--rounds 2] [--pause 50] [--core 1] [--services N]
 
 Latency is from a packet's leaving host a to its arrival at host b, by the kernel's own time stamps on both wires, so that no
 Python is in it. `memif` puts a second router behind the first, joined by memif, and so measures two of each, both on the same
 core where they sleep; where they poll, the second one has core 0. Modes take turns, round by round, and the first line says
 what the machine itself takes to wake a thread on that core through a pipe, or out of a sleep of --look us. Run it on a machine
-that does nothing else: what the scheduler takes is in the numbers."""
+that does nothing else: what the scheduler takes is in the numbers.
+
+With `--services` the first router has so many, and `scraped` rows are measured while one scrape of its metrics follows another."""
 import argparse
 import contextlib
 import ctypes
@@ -18,8 +20,10 @@ import random
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "functional"))
@@ -28,6 +32,7 @@ from router import DEFAULTS  # noqa: E402
 
 ETH_P_ALL, SO_TIMESTAMPNS, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 35, 263, 23
 PORT, MAGIC = 5001, b"idle latency"
+SCRAPE = "import time, urllib.request as r; t = time.monotonic(); print(len(r.urlopen('http://127.0.0.1:9464/metrics').read()), time.monotonic() - t)"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -51,6 +56,34 @@ class Wire:
                     return seconds * 10**9 + nanoseconds
         except TimeoutError:
             return None
+
+
+def customers(count):
+    """So many services and rules, which no packet of the bench meets."""
+    if count == 0:
+        return ""
+    services = "".join(f"  s{i:05}: {{conditioner: token-bucket, rate: 1 Mbit/s, mark: {{in: AF11, out: AF12}}}}\n" for i in range(count))
+    rules = "".join(f"  - {{match: {{source: 100.{i >> 8}.{i & 255}.0/24}}, service: s{i:05}}}\n" for i in range(count))
+    return f"services:\n{services}classify:\n{rules}"
+
+
+@contextlib.contextmanager
+def scraped(router):
+    """One scrape after the other; yields their times in seconds."""
+    took, over = [], threading.Event()
+
+    def scrape():
+        while not over.is_set():
+            out = subprocess.run(router.namespace.command(sys.executable, "-c", SCRAPE), capture_output=True, text=True, check=True)
+            took.append([float(word) for word in out.stdout.split()])
+
+    thread = threading.Thread(target=scrape)
+    thread.start()
+    try:
+        yield took
+    finally:
+        over.set()
+        thread.join()
 
 
 def edge(device, link):
@@ -163,7 +196,7 @@ def measure(a, b, packets, pause):
 class Bed:
     """Hosts a and b, and one router or two between them."""
 
-    def __init__(self, device, idle, core, directory):
+    def __init__(self, device, idle, core, directory, services):
         link = f"{directory}/{idle}.sock" if device == "memif" else None
         kernel = "af_xdp" if device == "memif" else device
         self.stack = contextlib.ExitStack()
@@ -172,7 +205,7 @@ class Bed:
             self.a = west.host("a", "lan0", ["10.1.0.1/24"], ["10.1.0.254"])
             self.b = (east if link else west).host("b", "wan0", ["10.2.0.1/24"], ["10.2.0.254"])
             DEFAULTS["workers"] = f"{{cores: [{core}], idle: {idle}}}"
-            self.routers = [made.enter_context(Router(west.router, edge(kernel, link)))]
+            self.routers = [made.enter_context(Router(west.router, edge(kernel, link) + customers(services)))]
             if link:
                 DEFAULTS["workers"] = f"{{cores: [{0 if idle == 'poll' else core}], idle: {idle}}}"
                 self.routers.append(made.enter_context(Router(east.router, far_router(kernel, link))))
@@ -199,6 +232,7 @@ def main():
     parser.add_argument("--pause", type=float, default=50, help="ms between packets, on average")
     parser.add_argument("--seconds", type=float, default=5, help="of idleness for the CPU's share")
     parser.add_argument("--core", type=int, default=1, help="of the workers")
+    parser.add_argument("--services", type=int, default=0, help="of the first router")
     parser.add_argument("--look", type=float, default=25, help="us: idle_policy.h")
     o = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what it has made goes
@@ -207,16 +241,23 @@ def main():
     print(f"{f'machine: {o.look:g} us':20} {'':15} {quantiles(timer_floor(o))}", flush=True)
     with tempfile.TemporaryDirectory(prefix="sb-") as directory:
         for device in o.device:
-            got = {idle: ([], [], []) for idle in o.idle}
+            got = {f"{idle}{how}": ([], [], []) for idle in o.idle for how in ["", " scraped"][:1 + (o.services > 0)]}
+            scrapes = []
             for _ in range(o.rounds):
-                for idle, (cpus, latencies, lost) in got.items():
-                    with Bed(device, idle, o.core, directory) as bed:
-                        cpus.append(idle_cpu(bed.routers, o.seconds))
-                        more, missing = measure(bed.a, bed.b, o.packets, o.pause / 1000)
-                    latencies += more
-                    lost.append(missing)
-            for idle, (cpus, latencies, lost) in got.items():
-                print(f"{device + ' ' + idle:20} {max(cpus):15.1%} {quantiles(sorted(latencies))} {sum(lost):5}", flush=True)
+                for idle in o.idle:
+                    with Bed(device, idle, o.core, directory, o.services) as bed:
+                        for mode in (m for m in got if m.split()[0] == idle):
+                            cpus, latencies, lost = got[mode]
+                            with scraped(bed.routers[0]) if "scraped" in mode else contextlib.nullcontext([]) as times:
+                                cpus.append(idle_cpu(bed.routers, o.seconds))
+                                more, missing = measure(bed.a, bed.b, o.packets, o.pause / 1000)
+                            scrapes += times
+                            latencies += more
+                            lost.append(missing)
+            for mode, (cpus, latencies, lost) in got.items():
+                print(f"{device + ' ' + mode:20} {max(cpus):15.1%} {quantiles(sorted(latencies))} {sum(lost):5}", flush=True)
+            if scrapes:
+                print(f"{'':20} {len(scrapes)} scrapes of {max(size for size, _ in scrapes) / 1e6:.1f} MB, the longest {max(s for _, s in scrapes):.2f} s")
 
 
 if __name__ == "__main__":
