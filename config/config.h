@@ -139,8 +139,20 @@ struct Neighbor {
 
 // One class: its scheduling and queue parameters, and the DSCPs that lead to it.
 struct QueueClass {
-  ClassParams scheduling;
-  std::vector<Dscp> in, out;  // a class without precedences (`dscp: [..]`) has all of them in `in`
+  // A limit that is a time of the rate at which a class is served.
+  struct Delay {
+    Duration time{};
+    std::uint32_t least = 1, most = 1'000'000;  // packets
+    friend bool operator==(const Delay&, const Delay&) = default;
+  };
+  // Of a class that has no `limit`: what contracts with the default bucket send at once, if all of the rate
+  // is sold.
+  static constexpr Delay kDefaultLimit{std::chrono::milliseconds(100), 50, ActiveQueueParams{}.limit};
+
+  ClassParams scheduling;        // where the rate is not known
+  std::optional<Delay> limit{};  // none: in packets, as `scheduling` has it
+  bool derived_rio = false;      // the thresholds are parts of the limit
+  std::vector<Dscp> in, out;     // a class without precedences (`dscp: [..]`) has all of them in `in`
 };
 struct QueueSet {
   std::string name;
@@ -153,6 +165,10 @@ struct QueueSet {
   };
   std::array<Entry, 64> by_dscp{};
 };
+// Returns the set as it is served at the rate of a shaper: with the limits, thresholds and the pace of RIO's
+// averages that follow from that. Null: one first-in-first-out class for everything, as a port without
+// `queues` has.
+QueueSet at_rate(const QueueSet* set, const std::optional<Rate>& rate);
 
 struct Service {
   std::string name;
@@ -327,6 +343,12 @@ struct Config {
   // The set of what leaves by it: its own, or its port's; null: one tail-drop class.
   const QueueSet* queues_of(const Interface& i) const {
     return set_of(i.queues ? i.queues : ports[i.port].queues);
+  }
+  // The rate at which what leaves by it is served at most: that of its own shaper, its group's or its port's.
+  std::optional<Rate> rate_of(const Interface& i) const {
+    if (i.shaper.rate) return i.shaper.rate;
+    if (i.group && groups[*i.group].shaper.rate) return groups[*i.group].shaper.rate;
+    return ports[i.port].shaper.rate;
   }
   // The set that an aggregate stands before, which has one.
   const QueueSet* queues_before(const Aggregate& a) const {

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMaxWeight = 10000;
 constexpr std::uint32_t kMaxLimit = 1'000'000;
+constexpr Duration kMaxDelay = std::chrono::seconds(5);
 
 // Who took a DSCP of the set, for the message when it is taken again.
 struct Taken {
@@ -103,6 +104,26 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   return said;
 }
 
+// A number of packets, or a time. The thresholds of `rio` are packets: a class that has some counts with the
+// default of 1000 where it says nothing.
+void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
+  const Node* const n = map.find("limit");
+  const bool scalar = n && n->kind == Node::Kind::scalar;
+  if (!n) {
+    if (!map.find("rio")) c.limit = QueueClass::kDefaultLimit;
+    return;
+  }
+  QueueClass::Delay limit{.most = kMaxLimit};
+  if (!scalar || !parse_duration(n->text).value)
+    read_packets(n, 1, kMaxLimit, c.scheduling.queue.limit, problems);
+  else if (map.find("rio"))
+    problems.error(n->mark, "the thresholds of `rio` are packets, so `limit` is, too, like `200 packets`");
+  else if (read_value(*n, limit.time, problems) && limit.time > kMaxDelay)
+    problems.error(n->mark, "packets wait for at most 5 s in a class");
+  else
+    c.limit = limit;
+}
+
 QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, Taken& taken,
                       std::optional<Aqm>& aqm, Problems& problems) {
   QueueClass c;
@@ -117,7 +138,7 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
     problems.error(map.at("name"), fmt::format("{} cannot name a class", quote(s.name)));
   }
   read_scheduling(map, s, problems);
-  read_packets(map.find("limit"), 1, kMaxLimit, s.queue.limit, problems);
+  read_limit(map, c, problems);
   map.read_word("count", s.queue.beyond, {{"bytes", 1}, {"packets", 0}});
   if (const Node* n = map.find("dscp")) read_precedences(*n, c, taken, problems);
   aqm = read_aqm(map, s.queue, problems);
@@ -158,7 +179,15 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
   ActiveQueueParams& queue = set.classes[c].scheduling.queue;
   if (queue.rio || aqm.value_or(Aqm::rio) != Aqm::rio || (!aqm && !has_both(set, c))) return;
   const RioParams& rio = queue.rio.emplace(derived_rio(queue.limit));
+  set.classes[c].derived_rio = true;
   if (aqm) return;
+  const auto& name = set.classes[c].scheduling.name;
+  if (set.classes[c].limit)
+    return problems.note(
+        at,
+        fmt::format("IN and OUT packets share class {}, which has no `rio`: OUT packets have room for 10 to "
+                    "20 % of its limit; `aqm: rio` says the same, `aqm: tail-drop` drops IN and OUT alike",
+                    quote(name)));
   const auto text = [](const RedParams& red) {
     return fmt::format("{{min: {:g}, max: {:g}, pmax: {:g}}}", red.min, red.max, red.pmax.value());
   };
@@ -166,8 +195,15 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
       at, fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its limit of "
                       "{} packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` says the same, "
                       "`aqm: tail-drop` drops IN and OUT alike",
-                      quote(set.classes[c].scheduling.name), queue.limit, rio.weight, text(rio.in),
-                      text(rio.out)));
+                      quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out)));
+}
+
+// So many full packets are that much of the rate.
+std::uint32_t packets_of(const QueueClass::Delay& limit, Rate rate) {
+  const double seconds = std::chrono::duration<double>(limit.time).count();
+  const double packets =
+      static_cast<double>(rate.bits_per_second()) / 8 * seconds / QueueMeasure::kFullPacket;
+  return static_cast<std::uint32_t>(std::clamp<double>(packets, limit.least, limit.most));
 }
 
 // DSCPs that no class names go, as OUT, to the class that names BE, else to the last.
@@ -188,7 +224,29 @@ void map_dscps(QueueSet& set) {
   }
 }
 
+QueueSet plain_queues() {
+  QueueSet set;
+  QueueClass& c = set.classes.emplace_back();
+  c.scheduling.name = "default";
+  c.limit = QueueClass::kDefaultLimit;
+  return set;  // by_dscp: class 0, OUT
+}
+
 }  // namespace
+
+QueueSet at_rate(const QueueSet* of, const std::optional<Rate>& rate) {
+  QueueSet set = of != nullptr ? *of : plain_queues();
+  if (!rate) return set;
+  for (QueueClass& c : set.classes) {
+    ActiveQueueParams& queue = c.scheduling.queue;
+    if (c.limit) queue.limit = packets_of(*c.limit, std::min(*rate, c.scheduling.cap.value_or(*rate)));
+    if (c.derived_rio) queue.rio = derived_rio(queue.limit);
+    if (queue.rio) queue.rio->capacity = *rate;  // the averages decay over idle time at that pace
+  }
+  settle_places(set);
+  for (std::size_t c = 0; c < set.classes.size(); ++c) settle_reserved(set, c);
+  return set;
+}
 
 void read_queues(const Node& node, Draft& draft) {
   auto& problems = draft.problems;

@@ -62,11 +62,11 @@ std::vector<Uplink> uplinks(const Config& c) {
   std::vector<Uplink> all;
   for (std::size_t p = 0; p < c.ports.size(); ++p)
     if (c.ports[p].exists() && c.ports[p].trust == core)
-      all.push_back({"port", c.ports[p].name, p, {}, c.set_of(c.ports[p].queues)});
+      all.push_back({"port", c.ports[p].name, p, {}, c.set_of(c.ports[p].queues), c.ports[p].shaper.rate});
   for (std::size_t i = 0; i < c.interfaces.size(); ++i)
     if (c.interfaces[i].trust == core)
-      all.push_back(
-          {"interface", c.interfaces[i].name, c.interfaces[i].port, i, c.queues_of(c.interfaces[i])});
+      all.push_back({"interface", c.interfaces[i].name, c.interfaces[i].port, i, c.queues_of(c.interfaces[i]),
+                     c.rate_of(c.interfaces[i])});
   return all;
 }
 

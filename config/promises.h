@@ -50,7 +50,8 @@ struct Uplink {
   std::string_view kind, word;  // "port" or "interface", and its name
   std::size_t port;
   std::optional<std::size_t> interface;
-  const QueueSet* queues;  // null: one class
+  const QueueSet* queues;    // null: one class
+  std::optional<Rate> rate;  // at which it is served at most
   std::string name() const;
 };
 std::vector<Uplink> uplinks(const Config& c);

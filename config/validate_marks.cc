@@ -137,10 +137,8 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
 }
 
 // Whether a burst takes long to leave. An uplink that sends it at once is as fast as the links that bring it.
-bool leaves_slowly(std::uint64_t bytes, const Uplink& way, const Config& c) {
+bool leaves_slowly(std::uint64_t bytes, const std::optional<Rate>& rate) {
   constexpr double kAtOnce = 0.02;  // seconds
-  const auto& own = way.interface ? c.interfaces[*way.interface].shaper.rate : std::nullopt;
-  const auto& rate = own ? own : c.ports[way.port].shaper.rate;
   return rate && 8.0 * static_cast<double>(bytes) > kAtOnce * static_cast<double>(rate->bits_per_second());
 }
 
@@ -151,17 +149,17 @@ void warn_about_room(Draft& draft, std::size_t service, const Uplink& way, std::
   const auto& buckets = draft.service_places[service].buckets;
   if (!way.queues || !s.mark_in || buckets.empty()) return;
   const std::size_t k = way.queues->by_dscp[*s.mark_in].class_index;
-  const ClassParams& c = way.queues->classes[k].scheduling;
+  const ClassParams c = at_rate(way.queues, way.rate).classes[k].scheduling;
   const QueueMeasure measure(c.queue);
   const auto depth = static_cast<std::uint64_t>(committed_bucket(s.conditioner).count());
   if (depth > std::uint64_t{c.queue.limit} * QueueMeasure::kFullPacket) {
     draft.problems.warning(
         buckets.front().first,
         fmt::format(
-            "a burst of {} B, which the contract allows, has no room in class `{}` of {}: `limit` is {} "
+            "a burst of {} B, which the contract allows, has no room in class `{}` of {}: its limit is {} "
             "packets",
             depth, c.name, way.name(), c.queue.limit));
-  } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way, draft.config)) {
+  } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way.rate)) {
     noted[k] = true;
     draft.problems.note(
         buckets.front().first,

@@ -187,25 +187,33 @@ void warn_about_limits(Draft& draft) {
   constexpr double kMost = 5;  // seconds
   const Config& c = draft.config;
   std::vector<std::optional<Rate>> slowest(c.queues.size());
-  const auto look = [&](std::optional<std::size_t> set, const std::optional<Rate>& rate) {
+  std::vector<const std::string*> unshaped(c.queues.size());
+  const auto look = [&](std::optional<std::size_t> set, const std::optional<Rate>& rate,
+                        const std::string& name) {
     if (set && rate) slowest[*set] = std::min(*rate, slowest[*set].value_or(*rate));
+    if (set && !rate) unshaped[*set] = &name;
   };
-  for (const Port& p : c.ports) look(p.queues, p.shaper.rate);
+  for (const Port& p : c.ports) look(p.queues, p.shaper.rate, p.name);
   for (const Interface& i : c.interfaces)
-    look(i.queues ? i.queues : c.ports[i.port].queues,
-         i.shaper.rate ? i.shaper.rate : c.ports[i.port].shaper.rate);
+    look(i.queues ? i.queues : c.ports[i.port].queues, c.rate_of(i), i.name);
   for (std::size_t s = 0; s < c.queues.size(); ++s)
-    for (std::size_t k = 0; slowest[s] && k < c.queues[s].classes.size(); ++k) {
+    for (std::size_t k = 0; k < c.queues[s].classes.size(); ++k) {
+      const auto& at = draft.limit_places[s][k];
+      if (at && c.queues[s].classes[k].limit && unshaped[s])
+        draft.problems.warning(*at,
+                               fmt::format("`{}` has no `shape`, so that no rate is known of which this is a "
+                                           "time: {} packets wait there",
+                                           *unshaped[s], ActiveQueueParams{}.limit));
+      if (!at || c.queues[s].classes[k].limit || !slowest[s]) continue;
       const ClassParams& params = c.queues[s].classes[k].scheduling;
       const Rate rate = std::min(*slowest[s], params.cap.value_or(*slowest[s]));
       const double seconds = 8.0 * QueueMeasure::kFullPacket * params.queue.limit / std::max(1.0, bits(rate));
-      if (!draft.limit_places[s][k] || seconds <= kMost) continue;
+      if (seconds <= kMost) continue;
       draft.problems.warning(
-          *draft.limit_places[s][k],
-          fmt::format("packets wait up to {:.0f} s in a full class: {} packets of 1500 B are that "
-                      "much of {}; {:.0f} packets are 100 ms",
-                      seconds, params.queue.limit, rate_text(rate),
-                      std::max(1.0, std::ceil(params.queue.limit / seconds / 10))));
+          *at, fmt::format("packets wait up to {:.0f} s in a full class: {} packets of 1500 B are that "
+                           "much of {}; {:.0f} packets are 100 ms",
+                           seconds, params.queue.limit, rate_text(rate),
+                           std::max(1.0, std::ceil(params.queue.limit / seconds / 10))));
     }
 }
 

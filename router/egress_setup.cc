@@ -30,7 +30,7 @@ std::unique_ptr<EgressUpdate> Egress::prepare(const Snapshot& snapshot, PortInde
   const PortShaperParams& shaper = snapshot.config.ports[port].shaper;
   const bool gone = !snapshot.config.ports[port].exists();
   std::optional<PlainQueue> plain;
-  if (queues.plain) plain.emplace(gone ? 0 : ActiveQueueParams{}.limit);
+  if (queues.plain) plain.emplace(gone ? 0 : queues.classes[0].scheduling.queue.limit);
   std::unique_ptr<QueueTree> tree;
   std::optional<QueueTree::Update> tree_update;
   if (queues.tree && (!queues.tree_before || !goes_on || queues.tree->anew))
@@ -82,6 +82,8 @@ void Egress::adopt(EgressUpdate& update, Time now) {
     plain_.swap(update.plain);
     tree_.swap(update.tree);
     refusal_ = update.gone ? DropReason::port_gone : DropReason::overflow;
+  } else if (plain_) {
+    plain_->adopt(*update.plain);
   } else if (tree_) {
     tree_->adopt(*update.tree_update, now);
   } else {

@@ -6,16 +6,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "config/config.h"
+
 namespace surety {
 
+namespace {
+constexpr std::uint32_t kMost = config::QueueClass::kDefaultLimit.most;  // any limit has room
+}
+
 PlainQueue::PlainQueue(std::uint32_t limit)
-    : ring_(std::bit_ceil(limit)),
+    : ring_(limit == 0 ? 1 : std::bit_ceil(std::max(limit, kMost))),
       bursts_(ring_.size()),
       mask_(static_cast<std::uint32_t>(ring_.size() - 1)),
       limit_(limit) {}
 
 std::size_t PlainQueue::enqueue(std::span<rte_mbuf* const> burst, Time now) {
-  const std::size_t admitted = std::min<std::size_t>(burst.size(), limit_ - depth());
+  const std::size_t admitted = std::min<std::size_t>(burst.size(), limit_ - std::min(limit_, depth()));
   for (rte_mbuf* m : burst.first(admitted)) ring_[tail_++ & mask_] = m;
   if (admitted > 0) bursts_[last_burst_++ & mask_] = {tail_, now};
   counters_.arrivals += burst.size();

@@ -20,6 +20,8 @@ namespace surety {
 class PlainQueue {
  public:
   explicit PlainQueue(std::uint32_t limit);
+  // Takes the limit of another one, which was made with any but 0; what waits beyond it leaves first.
+  void adopt(const PlainQueue& fresh) { limit_ = fresh.limit_; }
 
   // Takes the first packets of `burst` for which there is room; returns how many.
   std::size_t enqueue(std::span<rte_mbuf* const> burst, Time now);

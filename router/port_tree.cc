@@ -26,32 +26,33 @@ std::vector<bool> with_queues(const config::Config& config) {
   return all;
 }
 
-std::uint64_t limits_of(const config::QueueSet* set) {
-  if (set == nullptr) return ActiveQueueParams{}.limit;
-  std::uint64_t packets = 0;
-  for (const auto& c : set->classes) packets += c.scheduling.queue.limit;
-  return packets;
+std::vector<ClassParams> scheduling(const config::QueueSet* set, const std::optional<Rate>& rate) {
+  std::vector<ClassParams> classes;
+  for (const auto& c : config::at_rate(set, rate).classes) classes.push_back(c.scheduling);
+  return classes;
 }
 
 // Of the queues of a port: how many there are, and what they may hold.
 struct Demand {
   std::uint64_t queues = 0, packets = 0;
   bool tree = false;
-  void add(const config::QueueSet* set, std::uint64_t count) {
-    queues += count * (set != nullptr ? set->classes.size() : 1);
-    packets += count * limits_of(set);
+  void add(const config::QueueSet* set, const std::optional<Rate>& rate, std::uint64_t count) {
+    for (const ClassParams& c : scheduling(set, rate)) {
+      queues += count;
+      packets += count * c.queue.limit;
+    }
   }
 };
 
 Demand demand(const config::Config& config, std::size_t port) {
   Demand d;
   const auto has_queues = with_queues(config);
-  d.add(config.set_of(config.ports[port].queues), 1);
+  d.add(config.set_of(config.ports[port].queues), config.ports[port].shaper.rate, 1);
   for (std::size_t n = 0; n < config.interfaces.size(); ++n) {
     const config::Interface& i = config.interfaces[n];
     if (i.port != port || !has_queues[n]) continue;
     d.tree = true;
-    d.add(config.queues_of(i), i.count());
+    d.add(config.queues_of(i), config.rate_of(i), i.count());
   }
   return d;
 }
@@ -69,16 +70,6 @@ std::uint32_t part_of(const Demand& d, std::uint32_t pool) {
   std::uint32_t chunks = 16;
   while (chunks > 0 && 2 * d.queues * chunks * Chunk::kPackets > pool) chunks /= 2;
   return chunks * Chunk::kPackets;
-}
-
-// RIO's averages decay over idle time at the pace of what limits its queue.
-std::vector<ClassParams> scheduling(const config::QueueSet& set, const std::optional<Rate>& rate) {
-  std::vector<ClassParams> classes;
-  for (const auto& c : set.classes) {
-    classes.push_back(c.scheduling);
-    if (rate && classes.back().queue.rio) classes.back().queue.rio->capacity = *rate;
-  }
-  return classes;
 }
 
 template <class Items>
@@ -126,7 +117,7 @@ std::shared_ptr<const PortTree> PortTree::build(const config::Config& config, co
   Node& root = tree->nodes.emplace_back();
   root.first = tree->port;
   root.part = part_of(d, tree->pool);
-  root.classes = scheduling(own, config.ports[port].shaper.rate);
+  root.classes = scheduling(&own, config.ports[port].shaper.rate);
   root.shaper.overhead = config.ports[port].shaper.overhead;
   tree->place_nodes(config, interfaces, before);
   tree->count_slots(config, interfaces);
@@ -180,12 +171,8 @@ void PortTree::place_nodes(const config::Config& config, const Interfaces& inter
     n.shaper = i.shaper;
     n.weight = i.weight;
     n.part = nodes[0].part;
-    std::optional<Rate> rate = i.shaper.rate;
-    if (i.group) {
-      n.parent = find_named(groups, config.groups[*i.group].name)->number;
-      if (!rate) rate = config.groups[*i.group].shaper.rate;
-    }
-    n.classes = scheduling(sets[n.set], rate ? rate : config.ports[port].shaper.rate);
+    if (i.group) n.parent = find_named(groups, config.groups[*i.group].name)->number;
+    n.classes = scheduling(config.queues_of(i), config.rate_of(i));
     std::fill_n(set_of.begin() + n.first, n.count, n.set);
   }
   for (Node& n : nodes) {
@@ -252,6 +239,12 @@ void PortTree::count_lines(const PortTree* before) {
   used_lines_ = 0;
   spare_blocks_.clear();
   for (const auto& [seat, lines] : is) used_lines_ += lines;
+}
+
+const std::vector<ClassParams>& PortTree::classes(InterfaceIndex owner) const {
+  const auto has = [&](const Node& n) { return owner >= n.first && owner < n.first + n.count; };
+  const auto at = std::ranges::find_if(nodes, has);
+  return (at != nodes.end() ? *at : nodes[0]).classes;
 }
 
 std::optional<std::size_t> PortTree::slot(InterfaceIndex owner, std::size_t class_index) const {

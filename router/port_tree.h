@@ -69,6 +69,8 @@ struct PortTree {
   const config::QueueSet& set(InterfaceIndex owner) const {
     return sets[has_queues(owner) ? set_of[owner] : 0];
   }
+  // Of the queues of `owner`.
+  const std::vector<ClassParams>& classes(InterfaceIndex owner) const;
   // Classes by number, over all interfaces that have an aggregate in one, the port's own first.
   std::optional<std::size_t> slot(InterfaceIndex owner, std::size_t class_index) const;
   std::size_t slots() const { return slots_; }

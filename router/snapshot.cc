@@ -45,20 +45,12 @@ ServiceProgram unconditioned(std::string name, std::uint8_t mark) {
   return p;
 }
 
-// One first-in-first-out class for everything, as a port has without `queues`.
-config::QueueSet plain_queue() {
-  config::QueueSet q;
-  config::QueueClass c;
-  c.scheduling.name = "default";
-  q.classes.push_back(c);
-  return q;  // by_dscp: class 0, OUT
-}
-
-// RIO's averages decay over idle time at the pace of the port (rio.h).
-void set_capacity(config::QueueSet& set, const config::Port& port) {
-  if (!port.shaper.rate) return;
-  for (auto& c : set.classes)
-    if (c.scheduling.queue.rio) c.scheduling.queue.rio->capacity = *port.shaper.rate;
+// Whether RIO stands wherever a packet of a port may wait: also in the queues of its interfaces.
+bool all_have_rio(const PortQueues& port, config::Dscp dscp) {
+  const auto has_rio = [&](const config::QueueSet& set) {
+    return set.classes[set.by_dscp[dscp].class_index].scheduling.queue.rio.has_value();
+  };
+  return has_rio(port) && (!port.tree || std::ranges::all_of(port.tree->sets, has_rio));
 }
 
 // The classes that have its packets from now on: those to which its DSCPs lead.
@@ -159,8 +151,7 @@ void Snapshot::find_queues(const Snapshot* before) {
     const std::size_t p = queues.size();
     const PortQueues* const old = before != nullptr ? &before->queues[p] : nullptr;
     PortQueues& now = queues.emplace_back();
-    static_cast<config::QueueSet&>(now) = port.queues ? config.queues[*port.queues] : plain_queue();
-    set_capacity(now, port);
+    static_cast<config::QueueSet&>(now) = at_rate(config.set_of(port.queues), port.shaper.rate);
     now.tree_before = old != nullptr ? old->tree : nullptr;
     now.tree = PortTree::build(config, *interfaces, p, now, now.tree_before.get());
     now.plain = !port.queues && !now.tree;
@@ -202,11 +193,13 @@ void Snapshot::find_domains(PortIndex port) {
         f(config.services[i], *csa, domain_of[service_of[i] * ports + port]);
   };
   const auto wanted = [&](const config::Service& service, const config::Csa& csa) {
-    const std::size_t cls = queues[port].by_dscp[service.mark_out.value_or(0)].class_index;
+    const config::Dscp dscp = service.mark_out.value_or(0);
+    const std::size_t cls = queues[port].by_dscp[dscp].class_index;
     const ClassParams& queue = queues[port].classes[cls].scheduling;
     CsaDomain domain{config.ports[port].name + "/" + queue.name, port, cls, csa.alpha};
     // A queue without RIO is never congested: nothing would bring an unlimited alpha down.
-    if (!queue.queue.rio && domain.params.max == Ratio::unlimited()) domain.params.max = CsaParams().max;
+    if (domain.params.max == Ratio::unlimited() && !all_have_rio(queues[port], dscp))
+      domain.params.max = CsaParams().max;
     return domain;
   };
   for (std::size_t i = 0; i < config.services.size(); ++i)

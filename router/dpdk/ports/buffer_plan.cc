@@ -51,10 +51,9 @@ std::uint32_t held_by(const config::Port& port, std::size_t workers) {
 
 std::uint32_t queued(const config::Config& c, std::size_t port) {
   if (const std::uint32_t tree = PortTree::packets(c, port); tree > 0) return tree;
-  const auto& queues = c.ports[port].queues;
-  if (!queues) return ActiveQueueParams{}.limit;
   std::uint32_t n = 0;
-  for (const auto& q : c.queues[*queues].classes) n += QueueMeasure(q.scheduling.queue).places();
+  for (const auto& q : at_rate(c.set_of(c.ports[port].queues), c.ports[port].shaper.rate).classes)
+    n += QueueMeasure(q.scheduling.queue).places();
   return n;
 }
 

@@ -37,7 +37,7 @@ void name_members(Reading& r, const Snapshot& snapshot) {
     q.port = snapshot.config.ports[record.port].name;
     q.interface = interfaces.name(q.index);
     q.of = interfaces.name(record.link);
-    name_after(q, tree.set(q.index).classes[q.members].scheduling);
+    name_after(q, tree.classes(q.index)[q.members]);
     q.members = 0;
     q.has_sojourn = false;
   }

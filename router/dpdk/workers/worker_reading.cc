@@ -21,10 +21,10 @@ void place(std::span<ServiceReading> rows, const Snapshot& snapshot) {
 // A row for each class of each definition (tree_copy.h).
 void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c) {
   for (const PortTree::Node& n : std::span(tree.nodes).subspan(1)) {
-    for (const auto& cls : tree.sets[n.set].classes) {
+    for (const ClassParams& cls : n.classes) {
       QueueReading q;
       q.port = c.ports[tree.port].name;
-      name_after(q, cls.scheduling);
+      name_after(q, cls);
       q.interface = c.interfaces[n.definition].name;
       q.members = c.interfaces[n.definition].members();
       if (q.members > 0) q.thresholds.reset();  // they are not of a sum

@@ -164,8 +164,8 @@ Json queue(const QueueTrace& q, std::uint8_t dscp, const IngressTrace& t, const 
   Json j = {{"port", s.config.ports[t.hop.port].name}};
   if (q.owner != t.hop.port) j["interface"] = s.interfaces->name(q.owner);
   const PortQueues& queues = s.queues[t.hop.port];
-  const config::QueueSet& set = queues.tree ? queues.tree->set(q.owner) : queues;
-  const auto& params = set.classes[q.class_index].scheduling;
+  const ClassParams& params =
+      queues.tree ? queues.tree->classes(q.owner)[q.class_index] : queues.classes[q.class_index].scheduling;
   j["name"] = params.name;
   j["dscp"] = config::dscp_name(dscp);
   j["precedence"] = name(q.precedence);

@@ -190,7 +190,9 @@ void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, Inter
   const config::QueueSet& set = tree != nullptr ? tree->plan().set(t.owner) : queues;
   t.class_index = set.by_dscp[dscp].class_index;
   t.precedence = set.by_dscp[dscp].precedence;
-  t.limit = QueueMeasure(set.classes[t.class_index].scheduling.queue).packets(t.precedence);
+  const ClassParams& params =
+      tree != nullptr ? tree->plan().classes(t.owner)[t.class_index] : set.classes[t.class_index].scheduling;
+  t.limit = QueueMeasure(params.queue).packets(t.precedence);
   if (tree == nullptr) return trace(egress.scheduler(), now, t);
   t.known = !tree->changing() && tree->hierarchy().has(t.owner);
   if (t.known) trace(tree->hierarchy(), now, t);

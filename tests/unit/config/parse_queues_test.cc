@@ -124,5 +124,49 @@ TEST(ParseQueues, RioIsDerivedWhereInAndOutShareAClass) {
   EXPECT_TRUE(rio(3, 0));
 }
 
+// The limit of the only class of a set, at a rate.
+std::uint32_t limit_at(const std::string& c, std::optional<Rate> rate) {
+  const Config config = parsed("queues: {q: [{name: a" + c + "}]}\n");
+  return at_rate(&config.queues[0], rate).classes[0].scheduling.queue.limit;
+}
+
+TEST(ParseQueues, TheDefaultLimitIs100MillisecondsOfTheRate) {
+  EXPECT_EQ(limit_at("", 20_Mbps), 166u) << "250 kB";
+  EXPECT_EQ(limit_at("", 1_Mbps), 50u) << "at least";
+  EXPECT_EQ(limit_at("", 200_Mbps), 1000u) << "at most";
+  EXPECT_EQ(limit_at("", std::nullopt), 1000u) << "of a port without `shape`";
+  EXPECT_EQ(limit_at(", priority: strict, rate: 12 Mbit/s", 100_Mbps), 100u)
+      << "the class has a rate of its own";
+  EXPECT_EQ(limit_at(", rio: {in: {min: 70, max: 120, pmax: 1}, out: {min: 10, max: 60, pmax: 1}}", 20_Mbps),
+            1000u)
+      << "the thresholds are packets";
+  EXPECT_EQ(at_rate(nullptr, 20_Mbps).classes[0].scheduling.queue.limit, 166u) << "a port without `queues`";
+}
+
+TEST(ParseQueues, ALimitMayBeATime) {
+  EXPECT_EQ(limit_at(", limit: 10 ms", 12_Mbps), 10u);
+  EXPECT_EQ(limit_at(", limit: 10 ms", 12_Gbps), 10'000u);
+  EXPECT_EQ(limit_at(", limit: 1 us", 1_Mbps), 1u);
+  EXPECT_EQ(limit_at(", limit: 300 packets", 12_Mbps), 300u);
+}
+
+TEST(ParseQueues, WhatIsDerivedFollowsTheLimit) {
+  const Config c = parsed(
+      "queues:\n"
+      "  q:\n"
+      "    - {name: af, dscp: {in: [AF11], out: [AF12]}}\n"
+      "    - {name: be, dscp: [BE], limit: 20 packets}\n");
+  const QueueSet set = at_rate(&c.queues[0], 24_Mbps);
+  const ActiveQueueParams& af = set.classes[0].scheduling.queue;
+  EXPECT_EQ(af.limit, 200u);
+  EXPECT_EQ(af.rio, (RioParams{.weight = 1,
+                               .in = {200, 200, Probability(1)},
+                               .out = {20, 40, Probability(0.1)},
+                               .capacity = 24_Mbps}));
+  EXPECT_EQ(af.reserved, 100u);
+  EXPECT_EQ(af.beyond, 1400u) << "seven for each packet";
+  EXPECT_EQ(set.classes[1].scheduling.queue.beyond, 140u);
+}
+
 }  // namespace
 }  // namespace surety::config

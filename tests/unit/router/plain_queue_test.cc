@@ -60,6 +60,16 @@ TEST_F(PlainQueueTest, FirstInFirstOut) {
   EXPECT_EQ(queue.counters().departed_bytes, 1000u) << "bytes of the IP packet";
 }
 
+TEST_F(PlainQueueTest, ASmallerLimitKeepsWhatWaits) {
+  const auto in = enqueue(90, kStart);
+  queue.adopt(PlainQueue(50));
+  EXPECT_EQ(enqueue(5, kStart).size(), 0u);
+  EXPECT_EQ(dequeue(60, kStart), std::vector<rte_mbuf*>(in.begin(), in.begin() + 60));
+  EXPECT_EQ(enqueue(30, kStart).size(), 20u);
+  queue.adopt(PlainQueue(1000));
+  EXPECT_EQ(enqueue(960, kStart).size(), 950u);
+}
+
 TEST_F(PlainQueueTest, TakesWhatThereIsRoomFor) {
   EXPECT_EQ(enqueue(90, kStart).size(), 90u);
   EXPECT_EQ(enqueue(30, kStart).size(), 10u);

@@ -78,7 +78,32 @@ TEST(Snapshot, AlphaHasNoLimitOnlyWhereItsQueueHasRio) {
   EXPECT_EQ(max(set("rio") + service), Ratio::unlimited());
   EXPECT_EQ(max(set("tail-drop") + service), Ratio::of(0.4)) << "the paper's";
   EXPECT_EQ(max("}\n" + service), Ratio::of(0.4)) << "one queue, first in first out";
+  const std::string below =
+      "  lines: [{name: all, dscp: {in: [AF11], out: [AF12]}, aqm: tail-drop}]\n" + service;
+  const std::string own =
+      ", queues: q}\nqueues:\n  q: [{name: all, dscp: {in: [AF11], out: [AF12]}}]\n" + below;
+  EXPECT_EQ(max(own), Ratio::unlimited());
+  EXPECT_EQ(max(own + "interfaces: {i: {port: b, vlan: 7, queues: lines}}\n"), Ratio::of(0.4))
+      << "an interface's packets may wait without RIO";
   EXPECT_EQ(max("}\nservices: {s: {rate: 1 Mbit/s" + paper), Ratio::of(0.3));
+}
+
+// 100 ms of the nearest rate.
+TEST(Snapshot, QueuesHoldWhatTheirRateSaysTheyMay) {
+  const Snapshot s(configured(
+      "version: 1\nports:\n  a: {device: null, shape: 12 Mbit/s}\n  b: {device: null, shape: 24 Mbit/s}\n"
+      "groups: {g: {port: b, shape: 18 Mbit/s}}\n"
+      "interfaces:\n  own: {port: b, vlan: 1, shape: 12 Mbit/s}\n  line: {port: b, vlan: 2, group: g}\n"
+      "  plain: {port: b, vlan: 3}\n"));
+  const auto limit = [&](std::size_t definition) {
+    const InterfaceIndex i = s.interfaces->of_definition(definition);
+    return s.queues[1].tree->classes(s.queues[1].tree->owner(i))[0].queue.limit;
+  };
+  EXPECT_EQ(s.queues[0].classes[0].scheduling.queue.limit, 100u);
+  EXPECT_TRUE(s.queues[0].plain);
+  EXPECT_EQ(limit(0), 100u);
+  EXPECT_EQ(limit(1), 150u) << "its group's rate";
+  EXPECT_EQ(limit(2), 200u) << "in the port's own queues";
 }
 
 TEST(Snapshot, ProgramsCarryParametersAndMarks) {
