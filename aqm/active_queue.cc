@@ -67,19 +67,24 @@ bool ActiveQueue::grow(std::uint32_t& budget) {
 bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   const std::uint32_t depth = this->depth(), n = static_cast<std::uint32_t>(packets.size());
   if (n < 2 || depth + n > measure_.packets(Precedence::in)) return false;
-  const PacketTally t(packets);
-  const std::uint32_t ins = t.ins, outs = n - ins;
+  const PacketMix mix(packets);
+  const std::uint32_t outs = mix.outs, ins = n - outs, length = packets.front().length;
   if (outs > 0 && depth + n > measure_.packets(Precedence::out)) return false;
   if (rio_) {
-    if (measure_.by_bytes() && !t.alike) return false;
-    const double step = measure_.step(packets.front().length);
+    if (measure_.by_bytes() && !mix.alike) return false;
+    const double step = measure_.step(length);
     if (!rio_->accept_all(ins, outs, {in_level(), step}, {level(), step}, now)) return false;
   }
   ring_.put(tail_, packets, now);
   tail_ += n;
   in_depth_ += ins;
-  counted_ += t.counted;
-  in_counted_ += t.in_counted;
+  if (mix.alike) [[likely]] {
+    counted_ += n * QueueMeasure::counted(length);
+    in_counted_ += ins * QueueMeasure::counted(length);
+    large_ |= length > QueueMeasure::kFullPacket;
+  } else {
+    for (const Packet& p : packets) count(p);
+  }
   arrived(ins, outs);
   return true;
 }
@@ -91,6 +96,7 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   std::uint32_t counted = counted_, in_counted = in_counted_;
   Rio::Accepting rio(*rio_, in_depth, depth);
   const QueueMeasure measure = measure_;
+  bool large = large_;
   std::uint32_t n = 0;
   for (const Packet& packet : packets) {
     const Precedence precedence = packet.precedence;
@@ -101,6 +107,7 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
     const std::uint32_t counts = QueueMeasure::counted(packet.length);
     counted += counts;
     in_counted += in ? counts : 0u;
+    large |= counts < packet.length;
     ++depth;
     ++n;
   }
@@ -112,6 +119,7 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   in_depth_ = in_depth;
   counted_ = counted;
   in_counted_ = in_counted;
+  large_ = large;
   arrived(ins, outs);
   return n;
 }
@@ -126,12 +134,25 @@ void ActiveQueue::arrived(std::uint32_t ins, std::uint32_t outs) {
 void ActiveQueue::remove(const PacketTally& t, Time now) {
   if (t.packets == 0) return;
   note_sojourn(t.packets, now);
+  counted_ -= static_cast<std::uint32_t>(t.bytes);
+  in_counted_ -= static_cast<std::uint32_t>(t.in_bytes);
+  if (large_) [[unlikely]]
+    count_large(t.packets);
   head_ += t.packets;
   in_depth_ -= t.ins;
-  counted_ -= t.counted;
-  in_counted_ -= t.in_counted;
   departed(Precedence::in, t.ins, t.in_bytes, now);
   departed(Precedence::out, t.outs(), t.out_bytes(), now);
+}
+
+// Adds again what remove() took off for more than a packet counts.
+void ActiveQueue::count_large(std::uint32_t packets) {
+  for (std::uint32_t at = head_; at != head_ + packets; ++at) {
+    const Packet& p = ring_.packet(at);
+    const std::uint32_t more = p.length - QueueMeasure::counted(p.length);
+    counted_ += more;
+    in_counted_ += p.precedence == Precedence::in ? more : 0u;
+  }
+  large_ = depth() > packets;
 }
 
 // Of the first `packets`: mostly they came together.

@@ -60,6 +60,7 @@ class ActiveQueue {
     const std::uint32_t counts = QueueMeasure::counted(packet.length);
     counted_ += admission.admitted ? counts : 0u;
     in_counted_ += in ? counts : 0u;
+    large_ |= counts < packet.length;
     result.mark = admission.marked;
     result.drop = admission.drop();
     QueueCounters& counters = counters_[index(packet.precedence)];
@@ -154,12 +155,21 @@ class ActiveQueue {
     return verdict;
   }
 
+  void count(const Packet& p) {
+    const std::uint32_t counts = QueueMeasure::counted(p.length);
+    counted_ += counts;
+    in_counted_ += p.precedence == Precedence::in ? counts : 0u;
+    large_ |= counts < p.length;
+  }
+  void count_large(std::uint32_t packets);
+
   double in_level() const { return measure_.level(in_depth_, in_counted_); }
 
   QueueRing ring_;  // what is not full yet has room for one more, admitted or not
   std::uint32_t head_ = 0, tail_ = 0;
   std::uint32_t in_depth_ = 0;
   std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them
+  bool large_ = false;                          // packets that count with less than their length may wait
   QueueMeasure measure_;
   CongestionDetector detector_;
   std::optional<Rio> rio_;
