@@ -209,6 +209,9 @@ ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacke
     const std::span frame(rte_pktmbuf_mtod(v_.mbuf[i], const std::uint8_t*), v_.mbuf[i]->data_len);
     return dhcp::concerns(frame.subspan(h.l4_offset), contexts_[port].mac);
   };
+  bool any = false;  // without a branch for each packet: there are hardly ever some
+  for (std::size_t i = 0; i < v_.size; ++i) any |= dhcp::has_ports(v_.header[i].key, 67, 68);
+  if (!any) return;
   std::size_t kept = 0;
   while (kept < v_.size && !is_offer(kept)) ++kept;
   for (std::size_t i = kept; i < v_.size; ++i) {

@@ -17,9 +17,9 @@ inline constexpr std::uint8_t kRequest = 1, kReply = 2;  // the first byte of a 
 inline constexpr std::size_t kUdpHeader = 8, kTransaction = 4, kHardware = 28;  // offsets in a DHCPv4 message
 
 inline bool has_ports(const FlowKey& key, std::uint16_t from, std::uint16_t to) {
+  constexpr std::uint64_t kClass = std::uint64_t{7} << 61, kPorts = 0xffff'ffff;
   const std::uint32_t ports = swap16(from) | std::uint32_t{swap16(to)} << 16;
-  return key.rest >> 61 == static_cast<std::uint64_t>(FlowKey::Class::udp) &&
-         static_cast<std::uint32_t>(key.rest) == ports;
+  return (key.rest & (kClass | kPorts)) == (static_cast<std::uint64_t>(FlowKey::Class::udp) << 61 | ports);
 }
 
 // A packet of a client to servers and relays, and one of them to a client.

@@ -88,6 +88,8 @@ config::Port null_port(std::size_t pair, bool fed) {
   p.device.kind = config::Device::Kind::null;
   if (fed) p.device.name = kFeedDevice;
   p.trust = config::Port::Trust::core;
+  // A trusted port without an address looks for the answers of DHCP servers.
+  p.addresses = {{IpAddress::v4(192, 0, 2, static_cast<std::uint8_t>(2 * pair + fed)), 32}};
   // Nothing leads back to the feed's sources; a flow is asked when it is new, which is not what is measured.
   p.source_check = config::Port::SourceCheck::off;
   return p;
