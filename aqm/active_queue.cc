@@ -89,8 +89,8 @@ bool ActiveQueue::accept_all(std::span<const Packet> packets, Time now) {
   return true;
 }
 
-// What each arrival changes, in a local copy: members would be read back by each packet from where the one
-// before it has just written them, which is as slow as all the rest.
+// Keeps the state that each arrival changes in locals: through members each packet would wait for the store
+// of the previous one, which doubles the cost.
 std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   std::uint32_t depth = this->depth(), in_depth = in_depth_;
   std::uint32_t counted = counted_, in_counted = in_counted_;
@@ -124,9 +124,9 @@ std::size_t ActiveQueue::accept(std::span<const Packet> packets, Time now) {
   return n;
 }
 
-// Of packets that were accepted without a question.
+// Counts packets that RIO accepted without a verdict for each.
 void ActiveQueue::arrived(std::uint32_t ins, std::uint32_t outs) {
-  if (rio_ && outs > 0) detector_.out_arrival(false);  // they found no congestion
+  if (rio_ && outs > 0) detector_.out_arrival(false);  // accepted: no congestion
   counters_[index(Precedence::in)].arrivals += ins;
   counters_[index(Precedence::out)].arrivals += outs;
 }
@@ -155,7 +155,7 @@ void ActiveQueue::count_large(std::uint32_t packets) {
   large_ = depth() > packets;
 }
 
-// Of the first `packets`: mostly they came together.
+// Adds the sojourn times of the first `packets`, most of which arrived together.
 void ActiveQueue::note_sojourn(std::uint32_t packets, Time now) {
   std::uint32_t at = head_;
   for (const std::uint32_t end = head_ + packets; at != end;) {

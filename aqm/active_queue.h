@@ -52,7 +52,7 @@ class ActiveQueue {
     auto verdict = RioVerdict::accept;
     if (rio_) verdict = judge(packet.precedence, ecn_capable, now, result);
     const Admission admission(verdict, measure_.full(packet.precedence, depth(), counted_));
-    // What is not admitted is overwritten later.
+    // A packet that is not admitted is overwritten later.
     ring_.put(tail_, packet, now);
     tail_ += admission.admitted;
     const bool in = admission.admitted & (packet.precedence == Precedence::in);
@@ -106,10 +106,10 @@ class ActiveQueue {
     remove(PacketTally(out), now);
   }
 
-  // Goes on with the parameters of a queue just made, without allocation. Packets, counters, and the averages
-  // of a RIO that stays are kept; one that comes begins as a new one. A limit for which the ring is too small
-  // comes into force when grow() is done: in the meantime it is what the ring holds. `fresh` is left with
-  // memory to be freed.
+  // Takes over the parameters of a queue just made, without allocation. Packets, counters, and the averages
+  // of a RIO that stays are kept; a new RIO begins empty. A limit for which the ring is too small comes into
+  // force when grow() is done; until then the ring's size is the limit. `fresh` is left with memory to be
+  // freed.
   void adopt(ActiveQueue& fresh, Time now);
   // Copies at most `budget` packets to the larger ring and takes them off it; whether there are more.
   bool grow(std::uint32_t& budget);
@@ -129,14 +129,14 @@ class ActiveQueue {
   }
   std::uint32_t counted() const { return counted_; }  // bytes of all packets, at most 1500 of each
   double level() const { return measure_.level(depth(), counted_); }  // packets, as the limit counts them
-  // That enqueue() would refuse, or mark, what came now.
+  // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(Precedence precedence, Time now) const {
     if (measure_.full(precedence, depth(), counted_)) return 1;
     return rio_ ? rio_->refusal(precedence, in_level(), level(), now) : 0;
   }
   bool congested() const {
     return rio_ && rio_->congested();
-  }  // as of the last arrival or settle(); false without RIO
+  }  // state at the last arrival or settle(); false without RIO
   const Rio* rio() const { return rio_ ? &*rio_ : nullptr; }  // null: tail drop
   const QueueCounters& counters(Precedence precedence) const { return counters_[index(precedence)]; }
   const SojournHistogram& sojourn() const { return sojourn_; }
@@ -165,7 +165,7 @@ class ActiveQueue {
 
   double in_level() const { return measure_.level(in_depth_, in_counted_); }
 
-  QueueRing ring_;  // what is not full yet has room for one more, admitted or not
+  QueueRing ring_;  // the slot at tail_ is writable even when the queue is full
   std::uint32_t head_ = 0, tail_ = 0;
   std::uint32_t in_depth_ = 0;
   std::uint32_t counted_ = 0, in_counted_ = 0;  // bytes that wait, as queue_measure.h counts them

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether an arrival may join its queue: RIO's verdict first, then whether there is room.
+// Decides whether an arrival may join its queue: RIO's verdict first, then whether there is room.
 //
-// What queues of any storage have in common (active_queue.h has rings, hierarchy/pooled_queue.h chunks of a
-// pool). A packet that RIO refuses is `early` or `forced` even when the queue is full; one that it accepts or
-// would mark, but for which there is no room, is `overflow` (and not marked).
+// Common to queues of any storage (active_queue.h has rings, hierarchy/pooled_queue.h chunks of a pool). A
+// packet that RIO refuses is `early` or `forced` even when the queue is full; one that it accepts or would
+// mark, but for which there is no room, is `overflow` (and not marked).
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ namespace surety {
 struct ArrivalResult {
   DropReason drop = DropReason::none;  // early, forced, overflow or none
   bool mark = false;                   // set CE on it (it was accepted)
-  // Of CSA, for this OUT arrival, refused ones included: judged on the average that
-  // counts it. None without RIO.
+  // CSA's congestion event for this OUT arrival, refused ones included: judged on the average that counts it.
+  // None without RIO.
   CongestionEvent event = CongestionEvent::none;
 };
 
-// What the caller has to do about one packet of a burst: drop, mark, or signal.
+// Action for the caller on one packet of a burst: drop, mark, or signal.
 struct ArrivalNotice {
-  std::uint8_t index = 0;  // which one
+  std::uint8_t index = 0;  // position of the packet in the burst
   ArrivalResult result;
   bool needed() const {
     return (result.drop != DropReason::none) | result.mark | (result.event != CongestionEvent::none);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the classes of a port are after a change of its queues: those that stay have a place, those that are
-// gone have heirs.
+// New indices of a port's classes after a change of its queues; a removed class has heirs.
 //
 // Sets of classes are words with a bit for each (there are no more than 64).
 #pragma once
@@ -12,16 +11,17 @@ namespace surety {
 
 struct ClassMoves {
   static constexpr std::uint8_t kGone = 0xff;
-  // By class before: its place now; of one that is gone, the classes that get now what it would have got.
+  // Indexed by old class: its new index or kGone, and for a removed class the classes that inherit its
+  // packets.
   std::vector<std::uint8_t> to;
   std::vector<std::uint64_t> heirs;
 
   // Everything is where it was.
   bool none() const { return to.empty(); }
   std::size_t gone() const;
-  // Those of a set that are still there, by their places now.
+  // Maps a set of old classes to the new indices of those that remain.
   std::uint64_t image(std::uint64_t before) const;
-  // The same, with the heirs of those that are not.
+  // image(), and the heirs of the removed classes.
   std::uint64_t successors(std::uint64_t before) const;
 };
 

@@ -7,7 +7,7 @@
 namespace surety {
 
 namespace {
-// Of packets with so many bytes of IP in all.
+// Bytes on the wire of `packets`, whose IP bytes are `bytes` in total.
 std::uint64_t wire_bytes(const WireOverhead& overhead, std::span<const Packet> packets, std::uint64_t bytes) {
   if (overhead.kind == WireOverhead::Kind::bytes) return bytes + packets.size() * overhead.per_packet;
   std::uint64_t all = 0;
@@ -44,8 +44,8 @@ ClassScheduler::ClassScheduler(const std::vector<ClassParams>& classes, WireOver
 }
 
 void ClassScheduler::Class::adopt(Class& fresh, Time now) {
-  // One that waits for its turn has a quantum, and what was left of the one before;
-  // the one whose turn it is has less.
+  // A class that waits for its turn has a quantum and the rest of its previous one; the class whose turn it
+  // is has less.
   const bool waits = deficit >= quantum;
   deficit = waits ? deficit - quantum + fresh.quantum : std::min(deficit, fresh.quantum);
   quantum = fresh.quantum;
@@ -62,8 +62,8 @@ void ClassScheduler::adopt(ClassScheduler& fresh, const ClassMoves& moves, Time 
   retired_.leave_empty(fresh.retired_);
 }
 
-// Each class that stays changes places with the one made for it; what is then left in `fresh`, where the
-// classes were, are those that are gone, and what nobody needs.
+// Each remaining class changes places with the one made for it; `fresh` is left with the removed classes and
+// with queues to be freed.
 void ClassScheduler::move(ClassScheduler& fresh, const ClassMoves& moves, Time now) {
   turn_ = moved_turn(moves, fresh);
   for (std::size_t c = 0; c < classes_.size(); ++c) {
@@ -115,7 +115,8 @@ void ClassScheduler::recount(std::uint64_t known) {
   }
 }
 
-// Of a strict class, and of a retired one, the caller or this counts it in strict_depth_.
+// The caller takes a strict class's packet off strict_depth_; this takes off a weighted class's inherited
+// one.
 [[gnu::noinline]] Packet ClassScheduler::take_as_heir(std::size_t class_index, Time now) {
   Class& c = classes_[class_index];
   ActiveQueue& queue = retired_.next(class_index, c.queue);
@@ -189,7 +190,7 @@ std::size_t ClassScheduler::alone(Time now, PortShaper& shaper, std::span<Packet
   return n;
 }
 
-// The first packets of a class that there is room for, as its cap and the shaper let go.
+// Takes the first packets of a class, as many as `out`, the cap and the shaper allow.
 std::size_t ClassScheduler::take_run(Class& c, Time now, PortShaper& shaper, std::span<Packet> out) {
   out = out.first(std::min<std::size_t>(out.size(), c.queue.depth()));
   c.queue.copy(out);
@@ -201,7 +202,8 @@ std::size_t ClassScheduler::take_run(Class& c, Time now, PortShaper& shaper, std
   return t.packets;
 }
 
-// For as many of the first packets as both let go; returns how many. `bytes`: of all.
+// Charges both shapers for as many of the first packets as both allow; returns how many. `bytes`: IP bytes of
+// all.
 std::size_t ClassScheduler::charge(PortShaper& cap, PortShaper& shaper, std::span<const Packet> packets,
                                    std::uint64_t bytes) {
   if (!shaper.limited() && !cap.limited()) return packets.size();

@@ -36,11 +36,10 @@ class ClassScheduler {
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now, std::uint64_t seed,
                  std::size_t gone = 0);
 
-  // Goes on with the parameters of a scheduler just made, without allocation. Its classes are the same
-  // (order, strict or not), or `moves` says where they are. Packets stay in their queues (active_queue.h) and
-  // weighted classes in their turn; what each has left becomes what it could have under the new weights, so
-  // that from here on the guarantee is theirs. What waits in a class that is gone leaves by its heirs
-  // (retired_queues.h).
+  // Takes over the parameters of a scheduler just made, without allocation. Its classes are the same (order,
+  // strict or not), or `moves` maps the old ones to them. Packets stay in their queues (active_queue.h) and
+  // weighted classes in their turn; the rest of each quantum is converted to the new weights, so that the
+  // guarantee holds for them from here on. Packets of a removed class leave by its heirs (retired_queues.h).
   void adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now);
   // Copies at most so many packets to larger rings; whether there are more.
   bool grow(std::uint32_t packets);
@@ -89,7 +88,7 @@ class ClassScheduler {
 
   std::uint32_t quantum_unit() const { return quantum_unit_; }  // bytes per unit of weight and round
   std::uint32_t depth() const { return depth_; }                // packets, all classes
-  Time next_event(Time now) const;  // now: something can leave; else when a cap lets go; kNever: empty
+  Time next_event(Time now) const;  // now: something can leave; else when a cap has credit; kNever: empty
 
  private:
   struct Class {
@@ -113,7 +112,7 @@ class ClassScheduler {
   void retire(ClassScheduler& fresh, const ClassMoves& moves);
   void recount(std::uint64_t known);
 
-  // Its own packets, or some to inherit.
+  // True if the class has packets of its own or inherited ones.
   bool has_packets(std::size_t class_index) const {
     return !classes_[class_index].queue.empty() || is_heir(class_index);
   }
@@ -163,7 +162,7 @@ class ClassScheduler {
 
   static std::uint64_t bit(std::size_t class_index) { return std::uint64_t{1} << class_index; }
   static std::size_t after(std::size_t class_index) { return (class_index + 1) % kMaxClasses; }
-  // The one that has its turn: from turn_ on, once round. There is one.
+  // The active class whose turn it is: the first from turn_ on, wrapping once. One exists.
   std::size_t first_active() const {
     const auto ahead =
         static_cast<std::size_t>(std::countr_zero(std::rotr(active_, static_cast<int>(turn_))));
@@ -184,7 +183,7 @@ class ClassScheduler {
   WireOverhead overhead_;
   std::uint32_t quantum_unit_;
   std::uint64_t active_ = 0;                    // weighted classes that have packets, one bit each
-  std::size_t turn_ = 0;                        // whose turn it is, or the first active one's behind it
+  std::size_t turn_ = 0;                        // class whose turn it is; if idle, the next active one has it
   std::uint32_t depth_ = 0, strict_depth_ = 0;  // all; those of strict classes, and of retired ones
   RetiredQueues retired_;
 };

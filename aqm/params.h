@@ -47,7 +47,7 @@ struct ActiveQueueParams {
 struct WireOverhead {
   enum class Kind : std::uint8_t { bytes, atm };
   Kind kind = Kind::bytes;
-  std::uint32_t per_packet = 0;  // of Kind::bytes; `ethernet` is 38: header 14, FCS 4, preamble 8, gap 12
+  std::uint32_t per_packet = 0;  // for Kind::bytes; `ethernet` is 38: header 14, FCS 4, preamble 8, gap 12
   // ATM as the CSA paper counts: 53 bytes for each started 48.
   std::uint32_t wire_bytes(std::uint32_t ip_length) const {
     return kind == Kind::atm ? (ip_length + 47) / 48 * 53 : ip_length + per_packet;
@@ -64,12 +64,12 @@ constexpr Bytes default_burst(Rate rate) {
 // Parameters of port_shaper.h.
 struct PortShaperParams {
   std::optional<Rate> rate;  // none: the link's own speed limits
-  Bytes burst{3000};  // how far the shaper may run ahead after a pause; at least one packet passes anyway
+  Bytes burst{3000};         // bytes that the shaper may run ahead after a pause; at least one packet passes
   WireOverhead overhead;
   friend bool operator==(const PortShaperParams&, const PortShaperParams&) = default;
 };
 
-inline constexpr std::size_t kMaxClasses = 64;  // of one port or interface: as many as there are DSCPs
+inline constexpr std::size_t kMaxClasses = 64;  // per port or interface; as many as there are DSCPs
 
 // Parameters of class_scheduler.h, one class.
 struct ClassParams {

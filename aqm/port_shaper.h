@@ -21,11 +21,11 @@ namespace surety {
 class PortShaper {
  public:
   PortShaper(const PortShaperParams& params, Time now);  // the burst is available at `now`
-  // Call once per turn; then ready() tells whether one more packet may leave, sent() that it did.
+  // Call once per turn; then ready() is true if one more packet may leave, and sent() charges for it.
   void advance(Time now) {
     if (limited_) bucket_.fill(params_, now);
   }
-  // Goes on with the parameters of `other`. Credit and debt stay, credit beyond the new burst is lost; a rate
+  // Takes over the parameters of `other`. Credit and debt stay, credit beyond the new burst is lost; a rate
   // where there was none begins with its burst. In an interval that has the change in it, the two rates give
   // their parts, and the larger burst counts.
   void adopt(const PortShaper& other, Time now);
@@ -35,8 +35,8 @@ class PortShaper {
   void sent(std::uint32_t ip_length) {
     if (limited_) bucket_.charge(params_.cost(overhead_.wire_bytes(ip_length)));
   }
-  // Whether it would be ready() for each of several packets, of so many bytes of the wire in all, whatever
-  // their order. false: ask for one after the other. Up to 1 GB.
+  // True if several packets of `wire_bytes` on the wire in total may leave in any order. false: call ready()
+  // for each packet. Up to 1 GB.
   bool affords(std::uint64_t wire_bytes) const {
     return !limited_ || bucket_.credit() >= params_.cost(static_cast<std::uint32_t>(wire_bytes));
   }
@@ -50,8 +50,8 @@ class PortShaper {
     if (affordable) sent_all(wire_bytes);
     return affordable;
   }
-  // When ready() becomes true if nothing is sent; `now` if it is, kNever at rate zero. Never too early, at
-  // most 1 ns late (token_bucket.h).
+  // The time when ready() becomes true if nothing is sent; `now` if it is, kNever at rate zero. Never too
+  // early, at most 1 ns late (token_bucket.h).
   Time next_event(Time now) const;
   const WireOverhead& overhead() const { return overhead_; }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a queue holds, as its limit and RIO count it: packets of any size, or 1500 bytes as one packet.
+// Fill of a queue as its limit and RIO count it: packets of any size, or 1500 bytes as one packet.
 //
 // The limit of N packets is room for N packets of any size. By bytes, there is room for more while less than
 // N x 1500 bytes are counted, in `beyond` further places, which bound the packet buffers: a burst of small
-// packets within a contract, which counts bytes, does not take the room of what others have bought. RIO
-// averages the counted bytes / 1500. A packet counts with at most 1500 bytes, so that full packets count as
-// ever and a larger one is one (RFC 7567 section 4.4, RFC 7141 section 2.2: a queue for a link that sends
-// bytes is measured in bytes, and a packet's own size does not decide whether it is dropped).
+// packets within a contract, which counts bytes, does not take the room of other customers. RIO averages the
+// counted bytes / 1500. A packet counts with at most 1500 bytes, so that full packets count as one and larger
+// ones, too (RFC 7567 section 4.4, RFC 7141 section 2.2: a queue for a link that sends bytes is measured in
+// bytes, and a packet's own size does not decide whether it is dropped).
 //
 // OUT packets leave `reserved` packets of the limit, and as large a part of the further places, to IN ones:
 // those find room at the onset of a flood, before RIO's average has risen (partial buffer sharing: Kroener,
@@ -40,11 +40,11 @@ class QueueMeasure {
     rooms_[index(Precedence::out)] = room(params.limit - params.reserved);
   }
 
-  // So many packets have room whatever their sizes are.
+  // Packets of any size that have room.
   std::uint32_t packets(Precedence precedence) const { return rooms_[index(precedence)].packets; }
   std::uint32_t places() const { return rooms_[index(Precedence::in)].places; }  // for packets, in all
   bool by_bytes() const { return by_bytes_; }
-  // The same for a queue that has only so many places.
+  // A copy limited to `places` places.
   QueueMeasure within(std::uint32_t places) const {
     QueueMeasure m = *this;
     for (Room& r : m.rooms_) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packets in a ring, and when they came, by positions that run on and wrap at 2^32.
 //
-// The two stand apart: packets are copied whole bursts at a time, and of a burst one time is looked at. What
-// is between which positions, its owner knows.
+// Packets and times have an array each: packets are copied whole bursts at a time, and of a burst only one
+// time is read. The ring's owner keeps the positions.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class QueueRing {
         times_(std::make_unique<Time[]>(std::bit_ceil(packets + 1))),
         mask_(std::bit_ceil(packets + 1) - 1) {}
 
-  std::uint32_t most() const { return mask_; }  // packets that may be asked of it
+  std::uint32_t most() const { return mask_; }  // packets that the ring can hold
   const Packet& packet(std::uint32_t at) const { return packets_[at & mask_]; }
   Time time(std::uint32_t at) const { return times_[at & mask_]; }
 

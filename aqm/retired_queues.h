@@ -30,9 +30,9 @@ class RetiredQueues {
   // A retired queue has become empty: perhaps some are heirs no more.
   void settle();
 
-  // A change of the classes, without allocation: the heirs there are follow it; then what is gone comes in,
-  // with memory of the update's; then who is an heir now, and was none, is told where its own packets end;
-  // last, what is empty goes to where it will be freed.
+  // A change of the classes, without allocation, in this order: follow() moves the present heirs; take() adds
+  // the removed classes' queues, with memory of the update; mark() stores for each new heir where its own
+  // packets end; leave_empty() moves empty queues to the update, which frees them.
   void follow(const ClassMoves& moves);
   void take(ActiveQueue& queue, std::uint64_t heirs, RetiredQueues& update);
   void mark(std::size_t heir, const ActiveQueue& own) { marks_[heir] = own.end_position(); }
@@ -48,7 +48,8 @@ class RetiredQueues {
   };
   std::list<Retired> queues_;  // the oldest first
   std::uint64_t heirs_ = 0;
-  std::array<std::uint32_t, 64> marks_{};  // by heir: its own packets before this position leave first
+  std::array<std::uint32_t, 64>
+      marks_{};  // indexed by heir: its own packets before this position leave first
 };
 
 }  // namespace surety

@@ -29,7 +29,7 @@ namespace surety {
 
 enum class RioVerdict : std::uint8_t { accept, mark, early, forced };
 
-// What RIO remembers of one queue: a cache line with its CongestionDetector.
+// State of RIO for one queue: a cache line with its CongestionDetector.
 struct RioState {
   struct Average {
     double value = 0;
@@ -49,7 +49,7 @@ struct RioState {
   Rng rng;
 };
 
-// How RIO judges: immutable, and one for as many queues as have the same parameters.
+// Immutable rules of RIO, shared by all queues with the same parameters.
 class RioRules {
  public:
   // Averages below this many packets are left as they are over idle time: less than any arrival adds.
@@ -78,7 +78,8 @@ class RioRules {
     if (total_packets == 0) decay(state.total, now);
   }
 
-  // That arrive() would not accept what came now: of an early drop, or mark, its probability.
+  // Probability that arrive() would not accept a packet now: 1 for a forced drop, a fraction for an early
+  // drop or mark.
   double refusal(RioState state, Precedence precedence, double in_packets, double total_packets,
                  Time now) const {
     update(state.total, total_packets, now);
@@ -99,7 +100,7 @@ class RioRules {
     return std::fma(weight, packets - average, average);
   }
 
-  // How much the level of a queue is, and by how much each arrival raises it.
+  // Level of a queue, and the step by which each arrival raises it.
   struct Level {
     double packets, step = 1;
   };
@@ -232,7 +233,7 @@ class Rio {
    private:
     static constexpr double kAny = std::numeric_limits<double>::infinity(), kNone = -1;
     double total_, in_, weight_;
-    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // by precedence of the arrival
+    std::array<double, kPrecedences> in_weight_, total_max_, in_max_;  // indexed by precedence of the arrival
   };
 
   void depart(Precedence departed, std::uint32_t in_packets, std::uint32_t total_packets, Time now) {
@@ -246,7 +247,7 @@ class Rio {
     return rules_.refusal(state_, precedence, in_packets, total_packets, now);
   }
 
-  // Goes on with the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an
+  // Takes over the parameters of `other`: averages, counts, idle times and random numbers stay. Settle an
   // idle queue first, so that the time before decays at the old pace.
   void adopt(const Rio& other) { rules_ = other.rules_; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long packets stayed in a queue, counted in buckets whose bounds people and alerts can name: 1 us, 2.5,
-// 5, 10, ... 2.5 s. A time that is a bound counts below it, as Prometheus has it.
+// Sojourn times of packets in a queue, counted in buckets with round bounds: 1 us, 2.5, 5, 10, ... 2.5 s. A
+// time that is a bound counts below it, as in Prometheus.
 //
-// Between two powers of two there is one bound at most, so that the width of a time and one comparison tell
+// Between two powers of two there is one bound at most, so that the width of a time and one comparison give
 // its bucket.
 #pragma once
 
@@ -39,9 +39,9 @@ struct SojournHistogram {
  private:
   struct Width {
     std::uint64_t bound;   // the first one that is not below all times of this width
-    std::uint64_t bucket;  // of those up to it
+    std::uint64_t bucket;  // bucket of the times up to `bound`
   };
-  static constexpr std::array<Width, 65> kWidths = [] {  // by std::bit_width() of the time
+  static constexpr std::array<Width, 65> kWidths = [] {  // indexed by std::bit_width() of the time
     std::array<Width, 65> widths{};
     for (std::size_t w = 0; w < widths.size(); ++w) {
       const std::uint64_t least = w == 0 ? 0 : std::uint64_t{1} << (w - 1);

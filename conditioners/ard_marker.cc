@@ -17,7 +17,7 @@ Rate scaled(Rate rate, std::uint64_t part, std::uint64_t all) {
 
 ArdMarker::ArdMarker(const ArdParams& params, Time now, std::uint64_t seed)
     : params_(params), drop_(params.drop.value()), rng_(seed) {
-  params_.interval = std::max(params.interval, Duration(1));  // or no interval would ever end
+  params_.interval = std::max(params.interval, Duration(1));  // an interval of 0 would never end
   set_tpr(params.tpr_max);
   bucket_.reset(bucket_params_, now);
   const TokenBucketParams threshold(Rate{}, params.threshold, params.tokens, params.nominal_packet);

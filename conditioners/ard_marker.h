@@ -47,9 +47,9 @@ class ArdMarker {
       end_intervals(now);
   }
 
-  // Goes on with the parameters of `other`. The TPR is equation 2 with the new TPR_max and what the
-  // meters had; tokens stay, but for those beyond the new b. A changed interval begins at `now`;
-  // else the running one goes on.
+  // Takes over the parameters of `other`. The TPR is equation 2 with the new TPR_max and the rates that the
+  // meters had; tokens stay, but for those beyond the new b. A changed interval begins at `now`; else the
+  // running one continues.
   void adopt(const ArdMarker& other, Time now);
 
   // P_rem of equation 1, for an IN packet that finds `tokens` (and enough of them for itself).
@@ -58,8 +58,8 @@ class ArdMarker {
   }
 
   Rate tpr() const { return bucket_params_.rate(); }
-  Credit tokens() const { return bucket_.credit(); }  // as of the last IN packet or interval end
-  // TK_num at `now` at the TPR of now, if nothing comes until then: for those who look on.
+  Credit tokens() const { return bucket_.credit(); }  // at the last IN packet or interval end
+  // TK_num at `now` with the current TPR, if nothing comes until then: for observers.
   Credit tokens(Time now) const {
     TokenBucket bucket = bucket_;
     bucket.fill(bucket_params_, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a struct of counters is written: as a list X(name, metric, help, column) next to what counts,
-// one line for each counter.
+// Structs of counters, declared as a list X(name, metric, help, column) beside the code that counts, one line
+// for each counter.
 //
 // From the list follow the members, and a table from which router/observe makes everything that is shown:
 //   name    the member, and its name in JSON and telemetry; ends in _bytes unless it counts packets or things

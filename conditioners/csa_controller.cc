@@ -29,7 +29,7 @@ bool AlphaSearch::rise(Ratio alpha, Ratio step) {
 
 CsaController::CsaController(const CsaParams& params, Time now, Ratio start)
     : params_(params), alpha_(std::min(params.max, start)), t1_(now), t2_(now) {
-  params_.t2 = std::max(params.t2, Duration(1));  // or advance() would never come to an end
+  params_.t2 = std::max(params.t2, Duration(1));  // with 0 advance() would never end
   t2_ += params_.t2;
 }
 
@@ -103,7 +103,7 @@ Duration AlphaClock::real_wait(Duration virtual_wait) const {
   if (virtual_wait <= Duration::zero()) return Duration::zero();
   if (inverse_ == 0) return Duration::max();
   const auto missing = static_cast<__int128>(virtual_wait.count()) * 1'000'000 - remainder_;
-  // As in TokenBucket::wait(): the factor outweighs the roundings of the doubles.
+  // Rounded up like TokenBucket::wait(): the factor outweighs the roundings of the doubles.
   const double estimate = static_cast<double>(missing) * inverse_ * (1 + 1e-15);
   if (estimate >= 0x1p63) return Duration::max();
   const auto whole = static_cast<std::int64_t>(estimate);

@@ -83,7 +83,7 @@ class CsaController {
   void set_max(Ratio max);
 
   Ratio alpha() const { return alpha_; }
-  Time next_event() const { return t2_; }  // when advance() has something to do; kNever: T2 stands still
+  Time next_event() const { return t2_; }  // next call of advance() that is due; kNever: T2 is stopped
   const CsaParams& params() const { return params_; }
 
  private:
@@ -94,13 +94,13 @@ class CsaController {
   CsaParams params_;
   Ratio alpha_;
   AlphaSearch search_;
-  Time t1_, t2_;  // when they expire
+  Time t1_, t2_;  // expiry times
 };
 
 // The integral of alpha over time. An out-bucket filled at alpha*r is a plain token bucket filled at r that
-// lives in this time: exact however seldom a flow is looked at and however often alpha moved in between, and
-// no flow needs to be told. Guarantees: now() advances by exactly the sum of alpha_i * dt_i, rounded down to
-// 1 ns, the remainder kept.
+// lives in this time: exact however seldom a flow is served and however often alpha moved in between, and no
+// flow is updated when it moves. Guarantees: now() advances by exactly the sum of alpha_i * dt_i, rounded
+// down to 1 ns, the remainder kept.
 class AlphaClock {
  public:
   explicit AlphaClock(Time now, Ratio alpha = {}) : real_(now) { advance(now, alpha); }
@@ -110,7 +110,7 @@ class AlphaClock {
   // at alpha 256.
   void advance(Time now, Ratio alpha);
   Ratio alpha() const { return alpha_; }
-  // Keeps its pace and goes on from another time.
+  // Keeps its pace and continues from another time.
   void rebase(Time virtual_now) { virtual_ = virtual_now; }
   Time now() const { return virtual_; }
   // Real time from the last advance() for `virtual_wait` to pass at the present alpha: rounded up to 1 ns,

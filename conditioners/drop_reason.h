@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every refusal has a name, and the name is the counter is the metric label (CONTRIBUTING.md rule 4).
 //
-// One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` tells a
-// decision of the configuration (policy) from a defect of the packet, the network or the box (error).
+// One list for the whole product: X(name, stage, group, help). `stage` is where it happens, `group` separates
+// decisions of the configuration (policy) from defects of the packet, the network or the box (error).
 #pragma once
 
 #include <array>

@@ -60,8 +60,8 @@ void EnhancedTokenBucket::reset(EnhancedTokenBucketState& s, const EnhancedToken
 }
 
 namespace {
-// What the buckets let go in the time that the buffer may delay a packet, and at least four full packets: TCP
-// finds a loss by the three that follow it.
+// Bytes that the buckets bring while the buffer may delay a packet, and at least four full packets: TCP
+// detects a loss by the three that follow it.
 std::uint64_t buffer_bytes(const EnhancedTokenBucketParams& p, Ratio alpha) {
   constexpr std::uint64_t kLeast = 4 * kDefaultNominalPacket.count();
   const std::uint64_t out = std::uint64_t{p.buffer_bytes} * alpha.millionths() / 1'000'000;

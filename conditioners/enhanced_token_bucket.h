@@ -19,7 +19,7 @@
 
 namespace surety {
 
-// Where held packets wait: a slab of list nodes, made at start, that bounds all flows together. Every
+// Memory of held packets: a slab of list nodes, made at start, that bounds all flows together. Every
 // operation is O(1); the last freed is the first reused, while it is in the cache.
 class HoldingPool {
  public:
@@ -49,7 +49,7 @@ class HoldingPool {
     std::uint32_t head = 0, tail = 0, size = 0, bytes = 0;
     FlowId flow = kNoFlow;
   };
-  // Index 0 stands for "none" in both slabs. The free ones are chained through Node::next and List::head.
+  // Index 0 means "none" in both slabs. The free ones are chained through Node::next and List::head.
   std::vector<Node> nodes_;
   std::vector<List> lists_;
   std::uint32_t free_node_ = 0, free_list_ = 0, held_ = 0;
@@ -77,7 +77,7 @@ class EnhancedTokenBucket {
     return s.held == 0 && take_in(s, p, length, now);
   }
 
-  // Whether the flow's buffer has room for a packet of `length` beside these.
+  // True if the flow's buffer has room for a packet of `length` beside these.
   static bool has_room(const EnhancedTokenBucketParams& p, std::uint32_t held_packets,
                        std::uint32_t held_bytes, std::uint32_t length, Ratio alpha);
 
@@ -94,8 +94,8 @@ class EnhancedTokenBucket {
     return hold(s, p, packet, alpha.alpha(), pool, may_wait);
   }
 
-  // Lets go what may go: fills `out` (precedence set) from the head, in order, and returns how many. When the
-  // flow's buffer runs empty it is closed and `held` is 0 again.
+  // Releases packets that have tokens: fills `out` (precedence set) from the head, in order, and returns how
+  // many. When the flow's buffer runs empty it is closed and `held` is 0 again.
   static std::size_t release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                              const AlphaClock& alpha, HoldingPool& pool, std::span<Packet> out);
 

@@ -6,7 +6,7 @@ namespace surety {
 namespace {
 constexpr Credit kOne = kCreditPerByte;
 
-// It has one more than what is kept for the modest.
+// True if the bucket has one more than its lower half, which is kept for customers within their share.
 bool half_full(const TokenBucket& bucket, const TokenBucketParams& params) {
   return bucket.credit() >= params.depth() / 2 + kOne;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// So many events a second, of all customers together, and nobody's are used up by others.
+// A limit of events per second for all customers together, in which no customer uses up the share of another.
 //
 // Three levels of token buckets: all, each port, each customer of a port. While the bucket of all is more
-// than half full, anybody may; in its lower half only who is within its port's share, and in the lower half
-// of a port's bucket only who is within its own. So one alone may use the whole rate, and whoever keeps to an
-// eighth of its port's share, which is the rate over the number of ports, is not refused because of others:
-// neither of its port, as long as no more than eight of them want so much, nor of other ports.
+// than half full, every customer may; in its lower half only one within its port's share, and in the lower
+// half of a port's bucket only one within its own. So one alone may use the whole rate, and a customer within
+// an eighth of its port's share, which is the rate over the number of ports, is not refused because of
+// others: neither of its port, as long as no more than eight of them want so much, nor of other ports.
 #pragma once
 
 #include <vector>
@@ -23,14 +23,14 @@ class FairLimit {
   // that.
   FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
 
-  // So many of the ports are there to share it, at least 1.
+  // Sets the number of ports that share the rate, at least 1.
   void share_among(std::size_t ports);
 
   // Another rate; the buckets keep what they have, as far as they can hold it.
   void adjust(std::uint32_t per_second, std::uint32_t at_once);
 
   bool permit(Customer customer, Time now);
-  // Whether anybody could have `events` at once.
+  // True if a customer without a share of its own could have `events` at once.
   bool spare(std::uint32_t events, Time now) {
     all_.fill(of_all_, now);
     return all_.credit() - of_all_.depth() / 2 >= kCreditPerByte * events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a shared room each customer may take: dynamic thresholds (Choudhury and Hahne 1998), and which
+// Part of a shared room that each customer may take: dynamic thresholds (Choudhury and Hahne 1998), and which
 // customers have to make room for others.
 //
 // A customer may have kOfCustomer times what is free, a port kOfPort times: one customer alone gets eight
@@ -22,11 +22,11 @@ class FairShare {
 
   explicit FairShare(std::size_t ports) : ports_(ports), customers_(ports * kParts) {}
 
-  // Whether everybody may have one more: nobody needs to be asked for.
+  // True if each customer may have one more, so that room() need not be called.
   static bool plenty(std::uint64_t free, std::uint64_t capacity) {
     return free * (kOfCustomer + 1) > capacity;
   }
-  // Whether it may have one more, with so much free.
+  // True if the customer may have one more, with so much free.
   bool room(Customer c, std::uint64_t free) const {
     return customers_[c] < kOfCustomer * free && held(port_of(c)) < kOfPort * free;
   }

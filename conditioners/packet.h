@@ -30,7 +30,7 @@ struct Packet {
   FlowId flow = kNoFlow;
   std::uint16_t length = 0;  // bytes of the IP packet
   Precedence precedence = Precedence::out;
-  DropReason verdict = DropReason::none;  // none: goes on
+  DropReason verdict = DropReason::none;  // none: forward
 };
 static_assert(sizeof(Packet) == 16 && std::is_trivially_copyable_v<Packet>);
 

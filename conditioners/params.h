@@ -24,7 +24,7 @@ inline constexpr Bytes kDefaultNominalPacket{1500};
 class TokenBucketParams {
  public:
   TokenBucketParams() = default;
-  // `nominal` is the packet that a depth in packets and a token of TokenUnit::packets stand for.
+  // `nominal` is the packet length of a depth in packets and of a token of TokenUnit::packets.
   TokenBucketParams(Rate rate, Depth depth, TokenUnit unit = TokenUnit::bytes,
                     Bytes nominal = kDefaultNominalPacket)
       : rate_(rate),
@@ -39,8 +39,7 @@ class TokenBucketParams {
   Rate rate() const { return rate_; }
   Credit depth() const { return depth_; }
   Credit cost(std::uint32_t length) const { return per_byte_ * length + per_packet_; }
-  // Of `packets` packets with `bytes` bytes in all, at most 1 GB; the largest there is
-  // where it is beyond 64 bits.
+  // Cost of `packets` packets with `bytes` bytes in all, at most 1 GB; saturates beyond 64 bits.
   Credit cost(std::uint32_t bytes, std::uint32_t packets) const {
     Credit of_packets;
     const bool beyond = __builtin_mul_overflow(per_packet_, Credit{packets}, &of_packets);
@@ -66,7 +65,7 @@ struct EnhancedTokenBucketParams {
   std::uint32_t buffer_bytes = 0;
 };
 
-// When alpha goes up after congestion. It goes down as the paper says.
+// Rule by which alpha goes up after congestion. It goes down as in the CSA paper.
 //   paper     one step whenever T2 expires without congestion, which restarts T2. Where T2 expires in
 //             congestion, it stays stopped until the next onset or step down, and alpha stays with it
 //             (section III, to the letter).
@@ -82,9 +81,9 @@ struct CsaParams {
   AlphaControl control = AlphaControl::periodic;
   Duration t1 = std::chrono::milliseconds(30);
   Duration t2 = std::chrono::milliseconds(90);
-  bool auto_max = false;  // `max` follows what is sold: a reload may bring another one
+  bool auto_max = false;  // `max` is derived from the committed rates: a reload may change it
   friend bool operator==(const CsaParams&, const CsaParams&) = default;
-  // Whether flows may go on by the same alpha: equal, but for a `max` that follows what is sold.
+  // True if flows may keep their alpha: equal, but for a derived `max`.
   bool continues(CsaParams before) const {
     if (auto_max && before.auto_max) before.max = max;
     return *this == before;

@@ -14,14 +14,14 @@ namespace surety {
 class RateMeter {
  public:
   void count(std::uint32_t length) { bytes_ += length; }
-  std::uint64_t bytes() const { return bytes_; }  // of the running interval
+  std::uint64_t bytes() const { return bytes_; }  // in the running interval
 
   // The running interval was `interval` long; the next one begins.
   void close(Duration interval) {
     rate_ = static_cast<double>(bytes_) / seconds(interval);
     bytes_ = 0;
   }
-  void restart() { bytes_ = 0; }         // the running interval begins anew
+  void restart() { bytes_ = 0; }         // restarts the running interval
   double rate() const { return rate_; }  // bytes per second
 
  private:

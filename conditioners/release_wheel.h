@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When held packets may leave: a timing wheel with O(1) insert and expiry, sized at start.
+// Release times of held packets: a timing wheel with O(1) insert and expiry, sized at start.
 //
 // Keys are small integers (HoldingPool queue numbers), each in the wheel at most once. A key comes out in the
 // turn whose `now` has reached its time rounded up to a slot: never early, at most one slot late, and in the
 // order of insertion within a slot. Times beyond the horizon are parked in the last slot and come out early
 // there: the owner looks again (it must anyway, alpha moves).
 //
-// It does not serve in place of endpoints/engine/timer_wheel.h, nor that one here: timers of flows run for up
-// to a minute, which takes three levels, and are set again with almost every packet, for which that wheel
-// gives up the order within a slot.
+// endpoints/engine/timer_wheel.h has other needs: timers of flows run for up to a minute, which takes three
+// levels, and are set again with almost every packet, for which that wheel gives up the order within a slot.
 #pragma once
 
 #include <cstdint>
@@ -41,19 +40,19 @@ class ReleaseWheel {
 
  private:
   static constexpr std::uint32_t kNoSlot = ~0u;
-  struct Link {  // of a circular list: the tail is the head's `previous`
+  struct Link {  // link of a circular list: the tail is the head's `previous`
     std::uint32_t next = 0, previous = 0, slot = kNoSlot;
   };
   std::uint32_t slot_of(std::int64_t tick) const { return static_cast<std::uint32_t>(tick) & mask_; }
   std::int64_t next_occupied_tick() const;  // not when empty
 
-  int shift_;           // of a time to a tick
-  std::uint32_t mask_;  // of a tick to a slot
-  // No key is due before this tick; the slots stand for the ticks cursor_ .. cursor_ + mask_.
+  int shift_;           // from a time to a tick
+  std::uint32_t mask_;  // from a tick to a slot
+  // No key is due before this tick; the slots hold the ticks cursor_ .. cursor_ + mask_.
   std::int64_t cursor_;
   std::uint32_t size_ = 0;
-  std::vector<Link> links_;            // by key
-  std::vector<std::uint32_t> heads_;   // by slot; 0: none
+  std::vector<Link> links_;            // indexed by key
+  std::vector<std::uint32_t> heads_;   // indexed by slot; 0: none
   std::vector<std::uint64_t> bitmap_;  // slots that are not empty
 };
 

@@ -25,7 +25,7 @@ class TokenBucket {
     last_ = now;
   }
 
-  // Keeps the credit and goes on from `now` of another clock.
+  // Keeps the credit and continues from `now` of another clock.
   void rebase(Time now) { last_ = now; }
 
   // Adds what the rate gives up to `now`; a `now` in the past adds nothing.
@@ -40,7 +40,7 @@ class TokenBucket {
     credit_ = full ? params.depth_ : credit_ + gain;
   }
 
-  // Whether take() would succeed. Call fill() first.
+  // True if take() would succeed. Call fill() first.
   bool can_take(const TokenBucketParams& params, Credit cost) const {
     return credit_ >= std::min(cost, params.depth_);
   }
@@ -55,8 +55,8 @@ class TokenBucket {
   // Takes it whether it is there or not; what is missing becomes a debt. For a packet that leaves anyway.
   void charge(Credit cost) { credit_ -= cost; }
 
-  // How long from the last fill() until take(cost) can succeed: rounded up to 1 ns, never too short, never
-  // too long by more than one part in 10^12. Duration::max() when the rate is zero.
+  // Time from the last fill() until take(cost) can succeed: rounded up to 1 ns, never too short, never too
+  // long by more than one part in 10^12. Duration::max() when the rate is zero.
   Duration wait(const TokenBucketParams& params, Credit cost) const {
     const Credit missing = std::min(cost, params.depth_) - credit_;
     if (missing <= 0) return Duration::zero();

@@ -114,11 +114,11 @@ struct Depth {
   friend constexpr bool operator==(const Depth&, const Depth&) = default;
 };
 
-// What a token stands for: a byte of the IP packet (default, right for variable sizes), or a whole packet (as
-// in the papers), whose rate is then `rate / nominal packet`.
+// Unit of a token: a byte of the IP packet (default, right for variable sizes), or a whole packet (as in the
+// papers), whose rate is then `rate / nominal packet`.
 enum class TokenUnit : std::uint8_t { bytes, packets };
 
-// How long `size` takes at `rate`, rounded up; rate must not be zero.
+// Time that `size` takes at `rate`, rounded up; rate must not be zero.
 constexpr Duration transmission_time(Bytes size, Rate rate) {
   const auto bits = static_cast<unsigned __int128>(size.bits()) * 1'000'000'000u;
   return Duration(static_cast<std::int64_t>((bits + rate.bits_per_second() - 1) / rate.bits_per_second()));

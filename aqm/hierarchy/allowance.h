@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one level lets a run of packets of one queue spend: the rest of the child's round, and its shaper's
-// credit. In registers while the run lasts.
+// Amount that one level lets a run of packets of one queue spend: the rest of the child's round, and its
+// shaper's credit. In registers while the run lasts.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class TurnAllowance {
   TurnAllowance(const Turn& turn, const SiblingWheel& wheel, std::uint32_t inverse,
                 const SiblingWeights& weights)
       : tag_(turn.tag), end_(wheel.end_of_turn()), price_(SiblingWheel::price(inverse, weights)) {}
-  // The same as CreditAllowance's; `bytes` of the port's wire.
+  // See CreditAllowance::spend(); `bytes` of the port's wire.
   bool spend(std::uint32_t bytes) {
     tag_ += bytes * price_ >> SiblingWheel::kPriceShift;
     return tag_ < end_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose children are served in turns: the port, and each group below it.
+// A node that serves its children in turns: the port, and each group below it.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct Siblings {
   explicit Siblings(LineArena& arena)
       : wheels{SiblingWheel(Plane::strict, arena), SiblingWheel(Plane::data, arena)} {}
   SiblingWheel& wheel(Plane plane) { return wheels[index(plane)]; }
-  // One more child; the first one begins the range of weights anew.
+  // Adds a child; the first one resets the range of weights.
   void join(std::uint32_t weight) {
     if (children++ == 0) weights = {};
     weights.include(weight);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet meets: its queue, its interface's turn, its group's turn, and the shapers of all of them.
+// Path of a packet: its queue, its interface's turn, its group's turn, and the shapers of all of them.
 #include "aqm/hierarchy/hierarchy.h"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ ArrivalResult Hierarchy::enqueue(const Arrival& arrival, Time now) {
   return admit(arrival, line_of(arrival.interface), now);
 }
 
-// Thousands of queues are in no cache: asked for in three steps, each of which needs what the one before has
-// brought, they come while the others of the burst are waited for.
+// Thousands of queues are in no cache: they are prefetched in three steps, each of which needs the lines of
+// the previous one, and the misses of a burst overlap.
 std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<ArrivalNotice> notices,
                                Time now) {
   std::array<LineNumber, kBurst> lines;
@@ -57,8 +57,8 @@ std::size_t Hierarchy::enqueue(std::span<const Arrival> arrivals, std::span<Arri
   return noticed;
 }
 
-// What comes after the front of a wheel, while that sends: of the next interface, whose own lines were asked
-// for when this wheel had its turn before, the first packet; of the one behind it, its own lines.
+// Prefetches while the front of a wheel sends: the first packet of the next interface, whose own lines were
+// prefetched in this wheel's previous turn, and the lines of the interface after it.
 SURETY_PREFETCHES void Hierarchy::prefetch_behind(const InterfaceNode& front, Plane plane) {
   const LineNumber next = front.turns[index(plane)].next;
   if (next == 0 || arena_.at<ShareNode>(next).is_group) return;
@@ -176,7 +176,7 @@ void Hierarchy::wait_for_caps(InterfaceNode& node) {
 void Hierarchy::start_timer(std::uint32_t key, Time when) {
   if (when == kNever) return timers_.remove(key);  // a rate of zero, until it changes
   timers_.insert(key, when);
-  // When the wheel lets it go: its time rounded up to a slot.
+  // The wheel fires at the time rounded up to a slot.
   const Duration since = when.time_since_epoch(), beyond = since % kTimerSlot;
   next_timer_ = std::min(next_timer_, beyond.count() == 0 ? when : when - beyond + kTimerSlot);
 }
@@ -240,7 +240,7 @@ void Hierarchy::attach(LineNumber child, Plane plane) {
   }
 }
 
-// One that waits for a turn must not have it; nor its group, if it was the last one there.
+// Takes a child out of its wheel, and its group, too, if that has no other child waiting.
 void Hierarchy::withdraw(LineNumber child, Plane plane) {
   while (child != 0 && arena_.at<ShareNode>(child).turn(plane).waits) {
     const LineNumber parent = arena_.at<ShareNode>(child).parent;

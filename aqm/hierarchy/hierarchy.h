@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues below queues: what leaves a port is shared among groups and interfaces by what they bought, and
-// within each interface by class.
+// Queues below queues: a port's rate is shared among groups and interfaces by weight and shaper, and within
+// each interface by class.
 //
-//   port's shaper -> groups -> interfaces -> classes         interfaces may also stand beside the groups
+// port's shaper -> groups -> interfaces -> classes         interfaces may also be directly below the port
 //
 // In place of the ClassScheduler of a port that has interfaces or groups with shapers or queues of their own;
 // the port's own (untagged) queues are one interface more. Each level has a shaper, and a weight among what
@@ -10,12 +10,12 @@
 // (pooled_queue.h).
 //
 // Guarantees:
-// - Work conserving: at the times that dequeue() is called, nothing waits but behind a shaper or a cap that
-//   has no credit. What a child does not use goes to its siblings, and never beyond its group.
-// - Strict packets of all children leave before anybody's data, shared by weight among themselves. What they
-//   take is not held against their interface's part of the data: caps bound it. A strict packet waits for
-//   strict packets before it, and at each level for at most one packet that left just before it came, and a
-//   slot of the timers (kTimerSlot).
+// - Work conserving: at the times that dequeue() is called, packets wait only behind a shaper or a cap that
+// has no credit. A child's unused share goes to its siblings, and never beyond its group.
+// - Strict packets of all children leave before all data, shared by weight among themselves. They do not
+// reduce their interface's part of the data: caps bound them. A strict packet waits for strict packets before
+// it, and at each level for at most one packet that left just before it came, and a slot of the timers
+// (kTimerSlot).
 // - Shares: see sibling_wheel.h, at each level, in bytes of the port's wire.
 // - Shapers: in any T at most rate T + burst + one packet, and at least rate T - one packet where there is
 //   always something to send and nothing else is short, if burst >= rate * kTimerSlot (default_burst() is).
@@ -45,10 +45,10 @@
 
 namespace surety {
 
-// How much there can ever be below one port. Memory is used as far as it is needed.
+// Capacity below one port. Memory is used only as far as it is needed.
 struct HierarchyRoom {
   std::uint32_t interfaces = 65'536, groups = 4'096;
-  std::uint32_t queues = 262'144;     // of all interfaces
+  std::uint32_t queues = 262'144;     // on all interfaces
   std::uint32_t packets = 1'000'000;  // in all queues: their parts, and what is common
 };
 
@@ -62,7 +62,7 @@ class Hierarchy {
   static constexpr std::uint32_t kCached = 256;  // packets: those that came last, which the caches still have
   static constexpr Group kPort = ~Group{0};      // no group: directly below the port
 
-  // Of its memory, for so much.
+  // Cache lines of the arena for so much.
   static std::uint32_t lines(const HierarchyRoom& room) {
     return InterfaceNode::kLines * room.interfaces + PooledQueue::kLines * room.queues +
            GroupNode::block_lines() * room.groups;
@@ -70,10 +70,10 @@ class Hierarchy {
 
   // `overhead` of the port's wire.
   Hierarchy(const HierarchyRoom& room, WireOverhead overhead, Time now);
-  Hierarchy(const Hierarchy&) = delete;  // its parts know where it is
+  Hierarchy(const Hierarchy&) = delete;  // parts keep pointers into it
   Hierarchy& operator=(const Hierarchy&) = delete;
 
-  // --- What there is. Parameters stay the caller's, who keeps them until they have been replaced.
+  // --- Changes. The caller owns parameters and keeps them until they have been replaced.
 
   // New, with its shaper's burst available. false: there is no room for its queues. A group is there first.
   bool add_group(Group group, const GroupParams& params, Time now);
@@ -100,14 +100,13 @@ class Hierarchy {
 
   struct Arrival {
     Packet packet;
-    Interface interface = 0;  // one that there is
+    Interface interface = 0;  // an existing one
     std::uint8_t class_index = 0;
     bool ecn_capable = false;
   };
   ArrivalResult enqueue(const Arrival& arrival, Time now);
-  // Does what enqueue() of one after the other would, for at most kBurst packets of any interfaces, whose
-  // memory it asks for beforehand. `notices` has room for as many and gets those that there is something to
-  // do about, in order; returns how many.
+  // Enqueues up to kBurst packets of any interfaces as enqueue() one by one would, but prefetches their
+  // memory. `notices` has room for as many and gets those that need an action, in order; returns how many.
   std::size_t enqueue(std::span<const Arrival> arrivals, std::span<ArrivalNotice> notices, Time now);
   // Fills `out` with packets to leave at `now` while the port's shaper lets them (advanced to `now`; it is
   // charged); returns how many.
@@ -126,14 +125,14 @@ class Hierarchy {
     return node(interface).queue(class_index);
   }
   const InterfaceParams& params(Interface interface) const { return node(interface).bought(); }
-  // That enqueue() would refuse, or mark, what came now.
+  // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(Interface interface, std::size_t class_index, Precedence precedence, Time now) const {
     return queue(interface, class_index).refusal(params(interface).of(class_index), pool_, precedence, now);
   }
-  // Of the last arrival or settle(), which decays the averages of an idle queue; false without RIO.
+  // State at the last arrival or settle(), which decays the averages of an idle queue; false without RIO.
   bool congested(Interface interface, std::size_t class_index) const;
   void settle(Interface interface, std::size_t class_index, Time now);
-  const SojournHistogram& sojourn(Plane plane) const { return sojourn_[index(plane)]; }  // of all queues
+  const SojournHistogram& sojourn(Plane plane) const { return sojourn_[index(plane)]; }  // all queues
   const PacketPool& pool() const { return pool_; }
 
  private:
@@ -154,7 +153,7 @@ class Hierarchy {
   void attach(LineNumber child, Plane plane);
   void withdraw(LineNumber child, Plane plane);
   void detach(LineNumber child);
-  // Of one child for a run of packets.
+  // Allowance of one child for a run of packets.
   struct Spending {
     Spending(ShareNode& node, Siblings& siblings, Plane plane, Time now)
         : turn(node.turn(plane), siblings.wheel(plane), node.params->inverse(), siblings.weights),

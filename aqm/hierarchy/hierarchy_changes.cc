@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How groups and interfaces come, change and go; each in constant time, without the heap.
+// Addition, change and removal of groups and interfaces; each in constant time, without the heap.
 #include <algorithm>
 #include <cassert>
 
@@ -8,7 +8,7 @@
 namespace surety {
 
 namespace {
-// Of 4 us each: 134 ms, beyond which a timer is looked at again.
+// Slots of 4 us: 134 ms in total; a longer timer is examined again after that.
 constexpr std::uint32_t kTimerSlots = 32'768;
 }  // namespace
 
@@ -56,7 +56,7 @@ bool Hierarchy::add(Interface interface, Group parent, const InterfaceParams& pa
   return true;
 }
 
-// Its shaper goes on from here; it takes its place again where it may.
+// Replaces the parameters of a node without loss of credit, and attaches it where it may send.
 void Hierarchy::change(ShareNode& node, LineNumber line, const ShareParams& params, LineNumber parent,
                        Time now) {
   detach(line);

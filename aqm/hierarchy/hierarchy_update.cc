@@ -24,7 +24,7 @@ void HierarchyUpdate::apply(Hierarchy& hierarchy, const GroupChange& change, Tim
     refused_ += !hierarchy.add_group(change.group, *change.params, now);
 }
 
-// What was refused before, and a group with it, stays away.
+// Skips interfaces that could not be added, and those whose group could not.
 void HierarchyUpdate::apply(Hierarchy& hierarchy, const InterfaceChange& change, Time now) {
   const bool there = hierarchy.has(change.interface);
   if (change.params == nullptr) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reload below a port, in slices: who comes, who changes, who goes.
+// A reload below a port, in slices: interfaces and groups that come, change and go.
 //
 // Any thread prepares it; the worker applies so many changes in each of its turns, each in constant time and
-// without the heap, while packets come and go. Whoever is not named in it notices nothing: no walk, no lost
-// place, no lost token. Order: groups that come or change, then interfaces, then groups that go, so that an
-// interface finds its new group and leaves the old one before it is gone.
+// without the heap, while packets come and go. Other interfaces are not touched: no walk, no lost place, no
+// lost token. Order: groups that come or change, then interfaces, then groups that go, so that an interface
+// finds its new group and leaves the old one before it is gone.
 //
-// Parameters belong to whoever prepares; those of before are needed until apply() returned false, those of
-// removed interfaces until take_removed() had their packets.
+// Parameters belong to the thread that prepares; the old ones are needed until apply() returned false, those
+// of removed interfaces until take_removed() had their packets.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class HierarchyUpdate {
   std::vector<GroupChange> groups_;
   std::vector<InterfaceChange> interfaces_;
   std::vector<Hierarchy::Group> gone_;
-  std::size_t done_ = 0;  // of all, in their order
+  std::size_t done_ = 0;  // changes done of all, in their order
   std::uint32_t refused_ = 0;
 };
 

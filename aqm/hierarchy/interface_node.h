@@ -16,7 +16,7 @@
 
 namespace surety {
 
-// In a block of lines: the queues stand behind it.
+// A node at the start of a block of lines; its queues follow it.
 struct InterfaceNode : ShareNode {
   static constexpr std::uint32_t kLines = 2;
   static std::uint32_t block_lines(const InterfaceParams& p) {
@@ -28,8 +28,8 @@ struct InterfaceNode : ShareNode {
 
   std::uint64_t backlog = 0;  // classes that have packets
   std::uint64_t capped = 0;   // strict classes that have no credit
-  std::uint64_t strict = 0;   // as params has it
-  std::uint8_t turn_of = 0;   // whose turn it is among weighted classes, or the first active one's behind it
+  std::uint64_t strict = 0;   // strict classes, copied from params
+  std::uint8_t turn_of = 0;   // weighted class whose turn it is; if idle, the next active one has it
 
   const InterfaceParams& bought() const { return static_cast<const InterfaceParams&>(*params); }
   PooledQueue& queue(std::size_t class_index) {
@@ -51,7 +51,7 @@ struct InterfaceNode : ShareNode {
 
   // A class has its first packet. What it had left of its quantum, or owes, stays: it is never more than one.
   void activate(std::size_t class_index) { backlog |= std::uint64_t{1} << class_index; }
-  // Which class sends next; ready(plane) is not 0.
+  // The class that sends next; ready(plane) is not 0.
   std::size_t next_class(Plane plane) {
     if (plane == Plane::strict) return static_cast<std::size_t>(std::countr_zero(ready(Plane::strict)));
     for (const std::uint64_t active = ready(Plane::data);;) {
@@ -63,19 +63,19 @@ struct InterfaceNode : ShareNode {
       pass(q);
     }
   }
-  // That of next_class(), unless it must pass.
+  // The queue of next_class(), unless that class must pass.
   const PooledQueue& likely_queue(Plane plane) const {
     const std::uint64_t active = ready(plane);
     const int from = plane == Plane::strict ? 0 : turn_of;
     return queue(static_cast<std::size_t>(std::countr_zero(std::rotr(active, from)) + from) % 64);
   }
-  // How much the class whose turn it is may send before the next one has its: bytes.
+  // Bytes that the class whose turn it is may send before the next class has its turn.
   std::int64_t class_allowance() {
     return std::has_single_bit(ready(Plane::data)) ? kNoEnd : queue(turn_of).deficit;
   }
-  // It has sent, and has so much left.
+  // Stores what the class has left after it has sent.
   void keep_allowance(std::int64_t left) {
-    if (left > kNoEnd / 2) return;  // it was alone
+    if (left > kNoEnd / 2) return;  // the class was alone
     PooledQueue& q = queue(turn_of);
     q.deficit = static_cast<std::int32_t>(left);
     if (left <= 0) pass(q);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of many megabytes that is used bit by bit and in no order: pages that nobody has touched cost
-// nothing, and those that are used are large ones where the kernel has them, since a packet of one of
-// thousands of queues would otherwise miss in the TLB as often as in the cache.
+// Memory of many megabytes that is used sparsely and in no order: untouched pages cost nothing, and touched
+// ones are huge pages where the kernel has them, since a packet of one of thousands of queues would otherwise
+// miss in the TLB as often as in the cache.
 #pragma once
 
 #include <sys/mman.h>

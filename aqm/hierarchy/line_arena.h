@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory in cache lines, taken once: what is of one interface stands together, and a number tells where.
+// Memory in cache lines, allocated once: the lines of one interface are contiguous, and a number addresses
+// them.
 //
-// Blocks of so many lines are taken and given back without the heap and in constant time. Pages that nobody
-// has used yet cost nothing, so that the room can be that of all interfaces that a port could ever have.
+// Blocks of so many lines are taken and given back without the heap and in constant time. Untouched pages
+// cost nothing, so that the arena can have room for all interfaces that a port could ever have.
 #pragma once
 
 #include <array>
@@ -24,8 +25,8 @@ class LineArena {
 
   explicit LineArena(std::uint32_t lines);
 
-  // A block of 1 .. kLargest lines; 0: there are none left. One that came back goes to who wants the same
-  // size, or is parted when there is nothing else; parts are not joined again.
+  // A block of 1 .. kLargest lines; 0: there are none left. A returned block is reused for the same size, or
+  // split when nothing else is left; parts are not joined again.
   LineNumber take(std::uint32_t lines);
   void give(LineNumber block, std::uint32_t lines);
 
@@ -43,8 +44,8 @@ class LineArena {
  private:
   LineNumber retake(std::uint32_t lines);
   LargeMemory<std::byte> memory_;
-  std::uint32_t used_ = 1, lines_;                     // those from used_ on have never been taken
-  std::array<LineNumber, kLargest + 1> given_back_{};  // by size; each says in its first bytes which is next
+  std::uint32_t used_ = 1, lines_;                     // the lines from used_ on have never been taken
+  std::array<LineNumber, kLargest + 1> given_back_{};  // lists by size; a block begins with the next one
 };
 
 }  // namespace surety

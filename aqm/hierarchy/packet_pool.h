@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the packets of all queues below a port stand: one pool of chunks, shared in parts.
+// Storage of the packets of all queues below a port: one pool of chunks, shared in parts.
 //
 // A chunk is a cache line with three packets and the number of the next one. Each queue has a part of the
-// pool that nobody else can take (reserve()). The rest is common, and a queue may have one chunk more of it
-// as long as it has less than kOfQueue times what is free: dynamic thresholds (Choudhury and Hahne 1998). So
-// one queue alone gets eight ninths of it, and however many want more than there is, some of it stays free
-// for who has less. What queues hold beyond their limits (queue_measure.h: places for small packets) is
-// bounded by kMostBeyond packets of all of them, by the same rule, so that it does not take what others'
-// limits promise. No heap, and constant time, for each call.
+// pool that no other can take (reserve()). The rest is common, and a queue may have one chunk more of it as
+// long as it has less than kOfQueue times what is free: dynamic thresholds (Choudhury and Hahne 1998). So one
+// queue alone gets eight ninths of it, and however many queues compete, some of it stays free for those that
+// hold less. Packets beyond the limits (queue_measure.h: places for small packets) are bounded by kMostBeyond
+// packets of all queues, by the same rule, so that they do not take the room of other queues' limits. No
+// heap, and constant time, for each call.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +28,11 @@ struct alignas(64) Chunk {
   static constexpr std::uint32_t kPackets = 3;
   std::array<Packet, kPackets> packets;
   std::array<std::uint32_t, kPackets> enqueued;  // ticks of PooledQueue
-  ChunkNumber next;                              // of the same queue
+  ChunkNumber next;                              // next chunk of the same queue
 };
 static_assert(sizeof(Chunk) == 64);
 
-// Of a queue, in chunks: its part, and what its limit comes to at most; none: whatever it holds is within it.
+// Chunks of a queue: its part, and at most its limit; without a limit all chunks are within it.
 struct PoolShare {
   PoolShare(std::uint32_t own, std::uint32_t most = ~0u) : part(own), limit(most) {}
   std::uint32_t part, limit;
@@ -52,8 +52,8 @@ class PacketPool {
   const Chunk& operator[](ChunkNumber n) const { return chunks_.get()[n]; }
   SURETY_PREFETCHES void prefetch(ChunkNumber n) const { prefetch_line(&chunks_.get()[n]); }
 
-  // Of a queue that is new, or goes: a part of so many chunks. Where parts are more than there is, nobody has
-  // anything beyond his part, and who comes last finds less than his part.
+  // Adds or removes the part of a queue, in chunks. Where parts exceed the pool, no queue has anything beyond
+  // its part, and the last one finds less than its part.
   void reserve(std::uint32_t part) { common_free_ -= part; }
   void unreserve(std::uint32_t part) { common_free_ += part; }
   // The share of a queue that holds `held` chunks becomes another one.
@@ -63,7 +63,7 @@ class PacketPool {
     beyond_free_ -= beyond(after) - beyond(before);
   }
 
-  // Whether a queue that holds `held` chunks, with such a share, may have one more.
+  // True if a queue that holds `held` chunks, with such a share, may have one more.
   bool has_room(std::uint32_t held, const PoolShare& share) const {
     return in_use() < size_ &&
            (held < share.part || std::int64_t{held - share.part} < kOfQueue * common_free_) &&
@@ -91,7 +91,7 @@ class PacketPool {
 
   std::uint32_t size() const { return size_; }                  // chunks
   std::uint32_t in_use() const { return used_ - free_count_; }  // chunks
-  std::int64_t common_free() const { return common_free_; }     // chunks that belong to nobody's part
+  std::int64_t common_free() const { return common_free_; }     // chunks outside all parts
 
  private:
   LargeMemory<Chunk> chunks_;

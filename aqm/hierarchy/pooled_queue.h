@@ -20,7 +20,7 @@
 
 namespace surety {
 
-// How long packets have waited that leave at the same time: those that came together are counted together,
+// Sojourn times of packets that leave at the same time: those that came together are counted together,
 // whichever queues they come from. Ticks are 256 ns; 31 bits of them are 9 minutes.
 class SojournRun {
  public:
@@ -63,7 +63,7 @@ class alignas(64) PooledQueue {
     cap_.reset(params.cap, now);
   }
 
-  // Where a burst comes in it must be inlined: the call, and its result through memory, cost 12 to 24 cycles.
+  // Inlined into the burst loop: the call, and its result through memory, cost 12 to 24 cycles.
   [[gnu::always_inline]] ArrivalResult enqueue(const InterfaceParams::Class& params, PacketPool& pool,
                                                const Packet& packet, bool ecn_capable, Time now) {
     ArrivalResult result;
@@ -95,15 +95,15 @@ class alignas(64) PooledQueue {
   std::size_t dequeue(const InterfaceParams::Class& params, PacketPool& pool, std::span<Packet> out, Time now,
                       SojournRun& sojourn, More more);
 
-  // Goes on with other parameters: packets, counters, and the averages of a RIO that stays are kept; one that
-  // comes begins as a new one, which `seed` is for.
+  // Takes over other parameters: packets, counters, and the averages of a RIO that stays are kept; a new RIO
+  // begins empty, with `seed`.
   void adopt(const InterfaceParams::Class& before, const InterfaceParams::Class& after, PacketPool& pool,
              std::uint64_t seed, Time now);
   void settle(const InterfaceParams::Class& params, Time now) {
     if (params.rio) params.rio->settle(rio_, depth_of(Precedence::in), depth(), now);
   }
 
-  // That enqueue() would refuse, or mark, what came now.
+  // Probability that enqueue() would refuse or mark a packet that arrives now.
   double refusal(const InterfaceParams::Class& params, const PacketPool& pool, Precedence precedence,
                  Time now) const {
     const bool no_chunk = (empty() || slot(end_) == Chunk::kPackets) && !pool.has_room(chunks_, params.share);
@@ -124,24 +124,24 @@ class alignas(64) PooledQueue {
     return params.measure.level(depth(), counted());
   }
   std::uint32_t chunks() const { return chunks_; }
-  // As ActiveQueue counts.
+  // Counts like ActiveQueue.
   QueueCounters counters(Precedence p) const;
   const RioState& rio() const { return rio_; }
 
-  // Where the next packet comes to, as long as that has room; not when empty.
+  // Address of the chunk that gets the next packet, as long as it has room; not when empty.
   const void* end_of(const PacketPool& pool) const { return &pool[chunk(end_)]; }
   SURETY_PREFETCHES void prefetch_front(const PacketPool& pool) const {
     if (!empty()) pool.prefetch(chunk(front_));
   }
 
-  // Of the scheduler: what a weighted class has left of its quantum, bytes; a strict class's cap.
+  // State of the scheduler: the rest of a weighted class's quantum, bytes; a strict class's cap.
   std::int32_t deficit;
   TokenBucket& cap() { return cap_; }
   const TokenBucket& cap() const { return cap_; }
 
  private:
-  // Where a packet stands: its chunk, and which of its places, in the last two bits. kPackets: behind the
-  // last one of the chunk.
+  // Position of a packet: its chunk, and the place in it in the last two bits. kPackets: after the chunk's
+  // last one.
   using Place = std::uint32_t;
   static constexpr Place kNone = ~Place{0};  // kPackets of no chunk
   static ChunkNumber chunk(Place p) { return p >> 2; }
@@ -191,12 +191,12 @@ class alignas(64) PooledQueue {
     if (params.rio && packets > 0) rio_.depart(p, depth_of(Precedence::in), depth(), now);
   }
 
-  // What each packet touches:
-  Place front_ = kNone, end_ = kNone;  // of the first packet, and of the next one to come
+  // Fields that each packet touches:
+  Place front_ = kNone, end_ = kNone;  // place of the first packet, and of the next arrival
   std::uint32_t chunks_ = 0;
   std::array<std::uint64_t, kPrecedences> admitted_{}, departed_bytes_{};
   std::array<Waiting, kPrecedences> waiting_{};
-  // What each arrival touches if there is RIO:
+  // Fields that each arrival touches if there is RIO:
   RioState rio_;
   CongestionDetector detector_;
   std::array<Refusals, kPrecedences> refusals_{};

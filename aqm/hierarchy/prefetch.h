@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks for a cache line that will be written soon.
+// Prefetches a cache line that will be written soon.
 //
 // Functions that do nothing else must be SURETY_PREFETCHES: GCC 12 takes those that it does not inline for
-// pure ones whose result nobody uses, and leaves out the call.
+// pure functions with an unused result, and removes the call.
 #pragma once
 
 #define SURETY_PREFETCHES [[gnu::always_inline]] inline

@@ -15,7 +15,7 @@ TokenBucketParams bucket_of(std::optional<Rate> rate, Bytes burst) {
   return {rate.value_or(Rate{}), Depth::bytes(std::max<std::uint64_t>(burst.count(), 1))};
 }
 
-// As in ClassScheduler: a full packet for the smallest weight.
+// Bytes per unit of weight, like ClassScheduler's: a full packet for the smallest weight.
 std::uint32_t quantum_unit(std::span<const ClassParams> classes, WireOverhead overhead) {
   std::uint32_t smallest = ClassScheduler::kFullPacket;
   for (const ClassParams& c : classes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was bought: parameters of a group, and of an interface with its classes.
+// Parameters of a group, and of an interface with its classes.
 //
 // Made from the configuration by any thread, then immutable, and shared by all that have the same (4,000
 // homes have one). The owner keeps them until nothing in a Hierarchy has them any more (hierarchy_update.h).
@@ -19,7 +19,7 @@
 
 namespace surety {
 
-// Of each child of a port or of a group.
+// Parameters of each child of a port or of a group.
 class ShareParams {
  public:
   static constexpr std::uint32_t kMaxWeight = 1u << 20;
@@ -63,7 +63,7 @@ class InterfaceParams : public ShareParams {
   const Class& of(std::size_t class_index) const { return classes_[class_index]; }
   // A bit for each strict class; they are served in the order they are listed.
   std::uint64_t strict() const { return strict_; }
-  // Whether an interface may change from the one to the other: as many classes, strict or not as they were.
+  // True if an interface may change from one to the other: as many classes, strict or not as they were.
   bool same_classes(const InterfaceParams& other) const {
     return classes_.size() == other.classes_.size() && strict_ == other.strict_;
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who of the children of one parent is next: deficit round robin whose rounds are a wheel.
+// Selects the next child of one parent: deficit round robin whose rounds are a wheel.
 //
 // Each child has a tag, the virtual time at which its next turn is: what it sent, divided by its weight, as
 // in start-time fair queueing (Goyal, Vin and Cheng 1996). Tags are kept by rounds of kRound bytes of the
 // reference weight, as Eiffel keeps its buckets (Saeed and others 2019): a child sends while its tag is
-// within the round, may exceed it by its last packet, and sits out the rounds that pay for that. So nobody
-// asks how long the next packet is, through all levels, before it is certain that it leaves. A child that was
-// idle comes in at the present round; it has saved nothing.
+// within the round, may exceed it by its last packet, and sits out the rounds that pay for that. So the
+// length of the next packet is not read, through all levels, before it is certain that it leaves. A child
+// that was idle comes in at the present round; it has saved nothing.
 //
-// Constant time for each call, whatever the number of children and their weights: the next round that has
-// somebody is found by a bitmap. Guarantees, in any interval in which two children have packets: what they
-// sent, divided by their weights, differs by at most 2 kRound/reference + packet/weight of the one +
-// packet/weight of the other; by kRound/reference less if both came in at its beginning. The reference is the
-// largest weight, but at most kWidest times the smallest: so a full packet of anybody is within the wheel. A
-// larger one waits in the last round, and is looked at again: 17 times for 64 kB.
+// Constant time for each call, whatever the number of children and their weights: the next round that has a
+// child is found by a bitmap. Guarantees, in any interval in which two children have packets: what they sent,
+// divided by their weights, differs by at most 2 kRound/reference + packet/weight of the one + packet/weight
+// of the other; by kRound/reference less if both came in at its beginning. The reference is the largest
+// weight, but at most kWidest times the smallest: so a full packet of any child is within the wheel. A larger
+// one waits in the last round, and is examined again: 17 times for 64 kB.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class SiblingWheel {
     ++waiting_;
     link(child, turn);
   }
-  // One that is in the wheel has nothing more, or must wait.
+  // Takes out a child of the wheel that has nothing more, or must wait.
   void remove(LineNumber child) {
     Turn& turn = this->turn(child);
     unlink(child, turn);
@@ -71,7 +71,7 @@ class SiblingWheel {
     --waiting_;
   }
 
-  // Whose turn it is; not when empty.
+  // The child whose turn it is; not when empty.
   LineNumber front() {
     for (;;) {
       const std::uint32_t here = slot(round_);
@@ -90,7 +90,7 @@ class SiblingWheel {
   // Where the turn of the front ends, unless it is alone: its tag may come up to there, and its last packet
   // beyond.
   std::uint64_t end_of_turn() const { return alone() ? ~std::uint64_t{0} : (round_ + 1) << kShift; }
-  // What a byte adds to a tag, shifted by kPriceShift, at 1/weight as `inverse` (share_params.h) has it.
+  // Increase of a tag per byte, shifted by kPriceShift, at 1/weight as `inverse` (share_params.h) has it.
   static constexpr int kPriceShift = 31 - kFraction;
   static std::uint64_t price(std::uint32_t inverse, const SiblingWeights& weights) {
     return weights.reference() * inverse;
@@ -101,7 +101,7 @@ class SiblingWheel {
     turn.tag = tag;
     if (tag >> kShift <= round_) return;
     unlink(front, turn);
-    if (waiting_ == 1) round_ = tag >> kShift;  // whoever comes next begins here
+    if (waiting_ == 1) round_ = tag >> kShift;  // the next child to come begins here
     link(front, turn);
   }
   // The front has sent; it has nothing more, or must wait.
@@ -116,7 +116,7 @@ class SiblingWheel {
   static std::uint32_t slot(std::uint64_t round) { return static_cast<std::uint32_t>(round) % kRounds; }
   Turn& turn(LineNumber child) { return arena_->at<ShareNode>(child).turn(plane_); }
 
-  // How many rounds after that of `here` somebody is; there is one.
+  // Rounds from that of `here` to the next one that has a child; one exists.
   std::uint64_t next_round(std::uint32_t here) const {
     std::uint32_t word = here / 64;
     std::uint64_t bits = bitmap_[word] & ~std::uint64_t{0} << here % 64;
@@ -138,7 +138,7 @@ class SiblingWheel {
     turn.round = at;
     bitmap_[at / 64] |= std::uint64_t{1} << at % 64;
   }
-  // Of the first one, nobody else's line is touched: `previous` of the first one means nothing.
+  // Does not touch the line of another child for the first one: its `previous` means nothing.
   void unlink(LineNumber child, const Turn& turn) {
     const LineNumber next = turn.next;
     const std::uint32_t at = turn.round;
