@@ -23,11 +23,11 @@ RELATIVE = r"(what|which|who|whom|whose|whoever|whatever|how|that|those|these|it
 WITHOUT_SUBJECT = re.compile(
     rf"(of|how|whether|so|such|its|itself|they|their|also|else|and|or|but|then|all (of )?{RELATIVE}|{RELATIVE}"
     rf"|(for|in|on|at|to|from|with|without|until|after|before|into|over|under|through|between|by) {RELATIVE}"
-    r"|one (that|which|who|whose)|the (same|ones?|others)|both(?=\W*$|[,.;:]))\b", re.I)
+    r"|one (that|which|who|whose)|the (same|ones|others)|the one(?= (that|which|who|whose|of|at|in)\b|\W*$)|both(?=\W*$|[,.;:]))\b", re.I)
 # Right where a main clause follows: "When the peer closes, the socket ...".
 CLAUSE = re.compile(r"(by|as|where|when)\b", re.I)
 MAIN_CLAUSE = re.compile(r", (?!(and|or|but|as|by|in|of|for|from|to|with|where|when|which|who|whose|that|else|at|on)\b)", re.I)
-QUOTED = re.compile(r"""`[^`]*`|"[^"]*"|\w+(::|_|\()\w*""")
+NAMES = re.compile(r"""`[^`]*`|"[^"]*"|\w+(::|_|\()\w*|[\w/]+\.(h|cc|c|py|md|yaml)\b""")  # and quotations
 PRIVATE = re.compile(
     r"\b(who(m|ever|mever)?|(no|some|any|every)body|anew|stands?|stood|tells?|told|ask(s|ed|ing)?|hears?|heard|know|knows|knew"
     r"|promise[sd]?|go(es)? on|lets? go|sells?|sold|sales|buys?|bought|strangers?|outlets?|heritage|(predec|succ)essors?|errands?"
@@ -57,7 +57,7 @@ def without_subject(comment):
 
 
 def private_words(comment):
-    return [match.group() for match in PRIVATE.finditer(QUOTED.sub("", comment))]
+    return [match.group() for match in PRIVATE.finditer(NAMES.sub("", comment))]
 
 
 def survey():
