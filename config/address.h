@@ -43,7 +43,7 @@ struct IpAddress {
   constexpr std::uint32_t v4_as_loaded() const { return static_cast<std::uint32_t>(low >> 32); }
   constexpr std::uint32_t v4_host_order() const { return __builtin_bswap32(v4_as_loaded()); }
   constexpr std::uint8_t bits() const { return is_v6() ? 128 : 32; }
-  // Its 4 or 16 bytes as packets have them.
+  // The address's 4 or 16 bytes in network order.
   constexpr std::size_t size() const { return is_v6() ? 16 : 4; }
   std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(this) + (is_v6() ? 0 : 12); }
   const std::uint8_t* data() const { return const_cast<IpAddress*>(this)->data(); }
@@ -59,10 +59,10 @@ struct IpAddress {
 };
 
 struct Prefix {
-  // As written: host bits kept (an interface address), use masked() for routes and matches.
+  // The prefix as written: host bits kept (an interface address), use masked() for routes and matches.
   IpAddress address;
   std::uint8_t length = 0;
-  IpAddress mask() const;  // ones for the prefix; of IPv4 also for what stands before the 32 bits
+  IpAddress mask() const;  // ones for the prefix; for IPv4 also for the bits before the 32
   Prefix masked() const;
   bool contains(const IpAddress& a) const;
   friend auto operator<=>(const Prefix&, const Prefix&) = default;

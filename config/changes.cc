@@ -15,10 +15,10 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kLongest = 100;  // of what is written, as far as it is shown
+constexpr std::size_t kLongest = 100;  // characters shown of a value
 constexpr std::size_t kInShort = 5;
 
-// What entries are called, and what tells those of a list apart.
+// The nouns for a section's entries, and the key that identifies an entry of a list.
 struct Entries {
   std::string_view section,
       key;  // `key`: they are not those of the section but below it; `*`: of each of those
@@ -42,12 +42,12 @@ constexpr std::array<Entries, 13> kEntries = {{
 }};
 
 struct Step {
-  std::string key;    // of a map; of a list the place, from 0
-  std::string label;  // for the reader; empty: nothing is called so
+  std::string key;    // key in a map, or position in a list, from 0
+  std::string label;  // name in messages; empty: none
 };
 using Steps = std::vector<Step>;
 
-// Those that `place` leads to, if it leads to any.
+// The row for entries at `place`; nullptr: `place` is no entry.
 const Entries* entries_of(const Steps& place) {
   const auto at = std::ranges::find_if(kEntries, [&](const Entries& e) {
     return place.size() == (e.key.empty() ? 2 : 3) && place[0].key == e.section &&
@@ -91,7 +91,7 @@ std::string subject(const Steps& place, std::size_t& depth) {
 }
 
 bool begins_with(const std::vector<std::string>& path, const Steps& place) {
-  const std::size_t of_port = path.front() == "ports" ? 2 : path.size();  // whatever it is that reopens it
+  const std::size_t of_port = path.front() == "ports" ? 2 : path.size();  // any change of a port reopens it
   for (std::size_t n = 0; n < std::min({path.size(), place.size(), of_port}); ++n)
     if (path[n] != place[n].key) return false;
   return true;
@@ -104,8 +104,7 @@ class Differences {
 
   std::vector<Change> run() {
     compare(before_.written.get(), after_.written.get());
-    for (std::size_t i = 0; i < fixed_.size();
-         ++i)  // what follows from something else than a line of the file
+    for (std::size_t i = 0; i < fixed_.size(); ++i)  // restarts without a changed line in the file
       if (!told_[i])
         all_.push_back(
             {fixed_[i].message, Change::Takes::restart, concern(fixed_[i].path.front(), "", {}, after_)});
@@ -125,7 +124,7 @@ class Differences {
     tell(a->hidden || b->hidden ? "changed" : fmt::format("{} -> {}", shown(*a), shown(*b)));
   }
 
-  // What is there once only.
+  // Reports an item that only one of the two has.
   void tell_one(const Outline* a, const Outline* b) {
     const Outline& only = a != nullptr ? *a : *b;
     const Outline empty{only.kind, {}, {}, false, {}};
@@ -205,10 +204,10 @@ class Differences {
 
   const Config &before_, &after_;
   const std::vector<Fixed> fixed_;
-  std::vector<bool> told_;  // of `fixed_`
+  std::vector<bool> told_;  // for each of `fixed_`: reported
   Steps place_;
-  const Outline* item_ = nullptr;   // of a section, where we are in one
-  const Config* config_ = &after_;  // in which it is
+  const Outline* item_ = nullptr;   // current item of a section, if any
+  const Config* config_ = &after_;  // configuration that has the item
   std::vector<Change> all_;
 };
 

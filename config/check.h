@@ -12,7 +12,7 @@ namespace surety::config {
 
 struct Report {
   std::optional<Config> config;  // none: it has errors
-  std::string text, sum;         // the diagnostics and what is sold to each customer (sold.h); the last line
+  std::string text, sum;         // diagnostics and the customers' committed rates (sold.h); the last line
 };
 Report check(const std::string& path);
 

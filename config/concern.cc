@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a change concerns.
+// Contracts, customers and the like that a change affects.
 #include <fmt/format.h>
 
 #include <algorithm>

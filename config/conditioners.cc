@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the keys of each conditioner are read.
+// Readers of the conditioners' keys.
 #include "config/conditioners.h"
 
 #include <fmt/format.h>
@@ -15,15 +15,14 @@ namespace {
 constexpr std::uint32_t kMaxBuffer = 65535;
 constexpr Duration kMaxDelay = std::chrono::seconds(1);
 constexpr Bytes kMaxPacket{9216};
-// What a service has that does not say otherwise. TCP wastes tokens where the bucket holds less than about
-// 100 ms of the rate.
+// Defaults of a service. TCP wastes tokens where the bucket holds less than about 100 ms of the rate.
 constexpr Duration kBucket = std::chrono::milliseconds(100), kOutBucket = std::chrono::milliseconds(20),
                    kDelay = std::chrono::milliseconds(20);
 constexpr Dscp kAf11 = 10, kAf12 = 12;  // RFC 2597
 
 using Places = Draft::ServicePlaces;
 
-// What a token stands for, and the packet that a depth in packets stands for.
+// Unit of a token, and the packet length for a depth in packets.
 struct Tokens {
   TokenUnit unit = TokenUnit::bytes;
   Bytes packet = kDefaultNominalPacket;
@@ -38,14 +37,14 @@ Tokens read_tokens(MapReader& map, Problems& problems) {
   return t;
 }
 
-// What `rate` brings in `time`.
+// Bytes that `rate` brings in `time`.
 Bytes brought(Rate rate, Duration time) {
   return Bytes(static_cast<std::uint64_t>(static_cast<double>(rate.bits_per_second()) / 8e9 *
                                           static_cast<double>(time.count())));
 }
 
-// A bucket's depth, and where it stands, for the comparison with the ports' MTU. Without the key: what the
-// rate brings in `time`, and at least two packets.
+// A bucket's depth; its mark is kept for the comparison with the ports' MTU. Without the key: what the rate
+// brings in `time`, and at least two packets.
 Depth read_bucket(MapReader& map, std::string_view key, const Tokens& tokens, Rate rate, Duration time,
                   Places& places, Problems& problems) {
   Depth depth;
@@ -100,7 +99,7 @@ bool read_fixed(MapReader& map, CsaParams& alpha, Problems& problems) {
   return true;
 }
 
-// `auto` becomes a number once all is known that is sold (validate_rates.cc).
+// validate_rates.cc replaces `auto` by a number once all committed rates are read.
 void read_max(MapReader& map, CsaParams& alpha, Places& places, Problems& problems) {
   const Node* n = map.find("max");
   const auto is = [&](std::string_view word) {
@@ -145,7 +144,7 @@ void read_alpha(const Node& node, CsaParams& alpha, Places& places, Problems& pr
   if (alpha.t1 >= alpha.t2) problems.error(map.at("t1"), "`t1` must be shorter than `t2`");
 }
 
-// A number of packets, or a time: as much as the buckets let go in it.
+// A number of packets, or a time: the bytes that the rate brings in it.
 void read_buffer(const Node* node, EnhancedTokenBucketParams& bucket, Rate rate, Problems& problems) {
   const bool scalar = node && node->kind == Node::Kind::scalar;
   if (scalar && parse_packets(node->text).value) {

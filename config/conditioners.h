@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conditioners that a service may name, each with its parameters; how their YAML is read stands in
-// conditioners.cc.
+// The conditioners that a service may name, each with its parameters; conditioners.cc reads their YAML.
 //
-// Of each: the word that names it, and how many colours its packets may have (IN; OUT; red), which is
-// what `mark` may give a DSCP.
+// Each has the word that names it, and the number of colours of its packets (IN; OUT; red) that `mark` may
+// give a DSCP.
 #pragma once
 
 #include <string_view>
@@ -51,7 +50,7 @@ struct Police {
 
 using Conditioner = std::variant<Csa, TokenBucketMarker, SrTcm, TrTcm, Police, None>;
 
-// How deep the bucket is that the committed rate fills; 0 for None.
+// Depth of the bucket that the committed rate fills; 0 for None.
 Bytes committed_bucket(const Conditioner& conditioner);
 
 }  // namespace surety::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a YAML file says, checked, typed, with every default filled in (CONTRIBUTING.md rule 8).
+// The content of a YAML file, checked, typed, with every default filled in (CONTRIBUTING.md rule 8).
 //
 // Immutable once parsed. Names have become indices: a Config that parse() returns has no dangling reference.
 // Parameters of algorithms are defined in aqm/params.h and conditioners/params.h; Config gathers them.
@@ -67,13 +67,13 @@ struct Port {
   std::vector<Prefix> addresses;
   Trust trust = Trust::customer;
   SourceCheck source_check = SourceCheck::strict;
-  std::uint16_t mtu = 1500;           // of the IP packet
+  std::uint16_t mtu = 1500;           // for the IP packet
   std::optional<MacAddress> mac;      // default: the device's own
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
   std::optional<std::size_t> queues;  // index into Config::queues; none: one tail-drop class
   bool promiscuous = false;
-  // Who works for it, by core; of Config::workers where those are given.
-  // See work_plan.h for what follows of leaving them out.
+  // Workers of the port, by core, from Config::workers where those are given. See work_plan.h for the
+  // defaults.
   std::optional<unsigned> owner;  // `worker: CORE`: the one that queues and transmits what leaves here
   std::optional<std::uint16_t> rx_queues;  // `receive: {queues: N}`
   std::vector<unsigned> rx_workers;        // `receive: {workers: [CORE, ...]}`: by queue, round and round
@@ -93,37 +93,37 @@ struct Group {
   std::uint32_t weight = 1;
 };
 
-// What frames with certain tags on a port belong to. With a range of inner tags, a template: an interface for
-// each of them (NAME.TAG), with the same parameters, and addresses that are the gateway of all.
+// Frames with certain tags on a port. With a range of inner tags, a template: an interface for each of them
+// (NAME.TAG), with the same parameters, and addresses that are the gateway of all.
 struct Interface {
   std::string name;
   std::size_t port = 0;
-  std::uint16_t vlan = 0;                         // of the only or outer tag, 1..4094
+  std::uint16_t vlan = 0;                         // VLAN ID of the only or outer tag, 1..4094
   std::uint16_t first_inner = 0, last_inner = 0;  // 0: one tag only
   bool service_tag = false;                       // the outer tag's protocol is 802.1ad (0x88a8)
   std::vector<Prefix> addresses;
-  std::string customer;                       // who buys; default: the interface's own name
-  std::uint16_t mtu = 1500;                   // of the IP packet; default: the port's
+  std::string customer;                       // default: the interface's own name
+  std::uint16_t mtu = 1500;                   // for the IP packet; default: the port's
   Port::Trust trust = Port::Trust::customer;  // default: the port's
   Port::SourceCheck source_check = Port::SourceCheck::strict;
   std::optional<std::size_t> filter_in, filter_out;  // indices into Config::filters
-  std::uint32_t hosts = 4;          // of a template: at most so many addresses behind each tag
-  std::optional<std::string> twin;  // as Port::twin
-  // How what leaves by it shares the port (aqm/hierarchy/README.md).
+  std::uint32_t hosts = 4;                           // per tag of a template: at most so many addresses
+  std::optional<std::string> twin;                   // see Port::twin
+  // Scheduling parameters towards the port (aqm/hierarchy/README.md).
   std::optional<std::size_t> group;   // index into Config::groups
   PortShaperParams shaper;            // `shape`, `overhead`, `burst`
-  std::uint32_t weight = 1;           // among what lies beside it
+  std::uint32_t weight = 1;           // relative to its siblings
   std::optional<std::size_t> queues;  // index into Config::queues; none: the set of its port
 
   bool is_template() const { return first_inner != last_inner; }
-  std::size_t count() const { return last_inner - first_inner + 1u; }  // of interfaces that it stands for
+  std::size_t count() const { return last_inner - first_inner + 1u; }  // interfaces of the template
   std::size_t members() const { return is_template() ? count() : 0u; }
 };
 
 struct NextHop {
   std::optional<IpAddress> via;             // none: connected through `port`
   std::optional<std::size_t> port;          // none: found through the addresses
-  std::optional<std::size_t> interface {};  // as `port`, of Config::interfaces; at most one of the two
+  std::optional<std::size_t> interface {};  // index into Config::interfaces; not with `port`
 };
 struct Route {
   Prefix to;                       // masked
@@ -133,7 +133,7 @@ struct Route {
 struct Neighbor {
   IpAddress address;
   MacAddress mac{};
-  std::size_t port = 0;                     // also where `interface` lies
+  std::size_t port = 0;                     // set for `interface`, too
   std::optional<std::size_t> interface {};  // in place of `port`
 };
 
@@ -145,12 +145,12 @@ struct QueueClass {
     std::uint32_t least = 1, most = 1'000'000;  // packets
     friend bool operator==(const Delay&, const Delay&) = default;
   };
-  // Of a class that has no `limit`: what contracts with the default bucket send at once, if all of the rate
-  // is sold.
+  // Default `limit` of a class: the burst of contracts with the default bucket, if all of the rate is
+  // committed.
   static constexpr Delay kDefaultLimit{std::chrono::milliseconds(100), 50, ActiveQueueParams{}.limit};
 
-  ClassParams scheduling;        // where the rate is not known
-  std::optional<Delay> limit{};  // none: in packets, as `scheduling` has it
+  ClassParams scheduling;        // with the queue's limit for an unknown rate
+  std::optional<Delay> limit{};  // none: `scheduling` has it in packets
   bool derived_rio = false;      // the thresholds are parts of the limit
   std::vector<Dscp> in, out;     // a class without precedences (`dscp: [..]`) has all of them in `in`
 };
@@ -177,7 +177,7 @@ struct Service {
   std::optional<Dscp> mark_in, mark_out, mark_red;
   bool drop_red = false;            // `mark: {red: drop}`, and what police refuses
   Rate committed;                   // r of one contract; 0 for None
-  std::optional<double> objective;  // conformance that is promised, 0..1 (contract_book.h)
+  std::optional<double> objective;  // target conformance, 0..1 (contract_book.h)
 };
 
 struct PortRange {
@@ -186,7 +186,7 @@ struct PortRange {
 };
 struct Match {
   std::optional<std::size_t> port;
-  std::optional<std::size_t> interface;  // of a template all members
+  std::optional<std::size_t> interface;  // a template matches all its members
   std::optional<std::uint16_t> vlan;     // outer VLAN id; 0: untagged
   std::optional<std::uint16_t> inner_vlan;
   std::optional<Prefix> source, destination;
@@ -201,19 +201,19 @@ struct Rule {
   enum class Per : std::uint8_t { rule, flow, source, destination, prefix, vlan, interface };
   Match match;
   std::size_t service = 0;
-  Per per = Per::rule;                          // what one contract covers
-  std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // of Per::prefix (of the source)
-  std::optional<std::uint32_t> contracts;       // how many are sold; none: not known
-  std::optional<std::uint32_t> most;            // of them by one interface; none: without a bound
-  int line = 0;                                 // where it stands in the file; 0: in none
-  std::string file;                             // that is included; empty: the main one
+  Per per = Per::rule;                          // scope of one contract
+  std::uint8_t prefix_v4 = 24, prefix_v6 = 64;  // for Per::prefix (source prefix)
+  std::optional<std::uint32_t> contracts;       // number of contracts; none: not known
+  std::optional<std::uint32_t> most;            // contracts per interface; none: without a bound
+  int line = 0;                                 // line in the file; 0: in none
+  std::string file;                             // included file; empty: the main one
 };
 
 // An access list: the first entry that matches decides, and none permits nothing.
 struct FilterEntry {
   bool permit = false;
   Match match;       // without `port` and `interface`
-  std::string name;  // of its counter; none: the number of the entry, from 1
+  std::string name;  // name of its counter; none: the number of the entry, from 1
   friend bool operator==(const FilterEntry&, const FilterEntry&) = default;
 };
 struct Filter {
@@ -224,13 +224,13 @@ struct Filter {
 
 struct Aggregate {
   std::string name;
-  std::size_t port = 0;                     // also where `interface` lies
+  std::size_t port = 0;                     // set for `interface`, too
   std::optional<std::size_t> interface {};  // in place of `port`; not a template
   std::size_t class_index = 0;              // in Config::queues_before(it)
   std::vector<Prefix>
       sources;        // `match: {source: ..}`, masked; empty: all that no other one of the class has
   ArdParams marker;   // P_drop is 0 where this is not the ingress edge
-  Dscp out_dscp = 0;  // of remarked packets: `mark: {out: ..}`, default the class's first OUT DSCP
+  Dscp out_dscp = 0;  // DSCP of remarked packets: `mark: {out: ..}`, default the class's first OUT DSCP
 };
 inline bool same_class(const Aggregate& a, const Aggregate& b) {
   return a.port == b.port && a.interface == b.interface && a.class_index == b.class_index;
@@ -238,7 +238,7 @@ inline bool same_class(const Aggregate& a, const Aggregate& b) {
 
 struct Signalling {
   enum class Mode : std::uint8_t { off, observe, act };
-  // Where signals for the sources of a prefix go when their border is not on the way to them.
+  // Destination of signals for the sources of a prefix whose border is not on the path to them.
   struct Border {
     Prefix source;     // masked; the longest one that has the source counts
     IpAddress border;  // an address of that border router, of the same family
@@ -258,10 +258,10 @@ struct Metrics {
   };
   std::string listen = "127.0.0.1:9464";  // empty: off
   std::optional<Tls> tls{};
-  std::string password_file{};  // `USER:PASSWORD`; empty: nobody is asked
+  std::string password_file{};  // `USER:PASSWORD`; empty: no password
   bool console = true;          // the page beside /metrics
   std::uint32_t top_flows = 0;
-  std::uint32_t contracts = 1000;  // that have metrics of their own
+  std::uint32_t contracts = 1000;  // contracts that have metrics of their own
   // Where what each of them got is kept, below a directory for each router; empty: nowhere; none: in the
   // state directory.
   std::optional<std::string> report{};
@@ -271,14 +271,14 @@ struct Log {
   enum class Format : std::uint8_t { text, json };
   enum class Level : std::uint8_t { error = 3, warning, notice, info, debug };  // the journal's numbers
   Format format = Format::text;
-  Level level = Level::info;  // and what is worse
+  Level level = Level::info;  // this severity and worse ones
 };
 struct FlowTable {
   std::uint32_t capacity = 65536;  // flows, per worker
   Duration idle_timeout = std::chrono::seconds(30);
   std::uint32_t held_packets = 16384;  // all input buffers together
   // New flows a second, per worker; as many as the capacity at once. 0: no limit; none: a quarter of the
-  // capacity. Beyond it packets that need state of their own go on as best effort (degrade_reason.h).
+  // capacity. Beyond it packets that need state of their own are forwarded as best effort (degrade_reason.h).
   std::optional<std::uint32_t> creation_rate;
 };
 struct Dpdk {
@@ -303,17 +303,17 @@ struct Kernel {
 struct Outline;
 
 struct Config {
-  std::shared_ptr<const Outline> written;  // what it was read from (outline.h), for changes.h
+  std::shared_ptr<const Outline> written;  // source tree (outline.h), for changes.h
   // Files that it was read from besides the main one; of patterns, the directories where they look, as
   // "DIR/.".
   std::vector<std::string> other_files;
   Router router;
   std::vector<unsigned> workers;                                            // cores; empty: all but the first
-  enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // what a worker without work does
+  enum class Idle : std::uint8_t { poll, adaptive } idle = Idle::adaptive;  // for workers without packets
   enum class Admission : std::uint8_t {
     warn,
     refuse
-  } admission = Admission::warn;  // where more is sold than there is
+  } admission = Admission::warn;  // action on oversubscription
   std::vector<Port> ports;
   std::vector<Group> groups;
   std::vector<Interface> interfaces;
@@ -350,7 +350,7 @@ struct Config {
     if (i.group && groups[*i.group].shaper.rate) return groups[*i.group].shaper.rate;
     return ports[i.port].shaper.rate;
   }
-  // The set that an aggregate stands before, which has one.
+  // The queue set that the aggregate's packets enter, which exists.
   const QueueSet* queues_before(const Aggregate& a) const {
     return a.interface ? queues_of(interfaces[*a.interface]) : set_of(ports[a.port].queues);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A configuration while it is being read: the Config so far, the names that references resolve to, and where
-// the things stand that are checked once all is known.
+// A configuration while it is being read: the Config so far, the names that references resolve to, and the
+// marks of items that are checked once all is read.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct Draft {
 
   Config config;
   Problems& problems;
-  std::string directory;  // of the file; relative file names start there
+  std::string directory;  // directory of the file; relative file names start there
   bool lab = false;       // a router of a scenario: its ports need no device, its signals no key and no id
   bool names_id = false;  // `router` has an `id`, right or wrong
 
@@ -52,7 +52,7 @@ struct Draft {
   };
   struct GroupPlaces {
     Mark name, shape;
-    bool known = false;  // its port exists
+    bool known = false;  // true: its port exists
   };
   struct FilterPlaces {
     Mark name;
@@ -60,7 +60,7 @@ struct Draft {
   };
   struct InterfacePlaces {
     Mark name, tags, protocol, mtu, shape;
-    bool known = false;  // its port exists, and its tags are some
+    bool known = false;  // true: its port exists, and its tags are valid
     std::vector<Mark> addresses;
     std::optional<Mark> group{}, twin{};
   };
@@ -70,7 +70,7 @@ struct Draft {
     std::optional<Mark> buffer;
     struct AutoMax {  // `max: auto` of `alpha`
       Mark at;
-      Bytes packet;  // what the service counts with
+      Bytes packet;  // nominal packet of the service
     };
     std::optional<AutoMax> auto_max;
   };
@@ -89,20 +89,21 @@ struct Draft {
   std::vector<std::vector<Mark>> gateway_places;  // per route, per next hop
   std::vector<Mark> queue_places;
   std::vector<std::vector<std::optional<Mark>>>
-      limit_places;  // by queue set and class: `limit`, where it is said
+      limit_places;  // per queue set and class: the mark of `limit`, if given
   std::vector<Mark> neighbor_places;
   std::vector<ServicePlaces> service_places;
   std::vector<Mark> rule_places;
   std::vector<AggregatePlaces> aggregate_places;
   SignallingPlaces signalling_places;
 
-  // More is sold than there is: what that is, `admission` says.
+  // Oversubscription is an error or a warning, depending on `admission`.
   void oversold(Mark at, std::string message) {
     config.admission == Config::Admission::refuse ? problems.error(at, std::move(message))
                                                   : problems.warning(at, std::move(message));
   }
 
-  // As seen from where the program runs; `at`: where it stands, since it starts at that file's directory.
+  // The name relative to the program's working directory; `at`: its mark, since it starts at that file's
+  // directory.
   std::string file_name(const std::string& name, Mark at) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fields of a packet as somebody asks for them outside of a file: `source=10.1.0.1`, `protocol=udp`.
+// The fields of a packet as given on a command line: `source=10.1.0.1`, `protocol=udp`.
 //
 // The words are those of a filter's `match`, and so are the complaints.
 #pragma once
@@ -19,7 +19,7 @@ Field field_of(const std::string& text);
 
 struct MatchText {
   Match match;
-  std::string error;  // what is wrong, one sentence; empty: nothing
+  std::string error;  // one sentence; empty: no error
 };
 MatchText parse_fields(std::span<const Field> fields);
 

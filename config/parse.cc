@@ -69,7 +69,7 @@ void read_sections(MapReader& map, Draft& draft) {
 
 namespace {
 
-// Where the thing is, or would be if it were there.
+// The mark of the item at `path`, or of the innermost one there is.
 Mark place(const Node& root, const std::vector<std::string>& path) {
   const Node* here = &root;
   for (const auto& key : path) {

@@ -18,18 +18,18 @@ namespace surety::config {
 struct ParseResult {
   std::optional<Config> config;         // present when there is no error
   std::vector<Diagnostic> diagnostics;  // in the order of the file, then those of included ones
-  Tree tree{};                          // all that was read for it, also where there are errors
+  Tree tree{};                          // all texts and values read, also where there are errors
   bool ok() const { return config.has_value(); }
 };
 
 // `running`: that a router runs by; what cannot change from it (reload.h) is an error, too.
 //
-// Of these texts and values alone.
+// Parses these texts and values alone.
 ParseResult parse_tree(Tree tree, const Config* running = nullptr);
 ParseResult parse(std::string_view text, const std::string& file_name);
-// Of these texts, with values from the files and the environment as they are now.
+// Parses these texts, with values from the files and the environment as they are now.
 ParseResult parse_stored(Tree tree, const Config* running = nullptr);
-// Of a file, those that it includes, and such values.
+// Parses a file, the files that it includes, and such values.
 ParseResult parse_file(const std::string& path, const Config* running = nullptr);
 
 }  // namespace surety::config

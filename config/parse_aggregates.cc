@@ -55,7 +55,7 @@ const char* noun_of(const Aggregate& a) {
   return a.interface ? "interface" : "port";
 }
 
-// The queue set that it stands before; none when something on the way is missing (and reported).
+// The queue set that the aggregate's packets enter; none when something on the way is missing (and reported).
 const QueueSet* find_set(MapReader& map, Aggregate& a, Draft& draft) {
   const auto& c = draft.config;
   std::optional<std::size_t> port;
@@ -92,7 +92,7 @@ const QueueClass* find_class(MapReader& map, Aggregate& a, Draft& draft) {
   return &set->classes[*found];
 }
 
-// Who has the prefix in the class of `a`: another aggregate, or `a` itself; null: nobody yet.
+// The aggregate that has the prefix in the class of `a`: another one, or `a` itself; null: none yet.
 const Aggregate* holder(const Prefix& p, const Aggregate& a, const std::vector<Aggregate>& others) {
   const auto has = [&](const Aggregate& b) {
     return same_class(a, b) && std::find(b.sources.begin(), b.sources.end(), p) != b.sources.end();

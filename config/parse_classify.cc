@@ -11,7 +11,7 @@ namespace surety::config {
 namespace {
 
 constexpr std::size_t kMaxRules = 65535;
-constexpr std::uint64_t kMaxContracts = 1'000'000;  // of one rule
+constexpr std::uint64_t kMaxContracts = 1'000'000;  // per rule
 
 void read_per(MapReader& map, Rule& rule, Problems& problems) {
   using Per = Rule::Per;
@@ -31,7 +31,7 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
   read_integer(lengths.find("ipv6"), 1, 128, rule.prefix_v6, problems);
 }
 
-// How many ports, by what comes untagged.
+// Number of ports whose untagged packets the rule matches.
 std::size_t matched(const Match& m, const std::vector<Port>& ports) {
   if (m.interface || m.vlan.value_or(0) != 0) return 0;
   if (m.port) return 1;
@@ -39,14 +39,14 @@ std::size_t matched(const Match& m, const std::vector<Port>& ports) {
       std::ranges::count_if(ports, [](const Port& p) { return p.trust == Port::Trust::customer; }));
 }
 
-// `per: interface` sells as many as there are.
+// `per: interface`: one contract for each interface.
 std::uint32_t interfaces_of(const Match& m, const Config& c) {
   std::size_t n = matched(m, c.ports);
   for (const Interface& i : c.interfaces) n += matched(m, i, c);
   return static_cast<std::uint32_t>(n);
 }
 
-// Rounded up, so that customers who come by all of the interfaces get what is sold.
+// Rounded up, so that customers on all of the interfaces get their number of contracts.
 std::uint32_t most_of(std::uint32_t contracts, const Match& m, const Config& c) {
   const auto places = static_cast<std::uint32_t>(std::max<std::size_t>(1, places_of(m, c)));
   return contracts / places + (contracts % places != 0);

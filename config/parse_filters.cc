@@ -12,9 +12,9 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxEntries = 65'535;  // of all filters
+constexpr std::size_t kMaxEntries = 65'535;  // in all filters
 
-// Which of the two it says, and of what.
+// Reads `permit` or `deny`, and returns its value.
 const Node* read_verdict(MapReader& map, FilterEntry& entry, Problems& problems) {
   const Node* permit = map.find("permit");
   const Node* deny = map.find("deny");

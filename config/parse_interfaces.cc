@@ -12,7 +12,7 @@ using Places = Draft::InterfacePlaces;
 
 constexpr std::uint64_t kMaxShareWeight = 10'000, kMaxHosts = 64;
 
-// Whether there is such a port.
+// Returns true if the port exists.
 bool read_port_of(MapReader& map, std::size_t& port, Draft& draft) {
   const Node* n = map.require("port");
   const auto index = n ? draft.ports.resolve(*n, "port", draft.problems) : std::nullopt;
@@ -43,7 +43,7 @@ bool read_inner(const Node& node, Interface& i, Problems& problems) {
   return false;
 }
 
-// Whether all of the tags are known.
+// Returns true if all of the tags are valid.
 bool read_tags(MapReader& map, Interface& i, Places& places, Problems& problems) {
   const bool outer = read_integer(map.require("vlan"), 1, kMaxVlan, i.vlan, problems);
   const Node* inner = map.find("inner_vlan");
@@ -54,7 +54,7 @@ bool read_tags(MapReader& map, Interface& i, Places& places, Problems& problems)
   return known;
 }
 
-// What it has of its port where it does not say otherwise.
+// Reads the keys whose defaults are the port's.
 void read_like_port(MapReader& map, Interface& i, const Port* port, Places& places, Draft& draft) {
   if (const Node* n = map.find("addresses"))
     read_interface_addresses(*n, i.addresses, places.addresses, draft.problems);
@@ -98,7 +98,7 @@ void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problem
     problems.error(n->mark, "`hosts` goes with a range of inner tags, where addresses are learned");
 }
 
-// How its packets leave.
+// Reads the scheduling parameters of its packets towards the port.
 void read_sharing(MapReader& map, Interface& i, const Port* port, Places& places, Draft& draft) {
   if (const Node* n = map.find("group")) {
     i.group = draft.groups.resolve(*n, "group", draft.problems);

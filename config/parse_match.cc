@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet is asked for: `match` of a rule, `permit` and `deny` of a filter, and the fields of a
-// question.
+// Match fields of a packet: `match` of a rule, `permit` and `deny` of a filter, and the fields of a query.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -82,7 +81,7 @@ void read_tags(MapReader& map, Match& m, Problems& problems) {
   }
 }
 
-// Where it comes by.
+// Reads the port, interface or VLAN that packets come by.
 void read_place(MapReader& map, Match& m, Draft& draft) {
   auto& problems = draft.problems;
   const Node* interface = map.find("interface");
@@ -95,7 +94,7 @@ void read_place(MapReader& map, Match& m, Draft& draft) {
   }
 }
 
-// What the packet itself says.
+// Reads the fields of the packet itself.
 void read_fields(MapReader& map, Match& m, Problems& problems) {
   read_prefix(map.find("source"), m.source, problems);
   read_prefix(map.find("destination"), m.destination, problems);

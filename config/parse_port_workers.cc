@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port's `worker` and `receive`: who transmits what leaves by it, and who receives what comes.
+// A port's `worker` and `receive`: the workers that transmit and receive its packets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kMaxQueues = 64;  // of one port
+constexpr std::size_t kMaxQueues = 64;  // per port
 
 // A core that is a worker, where the file says which ones are.
 bool read_worker(const Node& node, unsigned& core, Draft& draft) {

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxWeight = 10000;
 constexpr std::uint32_t kMaxLimit = 1'000'000;
 constexpr Duration kMaxDelay = std::chrono::seconds(5);
 
-// Who took a DSCP of the set, for the message when it is taken again.
+// Owner of each DSCP of the set, for the message when it is taken again.
 struct Taken {
   std::array<std::string, 64> by;
 };
@@ -129,7 +129,7 @@ QueueClass read_class(const Node& node, const std::vector<QueueClass>& others, T
   QueueClass c;
   MapReader map(node, "a class", problems);
   auto& s = c.scheduling;
-  s.queue.beyond = 1;  // by bytes; settle_places() says how many
+  s.queue.beyond = 1;  // counts by bytes; settle_places() sets the number
   const auto same_name = [&](const QueueClass& o) { return o.scheduling.name == s.name; };
   if (map.required("name", s.name) && std::any_of(others.begin(), others.end(), same_name)) {
     problems.error(map.at("name"), fmt::format("there is already a class `{}` in this set", s.name));
@@ -198,7 +198,7 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
                       quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out)));
 }
 
-// So many full packets are that much of the rate.
+// Full packets that the rate sends within the limit.
 std::uint32_t packets_of(const QueueClass::Delay& limit, Rate rate) {
   const double seconds = std::chrono::duration<double>(limit.time).count();
   const double packets =

@@ -48,7 +48,7 @@ void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& rou
   if (via.kind == Node::Kind::sequence && via.items.empty()) problems.error(via.mark, "no gateway at all");
 }
 
-// Where a neighbor is.
+// Reads the port or interface of a neighbor.
 void read_link(MapReader& map, Neighbor& neighbor, Draft& draft) {
   std::optional<std::size_t> port;
   const Node* by = read_outlet(map, port, neighbor.interface, draft);
@@ -63,7 +63,7 @@ void read_link(MapReader& map, Neighbor& neighbor, Draft& draft) {
   neighbor.port = port.value_or(0);
 }
 
-// Whether the destination is known.
+// Returns true if the destination is valid.
 bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft& draft) {
   auto& problems = draft.problems;
   MapReader map(node, "a route", problems);

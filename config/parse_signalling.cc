@@ -29,7 +29,7 @@ void read_in_one_word(const Node& node, Draft& draft) {
   }
 }
 
-// Whether both are known, and fit together.
+// Returns true if both are valid, and fit together.
 bool read_border(const Node& node, Signalling::Border& border, Problems& problems) {
   MapReader map(node, "a border", problems);
   const bool source = read_masked(map.require("source"), border.source, problems);

@@ -10,7 +10,7 @@ namespace surety::config {
 
 namespace {
 
-// Nobody's customer, and no way to anybody.
+// A placeholder without customers and routes.
 Port nobody() {
   Port port;
   port.trust = Port::Trust::core;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rules promise in all, and the way out that it is promised on.
+// Sum of the rules' committed rates, and the uplinks that carry them.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ struct Promised {
   Rate all() const;
 };
 
-// The sum of what rules promise. Interfaces of a group share one line: what is promised to them all counts as
-// at most what the group is shaped to, since no more than that comes of it.
+// The sum of the rules' committed rates. Interfaces of a group share one line: their sum counts as at most
+// the group's `shape`, since no more than that comes from it.
 class Promises {
  public:
   explicit Promises(const Config& c) : config_(c) {}
@@ -38,25 +38,24 @@ class Promises {
   double sum_ = 0;
 };
 
-// How many contracts a rule sells: what it says, or what is derived (validate_sold.cc); none where it has no
-// bound.
+// Number of contracts of a rule: as given, or derived (validate_sold.cc); none where it has no bound.
 std::size_t contracts_of(const Rule& rule, const Config& c);
 
-// Which ports have customers, or the core, behind them or behind an interface of theirs.
+// For each port: true if customers, or the core, are behind it or behind an interface of it.
 std::vector<bool> towards(Port::Trust trust, const Config& c);
 
-// What leaves towards the core: ports, and interfaces of any port.
+// A way towards the core: a port, or an interface of any port.
 struct Uplink {
   std::string_view kind, word;  // "port" or "interface", and its name
   std::size_t port;
   std::optional<std::size_t> interface;
   const QueueSet* queues;    // null: one class
-  std::optional<Rate> rate;  // at which it is served at most
+  std::optional<Rate> rate;  // upper bound of its rate
   std::string name() const;
 };
 std::vector<Uplink> uplinks(const Config& c);
 
-// Whether no customer's packets match the rule.
+// True if the rule matches no customer's packets.
 bool from_core(const Rule& rule, const Config& c);
 
 // The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of

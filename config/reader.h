@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading one map of a file: required and optional keys, unknown and repeated ones, typed values.
 //
-// Use: make a MapReader, ask it for every key that the map may have; when it goes away it reports the keys
-// nobody asked for. read() leaves its target alone (so the default stays) when the key is missing or its
-// value is wrong; what is wrong is reported at the value.
+// Use: make a MapReader and read every key that the map may have; its destructor reports the keys that were
+// not read. read() leaves its target alone (so the default stays) when the key is missing or its value is
+// wrong; the error is reported at the value.
 #pragma once
 
 #include <initializer_list>
@@ -92,7 +92,7 @@ void for_each_named(const Node& node, std::string_view noun, Problems& problems,
   for (const auto& [key, value] : node.entries) each(key->text, *key, *value);
 }
 
-// A list, or one value that stands for a list of one; null is reported.
+// A list, or one value as a list of one; null is reported.
 std::vector<const Node*> list_of(const Node& node);
 // A list proper; anything else is reported.
 const std::vector<const Node*>& sequence(const Node& node, std::string_view what, Problems& problems);

@@ -53,7 +53,7 @@ class Comparison {
     fixed(a.held_packets == b.held_packets, {"flow_table", "held"});
   }
 
-  // It would be part of what a flow is, for all flows there are.
+  // A match on DSCP would be part of the flow key, for all existing flows.
   void compare_rules() {
     const auto looks_at_dscp = [](const Rule& r) { return r.match.dscp.has_value(); };
     if (std::ranges::any_of(running_.rules, looks_at_dscp)) return;
@@ -93,7 +93,7 @@ class Comparison {
     return at == config.ports.end() ? nullptr : &*at;
   }
 
-  // What DPDK does with these takes more of the machine than a router keeps.
+  // Devices that cannot be opened after start: their probing needs privileges that have been dropped.
   static const char* at_start_only(const Device& device) {
     switch (device.kind) {
       case Device::Kind::pci:

@@ -19,14 +19,14 @@
 
 namespace surety::config {
 
-// What differs from `running` and cannot change.
+// A difference from `running` that needs a restart.
 struct Fixed {
   std::vector<std::string> path;  // keys of the file, and places in its lists, from 0: {"metrics", "listen"}
   std::string message;
 };
 std::vector<Fixed> fixed(const Config& running, const Config& next);
 
-// What the device of a port says against it, at its place in what was parsed.
+// Errors of a port's device, at the port's mark in the parsed tree.
 std::vector<Diagnostic> port_error(const Tree& tree, std::string_view port, std::string_view message);
 
 }  // namespace surety::config

@@ -28,8 +28,8 @@ struct Sum {
   }
 };
 
-// What a queue of a set has of a port's rate for sure: a strict one its cap; one with a weight its part of
-// what strict ones leave. A strict one without a cap takes what is sold of it.
+// Guaranteed rate of each queue of a set: a strict one has its cap, or without a cap its committed rate; a
+// weighted one has its part of the rest.
 std::vector<Rate> guarantees(const QueueSet& set, Rate port, const std::vector<Rate>& sold) {
   Rate strict;
   std::uint64_t weights = 0;
@@ -129,14 +129,14 @@ class Model {
     return {all.sellers, all.bits_per_second / static_cast<double>(i.count())};
   }
 
-  // Of what is sold on all uplinks.
+  // The port's part of the rates committed on all uplinks.
   double part(std::size_t port) const {
     if (way_out_)
       return static_cast<double>(c_.ports[port].shaper.rate->bits_per_second()) /
              static_cast<double>(way_out_->bits_per_second());
     return 1 / static_cast<double>(std::ranges::count(core_, true));
   }
-  // Whether rules that `counts` come to more than there is, and with which.
+  // The sum of the rules that `counts` selects, and the first rule with which they exceed `room`.
   template <class Counts>
   std::pair<Sum, std::optional<std::size_t>> promised(Counts counts, std::optional<Rate> room) const {
     Promises sum(c_);

@@ -45,11 +45,11 @@ RioParams derived_rio(std::uint32_t limit);
 void read_services(const Node& node, Draft& draft);
 // The word after `conditioner` and what belongs to it; false: not known, and reported.
 bool read_conditioner(MapReader& map, Service& s, Draft::ServicePlaces& places, Problems& problems);
-// What a rule matches, and what an entry of a filter does: as that, but for where it comes by.
+// Matches of a rule, and of an entry of a filter, which has no port and interface.
 void read_rule_match(const Node& node, Match& m, Draft& draft);  // after ports and interfaces
 void read_filter_match(const Node& node, Match& m, Problems& problems);
 bool matches_all(const Match& m);
-// How many interfaces of `i`, which is one of `c`, packets that a rule matches may come by.
+// Number of interfaces of `i`, which is one of `c`, whose packets the rule can match.
 std::size_t matched(const Match& m, const Interface& i, const Config& c);
 // The number of interfaces by which packets that match the rule can come. A port counts as one: for untagged
 // packets, and for tags of none of its interfaces.
@@ -68,11 +68,11 @@ void read_kernel(const Node& node, Draft& draft);
 // The lab uses it for its inline routers.
 void read_sections(MapReader& map, Draft& draft);
 
-// What only the whole file shows. Errors; and, in a file without errors, warnings.
+// Checks that need the whole file. Errors; and, in a file without errors, warnings.
 void validate_ports(Draft& draft);
 void validate_interfaces(Draft& draft);
 void validate_signalling(Draft& draft);
-void settle_auto_max(Draft& draft);  // of `alpha`; in a file without errors
+void settle_auto_max(Draft& draft);  // `max: auto` of `alpha`; in a file without errors
 void validate_aggregates(Draft& draft);
 void warn_about_interfaces(Draft& draft);
 void warn_about_filters(Draft& draft);

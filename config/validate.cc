@@ -23,7 +23,7 @@ void warn_about_unused(Draft& draft) {
                            fmt::format("no port uses queue set `{}`", draft.config.queues[i].name));
   }
   for (std::size_t i = 0; i < draft.config.services.size(); ++i) {
-    // One without a conditioner promises nothing, so that nobody goes without it.
+    // A service without a conditioner guarantees nothing, so that an unused one is no mistake.
     if (services.contains(i) || std::holds_alternative<None>(draft.config.services[i].conditioner)) continue;
     draft.problems.warning(draft.service_places[i].name,
                            fmt::format("no rule uses service `{}`", draft.config.services[i].name));

@@ -64,7 +64,7 @@ void check_numbers(Draft& draft) {
   }
 }
 
-// What lies on one outer tag of a port, by the first inner one (0: of what has one tag only).
+// Interfaces on one outer tag of a port, by their first inner tag (0: one tag only).
 using Tagged = std::map<std::uint16_t, std::size_t>;
 
 // The interface that has one of the same tags; none: there is no such one.
@@ -94,7 +94,7 @@ void check_tags(Draft& draft) {
                                                     tags_of(*other)));
       continue;
     }
-    // Frames are told apart by the outer tag before the inner one is looked at.
+    // Ingress matches the outer tag with its protocol before it reads the inner one.
     const auto two = others.upper_bound(0);
     if (interface.first_inner != 0 && two != others.end() &&
         c.interfaces[two->second].service_tag != interface.service_tag)

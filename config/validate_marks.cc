@@ -35,7 +35,7 @@ std::string advice(const Service& s, const QueueSet& set) {
   return both != set.classes.end() ? say(*both) : ": no class with IN and OUT packets takes any";
 }
 
-// Services that promise a rate to customers, in the order of the file.
+// Services with a committed rate that customers use, in the order of the file.
 std::vector<std::size_t> promising(const Config& c) {
   std::vector<bool> used(c.services.size());
   for (const Rule& r : c.rules)
@@ -46,7 +46,7 @@ std::vector<std::size_t> promising(const Config& c) {
   return all;
 }
 
-// For each class: true if IN packets of a service that promises a rate are IN there.
+// For each class: true if IN packets of a service with a committed rate are IN there.
 std::vector<bool> promised_classes(const QueueSet& set, const Config& c) {
   std::vector<bool> promised(set.classes.size());
   for (const std::size_t s : promising(c)) {
@@ -57,7 +57,7 @@ std::vector<bool> promised_classes(const QueueSet& set, const Config& c) {
   return promised;
 }
 
-// Of a service that marks; `way` has queues.
+// Warnings about a service that marks; `way` has queues.
 void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
   const QueueSet& set = *way.queues;
@@ -84,7 +84,7 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
   look(s.mark_red, "red");
 }
 
-// What is policed may be sold as best effort, or as less (RFC 8622, RFC 3662).
+// A policed service may be best effort, or less (RFC 8622, RFC 3662).
 bool is_best_effort(Dscp d) {
   return d <= 1 || d == 8;
 }
@@ -136,7 +136,7 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   }
 }
 
-// Whether a burst takes long to leave. An uplink that sends it at once is as fast as the links that bring it.
+// True if a burst takes long to leave. An uplink that sends it at once is as fast as the links that bring it.
 bool leaves_slowly(std::uint64_t bytes, const std::optional<Rate>& rate) {
   constexpr double kAtOnce = 0.02;  // seconds
   return rate && 8.0 * static_cast<double>(bytes) > kAtOnce * static_cast<double>(rate->bits_per_second());
@@ -237,7 +237,7 @@ void warn_about_marks(Draft& draft) {
     warn_about_unlimited(draft, way, told);
     warn_about_control(draft, way);
   }
-  if (ways.empty() || c.signalling.mode != Signalling::Mode::off) return;  // else others' queues signal
+  if (ways.empty() || c.signalling.mode != Signalling::Mode::off) return;  // other routers' queues signal
   for (const std::size_t s : services) {
     const auto* csa = std::get_if<Csa>(&c.services[s].conditioner);
     if (!csa || csa->alpha.min == csa->alpha.max) continue;

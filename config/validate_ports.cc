@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports among each other: devices; and with their interfaces: twins, addresses and MTUs.
+// Checks between ports: devices; and with their interfaces: TAP mirrors, addresses and MTUs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool is_of_kernel(const Device& d) {
   return d.kind == Kind::af_xdp || d.kind == Kind::af_packet || d.kind == Kind::tap;
 }
 
-// The kernel has one name space for devices and twins.
+// The kernel has one name space for devices and TAP mirrors.
 void check_twins(Draft& draft) {
   std::map<std::string, std::string> owners;
   for (const auto& port : draft.config.ports)
@@ -56,7 +56,7 @@ void check_twins(Draft& draft) {
     check("interface", draft.config.interfaces[i], draft.interface_places[i]);
 }
 
-// Of a port or an interface.
+// Checks the addresses of a port or an interface.
 void check_addresses(const std::string& owner, const std::vector<Prefix>& addresses,
                      const std::vector<Mark>& places, std::map<IpAddress, std::string>& owners,
                      Problems& problems) {
@@ -133,7 +133,7 @@ void validate_ports(Draft& draft) {
 
 void warn_about_overlaps(Draft& draft) {
   std::vector<Subnet> all = subnets(draft);
-  std::ranges::stable_sort(all, {}, &Subnet::prefix);  // so that what lies in a subnet stands behind it
+  std::ranges::stable_sort(all, {}, &Subnet::prefix);  // prefixes within a subnet follow it
   std::vector<const Subnet*> around;
   for (const Subnet& s : all) {
     while (!around.empty() && !around.back()->prefix.contains(s.prefix.address)) around.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is promised against what is there: committed rates, buckets and buffers.
+// Committed rates, buckets and buffers against capacity.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace surety::config {
 namespace {
 
-constexpr double kMostAutoMax = 10;  // as of any ratio in a file
+constexpr double kMostAutoMax = 10;  // the limit of any ratio in a file
 
 std::uint16_t largest_customer_mtu(const Config& c) {
   std::uint16_t mtu = 0;
@@ -29,7 +29,7 @@ bool has_auto_max(const Service& service) {
   return csa && csa->alpha.auto_max;
 }
 
-// None where a rule does not say how many contracts it sells, which is reported.
+// None where a rule's number of contracts is not known, which is reported.
 std::optional<Promised> promised(Draft& draft) {
   Promises sum(draft.config);
   bool known = true;
@@ -48,7 +48,7 @@ std::optional<Promised> promised(Draft& draft) {
   return known ? std::optional(sum.all()) : std::nullopt;
 }
 
-// What is left of `capacity` after what is policed, over what the others have bought, less one.
+// The capacity beyond policed rates, over the other committed rates, less one.
 double auto_max(Rate capacity, const Promised& sold) {
   const double left = static_cast<double>(capacity.bits_per_second()) - sold.policed;
   return sold.open > 0 ? left / sold.open - 1 : kMostAutoMax;
@@ -70,7 +70,7 @@ void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Promi
   alpha.max = Ratio::of(std::min(max, kMostAutoMax));
 }
 
-// Of the aggregates of its class, from the first to `last`.
+// Sum of the rates of the class's aggregates, from the first to `last`.
 Rate permitted_up_to(const std::vector<Aggregate>& aggregates, std::size_t last) {
   Rate sum;
   for (std::size_t i = 0; i <= last; ++i) {
@@ -79,7 +79,7 @@ Rate permitted_up_to(const std::vector<Aggregate>& aggregates, std::size_t last)
   return sum;
 }
 
-// What bounds a class, and what it is called.
+// A bound of a class, and its name in messages.
 struct Limit {
   Rate rate;
   const char* name;
@@ -154,8 +154,8 @@ void warn_about_peak(Draft& draft, std::size_t i) {
 
 }  // namespace
 
-// What they may send IN together is to fit through what is behind them (the ARD paper, section 2.2: the sum
-// of the contracts is at most the bottleneck's bandwidth, which is TPR_max).
+// The sum of what aggregates may send IN has to fit through the links after them (the ARD paper, section 2.2:
+// the sum of the contracts is at most the bottleneck's bandwidth, which is TPR_max).
 void validate_aggregates(Draft& draft) {
   const Config& c = draft.config;
   for (std::size_t i = 0; i < c.aggregates.size(); ++i) {
@@ -172,7 +172,7 @@ void validate_aggregates(Draft& draft) {
   }
 }
 
-// A marker that permits less than what is sold remarks IN packets of contracts.
+// A marker that permits less than the committed rates remarks IN packets of contracts.
 void warn_about_aggregates(Draft& draft) {
   const Config& c = draft.config;
   const auto sold = sales(c);

@@ -63,7 +63,7 @@ class Links {
   std::set<std::uint8_t> lengths_;
 };
 
-// What a next hop leaves by, where it says so.
+// The port or interface of a next hop, where the file gives one.
 struct Outlet {
   std::string name;
   const std::vector<Prefix>* addresses = nullptr;
@@ -102,7 +102,7 @@ void check_gateway(Draft& draft, const Links& links, const NextHop& hop, Mark at
   }
 }
 
-// A static neighbor has a MAC address, and no other station is asked for its own.
+// A static neighbor has a MAC address, and no other neighbor is resolved on its address.
 void check_neighbor(Draft& draft, const Links& links, std::size_t n) {
   const Neighbor& neighbor = draft.config.neighbors[n];
   const auto outlet =
@@ -121,7 +121,7 @@ void check_neighbor(Draft& draft, const Links& links, std::size_t n) {
   }
 }
 
-// Whether a route leaves by a place with this trust, as far as the file says.
+// True if a route leaves by a port or interface with this trust, as far as the file shows.
 bool leaves_by(const Route& route, Port::Trust trust, const Config& c) {
   const auto leads = [&](const auto& x, const NextHop& hop) {
     return x.trust == trust && hop.via && connects(x.addresses, *hop.via);

@@ -38,7 +38,8 @@ bool covers(const Match& a, const Match& b, bool trusted) {
          covers(a.dscp, b.dscp) && (a.family == Match::Family::any || a.family == b.family);
 }
 
-// With what the interface says, since rules of a port, or of tags there, are for its interfaces too.
+// The match with the interface's port and tags, since rules of a port, or of tags there, match its
+// interfaces, too.
 Match spelt_out(const Match& rule, const std::vector<Interface>& interfaces) {
   Match m = rule;
   if (!m.interface) return m;
@@ -49,7 +50,7 @@ Match spelt_out(const Match& rule, const std::vector<Interface>& interfaces) {
   return m;
 }
 
-// It names a place some of whose packets are not a customer's.
+// True if the match includes packets that are not a customer's.
 bool of_core(const Match& m, const Config& config) {
   constexpr auto core = Port::Trust::core;
   if (m.interface) return config.interfaces[*m.interface].trust == core;
@@ -59,7 +60,7 @@ bool of_core(const Match& m, const Config& config) {
                              [&](const Interface& i) { return i.port == *m.port && i.trust == core; });
 }
 
-// What lies behind ports and interfaces, as far as the file says: subnets, and static routes that lead there.
+// Prefixes behind ports and interfaces, as far as the file has them: subnets, and static routes.
 class Behind {
  public:
   explicit Behind(const Config& c) : ports_(c.ports.size()), interfaces_(c.interfaces.size()) {
@@ -104,7 +105,7 @@ bool any_overlaps(const std::vector<Prefix>& prefixes, const Prefix& with) {
   return std::ranges::any_of(prefixes, [&](const Prefix& p) { return overlap(p, with); });
 }
 
-// Whether packets from `source` may come by the place: a route leads back, or the file does not say.
+// True if packets from `source` may come by the place: a route leads back, or the file does not say.
 template <class Place>
 bool may_come(const Place& place, const std::vector<Prefix>& behind, const Prefix& source) {
   return place.source_check != Port::SourceCheck::strict || behind.empty() || any_overlaps(behind, source);
@@ -131,8 +132,8 @@ bool lies_in(const Prefix& a, const std::vector<Prefix>& prefixes) {
                              [&](const Prefix& p) { return p.length <= a.length && p.contains(a.address); });
 }
 
-// Whether a filter permits something, but no packets of what is behind its interface: these have their source
-// there where they come, and their destination where they leave.
+// True if a filter permits something, but no packets of the prefixes behind its interface: their source when
+// they come, or their destination when they leave.
 bool permits_others_only(const Filter& filter, bool in, const std::vector<Prefix>& behind) {
   const auto is_other = [&](const FilterEntry& e) {
     const auto &near = in ? e.match.source : e.match.destination,
@@ -143,7 +144,7 @@ bool permits_others_only(const Filter& filter, bool in, const std::vector<Prefix
          std::ranges::all_of(filter.entries, is_other);
 }
 
-// How many contracts the match leaves room for; none: more than anybody sells.
+// Upper bound of the contracts that the match allows; none: not bounded in practice.
 std::optional<std::uint64_t> most_contracts(const Rule& rule) {
   const auto addresses = [](const std::optional<Prefix>& p, unsigned length) -> std::optional<std::uint64_t> {
     if (!p || length < p->length) return p ? std::optional<std::uint64_t>(1) : std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies on ports and groups against what these have: each shaper, and caps of strict classes. What
-// shapers come to in all: validate_sold.cc.
+// Shapers and caps of strict classes against the ports and groups that they are below. validate_sold.cc
+// checks the shapers' sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Rate strict_caps(const QueueSet& set) {
   return sum;
 }
 
-// Of a port or an interface.
+// Warns about the strict classes of a port or an interface.
 void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperParams& shaper,
                                std::optional<std::size_t> queues, Mark at) {
   if (!queues || !shaper.rate) return;
@@ -39,7 +39,7 @@ void warn_about_strict_classes(Draft& draft, const char* noun, const PortShaperP
                       set.name, rate_text(caps), rate_text(*shaper.rate), noun));
 }
 
-// What a group or an interface is shaped to, against what it lies on.
+// Compares the shaper of a group or an interface with the one below which it is.
 void check_shape(Draft& draft, const PortShaperParams& shaper, const PortShaperParams& below,
                  const std::string& on, Mark at) {
   if (!shaper.rate || !below.rate || *shaper.rate <= *below.rate) return;
@@ -64,15 +64,15 @@ const QueueClass* uncapped_class(const QueueSet& set) {
   return found != set.classes.end() ? &*found : nullptr;
 }
 
-// What strict classes of an interface may take; 0 where nothing bounds them, which is said of the interface.
+// Rate that strict classes of an interface may take; 0 where nothing bounds them, which has its own warning.
 Rate strict_part(const QueueSet* set, const std::optional<Rate>& shape) {
   if (!set) return {};
   if (uncapped_class(*set)) return shape.value_or(Rate{});
   return std::min(strict_caps(*set), shape.value_or(kMaxRate));
 }
 
-// What strict classes below a group or a port may take of it. What has no limit of its own counts for
-// nothing: it takes what is there.
+// Rate that strict classes below a group or a port may take of it. A class without a limit of its own counts
+// as 0: it takes what is left.
 struct Load {
   std::size_t children = 0, strict_children = 0;
   Rate strict;
@@ -88,7 +88,7 @@ struct Load {
   }
 };
 
-// One child that has more than its parent alone has been told so by itself.
+// A single child that exceeds its parent has its own warning.
 void warn_about_load(Draft& draft, const Load& load, const std::optional<Rate>& there,
                      const std::string& parent, Mark at) {
   if (!there || load.strict_children < 2 || load.strict <= *there) return;
@@ -120,7 +120,7 @@ void warn_about_loads(Draft& draft) {
                     draft.port_places[p].shape);
 }
 
-// Strict packets of all that lies on a port leave before anybody's data.
+// Strict packets of all interfaces of a port leave before all data.
 void warn_about_uncapped_classes(Draft& draft) {
   const Config& c = draft.config;
   std::vector<std::size_t> of_group(c.groups.size()), of_port(c.ports.size());
@@ -217,7 +217,7 @@ void warn_about_limits(Draft& draft) {
     }
 }
 
-// Best effort in a strict class is served before all that stands behind it.
+// Best effort in a strict class is served before all classes after it.
 void warn_about_strict_best_effort(Draft& draft) {
   for (std::size_t s = 0; s < draft.config.queues.size(); ++s) {
     const QueueSet& set = draft.config.queues[s];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `admission`: what is sold against what is there.
+// `admission`: committed rates against capacity.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool sells(const Rule& rule, const Config& c) {
   return c.services[rule.service].committed > Rate{};
 }
 
-// What cannot be counted cannot be refused.
+// Rules without a number of contracts cannot be admitted.
 void require_numbers(Draft& draft) {
   const Config& c = draft.config;
   for (std::size_t r = 0; r < c.rules.size(); ++r)
@@ -59,12 +59,12 @@ std::string_view chosen_by_senders(Rule::Per per) {
   return {};
 }
 
-// Whether senders decide how many contracts the rule sells.
+// True if senders decide the number of contracts of the rule.
 bool open_ended(const Rule& rule, const Config& c) {
   return sells(rule, c) && !rule.contracts && !chosen_by_senders(rule.per).empty();
 }
 
-// Whether IN packets with both DSCPs go to the same queue of each core port.
+// True if IN packets with both DSCPs go to the same queue of each core port.
 bool share_queues(Dscp a, Dscp b, const Config& c) {
   return a == b || std::ranges::all_of(c.ports, [&](const Port& p) {
            const QueueSet* const set = c.set_of(p.queues);
@@ -73,14 +73,13 @@ bool share_queues(Dscp a, Dscp b, const Config& c) {
          });
 }
 
-// What there is for open-ended rules, and the part of it that one of them may sell by one interface.
+// Capacity for open-ended rules, and the part of it for one rule on one interface.
 struct Room {
   Rate all, part;
   std::string_view of = "core ports";
 };
 
-// Equal parts of what `capacity` has left beside the rules that say how many contracts they sell, of those
-// that `count`.
+// Equal parts of the capacity left by the rules with a number of contracts, of those that `counts` selects.
 template <class Counts>
 Room room_of(Rate capacity, const Config& c, Counts counts) {
   Promises told(c);
@@ -109,9 +108,9 @@ Room room_for(std::optional<Dscp> mark, const Config& c) {
   return queues.part < way.part ? queues : way;
 }
 
-// What these rules sell fits what is left of the way out, and of the queues there that they lead to, but for
-// one contract by each. Rules of core ports sell to destinations, by which no customer multiplies himself.
-// The lab is exempt: its scenario lists all senders.
+// Bounds the contracts of these rules to the rest of the way out, and of the queues there that they lead to,
+// but for one contract each. Rules of core ports are per destination, which a customer cannot multiply. The
+// lab is exempt: its scenario lists all senders.
 void bound_open_ended_rules(Draft& draft) {
   Config& c = draft.config;
   const bool known = way_out(c).has_value();
@@ -190,7 +189,7 @@ void check_admission(Draft& draft) {
   if (!draft.lab) bound_open_ended_rules(draft);
   bool way_out_told = false;
   for (const Sale& s : sales(draft.config)) {
-    // An interface, or one alone that has more than its parent, is told so by itself (validate_shares.cc).
+    // An interface, or a single child that exceeds its parent, has its own message (validate_shares.cc).
     if (!s.oversold() || s.of == Sale::Of::interface || (s.way == Sale::Way::down && s.sellers < 2)) continue;
     if (s.of != Sale::Of::port || s.way == Sale::Way::down)
       report(draft, s);

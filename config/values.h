@@ -27,7 +27,7 @@ bool read_value(const Node& node, Probability& out, Problems& problems);  // 0 a
 bool read_value(const Node& node, IpAddress& out, Problems& problems);
 bool read_value(const Node& node, Prefix& out, Problems& problems);  // an address alone is a host's prefix
 bool read_value(const Node& node, MacAddress& out,
-                Problems& problems);  // of a station: not multicast, not zero
+                Problems& problems);  // a neighbor's: not multicast, not zero
 bool read_dscp(const Node& node, Dscp& out, Problems& problems);
 bool read_protocol(const Node& node, std::uint8_t& out, Problems& problems);
 

@@ -11,11 +11,11 @@ namespace surety::config {
 namespace {
 
 using Index = std::optional<std::size_t>;
-using Partners = std::vector<Index>;  // of each entry of a list, in the other one
+using Partners = std::vector<Index>;  // per entry of a list: its partner in the other one
 
 Partners partners(const std::vector<Listed>& before, const std::vector<Listed>& after) {
   std::map<std::string_view, std::pair<std::vector<std::size_t>, std::size_t>>
-      places;  // and how many are taken
+      places;  // indices with this label, and how many are taken
   for (std::size_t i = 0; i < before.size(); ++i) places[before[i].label].first.push_back(i);
   Partners all(after.size());
   for (std::size_t j = 0; j < after.size(); ++j) {
@@ -29,7 +29,7 @@ Partners partners(const std::vector<Listed>& before, const std::vector<Listed>& 
 
 // The longest part of `all` that goes upwards: what has stayed where it was. The others have moved.
 std::vector<bool> unmoved(const Partners& all) {
-  std::vector<std::size_t> ends;  // of the best run of each length: where in `all` it ends
+  std::vector<std::size_t> ends;  // for each length, the last index in `all` of the best run
   Partners earlier(all.size());
   for (std::size_t j = 0; j < all.size(); ++j) {
     if (!all[j]) continue;

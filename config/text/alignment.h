@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which entry of a list is which one of another list.
+// Matches the entries of two versions of a list.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace surety::config {
 
 struct Listed {
   std::string label;  // entries of the same label are the same, the first with the first, and so on
-  bool named = true;  // else the label is all that it says: what stands in its place may be it, changed
+  bool named = true;  // false: the label is the whole text, so that a changed entry has another label
 };
 struct Aligned {
   std::optional<std::size_t> before, after;  // none: it is new, or gone

@@ -14,12 +14,12 @@ namespace {
 constexpr std::string_view kInclude = "include";
 constexpr const char* kTooLarge = "with what it includes, larger than 4 MiB, which no configuration is";
 
-// As seen from where names start that are written in the file `from`.
+// The path of `name`, which is relative to the directory of the file `from`.
 std::string beside(const std::string& from, const std::string& name) {
   return (std::filesystem::path(from).parent_path() / name).lexically_normal().string();
 }
 
-// The directory in which all lies that a pattern may stand for.
+// The directory that contains all matches of a pattern.
 std::string directory_of(const std::string& pattern, std::size_t wild) {
   const auto end = pattern.rfind('/', wild);
   return end == std::string::npos ? "." : pattern.substr(0, end + 1) + ".";
@@ -60,7 +60,7 @@ class Merging {
 
   Node& all_;
   std::deque<Node>& made_;
-  std::unordered_map<std::string_view, std::size_t> places_;  // of keys
+  std::unordered_map<std::string_view, std::size_t> places_;  // position by key
   std::unordered_map<std::size_t, Node*> own_;                // values that are not any file's
 };
 

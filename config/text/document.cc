@@ -50,7 +50,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& m, YAML::anchor_t anchor) override {
     Node& n = make(Node::Kind::null, m, anchor);
-    if (key_) n.mark = key_->mark;  // yaml-cpp marks a missing value where the next token stands
+    if (key_) n.mark = key_->mark;  // yaml-cpp marks a missing value at the next token
     place(n);
   }
   void OnScalar(const YAML::Mark& m, const std::string& tag, YAML::anchor_t anchor,
@@ -84,7 +84,7 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Open {
     Node* node;
-    const Node* key;  // of the entry being read
+    const Node* key;  // key of the entry being read
   };
 
   // Not YAML's own, which it gives to every value: `!name`.

@@ -7,7 +7,7 @@
 
 namespace surety::config {
 
-// FNV-1a, 64 bits, as 16 hexadecimal digits. Tells texts apart; guards against nothing.
+// FNV-1a, 64 bits, as 16 hexadecimal digits. Identifies texts; does not resist attacks.
 std::string hash_of(std::string_view text);
 
 }  // namespace surety::config

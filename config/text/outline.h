@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a configuration says, as a tree of its own: what is written, without places, comments and spaces, and
-// whatever the order of keys is. Two of them can be told apart in words (changes.h).
+// The content of a configuration as a tree: without positions, comments and spaces, and independent of the
+// order of keys. changes.h compares two of them.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace surety::config {
 
 struct Outline {
   Node::Kind kind = Node::Kind::null;
-  std::string key;             // of an entry of a map
-  std::string text;            // of a scalar; of a hidden one a fingerprint
-  bool hidden = false;         // it comes from elsewhere, and may be a secret
-  std::vector<Outline> below;  // of a map by key, of a list in its order
+  std::string key;             // for an entry of a map
+  std::string text;            // for a scalar; a fingerprint if hidden
+  bool hidden = false;         // true: from `!env` or `!file`, and may be a secret
+  std::vector<Outline> below;  // a map's sorted by key, a list's in its order
 
   const Outline* find(std::string_view name) const;  // an entry of a map; null: not there
-  // As YAML on one line; what is hidden is not in it.
+  // The tree as YAML on one line, without hidden values.
   std::string words() const;
   friend bool operator==(const Outline&, const Outline&) = default;
 };

@@ -60,7 +60,7 @@ void Problems::hide(Mark at, std::string value, std::string name) {
   if (!value.empty()) hidden_.push_back({at, std::move(value), std::move(name)});
 }
 
-// Its name in its place; and of what is said of it where it stands, nothing that it has in it.
+// Replaces hidden values by their names; in messages at a hidden value's mark, also quoted parts of it.
 void Problems::redact(Mark at, std::string& message) const {
   for (const Hidden& h : hidden_) {
     replace_all(message, quote(h.value), h.name);
@@ -106,7 +106,7 @@ std::string Diagnostic::format() const {
   constexpr std::array<const char*, 3> kNames{"error", "warning", "note"};
   auto text = fmt::format("{}: {}: {}\n", place, kNames[static_cast<std::size_t>(severity)], message);
   if (source.empty()) return text;
-  // Tabs are kept so that the caret stands below its column however wide they are.
+  // Tabs are kept so that the caret is below its column however wide they are.
   std::string indent(source, 0, std::min(source.size(), static_cast<std::size_t>(std::max(column, 1) - 1)));
   std::replace_if(
       indent.begin(), indent.end(), [](char c) { return c != '\t'; }, ' ');

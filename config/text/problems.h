@@ -16,8 +16,7 @@ namespace surety::config {
 
 class Problems {
  public:
-  static constexpr std::size_t kMax =
-      1000;  // of each severity: a file of nonsense is not answered with a million lines
+  static constexpr std::size_t kMax = 1000;  // per severity: bounds the messages about a broken file
 
   void error(Mark at, std::string message) { add(at, Diagnostic::Severity::error, std::move(message)); }
   void warning(Mark at, std::string message) { add(at, Diagnostic::Severity::warning, std::move(message)); }
@@ -25,7 +24,7 @@ class Problems {
   bool any_error() const { return counts_[0] > 0; }
   bool full() const { return counts_[0] > kMax; }  // further errors are not kept
 
-  // `value`, which is at `at`, is in no message from now on: `name` stands for it.
+  // Keeps `value`, which is at `at`, out of all messages from now on: they have `name` instead.
   void hide(Mark at, std::string value, std::string name);
 
   // In the order of the file, each once, with their source lines; then those of included files.
@@ -47,7 +46,7 @@ class Problems {
   std::vector<Hidden> hidden_;
   std::vector<Problem> problems_;
   std::set<std::pair<Mark, std::string>> seen_;  // a value behind an alias is read several times
-  std::array<std::size_t, 3> counts_{};          // by severity
+  std::array<std::size_t, 3> counts_{};          // indexed by severity
 };
 
 // "line 7", "line 7 of a.yaml"; of a mark in no file "a setting".

@@ -20,7 +20,7 @@ struct Unit {
   std::uint64_t factor;
 };
 
-// What a kind of quantity is called, how it is written and how far it goes (in its smallest unit).
+// Noun, example and range (in its smallest unit) of a kind of quantity.
 struct Kind {
   std::string_view noun, example;
   std::span<const Unit> units;
@@ -160,7 +160,7 @@ double as_double(const Decimal& d) {
 std::string rate_text(Rate rate) {
   const auto n = rate.bits_per_second();
   std::size_t unit = 0;
-  while (n != 0 && unit < 3 && n % kRateUnits[unit + 1].factor == 0) ++unit;  // terabits are nobody's
+  while (n != 0 && unit < 3 && n % kRateUnits[unit + 1].factor == 0) ++unit;  // no rate needs terabits
   return fmt::format("{} {}", n / kRateUnits[unit].factor, kRateUnits[unit].name);
 }
 

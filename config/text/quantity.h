@@ -33,7 +33,7 @@ Parsed<Duration> parse_time(std::string_view text);
 Parsed<std::uint32_t> parse_packets(std::string_view text);  // `1 packet`, `100 packets`
 Parsed<Depth> parse_depth(std::string_view text);            // bytes or packets
 Parsed<double> parse_fraction(std::string_view text);        // `0.04` or `4 %`; at most 1
-Parsed<Ratio> parse_ratio(std::string_view text);            // the same, in whole millionths; at most 10
+Parsed<Ratio> parse_ratio(std::string_view text);            // in whole millionths; at most 10
 Parsed<double> parse_number(std::string_view text);          // plain decimal, not negative
 Parsed<std::uint64_t> parse_integer(std::string_view text, std::uint64_t min, std::uint64_t max);
 Parsed<bool> parse_flag(std::string_view text);  // on off true false yes no, as YAML 1.1 has them

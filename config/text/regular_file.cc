@@ -13,7 +13,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::size_t kAtFirst = 4096;  // where the size is not known, as of the kernel's own files
+constexpr std::size_t kAtFirst = 4096;  // for files of unknown size, like the kernel's own
 constexpr int kReading = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string kind(mode_t mode) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one way to open a file that another may have put there: texts of configurations, secrets, generations.
+// The one way to open a file from outside the program: texts of configurations, secrets, generations.
 //
 // Only regular files are opened, so that no FIFO, socket or device stops the thread that reads, and no device
 // notices it: the inode is examined by a descriptor that reads nothing (O_PATH), and the same inode is then
@@ -16,7 +16,7 @@
 
 namespace surety::config {
 
-// Whether a symbolic link at the end of a path is followed. An operator may link a configuration; what a
+// Handling of a symbolic link at the end of a path. An operator may link a configuration; a file that a
 // program has written itself is never a link.
 enum class Links : bool { refused, followed };
 

@@ -2,8 +2,9 @@
 // The texts that a configuration is made of: its file, those that it includes, and the values that it takes
 // from the environment (`!env NAME`) and from files (`!file PATH`).
 //
-// A Tree is all that parse_tree() needs. What parse_file() has read comes with its result, also where it has
-// errors; stored without `values` it can be parsed again by parse_stored(), which asks for those anew.
+// A Tree is all that parse_tree() needs. parse_file() returns the texts and values that it has read, also
+// where there are errors; stored without `values` the tree can be parsed again by parse_stored(), which reads
+// them again.
 #pragma once
 
 #include <map>
@@ -19,10 +20,10 @@ namespace surety::config {
 struct Tree {
   std::string directory;  // where relative names start, those of keys, too; empty: where the program runs
   std::string file;       // the name of the main one
-  std::map<std::string, std::string> texts;   // by name: absolute, or as seen from `directory`
-  std::map<std::string, std::string> values;  // by "env NAME" and "file NAME": they may be secrets
+  std::map<std::string, std::string> texts;   // keys: absolute names, or relative to `directory`
+  std::map<std::string, std::string> values;  // keys: "env NAME" and "file NAME"; they may be secrets
 
-  // Of the texts, not of the values, and whatever the main file is called. One file's is its text's (hash.h).
+  // Hash of the texts, without the values and the main file's name. For one file, its text's hash (hash.h).
   std::string hash() const;
   std::string path_of(const std::string& name) const;
 };
@@ -30,16 +31,16 @@ struct Tree {
 Tree tree_at(const std::string& path);  // where a configuration lies, nothing of it read yet
 Tree tree_of(std::string_view text, const std::string& path);
 
-// Where texts come from. An answer without a text has an error, as it stands behind "`NAME`: ".
+// Source of texts. An answer without a text has an error, to be printed after "`NAME`: ".
 class Sources {
  public:
   struct Answer {
     std::optional<std::string> text{};
     std::string error{};
-    Mark at{};  // of the error, in that text
+    Mark at{};  // position of the error in that text
   };
   virtual ~Sources() = default;
-  // Names of files that a pattern (glob(7)) stands for, sorted.
+  // Names of files that match a pattern (glob(7)), sorted.
   virtual std::vector<std::string> matching(const std::string& pattern) = 0;
   virtual Answer text(const std::string& name) = 0;
   virtual Answer variable(const std::string& name) = 0;
@@ -59,7 +60,7 @@ class FileSources : public Sources {
   Tree& tree_;
 };
 
-// What a tree has, and nothing else.
+// The texts and values of a tree, and nothing else.
 class TreeSources : public Sources {
  public:
   explicit TreeSources(const Tree& tree) : tree_(tree) {}
