@@ -27,7 +27,7 @@ WITHOUT_SUBJECT = re.compile(
 # Right where a main clause follows: "When the peer closes, the socket ...".
 CLAUSE = re.compile(r"(by|as|where|when)\b", re.I)
 MAIN_CLAUSE = re.compile(r", (?!(and|or|but|as|by|in|of|for|from|to|with|where|when|which|who|whose|that|else|at|on)\b)", re.I)
-NAMES = re.compile(r"""`[^`]*`|"[^"]*"|\w+(::|_|\()\w*|[\w/]+\.(h|cc|c|py|md|yaml)\b""")  # and quotations
+NAMES = re.compile(r"""`[^`]*`|"[^"]*"|\w+(::|_|\()\w*|\bk[A-Z]\w*|[\w/]+\.(h|cc|c|py|md|yaml)\b""")  # and quotations
 PRIVATE = re.compile(
     r"\b(who(m|ever|mever)?|(no|some|any|every)body|anew|stands?|stood|tells?|told|ask(s|ed|ing)?|hears?|heard|know|knows|knew"
     r"|promise[sd]?|go(es)? on|lets? go|sells?|sold|sales|buys?|bought|strangers?|outlets?|heritage|(predec|succ)essors?|errands?"

@@ -44,7 +44,7 @@ def test_with_a_subject(comment):
 
 
 def test_private_words_but_for_names_and_quotations():
-    assert style.private_words("Whoever asks is told, and nobody `stands`: \"who\", sold_to, tell(), sales.h.") == ["Whoever", "asks", "told", "nobody"]
+    assert style.private_words("Whoever asks is told, and nobody `stands`: \"who\", sold_to, tell(), sales.h, kNow.") == ["Whoever", "asks", "told", "nobody"]
     assert style.private_words("The understanding of an unknown vector_size, std::vector and Twin::of.") == []
 
 
