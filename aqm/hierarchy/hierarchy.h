@@ -11,11 +11,11 @@
 //
 // Guarantees:
 // - Work conserving: at the times that dequeue() is called, packets wait only behind a shaper or a cap that
-// has no credit. A child's unused share goes to its siblings, and never beyond its group.
+//   has no credit. A child's unused share goes to its siblings, and never beyond its group.
 // - Strict packets of all children leave before all data, shared by weight among themselves. They do not
-// reduce their interface's part of the data: caps bound them. A strict packet waits for strict packets before
-// it, and at each level for at most one packet that left just before it came, and a slot of the timers
-// (kTimerSlot).
+//   reduce their interface's part of the data: caps bound them. A strict packet waits for strict packets
+//   before it, and at each level for at most one packet that left just before it came, and a slot of the
+//   timers (kTimerSlot).
 // - Shares: see sibling_wheel.h, at each level, in bytes of the port's wire.
 // - Shapers: in any T at most rate T + burst + one packet, and at least rate T - one packet where there is
 //   always something to send and nothing else is short, if burst >= rate * kTimerSlot (default_burst() is).

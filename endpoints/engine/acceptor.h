@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a host gets an engine for a flow that somebody else has begun.
+// Creates engines for flows that peers begin.
 #pragma once
 
 #include "endpoints/engine/engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose packet is this: transport and tuple from protocol, addresses and ports.
+// Flow of a packet: transport and tuple from protocol, addresses and ports.
 #pragma once
 
 #include "endpoints/engine/refusal.h"

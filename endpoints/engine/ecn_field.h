@@ -8,7 +8,7 @@
 
 namespace surety::endpoints {
 
-// Of a packet that IpWriter wrote: that both ends understand congestion marks, ECT(0).
+// Sets ECT(0) in a packet that IpWriter wrote: both ends understand congestion marks.
 inline void set_ect(Slot& slot) {
   std::uint8_t* const ip = slot.data;
   if (ip[0] >> 4 == 6) {
@@ -19,7 +19,7 @@ inline void set_ect(Slot& slot) {
   const std::uint32_t sum = load_be16(ip + 10) + 0xffffu - 0x02;  // RFC 1624: the complement of a sum
   store(ip + 10, __builtin_bswap16(static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16))));
 }
-// Of one that was received: that a router has marked it, CE.
+// True if a router has marked the received packet CE.
 inline bool marked(const IpPacket& packet) {
   return (packet.traffic_class & 3) == 3;
 }

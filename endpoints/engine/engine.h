@@ -20,7 +20,7 @@
 
 namespace surety::endpoints {
 
-// Where a flow is in its life.
+// Phase of a flow's life.
 enum class FlowState : std::uint8_t { idle, connecting, open, closing, closed };
 // Why it ended before its time; `none` while it runs and after an orderly end.
 enum class Failure : std::uint8_t { none, no_answer, reset, refused, timeout };
@@ -45,7 +45,8 @@ class Engine {
   // nothing is due.
   virtual std::size_t poll(Room room, Time now) = 0;
 
-  // When poll() has something to do next; in the past: now; kNever: not before something is received.
+  // The time when poll() has something to do next; in the past: now; kNever: not before something is
+  // received.
   virtual Time next_wakeup() const = 0;
 
   // Ends the flow in an orderly way (FIN, DCCP Close; UDP just stops). Idempotent.
@@ -56,8 +57,8 @@ class Engine {
   virtual void read(FlowReading& out) const = 0;
 };
 
-// When the next packet may leave, which a rate controller answers with a paced time and a window controller
-// with kNow or kNever: the sender's loop is written once.
+// A controller gives the time of the next packet, a rate controller as a paced time and a window controller
+// as kNow or kNever, so that the sender's loop is written once.
 //   Time next_send() const;            // in the past: now
 //   void on_sent(Time now, ...);       // by the builder
 inline constexpr Time kNow = Time::min();

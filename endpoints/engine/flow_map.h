@@ -3,8 +3,8 @@
 //
 // Fixed capacity, nothing moves: a FlowIndex stays valid until it is erased, and is then the last to be used
 // again. One cache line of directory per packet (15 entries of tag and index, half full) and the line of the
-// flow's record; both can be prefetched. The hash is keyed: who does not know the seed cannot choose tuples
-// that collide. 64 bytes of record and 8 to 16 of directory per flow.
+// flow's record; both can be prefetched. The hash is keyed: without the seed a peer cannot choose tuples that
+// collide. 64 bytes of record and 8 to 16 of directory per flow.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ class FlowMap {
   static constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1, kSlots = 15;
   struct alignas(64) Bucket {
     std::uint32_t entry[kSlots];
-    std::uint32_t displaced;  // flows that found this bucket full and stand in a later one
+    std::uint32_t displaced;  // flows that found this bucket full and are in a later one
   };
   static_assert(sizeof(Bucket) == 64);
 

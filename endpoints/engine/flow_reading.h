@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a flow shows of itself:
-// counters and the controller's state, the same form for every protocol and both ends.
+// Counters and controller state of a flow, in the same form for every protocol and both ends.
 //
 // Packets and bytes are whole IP packets (router/README.md) unless a name says payload. Receivers fill
 // `received_*`, senders `sent_*`; `payload_bytes` is what reached the receiving application, each byte once
-// (a sender knows it from acknowledgements or feedback).
+// (a sender has it from acknowledgements or feedback).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace surety::endpoints {
 
-// What holds a gTFRC sender's rate where it is.
+// The bound that holds a gTFRC sender's rate.
 enum class LimitedBy : std::uint8_t {
   none,
   slow_start,
@@ -36,7 +35,7 @@ struct FlowReading {
   std::uint64_t payload_bytes = 0;
   std::uint64_t carried_bytes = 0;  // a TCP sink's: payload that arrived, in order or not, each time it did
   // lost: not arrived although later ones were (a receiver's view; a sender's: declared lost). duplicate:
-  // arrived before (a TCP sender's: as D-SACK tells)
+  // arrived before (a TCP sender's: from D-SACK)
   std::uint64_t lost_packets = 0, duplicate_packets = 0;
   std::uint64_t reordered_packets = 0;  // arrived after a later one, in time not to count as lost
   std::uint64_t loss_events = 0, timeouts = 0;

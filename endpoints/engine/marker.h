@@ -17,7 +17,7 @@ class HostMarker {
     if (params.mark) bucket_.reset(*params.mark, now);
   }
 
-  // Of a packet of `length` bytes that leaves at `now`.
+  // Precedence of a packet of `length` bytes that leaves at `now`.
   Precedence mark(const SenderParams& params, std::uint32_t length, Time now) {
     if (!params.mark) return Precedence::in;
     bucket_.fill(*params.mark, now);

@@ -13,7 +13,7 @@ void SequenceWindow::begin(std::uint32_t sequence) {
   suspect_ = 0;
   arrived_ = 1;
   expected_ = sequence < kSize ? std::uint64_t{sequence} + 1 : 1;
-  // What came before the beginning is not lost, so it must not arrive either.
+  // Numbers before the beginning are not lost, so they must not arrive either.
   bits_.fill(~std::uint64_t{0});
   for (std::uint32_t s = 0; s + 1 < expected_; ++s) clear(s);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of a flow's packets have arrived, by 32-bit sequence numbers that begin at 0 and wrap.
+// Arrival of a flow's packets, by 32-bit sequence numbers that begin at 0 and wrap.
 //
-// Lost is what has not arrived although a later one has; a packet that comes late is lost no more.
-// Guarantees: a packet at most kSize - 1 behind the highest is told from its duplicate; one further behind
-// counts as a duplicate, since nobody can tell. A sender that has begun anew is recognised by two consecutive
-// numbers near the beginning, from far behind (as RTP does, RFC 3550 A.1).
+// A packet is lost while it has not arrived although a later one has; a late packet is lost no more.
+// Guarantees: a packet at most kSize - 1 behind the highest is distinguished from its duplicate; one further
+// behind counts as a duplicate. A restarted sender is recognised by two consecutive numbers near the
+// beginning, from far behind (as in RTP, RFC 3550 A.1).
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class SequenceWindow {
     }
     return on_other(sequence);
   }
-  // The sender has begun anew: the next packet is the first.
+  // The sender has restarted: the next packet is the first.
   void restart();
 
   bool started() const { return expected_ != 0; }
@@ -51,7 +51,7 @@ class SequenceWindow {
   std::uint32_t suspect_ = 0;                     // one more than the last number from far behind
   std::uint64_t expected_ = 0, arrived_ = 0;      // expected: from the flow's first to the highest
   std::uint64_t earlier_ = 0;                     // lost before the last restart
-  std::array<std::uint64_t, kSize / 64> bits_{};  // of the last kSize numbers
+  std::array<std::uint64_t, kSize / 64> bits_{};  // arrival of the last kSize numbers
 };
 
 }  // namespace surety::endpoints

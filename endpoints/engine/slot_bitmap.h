@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slots of a wheel are occupied;
-// finds the next one, going round, in a handful of steps however few there are.
+// Occupied slots of a wheel; finds the next one, wrapping, in a handful of steps however few there are.
 #pragma once
 
 #include <bit>
@@ -38,7 +37,7 @@ class SlotBitmap {
  private:
   // next() when nothing is left in the word of `from`.
   [[gnu::noinline]] std::uint32_t next_word(std::uint32_t from) const {
-    // Of a power of two: a mask in place of divisions.
+    // The size is a power of two: a mask replaces divisions.
     const std::uint32_t mask = size(summary_) - 1, after = from / 64 + 1, start = after / 64 & mask;
     std::uint64_t bits =
         after / 64 == start ? summary_[start] & ~std::uint64_t{0} << after % 64 : summary_[start];

@@ -11,7 +11,7 @@ namespace surety::endpoints {
 
 namespace {
 
-// The period goes on for a largest packet, so that every packet is one piece of the table.
+// The table continues by a largest packet after the period, so that every packet is one piece of it.
 constexpr std::size_t kPiece = 9216;
 constexpr std::size_t kBytes = StreamPattern::kPeriod + kPiece;
 
@@ -35,7 +35,7 @@ struct Table {
       prefix[i + 1] = ones_add(prefix[i], static_cast<std::uint32_t>(bytes[i]) << (i % 2 * 8));
   }
 
-  // Bytes [at, at + n) as if the first stood at an even place: RFC 1071 2B, a swap when it does not.
+  // Bytes [at, at + n) as if the first were at an even offset: RFC 1071 2B, a swap when it is not.
   std::uint16_t sum(std::size_t at, std::size_t n) const {
     const std::uint16_t s = ones_add(prefix[at + n], prefix[at] ^ 0xffffu);
     return at % 2 == 0 ? s : swap16(s);

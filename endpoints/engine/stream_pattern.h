@@ -22,9 +22,9 @@ class StreamPattern {
   // Writes the bytes of stream offsets [offset, offset + to.size()); returns their sum as if `to` began at an
   // even offset of the message.
   static Sum write(std::span<std::uint8_t> to, std::uint64_t offset);
-  // That sum alone.
+  // Returns the sum without writing.
   static Sum sum(std::uint64_t offset, std::size_t length);
-  // Whether `data` is what the stream has at `offset`.
+  // True if `data` equals the stream at `offset`.
   static bool matches(std::span<const std::uint8_t> data, std::uint64_t offset);
 };
 

@@ -142,7 +142,7 @@ void TimerWheel::open_far_slots() {
   find_far();
 }
 
-// ---- what comes out ----------------------------------------------------------------------------------
+// ---- expiry ----------------------------------------------------------------------------------------------
 
 std::size_t TimerWheel::take_queue(std::span<std::uint32_t> out) {
   std::size_t n = 0;
@@ -178,7 +178,7 @@ std::size_t TimerWheel::take_slot(std::int64_t tick, std::span<std::uint32_t> ou
   return n;
 }
 
-// Keys that are due line up behind those who wait: nobody who always has something to send overtakes them.
+// Due keys join the queue's end, so that a key that is always ready does not overtake waiting ones.
 void TimerWheel::queue_slot(std::int64_t tick) {
   Level& l = level(near);
   const std::uint32_t slot = l.slot(tick), first = l.heads[slot];

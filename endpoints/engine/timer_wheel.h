@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When each of many flows wants to be woken: a timing wheel with a near wheel of fine slots and two far ones
-// of coarse slots, O(1) whatever the time and the number of keys.
+// Wake-up times of many flows: a timing wheel with a near wheel of fine slots and two far ones of coarse
+// slots, O(1) whatever the time and the number of keys.
 //
 // Keys are 1 .. keys, each in the wheel at most once. A key comes out when `now` has reached its time rounded
 // up to a slot: never early, less than one slot late; earlier slots first, in no particular order within one.
-// A time further ahead than horizon() comes out there, early. Beside the wheel stands a queue of keys that
-// wait for nothing but their turn.
+// A time further ahead than horizon() comes out there, early. Beside the wheel is a queue of keys that wait
+// for nothing but their turn.
 //
 // Keys of the far wheels move to the near one ahead of need, one or a few with each call: no call moves
 // thousands at once unless time itself has jumped.
 //
-// It does not serve in place of conditioners/release_wheel.h, nor that one here. This wheel is for timers
-// from microseconds to a minute that are set again with almost every packet: three levels, 98 kB of them, and
-// no order within a slot. Held packets leave within milliseconds and in the order in which they came: one
-// level does, and its slots are queues.
+// conditioners/release_wheel.h has other needs. This wheel is for timers from microseconds to a minute that
+// are set again with almost every packet: three levels, 98 kB of them, and no order within a slot. Held
+// packets leave within milliseconds and in the order in which they came: one level does, and its slots are
+// queues.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class TimerWheel {
   // To the end, or the front, of the queue. A key that is in already moves.
   void enqueue(std::uint32_t key);
   void enqueue_first(std::uint32_t key);
-  // Whether the key is in and comes out no later than insert(key, when) would let it: then a timer that only
+  // True if the key is in and comes out no later than insert(key, when) would let it: then a timer that only
   // moves away need not be touched.
   bool covers(std::uint32_t key, Time when) const {
     const Link& link = links_[key];
@@ -77,8 +77,8 @@ class TimerWheel {
   static_assert(sizeof(Link) == 16);
 
   struct Level {
-    int shift;           // of a tick to a position
-    std::uint32_t mask;  // of a position to a slot
+    int shift;           // from a tick to a position
+    std::uint32_t mask;  // from a position to a slot
     std::vector<std::uint32_t> heads;
     SlotBitmap occupied;
     Level(int shift, int bits)
@@ -148,7 +148,7 @@ class TimerWheel {
 
   static constexpr int kAhead = 4;  // keys that one call of expire() moves ahead of need; insert() moves one
 
-  int shift_;            // of a time to a tick
+  int shift_;            // from a time to a tick
   std::int64_t cursor_;  // no key in the wheels is for an earlier tick
   // The first tick of the near wheel: looked for once per slot, not with each call.
   std::int64_t near_next_ = kEmpty;

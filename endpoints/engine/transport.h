@@ -7,7 +7,7 @@
 
 namespace surety::endpoints {
 
-// How a flow's packets are carried. `dccp_udp` is DCCP in UDP (RFC 6773).
+// Encapsulation of a flow's packets. `dccp_udp` is DCCP in UDP (RFC 6773).
 enum class Transport : std::uint8_t { tcp, udp, dccp, dccp_udp };
 inline constexpr std::size_t kTransports = 4;
 constexpr const char* name(Transport t) {

@@ -131,7 +131,7 @@ Refusal Host::deliver(const IpPacket& packet, const Arrival& a, Time now) {
   return r;
 }
 
-// Addresses are compared where they stand: a tuple would have to be put together first.
+// Compares addresses in place, without building a tuple.
 bool Host::is_of(FlowIndex f, const IpPacket& packet, const Arrival& a) const {
   const FlowRecord& r = map_[f];
   return r.live && r.transport == a.transport && r.tuple.local_port == a.local_port &&
@@ -155,7 +155,8 @@ Refusal Host::give(FlowIndex f, const IpPacket& packet, Time now) {
   return r;
 }
 
-// There was no candidate, or another flow has its tag, or who came before it in the burst has ended the flow.
+// Slow path: no candidate, another flow with the same tag, or a flow that an earlier packet of the burst
+// ended.
 [[gnu::noinline]] Refusal Host::find_and_give(const IpPacket& packet, const Arrival& a, Time now) {
   const FlowIndex f = map_.find(a.tuple(packet), a.transport, a.hash);
   if (f != kNoFlowIndex) {

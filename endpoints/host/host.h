@@ -36,16 +36,16 @@ namespace surety::endpoints {
 
 struct HostParams {
   std::uint32_t max_flows = 1024;
-  Duration timer_slot = Duration(256);  // how late a packet may leave
-  std::uint64_t seed = 1;               // of the directory's hash
-  // Where DCCP in UDP is expected (RFC 6773), from the first dccp_udp flow or listener on: then no UDP flow
-  // can have this local port.
+  Duration timer_slot = Duration(256);  // upper bound of a packet's delay
+  std::uint64_t seed = 1;               // seed of the directory's hash
+  // UDP port of DCCP in UDP (RFC 6773), from the first dccp_udp flow or listener on: then no UDP flow can
+  // have this local port.
   std::uint16_t dccp_udp_port = 6511;
-  std::size_t engine_bytes = kEngineBytes;  // of a slot: the largest engine; rounded up to 64
-  bool answer_unknown = true;  // reset what nobody listens for (RFC 9293 3.10.7.1, RFC 4340 8.3.1)
+  std::size_t engine_bytes = kEngineBytes;  // per slot: the largest engine; rounded up to 64
+  bool answer_unknown = true;  // reset packets without a listener (RFC 9293 3.10.7.1, RFC 4340 8.3.1)
 };
 
-// Told before the host forgets a flow: its reading for the last time. Must not call the host.
+// Called before the host forgets a flow, with its last reading. Must not call the host.
 struct FlowObserver {
   virtual ~FlowObserver() = default;
   virtual void on_forget(FlowIndex f, Transport transport, const Tuple& tuple, const Engine& engine,
@@ -99,8 +99,8 @@ class Host {
     for (FlowIndex i = 1; i <= map_.capacity(); ++i)
       if (const FlowRecord& r = map_[i]; r.live) f(i, r.transport, r.tuple, engine(i), r.accepted);
   }
-  // for_each() in portions: the flows in `slots` places of the directory from `from` on. Returns where to go
-  // on, kNoFlowIndex at the end.
+  // for_each() in portions: the flows in `slots` places of the directory from `from` on. Returns the next
+  // `from`, kNoFlowIndex at the end.
   template <class F>
   FlowIndex for_each_from(FlowIndex from, std::uint32_t slots, F&& f) const {
     const FlowIndex end = std::min(map_.capacity() + 1, from + slots);
@@ -112,11 +112,11 @@ class Host {
   const Engine& engine(FlowIndex f) const { return *const_cast<Host*>(this)->at(f); }
 
   const std::array<std::uint64_t, kRefusals>& refusals() const { return refusals_; }
-  std::size_t memory_bytes() const;  // all of it
+  std::size_t memory_bytes() const;  // the host, its flows and their directory
 
  private:
   static constexpr std::size_t kBurst = 64;    // packets that are looked up together
-  static constexpr std::size_t kHotLines = 8;  // of an engine: what most packets touch
+  static constexpr std::size_t kHotLines = 8;  // per engine: the lines that most packets touch
 
   struct Line {
     alignas(64) std::byte bytes[64];
@@ -125,10 +125,10 @@ class Host {
     std::uint16_t port;
     Acceptor* acceptor;
   };
-  // What is known of a packet before it is delivered; its addresses stand in the packet.
+  // Results for a packet before it is delivered; its addresses stay in the packet.
   struct Arrival {
     std::uint64_t hash = 0;
-    FlowIndex candidate = kNoFlowIndex;  // of the directory, a burst ahead
+    FlowIndex candidate = kNoFlowIndex;  // looked up in the directory, a burst ahead
     std::uint16_t local_port = 0, remote_port = 0;
     Transport transport = Transport::tcp;
     Refusal refusal = Refusal::none;
@@ -164,7 +164,7 @@ class Host {
   std::size_t lines_, hot_lines_, engine_bytes_;
   HugeArray<Line> engines_;
   std::array<std::uint64_t, kRefusals> refusals_{};
-  std::array<std::vector<Listener>, kTransports> listeners_;  // by port
+  std::array<std::vector<Listener>, kTransports> listeners_;  // sorted by port
   Rejections rejections_;
   FlowObserver* observer_ = nullptr;
   std::array<Arrival, kBurst> arrivals_;

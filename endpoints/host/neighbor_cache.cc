@@ -22,7 +22,7 @@ void NeighborCache::check_at(Entry& e, Time when) {
   next_event_ = std::min(next_event_, when);
 }
 
-// A full cache gives up what nobody has used since it was looked at last: strangers must not keep others out.
+// A full cache drops entries that were not used since their last check: unused ones must not keep others out.
 bool NeighborCache::reclaim() {
   constexpr std::size_t kLooks = 32;
   for (std::size_t n = 0; n < kLooks; ++n) {
@@ -96,7 +96,7 @@ void NeighborCache::forget(std::uint32_t i) {
   ++version_;
 }
 
-// Whether entry i, whose time has come, is to be asked for.
+// Checks entry i, which is due; true: `out` is the request to send for it.
 bool NeighborCache::examine(std::uint32_t i, Time now, Request& out) {
   Entry& e = entries_[i];
   const bool wanted = e.used || e.kept, outdated = e.known && now - e.confirmed >= kForget;

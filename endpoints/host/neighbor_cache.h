@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which station has which address: ARP's and neighbour discovery's memory (RFC 826, RFC 4861 7.3 in outline).
+// MAC addresses of neighbors: the cache of ARP and neighbour discovery (RFC 826, RFC 4861 7.3 in outline).
 //
-// Only addresses that we ourselves want to reach are in it, so nobody can fill it with answers that were not
-// asked for. An address is asked for at most once a second; what is known is asked for again, of its own
-// station, from kRefresh on while it is used, and forgotten at kForget.
+// Only addresses that the host sends to are in it, so that unsolicited answers cannot fill it. An address is
+// requested at most once a second; a known one is requested again, by unicast, from kRefresh on while it is
+// used, and forgotten at kForget.
 #pragma once
 
 #include <array>
@@ -20,36 +20,36 @@ class NeighborCache {
  public:
   static constexpr Duration kRetry = std::chrono::seconds(1);
   static constexpr Duration kRefresh = std::chrono::seconds(30), kForget = std::chrono::seconds(90);
-  static constexpr unsigned kTries = 5;  // then it is forgotten that it was wanted, unless it is kept
+  static constexpr unsigned kTries = 5;  // requests before an unknown address is forgotten, unless it is kept
 
   explicit NeighborCache(std::uint32_t capacity = 4096);
 
-  // The MAC address of its station; null while unknown: then it will be asked for.
-  // A full cache takes no new ones.
+  // The neighbor's MAC address; null while unknown: then a request becomes due. A full cache takes no new
+  // ones.
   const MacAddress* look_up(const IpAddress& address, Time now);
-  // Asks for it, too, and never forgets it: a gateway.
+  // Resolves an address, too, and never forgets it: a gateway.
   void keep(const IpAddress& address, Time now);
-  // As look_up(), but asks for nothing and notes no use.
+  // Like look_up(), but causes no request and no use.
   const MacAddress* peek(const IpAddress& address) const;
 
-  // What an answer, a request or an announcement says. `override_known`: even if another station is known
-  // (RFC 4861 7.2.5; always for ARP); `confirms`: it answers us.
+  // Takes an answer, a request or an announcement. `override_known`: even if another MAC address is known
+  // (RFC 4861 7.2.5; always for ARP); `confirms`: it answers a request.
   void learn(const IpAddress& address, const MacAddress& mac, bool override_known, bool confirms, Time now);
-  // A station that asks for us is about to send to us: its address is remembered even if nobody asked for it
+  // Stores the address of a neighbor that resolves ours and is about to send, even if it was not requested
   // (RFC 826, RFC 4861 7.2.3), or our first answer would be lost.
   void meet(const IpAddress& address, const MacAddress& mac, Time now);
 
   struct Request {
     IpAddress address;
-    bool known = false;  // ask `mac` alone
+    bool known = false;  // true: unicast to `mac`
     MacAddress mac{};
   };
-  // What is to be asked now; false: nothing (more).
+  // The next request that is due; false: none (any more).
   bool next_request(Time now, Request& out);
   Time next_event() const { return next_event_; }
 
-  // Changes when an answer of look_up() may be another, and when it must be called again so that the cache
-  // knows what is used: once a second. Until then the answer holds.
+  // Changes when look_up() may return something else, and when it must be called again so that the cache
+  // notes the use: once a second. Until then its result holds.
   std::uint64_t version() const { return version_; }
   std::uint32_t size() const { return size_; }
 
@@ -59,7 +59,7 @@ class NeighborCache {
     MacAddress mac{};
     bool live = false, known = false, kept = false, used = false;
     std::uint8_t tries = 0;
-    std::uint32_t next = kNone;  // of its chain
+    std::uint32_t next = kNone;  // next entry of its chain
     Time confirmed{};
     Time check = kNever;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The packet that a station gets all the time, from a frame at once to what its host is given: parse() makes
-// a router's flow key on the way, which no station needs.
+// Fast path for the most frequent packets, from a frame directly to the host: parse() also makes a router's
+// flow key, which a `Station` does not need.
 #pragma once
 
 #include "endpoints/engine/demux.h"
@@ -9,14 +9,14 @@
 
 namespace surety::endpoints {
 
-// Of one station.
+// Reader for one `Station`.
 class OrdinaryPackets {
  public:
   explicit OrdinaryPackets(const ParseContext& context) : station_(detail::own_mac(context) << 16) {}
 
-  // IPv4 without tag, options or fragmentation, to the station's own MAC, of TCP, UDP or DCCP, between
-  // ordinary addresses: true, and `out` is ip_packet() of what parse() makes of it, which forwards.
-  // false: ask parse(); `out` is as it was.
+  // IPv4 without tag, options or fragmentation, to the own MAC address, with TCP, UDP or DCCP, between usual
+  // addresses: true, and `out` is ip_packet() of what parse() makes of it, which forwards. false: use
+  // parse(); `out` is as it was.
   [[gnu::always_inline]] bool read(std::span<const std::uint8_t> frame, IpPacket& out) const {
     constexpr std::size_t kHeaders = detail::kEthernetHeader + 20;
     const std::uint8_t* const bytes = frame.data();

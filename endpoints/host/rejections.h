@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a host says to packets that no flow and no listener wants: TCP RST, DCCP-Reset. UDP gets no answer.
+// Answers to packets without a flow and a listener: TCP RST, DCCP-Reset. UDP gets no answer.
 //
 // RFC 9293 3.10.7.1 and 3.10.7.2, RFC 4340 8.1.3 and 8.3.1. Never in answer to a reset, nor to a packet with
 // a wrong checksum. At most kAtOnce at once and kPerSecond a second; others go unanswered.

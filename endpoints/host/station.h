@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An Ethernet station around a Host:
-// its own addresses, ARP and neighbour discovery, echo, and the frames of its flows.
+// The Ethernet side of a Host: its own addresses, ARP and neighbour discovery, echo, and the frames of its
+// flows.
 //
 // Sans-IO, single writer. Frames in and out are whole Ethernet frames without FCS and without VLAN tag.
 // Answers ARP requests, neighbour solicitations and ICMP/ICMPv6 echo for its addresses (with IPv6 also for
@@ -42,11 +42,11 @@ using FrameSlot = Slot;
 
 struct StationCounters {
   std::uint64_t frames = 0;              // received
-  std::uint64_t to_host = 0;             // of these: TCP, UDP and DCCP
-  std::uint64_t arp = 0;                 // of these, understood or not
-  std::uint64_t neighbor_discovery = 0;  // of these, understood or not
+  std::uint64_t to_host = 0;             // frames with TCP, UDP and DCCP
+  std::uint64_t arp = 0;                 // ARP frames, understood or not
+  std::uint64_t neighbor_discovery = 0;  // IPv6 ND frames, understood or not
   std::uint64_t echoes = 0;              // echo requests, answered or not
-  std::uint64_t icmp = 0;                // other ICMP: errors and answers to nobody
+  std::uint64_t icmp = 0;                // other ICMP: errors and unsolicited answers
   std::uint64_t echo_replies = 0;        // sent
   std::uint64_t unroutable = 0;          // packets of the host without any next hop
 };
@@ -61,7 +61,7 @@ class Station {
   const Host& host() const { return host_; }
   // The address from which `peer` is reached: one of its family, on-link preferred. False: there is none.
   bool local_address(const IpAddress& peer, IpAddress& out) const;
-  // Whether there is a way to it: on-link, or a gateway of its family.
+  // True if there is a way to it: on-link, or a gateway of its family.
   bool on_link(const IpAddress& peer) const;
   bool reachable(const IpAddress& peer) const { return next_hop(peer) != nullptr; }
 
@@ -69,7 +69,7 @@ class Station {
   std::size_t poll(std::span<FrameSlot> room, Time now);
   Time next_wakeup() const;
 
-  // Asks for the next hop of `peer`, as the first packet to it would.
+  // Requests the next hop of `peer`, as the first packet to it would.
   void resolve(const IpAddress& peer, Time now);
   bool resolved(const IpAddress& peer) const;
   bool ready() const;  // all gateways are resolved
@@ -95,11 +95,11 @@ class Station {
   const IpAddress* next_hop(const IpAddress& peer) const;  // null: none
   IpAddress source_towards(const IpAddress& target) const;
 
-  // Whether it is the host's; `out` is its packet then.
+  // True if the frame is for the host; `out` is its packet then.
   bool classify(std::span<const std::uint8_t> frame, IpPacket& out, Time now);
   struct Fate {
     DropReason drop = DropReason::none;
-    bool to_host = false;  // neither: it was for the station itself
+    bool to_host = false;  // neither: the `Station` has handled it
   };
   Fate take_exception(std::span<const std::uint8_t> frame, const ParsedPacket& p, PuntReason punt,
                       IpPacket& out, Time now);
@@ -115,7 +115,7 @@ class Station {
   ParseContext context_;
   std::vector<Subnet> subnets_;
   std::vector<IpAddress> gateways_;
-  // What the cache said of the last next hop, and which version of it.
+  // Result of the cache for the last next hop, and the version of the cache then.
   IpAddress last_hop_;
   MacAddress last_mac_{};
   std::uint64_t last_version_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a station does with the frames that it gets.
+// Reception of frames by a `Station`.
 #include <algorithm>
 
 #include "endpoints/engine/demux.h"
@@ -132,8 +132,7 @@ void Station::on_neighbor_discovery(std::span<const std::uint8_t> frame, const I
     neighbors_.learn(packet.source, *m->link_layer, true, false, now);
   const Slot slot = outbox_.next();
   if (!ours(m->target) || slot.data == nullptr) return;
-  const bool probe =
-      packet.source == IpAddress::unspecified(true);  // duplicate address detection: tell everybody
+  const bool probe = packet.source == IpAddress::unspecified(true);  // duplicate address detection: multicast
   const IpAddress to = probe ? nd::all_nodes() : packet.source;
   const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
   const auto flags = static_cast<std::uint8_t>(nd::kOverrideFlag | (probe ? 0 : nd::kSolicitedFlag));
@@ -142,7 +141,7 @@ void Station::on_neighbor_discovery(std::span<const std::uint8_t> frame, const I
   outbox_.commit(nd::kFrame);
 }
 
-// The answer goes where the question came from, so nothing needs to be known or remembered of who asks.
+// The answer goes back to the frame's source, so that no state about the peer is needed.
 void Station::on_icmp(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now) {
   if (!echo::is_request(packet)) {
     ++counters_.icmp;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a station sends: what it has to say itself, then the packets of its flows.
+// Transmission by a `Station`: first its own messages, then the packets of its flows.
 #include <algorithm>
 #include <cstring>
 
@@ -43,7 +43,7 @@ const MacAddress* Station::mac_towards(const std::uint8_t* ip, Time now) {
   return &last_mac_;
 }
 
-// Puts packets that stand behind the room for their Ethernet header into frames; closes the gaps that packets
+// Completes packets that follow the room for their Ethernet header to frames; closes the gaps that packets
 // without a next hop leave.
 std::size_t Station::write_frames(std::span<FrameSlot> room, std::span<const Slot> packets, Time now) {
   std::size_t n = 0;

@@ -3,9 +3,9 @@
 //
 // Exact in integers: packet n (from 0) leaves at start + ceil(n * packet / rate) ns of *on* time, however
 // many there were before; so no interval that begins at the start ever holds more than the rate gives. The
-// clock of the rate stands still while the source is off: on average it sends rate * on / (on + off),
-// whatever the length of a phase. A sender that comes more than kMaxLateness late does not catch up: the
-// schedule goes on from there.
+// clock of the rate stops while the source is off: on average it sends rate * on / (on + off), whatever the
+// length of a phase. A sender that comes more than kMaxLateness late does not catch up: the schedule
+// continues from there.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ class Cbr {
 
  private:
   void skip_off();        // next_ has run beyond the on phase
-  void resume(Time now);  // begins anew at `now`, or at the next on phase
+  void resume(Time now);  // restarts at `now`, or at the next on phase
 
   Time next_;
-  Time phase_end_ = kNever;  // of the on phase that next_ is in
+  Time phase_end_ = kNever;  // end of the on phase that next_ is in
   std::uint64_t excess_ = 0;
   Duration step_;  // packet / rate = step_ + remainder_ / rate_ ns
   std::uint64_t remainder_, rate_;

@@ -49,7 +49,7 @@ std::size_t UdpSender::poll(Room room, Time now) {
     return 0;
   }
   if (now >= cbr_.next_send()) state_ = FlowState::open;
-  // What was due before the stop leaves, even if the caller comes late.
+  // Packets due before the stop leave, even if the caller comes late.
   const Time until = std::min(now, stop_ - Duration(1));
   const std::size_t n = send_permitted(cbr_, room, until, [&](Slot& slot) { return build(slot, now); });
   if (remaining_ == 0 || (n < room.size() && now >= stop_)) finish(now);
@@ -70,7 +70,7 @@ void UdpSender::close(Time now) {
   if (state_ < FlowState::closing) finish(now);
 }
 
-// What one sink can have seen of what this sender has sent.
+// True if one sink can have received this of what this sender has sent.
 bool UdpSender::believable(const ReceiverReport& r) const {
   const std::uint64_t fresh = r.packets - r.duplicates;
   const bool possible = r.duplicates <= r.packets && fresh <= sent_packets_ &&

@@ -3,9 +3,9 @@
 //
 // Sends whole packets of UdpParams::common.packet bytes from Schedule::start on while the time is before
 // Schedule::stop, or until total_payload bytes of UDP payload have left (the last packet is shorter, but
-// never below the 16-byte header). What arrived it knows from the sink's reports; after the last packet it
-// waits kLinger for the last one of them (`closing`), less if everything is accounted for. A packet that its
-// slot cannot hold ends the flow: Failure::refused.
+// never below the 16-byte header). The sink's reports count what arrived; after the last packet the sender
+// waits kLinger for the last report (`closing`), less if everything is accounted for. A packet that its slot
+// cannot hold ends the flow: Failure::refused.
 #pragma once
 
 #include "endpoints/engine/acceptor.h"
@@ -43,7 +43,7 @@ class UdpSender final : public Engine {
 
   const UdpParams* params_;
   Cbr cbr_;
-  std::uint32_t payload_;  // of a full packet
+  std::uint32_t payload_;  // payload of a full packet
   std::uint32_t sequence_ = 0;
   std::uint64_t remaining_;  // payload to send; as good as without end where the parameters say none
   std::uint64_t sent_packets_ = 0, sent_bytes_ = 0, sent_in_packets_ = 0;

@@ -104,7 +104,7 @@ std::size_t UdpSink::poll(Room room, Time now) {
   return n;
 }
 
-// When there is something to do next.
+// Sets the time of the next report or of the end.
 void UdpSink::arrange(Time now) {
   wake_ = last_arrival_ + kIdle;
   if (may_report()) wake_ = std::min(last_arrival_ + kQuiet, last_report_ + kReportInterval);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A UDP sink: one flow of a Surety sender, or any other UDP, of which only the bytes count.
 //
-// Tells the sender what has arrived once a second while packets come, and once more kQuiet after the last;
-// never more bytes than it got from it, so that a forged source gains nothing. Sequence numbers: see
-// sequence_window.h; a sender that begins anew on the same ports begins with reports from zero. The flow is
+// Reports to the sender what has arrived once a second while packets come, and once more kQuiet after the
+// last; never more bytes than it got from it, so that a forged source gains nothing. Sequence numbers: see
+// sequence_window.h; a sender that restarts on the same ports begins with reports from zero. The flow is
 // closed kIdle after its last packet (RFC 4787, REQ-5). One-way delay is received time - sending time, and
 // means something only where both ends share a clock.
 #pragma once
@@ -31,7 +31,7 @@ class UdpSink final : public Engine {
   Refusal receive(const IpPacket& packet, Time now) override;
   std::size_t poll(Room room, Time now) override;
   Time next_wakeup() const override { return wake_; }
-  void close(Time now) override;  // one more report, where there is something to tell
+  void close(Time now) override;  // one more report, if something is new
   FlowState state() const override { return state_; }
   void read(FlowReading& out) const override;
 
@@ -49,13 +49,13 @@ class UdpSink final : public Engine {
   FlowState state_ = FlowState::open;
   bool news_ = false;  // since the last report
   std::uint32_t reports_ = 0;
-  udp::ReceiverReport total_;    // but lost, which the window knows
+  udp::ReceiverReport total_;    // without lost packets, which window_ counts
   std::uint64_t delay_sum_ = 0;  // ns, modulo 2^64
   SequenceWindow window_;
   std::uint64_t first_time_ = 0;  // sending time of number 0, once seen
   bool zero_seen_ = false;
   Time last_report_;
-  udp::ReceiverReport base_;  // total_ when the sender last began anew
+  udp::ReceiverReport base_;  // total_ when the sender last restarted
   std::uint64_t foreign_packets_ = 0, foreign_bytes_ = 0, foreign_payload_ = 0;
   std::uint64_t reported_bytes_ = 0;
   Tuple tuple_;

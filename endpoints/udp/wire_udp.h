@@ -44,11 +44,11 @@ struct PayloadHeader {
 // Refusals: not_ours (too short, magic, version, a type that we do not have).
 Refusal read_payload(std::span<const std::uint8_t> payload, PayloadHeader& out);
 
-// What a sink has received of a flow since its first packet.
+// Counters of a flow at its sink since the first packet.
 struct ReceiverReport {
   std::uint64_t packets = 0, bytes = 0;        // IP packets and their bytes, duplicates included
-  std::uint64_t in_packets = 0, in_bytes = 0;  // of these, IN
-  std::uint64_t payload_bytes = 0;             // of UDP, each packet once
+  std::uint64_t in_packets = 0, in_bytes = 0;  // IN packets and bytes among these
+  std::uint64_t payload_bytes = 0;             // UDP payload, each packet once
   std::uint64_t lost = 0, duplicates = 0, reordered = 0;
   friend bool operator==(const ReceiverReport&, const ReceiverReport&) = default;
 };
