@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often a connection answers what it refuses: challenge ACKs and resets, at most ten in any second that
-// begins with one (RFC 5961 7). Without it two ends that refuse each other's ACKs would answer for ever.
+// Limit of a connection's answers to refused segments: challenge ACKs and resets, at most ten in any second
+// that begins with one (RFC 5961 7). Without it two ends that refuse each other's ACKs would answer for ever.
 #pragma once
 
 #include "conditioners/units.h"

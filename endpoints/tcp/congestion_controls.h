@@ -11,7 +11,7 @@
 
 namespace surety::endpoints {
 
-// What a control may want to know when the connection is established.
+// Parameters for a control when the connection is established.
 struct ControlStart {
   WindowParams window;
   Rate reserved;
@@ -23,7 +23,7 @@ using AnyControl = std::variant<NewReno, Gtcp>;
 
 struct CongestionControl {
   std::string_view word;         // `protocol: newreno`
-  bool reserves;                 // needs `target`, the rate that it is promised
+  bool reserves;                 // true: needs `target`, its reserved rate
   std::uint32_t initial_window;  // segments; 0: RFC 6928's 10
   NewReno* (*begin)(AnyControl&, const ControlStart&);
 };

@@ -2,8 +2,9 @@
 // Explicit congestion notification of a TCP connection (RFC 3168 6.1), both halves: negotiated by flags of
 // the SYNs, echoed by the receiver until the sender says that it has reduced its window.
 //
-// Nothing else depends on it. Where a path bleaches the marks, losses tell as before; where it makes them up,
-// or an echo never ends, the window is reduced once a round trip and no further than to two segments.
+// Nothing else depends on it. Where a path bleaches the marks, losses still reduce the window; where it makes
+// them up, or an echo never ends, the window is reduced once a round trip and no further than to two
+// segments.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +44,14 @@ class EcnSender {
     offered_ = wanted && !again;
     return EcnEcho::flag(offered_, EcnEcho::kSetup);
   }
-  // Of the SYN-ACK. Both flags come from a peer that reflects what it does not know.
+  // Takes the SYN-ACK's flags. Both flags come from a peer that reflects unknown ones.
   void on_answer(std::uint8_t flags) { capable_ = offered_ && (flags & EcnEcho::kSetup) == tcp::kEce; }
   bool capable() const { return capable_; }
 
-  // Whether an ACK echoes a mark.
+  // True if an ACK echoes a mark.
   bool echoes(std::uint8_t flags) const { return capable_ && (flags & tcp::kEce) != 0; }
-  // Whether an ACK up to `ack` asks for a smaller window: not if that answers for what was sent before the
-  // last reduction.
+  // True if an ACK up to `ack` requires a smaller window: not if it echoes a mark from before the last
+  // reduction.
   bool on_ack(std::uint8_t flags, std::uint64_t ack) const { return echoes(flags) && ack > reduced_; }
   // The window has been reduced, for whatever reason, when SND.MAX was `max`: 6.1.2.
   void on_reduction(std::uint64_t max) {

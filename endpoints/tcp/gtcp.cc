@@ -26,7 +26,7 @@ Answer Gtcp::on_ack(const Outstanding& before, std::uint64_t ack) {
   if (in_fast_recovery()) {
     forced_left_ = segments(cwnd_g_);
     if (cwnd_g_ > 0 && ack - before.una >= smss()) cwnd_ -= smss();
-    // What is promised may be out, though duplicate ACKs were lost.
+    // The reserved part may be in flight, though duplicate ACKs were lost.
     cwnd_ = std::max({cwnd_, cwnd_g_, std::uint64_t{smss()}});
   } else {
     recover_from_timeout(before, ack);
@@ -37,7 +37,7 @@ Answer Gtcp::on_ack(const Outstanding& before, std::uint64_t ack) {
 
 void Gtcp::recover_from_timeout(const Outstanding& before, std::uint64_t ack) {
   if (!in_timeout_recovery_) return;
-  if (counted_ && old_duplicates_ > 0) --old_duplicates_;  // it has filled a hole
+  if (counted_ && old_duplicates_ > 0) --old_duplicates_;  // the ACK has filled a hole
   counted_ = ack < before.next;
   if (ack < ss_exit_) return;
   in_timeout_recovery_ = false;
@@ -56,7 +56,7 @@ Answer Gtcp::on_told(const Outstanding& before, std::uint64_t ack, const Scorebo
   return answer;
 }
 
-// Of what a hole's ACK covers, all but the hole itself had told of its arrival; without holes nothing has.
+// Duplicate ACKs had counted the bytes that a hole's ACK covers, except the hole; without holes none were.
 void Gtcp::forget_arrived(const Outstanding& before, std::uint64_t ack) {
   const std::uint64_t told = std::max<std::uint64_t>(ack - before.una, smss()) - smss();
   const bool holes = in_fast_recovery() || in_timeout_recovery_;

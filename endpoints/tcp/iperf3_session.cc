@@ -180,7 +180,7 @@ void Iperf3Session::fail() {
   say(std::string_view("\0\0\0\0", 4));
 }
 
-// What a test says fits: at most kStreams lines of less than 200 bytes.
+// output_ has room for all of a test: at most kStreams lines of less than 200 bytes.
 void Iperf3Session::say(std::string_view text) {
   std::copy(text.begin(), text.end(), output_.begin() + static_cast<std::ptrdiff_t>(said_));
   said_ += text.size();

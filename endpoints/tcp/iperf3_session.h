@@ -27,7 +27,7 @@ class Iperf3Session {
   using Cookie = std::array<std::uint8_t, kCookie>;
   static constexpr std::size_t kStreams = 128;  // iperf3's MAX_STREAMS
   static constexpr std::size_t kMessage = 32 * 1024;
-  static constexpr std::uint8_t kAccessDenied = 0xff;  // what a client hears when a test is running already
+  static constexpr std::uint8_t kAccessDenied = 0xff;  // answer to a client while a test is running
 
   // A connection that carries a test's bytes, as the session sees it.
   struct Stream {
@@ -49,7 +49,7 @@ class Iperf3Session {
   }  // everything so far
   bool waits_for_streams() const { return phase_ == Phase::streams; }
   void start_if_complete(Time now);  // once every stream is there
-  // A stream was heard since `since`: the control connection is silent because the test runs.
+  // A stream had data since `since`: the control connection is silent because the test runs.
   bool streams_heard_since(Time since) const;
   void end();  // the control connection has gone
 
@@ -61,11 +61,11 @@ class Iperf3Session {
   enum class Phase : std::uint8_t { idle, parameters, streams, running, results, display, failed };
   struct Slot {
     const Stream* stream = nullptr;
-    std::uint64_t bytes = 0;  // of a stream that has gone
+    std::uint64_t bytes = 0;  // bytes of a closed stream
   };
 
   void on_state(std::uint8_t state, Time now);
-  std::size_t take_message(std::span<const std::uint8_t> bytes);  // how many of them belonged to it
+  std::size_t take_message(std::span<const std::uint8_t> bytes);  // returns the bytes used
   void on_parameters();
   void on_results();
   void say(std::uint8_t state);
@@ -79,9 +79,9 @@ class Iperf3Session {
   std::size_t streams_ = 0, announced_ = 0;
   std::array<Slot, kStreams> slots_{};
   Time started_{}, ended_{};
-  std::uint32_t length_ = 0, length_bytes_ = 0;  // of the message that is coming in
+  std::uint32_t length_ = 0, length_bytes_ = 0;  // length of the incoming message
   std::vector<char> message_;                    // never grows beyond what is reserved
-  std::vector<std::uint8_t> output_;             // of fixed size: connections hold spans of it
+  std::vector<std::uint8_t> output_;             // fixed size: connections hold spans of it
   std::size_t said_ = 0;
 };
 

@@ -30,7 +30,7 @@ Refusal Iperf3Connection::receive(const IpPacket& packet, Time now) {
 }
 
 std::size_t Iperf3Connection::poll(Room room, Time now) {
-  if (look_ <= now && !session_->is_for(cookie_)) look_ = kNever;  // its session is over
+  if (look_ <= now && !session_->is_for(cookie_)) look_ = kNever;  // the session is over
   if (look_ <= now) {
     session_->start_if_complete(now);
     output().set_bytes(session_->output());
@@ -60,7 +60,7 @@ void Iperf3Connection::on_bytes(std::span<const std::uint8_t> bytes, Time now) {
   }
   if (role_ != Role::control || !session_->is_for(cookie_)) return;
   session_->on_control(bytes, now);
-  if (!session_->busy()) {  // it is over: the peer closes
+  if (!session_->busy()) {  // the session is over: the peer closes
     look_ = kNever;
     return;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TCP sink for Linux's iperf3: `iperf3 -c` runs to its end against it (iperf3_session.h says which tests).
 //
-// Every connection says who it is with a cookie of 37 bytes: the first is a test's control connection, later
-// ones with the same cookie are its streams, and one with another cookie is told that the server is busy.
+// A connection identifies its test by a cookie of 37 bytes: the first is the test's control connection, later
+// ones with the same cookie are its streams, and one with another cookie gets "access denied".
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace surety::endpoints {
 
 class Iperf3Connection final : public TcpReceiver, private Iperf3Session::Stream {
  public:
-  // How soon the control connection sees that the streams are there: it has no other way to learn it.
+  // Interval at which the control connection checks that the streams are there: it gets no event for it.
   static constexpr Duration kLook = std::chrono::milliseconds(10);
 
   Iperf3Connection(const SinkParams& params, const Tuple& tuple, const IpPacket& syn, Time now,
                    std::uint64_t seed, Iperf3Session& session);
   ~Iperf3Connection() override;
-  Iperf3Connection(const Iperf3Connection&) = delete;  // the session knows it by its address
+  Iperf3Connection(const Iperf3Connection&) = delete;  // the session keeps its address
   Iperf3Connection& operator=(const Iperf3Connection&) = delete;
 
   Refusal receive(const IpPacket& packet, Time now) override;
@@ -35,7 +35,7 @@ class Iperf3Connection final : public TcpReceiver, private Iperf3Session::Stream
   std::uint64_t test_bytes() const override { return delivered() - Iperf3Session::kCookie; }
   Time last_heard() const override { return heard(); }
   void take_role(Time now);
-  void leave();  // what is over is no part of a test
+  void leave();  // removes a closed connection from its test
 
   Iperf3Session* session_;
   Time look_ = kNever;

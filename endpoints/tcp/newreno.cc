@@ -36,7 +36,7 @@ Answer NewReno::on_ack(const Outstanding& before, std::uint64_t ack) {
 
 void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
   if (before.echo || cwnd_ > before.most) return;
-  // As it was when the last segment left, and what the ACKs since have earned in slow start.
+  // Flight when the last segment left, and the growth by the ACKs since then in slow start.
   if (before.flight() + 2 * before.answered + smss_ <= cwnd_) return;
   if (cwnd_ < ssthresh_ + guaranteed_) {
     cwnd_ += std::min<std::uint64_t>(acked, smss_);
@@ -48,9 +48,9 @@ void NewReno::grow(const Outstanding& before, std::uint64_t acked) {
   cwnd_ += smss_;
 }
 
-// RFC 5681 equation 4, of what congestion control may touch: of GTCP half of cwnd_BE (III.D). FlightSize
-// would count all that arrived beyond a hole: with the reserved rate going on, many windows of it. Of ACKs
-// that come together, those before the one that tells of the loss would have let as much leave.
+// RFC 5681 equation 4, for the part under congestion control: for GTCP half of cwnd_BE (III.D). FlightSize
+// would count all that arrived beyond a hole: while the reserved rate continues, many windows of it. ACKs
+// that came together with the first sign of the loss, and before it, would have released as much.
 void NewReno::set_ssthresh(const Outstanding& o) {
   const std::uint64_t full = std::min(o.flight() + o.answered, cwnd_);
   const std::uint64_t flight = guaranteed_ > 0 ? full : std::max(o.flight(), full);
@@ -59,7 +59,7 @@ void NewReno::set_ssthresh(const Outstanding& o) {
   acked_ = 0;
 }
 
-// Of what was sent before a mark was answered for, ssthresh is the answer already.
+// A loss from before the reduction for a mark does not reduce ssthresh again.
 void NewReno::on_loss(const Outstanding& o) {
   if (o.una >= marked_) set_ssthresh(o);
 }
@@ -90,7 +90,7 @@ Answer NewReno::on_told(const Outstanding& before, std::uint64_t ack, const Scor
   if (!in_recovery_) {
     if (ack > before.una) grow(before, ack - before.una);
     if (!told.lost || ack < recover_) return answer;
-    // Without what limited transmit has sent (RFC 5681 3.2, step 2).
+    // Flight excludes segments of limited transmit (RFC 5681 3.2, step 2).
     on_loss({.una = ack,
              .next = ack + std::min(before.max - ack, cwnd_),
              .max = before.max,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The congestion window of TCP NewReno (RFC 5681, RFC 6582), and of Reno, without a wire: told of ACKs,
-// duplicate ACKs and timeouts, it says how much may be in flight and what is to be sent again.
+// The congestion window of TCP NewReno (RFC 5681, RFC 6582), and of Reno, without a wire: from ACKs,
+// duplicate ACKs and timeouts it computes how much may be in flight and what is sent again.
 //
 // Bytes of payload; positions are 64-bit and never wrap. Exact integers, no division per ACK:
 //   - slow start while cwnd < ssthresh: min(N, SMSS) per ACK that acknowledges N bytes (RFC 5681 3.1 (2)),
@@ -13,7 +13,7 @@
 //   - NewReno: a partial ACK sends the next hole again and deflates the window; the ACK of all that was sent
 //     before the loss ends recovery with cwnd = ssthresh. Reno: any new ACK ends recovery.
 //   - no limited transmit (RFC 3042): as the papers' TCP.
-//   - with SACK instead of the last three: the scoreboard knows what is lost (RFC 6675), and the window comes
+//   - with SACK instead of the last three: the scoreboard has the losses (RFC 6675), and the window comes
 //     down by proportional rate reduction (RFC 6937). Reno is NewReno then.
 //   - a congestion mark halves the window as a loss does, and of both, in one window, only the first one
 //     (RFC 3168 6.1.2).
@@ -41,14 +41,14 @@ std::uint64_t default_initial_window(std::uint32_t smss);
 // SND.UNA, SND.NXT and SND.MAX before the event. next < max only while go-back-N sends again.
 struct Outstanding {
   std::uint64_t una = 0, next = 0, max = 0;
-  std::uint64_t forced = 0;         // promised beyond max, not yet built (GTCP)
+  std::uint64_t forced = 0;         // reserved, beyond max, not yet built (GTCP)
   std::uint64_t answered = 0;       // acknowledged since the last segment left
   std::uint64_t most = UINT64_MAX;  // in flight, whatever cwnd: of the peer's window and our own
   bool echo = false;  // the ACK echoes a congestion mark: it makes no window grow (RFC 3168 6.1.2)
   std::uint64_t flight() const { return next - una; }
 };
 
-// What an event asks of the sender, beside sending what the window permits.
+// Action of the sender after an event, beside sending what the window permits.
 enum class Answer : std::uint8_t {
   none,
   retransmit,  // the segment at SND.UNA, at once, whatever the window
@@ -66,9 +66,9 @@ class NewReno {
 
   // New data: SND.UNA moves to `ack`.
   virtual Answer on_ack(const Outstanding& before, std::uint64_t ack);
-  // As RFC 5681 2 defines it.
+  // A duplicate ACK as defined by RFC 5681 2.
   virtual Answer on_duplicate_ack(const Outstanding& now);
-  // With SACK instead of both, each ACK that told something: up to `ack`, which may be SND.UNA.
+  // With SACK instead of both, each ACK with news: up to `ack`, which may be SND.UNA.
   virtual Answer on_told(const Outstanding& before, std::uint64_t ack, const Scoreboard::Told& told);
   void on_sent(std::uint64_t bytes) { prr_.on_sent(bytes); }
   // The peer echoes a congestion mark, of what was sent since the window was last reduced.
@@ -80,9 +80,9 @@ class NewReno {
   virtual void on_sent_beyond_hole() {}
   // The least round-trip time seen has become less.
   virtual void on_least_rtt(Duration) {}
-  virtual std::uint64_t cwnd_g() const { return 0; }  // what is reserved
-  // Fast recovery goes on for as many round trips as there are losses, and only a lost retransmission times
-  // out: each partial ACK restarts the timer. Otherwise only the first one does (tcp_timer.h).
+  virtual std::uint64_t cwnd_g() const { return 0; }  // reserved part
+  // Fast recovery takes as many round trips as there are losses, and only a lost retransmission times out:
+  // each partial ACK restarts the timer. Otherwise only the first one does (tcp_timer.h).
   virtual bool patient() const { return false; }
 
   std::uint64_t cwnd() const { return cwnd_; }
@@ -94,7 +94,7 @@ class NewReno {
   bool permits_new(const Outstanding& o) const { return o.una + cwnd_ >= o.max + o.forced + smss_; }
 
   std::uint64_t cwnd_;
-  std::uint64_t guaranteed_ = 0;  // of cwnd
+  std::uint64_t guaranteed_ = 0;  // part of cwnd
 
  private:
   void grow(const Outstanding& before, std::uint64_t acked);
@@ -104,7 +104,7 @@ class NewReno {
   std::uint64_t ssthresh_;
   std::uint64_t acked_ = 0;    // towards the next SMSS of congestion avoidance
   std::uint64_t recover_ = 0;  // SND.MAX when the last loss was noticed
-  std::uint64_t marked_ = 0;   // and at the last mark
+  std::uint64_t marked_ = 0;   // SND.MAX at the last mark
   std::uint32_t smss_;
   std::uint32_t duplicates_ = 0;  // since SND.UNA moved
   bool in_recovery_ = false;

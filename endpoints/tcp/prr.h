@@ -12,9 +12,8 @@ namespace surety::endpoints {
 
 class Prr {
  public:
-  // The loss is noticed with `flight` bytes outstanding (RecoverFS). ACKs that came together with the one
-  // that tells of it, and before it, said that `answered` more have arrived, for which nothing could leave
-  // yet.
+  // The loss is noticed with `flight` bytes outstanding (RecoverFS). ACKs that came together with the first
+  // sign of the loss, and before it, have acknowledged `answered` more, for which nothing could leave yet.
   void begin(std::uint64_t flight, std::uint64_t answered = 0) {
     flight_ = std::max<std::uint64_t>(flight + answered, 1);
     delivered_ = answered;

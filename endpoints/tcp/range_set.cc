@@ -31,7 +31,7 @@ std::size_t RangeSet::behind(std::uint32_t at) const {
 }
 
 bool RangeSet::add(std::uint32_t begin, std::uint32_t end) {
-  const std::size_t first = behind(begin - 1);  // what ends at `begin` is touched
+  const std::size_t first = behind(begin - 1);  // a range that ends at `begin` is touched
   if (first == count_ || before(end, (*this)[first].begin)) return insert(first, {begin, end});
   std::size_t last = first + 1;
   while (last < count_ && !before(end, (*this)[last].begin)) ++last;

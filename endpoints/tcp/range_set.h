@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranges of sequence numbers, sorted, none of which touches another: what a receiver has beyond RCV.NXT, what
-// a sender was told of it.
+// Ranges of sequence numbers, sorted, none of which touches another: a receiver's data beyond RCV.NXT, or a
+// sender's SACKed data.
 //
 // A search is a bisection; the few ranges of an ordinary loss are kept here. More of them, up to kMost, get
 // memory that doubles as they do and is given back when the last has gone: a window of 64 MB has no more
@@ -23,7 +23,7 @@ class RangeSet {
   using Range = tcp::Block;
 
   RangeSet() = default;
-  RangeSet(const RangeSet&) = delete;  // nobody needs it
+  RangeSet(const RangeSet&) = delete;  // not needed
   RangeSet& operator=(const RangeSet&) = delete;
 
   // [begin, end), begin before end. False, and nothing is changed: it needs one range more than there may be.
@@ -39,7 +39,7 @@ class RangeSet {
 
   // The number of the first range that ends behind `at`; size(): none.
   std::size_t behind(std::uint32_t at) const;
-  // What the lowest range that overlaps [begin, end) has of it, or nothing.
+  // The part of [begin, end) in the lowest range that overlaps it, or nothing.
   Range overlap(std::uint32_t begin, std::uint32_t end) const;
   // Bytes of [begin, end) that are in ranges.
   std::uint32_t covered(std::uint32_t begin, std::uint32_t end) const;

@@ -17,7 +17,7 @@ struct RtoParams {
 class RetransmissionTimeout {
  public:
   // A granularity beyond this means a clock that ticks, as BSD's does each 500 ms. Finer ones are only the G
-  // of the formula: nobody sees on which microsecond a timer of a second goes off.
+  // of the formula: the exact microsecond of a timer of a second does not matter.
   static constexpr Duration kFine = std::chrono::milliseconds(1);
 
   // RTO = SRTT + max(G, 4 RTTVAR), within [min, max], doubled by every backoff(); 1 s before the first sample
@@ -34,9 +34,9 @@ class RetransmissionTimeout {
   void reset() { doublings_ = 0; }                               // a new sample ends the backoff
   void on_syn_lost() { syn_lost_ = true; }
 
-  // When a timer that is armed at `now` for `value` goes off: with coarse ticks, on the first tick that is
-  // not early. Ticks are counted from `tick`, an earlier one: clocks of different hosts do not tick at the
-  // same moments, or connections that time out together would stay together for good.
+  // Expiry of a timer that is armed at `now` for `value`: with coarse ticks, on the first tick that is not
+  // early. Ticks are counted from `tick`, an earlier one: clocks of different hosts do not tick at the same
+  // moments, or connections that time out together would stay together for good.
   static Time expiry(const RtoParams& p, Time now, Duration value, Time tick) {
     const Time exact = now + value;
     if (p.granularity <= kFine) return exact;

@@ -41,7 +41,7 @@ class RttTiming {
   }
   void on_timeout(Time now) { earliest_ = now; }
 
-  // Whether an ACK up to `ack` is of data that was sent once, among others.
+  // True if an ACK up to `ack` acknowledges data that was sent once, among others.
   bool sent_once(std::uint64_t ack) const { return ack > again_end_; }
 
   // The ACK of new data up to `ack`, or of our SYN, with the timestamp that it echoes.
@@ -54,7 +54,7 @@ class RttTiming {
     Duration r = now - timed_at_;
     if (echo) {
       r = Duration(std::int64_t{static_cast<std::int32_t>(timestamp(now) - *echo)} << kTickShift);
-      if (r < Duration{} || r > now - earliest_ + kTick) return false;  // or what we never said
+      if (r < Duration{} || r > now - earliest_ + kTick) return false;  // a timestamp that we never sent
     } else if (!timed || ambiguous) {
       if (timed) timed_end_ = 0;
       return false;
@@ -70,10 +70,10 @@ class RttTiming {
 
  private:
   std::uint64_t timed_end_ = 0;  // the ACK of this is a sample of SRTT; zero: the next new segment begins one
-  Time timed_at_{};              // when that was sent
+  Time timed_at_{};              // sending time of that segment
   std::uint64_t acked_ = 0;      // the last ACK
-  std::uint64_t again_end_ = 0;  // where the furthest of what was sent again ends
-  Time earliest_;                // that an echo may date from
+  std::uint64_t again_end_ = 0;  // end of the furthest retransmission
+  Time earliest_;                // earliest timestamp that an echo may have
   RttEstimator rtt_;
   std::uint32_t offset_;
 };

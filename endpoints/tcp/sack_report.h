@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which blocks a receiver's ACK reports (RFC 2018 4, RFC 2883 4): first what came twice, then the one with
-// the segment that causes this ACK, then those that were reported last, so that each is told several times
-// though ACKs are lost.
+// The blocks that a receiver's ACK reports (RFC 2018 4, RFC 2883 4): first the duplicate data, then the block
+// with the segment that causes this ACK, then those that were reported last, so that each is reported several
+// times though ACKs are lost.
 #pragma once
 
 #include <algorithm>

@@ -72,7 +72,7 @@ std::uint64_t Scoreboard::take(const Block& b, std::uint64_t max) {
   return fresh;
 }
 
-// Of [from, to), what was sent again is in flight no more. Before it is noted.
+// Takes retransmissions in [from, to) out of the flight. Call it before the range is noted.
 void Scoreboard::arrived(std::uint64_t from, std::uint64_t to) {
   to = std::min(to, resent_to_);
   if (from >= to) return;

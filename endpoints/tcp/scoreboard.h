@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a sender knows by selective acknowledgements (RFC 2018): which bytes have arrived beyond SND.UNA,
-// which of the others are lost, and how much is in flight (RFC 6675: IsLost, Pipe, NextSeg), in constant time
-// for an ordinary ACK. D-SACK (RFC 2883) is told apart and counted.
+// A sender's state from selective acknowledgements (RFC 2018): which bytes have arrived beyond SND.UNA, which
+// of the others are lost, and how much is in flight (RFC 6675: IsLost, Pipe, NextSeg), in constant time for
+// an ordinary ACK. D-SACK (RFC 2883) is recognised and counted.
 //
 // Blocks are believed only where they can be true: within what was sent, beyond the ACK that they come with.
 // An ACK that ends inside a block has taken it back (the peer reneged, RFC 2018 8): then nothing is believed
@@ -22,7 +22,7 @@ class Scoreboard {
   void begin(std::uint32_t smss, std::uint64_t una);
   bool on() const { return smss_ != 0; }
 
-  // What an ACK has told.
+  // News from an ACK.
   struct Told {
     std::uint64_t delivered = 0;  // bytes that have arrived, and were not known to have
     std::uint64_t sacked = 0;     // in all beyond SND.UNA
@@ -46,7 +46,7 @@ class Scoreboard {
   void on_timeout(std::uint64_t max, bool again);
 
   std::uint64_t pipe() const { return pipe_; }
-  // Of pipe() what was sent again, and whether a timeout is being recovered from.
+  // Retransmitted bytes in pipe(), and whether the recovery from a timeout continues.
   std::uint64_t resent() const { return resent_; }
   bool after_timeout() const { return una_ < timed_out_; }
   std::uint64_t resent_to() const { return resent_to_; }
@@ -68,7 +68,7 @@ class Scoreboard {
 
   std::uint64_t una_ = 0;
   std::uint64_t resent_to_ = 0;  // HighRxt: of what is lost, what lies before this was sent again
-  std::uint64_t lost_to_ = 0;    // what lies before this and has not arrived is lost
+  std::uint64_t lost_to_ = 0;    // bytes before this that have not arrived are lost
   std::uint64_t timed_out_ = 0;  // SND.MAX at the last timeout
   std::uint64_t sacked_ = 0, resent_ = 0, pipe_ = 0;
   std::uint64_t duplicates_ = 0;

@@ -13,7 +13,7 @@ class SegmentWriter {
   // `params` outlives the writer. `iss`: the initial sequence number, that of position 0 (send_sequence.h).
   SegmentWriter(const SenderParams& params, const Tuple& tuple, std::uint32_t iss, Time start);
 
-  std::uint16_t mss() const { return mss_; }  // that we offer: what fits SenderParams::packet
+  std::uint16_t mss() const { return mss_; }  // the MSS that we offer: it fits SenderParams::packet
   std::uint16_t default_mss() const { return ip_.header_length() == 40 ? 1220 : 536; }  // RFC 9293 3.7.1
   std::uint32_t sequence(std::uint64_t position) const { return iss_ + static_cast<std::uint32_t>(position); }
 

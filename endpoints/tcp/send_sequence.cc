@@ -18,8 +18,8 @@ Piece SendSequence::due(std::uint64_t cwnd, const TcpPeer& peer) const {
   return selective() ? selective_segment(cwnd, peer) : segment(Kind::next, next_, permitted(cwnd), peer);
 }
 
-// What is lost comes first, then what is new; cwnd is of what is in flight. After a timeout that is counted
-// from nothing for what is sent again, as go-back-N does: GTCP goes on with new data beside it.
+// Lost data comes first, then new data; cwnd bounds the data in flight. After a timeout retransmissions alone
+// count against it, as in go-back-N: GTCP sends new data beside them.
 Piece SendSequence::selective_segment(std::uint64_t cwnd, const TcpPeer& peer) const {
   const std::uint64_t pipe = board_.pipe();
   if (board_.any_lost()) [[unlikely]] {
@@ -44,7 +44,7 @@ Outstanding SendSequence::outstanding(const TcpPeer& peer) const {
           .most = std::min(limit_, offered)};
 }
 
-// What may leave at `from`, when congestion control permits up to `permitted`: a full segment, or the last
+// Piece to send at `from`, when congestion control permits up to `permitted`: a full segment, or the last
 // one, or, with nothing in flight, at least half of the largest window that the peer ever had (RFC 9293
 // 3.8.6.2.1). A FIN is one byte of the peer's window, and none of cwnd.
 Piece SendSequence::segment(Kind kind, std::uint64_t from, std::uint64_t permitted,
@@ -63,8 +63,8 @@ Piece SendSequence::segment(Kind kind, std::uint64_t from, std::uint64_t permitt
   return {kind, false, static_cast<std::uint32_t>(usable), from};
 }
 
-// The segment at SND.UNA, or the first that is known to be lost, of what was sent already; never beyond the
-// peer's window. With SACK the last one may have been a probe: it goes on with what is new.
+// The segment at SND.UNA, or with SACK the first lost one; never beyond the peer's window. With SACK the last
+// one may have been a probe: then new data is appended.
 Piece SendSequence::lost_segment(const TcpPeer& peer) const {
   const Scoreboard::Hole hole = selective() ? board_.next_lost() : Scoreboard::Hole{una_, max_};
   if (hole.empty()) return {};

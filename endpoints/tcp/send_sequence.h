@@ -57,7 +57,7 @@ class SendSequence {
   const Scoreboard& board() const { return board_; }
   bool selective() const { return board_.on(); }
 
-  // What may leave now, with `cwnd` of congestion control. It has left when sent() is told so.
+  // The piece that may leave now, with `cwnd` of congestion control. Call sent() once it has left.
   Piece due(std::uint64_t cwnd, const TcpPeer& peer) const;
   void sent(const Piece& p);
   // Something is left that may not leave now, though nothing is in flight.
@@ -94,7 +94,7 @@ class SendSequence {
 
   std::uint64_t una_ = 0, next_ = 0, max_ = 0;  // SND.UNA, SND.NXT, SND.MAX
   std::uint64_t una_then_ = 0;                  // SND.UNA when the last segment left
-  std::uint64_t resend_end_ = 0;                // go-back-N goes on up to here
+  std::uint64_t resend_end_ = 0;                // end of go-back-N
   std::uint64_t data_end_;
   std::uint64_t limit_ = 0;
   std::uint32_t smss_ = 0;

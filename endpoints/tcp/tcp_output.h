@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a receiver itself sends in its sequence space: SYN, perhaps a few bytes, FIN.
+// A receiver's own data in its sequence space: SYN, perhaps a few bytes, FIN.
 //
 // Go-back-N on a timer without an estimator: 1 s (RFC 6298 2.1), doubled by each repetition. Nothing but the
 // SYN is sent before that is acknowledged. Positions count from the initial sequence number: SYN is 0, byte i
@@ -15,7 +15,7 @@ namespace surety::endpoints {
 
 class TcpOutput {
  public:
-  static constexpr unsigned kRepetitions = 5;  // then, after 63 s in all, the peer has gone
+  static constexpr unsigned kRepetitions = 5;  // repetitions until the peer counts as gone, 63 s in all
   static constexpr Duration kFirstTimeout = std::chrono::seconds(1);
 
   explicit TcpOutput(std::uint32_t initial) : initial_(initial) {}

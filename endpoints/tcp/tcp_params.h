@@ -11,7 +11,7 @@ namespace surety::endpoints {
 struct TcpParams {
   SenderParams common;  // common.packet: the IP packet of a full segment; the peer's MSS may make it smaller
   TcpFlavour flavour = TcpFlavour::newreno;
-  Rate reserved;            // of a control that reserves: IP bytes
+  Rate reserved;            // reserved rate of a control that has one: IP bytes
   Bytes window{1'000'000};  // most bytes in flight, whatever the peer offers (`window: 1 MB`)
   // `window: 20 packets`: the most in flight in segments, as the papers count it; 0: `window` holds.
   std::uint32_t window_packets = 0;

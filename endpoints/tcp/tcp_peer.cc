@@ -13,7 +13,7 @@ void TcpPeer::open(const Segment& syn, bool timestamps, bool scale, bool sack, s
   timestamps_ = timestamps && syn.timestamps.has_value();
   if (timestamps_) recent_ = syn.timestamps->value;
   mss_ = std::max(syn.mss.value_or(default_mss), kLeastMss);
-  field_ = syn.window;  // of a SYN: never scaled (RFC 7323 2.2)
+  field_ = syn.window;  // a SYN's window: never scaled (RFC 7323 2.2)
   wl1_ = syn.sequence;
   wl2_ = 1;
   edge_ = 1 + std::uint64_t{field_};

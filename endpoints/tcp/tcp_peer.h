@@ -15,8 +15,8 @@ namespace surety::endpoints {
 class TcpPeer {
  public:
   static constexpr std::uint16_t kReceiveWindow = 65535;  // RCV.WND; never scaled
-  static constexpr std::uint16_t kLeastMss = 64;          // a peer that asks for less gets this: 1-byte
-                                                          // segments would be an attack on both ends
+  static constexpr std::uint16_t kLeastMss = 64;          // lower bound: tiny segments would attack both ends
+
   // From the peer's SYN or SYN-ACK; `timestamps`, `scale` and `sack`: whether our SYN offered them.
   void open(const tcp::Segment& syn, bool timestamps, bool scale, bool sack, std::uint16_t default_mss);
 
@@ -27,7 +27,7 @@ class TcpPeer {
   std::uint32_t next() const { return next_; }      // RCV.NXT
   std::uint32_t recent() const { return recent_; }  // TS.Recent
 
-  // What to do with a segment of a synchronised connection.
+  // Action on a segment of a synchronised connection.
   enum class Verdict : std::uint8_t {
     accept,
     drop,
@@ -37,13 +37,13 @@ class TcpPeer {
   // `refusal` says why, unless it is to be accepted.
   Verdict admit(const tcp::Segment& s, Refusal& refusal) const;
 
-  // Of an admitted segment whose acknowledgement number is at `ack`, between SND.UNA and SND.MAX: TS.Recent
-  // and SND.WND, WL1, WL2. True: the window field is another than the last (so this is no duplicate ACK).
+  // Updates TS.Recent, SND.WND, WL1 and WL2 from an admitted segment whose acknowledgement number is at
+  // `ack`, between SND.UNA and SND.MAX. True: the window field has changed (so this is no duplicate ACK).
   bool take_window(const tcp::Segment& s, std::uint64_t ack);
   // Text and FIN of an admitted segment: what is in order is taken. True: the FIN was reached.
   bool take_text(const tcp::Segment& s);
 
-  std::uint64_t right_edge() const { return edge_; }         // SND.UNA + SND.WND when it was told
+  std::uint64_t right_edge() const { return edge_; }         // SND.UNA + SND.WND at the last window update
   std::uint64_t largest_window() const { return largest_; }  // MAX.SND.WND
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which parts of a TCP stream beyond RCV.NXT have arrived: an account of ranges, no bytes are kept. What lies
-// in the window that was offered has room here, however many holes there are (range_set.h).
+// The parts of a TCP stream beyond RCV.NXT that have arrived: ranges without bytes. All data within the
+// offered window has room here, however many holes there are (range_set.h).
 #pragma once
 
 #include "endpoints/tcp/range_set.h"
@@ -9,8 +9,8 @@ namespace surety::endpoints {
 
 class TcpReassembly {
  public:
-  // What a segment brought: some of it new; nothing new; or nothing was noted, since it needs one range more
-  // than there may be.
+  // Effect of a segment: some of it is new; nothing is new; or nothing was noted, since it needs one range
+  // more than there may be.
   enum class Added : std::uint8_t { fresh, duplicate, full };
 
   // Notes [begin, end), begin before end, that lies beyond RCV.NXT.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint8_t kLargestScale = 14;
 constexpr std::uint16_t kLargestUnscaled = 65535;
-constexpr std::uint16_t kLeastMss = 64;  // what a peer asks below that, we do not follow
+constexpr std::uint16_t kLeastMss = 64;  // lower bound of a peer's MSS
 
 std::uint8_t scale_for(std::uint64_t window) {
   std::uint8_t scale = 0;
@@ -213,7 +213,7 @@ Refusal TcpReceiver::on_text(const Segment& s, Time now) {
     bytes = bytes.subspan(next_ - begin);  // acceptable(): its end is in the window
     begin = next_;
   }
-  // Of what overlaps the right edge, and of bytes behind a FIN, there is nothing to take.
+  // Nothing is taken beyond the right edge, or after a FIN.
   std::size_t room = window_ - (begin - next_);
   bool fin = s.has(tcp::kFin) && bytes.size() < room;
   if (fin_known_) {

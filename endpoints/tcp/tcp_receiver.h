@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A TCP sink: the passive end of a connection that takes what comes (RFC 9293, 5681 4.2, 5961, 7323).
 //
-// Delivers in order, checks bytes against StreamPattern, keeps none: beyond RCV.NXT only ranges are accounted
-// for, and told of by SACK and D-SACK (RFC 2018, 2883); congestion marks are echoed (RFC 3168): both if the
-// peer asks for them. The window is always SinkParams::window, so it never shrinks. It closes when its peer
-// does. What it sends itself is SYN, FIN and ACKs; TcpOutput lets a derived sink say a few bytes (iperf3).
+// Delivers in order, checks bytes against StreamPattern, keeps none: only ranges are kept beyond RCV.NXT, and
+// reported by SACK and D-SACK (RFC 2018, 2883); congestion marks are echoed (RFC 3168): both if the peer
+// offers them. The window is always SinkParams::window, so it never shrinks. The receiver closes when its
+// peer does. It sends SYN, FIN and ACKs; TcpOutput lets a derived sink send a few bytes (iperf3).
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class TcpReceiver : public Engine {
  protected:
   // For a sink that reads: with `reads` set nothing is taken out of order and on_bytes() sees each byte once.
   virtual void on_bytes(std::span<const std::uint8_t>, Time) {}
-  virtual bool may_be_silent(Time) const { return false; }  // asked when kSilence has passed
+  virtual bool may_be_silent(Time) const { return false; }  // called when kSilence has passed
   void read_bytes(bool reads) { reads_ = reads; }
   TcpOutput& output() { return output_; }
   void end(Failure failure) { state_.end(failure); }  // at once, and silently
@@ -98,7 +98,7 @@ class TcpReceiver : public Engine {
 
   // The first lines are what each data segment needs.
   std::uint32_t next_ = 0;       // RCV.NXT
-  std::uint32_t window_ = 0;     // RCV.WND, bytes: what the peer is told, exactly
+  std::uint32_t window_ = 0;     // RCV.WND, bytes: exactly the advertised window
   std::uint64_t delivered_ = 0;  // stream offset of RCV.NXT
   std::uint32_t last_ack_ = 0;   // Last.ACK.sent
   std::uint32_t recent_ = 0;     // TS.Recent
@@ -115,20 +115,20 @@ class TcpReceiver : public Engine {
   const SinkParams* params_;
   std::uint64_t packets_ = 0, bytes_ = 0, in_packets_ = 0, in_bytes_ = 0, carried_ = 0;
   std::uint16_t local_port_, remote_port_;
-  std::uint16_t mss_;          // that we offer
+  std::uint16_t mss_;          // the MSS that we offer
   std::uint16_t segment_ = 0;  // most bytes that we send in one
-  std::uint32_t clock_;        // what is added to milliseconds to make our timestamps
-  // What is to be acknowledged, in the order in which it became due: a duplicate ACK per segment, and no
-  // duplicates that are none, however many packets are received between two polls.
+  std::uint32_t clock_;        // offset of our timestamps to milliseconds
+  // Acknowledgements in the order in which they became due: a duplicate ACK per segment, and no false
+  // duplicates, however many packets are received between two polls.
   struct Due {
     std::uint32_t ack, cause;  // cause: where the segment begins that is beyond RCV.NXT, or the same as `ack`
-    tcp::Block twice;          // what came again
+    tcp::Block twice;          // range received twice
   };
   std::array<Due, 16> ack_due_;
   IpWriter ip_;
   TcpOutput output_;
 
-  Time alarm_;                             // when silence or TIME-WAIT is looked at next
+  Time alarm_;                             // next check for silence or TIME-WAIT
   std::uint32_t fin_ = 0;                  // sequence number of the peer's FIN, when fin_known_
   std::uint32_t reset_ = 0;                // SEQ of the RST that is due
   std::uint32_t largest_peer_window_ = 0;  // MAX.SND.WND

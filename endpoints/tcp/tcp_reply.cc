@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a TcpReceiver sends, and when.
+// Replies of a TcpReceiver, and their times.
 #include <algorithm>
 
 #include "endpoints/tcp/tcp_receiver.h"
@@ -34,8 +34,8 @@ void TcpReceiver::challenge(Time now) {
   if (challenges_.permit(now)) acknowledge();
 }
 
-// Bytes that we refuse are always answered, once each; empty segments are not, if they come in floods. What
-// was here before is told to have come again.
+// Refused bytes are always acknowledged, once each; empty segments are not, if they come in floods. D-SACK
+// reports bytes that have arrived twice.
 void TcpReceiver::answer(const Segment& s, Time now) {
   if (s.length() == 0) return challenge(now);
   tcp::Block twice{s.sequence, s.sequence + static_cast<std::uint32_t>(s.payload.size())};

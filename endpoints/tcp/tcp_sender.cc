@@ -46,7 +46,7 @@ void TcpSender::read(FlowReading& out) const {
   out.peer_window = peer_.right_edge() > sequence_.una() ? peer_.right_edge() - sequence_.una() : 0;
 }
 
-// --- what comes in
+// --- reception
 
 Refusal TcpSender::receive(const IpPacket& packet, Time now) {
   if (state_ == TcpState::closed) return Refusal::closed;
@@ -72,7 +72,7 @@ Refusal TcpSender::receive(const IpPacket& packet, Time now) {
   }
   std::int64_t ahead = static_cast<std::int32_t>(s.ack - writer_.sequence(sequence_.una()));
   if (refusal = check_ack(s, ahead, now); refusal != Refusal::none) return refusal;
-  if (state_ == TcpState::syn_received) {  // what it acknowledges is the SYN, which establish() counts
+  if (state_ == TcpState::syn_received) {  // the acknowledged byte is the SYN, which establish() counts
     establish(s, now);
     ahead = 0;
   }
@@ -181,7 +181,7 @@ void TcpSender::on_new_ack(const Segment& s, const Outstanding& before, std::uin
   acknowledged(hole && !control_->patient(), now);
 }
 
-// With SACK a duplicate is an ACK that tells of bytes beyond it, whatever else it carries (RFC 6675 2).
+// With SACK a duplicate is an ACK with blocks beyond it, whatever else it carries (RFC 6675 2).
 void TcpSender::on_told(const Segment& s, const Outstanding& before, std::uint64_t ack, Time now) {
   const bool fresh = ack != before.una;
   if (fresh) sample(s, ack, now);
@@ -226,7 +226,7 @@ void TcpSender::on_text(const Segment& s, Time now) {
   if (peer_.take_text(s) && state_.on_fin_received()) wait_for_end(now);
 }
 
-// When the state that was reached is one that only time ends, or the end itself.
+// Starts the timer of a state that only time ends, or ends the connection.
 void TcpSender::wait_for_end(Time now) {
   if (state_ == TcpState::fin_wait_2) timer_.wait(now + kFinWait2);
   if (state_ == TcpState::time_wait) timer_.wait(now + kTimeWait);
@@ -303,7 +303,7 @@ void TcpSender::on_timer(Time now) {
   }
 }
 
-// --- what goes out
+// --- transmission
 
 std::size_t TcpSender::poll(Room room, Time now) {
   if (state_ == TcpState::closed) return 0;
@@ -316,7 +316,7 @@ std::size_t TcpSender::poll(Room room, Time now) {
   std::size_t n = 0;
   while (n < room.size() && build(room[n], now)) ++n;
   all_sent_ = n < room.size();
-  if (n < room.size()) sequence_.forget_forced();  // what the peer's window forbids now is not made up for
+  if (n < room.size()) sequence_.forget_forced();  // not made up for: the peer's window forbids them
   settle(now);
   return n;
 }

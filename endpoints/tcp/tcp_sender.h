@@ -2,10 +2,10 @@
 // A TCP sender: the active end of a connection that delivers StreamPattern (RFC 9293, 5681, 6582, 6298, 7323,
 // 5961, 2018, 6675, 6937, 3168), with the window of a congestion control.
 //
-// Each of its parts has a state of its own: what is out and may go out next (send_sequence.h, with the
-// scoreboard of SACK), how much may (congestion_controls.h), the peer's half (tcp_peer.h), the connection
-// (tcp_state.h), congestion marks (ecn.h), the timer, the timing of round trips, and the writer of segments.
-// Here stands what an event at one of them means to the others.
+// Each of its parts has a state of its own: the segments that are out and may go out next (send_sequence.h,
+// with the scoreboard of SACK), the window (congestion_controls.h), the peer's half (tcp_peer.h), the
+// connection (tcp_state.h), congestion marks (ecn.h), the timer, the timing of round trips, and the writer of
+// segments. TcpSender passes an event at one of them to the others.
 //
 // Keeps no data: any byte can be made again, so the state is the same for every window. Opens at
 // Schedule::start and sends until Schedule::stop or SenderParams::total_payload, then FIN. Not more than
@@ -50,18 +50,18 @@ class TcpSender final : public Engine {
   void close(Time now) override;
   FlowState state() const override { return state_.flow_state(); }
   Failure failure() const override { return state_.failure(); }
-  // payload_bytes: acknowledged. lost_packets: retransmitted but what D-SACK says the peer had already
-  // (duplicate_packets); without SACK a sender knows no better (after a timeout go-back-N repeats what may
+  // payload_bytes: acknowledged. lost_packets: retransmissions, without those that D-SACK reports as received
+  // before (duplicate_packets); without SACK all of them (after a timeout go-back-N repeats segments that may
   // have arrived). loss_events: fast retransmits and timeouts; marks: windows reduced for a mark.
   void read(FlowReading& out) const override;
 
-  // Of the window controller (engine.h): kNow while something may leave.
+  // Window controller (engine.h): kNow while something may leave.
   Time next_send() const { return reply_ == Reply::none && due().empty() ? kNever : kNow; }
 
  private:
   enum class Reply : std::uint8_t { none, ack, reset };
 
-  // What comes in.
+  // Reception.
   Refusal check_ack(const tcp::Segment& s, std::int64_t ahead, Time now);
   void on_reset();
   Refusal on_syn_sent(const tcp::Segment& s, Time now);
@@ -82,7 +82,7 @@ class TcpSender final : public Engine {
   void on_timer(Time now);
   void settle(Time now);
 
-  // What goes out.
+  // Transmission.
   SendSequence::Piece due() const;
   bool build(Slot& slot, Time now);
   void build_reply(Slot& slot, Time now);
@@ -100,7 +100,7 @@ class TcpSender final : public Engine {
   RttTiming rtt_;
   EcnSender ecn_;
   AnyControl window_;
-  NewReno* control_;  // the one of them that is there
+  NewReno* control_;  // the control in window_
   SegmentWriter writer_;
   const TcpParams* params_;
   ChallengeLimit challenges_;

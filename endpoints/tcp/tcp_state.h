@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a TCP connection is (RFC 9293 3.3.2, figure 5), and how it ended.
 //
-// Says which state follows an event, for both ends, and nothing else: what is sent then, and how long
-// FIN-WAIT-2 and TIME-WAIT last, is the owner's affair. An event that a state does not know changes nothing:
+// Returns which state follows an event, for both ends, and nothing else: the packets, and the durations of
+// FIN-WAIT-2 and TIME-WAIT, are the owner's affair. An event that is undefined in a state changes nothing:
 // then its function returns false.
 #pragma once
 

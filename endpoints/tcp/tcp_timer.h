@@ -33,7 +33,7 @@ class TcpTimer {
     kind_ = Kind::none;
     at_ = kNever;
   }
-  // It has gone off; what it was for. Backoff: RFC 6298 5.5.
+  // Stops the expired timer and returns its kind. Backoff: RFC 6298 5.5.
   Kind expire() {
     const Kind kind = kind_;
     stop();
@@ -53,9 +53,9 @@ class TcpTimer {
   void on_ack() {
     if (kind_ == Kind::persist) timeouts_ = 0;
   }
-  // New data is acknowledged: RFC 6298 5.3. `partial`: in fast recovery, of a sender that would rather begin
-  // anew than wait a round trip for each of many losses: only the first such ACK restarts the timer (RFC 6582
-  // 4: the Impatient variant).
+  // New data is acknowledged: RFC 6298 5.3. `partial`: in fast recovery, for a sender that prefers a timeout
+  // to a round trip for each of many losses: only the first such ACK restarts the timer (RFC 6582 4: the
+  // Impatient variant).
   void on_new_ack(bool partial, const RttEstimator& rtt, Time now) {
     timeouts_ = 0;
     if (kind_ == Kind::retransmit && !(partial && partial_seen_)) start(Kind::retransmit, rtt, now);

@@ -21,9 +21,9 @@ enum Option : std::uint8_t {
   kTimestamp = 8
 };
 constexpr std::uint8_t kLargestScale = 14;
-// NOP NOP, kind 8, length 10: how everybody lays timestamps out.
+// NOP NOP, kind 8, length 10: the usual layout of timestamps.
 constexpr std::uint32_t kAlignedTimestamps = 0x0101'080a;
-// In a SYN, kind 4, length 2 stands in place of the NOPs, as Linux has it.
+// In a SYN, kind 4, length 2 replaces the NOPs, as in Linux.
 constexpr std::uint32_t kSackAndTimestamps = 0x0402'080a, kAlignedSackPermitted = 0x0101'0402;
 constexpr std::size_t kBlock = 8;
 

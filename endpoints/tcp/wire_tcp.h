@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TCP segments as bytes (RFC 9293 3.1, 7323, 2018): reading with every length checked, and writing.
 //
-// read() refuses by name and never reads beyond its span; options that we do not know are skipped. Sequence
-// numbers are 32-bit in host order; compare them with before()/after() only.
+// read() refuses by name and never reads beyond its span; unknown options are skipped. Sequence numbers are
+// 32-bit in host order; compare them with before()/after() only.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 struct Blocks {
-  static constexpr std::size_t kMost = 4;  // that 40 bytes of options hold; three beside timestamps
+  static constexpr std::size_t kMost = 4;  // blocks that fit 40 bytes of options; three beside timestamps
   std::array<Block, kMost> block;          // beyond `count` without a value: every segment is made with these
   std::size_t count = 0;
   std::span<const Block> all() const { return {block.data(), count}; }
