@@ -22,7 +22,7 @@ struct EndpointsDraft {
 
   Endpoints config;
   Problems& problems;
-  // What is read as in a router's file: the ports (without their gateways), `metrics`, `dpdk`.
+  // Sections as in a router's file: the ports (without their gateways), `metrics`, `dpdk`.
   Draft base;
 
   struct SenderPlaces {
@@ -41,13 +41,13 @@ void read_senders(const Node& node, EndpointsDraft& draft);  // after ports
 void read_sender(MapReader& map, Sender& sender, Problems& problems);
 // A time like `0 s`, or a range like `0 s - 100 ms`. False: reported.
 bool read_time_range(const Node& node, TimeRange& out, Problems& problems);
-// `ack` and `in`: what the receiver of a flow is told, by a sink or by the lab's senders.
+// `ack` and `in`: parameters of a flow's receiver, from a sink or from the lab's senders.
 void read_sink_params(MapReader& map, endpoints::SinkParams& params, Problems& problems);
 // The keys of the protocol itself, into sender.params; for read_sender() alone.
 void read_protocol_options(MapReader& map, Sender& sender, endpoints::SenderParams common,
                            Problems& problems);
 
-// What only the whole file shows: errors, and warnings.
+// Checks that need the whole file: errors, and warnings.
 void validate_endpoints(EndpointsDraft& draft);
 
 }  // namespace surety::config

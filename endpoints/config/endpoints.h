@@ -2,8 +2,8 @@
 // The typed configuration of `surety-endpoint`:
 // what endpoints.yaml says, checked, with every default filled in.
 //
-// Immutable once parsed; names have become indices. Parameters stand beside their engines; this only gathers
-// them. The vocabulary is that of the router and the lab (endpoints_schema.json).
+// Immutable once parsed; names have become indices. Parameters are defined beside their engines; this only
+// gathers them. The vocabulary is that of the router and the lab (endpoints_schema.json).
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ struct EndpointPort {
 
 struct Listen {
   endpoints::Transport transport = endpoints::Transport::tcp;
-  std::uint16_t port = 0;  // of dccp_udp: the UDP port; any DCCP port inside is accepted
+  std::uint16_t port = 0;  // for dccp_udp: the UDP port; any DCCP port inside is accepted
   bool iperf3 = false;     // over tcp: iperf3's control protocol is spoken
 };
 struct Sink {
@@ -53,14 +53,14 @@ struct TimeRange {
 
 struct Sender {
   std::string name;
-  std::string protocol;  // as written: gtfrc, tfrc, gtcp, newreno, reno, udp
+  std::string protocol;  // protocol as written: gtfrc, tfrc, gtcp, newreno, reno, udp
   std::size_t port = 0;
   IpAddress to;
   std::uint16_t to_port = 0;
   std::uint32_t flows = 1;
   TimeRange start;
   std::optional<Duration> stop;
-  Rate target;  // what is promised, and what the report checks; zero: nothing
+  Rate target;  // guaranteed rate that the report checks; zero: none
   std::variant<endpoints::UdpParams, endpoints::DccpParams, endpoints::TcpParams> params;
 
   const endpoints::SenderParams& common() const {
@@ -72,11 +72,10 @@ struct Endpoints {
   std::vector<EndpointPort> ports;
   std::vector<Sink> sinks;
   std::vector<Sender> senders;
-  Metrics metrics{.listen = "", .top_flows = 0};  // off unless asked for
+  Metrics metrics{.listen = "", .top_flows = 0};  // off by default
   Dpdk dpdk;
   std::optional<Duration> duration;
-  // What the report counts, from the start of the run (`measure: 10 s - 60 s`, as in the lab);
-  // none: all of it.
+  // Measured part of the run, from its start (`measure: 10 s - 60 s`, as in the lab); none: all of it.
   std::optional<TimeRange> measure;
   std::uint64_t seed = 1;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Section `ports` of an endpoint: a station with addresses and gateways.
+// Section `ports` of an endpoint: a host with addresses and gateways.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace surety::config {
 namespace {
 
-// On the port's links: one can ask for its MAC address.
+// True if the address is on the port's links, so that its MAC address can be resolved.
 bool on_link(const EndpointPort& port, const IpAddress& a) {
   return is_link_local_v6(a) || std::any_of(port.addresses.begin(), port.addresses.end(),
                                             [&](const Prefix& p) { return p.masked().contains(a); });

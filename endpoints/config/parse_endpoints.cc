@@ -9,7 +9,7 @@
 namespace surety::config {
 namespace {
 
-constexpr std::uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a number of the file can hold
+constexpr std::uint64_t kMaxSeed = 999'999'999'999'999'999;  // largest number in a file
 
 void read_measure(const Node& node, EndpointsDraft& draft) {
   TimeRange range;

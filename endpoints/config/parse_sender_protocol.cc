@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a sender has because of its protocol.
+// Parameters of a sender that depend on its protocol.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using endpoints::UdpParams;
 enum Protocol : unsigned { kNone = 0, kGtfrc = 1, kTfrc = 2, kTcp = 4, kUdp = 8, kDccp = kGtfrc | kTfrc };
 struct Word {
   Protocol protocol = kNone;
-  TcpFlavour flavour = TcpFlavour::newreno;  // of kTcp
+  TcpFlavour flavour = TcpFlavour::newreno;  // flavour for kTcp
   bool promised() const {
     return protocol == kGtfrc || (protocol == kTcp && congestion_control(flavour).reserves);
   }
@@ -78,7 +78,7 @@ void check_packet(const MapReader& map, Bytes packet, Bytes least, const std::st
                    fmt::format("a packet of a {} sender is at least {} B", name, least.count()));
 }
 
-// Such a run can only end with the report that the target was missed.
+// Warns about a run whose offered rate is below its target: it can only end with a missed target.
 void warn_unreachable(const MapReader& map, Rate offered, Rate target, Problems& problems) {
   if (offered > Rate{} && offered < target)
     problems.warning(map.at("target"),

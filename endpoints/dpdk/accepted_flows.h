@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The flows at our sinks, as the observing thread follows them from snapshot to snapshot.
 //
-// Flows of senders in this process tell those what arrived; the others have results of their own. Those are
-// measured over the whole seconds in which something arrived: when exactly their senders began and ended,
-// nobody here knows. Counters count from the first packet to the last. Of flows that are over, at most
-// kKeptResults results are kept, the first ones; sums have them all.
+// Senders in this process get the readings of their flows' receivers; other flows have results of their own.
+// These are measured over the whole seconds in which something arrived, since the exact times of their
+// senders' start and stop are unknown here. Counters count from the first packet to the last. Of flows that
+// are over, at most kKeptResults results are kept, the first ones; sums have them all.
 #pragma once
 
 #include <map>
@@ -28,13 +28,13 @@ class AcceptedFlows {
 
   void take(const Snapshot& s);
 
-  // What arrived of the sender's flow with this index;
-  // null: its sink is not in this process, or has seen nothing.
+  // The receiver's reading of the sender's flow with this index; null: its sink is not in this process, or
+  // has received nothing.
   const FlowReading* receiver_of(std::size_t sender) const { return receivers_[sender]; }
   // One per port and transport that listens.
   std::vector<SinkReading> sinks() const;
-  // Of flows whose senders are elsewhere, by sink ("p0 tcp 5001") and peer; on the same addresses and ports,
-  // those that are over come first.
+  // Results of flows whose senders are elsewhere, by sink ("p0 tcp 5001") and peer; on the same addresses and
+  // ports, flows that are over come first.
   std::vector<FlowResult> results() const;
 
  private:
@@ -49,7 +49,7 @@ class AcceptedFlows {
   };
   struct Flow {
     std::optional<std::size_t> sender;      // in this process
-    std::optional<FlowTrack> track;         // of the others
+    std::optional<FlowTrack> track;         // for other senders' flows
     std::optional<FlowSample> uncommitted;  // perhaps of a second that is not whole
     FlowReading last;
     FlowState state = FlowState::idle;
@@ -69,11 +69,11 @@ class AcceptedFlows {
   static void add(SinkReading& sink, const Flow& f);
 
   const config::Endpoints& config_;
-  std::unordered_map<Key, std::size_t, KeyHash> local_senders_;  // as their sink sees them; port 0
-  std::vector<const FlowReading*> receivers_;                    // by sender
+  std::unordered_map<Key, std::size_t, KeyHash> local_senders_;  // keys as seen by their sink; port 0
+  std::vector<const FlowReading*> receivers_;                    // indexed by sender
   Flows flows_;
   std::map<std::pair<std::size_t, Transport>, SinkReading> gone_;  // sums of flows that are over
-  std::vector<FlowResult> results_;                                // of flows that are over
+  std::vector<FlowResult> results_;                                // finished flows
   std::uint64_t snapshots_ = 0;
 };
 

@@ -2,7 +2,7 @@
 // `surety-endpoint bench`: what a packet of a flow costs on one core, sender and sink together, and how
 // exactly flows are paced.
 //
-// Two stations back to back in memory: frames are built, carried, parsed and answered as in a run, without a
+// Two endpoints back to back in memory: frames are built, carried, parsed and answered as in a run, without a
 // device. Data arrives at once, answers after a round-trip time. Time is virtual, so that the load is the
 // same on every machine: 2 Mpps in all, every flow active.
 #pragma once

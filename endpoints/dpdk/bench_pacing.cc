@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kFlows = 1000, kPacket = 1500, kEthernet = 14;
-constexpr Rate kRate = Rate::bits_per_second(5'000'000);  // of a flow
+constexpr Rate kRate = Rate::bits_per_second(5'000'000);  // per flow
 constexpr Duration kWarmUp = 2s, kMeasured = 8s, kRoundTrip = 5ms;
 constexpr std::size_t kInFlight = 16384;
 constexpr unsigned kBuffers = 32768 - 1;

@@ -3,7 +3,7 @@
 //
 // Real time, the product's worker, snapshots read each second as in a run; a memory port that notes when it
 // takes each packet. The error of a packet is its distance from the one before it of the same flow, against
-// packet size / rate. Budget: 99 of 100 at most 20 us, on a core that nobody else uses.
+// packet size / rate. Budget: 99 of 100 at most 20 us, on an otherwise idle core.
 #pragma once
 
 #include "conditioners/units.h"

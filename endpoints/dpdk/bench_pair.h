@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two stations and the link between them, in virtual time and plain memory.
+// Two endpoints and the link between them, in virtual time and plain memory.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace surety::endpoints {
 
 class BenchPair {
  public:
-  static constexpr double kPacketsPerSecond = 2e6;  // of all flows
+  static constexpr double kPacketsPerSecond = 2e6;  // all flows together
   static constexpr Duration kTurn = std::chrono::microseconds(16);
 
   // Runs until every flow is open and in its stride. Throws std::runtime_error if one fails.
@@ -23,7 +23,7 @@ class BenchPair {
 
   std::uint64_t sent() const { return sent_; }
   std::uint64_t answers() const { return answers_; }
-  std::size_t memory_per_flow() const;  // of the end that takes more
+  std::size_t memory_per_flow() const;  // at the end that takes more
   // Throws unless all flows are open and nothing was refused or dropped.
   void must_be_clean() const;
 
@@ -48,7 +48,7 @@ class BenchPair {
   Duration round_trip_;
   Time now_{};
   std::uint64_t sent_ = 0, answers_ = 0;
-  std::vector<std::uint8_t> frames_;  // of data, and then of the answers to it
+  std::vector<std::uint8_t> frames_;  // data frames, and then the answers to them
   std::array<FrameSlot, kBurst> slots_;
   // Answers under way: a ring, a power of two.
   std::vector<Answer> ring_;

@@ -12,7 +12,7 @@ struct BenchTraffic {
   std::string protocol = "udp";  // udp, gtfrc, newreno
   std::uint32_t flows = 1000;
   std::uint32_t packet = 1500;  // bytes
-  Rate rate;                    // of one flow: UDP and gTFRC are paced at it
+  Rate rate;                    // per flow: UDP and gTFRC are paced at it
   std::uint32_t window = 10;    // packets in flight of a NewReno flow
   Duration start_spread{};
 };

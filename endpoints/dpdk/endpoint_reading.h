@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a running `surety-endpoint` shows of itself: its senders by line of YAML, its sinks by port and
-// protocol, and what its ports refused. Sums and means over flows, never single flows
-// (router/observe/README.md).
+// Reading of a running `surety-endpoint`: its senders by line of YAML, its sinks by port and protocol, and
+// the drops of its ports. Sums and means over flows, never single flows (router/observe/README.md).
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@
 namespace surety::endpoints {
 
 inline constexpr std::size_t kFlowStates = 5;
-using FlowCounts = std::array<std::uint32_t, kFlowStates>;  // by FlowState
+using FlowCounts = std::array<std::uint32_t, kFlowStates>;  // indexed by FlowState
 
 // The mean of what is known; none while nothing is.
 class Mean {
@@ -39,10 +38,10 @@ class Mean {
 struct SenderReading {
   std::string name, protocol;
   FlowCounts flows{};
-  std::uint32_t failed = 0;  // of those closed
+  std::uint32_t failed = 0;  // closed flows that failed
   std::uint64_t sent_packets = 0, sent_bytes = 0, received_packets = 0, received_bytes = 0;
   std::uint64_t payload_bytes = 0, lost_packets = 0, retransmitted_packets = 0;
-  double target = 0;                        // of all its flows, started or not; 0: nothing was promised
+  double target = 0;                        // sum over all flows, started or not; 0: no target
   double delivered = 0;                     // in the last second
   Mean respect;                             // RoS so far, of flows with a target
   Mean rtt;                                 // seconds
@@ -51,7 +50,7 @@ struct SenderReading {
   std::optional<double> broken_guarantees;  // flows with X < g / theta; gTFRC
 };
 
-// All that the sinks of one port receive over one transport; flows that are over included.
+// Sums over the sinks of one port and one transport; flows that are over included.
 struct SinkReading {
   std::string port, protocol;
   FlowCounts flows{};

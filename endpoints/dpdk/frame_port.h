@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker asks of a port: bursts of mbufs in and out, one indirect call each.
+// A worker's interface to a port: bursts of mbufs in and out, one indirect call each.
 #pragma once
 
 #include <rte_mbuf.h>

@@ -16,8 +16,8 @@ std::string live_text(const EndpointReading& reading, std::size_t rows);
 // Draws each text over the one before, by ANSI controls.
 class LiveTable {
  public:
-  // What to write to the terminal so that it shows `text` where the last one stood. `text` ends each of its
-  // lines with a newline, none wider than the terminal.
+  // Output for the terminal that replaces the last text by `text`, each of whose lines ends with a newline,
+  // none wider than the terminal.
   std::string draw(const std::string& text);
 
  private:

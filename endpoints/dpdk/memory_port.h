@@ -11,7 +11,7 @@ namespace surety::endpoints {
 
 class MemoryPort final : public FramePort {
  public:
-  // Told of every frame at the moment when the device takes it.
+  // Called for every frame at the moment when the device takes it.
   struct Tap {
     virtual ~Tap() = default;
     virtual void on_departure(std::span<const std::uint8_t> frame, Time now) = 0;

@@ -54,7 +54,7 @@ void Observer::follow(std::size_t flow, const FlowSample& s, Time zero, bool fin
   if (sender.complete || s.at < start || s.at < zero) return;
   if (!sender.track) sender.track.emplace(identity(flows_[flow]), start);
   const bool over = s.state == FlowState::closed || final;
-  if (s.ended != kNever && !over) return;  // what it had on its way is yet to arrive
+  if (s.ended != kNever && !over) return;  // packets on the way are yet to arrive
   const Time at = std::min(s.at, std::max(start, s.ended));
   if (config_.measure && at > zero + config_.measure->to) sender.track->end_measuring();
   sender.track->sample(s.reading, accepted_.receiver_of(flow), at);

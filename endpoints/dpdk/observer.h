@@ -21,7 +21,7 @@ class Observer {
 
   // One snapshot more. From one thread.
   void take(const Snapshot& snapshot);
-  // Of the last snapshot; from any thread.
+  // Reading of the last snapshot; from any thread.
   EndpointReading reading() const;
   // From the thread of take().
   Report report(double tolerance) const;

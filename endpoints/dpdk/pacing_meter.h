@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far the distances between a flow's packets are from what they should be.
+// Errors of the distances between a flow's packets.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace surety::endpoints {
 
-// Absolute errors between packets of a flow, which its source port tells; frames of IPv4 over Ethernet.
+// Absolute errors between packets of a flow, by its source port; frames of IPv4 over Ethernet.
 class PacingMeter final : public MemoryPort::Tap {
  public:
   // Counts frames of `frame` bytes that depart from `from` on, against the distance that is due.
@@ -29,7 +29,7 @@ class PacingMeter final : public MemoryPort::Tap {
   std::uint16_t frame_;
   Duration due_;
   Time from_;
-  std::vector<Time> last_;  // by source port
+  std::vector<Time> last_;  // indexed by source port
   std::vector<std::uint32_t> counts_;
   std::uint64_t packets_ = 0;
   Duration largest_{};

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint32_t kSendBuffers = 16384;
 
-// Frames for an address that the device does not know of:
-// a MAC of our own, or the solicited-node groups of IPv6.
+// True if the device needs promiscuous mode: for a MAC address of our own, or the solicited-node groups of
+// IPv6.
 bool wants_all_frames(const config::EndpointPort& p) {
   if (p.device.kind == config::Device::Kind::null || p.device.kind == config::Device::Kind::pcap)
     return false;
@@ -69,14 +69,14 @@ bool few_cores() {
 
 RunningEal::~RunningEal() {
   rte_eal_cleanup();
-  std::error_code ignored;  // it may hold something after all
+  std::error_code ignored;  // the directory may not be empty
   std::filesystem::remove("/run/dpdk/" + file_prefix(name_), ignored);
 }
 
 void prepare_interfaces(const config::Config& ports) {
   for (const auto& port : ports.ports) {
     const std::string name = DpdkPort::interface(port.device);
-    // Of an interface that does not exist DpdkPort says so, with the fix.
+    // DpdkPort reports an interface that does not exist, with the fix.
     if (name.empty() || bring_up(name) || errno == ENODEV) continue;
     throw std::runtime_error(fmt::format("{}: cannot be set up: {}", name, std::strerror(errno)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint needs of DPDK and of the kernel, in the terms of the router's driver.
+// EAL arguments and port configuration of an endpoint, in the terms of the router's driver.
 //
 // Errors are one sentence with the fix: std::runtime_error.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace surety::endpoints {
 
-// Where the worker runs: a core of its own, or anywhere where no core can be spared.
+// Core of the worker: its own, or any where no core can be spared.
 enum class Placement : std::uint8_t { own_core, floating };
 
 // A configuration of the router that has these ports and nothing else. `name`: of the process, for DPDK.

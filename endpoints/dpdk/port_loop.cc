@@ -60,7 +60,7 @@ std::size_t PortLoop::flush() {
   return sent;
 }
 
-// Used-up buffers stand at the front; once half are, the empty ones move there and new ones come behind them.
+// Sent buffers are at the front; once they are half of all, the empty ones move there and new ones follow.
 void PortLoop::refill() {
   if (ready_ - end_ > kBurst / 2) return;
   std::copy(mbufs_.data() + end_, mbufs_.data() + ready_, mbufs_.data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves frames between one port and its station. What the device does not take is offered again, in order,
-// before anything new is asked for: nothing is dropped here, and nothing is allocated per packet.
+// Moves frames between one port and its `Station`. Frames that the device does not take are offered again, in
+// order, before new ones are fetched: nothing is dropped here, and nothing is allocated per packet.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class PortLoop {
 
   // One burst in; how many frames.
   std::size_t receive();
-  // What is due, some bursts at most; how many frames the device has taken.
+  // Sends due frames, some bursts at most; returns how many frames the device has taken.
   std::size_t transmit();
   bool backlog() const { return begin_ < end_; }
 

@@ -9,8 +9,8 @@
 
 namespace surety::endpoints {
 
-// 0: every flow did what was promised; 1: a flow with a target missed it by more than the tolerance, or a
-// flow failed, or the run could not be made; 2: the command line or the configuration is wrong.
+// 0: every flow reached its target; 1: a flow with a target missed it by more than the tolerance, or a flow
+// failed, or the run could not be made; 2: the command line or the configuration is wrong.
 enum ExitStatus : int { kKept = 0, kMissed = 1, kBadUsage = 2 };
 
 enum class Pace : std::uint8_t { automatic, busy, gentle };

@@ -11,14 +11,14 @@
 
 namespace surety::endpoints {
 
-// When each sender's flow began to close: a few flows are looked at per turn.
+// Times at which the senders' flows began to close: a few flows are checked per turn.
 class EndWatch {
  public:
   explicit EndWatch(const Traffic& traffic) : traffic_(traffic), ended_(traffic.flows().size(), kNever) {
     over_.resize(ended_.size());
   }
   void look(std::size_t flows, Time now);
-  // Whatever still runs ends now.
+  // Ends all flows that still run.
   void end_all(Time now);
   bool all_over() const { return closed_ == over_.size(); }
   Time ended(std::size_t flow) const { return ended_[flow]; }
@@ -40,7 +40,7 @@ class Sampler {
 
   // The first sweep begins one second after `zero`.
   void begin(Time zero);
-  // A turn's share: goes on with a sweep, or begins one when it is due and the buffer is ours.
+  // A turn's share: continues a sweep, or begins one when it is due and the buffer is ours.
   void step(Time now);
   // The run ended at `end`: a turn's share of one last sweep, which waits for no full second.
   // True once its snapshot is published.
@@ -58,7 +58,7 @@ class Sampler {
   SnapshotExchange& exchange_;
   Time zero_{}, next_ = kNever, end_ = kNever;
   bool sweeping_ = false, finishing_ = false, finished_ = false;
-  std::size_t sender_ = 0, port_ = 0;  // where the sweep is
+  std::size_t sender_ = 0, port_ = 0;  // position of the sweep
   FlowIndex index_ = 1;
 };
 

@@ -42,7 +42,7 @@ class DpdkFrames final : public FramePort {
   DpdkPort& port_;
 };
 
-// Enough for everybody who may send to us from this process, and for others.
+// Room for all senders in this process, and for others.
 std::uint32_t accepted_flows(const config::Endpoints& c, std::uint32_t wish) {
   std::uint32_t own = 0;
   for (const auto& s : c.senders) own += s.flows;
@@ -52,7 +52,7 @@ std::uint32_t accepted_flows(const config::Endpoints& c, std::uint32_t wish) {
 WorkerOptions worker_options(const config::Endpoints& c, const RunOptions& o, bool gentle) {
   WorkerOptions w;
   w.duration = o.duration ? o.duration : c.duration;
-  // Sinks serve others too, for as long as they were asked to.
+  // Sinks also serve senders elsewhere, until the run's `duration`.
   w.until_senders_end = c.sinks.empty() || !w.duration;
   w.gentle = gentle;
   return w;
@@ -143,7 +143,7 @@ void Session::run(const std::atomic<bool>& stop) {
                   sender.name, config_.ports[sender.port].name, to_string(sender.to)));
 }
 
-// Nobody looks at the snapshots any more, but the worker wants its buffer back until it has ended.
+// Empties the exchange until the worker has ended: the snapshots are not used any more.
 void Session::abandon() {
   worker_->stop();
   for (; worker_->outcome() == Worker::Outcome::running; std::this_thread::sleep_for(kRound))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the worker hands to the observing thread once a second: a reading of every flow.
+// The worker's data for the observing thread once a second: a reading of every flow.
 //
 // One buffer that belongs to one side at a time: the worker fills it a few flows per turn, so that pacing
 // does not notice, and gives it away; the observer gives it back. Neither waits for the other.
@@ -21,8 +21,8 @@ struct FlowSample {
   Tuple tuple;
   FlowState state = FlowState::idle;
   Failure failure = Failure::none;
-  Time at{};            // when it was read
-  Time ended = kNever;  // when a sender's flow was first seen closing or closed
+  Time at{};            // time of the reading
+  Time ended = kNever;  // first time that a sender's flow was seen closing or closed
   FlowReading reading;
 };
 
@@ -35,7 +35,7 @@ struct PortSample {
 struct Snapshot {
   Time zero{}, at{};   // time 0 of the schedules; when the sweep began; of the last: the end of the run
   bool final = false;  // nothing changes any more
-  std::vector<FlowSample> senders;   // as Traffic::flows()
+  std::vector<FlowSample> senders;   // in the order of Traffic::flows()
   std::vector<FlowSample> accepted;  // flows of the sinks that are there now
   std::vector<PortSample> ports;
 };

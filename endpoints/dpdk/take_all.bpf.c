@@ -12,7 +12,7 @@ struct {
   __type(value, __u32);
 } xsks_map SEC(".maps");
 
-// `surety_...`: Steer::detach_leftover() knows our programs by it.
+// Steer::detach_leftover() identifies our programs by the prefix `surety_`.
 SEC("xdp")
 int surety_take_all(struct xdp_md* context) {
   return (int)bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_PASS);

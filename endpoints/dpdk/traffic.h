@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows that a configuration asks for: the stations of its ports, their sinks, and the senders with their
-// tuples and schedules. No port, no clock: a driver moves the frames.
+// The flows of a configuration: a `Station` for each port, the sinks, and the senders with their tuples and
+// schedules. No port, no clock: a driver moves the frames.
 //
 // Everything is planned when made; start() sets it going. Errors are one sentence with the fix, thrown as
-// std::runtime_error when made. Then single writer: whoever drives the stations.
+// std::runtime_error when made. Then single writer: the thread that drives the ports.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ namespace surety::endpoints {
 
 struct SenderFlow {
   std::size_t line = 0, port = 0;  // indices into Endpoints::senders and ::ports
-  std::uint32_t number = 0;        // of the line's flows, from 0
+  std::uint32_t number = 0;        // number within the line's flows, from 0
   Transport transport = Transport::tcp;
   Tuple tuple;
   Schedule schedule;               // from start() on; before, relative to Time{}
@@ -44,7 +44,7 @@ class Traffic {
   // A line of `senders` whose next hop's MAC address is not known yet; none: start() may come.
   std::optional<std::size_t> unresolved() const;
 
-  // Asks for the next hops that are not known.
+  // Requests the next hops that are not resolved.
   void resolve(Time now);
 
   // Adds the senders; their schedules count from `zero`.

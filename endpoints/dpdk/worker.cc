@@ -11,7 +11,7 @@ namespace surety::endpoints {
 namespace {
 
 using namespace std::chrono_literals;
-// Sleeping takes some microseconds more than asked for: what is due sooner than kNear is waited for awake.
+// A sleep lasts some microseconds longer than requested: up to kNear the worker polls.
 constexpr Duration kSleep = 50us, kNear = 60us;
 constexpr Duration kStartPerFlow = 3us;  // to make a flow, rounded up: none starts late
 constexpr std::size_t kWatchedWhenBusy = 1, kWatchedWhenIdle = 64;
@@ -32,7 +32,7 @@ Worker::Worker(Traffic& traffic, const TscClock& clock, std::span<const std::uni
 }
 
 void Worker::run() {
-  // The kernel adds 50 us to every sleep of a thread that does not ask otherwise.
+  // The kernel's default timer slack adds 50 us to every sleep of a thread.
   if (options_.gentle) prctl(PR_SET_TIMERSLACK, 1ul);
   if (!resolve()) {
     outcome_.store(Outcome::unresolved, std::memory_order_release);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One core that polls: the loop around the stations of all ports, the only reader of the clock, and the life
-// of a run: resolve the gateways, send, close.
+// One core that polls: the loop around all ports, the only reader of the clock, and the life of a run:
+// resolve the gateways, send, close.
 //
 // Single writer of everything it counts (CONTRIBUTING.md rule 9); the observer learns of it by snapshots.
 #pragma once

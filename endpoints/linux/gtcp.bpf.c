@@ -4,7 +4,7 @@
 // the best-effort part ever gives way. Paper: "Enhancing TCP for Networks with Guaranteed Bandwidth
 // Services", section III. Without a reservation it is the kernel's Reno, to the segment.
 //
-// What of the paper is here, and what the kernel does in its own way:
+// Parts of the paper that are here, and the kernel's own way of others:
 //
 // Start-up: slow start to ssthresh + cwnd_G. The initial window is the kernel's (10 segments, RFC 6928; the
 // paper's is 2).
@@ -20,7 +20,7 @@
 // duplicate ACK or a new one, puts one segment of the reserved part back, until all of cwnd_G is there: the
 // paper's transmissions for the first cwnd_G duplicate ACKs, with no burst. The best-effort part slow-starts
 // as always. What is still missing when the recovery ends is added then: cwnd = cwnd_G + cwnd_BE.
-// Differences: new data goes out after what is to be retransmitted, and slow start goes on to ssthresh.
+// Differences: new data goes out after what is to be retransmitted, and slow start continues to ssthresh.
 //
 // Needs Linux 5.13 or newer; calls no kernel function (they differ between versions) but BPF helpers.
 #include <linux/bpf.h>
@@ -64,7 +64,7 @@ struct {
   __type(value, struct gtcp_totals);
 } gtcp_totals SEC(".maps");
 
-// Of one connection, in the room that the kernel keeps for its congestion control.
+// State of one connection, in the room that the kernel keeps for its congestion control.
 struct gtcp_flow {
   __u32 owed;       // segments of the reserved part that a timeout took and no ACK has put back yet
   __u32 delivered;  // the kernel's count when `owed` was last looked at
@@ -121,7 +121,8 @@ static __always_inline __u32 base_rtt_us(const struct tcp_sock* tp) {
   return shortest != ~0u ? shortest : tp->srtt_us >> 3;
 }
 
-// cwnd_G now. Not kept: it is asked for once per loss, and both the reservation and the RTT may have changed.
+// Current cwnd_G. Not kept: it is needed once per loss, and both the reservation and the RTT may have
+// changed.
 static __always_inline __u32 reserved_window(struct sock* sk) {
   const struct tcp_sock* tp = tcp_sk(sk);
   struct destination to = {};

@@ -131,7 +131,7 @@ void attach_gtcp(const std::vector<Reservation>& reservations, const std::string
     throw std::runtime_error(
         "gtcp is attached already; `surety-gtcp reserve` changes its reservations, `surety-gtcp detach` ends "
         "it");
-  remove_pins(pins);  // of one that something else detached
+  remove_pins(pins);  // pins of a gtcp that something else detached
   LoadedGtcp loaded(pins);
   try {
     GtcpReservations gtcp(pins);

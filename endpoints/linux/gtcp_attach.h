@@ -17,7 +17,7 @@ namespace surety::endpoints {
 // types.
 void check_kernel(const std::string& btf);
 
-// Where the kernel describes its types: the environment's SURETY_GTCP_BTF, else /sys/kernel/btf/vmlinux.
+// The file with the kernel's types: the environment's SURETY_GTCP_BTF, else /sys/kernel/btf/vmlinux.
 std::string kernel_btf();
 
 // The programs in the kernel, checked by its verifier, and their maps, which GtcpReservations finds in
@@ -41,11 +41,11 @@ bool gtcp_attached();
 // Loads, reserves and registers, or leaves all as it was.
 // Needs CAP_BPF, CAP_NET_ADMIN and CAP_SYS_ADMIN (root).
 void attach_gtcp(const std::vector<Reservation>& reservations, const std::string& pins = kGtcpPins);
-// Connections that use it go on with it; new ones cannot choose it.
+// Connections that use it keep it; new ones cannot choose it.
 void detach_gtcp(const std::string& pins = kGtcpPins);
 
-// Whether users without CAP_NET_ADMIN may choose it (net.ipv4.tcp_allowed_congestion_control),
-// which ends with detach.
+// True if users without CAP_NET_ADMIN may choose it (net.ipv4.tcp_allowed_congestion_control), which ends
+// with detach.
 bool gtcp_allowed();
 void allow_gtcp();
 

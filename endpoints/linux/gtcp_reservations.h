@@ -15,18 +15,18 @@ namespace surety::endpoints {
 
 inline constexpr const char* kGtcpPins = "/sys/fs/bpf/surety-gtcp";
 
-// What each connection to these destinations has reserved.
+// Reserved rate of each connection to these destinations.
 struct Reservation {
   Prefix to;
   Rate rate;                      // IP bytes, in whole bytes per second (rounded up)
-  std::uint64_t connections = 0;  // that it was reserved for since then
+  std::uint64_t connections = 0;  // connections with this reservation since then
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
 struct GtcpTotals {  // since gtcp was attached
   std::uint64_t connections = 0;
-  std::uint64_t reserved = 0;  // of these: had a reservation
+  std::uint64_t reserved = 0;  // connections that had a reservation
   std::uint64_t closed = 0;
   std::uint64_t reductions = 0;
   std::uint64_t timeouts = 0;

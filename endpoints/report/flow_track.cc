@@ -7,8 +7,8 @@
 namespace surety::endpoints {
 namespace {
 
-// What acknowledgements say, in IP bytes: acknowledged payload at the mean size of the packets that carried
-// it. Repetitions carried none that counts.
+// Acknowledged IP bytes: acknowledged payload at the mean size of the packets that carried it. Repetitions
+// carried none that counts.
 double acknowledged_bytes(const FlowReading& s) {
   const std::uint64_t repeated = std::max(s.retransmitted_packets, s.lost_packets);
   const std::uint64_t payload = s.payload_bytes + s.in_flight;
@@ -122,7 +122,7 @@ FlowResult FlowTrack::result() const {
   r.duplicates = far.duplicate_packets;
   r.payload = far.payload_bytes;
   r.mismatched = far.mismatched_bytes;
-  const bool told = own_receiver_ || identity_.protocol == "udp";  // only UDP's reports tell of IN packets
+  const bool told = own_receiver_ || identity_.protocol == "udp";  // only UDP's reports count IN packets
   if (told && far.received_packets > 0)
     r.in_share = static_cast<double>(far.received_in_packets) / static_cast<double>(far.received_packets);
   r.rtt = known(sender_.rtt);

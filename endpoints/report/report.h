@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run proved: per flow the target, what was delivered, and whether it is enough; as JSON and text.
+// Result of a run: per flow the target, what was delivered, and whether it is enough; as JSON and text.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 namespace surety::endpoints {
 
 struct Report {
-  double seconds = 0;                // how long the run took
-  std::vector<FlowResult> flows;     // of our senders, the flows of one line of YAML one after the other
+  double seconds = 0;                // duration of the run
+  std::vector<FlowResult> flows;     // flows of our senders, those of one line of YAML one after the other
   std::vector<FlowResult> accepted;  // flows at our sinks whose senders are elsewhere
   std::array<std::uint64_t, kRefusals> refusals{};
   double tolerance = 0.04;
@@ -23,9 +23,9 @@ struct Report {
   // has the keys of surety-lab: name, protocol, target_bps, delivered_bps, throughput_bps (what arrived),
   // ...; what is not known is null.
   std::string json() const;
-  // Tables of flows, refusals, and a verdict: a line for each promise that was missed. More than 8 flows of
-  // one line of YAML are one row with their least, mean and greatest. What arrived stands beside what was
-  // delivered where they differ by half a percent.
+  // Tables of flows, refusals, and a verdict: a line for each missed target. More than 8 flows of one line of
+  // YAML are one row with their least, mean and greatest. The throughput is shown beside the delivered rate
+  // where they differ by half a percent.
   std::string text() const;
 };
 

@@ -23,7 +23,7 @@ std::string line_of(const FlowResult& f) {
   return f.identity.name.substr(0, f.identity.name.find('#'));
 }
 
-// The flows that stand for one line of YAML, from the front.
+// The flows of the first line of YAML.
 Flows first_line(Flows flows) {
   std::size_t n = 1;
   while (n < flows.size() && line_of(flows[n]) == line_of(flows[0])) ++n;
@@ -115,7 +115,7 @@ std::string cell(const Column& c, Flows flows) {
   return fmt::format("{} / {} / {}", c.show(least), c.show(sum / static_cast<double>(n)), c.show(greatest));
 }
 
-// What only some of the tables need is left out of the others.
+// Columns that have a value in at least one of the flows.
 std::vector<const Column*> used_columns(Flows flows) {
   std::vector<const Column*> used;
   for (const auto& c : columns()) {
@@ -165,7 +165,7 @@ std::string missed(const FlowResult& f) {
                      human::percent(share));
 }
 
-// The promises of one line of YAML that were missed: each, or the worst where there are many.
+// The missed targets of one line of YAML: each, or the worst where there are many.
 std::string missed(Flows line, double tolerance) {
   std::vector<const FlowResult*> all;
   for (const auto& f : line) {

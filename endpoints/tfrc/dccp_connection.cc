@@ -24,7 +24,7 @@ std::uint64_t initial_sequence(std::uint64_t seed) {
   return (high << 32 | rng.next()) % dccp::kSequenceModulus;
 }
 
-// Options that may be marked Mandatory because we know what they mean.
+// Options that are implemented, and so may be marked Mandatory.
 bool understood(std::uint8_t type) {
   switch (type) {
     case dccp::kSlowReceiver:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both ends of a DCCP connection have in common (RFC 4340 8): sequence validity, Sync and SyncAck,
-// resets, feature negotiation, and the timers of the packets that are repeated.
+// Common part of both ends of a DCCP connection (RFC 4340 8): sequence validity, Sync and SyncAck, resets,
+// feature negotiation, and the timers of the packets that are repeated.
 //
-// The sequence checks stand before everything else: a packet that fails them changes nothing (in the spirit
-// of RFC 5961) and is answered with a Sync, at most eight a second (7.5.4). A Reset counts only with a
-// sequence number above GSR and an acknowledgement number of at least GAR.
+// The sequence checks come before everything else: a packet that fails them changes nothing (in the spirit of
+// RFC 5961) and is answered with a Sync, at most eight a second (7.5.4). A Reset counts only with a sequence
+// number above GSR and an acknowledgement number of at least GAR.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ namespace surety::endpoints {
 
 namespace dccp {
 
-// A peer that has not been heard of for this long is gone: RFC 4340's 4 MPL.
+// A peer that sends nothing for this long is gone: RFC 4340's 4 MPL.
 inline constexpr Duration kPeerTimeout = std::chrono::seconds(480);
 // Times at which a Request, Close or CloseReq goes out; each waits twice as long as the one before.
 inline constexpr unsigned kTries = 6;
 inline constexpr Duration kRequestInterval = std::chrono::seconds(1);
 inline constexpr Duration kLongestInterval = std::chrono::seconds(64);  // RFC 4340 8.3
 
-// Where a connection is; RESPOND, PARTOPEN and CLOSEREQ of RFC 4340 4.3.
+// State of a connection; RESPOND, PARTOPEN and CLOSEREQ of RFC 4340 4.3.
 enum class Phase : std::uint8_t { idle, request, respond, partopen, open, close_req, closing, closed };
 
 // Timestamps count 10 microseconds (RFC 4340 13.1).
@@ -59,11 +59,11 @@ class DccpConnection : public Engine {
   bool control_pending() const { return pending_ != 0; }
   // Writes one of the packets that are due.
   void write_control(Slot& slot);
-  // A packet without payload, the next of our numbering, with the options that features ask for and `more`.
+  // A packet without payload, the next of our numbering, with the options of features and `more`.
   void write_packet(Slot& slot, dccp::Packet& p, std::span<const std::uint8_t> more = {});
 
   void send_sync(std::uint64_t ack, Time now);
-  // A Reset for a packet that knows nothing of this connection (RFC 4340 8.3.1).
+  // A Reset for a packet of an unknown connection (RFC 4340 8.3.1).
   void send_stray_reset(const dccp::Packet& p, Time now);
   void abort(dccp::ResetCode code, Failure why, std::uint8_t data = 0);
   void finish(Failure why);
@@ -84,14 +84,14 @@ class DccpConnection : public Engine {
   };
 
   dccp::SequenceSpace sequence_;
-  Time timer_ = kNever;  // of repeat()
-  Time heard_{};         // when a valid packet came last
+  Time timer_ = kNever;  // next call of repeat()
+  Time heard_{};         // arrival of the last valid packet
   std::uint8_t pending_ = 0;
   Phase phase_ = Phase::idle;
   dccp::Role role_;
-  std::uint8_t dscp_;  // of packets without data
+  std::uint8_t dscp_;  // DSCP of packets without data
   Failure failure_ = Failure::none;
-  std::uint8_t ccval_ = 0;  // of packets without data
+  std::uint8_t ccval_ = 0;  // CCVal of packets without data
   std::uint8_t repeated_ = 0, tries_ = 0, reset_data_ = 0;
   dccp::ResetCode reset_code_ = dccp::ResetCode::unspecified;
   std::uint32_t service_code_ = 0;

@@ -83,7 +83,7 @@ Features::Outcome Features::on_ccid(const Option& o, bool local) {
   return ccid_agreed_ ? Outcome::done : Outcome::failed;
 }
 
-// Non-negotiable: the owner tells, the other confirms (6.3.2).
+// Non-negotiable: the owner announces, the other end confirms (6.3.2).
 Features::Outcome Features::on_sequence_window(const Option& o) {
   if (is_local(o) || o.data.size() != 7) return refuse(o);
   const std::uint64_t w = window_value(o.data.subspan(1));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DCCP feature negotiation (RFC 4340 6, RFC 4342 8.4), as far as a CCID 3 flow in one direction needs it.
 //
-// The sender's Request asks, with Mandatory, for CCID 3 for its half-connection, tells its Sequence Window
-// and asks for Loss Event Rate options; the receiver confirms in its Response. Whatever else a peer may want
-// to change is answered as the RFC demands (our only value, or an empty Confirm for what we do not know), but
-// nothing comes of it: no acknowledgement vectors, no short sequence numbers. Congestion marks need no word:
-// an end understands them unless it says that it is ECN Incapable (RFC 4340 12.1), which ours never are.
+// The sender's Request proposes, with Mandatory, CCID 3 for its half-connection, announces its Sequence
+// Window and requests Loss Event Rate options; the receiver confirms in its Response. Other changes that a
+// peer proposes are answered as the RFC demands (our only value, or an empty Confirm for unknown features),
+// but have no effect: no `Ack Vector` options, no short sequence numbers. Congestion marks need no option:
+// an end understands them unless it declares itself ECN Incapable (RFC 4340 12.1), which ours never do.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ enum Feature : std::uint8_t {
 
 inline constexpr std::uint8_t kCcid3 = 3;
 
-// Which end of the connection: the client sends data, the server receives it.
+// End of the connection: the client sends data, the server receives it.
 enum class Role : std::uint8_t { client, server };
 
 class Features {
@@ -41,7 +41,7 @@ class Features {
   // `window`: the client's Sequence Window.
   Features(Role role, std::uint64_t window) : window_(window), role_(role) {}
 
-  // What came of one option. Both failures end the connection (RFC 4340 6.6.8, 5.8.2): `mandatory` with
+  // Result of one option. Both failures end the connection (RFC 4340 6.6.8, 5.8.2): `mandatory` with
   // Mandatory Error, `failed` with Option Error.
   enum class Outcome : std::uint8_t { done, mandatory, failed };
   // A Change or Confirm option of a packet that is no Data packet.
@@ -50,17 +50,17 @@ class Features {
   // Changes not confirmed yet and Confirms not sent yet. The latter are forgotten unless `keep`: a Response
   // says them again whenever it is repeated.
   void write(OptionWriter& to, bool keep = false);
-  static constexpr std::size_t kMostBytes = 96;  // that write() takes
+  static constexpr std::size_t kMostBytes = 96;  // the most that write() needs
   void forget() { replies_length_ = 0; }
   bool confirms_pending() const { return replies_length_ > 0; }
 
   // The data's half-connection runs CCID 3.
   bool ccid_agreed() const { return ccid_agreed_; }
-  // The receiver promises Loss Event Rate options.
+  // True if the receiver has confirmed to send Loss Event Rate options.
   bool send_loss_event_rate() const { return send_loss_event_rate_; }
   // The other end does not look at congestion marks.
   bool remote_ecn_incapable() const { return remote_ecn_incapable_; }
-  // Sequence Window of the other end, as told by it.
+  // Sequence Window that the other end announced.
   std::uint64_t remote_window() const { return remote_window_; }
 
  private:

@@ -110,7 +110,7 @@ bool LossAccount::on_feedback(std::uint64_t ack, const Feedback& f) {
   bool event = false;
   for (std::size_t i = 0; i < f.interval_count; ++i) {
     const auto& [lossless, loss] = f.intervals[i];
-    // What lies before a saturated length cannot be placed, and has been reported before.
+    // The part before a saturated length has no known position, and has been reported before.
     if (lossless == kMost24 || end <= edge_) break;
     const std::uint64_t last = end - lossless, first = last - loss + 1;
     if (loss > 0 && last > edge_) {

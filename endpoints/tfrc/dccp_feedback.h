@@ -14,11 +14,11 @@
 namespace surety::endpoints::dccp {
 
 struct Feedback {
-  std::optional<std::uint32_t> timestamp_echo;  // of the newest data packet's Timestamp
+  std::optional<std::uint32_t> timestamp_echo;  // Timestamp of the newest data packet
   std::uint32_t elapsed = 0;                    // since that packet arrived, in 10 microseconds
-  // X_recv, bytes/s. Of IP packets: RFC 4342 8.3 counts payload, but what is bought and policed in Surety are
-  // the bytes of IP packets, and the sender's s and g are such bytes. For a peer that counts payload the rate
-  // is low by the headers' share, which errs to the safe side.
+  // X_recv, bytes/s. Counts IP packets: RFC 4342 8.3 counts payload, but Surety's contracts police the bytes
+  // of IP packets, and the sender's s and g are such bytes. For a peer that counts payload the rate is low by
+  // the headers' share, which errs to the safe side.
   std::optional<double> receive_rate;
   std::optional<double> loss_event_rate;
   std::uint8_t skip = 0;  // newest packets that no interval holds

@@ -16,7 +16,7 @@ using dccp::Type;
 namespace {
 
 constexpr std::uint32_t kControlRoom = 256;
-constexpr unsigned kRoundTrip = 4;  // of the window counter: quarters (RFC 4342 8.1)
+constexpr unsigned kRoundTrip = 4;  // quarters of the window counter (RFC 4342 8.1)
 
 PacketWriter::UdpPorts udp_ports(const IpPacket& p) {
   return {p.udp_destination, p.udp_source};
@@ -63,7 +63,7 @@ Refusal DccpReceiver::receive(const IpPacket& packet, Time now) {
   if (packet.udp_source != 0) writer_.set_udp_remote(packet.udp_source);
   if (phase_ == Phase::closed) {
     if (!late && p.type == Type::close) losses_.end_at(sequence_.gsr());
-    // What has arrived since the last report is told before the Reset.
+    // A last report precedes the Reset if data has arrived since the one before.
     feedback_due_ = p.type == Type::close && rate_.bytes() > 0;
     return Refusal::none;
   }
@@ -94,7 +94,7 @@ bool DccpReceiver::round_trip_over(const dccp::Packet& p, Time now) {
     whole_round_ = whole_round_ && p.type != Type::data_ack;
     return p.type == Type::data_ack && now - feedback_at_ >= rtt_;
   }
-  // More than four: the sender paused, or packets were lost, and the time tells nothing.
+  // More than four: the sender paused, or packets were lost, and the time is no sample.
   if (quarters == kRoundTrip && whole_round_) {
     const Duration sample = now - round_at_;
     rtt_ = rtt_ == Duration{} ? sample : (rtt_ * 7 + sample) / 8;

@@ -3,10 +3,10 @@
 //
 // Answers the Request, counts what arrives and acknowledges with CCID 3's feedback: Timestamp Echo with
 // elapsed time, Loss Event Rate, Receive Rate and Loss Intervals. Feedback is due at the first data packet,
-// at every new loss event, and once per round-trip time, which the sender's window counter tells (RFC 4342
-// 6, 8.1); also for DataAck packets, whose sender has not heard from us, and before the Reset that answers a
-// Close. Its own idea of the round-trip time, from the handshake and the counter, serves the first loss
-// interval and the Receive Rate's window only.
+// at every new loss event, and once per round-trip time of the sender's window counter (RFC 4342 6, 8.1);
+// also for DataAck packets, whose sender has got nothing from us, and before the Reset that answers a Close.
+// The receiver's own round-trip time, from the handshake and the counter, serves the first loss interval and
+// the Receive Rate's window only.
 //
 // A flow ends with the sender's Close, with close() (CloseReq, then the sender's Close), or after
 // kPeerTimeout (480 s) without a valid packet. A packet that comes after the end is answered with the Reset
@@ -50,7 +50,7 @@ class DccpReceiver final : public DccpConnection {
   std::optional<std::uint32_t> timestamp_;
   bool feedback_due_ = false;
   bool whole_round_ = false;        // the round began with a value of the counter
-  std::uint8_t round_counter_ = 0;  // where it began
+  std::uint8_t round_counter_ = 0;  // first counter value of the round
   Time newest_at_{}, round_at_{}, feedback_at_{};
   std::uint64_t delay_ticks_ = 0;
   ReceiveRate rate_;

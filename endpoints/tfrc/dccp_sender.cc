@@ -101,8 +101,8 @@ Refusal DccpSender::accept_response(const dccp::Packet& p, Time now) {
   return Refusal::none;
 }
 
-// The peer has a connection of old with these ports: a Reset that it will believe ends it, and a later
-// Request begins anew (RFC 4340 8.3.1: the number after the one it acknowledges).
+// The peer has an old connection with these ports: a valid Reset ends it, and a later Request starts a new
+// one (RFC 4340 8.3.1: the number after the one it acknowledges).
 Refusal DccpSender::answer_stray(const dccp::Packet& p, Time now) {
   const Refusal why = dccp::has_ack(p.type) ? Refusal::dccp_ack : Refusal::state;
   if (p.type == Type::sync) send_stray_reset(p, now);

@@ -56,7 +56,7 @@ class DccpSender final : public DccpConnection {
   Time start_;
   Time request_sent_{};                  // the last one
   Time reported_until_{};                // the feedback's moment, in our time
-  std::uint64_t feedback_sequence_ = 0;  // of the newest feedback
+  std::uint64_t feedback_sequence_ = 0;  // sequence number of the newest feedback
   double arrived_bytes_ = 0;             // IP bytes, by X_recv
   dccp::LossAccount losses_;
 };

@@ -22,14 +22,14 @@ constexpr std::uint64_t extend(std::uint64_t reference, std::uint64_t wire) {
   return reference + static_cast<std::uint64_t>(difference);
 }
 
-// What one end knows of both directions; GSS, GSR, GAR, ISS and ISR are RFC 4340's.
+// One end's sequence state of both directions; GSS, GSR, GAR, ISS and ISR are RFC 4340's.
 class SequenceSpace {
  public:
   // Numbers are kept one modulus up, so that a distance never leads below zero.
   explicit SequenceSpace(std::uint64_t iss)
       : gss_(kSequenceModulus + iss % kSequenceModulus - 1), gar_(gss_ + 1), iss_(gss_ + 1) {}
 
-  std::uint64_t next() { return ++gss_; }  // of the packet that is sent now
+  std::uint64_t next() { return ++gss_; }  // number of the packet that is sent now
   std::uint64_t gss() const { return gss_; }
   std::uint64_t gsr() const { return gsr_; }
   std::uint64_t isr() const { return isr_; }

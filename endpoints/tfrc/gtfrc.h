@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gTFRC's one rule, G = max(g, X), over TFRC (Lochin et al., equation 2; endpoints/README.md).
 //
-//   before the first feedback           G = X: nobody has answered yet
+//   before the first feedback           G = X: no answer yet
 //   literal (the paper's text)          from the first feedback on
 //   after_slow_start                    from the first loss event on
 //   theta > 0 and X < g / theta         G = X: the network breaks the guarantee (the paper's section 4)
@@ -26,7 +26,7 @@ struct Guarantee {
   double theta = 0;  // 0: kept whatever X is
   GuaranteeReading reading = GuaranteeReading::literal;
 
-  // What TFRC has to say.
+  // State of TFRC that the rule needs.
   struct State {
     double x = 0;
     bool feedback = false;   // any so far

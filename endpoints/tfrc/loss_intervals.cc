@@ -9,8 +9,8 @@ namespace surety::endpoints {
 namespace {
 
 constexpr double kLeastDiscount = 0.25;  // THRESHOLD
-// Of the window counter: one round-trip time. The rest keeps exact ties of interpolated counters from turning
-// on the rounding of doubles.
+// One round-trip time in ticks of the window counter. The rest keeps exact ties of interpolated counters from
+// turning on the rounding of doubles.
 constexpr double kEventTicks = 4 + 1e-9;
 constexpr double kMostTicks = 0x1p32;  // within one hole: no honest sender comes near
 constexpr std::uint64_t kWindow = 64;  // bits of seen_
@@ -90,8 +90,8 @@ void LossIntervals::end_at(std::uint64_t last) {
   lost_ += undecided - arrived_ - (last > top_[0].sequence ? 1 : 0);
 }
 
-// What lies between the packet that leaves the highest three and the lowest that stays is decided now.
-// In registers: a Received that has just been put together would be copied in one piece, and wait for that.
+// Decides the packets between the one that leaves the highest three and the lowest that stays. Arguments are
+// in registers: a Received that has just been put together would be copied in one piece, and wait for that.
 LossIntervals::Arrival LossIntervals::insert(std::size_t place, std::uint64_t sequence, std::int64_t counter,
                                              bool marked) {
   const bool full = arrived_ == kNdupack;
@@ -133,7 +133,7 @@ bool LossIntervals::lose(const Received& before, const Received& after) {
   return true;
 }
 
-// Events are told apart in the order of numbers: up to the first hole that is undecided.
+// Events are separated in the order of numbers: up to the first hole that is undecided.
 bool LossIntervals::take_marks() {
   bool event = false;
   marks_ = false;

@@ -2,15 +2,15 @@
 // The receiver's half of TFRC (RFC 5348 section 5): which packets are lost, which losses make a loss event,
 // and the loss event rate p from the last eight loss intervals, with history discounting (5.5).
 //
-// A packet is lost when three later ones have arrived (NDUPACK, 5.1). Packets of one loss event are told
-// apart by CCID 3's window counter (RFC 4342 10.2): the counter of a lost packet is interpolated between its
-// neighbours, and one that is more than 4 (a round-trip time) beyond that of the event's first packet begins
-// a new event; so the receiver needs no RTT and no clock. A packet with a congestion mark begins or joins an
-// event as a lost one does (5.1), at once, or when a hole below it is decided; it is not counted as lost.
-// The first interval is synthesised by the caller from the receive rate through the equation's inverse
-// (6.3.1). Sequence numbers are 48-bit, extended to 64 by the caller; memory is fixed. A packet that arrives
-// after it was declared lost is no longer counted as lost, but its loss event stays. Where the numbering
-// ends, what is still missing is lost.
+// A packet is lost when three later ones have arrived (NDUPACK, 5.1). CCID 3's window counter (RFC 4342 10.2)
+// assigns packets to loss events: the counter of a lost packet is interpolated between its neighbours, and
+// one that is more than 4 (a round-trip time) beyond that of the event's first packet begins a new event; so
+// the receiver needs no RTT and no clock. A packet with a congestion mark begins or joins an event as a lost
+// one does (5.1), at once, or when a hole below it is decided; it is not counted as lost. The first interval
+// is synthesised by the caller from the receive rate through the equation's inverse (6.3.1). Sequence numbers
+// are 48-bit, extended to 64 by the caller; memory is fixed. A packet that arrives after it was declared lost
+// is no longer counted as lost, but its loss event stays. Where the numbering ends, what is still missing is
+// lost.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class LossIntervals {
   static constexpr std::size_t kNdupack = 3;
 
   struct Arrival {
-    bool duplicate = false;        // here before, or too old to tell: 64 numbers and more
+    bool duplicate = false;        // here before, or too old: 64 numbers and more
     bool new_loss_event = false;   // feedback is due at once (6.2)
     std::uint64_t newly_lost = 0;  // packets declared lost by this arrival
   };
@@ -39,8 +39,8 @@ class LossIntervals {
   // loss of the first data packet shows. `window_counter` is CCVal (0..15).
   Arrival on_packet(std::uint64_t sequence, std::uint8_t window_counter, bool marked = false);
 
-  // The numbering ended with `last`: nothing will follow that could tell, so what is missing up to it is
-  // lost. Tells lost() only; to be called once, and on_packet() never again.
+  // The numbering ended with `last`: no later packet will come, so what is missing up to it is lost. Changes
+  // lost() only; to be called once, and on_packet() never again.
   void end_at(std::uint64_t last);
 
   // After the first loss event the receiver sets the length of the interval before it (6.3.1), in packets;
@@ -65,7 +65,7 @@ class LossIntervals {
   struct Received {
     std::uint64_t sequence = 0;
     std::int64_t counter = 0;  // the window counter, extended
-    bool marked = false;       // and no event knows it yet
+    bool marked = false;       // true: marked, and not yet in an event
   };
 
   Arrival take(Received packet);
@@ -79,19 +79,19 @@ class LossIntervals {
   std::span<const double> history() const { return std::span(length_).first(closed_); }
   std::span<const double> discounts() const { return std::span(discount_).first(closed_); }
 
-  // Of every packet.
+  // Fields that every packet touches.
   std::array<Received, kNdupack> top_{};  // the highest three that arrived, highest first: NDUPACK
   std::uint64_t seen_ = 0;                // bit k: top_[0].sequence - k has arrived
   std::uint64_t first_ = 0;               // the lowest that arrived
-  std::uint32_t ticks_per_packet_ = 0;    // of the window counter, running mean, in 2^-16
+  std::uint32_t ticks_per_packet_ = 0;    // running mean of the window counter's steps, in 2^-16
   std::uint16_t ticks_samples_ = 0;
-  std::uint8_t arrived_ = 0;                  // of top_
-  std::uint8_t closed_ = 0;                   // of the arrays below
+  std::uint8_t arrived_ = 0;                  // valid entries of top_
+  std::uint8_t closed_ = 0;                   // valid entries of the arrays below
   bool wants_first_ = false, marks_ = false;  // marks_: one of top_ is marked
 
-  // Of losses. [i] is I_(i+1).
+  // Losses. [i] is I_(i+1).
   std::uint64_t lost_ = 0, loss_events_ = 0;
-  std::uint64_t start_ = 0, last_lost_ = 0;  // of the current interval; lost or marked
+  std::uint64_t start_ = 0, last_lost_ = 0;  // first number of the current interval; last lost or marked one
   double start_counter_ = 0;
   std::array<double, kIntervals> length_{}, discount_{};
   std::array<std::uint64_t, kIntervals> loss_{};

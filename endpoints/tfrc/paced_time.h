@@ -13,7 +13,7 @@ namespace surety::endpoints {
 
 inline constexpr int kFractionBits = 24;
 
-// What `bytes` take at `rate` (bytes/s, not zero): whole nanoseconds and 2^-24 of them, rounded down.
+// Time of `bytes` at `rate` (bytes/s, not zero): whole nanoseconds and 2^-24 of them, rounded down.
 struct PacedGap {
   Duration whole{};
   std::uint32_t fraction = 0;

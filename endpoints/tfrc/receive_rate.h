@@ -12,9 +12,9 @@
 
 namespace surety::endpoints {
 
-// The receiver's measurement: over the time since the last feedback; where
-// that is less than a round-trip time (a new loss event asks for feedback
-// at once) the window before is taken in, so that a burst is not a rate.
+// The receiver's measurement: over the time since the last feedback; where that is less than a round-trip
+// time (a new loss event triggers feedback at once) the window before is taken in, so that a burst is not a
+// rate.
 class ReceiveRate {
  public:
   void on_packet(std::uint32_t bytes, Time now) {
@@ -44,7 +44,7 @@ class ReceiveRateSet {
  public:
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-  // As it begins: the single item "infinity", which leaves the set like any other.
+  // Begins with the single item "infinity", which leaves the set like any other.
   explicit ReceiveRateSet(Time now) { replace(kUnlimited, now); }
 
   // The usual case: adds `rate` and forgets what was reported before `now` - `keep` (two RTTs). Room for

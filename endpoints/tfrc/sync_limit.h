@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often a DCCP connection answers:
-// at most eight of each kind in any second that begins with one (RFC 4340 7.5.4).
+// Limit of a DCCP connection's answers: at most eight of each kind in any second that begins with one (RFC
+// 4340 7.5.4).
 //
-// Syncs and late Resets answer what is invalid, SyncAcks answer valid Syncs: two kinds, or whoever makes us
-// send the former could stop the latter. Eight and not one per 125 ms: finding out that the peer has begun
-// anew takes two Syncs within a round trip. 8 bytes.
+// Syncs and late Resets answer invalid packets, SyncAcks answer valid Syncs: two kinds, or an attacker that
+// makes us send the former could stop the latter. Eight and not one per 125 ms: detecting a peer's restart
+// takes two Syncs within a round trip. 8 bytes.
 #pragma once
 
 #include <array>

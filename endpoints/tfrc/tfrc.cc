@@ -213,7 +213,7 @@ void TfrcSender::set_x(double x, LimitedBy by, Time now) {
   x_limit_ = by;
   const double rate = guarantee_.rate(state());
   if (rate == rate_) return;
-  // What is left of the wait for the next packet goes on at the new rate.
+  // The rest of the wait for the next packet is scaled to the new rate.
   if (begun_ && due_.at > now) due_ = {now + from_seconds(seconds(due_.at - now) * rate_ / rate)};
   rate_ = rate;
   gap_ = PacedGap::of(segment(), std::min(rate, kMostRate));

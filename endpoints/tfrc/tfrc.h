@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's half of TFRC (RFC 5348 section 4, or RFC 3448 section 4) and gTFRC (gtfrc.h), without a wire:
-// told of feedback and of the passing of time, it says when the next packet may leave.
+// from feedback and the passing of time it computes when the next packet may leave.
 //
-// Rates count bytes of IP packets, as everywhere in Surety (the guarantee g is bought in
-// them); `segment` is the IP packet. The nofeedback timer and the limits by X_recv act on X; G = max(g, X) is
-// what is sent at. Where the two specifications differ (the gTFRC paper follows RFC 3448 "entirely"):
+// Rates count bytes of IP packets, as everywhere in Surety (so does the guarantee g); `segment` is the IP
+// packet. The nofeedback timer and the limits by X_recv act on X; G = max(g, X) is what is sent at. Where the
+// two specifications differ (the gTFRC paper follows RFC 3448 "entirely"):
 //
 //                             RFC 5348                                 RFC 3448
 //   rate until feedback       1 packet/s; from the handshake's         1 packet/s, whatever the handshake
@@ -52,7 +52,7 @@ struct TfrcParams {
 class TfrcSender {
  public:
   struct Feedback {
-    Time sent{};                  // when the packet that it acknowledges was sent
+    Time sent{};                  // sending time of the packet that it acknowledges
     Duration rtt_sample{};        // corrected for the receiver's delay
     double receive_rate = 0;      // X_recv, bytes/s of IP packets
     double loss_event_rate = 0;   // p
@@ -62,12 +62,12 @@ class TfrcSender {
   // `start`: when the application begins to offer packets.
   TfrcSender(const TfrcParams& params, Time start);
 
-  // The handshake's round-trip time, once, before the first feedback (4.2): the initial rate is then
-  // W_init / R at once; of RFC 3448, which knows of none, nothing changes.
+  // The handshake's round-trip time, once, before the first feedback (4.2): the initial rate is then W_init /
+  // R at once; no effect with RFC 3448, which has none.
   void on_handshake(Duration rtt_sample, Time now);
   // Any values may come (they are a peer's); what makes no sense is clamped.
   void on_feedback(const Feedback& f, Time now);
-  // The nofeedback timer, when `now` has reached it; it is then set anew.
+  // Takes the nofeedback timer's expiry at `now`, and restarts the timer.
   void on_nofeedback(Time now);
   Time nofeedback_timer() const { return timer_; }  // kNever before the first packet
 
@@ -101,15 +101,15 @@ class TfrcSender {
   Guarantee::State state() const;
   LimitedBy limited_by() const;
 
-  // Of every packet.
-  PacedTime due_;      // by G
-  PacedTime offered_;  // by the application; kNow without one
+  // Pacing state of each packet.
+  PacedTime due_;      // paced by G
+  PacedTime offered_;  // paced by the application; kNow without one
   PacedGap gap_, application_gap_;
-  Duration credit_;      // how late a packet may be and the next still follow as if it had not been
-  Time last_free_;       // when the sender last had sent all that it was allowed to (8.2.1)
+  Duration credit_;      // lateness of a packet that does not delay the next one
+  Time last_free_;       // last time that everything permitted was sent (8.2.1)
   bool begun_ = false;   // a packet was sent
   bool idle_ = true;     // nothing was sent since the nofeedback timer was set
-  bool limited_ = true;  // by the application since last_free_
+  bool limited_ = true;  // true: limited by the application since last_free_
   std::uint8_t counter_ = 0;
   bool feedback_ = false, cut_short_ = false;
   bool rfc3448_;

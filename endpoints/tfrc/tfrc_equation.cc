@@ -26,7 +26,7 @@ double tfrc_loss_event_rate(Bytes segment, Duration rtt, double rate) {
   if (!(wanted > packets_denominator(kLeast))) return kLeast;
   if (wanted >= packets_denominator(1)) return 1;
   double low = kLeast, high = 1;
-  // Halving the exponent's range: p spans eight decades, and the error asked for is relative.
+  // Halving the exponent's range: p spans eight decades, and the error is relative.
   while (high > low * (1 + 1e-9)) {
     const double middle = std::sqrt(low * high);
     (packets_denominator(middle) < wanted ? low : high) = middle;

@@ -3,7 +3,7 @@
 //
 //   X = s / (R sqrt(2 b p / 3) + t_RTO (3 sqrt(3 b p / 8)) p (1 + 32 p^2)),   b = 1, t_RTO = 4 R
 //
-// Rates are bytes per second as double: a controller's variable, not a promise.
+// Rates are bytes per second as double: a controller's variable, not a contract's rate.
 #pragma once
 
 #include "conditioners/units.h"

@@ -26,7 +26,7 @@ bool checksum_good(const IpPacket& packet, std::size_t covered) {
   return s.valid();
 }
 
-// Whether `length` bytes (type and length included) are possible for an option that has a form of its own.
+// True if `length` bytes (type and length included) are possible for an option that has a form of its own.
 bool possible_length(std::uint8_t type, std::size_t length) {
   switch (type) {
     case kChangeL:

@@ -85,7 +85,7 @@ struct Packet {
   Type type = Type::data;
   std::uint8_t ccval = 0;  // CCID 3: the window counter
   std::uint64_t sequence = 0;
-  std::uint64_t ack = 0;           // where has_ack(type)
+  std::uint64_t ack = 0;           // valid if has_ack(type)
   std::uint32_t service_code = 0;  // Request, Response
   ResetCode reset_code = ResetCode::unspecified;
   std::uint8_t reset_data = 0;  // Data 1: of Mandatory Error and Option Error the option type
@@ -175,7 +175,7 @@ class PacketWriter {
   void seal(Slot& slot, Sum dccp, std::size_t dccp_length, std::uint8_t dscp) const;
 
   IpWriter ip_;
-  std::uint32_t ports_;  // of DCCP, as stored
+  std::uint32_t ports_;  // DCCP ports, as stored
   UdpPorts udp_;
 };
 
