@@ -102,7 +102,7 @@ void ClassScheduler::retire(ClassScheduler& fresh, const ClassMoves& moves) {
   retired_.leave_empty(fresh.retired_);
 }
 
-// `known`: the classes that were active; the others that are now begin with a quantum.
+// `known`: the classes that were active; the newly active ones begin with a quantum.
 void ClassScheduler::recount(std::uint64_t known) {
   active_ = 0;
   strict_depth_ = retired_.depth();
@@ -155,7 +155,7 @@ std::size_t ClassScheduler::dequeue(Time now, PortShaper& shaper, std::span<Pack
   return n;
 }
 
-// Packets of one class, as many as leave before those of another.
+// Packets of one class that leave before those of another.
 std::size_t ClassScheduler::dequeue_run(Time now, PortShaper& shaper, std::span<Packet> out) {
   if (retired_.heirs() != 0) [[unlikely]] {
     if (!dequeue(now, out[0])) return 0;

@@ -32,7 +32,7 @@ class ClassScheduler {
   // Larger ones wait for several rounds.
   static constexpr std::uint32_t kFullPacket = 1500;
 
-  // `gone`: of the scheduler that will adopt() it, so many classes are not among these.
+  // `gone`: number of classes that the scheduler which will adopt() this one has and this one lacks.
   ClassScheduler(const std::vector<ClassParams>& classes, WireOverhead overhead, Time now, std::uint64_t seed,
                  std::size_t gone = 0);
 
@@ -41,7 +41,7 @@ class ClassScheduler {
   // weighted classes in their turn; the rest of each quantum is converted to the new weights, so that the
   // guarantee holds for them from here on. Packets of a removed class leave by its heirs (retired_queues.h).
   void adopt(ClassScheduler& fresh, const ClassMoves& moves, Time now);
-  // Copies at most so many packets to larger rings; whether there are more.
+  // Copies at most `packets` packets to larger rings; true: there are more to copy.
   bool grow(std::uint32_t packets);
 
   std::size_t classes() const { return classes_.size(); }
@@ -72,9 +72,9 @@ class ClassScheduler {
     return noticed;
   }
 
-  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`;
-  // it is charged); returns how many. The same packets in the same order as by dequeue(),
-  // but for a class that is alone: it needs no rounds.
+  // Fills `out` with packets to leave at `now` while `shaper` lets them (advanced to `now`; it is charged);
+  // returns how many. Packets and order are those of dequeue() one by one, but a class that is alone needs no
+  // rounds.
   std::size_t dequeue(Time now, PortShaper& shaper, std::span<Packet> out);
 
   // The next packet to leave at `now`; false when nothing may (empty, or capped).

@@ -57,7 +57,7 @@ class QueueMeasure {
   // The bytes with which a packet of that length counts; `counted` below is their sum.
   static constexpr std::uint32_t counted(std::uint32_t length) { return std::min(length, kFullPacket); }
 
-  // True if a queue that holds so much has no room for another packet of that precedence.
+  // True if a queue with this content has no room for another packet of that precedence.
   bool full(Precedence precedence, std::uint32_t packets, std::uint64_t counted) const {
     const Room& room = rooms_[index(precedence)];
     if (packets < room.packets) [[likely]]
@@ -65,7 +65,7 @@ class QueueMeasure {
     return (packets >= room.places) | (counted >= room.bytes);
   }
 
-  // Returns what RIO averages, in packets; at most `packets`.
+  // The level of which RIO keeps the average, in packets; at most `packets`.
   double level(std::uint32_t packets, std::uint32_t counted) const {
     return by_bytes_ ? counted * (1.0 / kFullPacket) : packets;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues of classes that are gone, until what waited in them has left.
+// Queues of removed classes, until their packets have left.
 //
-// The heirs of such a class, which get its packets from now on, let it go in their own turns and at their own
-// expense: first what they had themselves at the change, then the retired queues, the oldest first, then what
-// has come since. So no packet is lost or moved, those of a flow stay in their order, and classes that
-// inherit nothing notice nothing.
+// The heirs of such a class, which get its new packets, send the old ones in their own turns and at their own
+// expense: first the heir's packets from before the change, then the retired queues, the oldest first, then
+// later packets. So no packet is lost or moved, those of a flow stay in their order, and classes that inherit
+// nothing are not affected.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ namespace surety {
 
 class RetiredQueues {
  public:
-  // `room`: so many may be taken from this one by another one's take().
+  // `room`: queues that another object's take() may move from this one.
   explicit RetiredQueues(std::size_t room);
 
-  // Classes that have something to inherit.
+  // Classes that inherit packets.
   std::uint64_t heirs() const { return heirs_; }
   std::uint32_t depth() const;  // packets
 
   // The queue that the next packet of an heir leaves by, its own or a retired one; it is not empty.
   ActiveQueue& next(std::size_t heir, ActiveQueue& own);
-  // A retired queue has become empty: perhaps some are heirs no more.
+  // A retired queue has become empty: some classes may be heirs no more.
   void settle();
 
   // A change of the classes, without allocation, in this order: follow() moves the present heirs; take() adds

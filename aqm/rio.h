@@ -105,9 +105,9 @@ class RioRules {
     double packets, step = 1;
   };
 
-  // Arrivals of so many IN and OUT packets in any order, at most kAtOnce, where RIO accepts each of them
-  // without a question, and there is room: as arrive() of one after the other, but for rounding. False, and
-  // nothing changed, where there is a question.
+  // Arrivals of `ins` IN and `outs` OUT packets in any order, at most kAtOnce. True: RIO accepts each of them
+  // below its min thresholds, given that there is room, as arrive() one by one would, but for rounding.
+  // False: nothing has changed; call arrive() for each.
   bool accept_all(RioState& state, std::uint32_t ins, std::uint32_t outs, Level of_in, Level of_total,
                   Time now) const {
     constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -129,8 +129,9 @@ class RioRules {
     average.value = next(average.value, packets, weight_);
   }
 
-  // Arrivals that join the queue, one after the other: whether none of them finds the average above `most`.
-  // It falls while it is above the queue's length, which grows, and then rises: it is highest at the ends.
+  // Arrivals that join the queue, one after the other. True if none of them finds the average above `most`.
+  // The average falls while it is above the queue's length, which grows, and then rises: it is highest at the
+  // ends.
   bool run(RioState::Average& average, Level level, std::uint32_t arrivals, double most, Time now) const {
     if (level.packets == 0) decay(average, now);
     const double first = next(average.value, level.packets, weight_);
@@ -193,12 +194,12 @@ class Rio {
     return rules_.accept_all(state_, ins, outs, in, total, now);
   }
 
-  // Arrivals that RIO accepts without a question up to one that is, for bursts: averages and thresholds in
-  // registers, until keep() puts the averages back. As arrive() has it, but for decay: what may have been
-  // idle is a question.
+  // Arrivals that RIO accepts below its min thresholds, up to the first that needs a verdict, for bursts:
+  // averages and thresholds in registers, until keep() puts the averages back. Equals arrive() without decay:
+  // an average that may have been idle needs a verdict.
   class Accepting {
    public:
-    // To a queue that holds so many.
+    // Starts with the packets that the queue holds.
     Accepting(const Rio& rio, std::uint32_t in_packets, std::uint32_t total_packets)
         : total_(rio.state_.total.value),
           in_(rio.state_.in.value),
@@ -210,9 +211,9 @@ class Rio {
       if (total_packets == 0) total_max_.fill(kNone);
     }
 
-    // To a queue that holds so many, those among them that were accepted. False, and nothing changed, where
-    // it is a question. Without a branch on the precedence, which is any mixture: OUT moves avg_in by a
-    // weight of 0, which is not at all.
+    // The packets in the queue include those accepted here. False: the arrival needs arrive(), and nothing
+    // has changed. There is no branch on the precedence, which is any mixture: OUT moves avg_in by a weight
+    // of 0, that is, not at all.
     bool accept(Precedence precedence, double in_packets, double total_packets) {
       const std::size_t p = index(precedence);
       const double total = RioRules::next(total_, total_packets, weight_);

@@ -79,7 +79,7 @@ class CsaController {
   // `now`, which would otherwise restart a T2 that has expired already.
   void advance(Time now, bool congested);
 
-  // Another maximum: an alpha above it comes down at once; one below goes up as ever.
+  // Sets another maximum: an alpha above it comes down at once; one below rises as before.
   void set_max(Ratio max);
 
   Ratio alpha() const { return alpha_; }

@@ -71,7 +71,7 @@ class EnhancedTokenBucket {
   static void reset(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                     Time alpha_now);
 
-  // A packet arrived: true when it leaves IN at once. If not, offer() says what becomes of it.
+  // A packet arrived: true when it leaves IN at once. If not, call offer() for its verdict.
   static bool offer_in(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, std::uint32_t length,
                        Time now) {
     return s.held == 0 && take_in(s, p, length, now);
@@ -99,8 +99,8 @@ class EnhancedTokenBucket {
   static std::size_t release(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, Time now,
                              const AlphaClock& alpha, HoldingPool& pool, std::span<Packet> out);
 
-  // Lets all go that wait, as many as `out` has room for, in order and OUT, whether their tokens are there or
-  // not: what is missing is a debt of the out-bucket. For a flow that must not wait here any more.
+  // Releases all held packets, as many as `out` has room for, in order and OUT, with or without tokens:
+  // missing ones are a debt of the out-bucket. For a flow that must not be held here any more.
   static std::size_t flush(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, HoldingPool& pool,
                            std::span<Packet> out);
 

@@ -19,14 +19,14 @@ class FairLimit {
  public:
   static constexpr std::uint32_t kOfPort = 8, kLeastAtOnce = 4;
 
-  // `at_once`: by one alone; as many again are kept for the modest. `ports` > 0; customers are of ports below
-  // that.
+  // `at_once`: burst of a single customer; as much again is kept for customers within their share. `ports` >
+  // 0; customers are of ports below that.
   FairLimit(std::uint32_t per_second, std::uint32_t at_once, std::size_t ports, Time now);
 
   // Sets the number of ports that share the rate, at least 1.
   void share_among(std::size_t ports);
 
-  // Another rate; the buckets keep what they have, as far as they can hold it.
+  // Sets another rate; the buckets keep their tokens, as far as they can hold them.
   void adjust(std::uint32_t per_second, std::uint32_t at_once);
 
   bool permit(Customer customer, Time now);

@@ -52,7 +52,7 @@ class TokenBucket {
     return true;
   }
 
-  // Takes it whether it is there or not; what is missing becomes a debt. For a packet that leaves anyway.
+  // Takes `cost` with or without credit; missing credit becomes a debt. For a packet that leaves anyway.
   void charge(Credit cost) { credit_ -= cost; }
 
   // Time from the last fill() until take(cost) can succeed: rounded up to 1 ns, never too short, never too

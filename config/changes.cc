@@ -70,7 +70,7 @@ std::string shown(std::string text) {
 std::string shown(const Outline& o) {
   return shown(o.words());
 }
-// Without the braces, and without what it is called by anyway.
+// The text of `o` without its braces and its identity.
 std::string inside(Outline o, std::string_view identity) {
   std::erase_if(o.below, [&](const Outline& b) { return !b.key.empty() && b.key == identity; });
   const std::string text = o.words();

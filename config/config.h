@@ -262,7 +262,7 @@ struct Metrics {
   bool console = true;          // the page beside /metrics
   std::uint32_t top_flows = 0;
   std::uint32_t contracts = 1000;  // contracts that have metrics of their own
-  // Where what each of them got is kept, below a directory for each router; empty: nowhere; none: in the
+  // Directory of the contracts' records, with a subdirectory for each router; empty: nowhere; none: in the
   // state directory.
   std::optional<std::string> report{};
   Bytes report_size{256'000'000};  // at most
@@ -318,9 +318,9 @@ struct Config {
   std::vector<Group> groups;
   std::vector<Interface> interfaces;
   std::vector<Filter> filters;
-  // The 802.1Q priority of what leaves with a tag, by DSCP; and of what comes with one by an interface with
-  // `trust: core`, the DSCP: the first that `pcp:` names, where the packet's own has another priority.
-  // `pcp:` is not there: priorities are 0, and not looked at.
+  // The 802.1Q priority of tagged packets that leave, by DSCP; and for tagged ones that arrive by an
+  // interface with `trust: core`, the DSCP: the first that `pcp:` names, where the packet's own has another
+  // priority. Without `pcp:` priorities are 0, and ignored.
   struct Pcp {
     std::array<std::uint8_t, 64> of_dscp{};
     std::array<std::optional<Dscp>, 8> to_dscp{};
@@ -340,11 +340,11 @@ struct Config {
   Icmp icmp;
   Kernel kernel;
 
-  // The set of what leaves by it: its own, or its port's; null: one tail-drop class.
+  // The queue set of the interface's packets: its own, or its port's; null: one tail-drop class.
   const QueueSet* queues_of(const Interface& i) const {
     return set_of(i.queues ? i.queues : ports[i.port].queues);
   }
-  // The rate at which what leaves by it is served at most: that of its own shaper, its group's or its port's.
+  // Upper bound of the interface's rate: its own shaper's, its group's or its port's.
   std::optional<Rate> rate_of(const Interface& i) const {
     if (i.shaper.rate) return i.shaper.rate;
     if (i.group && groups[*i.group].shaper.rate) return groups[*i.group].shaper.rate;

@@ -25,7 +25,7 @@ class Names {
   void add(std::string_view name);
 
   std::optional<std::size_t> find(std::string_view name) const;
-  // The index of what a reference in the file means; reports what does not exist, with what does.
+  // The index of the item that a reference names; reports an unknown name, with the known ones.
   std::optional<std::size_t> resolve(const Node& reference, std::string_view noun, Problems& problems) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fields of a packet as given on a command line: `source=10.1.0.1`, `protocol=udp`.
 //
-// The words are those of a filter's `match`, and so are the complaints.
+// Words and messages are those of a filter's `match`.
 #pragma once
 
 #include <span>

@@ -22,7 +22,7 @@ struct ParseResult {
   bool ok() const { return config.has_value(); }
 };
 
-// `running`: that a router runs by; what cannot change from it (reload.h) is an error, too.
+// `running`: configuration of the running router; changes that need a restart (reload.h) are errors, too.
 //
 // Parses these texts and values alone.
 ParseResult parse_tree(Tree tree, const Config* running = nullptr);

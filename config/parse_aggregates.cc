@@ -36,8 +36,8 @@ void read_marker(MapReader& map, ArdParams& p, Problems& problems) {
   map.read("interval", p.interval);
 }
 
-// Dropping early is the ingress edge's alone: what has been through one marker is not dropped by another
-// (the ARD paper, section 2.1). Elsewhere ARD only remarks.
+// Only the ingress edge drops early: packets that have passed one marker are not dropped by another (the ARD
+// paper, section 2.1). Elsewhere ARD only remarks.
 void read_ingress(MapReader& map, ArdParams& p, Draft& draft) {
   const bool border = draft.config.router.role == Router::Role::border;
   bool ingress = border;
@@ -121,7 +121,7 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
   }
 }
 
-// An aggregate without `match` is of the whole class, or of what the others leave: there is one at most.
+// An aggregate without `match` is for the whole class, or for the rest of it: there is one at most.
 void check_whole_class(const Aggregate& a, const Mark& at, Draft& draft) {
   for (const auto& other : draft.config.aggregates) {
     if (!same_class(other, a) || !other.sources.empty()) continue;

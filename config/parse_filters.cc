@@ -50,7 +50,7 @@ void read_entry(const Node& node, Filter& filter, std::map<std::string, Mark>& l
   read_entry_name(map, entry.name, lines, problems);
 }
 
-// `room`: for entries, of this filter and those that follow.
+// `room`: entries left for this filter and the following ones.
 void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, std::size_t& room,
                  Problems& problems) {
   std::map<std::string, Mark> lines;

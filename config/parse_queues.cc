@@ -80,7 +80,7 @@ void make_out_tail_drop(RioParams& rio) {
 
 enum class Aqm : std::uint8_t { rio, tail_drop, out_tail_drop };
 
-// Returns what `aqm` says; no value: the class says nothing of it.
+// Returns the value of `aqm`; no value: the class has no such key.
 std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& problems) {
   Aqm aqm = Aqm::rio;
   map.read_word("aqm", aqm,
@@ -104,8 +104,8 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   return said;
 }
 
-// A number of packets, or a time. The thresholds of `rio` are packets: a class that has some counts with the
-// default of 1000 where it says nothing.
+// A number of packets, or a time. The thresholds of `rio` are packets: a class with `rio` and without `limit`
+// has the default of 1000.
 void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
   const Node* const n = map.find("limit");
   const bool scalar = n && n->kind == Node::Kind::scalar;
@@ -165,8 +165,8 @@ bool has_both(const QueueSet& set, std::size_t c) {
   return !set.classes[c].in.empty() && (!set.classes[c].out.empty() || takes_be);
 }
 
-// Half of the room, or as much of that as RIO's `max` for OUT leaves. What the papers' queues do not have,
-// those that count packets have not, either.
+// Half of the room, or as much of that as RIO's `max` for OUT leaves. Queues that count packets, as the
+// papers' do, reserve nothing.
 void settle_reserved(QueueSet& set, std::size_t c) {
   ActiveQueueParams& queue = set.classes[c].scheduling.queue;
   if (!queue.rio || queue.beyond == 0 || !has_both(set, c)) return;

@@ -12,7 +12,7 @@
 
 namespace surety::config {
 
-// In bit/s: to those that get no more than that, and to those that may have more.
+// Sums in bit/s: rules whose excess is dropped (policed), and rules that may send more (open).
 struct Promised {
   double policed = 0, open = 0;
   double both() const { return policed + open; }
@@ -58,8 +58,8 @@ std::vector<Uplink> uplinks(const Config& c);
 // True if the rule matches no customer's packets.
 bool from_core(const Rule& rule, const Config& c);
 
-// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none. Of
-// IP packets of some size it is what remains beside what the wire adds to each.
+// The rate of the way out: all core ports together; none when one of them is not shaped, or there is none.
+// With `packet`, the rate left for IP packets of that size beside the wire's overhead.
 std::optional<Rate> way_out(const Config& c, std::optional<Bytes> packet = {});
 
 }  // namespace surety::config

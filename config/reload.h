@@ -2,12 +2,12 @@
 // Another configuration for a router that runs.
 //
 // Taken over while it runs: routes, neighbours, services, classification, aggregates, interfaces, groups,
-// filters, `pcp`, how many top flows and contracts are shown, ports (what a device is opened with makes it
-// another port: port_places.h), the parameters of queues and classes, the creation rate of flows, the
-// signalling's `key_file` and whether it observes or acts, the metrics' `tls` and `password_file`. What
-// memory and threads were made for at the start is refused, each at its place in the file: it takes a
-// restart. So are the first rules that match `dscp`; devices of kinds that DPDK opens with more than a router
-// keeps; and with `router: {new_ports: off}` all devices that would have to be opened.
+// filters, `pcp`, how many top flows and contracts are shown, ports (another device parameter makes another
+// port: port_places.h), the parameters of queues and classes, the creation rate of flows, the signalling's
+// `key_file` and whether it observes or acts, the metrics' `tls` and `password_file`. Changes of the memory
+// and threads made at start are refused, each at its place in the file: they take a restart. The same holds
+// for the first rules that match `dscp`; for devices of kinds that need privileges which have been dropped;
+// and with `router: {new_ports: off}` for all devices that would have to be opened.
 #pragma once
 
 #include <string>

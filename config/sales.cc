@@ -99,7 +99,7 @@ class Model {
       if (!rate) port.add(down_groups_[g]);
     }
   }
-  // The narrowest of what an interface lies on.
+  // The lowest rate of an interface's group and port.
   std::optional<Rate> below(const Interface& i) const {
     const auto& port = c_.ports[i.port].shaper.rate;
     const std::optional<Rate> group = i.group ? c_.groups[*i.group].shaper.rate : std::nullopt;

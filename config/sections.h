@@ -33,7 +33,7 @@ void read_groups(const Node& node, Draft& draft);  // after ports
 void read_filters(const Node& node, Draft& draft);
 void read_interfaces(const Node& node, Draft& draft);  // after ports, groups and filters
 void read_pcp(const Node& node, Draft& draft);
-// `port` or `interface`, for what lies at one of them; null: neither is there.
+// `port` or `interface` of an item at one of them; null: neither key is there.
 const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
                         std::optional<std::size_t>& interface, Draft& draft);
 void read_routes(const Node& node, Draft& draft);     // after ports and interfaces

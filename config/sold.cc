@@ -17,7 +17,7 @@
 namespace surety::config {
 namespace {
 
-// ` (assured of up0, up1)`: where packets with this DSCP go; no value: whatever they came with.
+// ` (assured of up0, up1)`: the queues of packets with this DSCP; no value: packets keep their DSCP.
 std::string queue_text(std::optional<Dscp> dscp, const std::vector<Uplink>& uplinks) {
   if (uplinks.empty()) return "";
   if (!dscp) return " (by DSCP)";
@@ -112,7 +112,7 @@ std::string upstream(const Interface& i, const RulesOf& rules, const std::vector
   return parts.empty() ? "best effort" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// The rate of its own shaper; without one, that of what it lies on.
+// The rate of its own shaper; without one, that of its group or port.
 std::string downstream(const Interface& i, const Config& c) {
   if (i.shaper.rate) return rate_text(*i.shaper.rate);
   const std::optional<Rate> none;

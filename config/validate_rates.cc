@@ -85,7 +85,7 @@ struct Limit {
   const char* name;
 };
 
-// The narrowest of what is before an aggregate's packets on their way out of here.
+// The lowest bound of an aggregate's packets on their way out of this router.
 std::optional<Limit> narrowest(const Aggregate& a, const Config& c) {
   std::optional<Limit> least;
   const auto look = [&](const std::optional<Rate>& rate, const char* name) {
@@ -101,8 +101,8 @@ std::optional<Limit> narrowest(const Aggregate& a, const Config& c) {
   return least;
 }
 
-// TCP sends a window at once; what a conditioner of two colours finds beyond its bucket is OUT, and what it
-// holds back comes late.
+// TCP sends a window at once; a conditioner of two colours marks the part beyond its bucket OUT, and delays
+// the part that it holds.
 void warn_about_burst(Draft& draft, std::size_t i) {
   constexpr double kLeast = 0.02, kUsual = 0.1;  // seconds of the rate
   const Service& s = draft.config.services[i];
@@ -140,7 +140,7 @@ void warn_about_objective(Draft& draft, std::size_t i) {
                   *objective * 100));
 }
 
-// RFC 2698: what is green has found room in both buckets.
+// RFC 2698: a green packet needs tokens in both buckets.
 void warn_about_peak(Draft& draft, std::size_t i) {
   const auto* t = std::get_if<TrTcm>(&draft.config.services[i].conditioner);
   const auto& buckets = draft.service_places[i].buckets;

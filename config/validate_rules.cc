@@ -27,8 +27,8 @@ bool covers(const PortRange& a, const PortRange& b) {
   return a.from <= b.from && a.to >= b.to;
 }
 
-// Everything that `b` matches, `a` matches. One that names no place is for customers (classifier.h), so it is
-// not known to cover one that names `trusted`'s.
+// True if `a` matches everything that `b` matches. A match without a place is for customers (classifier.h),
+// so it may not cover one that names a place of `trusted`.
 bool covers(const Match& a, const Match& b, bool trusted) {
   if (trusted && !a.port && !a.interface) return false;
   return covers(a.port, b.port) && covers(a.interface, b.interface) && covers(a.vlan, b.vlan) &&

@@ -141,7 +141,7 @@ void bound_open_ended_rules(Draft& draft) {
   }
 }
 
-// 1.01 for whatever is a little more than 1.
+// Rounded up, so that a factor just above 1 is 1.01.
 std::string factor_text(const Sale& s) {
   const double factor =
       static_cast<double>(s.sold.bits_per_second()) / static_cast<double>(s.capacity->bits_per_second());

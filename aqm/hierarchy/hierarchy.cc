@@ -112,7 +112,7 @@ std::size_t Hierarchy::dequeue_group(LineNumber line, Plane plane, Time now, Por
 }
 
 // A run of packets of one class: as long as each level lets them, in the order in which they would leave one
-// by one. Nothing that could come before them comes up meanwhile.
+// by one. No packet that precedes them becomes ready meanwhile.
 template <class More>
 std::size_t Hierarchy::dequeue_interface(LineNumber line, Plane plane, Time now, std::span<Packet> out,
                                          SojournRun& sojourn, More more) {

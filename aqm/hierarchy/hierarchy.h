@@ -59,7 +59,7 @@ class Hierarchy {
   static constexpr std::size_t kBurst = 64;
   using Interface = std::uint32_t;
   using Group = std::uint32_t;
-  static constexpr std::uint32_t kCached = 256;  // packets: those that came last, which the caches still have
+  static constexpr std::uint32_t kCached = 256;  // the latest packets, which are still in the caches
   static constexpr Group kPort = ~Group{0};      // no group: directly below the port
 
   // Cache lines of the arena for so much.
@@ -79,13 +79,13 @@ class Hierarchy {
   bool add_group(Group group, const GroupParams& params, Time now);
   bool add(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
   // Other parameters, or another parent: packets, averages, credit (up to the new burst) and debt stay, the
-  // time until now counts at the old rates. Of an interface the classes are the same (same_classes()). `seed`
-  // is for RIO that is new.
+  // time until now counts at the old rates. An interface must keep its classes (same_classes()). `seed` is
+  // for a new RIO.
   void change_group(Group group, const GroupParams& params, Time now);
   void change(Interface interface, Group parent, const InterfaceParams& params, Time now, std::uint64_t seed);
-  // From now on all queues may hold so many packets together, at most room.packets.
+  // Sets the size of the pool in packets for all queues together, at most room.packets.
   void set_pool(std::uint32_t packets) { pool_.resize((packets + Chunk::kPackets - 1) / Chunk::kPackets); }
-  // From now on shares count the bytes of another wire.
+  // Sets the wire whose bytes shares count.
   void set_overhead(WireOverhead overhead) { overhead_ = overhead; }
   // A group that has no interfaces any more.
   void remove_group(Group group);

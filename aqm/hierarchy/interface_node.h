@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An interface below a port or a group: its classes' queues, and which of them is next.
 //
-// Within a customer as on a port (class_scheduler.h): strict classes in the order they are listed, each while
-// its cap has credit, then the others by deficit round robin with the same quanta. Only that a class may
-// exceed its deficit by its last packet and pays in its next turns (surplus round robin; Adiseshu, Parulkar
-// and Varghese 1996), as its parents do. A strict class that is out of credit waits for a timer; so nothing
-// here changes by itself.
+// Classes are served as on a port (class_scheduler.h): strict classes in the order they are listed, each
+// while its cap has credit, then the others by deficit round robin with the same quanta. Unlike there, a
+// class may exceed its deficit by its last packet and pays in its next turns (surplus round robin; Adiseshu,
+// Parulkar and Varghese 1996), as its parents do. A strict class that is out of credit waits for a timer; so
+// nothing here changes by itself.
 #pragma once
 
 #include <bit>
@@ -49,7 +49,7 @@ struct InterfaceNode : ShareNode {
     return plane == Plane::strict ? backlog & strict & ~capped : backlog & ~strict;
   }
 
-  // A class has its first packet. What it had left of its quantum, or owes, stays: it is never more than one.
+  // A class has its first packet. The rest of its quantum, or its debt, stays: it is at most one quantum.
   void activate(std::size_t class_index) { backlog |= std::uint64_t{1} << class_index; }
   // The class that sends next; ready(plane) is not 0.
   std::size_t next_class(Plane plane) {

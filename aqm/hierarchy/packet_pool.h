@@ -69,21 +69,21 @@ class PacketPool {
            (held < share.part || std::int64_t{held - share.part} < kOfQueue * common_free_) &&
            (held < share.limit || std::int64_t{held - share.limit} < kOfQueue * beyond_free_);
   }
-  // For such a queue, that has_room().
+  // Takes a chunk for a queue for which has_room() is true.
   ChunkNumber take(std::uint32_t held, const PoolShare& share) {
     common_free_ -= held >= share.part;
     beyond_free_ -= held >= share.limit;
     return free_count_ > 0 ? free_[--free_count_] : used_++;
   }
-  // `held`: with this one.
+  // `held`: this chunk included.
   void give(ChunkNumber n, std::uint32_t held, const PoolShare& share) {
     common_free_ += held > share.part;
     beyond_free_ += held > share.limit;
     free_[free_count_++] = n;
   }
 
-  // From now on the queues may hold so many together, at most what there was room for at the start; what they
-  // hold beyond that leaves as ever.
+  // Changes the number of chunks that the queues may hold together, at most the constructor's. Chunks beyond
+  // it stay until their packets leave.
   void resize(std::uint32_t chunks) {
     common_free_ += std::int64_t{chunks} - size_;
     size_ = chunks;
@@ -95,7 +95,7 @@ class PacketPool {
 
  private:
   LargeMemory<Chunk> chunks_;
-  std::unique_ptr<ChunkNumber[]> free_;             // a stack: what was used last is in the cache
+  std::unique_ptr<ChunkNumber[]> free_;             // a stack: the last used one is in the cache
   std::uint32_t size_, used_ = 0, free_count_ = 0;  // chunks from used_ on have never been taken
   std::int64_t common_free_;
   std::int64_t beyond_free_ =

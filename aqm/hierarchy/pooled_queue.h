@@ -89,8 +89,8 @@ class alignas(64) PooledQueue {
     return result;
   }
 
-  // Takes out packets as long as there are some, `out` has room and `more` of the last one's length says so;
-  // returns how many. Not when empty. `sojourn` gets when each came.
+  // Takes out packets as long as there are some, `out` has room and `more` of the last one's length is true;
+  // returns how many. Not when empty. `sojourn` gets the arrival time of each.
   template <class More>
   std::size_t dequeue(const InterfaceParams::Class& params, PacketPool& pool, std::span<Packet> out, Time now,
                       SojournRun& sojourn, More more);

@@ -24,7 +24,7 @@ class ShareParams {
  public:
   static constexpr std::uint32_t kMaxWeight = 1u << 20;
 
-  // `weight`: among what lies beside it, 1 .. kMaxWeight. In bytes, of which the shaper counts the overhead.
+  // `weight`: relative to its siblings, 1 .. kMaxWeight, in bytes that include the shaper's overhead.
   ShareParams(const PortShaperParams& shaper, std::uint32_t weight);
 
   bool limited() const { return limited_; }
@@ -55,7 +55,7 @@ class InterfaceParams : public ShareParams {
     TokenBucketParams cap;
   };
 
-  // `part`: so many packets of each queue have room whatever the others do; rounded up to chunks.
+  // `part`: packets that each queue has room for in any case; rounded up to chunks.
   InterfaceParams(const PortShaperParams& shaper, std::uint32_t weight, std::span<const ClassParams> classes,
                   std::uint32_t part);
 

@@ -27,7 +27,7 @@ Partners partners(const std::vector<Listed>& before, const std::vector<Listed>& 
   return all;
 }
 
-// The longest part of `all` that goes upwards: what has stayed where it was. The others have moved.
+// The longest ascending part of `all`: entries that kept their order. The rest has moved.
 std::vector<bool> unmoved(const Partners& all) {
   std::vector<std::size_t> ends;  // for each length, the last index in `all` of the best run
   Partners earlier(all.size());

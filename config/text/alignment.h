@@ -14,11 +14,11 @@ struct Listed {
   bool named = true;  // false: the label is the whole text, so that a changed entry has another label
 };
 struct Aligned {
-  std::optional<std::size_t> before, after;  // none: it is new, or gone
-  bool moved = false;                        // among those that are in both
+  std::optional<std::size_t> before, after;  // none: new, or removed
+  bool moved = false;                        // true: in both, at another place
 };
 
-// In the order of `after`, those that are gone where they were. Takes n log n.
+// In the order of `after`, with removed entries where they were. Takes n log n.
 std::vector<Aligned> align(const std::vector<Listed>& before, const std::vector<Listed>& after);
 
 }  // namespace surety::config

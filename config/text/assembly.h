@@ -35,7 +35,7 @@ class Assembly {
   const std::vector<std::string>& others() const { return others_; }
 
  private:
-  struct Including;  // a file that is being read, and the one that wants it
+  struct Including;  // a file that is being read, and the file that includes it
   const Node* read(const std::string& name, Mark at, const Including* by);
   const Node* merged(const Node& main, const Including& file);
   void include(const Node& pattern, const Including& file, std::vector<const Node*>& roots);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One finding about a file, for its author: where, what, and what to do.
+// One finding about a file, for its author: the place, the problem, and the fix.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace surety::config {
 
 struct Diagnostic {
-  enum class Severity : std::uint8_t { error, warning, note };  // a note says what a default came to
+  enum class Severity : std::uint8_t { error, warning, note };  // a note gives the value of a default
   Severity severity = Severity::error;
   std::string file;
   int line = 1, column = 1;  // 1-based; a line below 1: `file` alone says where (the lab's `--set`)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxQuoted = 60;
 constexpr std::size_t kMaxSourceLine = 240;  // longer ones say nothing to a reader
-constexpr std::size_t kTelling = 4;  // a hidden value of so many characters is also looked for by itself
+constexpr std::size_t kTelling = 4;  // hidden values of at least this length are also replaced within words
 constexpr std::string_view kTooManyErrors = "and more errors, not shown";
 constexpr std::string_view kTooManyWarnings = "and more warnings, not shown";
 

@@ -18,7 +18,7 @@
 namespace surety::config {
 
 struct Tree {
-  std::string directory;  // where relative names start, those of keys, too; empty: where the program runs
+  std::string directory;  // base of relative names, those of keys, too; empty: the working directory
   std::string file;       // the name of the main one
   std::map<std::string, std::string> texts;   // keys: absolute names, or relative to `directory`
   std::map<std::string, std::string> values;  // keys: "env NAME" and "file NAME"; they may be secrets
@@ -28,7 +28,7 @@ struct Tree {
   std::string path_of(const std::string& name) const;
 };
 
-Tree tree_at(const std::string& path);  // where a configuration lies, nothing of it read yet
+Tree tree_at(const std::string& path);  // tree of a configuration's path, nothing of it read yet
 Tree tree_of(std::string_view text, const std::string& path);
 
 // Source of texts. An answer without a text has an error, to be printed after "`NAME`: ".

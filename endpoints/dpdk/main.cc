@@ -13,7 +13,7 @@ namespace {
 
 using namespace surety::endpoints;
 
-// A quantity as in YAML, e.g. `60 s`; what is wrong with it is CLI's to say.
+// A quantity as in YAML, e.g. `60 s`; CLI11 reports errors.
 template <class T>
 auto into(T& target, surety::config::Parsed<typename T::value_type> (*parse)(std::string_view)) {
   return [&target, parse](const std::string& text) {

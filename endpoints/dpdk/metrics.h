@@ -3,7 +3,7 @@
 //
 // Guarantees: names start with `surety_endpoint_` and end in `_total` exactly when they count; base units;
 // series are labelled by {sender, protocol}, {sink, protocol} (sink: its port) or {port, reason}, never by
-// flow; every reason has a series, zero or not. What is not known (no RTT yet, no target) has no series.
+// flow; every reason has a series, zero or not. Unknown values (no RTT yet, no target) have no series.
 #pragma once
 
 #include "endpoints/dpdk/endpoint_reading.h"

@@ -2,8 +2,8 @@
 // The observing thread's side:
 // turns snapshots into readings for the live table and the metrics, and into the report.
 //
-// A sender's flow is measured from its start until it begins to close; what of it arrives afterwards still
-// counts. Where the sink runs in this process, what that received is what arrived.
+// A sender's flow is measured from its start until it begins to close; later arrivals still count. Where the
+// sink runs in this process, its own counters are used.
 #pragma once
 
 #include <mutex>

@@ -18,7 +18,7 @@ class PortLoop {
  public:
   static constexpr std::size_t kBurst = 64;
 
-  // `pool`: buffers for what is sent. The others outlive it too.
+  // `pool`: buffers of sent frames. All arguments outlive the loop.
   PortLoop(FramePort& port, Station& station, rte_mempool* pool, const TscClock& clock, PortSample& counters);
   ~PortLoop();
   PortLoop(const PortLoop&) = delete;

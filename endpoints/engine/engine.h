@@ -37,7 +37,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // A packet whose addresses and ports are this flow's. What is refused changes nothing but counters (and,
+  // A packet whose addresses and ports are this flow's. A refused one changes nothing but counters (and,
   // where the protocol demands it, causes an answer such as a challenge ACK).
   virtual Refusal receive(const IpPacket& packet, Time now) = 0;
 

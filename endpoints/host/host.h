@@ -75,7 +75,7 @@ class Host {
     return f;
   }
 
-  // Packets of new flows to this port go to `acceptor` (which outlives the host). Of dccp_udp the port is
+  // Packets of new flows to this port go to `acceptor` (which outlives the host). For dccp_udp the port is
   // DCCP's, 0 for all. False: the port is taken, or the acceptor's engines are larger than a slot.
   bool listen(Transport transport, std::uint16_t port, Acceptor& acceptor);
 

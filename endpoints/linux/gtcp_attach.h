@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Brings gtcp.bpf.c into the kernel, and takes it out again. It then serves every network namespace, and
-// outlives the process that attached it. What fails throws std::runtime_error, one sentence with the fix.
+// outlives the process that attached it. Errors are std::runtime_error, one sentence with the fix.
 #pragma once
 
 #include <memory>

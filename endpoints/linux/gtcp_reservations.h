@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reservations of the attached congestion control `gtcp` (gtcp.bpf.c): BPF maps, pinned where every
-// process that may use them finds them. What fails throws std::runtime_error, one sentence with the fix.
+// process that may use them finds them. Errors are std::runtime_error, one sentence with the fix.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ class GtcpReservations {
   // Needs CAP_BPF, or the files' permission where the kernel lets users use BPF.
   explicit GtcpReservations(const std::string& pins = kGtcpPins);
 
-  // For every connection to the prefix (its host bits do not matter); those that are there take it up with
-  // their next loss. Of nested prefixes the longest counts; a rate of 0 excepts destinations from a shorter
-  // one. At most 65536 of each family.
+  // Reserves `rate` for every connection to the prefix (its host bits do not matter); existing ones use it
+  // from their next loss on. The longest of nested prefixes counts; a rate of 0 excepts destinations from a
+  // shorter one. At most 65536 of each family.
   void reserve(const Prefix& to, Rate rate);
   // Throws if nothing is reserved for just this prefix.
   void release(const Prefix& to);

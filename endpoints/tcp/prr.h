@@ -21,7 +21,7 @@ class Prr {
   }
   void on_sent(std::uint64_t bytes) { out_ += bytes; }
 
-  // An ACK says that `delivered` bytes more have arrived, `pipe` are in flight. How many may leave.
+  // An ACK reports `delivered` more bytes, `pipe` are in flight. Returns how many may leave.
   std::uint64_t on_ack(std::uint64_t delivered, std::uint64_t pipe, std::uint64_t target,
                        std::uint32_t smss) {
     delivered_ += delivered;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures round-trip times: by the peer's echo of our timestamp (RFC 7323 4), else by one timed segment at a
-// time (RFC 6298 3) whose ACK covers nothing that was sent again: Karn's algorithm, and no sample of a
-// segment that arrived long ago and waited for a hole before it. What is sent again spoils no other sample
-// than that.
+// time (RFC 6298 3) whose ACK covers no retransmission: Karn's algorithm, and no sample of a segment that
+// arrived long ago and waited for a hole before it. A retransmission spoils no other sample.
 //
 // An echo from before a timeout is Karn's case too: if the segment arrived and its ACK was lost, it measures
-// our timeout, and would make the next one longer. Of many samples in a round trip SRTT takes one (RFC
-// 7323 4.2); the least round-trip time takes all.
+// our timeout, and would make the next one longer. SRTT takes one of many samples in a round trip (RFC 7323
+// 4.2); the least round-trip time takes all.
 #pragma once
 
 #include <optional>

@@ -86,7 +86,7 @@ void Scoreboard::forget() {
   resent_to_ = una_;
 }
 
-// IsLost: above it three ranges, or more than two segments, have arrived. Then Pipe.
+// IsLost: above it three ranges, or more than two segments, have arrived. Computes Pipe, too.
 void Scoreboard::look(std::uint64_t max) {
   lost_to_ = std::max(una_, timed_out_);
   std::uint64_t bytes = 0;

@@ -3,10 +3,10 @@
 // of the others are lost, and how much is in flight (RFC 6675: IsLost, Pipe, NextSeg), in constant time for
 // an ordinary ACK. D-SACK (RFC 2883) is recognised and counted.
 //
-// Blocks are believed only where they can be true: within what was sent, beyond the ACK that they come with.
-// An ACK that ends inside a block has taken it back (the peer reneged, RFC 2018 8): then nothing is believed
-// any more. After a timeout all that was out and has not arrived is lost; when that times out again, what has
-// arrived too. Positions as in send_sequence.h.
+// Blocks count only where they are possible: within what was sent, beyond the ACK that they come with. An ACK
+// that ends inside a block has taken it back (the peer reneged, RFC 2018 8): then all blocks are dropped.
+// After a timeout all data that was out and has not arrived is lost; when it times out again, SACKed data,
+// too. Positions are those of send_sequence.h.
 #pragma once
 
 #include <cstdint>

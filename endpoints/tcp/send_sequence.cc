@@ -76,7 +76,7 @@ Piece SendSequence::lost_segment(const TcpPeer& peer) const {
   return {Kind::retransmit, fin, static_cast<std::uint32_t>(length), hole.from};
 }
 
-// One byte into a closed window, or what a silly one has room for.
+// Zero-window probe: one byte, or what fits a window smaller than a segment.
 Piece SendSequence::probe_segment(const TcpPeer& peer) const {
   const std::uint64_t usable = peer.right_edge() > una_ ? peer.right_edge() - una_ : 1;
   const std::uint64_t length = std::min({usable, data_end_ - una_, std::uint64_t{smss_}});

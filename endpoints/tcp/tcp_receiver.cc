@@ -102,8 +102,8 @@ Refusal TcpReceiver::receive(const IpPacket& packet, Time now) {
   return s.length() == 0 || state_ == TcpState::closed ? Refusal::none : on_text(s, now);
 }
 
-// Payload that is what the stream should have there has a sum that is known: it need not be read twice. That
-// nothing of the segment has been checked before does no harm: any sequence number is a place in the pattern.
+// Payload that equals the stream at its position has a precomputed sum: it need not be read twice. Reading it
+// before any check of the segment is safe: any sequence number is a position in the pattern.
 Refusal TcpReceiver::read_intact(const IpPacket& packet, Segment& s) {
   matched_ = false;
   const Refusal r = tcp::read_unverified(packet, s);
@@ -251,7 +251,7 @@ void TcpReceiver::deliver(std::span<const std::uint8_t> bytes, Time now) {
 }
 
 // Out of order: each such segment is answered at once, so that the sender counts duplicate ACKs (RFC 5681
-// 4.2). What is not kept has no answer: that would say it had arrived.
+// 4.2). Data that is not kept gets no ACK, which would report it as arrived.
 Refusal TcpReceiver::take_beyond(std::span<const std::uint8_t> bytes, std::uint32_t begin, bool fin) {
   const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes.size());
   tcp::Block twice{};
