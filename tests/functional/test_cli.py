@@ -344,7 +344,7 @@ def test_sigterm_under_load_drains_and_ends_in_time(lab):
         sender = threading.Thread(target=load, daemon=True)
         sender.start()
         try:
-            router.until(lambda m: m.value("surety_port_queued_packets", port="wan0") > 100)
+            router.until(lambda m: m.value("surety_port_queued_packets", port="wan0") > 50)
             router.process.send_signal(signal.SIGTERM)
             ends_within(router.process, 5)
             assert router.process.wait() == 0

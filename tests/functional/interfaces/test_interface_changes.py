@@ -122,7 +122,7 @@ def test_one_goes_with_packets_held_and_queued(lab, router):
                 for i in range(100):
                     source.sendto(bytes(1200), ("10.150.0.1", 9))
                     source.sendto(bytes(100), (f"10.150.0.{100 + i % 50}", 9))
-                return router.metrics().sum("surety_port_queued_packets", port="acc0") > 50
+                return router.metrics().sum("surety_port_queued_packets", port="acc0") > 30
             wait_for(full, every=0.2)
         router.reload(vlan_yaml(lab.device, port=", shape: 200 kbit/s, burst: 3 kB"))
         law(router.metrics())
