@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ARD and ARM markers of a port's aggregates.
 //
-// An aggregate is all traffic of one class of one port, or the part of it that comes from some sources: one
-// customer's agreement. It exists only at that egress, where its meters and its tokens are exact. A remarked
-// packet stays in its class. A dropped one is counted as `ard`. What no aggregate has passes as it is.
+// An aggregate is all traffic of one class of one port, or its part from a list of sources: one customer's
+// agreement. It exists only at that egress, where its meters and its tokens are exact. A remarked packet
+// stays in its class. A dropped one is counted as `ard`. Packets of no aggregate pass unchanged.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class AggregateMarkers {
   };
   struct Set {
     std::vector<Aggregate> aggregates;
-    std::vector<AggregateSources> sources;  // by class
-    // By class: the aggregate of all of it; null: none, or several. Found when the set is put to use.
+    std::vector<AggregateSources> sources;  // indexed by class
+    // Indexed by class: the aggregate of the whole class; nullptr: none, or several. find_classes() sets it.
     std::vector<Aggregate*> whole;
   };
   // The aggregates that a configuration gives a port, as new; each draws random numbers of its own.
@@ -56,7 +56,7 @@ class AggregateMarkers {
     if (now >= next_) [[unlikely]]
       end_intervals(now);
   }
-  Time next_event() const { return next_; }  // of advance(); never too late
+  Time next_event() const { return next_; }  // when advance() is due; never too late
 
   std::span<const Aggregate> all() const { return set_.aggregates; }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clocks that out-buckets live by: one of each local domain, and one of each path that signals hold back.
+// The clocks that fill out-buckets: one per local domain, and one per path that signals hold back.
 //
-// Where a path is held back, its flows live by a clock of their own, whose pace is the minimum of the local
+// The flows of a path that is held back use a clock of their own. Its pace is the minimum of the local
 // queue's alpha and the path's (a flow's alpha is the least of its domains'). When the path's alpha is back
-// at its maximum for good, they return to the clock of their domain. A flow is moved when it is looked at,
-// and loses nothing of what it has gained until then: now() goes on for clocks that have been given up. The
-// one given up longest ago is reused first; a flow that slept for all that time has gained at some other pace
+// at its maximum for good, they return to the clock of their domain. The next packet or timer of a flow moves
+// the flow to its clock; the tokens gained until then stay, since now() also advances released clocks. The
+// clock released longest ago is reused first; a flow that slept for that long has gained at another pace
 // since. No allocation after construction.
 //
-// Paths are bounded in number. Signals for more of them hold back the others: one clock of each domain for
-// all flows that have no path of their own, which errs on the side of less OUT traffic.
+// Paths are bounded in number. Signals for further paths hold back one clock per domain, which all flows
+// without a path of their own share: this errs on the side of less OUT traffic.
 //
-// A reload may add domains, up to a number that is fixed at the start; those that it retires run on, for the
-// flows that still live by them.
+// A reload may add domains, up to a number that is fixed at the start; retired domains keep running for the
+// flows that still use their clocks.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +28,9 @@
 namespace surety {
 
 struct RemoteAlphaReading {
-  Path path;                 // of length 0: all others
+  Path path;                 // length 0: all paths without a clock of their own
   std::uint16_t domain = 0;  // index into Snapshot::domains
-  Ratio alpha;               // of the path alone
+  Ratio alpha;               // the path's own, without the local queue's
 };
 
 class AlphaClocks {
@@ -38,20 +38,20 @@ class AlphaClocks {
   using Index = std::uint16_t;  // domains first
   static constexpr std::uint16_t kMaxPaths = 512;
 
-  // What signals do: hold the flows of their path back, or only tell what they would do.
+  // Effect of signals: `act` holds the flows of their path back, `observe` only computes the alphas.
   enum class Mode : std::uint8_t { act, observe };
   // `domains` must outlive this, or what adopt() is given does. `capacity`: domains that there may ever be,
   // at least those.
   AlphaClocks(std::span<const CsaDomain> domains, Time now, Mode mode = Mode::act,
               std::uint16_t paths = kMaxPaths, std::size_t capacity = 0);
-  // From now on these are the domains: those there were, and more behind them, which start at `now`.
+  // Replaces the domains: the previous ones, followed by new ones, which start at `now`.
   void adopt(std::span<const CsaDomain> domains, Mode mode, Time now);
 
-  // Whether there are paths with a clock. If not, nobody needs to know which path a packet takes.
+  // True if paths have a clock. If not, callers need not find the path of a packet.
   bool has_paths() const { return !held_back_.empty(); }
-  // Whether they are held back. If not, of() is the domain itself.
+  // True if these paths are held back. If not, of() returns the domain itself.
   bool acting() const { return mode_ == Mode::act && has_paths(); }
-  // The clock that a flow of `domain` on `path` lives by.
+  // The clock of a flow of `domain` on `path`.
   Index of(std::uint16_t domain, const Path& path) const {
     const Slot slot = acting() ? find(domain, path) : Slot{0};
     return slot == 0 ? domain : index(slot);
@@ -60,33 +60,33 @@ class AlphaClocks {
   void sent(std::uint16_t domain, const Path& path) {
     if (const Slot slot = find(domain, path); slot != 0) remotes_[slot].alpha.sent(now_);
   }
-  // `i` is what of() says now, not a clock that has been given up.
+  // `i` must be a result of of() that is still current, not a released clock.
   const AlphaClock& operator[](Index i) {
     if (i >= capacity_) catch_up(slot(i));
     return clocks_[i];
   }
-  // The time that clock `i` shows, also of one that has been given up.
+  // The time of clock `i`, also of a released one.
   Time now(Index i);
-  // The same, for who changes nothing; and its pace.
+  // now() without catching up; alpha() is the clock's pace.
   Time time_of(Index i) const;
   Ratio alpha(Index i) const { return i < capacity_ ? local_[i] : pace(slot(i)); }
-  // The one that it stands for, also when it has been given up.
+  // The domain of clock `i`, also of a released one.
   std::uint16_t domain(Index i) const;
-  // Whether flows that live by `i` may have to move, to whatever of() says.
+  // True if flows that use clock `i` may have to move to the clock that of() returns.
   bool moves(Index i) const { return i >= capacity_ || acting(); }
 
-  // Lets all clocks run on, with the alphas of the domains' own queues since the last
-  // call, then T2 of the paths. Paths are looked at only when something changes.
+  // Advances all clocks with the alphas of the domains' own queues since the last call, then T2 of the paths.
+  // Paths are visited only when one changes.
   void advance(std::span<const Ratio> local, Time now);
   // A signal concerns the flows of `domain` on `path`; after an advance() to the same `now`.
   void signal(const Path& path, std::uint16_t domain, SignalKind kind, Time now);
   // When advance() changes a path's alpha.
   Time next_event() const;
 
-  // The paths that have a clock, by path and domain: held back now, or by a search that is not over.
+  // The paths that have a clock, by path and domain: held back now, or in a search that is not over.
   std::vector<RemoteAlphaReading> remotes() const;
-  // The paths of remotes(), in no order, by index, for who takes some at a time: from the last one to the
-  // first, whatever comes and goes in between, each one that stays is met, some of them twice.
+  // The paths of remotes() by index, unordered. A caller that reads a few per call from the last index to the
+  // first reads each path that stays at least once, whatever is added or removed in between.
   std::size_t remote_count() const { return held_back_.size(); }
   std::size_t remote_capacity() const { return remotes_.size() - 1; }
   RemoteAlphaReading remote(std::size_t i) const {
@@ -98,7 +98,7 @@ class AlphaClocks {
   using Slot = PathSlots::Slot;
   struct Remote {
     RemoteAlpha alpha;
-    Duration behind{};      // what its clock lags the domain's, since it has been given up
+    Duration behind{};      // how far the clock lags the domain's, since its release
     std::size_t place = 0;  // in held_back_
     bool given_up = true;
   };
@@ -119,18 +119,18 @@ class AlphaClocks {
   void give_up(Slot slot);
 
   std::span<const CsaDomain> domains_;
-  const std::size_t capacity_;  // the paths' clocks stand behind so many of domains
+  const std::size_t capacity_;  // domains; the clocks of paths follow behind
   Mode mode_;
-  Time now_;                  // of the last advance()
-  std::vector<Ratio> local_;  // what it was given
-  Time due_ = kNever;         // when paths are to be looked at
-  // A ring of the slots of paths: from free_at_ on those not in use, given up longest ago first.
+  Time now_;                  // argument of the last advance()
+  std::vector<Ratio> local_;  // domains' alphas, as given to advance()
+  Time due_ = kNever;         // when look_at_paths() is due
+  // A ring of the slots of paths: from free_at_ on the unused ones, released longest ago first.
   std::vector<Slot> free_;
   std::size_t free_at_ = 0, used_ = 0;
   std::vector<Slot> held_back_;     // in use
-  std::vector<AlphaClock> clocks_;  // by Index
+  std::vector<AlphaClock> clocks_;  // indexed by Index
   PathSlots paths_;
-  std::vector<Remote> remotes_;  // by slot
+  std::vector<Remote> remotes_;  // indexed by slot
 };
 
 }  // namespace surety

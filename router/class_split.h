@@ -2,8 +2,8 @@
 // Splits a burst by class: the DSCP of a packet, which a conditioner or a router before us has set, decides
 // its class and its drop precedence (RFC 2475: the behaviour aggregate classifier).
 //
-// Traffic is a mixture of classes, and each change from one queue to another has its price: so a class gets
-// all packets that the burst has of it at once, in their order. The class of the first packet comes first.
+// Traffic is a mixture of classes, and each change of queue costs cycles: take() returns all packets of a
+// class in the burst at once, in their order. The class of the first packet comes first.
 #pragma once
 
 #include <rte_ether.h>
@@ -30,7 +30,7 @@ inline std::uint8_t* egress_ip(const Packet& p) {
 struct ClassRun {
   std::size_t class_index = 0;
   std::span<Packet> packets;
-  std::span<bool> ecn_capable;  // as many
+  std::span<bool> ecn_capable;  // one per packet
 };
 
 class ClassSplit {
@@ -40,13 +40,13 @@ class ClassSplit {
     std::uint8_t class_index;
     bool ecn_capable;
   };
-  // By its traffic class; sets its precedence.
+  // Finds the class by the traffic class, and sets the packet's precedence.
   static Arrival look_up(Packet& p, std::uint8_t traffic_class, const ClassesByDscp& by_dscp) {
     const auto entry = by_dscp[traffic_class >> 2];
     p.precedence = entry.precedence;
     return {entry.class_index, ecn_capable(traffic_class)};
   }
-  // By what its frame says.
+  // The same, with the traffic class from the packet's frame.
   static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
     return look_up(p, traffic_class(egress_ip(p)), by_dscp);
   }
@@ -58,8 +58,8 @@ class ClassSplit {
   // Starts on a burst of at most kVector packets, and looks up their classes in their
   // frames.
   void begin(std::span<Packet> burst);
-  // Starts on those at these places of a vector, rewritten. `room` holds descriptors for them. Returns how
-  // many. Does not look at frames: the vector knows what has been stored into them.
+  // Starts on the rewritten packets at `places` of a vector. `room` holds descriptors for them. Returns their
+  // number. Does not read frames: the vector has the DSCPs stored into them.
   std::size_t begin(const Vector& v, Places places, std::span<Packet> room);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
@@ -74,9 +74,9 @@ class ClassSplit {
   void copy(Places members, ClassRun& run);
 
   ClassesByDscp by_dscp_;
-  Packet* packets_ = nullptr;  // of the burst, with their classes beside them
+  Packet* packets_ = nullptr;  // the burst; class_of_ and ecn_capable_ run parallel
   std::size_t size_ = 0;
-  Places left_ = 0;  // those not taken yet
+  Places left_ = 0;  // packets not taken yet
   std::array<std::uint8_t, kVector> class_of_{};
   std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
   std::array<Packet, kVector> taken_;

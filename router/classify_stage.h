@@ -1,39 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which service a packet gets, and the flow that remembers it.
+// Finds the service of a packet, and stores it in the record of the packet's flow.
 //
-// Rules are consulted when a flow is created; the flow record keeps the answer. No packet is refused here,
-// but for those whose source is not where they come from (source_check.h) and those that a filter does not
-// permit (filter_stage.h). Where no record can be had for a
-// new flow, because the table is full or because more flows are new than flow_table.creation_rate, or because
-// its customer has its part of either (fair_share.h, fair_limit.h), its packets go on nevertheless, their
-// rule looked up each time:
-//  - those whose service needs no state get that service;
-//  - those of a contract that is known (`per: source` and the like) are conditioned by it;
-//  - all others are degraded to best effort, counted by the reason (degrade_reason.h). Nothing is promised to
-//    them, so nothing that was promised to others goes to them: a policed service's packets (voice) leave its
-//    class as well, neither dropped nor let through unpoliced.
-// After a reload a sweep over the table, a slice per turn, has each flow ask the rules again with its next
-// packet. A flow whose service or contract is another one now moves there; the bytes counted for it stay.
-// From one csa service to another it takes its buckets and its buffer along, with what waits there. Else it
-// begins anew, and where its packets wait, it stays where it is until they have been let go, in order, which
-// the next turns do at once: OUT, and as any OUT packets they may find a full queue. The same for a contract
-// whose rule gives another service now; it moves between two turns, so that all packets of a vector find the
-// state that their service wants. What waits of a flow without a record, as in a full table, is not known to
-// be its: it may be overtaken then. A flow for whose new contract there is no room stays what it is. The
-// sweep takes some records a turn, so that the rules are not asked for all flows at once, while there is
-// traffic to carry.
-// Where a rule says how many `contracts` it sells, packets of an interface that has its part of them share
-// one more, the excess contract; also those of `per: flow`. A contract that is known stays what it is, and so
-// does a flow of the excess contract, until its rule is asked again. Flows that need no state leave the last
-// quarter of the table, and of the creations, to those that do.
+// Rules are consulted when a flow is created; the flow record keeps the answer. Packets are dropped here only
+// by the source check (source_check.h) and by filters (filter_stage.h). Where a new flow gets no record,
+// because the table is full, because more flows are new than flow_table.creation_rate, or because its
+// customer has used its part of either (fair_share.h, fair_limit.h), the rule of each packet is looked up:
+//  - packets whose service needs no state get that service;
+//  - packets of a known contract (`per: source` and the like) are conditioned by that contract;
+//  - all others are degraded to best effort, counted by the reason (degrade_reason.h). They have no guarantee
+//    and use none of others: packets of a policed service (voice) leave its class as well, neither dropped
+//    nor passed unpoliced.
+// After a reload a sweep over the table, a slice per turn, marks each flow, and the next packet of the flow
+// is classified again. A flow whose service or contract differs now moves there; the bytes counted for it
+// stay. Between two csa services it keeps its buckets and its input buffer, with the packets in it. Otherwise
+// its state starts again, after its held packets have been released in order within the next turns: as OUT,
+// so they may find a full queue. The same holds for a contract whose rule gives another service now;
+// contracts move between two turns, so that all packets of a vector find the state of their service. Held
+// packets of a flow without a record, as in a full table, cannot be attributed to it and may be overtaken. A
+// flow whose new contract finds no room keeps its service. The sweep marks a few records per turn, so that
+// classification does not delay traffic. Where a rule limits the number of `contracts`, packets of an
+// interface that has used its part share one more, the excess contract; also with `per: flow`. Known
+// contracts, and flows of the excess contract, stay until they are classified again. The last quarter of the
+// table, and of the creations, is reserved for flows that need state.
 //
-// A new flow that finds no room may take the place of another one (displace()): of the customer that has
-// most, as long as that has more than its fair part and more than this flow's customer; else one of its own.
-// Among the records found the one goes that has been idle for longest, and none that a packet of this tick
-// came for, that holds packets, or that is a contract with flows. A record with a conditioner's state goes
-// only after kEmbryonic without a packet, so that nobody gets full buckets by it any faster than without;
-// except that of another customer, where tags tell both: a source address can be forged, and who sends from
-// many must not take the records of those that are active.
+// A new flow that finds no room may displace another one (displace()): a flow of the customer with the most
+// records, if that customer has more than its fair part and more than this flow's customer; else a flow of
+// its own customer. Of the candidates the one idle for longest is removed, but none with a packet in this
+// tick, with held packets, or that is a contract with flows. A record with a conditioner's state is removed
+// only after kEmbryonic without a packet, so that displacement yields full buckets no faster; the exception
+// is another customer's record where VLAN tags identify both. Source addresses can be forged: a sender of
+// many must not displace the records of active customers.
 #pragma once
 
 #include <span>
@@ -61,22 +57,22 @@ class ClassifyStage {
                 const SourceCheck& sources, FilterStage& filters, PacketDisposal& disposal,
                 std::uint64_t seed, Time now);
 
-  // Some rule may match what comes in by this port. If not, all of it has the service
+  // True if some rule may match packets from this port. If not, all of them have the service
   // Snapshot::unmatched(port).
   bool classifies(PortIndex port) const { return classified_[port] != 0; }
-  // Sets flow and service of each packet of a port that is classified; those of strangers whose source is not
-  // there, or that must not come in, are dropped.
+  // Sets flow and service of each packet of a classified port; drops packets of unknown flows that fail the
+  // source check or that a filter refuses.
   void run(Vector& v, PortIndex port, Time now);
   // Forgets idle flows, a slice of the table at a time. Once per turn, before run().
   void age(Time now);
 
-  // A reload (Ingress::adopt()): flows follow.
+  // A reload (Ingress::adopt()): the sweep moves the flows.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
   bool adopting() const { return flows_.marking(); }
-  // Whether serve() or settle() may have something to do.
+  // True if serve() or settle() may have work.
   bool reloaded() const { return settling_ || !requests_.empty(); }
-  // Between two turns, before age(). held(FlowId) says how many packets a flow or contract holds;
-  // emptied(FlowId) lets them go, and says whether that was all; else it is asked again in the next turn.
+  // Called between two turns, before age(). held(FlowId) returns how many packets a flow or contract holds;
+  // emptied(FlowId) releases them and returns true if none is left, else the next turn calls it again.
   template <class F, class G>
   void serve(Time now, F&& held, G&& emptied) {
     std::size_t kept = 0;
@@ -90,14 +86,14 @@ class ClassifyStage {
     }
     requests_.resize(kept);
   }
-  // What former configurations have left behind is of no interest once the sweep is round and no packet waits
-  // (`empty`), or whoever waited then has gone for want of other packets.
+  // Ends the handling of flows of former configurations: once the sweep is complete, and no packet is held
+  // (`empty`) or flow_table.idle_timeout has passed since the reload.
   void settle(bool empty, Time now);
-  // Now, while turns have work to do that waits for nothing.
+  // Due at once while a sweep or requests are pending.
   Time next_event() const { return adopting() || !requests_.empty() ? due_ : kNever; }
 
-  // Contracts that another process is to go on with, and those of another one, of the same configuration,
-  // whose clock this one's is: before the first packet, or after the last one.
+  // save() returns the contracts for another process; restore() takes over those of a process with the same
+  // configuration and clock. Called after the last packet, or before the first one.
   std::vector<ContractState> save() const;
   void restore(std::span<const ContractState> states, Time now);
 
@@ -109,7 +105,7 @@ class ClassifyStage {
   const FlowTable& flows() const { return flows_; }
 
  private:
-  // The packets of a vector whose flow is not known.
+  // The packets of a vector that belong to no known flow.
   struct Strangers {
     std::array<std::uint8_t, kVector> which;
     std::size_t size = 0;
@@ -124,23 +120,23 @@ class ClassifyStage {
     Customer customer;
     bool tagged;
   };
-  // What the rules say of a packet.
+  // The rules' result for a packet.
   struct Judgement {
     std::uint16_t service;
-    bool needs_state, shares;  // state of its own, or that of a contract
+    bool needs_state, shares;  // state of its own, or a contract's state
   };
   static constexpr std::uint16_t kSameService = 0xffff;
-  // That what it holds leaves, and then, of a contract, that it begins anew with another service; from csa to
-  // csa, that it goes on with another service.
+  // A pending change of a flow or contract: its held packets are released, and a contract then starts with
+  // another service; from csa to csa it keeps its state and changes service only.
   struct Request {
     FlowId id;
     std::uint16_t service;
-    bool flush;  // a flow waits for it to be emptied
+    bool flush;  // a flow is waiting until this buffer is empty
   };
   static constexpr std::size_t kMostRequests = 128;
-  // Long enough for the second packet of whoever waits for an answer before it sends it,
-  // or for a retransmission of the first (RFC 6298: 1 s); short enough that a flood at the
-  // default creation rate holds half the table.
+  // Long enough for the second packet of a sender that waits for an answer first, or for a retransmission of
+  // the first packet (RFC 6298: 1 s); short enough that a flood at the default creation rate holds half the
+  // table.
   static constexpr Duration kEmbryonic = std::chrono::seconds(2);
   // The most attempts in a vector that find no record of another customer, counted apart for customers within
   // their fair part and beyond it. Successful attempts end by themselves: when the customer has as many
@@ -197,24 +193,24 @@ class ClassifyStage {
   FilterStage& filters_;
   PacketDisposal& disposal_;
   FlowTable flows_;
-  std::vector<std::uint8_t> classified_;  // by port: some rule may match there
+  std::vector<std::uint8_t> classified_;  // indexed by port: some rule may match there
   CustomerHasher customer_;
-  ContractLedger ledger_;  // of the records that have a conditioner's state
-  ContractBounds bounds_;  // of the same, but for excess contracts
+  ContractLedger ledger_;  // records with a conditioner's state
+  ContractBounds bounds_;  // the same, without excess contracts
   FlowHolders holders_;
   FairLimit creations_;
   bool limited_;
   std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements of this vector
-  Duration per_record_;                              // of the sweep
-  Time swept_;                                       // the sweep is where it should have been then
+  Duration per_record_;                              // time of the sweep for one record
+  Time swept_;                                       // the sweep is on schedule up to this time
 
-  std::vector<Request> requests_;  // of room for kMostRequests; those that find none come again
-  Time due_{};                     // of next_event()
-  Time settled_{};                 // then whoever waited at the last reload is gone
+  std::vector<Request> requests_;  // capacity kMostRequests; flows that find no room retry
+  Time due_{};                     // result of next_event() while requests are pending
+  Time settled_{};                 // the end of flow_table.idle_timeout after the last reload
   bool settling_ = false;          // something may be left of a former configuration
 };
 
-// A packet of a known flow; false: the rules must be asked again.
+// Handles a packet of a known flow; false: the packet must be classified again.
 inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) {
   FlowRecord& r = flows_[v.flow[i]];
   flows_.touch(r, tick);
@@ -223,7 +219,7 @@ inline bool ClassifyStage::meet(Vector& v, std::size_t i, FlowTable::Tick tick) 
   if ((r.flags & FlowRecord::redirect) != 0) {
     FlowRecord& contract = flows_[r.state.shared];
     flows_.touch(contract, tick);
-    if (contract.service != r.service) return false;  // it has begun anew, with another one
+    if (contract.service != r.service) return false;  // the contract has changed service
   }
   return (r.flags & FlowRecord::stale) == 0;
 }

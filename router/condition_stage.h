@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the service does to the packet: marks it IN or OUT, lets it wait, or refuses it.
+// Applies the service to a packet: marks it IN or OUT, holds it, or drops it.
 //
-// Owns the input buffers of all CSA flows, the wheel that wakes them and the alpha clocks they live by, those
-// of the paths that congestion signals hold back among them. Holding a packet keeps its mbuf, with what the
-// later stages need written into it.
+// Owns the input buffers of all CSA flows, their timer wheel and their alpha clocks, including the clocks of
+// paths that congestion signals hold back. A held packet keeps its mbuf, into which the fields for the later
+// stages are written.
 #pragma once
 
 #include <memory>
@@ -32,20 +32,19 @@ class ConditionStage {
                  std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now,
                  std::size_t worker = 0);
 
-  // Sets mark and precedence; what is held or dropped leaves the vector.
+  // Sets mark and precedence; held and dropped packets leave the vector.
   void run(Vector& v, PortIndex port, Time now);
   // run() for packets of one service that conditions nothing and keeps no flows.
   void run_unconditioned(Vector& v, std::uint16_t service);
-  // Another configuration, that of a reload. What waits goes on waiting with its service's new parameters: it
-  // is looked at when it was to be anyway, and at the latest in the wheel's 67 ms. Where `flow_table: {held:
-  // ...}` is less than what waits, all of that waits on, and nothing is added.
+  // Replaces the configuration on a reload. Held packets stay, with their service's new parameters, and are
+  // visited when already scheduled: at the latest in the wheel's 67 ms. Where `flow_table: {held: ...}` is
+  // less than the number of held packets, all of them stay, and none is added.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
-  // Appends what a flow or contract holds to `v`, all of it OUT; false: more than there is room for.
+  // Appends the held packets of a flow or contract to `v`, all OUT; false: `v` has no room for all of them.
   bool flush(Vector& v, FlowId id, Time now);
-  // Appends held packets that may go now to `v` (empty when called); true: it is full and there may be more.
+  // Appends held packets that are due to `v` (empty when called); true: `v` is full and there may be more.
   bool release(Vector& v, Time now);
-  // Lets the alpha clocks run on with the alpha of their domains' queues.
-  // Once per turn, before anything else.
+  // Advances the alpha clocks with the alpha of their domains' queues. Once per turn, before anything else.
   void advance(std::span<const Outlet> outlets, Time now);
   // A signal concerns the flows that leave by this path: `applied`, or `observed`.
   SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);
@@ -79,14 +78,14 @@ class ConditionStage {
   std::span<PortCounters> ports_;
   std::span<ServiceCounters> services_;
   PacketDisposal& disposal_;
-  const std::uint32_t owner_;  // of its packets: PacketOwner::base()
+  const std::uint32_t owner_;  // tag of its packets: PacketOwner::base()
   HoldingPool pool_;
-  std::uint32_t may_hold_;  // packets; what the snapshot has, and at most the pool's
+  std::uint32_t may_hold_;  // packets; the snapshot's limit, and at most the pool's
   CustomerHasher customer_;
-  FairShare shares_;  // of the pool
+  FairShare shares_;  // parts of the pool
   ReleaseWheel wheel_;
   AlphaClocks clocks_;
-  std::vector<Ratio> alphas_;  // by domain, with room for all that may come: of the ports' own queues
+  std::vector<Ratio> alphas_;  // the ports' own queues', indexed by domain; sized for all future domains
 };
 
 }  // namespace surety

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows from congestion of a port's queues: the alphas of its CSA domains, and signals towards the
-// sources of OUT packets.
+// Reactions to congestion of a port's queues: the alphas of its CSA domains, and signals towards the sources
+// of OUT packets.
 //
-// A domain (snapshot.h) is all flows that share an alpha, since they leave by one queue of this port. Its
-// controller follows that queue; the workers that condition the flows read alpha(). Signals are for flows
+// A domain (snapshot.h) is the set of flows that share an alpha because they leave by one queue of this port.
+// Its controller follows that queue; the workers that condition the flows read alpha(). Signals are for flows
 // that another router conditions: samples, and reminders (router/signals/contributors.h).
 #pragma once
 
@@ -31,42 +31,42 @@ class CongestionDomains {
     std::size_t class_index;
     CsaController csa;
   };
-  // The controllers of a port's domains, as new, in the order of the domains. Retired domains have theirs
-  // too: flows may still live by them.
+  // The initial controllers of a port's domains, in the order of the domains. Retired domains have
+  // controllers too: flows may still use them.
   static std::vector<Controller> configured(const Snapshot& snapshot, PortIndex port, Time now);
 
-  // `capacity`: domains that there may ever be, of all ports.
+  // `capacity`: the most domains there may ever be, over all ports.
   CongestionDomains(std::vector<Controller> controllers, std::size_t capacity, PortIndex port);
   // Replaces the controllers; a domain that is kept keeps its alpha, but for a maximum that is now lower, and
   // its timers. Does not allocate: `fresh` takes what is to be freed.
   void adopt(std::vector<Controller>& fresh);
-  // The classes have moved: who is watched moves along. `fresh`: contributors for all classes there are now.
+  // Moves the watches along with the classes. `fresh`: contributors for all current classes.
   void move(const ClassMoves& moves, std::vector<Contributors>& fresh);
 
-  // An OUT packet `p` has arrived at the queue of its class, and was an onset of congestion or an eighth.
+  // An OUT packet `p` has arrived at the queue of its class, as an onset of congestion or an eighth.
   void arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now);
-  // Whether what a class's queue gets is to be noted, for its reminders: while it is congested, and for a
+  // True if arrivals of a class must be noted for its reminders: while its queue is congested, and for a
   // while afterwards.
   bool watches(std::size_t class_index) const { return (watched_ >> class_index & 1) != 0; }
   bool watches_any() const { return watched_ != 0; }
   void note(const ClassRun& run, Time now);
   void note(std::size_t class_index, const Packet& packet, Time now);
-  // The port's own queues: of one of the two.
+  // The port's own queues: one of `scheduler` and `hierarchy` is set.
   struct Queues {
     ClassScheduler* scheduler;
     Hierarchy* hierarchy;
     PortIndex port;
-    bool congested(std::size_t class_index, Time now) const;  // an idle queue is not congested any more
+    bool congested(std::size_t class_index, Time now) const;  // an idle queue is not congested
   };
-  // Lets T2 of each controller expire as often as it should have, and reminds; once per turn.
+  // Runs T2 of each controller as often as it has expired, and sends reminders; once per turn.
   void advance(const Queues& queues, Time now);
-  Time next_event() const;  // of advance()
+  Time next_event() const;  // when advance() is due
 
   // 1 for a domain that this port does not have. From any thread, at all times.
   Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
 
-  // Whether congested queues ask for signals, each for `limit` a second at most in the long run. Off at the
-  // start. The first time it allocates.
+  // Enables or disables signals of congested queues, at most `limit` per second and queue in the long run.
+  // Initially off. The first call with `on` allocates.
   void enable_signals(bool on, std::size_t classes, std::uint32_t limit);
   bool signals_on() const { return signals_on_; }
   void signal(const CongestionSignal& s) { signals_.push(s); }
@@ -78,11 +78,11 @@ class CongestionDomains {
   void sample(std::size_t class_index, const Packet& p, Time now);
   void remind(std::size_t class_index, bool congested, Time now);
 
-  std::vector<Controller> controllers_;           // by domain
-  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // what they say, by domain
+  std::vector<Controller> controllers_;           // indexed by domain
+  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // their current values, indexed by domain
   PortIndex port_;
   bool signals_on_ = false;
-  std::vector<Contributors> contributors_;   // by class, once signals have been on
+  std::vector<Contributors> contributors_;   // indexed by class; empty until signals are first enabled
   std::vector<CongestionSignal> reminders_;  // used within remind(): 9 kB are too much to clear each time
   std::uint64_t watched_ = 0;                // classes, one bit each
   SignalOutbox signals_;

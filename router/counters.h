@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data plane counts: 64-bit numbers with one writer, the worker that owns them.
+// Counters of the data plane: 64-bit numbers with one writer, the worker that owns them.
 //
 // A counter is one line of a list (counter_table.h). Between two turns of the worker loop no packet is
 // missing, per port and in total:
 //   ingress port:  rx + fragments = drops of ingress stages + punted + held + forwarded + signals
 //   egress port:   enqueued = drops of egress stages + queued + tx
 //   together:      sum of forwarded + sum of originated = sum of enqueued + sum of (handed_over - taken_over)
-// handed_over - taken_over is what workers have handed over to the owners of ports and those have not taken
-// yet.
+// handed_over - taken_over are the packets that workers have handed over to the owners of ports, which have
+// not taken them yet.
 #pragma once
 
 #include <array>
@@ -39,17 +39,18 @@ namespace surety {
 // clang-format on
 struct PortCounters {
   SURETY_COUNTERS(PortCounters, SURETY_PORT_COUNTERS)
-  // As egress, shown as their difference: packets that other workers have handed over to the worker that owns
-  // it, and what that one has taken of them.
+  // Packets that other workers have handed over to the worker that owns this egress port, and those that this
+  // worker has taken over. Their difference is shown.
   std::uint64_t handed_over = 0, taken_over = 0;
-  // By reason; of a drop, the stage tells whether as ingress or as egress. The others are of the ingress.
+  // Indexed by reason. The stage of a drop reason determines whether the port counts as ingress or as egress;
+  // the other two are ingress counters.
   std::array<std::uint64_t, kDropReasons> drops{};
   std::array<std::uint64_t, kPuntReasons> punted{};
-  std::array<std::uint64_t, kDegradeReasons> degraded{};  // went on as best effort
+  std::array<std::uint64_t, kDegradeReasons> degraded{};  // forwarded as best effort
 };
 
-// Another port has the place of one that has gone, whose counts `gone` takes over: but for packets that came
-// by that one and still wait, which are the new one's from now on.
+// A new port has taken the index of a removed one. `gone` takes over the counts, except packets received by
+// the removed port that are still held: these count for the new port.
 inline void start_anew(PortCounters& c, PortCounters& gone) {
   PortCounters fresh;
   fresh.rx_packets = fresh.held = c.held;
@@ -67,8 +68,8 @@ inline void start_anew(PortCounters& c, PortCounters& gone) {
   c = fresh;
 }
 
-// What became of a service's packets in their conditioners, and behind. Offered: let go, dropped, held;
-// delivered: let go, less what was lost.
+// A service's packets, at its conditioners and behind. Offered: passed, dropped or held; delivered: passed
+// and not lost.
 // clang-format off
 #define SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)                                                               \
   X(packets,    "surety_service_packets_total", "Packets conditioned and let go.", "")                         \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which worker a frame's flow belongs to, for a port whose device cannot tell (router/README.md, Workers).
+// Chooses the worker of a frame's flow, for a port whose device cannot (router/README.md, Workers).
 //
-// A look at the headers, not a judgement of them: what is malformed or not IP goes somewhere, always the same
-// way, and is judged there. Both directions of a flow come to the same worker; fragments go by addresses and
-// protocol, as NICs have it. Seeded, so that nobody can aim all flows at one worker.
+// Reads headers without judging them: frames without an IP header have worker 0, malformed packets the worker
+// of their addresses, which judges them. Both directions of a flow have the same worker; fragments are spread
+// by addresses and protocol, as NICs do. Seeded, so that a sender cannot aim all flows at one worker.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace surety {
 
-// What packets are spread over workers by.
+// The fields by which packets are spread over workers.
 enum class Spread : std::uint8_t { none, flow, source, destination };
 
 class Dispatch {
@@ -21,7 +21,7 @@ class Dispatch {
   Dispatch(Spread spread, std::size_t workers, std::uint64_t seed)
       : spread_(spread), workers_(static_cast<std::uint32_t>(workers)), hasher_(seed) {}
 
-  // Below the number of workers.
+  // Returns an index below the number of workers.
   std::size_t operator()(std::span<const std::uint8_t> frame) const;
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tags of what leaves: a frame is queued without, and gets them when it goes to the device, so that whatever
-// looks at it before finds its IP header at one place.
+// VLAN tags of outgoing frames: a frame is queued untagged and gets its tags on the way to the device, so
+// that all code before finds the IP header at one offset.
 //
-// By which interface it leaves stands in the mbuf meanwhile, tags and all, since by the time it leaves the
-// interface may be gone: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in `hash.usr`.
-// Without the flag it leaves by the port itself, untagged.
+// Until then the mbuf has the outgoing interface and its tags, since a reload may have removed the interface
+// when the frame leaves: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in `hash.usr`.
+// Without the flag the frame leaves by the port itself, untagged.
 #pragma once
 
 #include <rte_ether.h>
@@ -35,24 +35,24 @@ inline void copy_interface(const rte_mbuf* from, rte_mbuf* to) {
   if (has_interface(from)) set_interface(to, from->vlan_tci, VlanTags::of_word(from->hash.usr));
 }
 
-// 802.1Q priorities by DSCP (`pcp:`); all 0 without.
+// 802.1Q priorities indexed by DSCP (`pcp:`); all 0 without `pcp:`.
 using Priorities = std::array<std::uint8_t, 64>;
 
-// The DSCP of a frame, by its Ethertype and the two bytes behind it, as loaded.
+// The DSCP of a frame, from its Ethertype and the two bytes behind it, as loaded.
 inline std::uint8_t dscp_of(std::uint32_t type_and_ip) {
-  constexpr std::uint8_t kCs6 = 48;  // what is not IP
+  constexpr std::uint8_t kCs6 = 48;  // for frames that are not IP
   const auto type = static_cast<std::uint16_t>(type_and_ip);
   if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) return static_cast<std::uint8_t>(type_and_ip >> 26);
   if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)) return kCs6;
   return static_cast<std::uint8_t>(__builtin_bswap32(type_and_ip) >> 6 & 63);
 }
 
-// Writes the tags of its interface into a frame that has one; false: there is no room before it.
+// Writes the tags of a frame's interface into the frame; false: it has no headroom.
 inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
   m->ol_flags &= ~RTE_MBUF_F_TX_VLAN;
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto tags = VlanTags::of_word(m->hash.usr);
-  // In whole words, however many bytes they are.
+  // Copied in whole words, whatever the number of bytes.
   const auto destination = load<std::uint64_t>(frame);  // and the first two bytes of the source
   const auto source = load<std::uint32_t>(frame + 8), behind = load<std::uint32_t>(frame + 12);
   auto* const start = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, tags.bytes()));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the control thread does with the frames that the data plane does not forward, by port: those that the
-// port's workers punt, and those that the port is to send for the kernel or the responder.
+// Results of the control thread for frames that the data plane does not forward, by port: frames that the
+// port's workers punt, and frames that the port sends for the kernel or the responder.
 //
-// The names are the metric labels. Every punted packet is counted once under `up`,
-// every frame for the port once under `down`.
+// The names are the metric labels. Every punted packet is counted once under `up`, every frame for the port
+// once under `down`.
 #pragma once
 
 #include <array>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drops what the filters of interfaces do not permit, and has the sender told.
+// Drops packets that the filters of interfaces do not permit, and hands them to the control thread, which
+// sends ICMP errors.
 //
-// Direction `in` is asked, as the source check, when a flow is new and again after a reload; for each packet
-// where there is no record. A record speaks for all packets of its flow but fragments, which are judged one
-// by one (filter.h), and but where a filter looks at the DSCP, which need not be part of the key. Who is
-// refused gets no record. Direction `out` is asked for each packet, once its way out is known: what comes
-// from the core has no record, and a record does not say by which interface its flow leaves. A packet that
-// has waited in an input buffer has been asked before. Not asked are the router's own packets and the
-// kernel's, and what parse() hands to the kernel: neighbour discovery, multicast, link-local addresses.
+// Direction `in` is evaluated, as the source check, when a flow is new and again after a reload; for each
+// packet of a flow without a record. A record covers all packets of its flow except fragments, which are
+// evaluated one by one (filter.h), and except where a filter matches the DSCP, which need not be part of the
+// key. A refused flow gets no record. Direction `out` is evaluated for each packet, after routing: packets
+// from the core have no record, and a record does not contain the interface by which its flow leaves. Packets
+// are evaluated before they are held, not again when released. Not evaluated are packets of the router itself
+// and of the kernel, and packets that parse() hands to the kernel: neighbour discovery, multicast, link-local
+// addresses.
 #pragma once
 
 #include <span>
@@ -24,32 +26,33 @@ class FilterStage {
  public:
   FilterStage(const Snapshot& snapshot, const NextHopTable& next_hops, PacketDisposal& disposal);
 
-  // `counts`: as many as snapshot.filters.counters(), zero; takes over what has been counted, and gives back
-  // the memory that it does not need any more.
+  // `counts`: snapshot.filters.counters() zeros; adopt() carries the counts over and returns the old memory
+  // in it.
   void adopt(const Snapshot& snapshot, std::vector<std::uint64_t>& counts);
-  // By the order of Snapshot::filters.
+  // In the order of Snapshot::filters.
   std::span<const std::uint64_t> counts() const { return counts_; }
 
-  // Some interface of that port has a filter for what comes in; and any one for what leaves.
+  // True if some interface of the port has a filter `in`; if any interface has a filter `out`.
   bool asks_in(PortIndex port) const { return asked_[port].in; }
   bool asks_out() const { return asks_out_; }
-  // Of the packets whose flow is known, those that are to be asked all the same, a bit each.
+  // Packets of known flows that must be evaluated all the same, one bit each.
   std::uint64_t asked_always(const Vector& v, PortIndex port) const;
-  // Which of the packets `asked` must not come in.
+  // The subset of `asked` that filters `in` refuse.
   std::uint64_t refused(const Vector& v, std::uint64_t asked);
-  // How a packet that is refused goes.
+  // Drops a packet that a filter refuses, and reports to its sender.
   void refuse(const Vector& v, std::size_t i, PortIndex port) {
     disposal_.refuse(v.mbuf[i], port, DropReason::filtered, Refusal::prohibited, v.header[i]);
   }
 
-  // Drops what must not come in, of a port without flow records; what must not leave, once it is routed.
+  // run_in() drops packets that filters `in` refuse, on a port without flow records; run_out() drops routed
+  // packets that filters `out` refuse.
   void run_in(Vector& v, PortIndex port);
   void run_out(Vector& v, PortIndex port);
-  // Whether what is routed must not leave, of one that does not come to run_out().
+  // True if a filter refuses a routed packet that does not reach run_out().
   bool refuses_out(const Vector& v, std::size_t i);
 
  private:
-  using Choice = std::array<std::uint16_t, kVector>;  // of a filter, or kNoFilter
+  using Choice = std::array<std::uint16_t, kVector>;  // a filter, or kNoFilter
   std::uint16_t filter_out(const Vector& v, std::size_t i) const {
     return (*snapshot_->interfaces)[next_hops_.get(v.next_hop(i)).interface].filter_out;
   }
@@ -66,9 +69,9 @@ class FilterStage {
   PacketDisposal& disposal_;
   std::vector<std::uint64_t> counts_;
   struct Asked {
-    bool in = false, each_packet = false;  // something has a filter; there are some that look at each packet
+    bool in = false, each_packet = false;  // some interface has a filter; some filter matches on each packet
   };
-  std::vector<Asked> asked_;  // by port
+  std::vector<Asked> asked_;  // indexed by port
   bool asks_out_ = false;
 };
 

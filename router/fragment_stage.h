@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv4 packets larger than the MTU of the port that they leave by, without DF: cut behind the conditioner, so
-// that they are marked, queued and shaped as everything else.
+// Fragments IPv4 packets without DF that are larger than the MTU of their egress port: behind the
+// conditioner, so that fragments are marked, queued and shaped as all packets.
 //
-// Beside the fast path: who never meets such a packet pays nothing.
+// Not on the fast path: it costs nothing while there are no such packets.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -19,16 +19,17 @@ namespace surety {
 
 class FragmentStage {
  public:
-  // `pool`: for the fragments; null: none can be made.
+  // `pool`: buffers for the fragments; nullptr: fragmentation is off.
   FragmentStage(const Snapshot& snapshot, std::span<PortCounters> ports, PacketDisposal& disposal,
                 rte_mempool* pool);
 
   void adopt(const Snapshot& snapshot) { interfaces_ = snapshot.interfaces->data(); }
-  // Takes what is too large out of `v`, whose frames are ready to leave; what of it must not be cut is a drop
+  // Moves oversized packets out of `v`, whose frames are ready to leave; those with DF are dropped as
   // `mtu_exceeded`.
   void take(Vector& v);
-  // Puts the fragments of the next one that was taken into `v`, in order, each for the same egress with the
-  // same precedence. False: there is none. Without buffers for all: drop `no_fragment_buffer`.
+  // Puts the fragments of the next packet taken into `v`, in order, each with the packet's egress and
+  // precedence. False: there is none. Without buffers for all fragments the packet is dropped as
+  // `no_fragment_buffer`.
   bool next(Vector& v);
 
  private:
@@ -44,7 +45,7 @@ class FragmentStage {
   std::span<PortCounters> ports_;
   PacketDisposal& disposal_;
   rte_mempool* pool_;
-  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
+  const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
   std::array<Whole, kVector> taken_;
   std::size_t count_ = 0, done_ = 0;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to packets that come in: parse -> classify -> route -> condition(flow) -> rewrite -> the
-// egress of a port.
+// The path of incoming packets: parse -> classify -> route -> condition(flow) -> rewrite -> the egress of a
+// port.
 //
-// One per worker. Knows no device and no clock (CONTRIBUTING.md rule 1): the driver hands bursts and
-// the time over, calls release() once per turn, and looks at next_event() to know when a held packet
-// may leave or a timer is due.
+// One per worker, without device or clock (CONTRIBUTING.md rule 1): the driver passes bursts and the time,
+// and calls release() once per turn; next_event() is when a held packet may leave or a timer is due.
 #pragma once
 
 #include <memory>
@@ -35,96 +34,97 @@ namespace surety {
 
 class OrdinaryParser;
 
-// What an Ingress works with; all of it must outlive it.
+// The environment of an Ingress; all of it must outlive the Ingress.
 struct IngressEnvironment {
   const Snapshot& snapshot;
   const Fib& fib;
   const NextHopTable& next_hops;
-  std::span<const Outlet> outlets;   // by port; these two may change where there is none
-  std::span<const MacAddress> macs;  // by port
+  std::span<const Outlet> outlets;   // indexed by port; entries of unused ports may change, also in `macs`
+  std::span<const MacAddress> macs;  // indexed by port
   std::span<PortCounters> ports;
   std::span<ServiceCounters> services;
   PacketDisposal& disposal;
   StageMeter& meter;
-  const SignalKeys* signal_keys = nullptr;  // null: signalling is off
-  const WallClock* wall_clock = nullptr;    // the same
-  rte_mempool* pool = nullptr;  // for fragments; null: what is too large is told so, whatever it permits
-  InterfaceCounters* interfaces = nullptr;  // null: nobody counts
-  std::size_t worker = 0;                   // which of them it is, to the owners of packets
+  const SignalKeys* signal_keys = nullptr;  // nullptr: signalling is off
+  const WallClock* wall_clock = nullptr;    // nullptr: signalling is off
+  rte_mempool* pool = nullptr;  // for fragments; nullptr: oversized packets are refused even without DF
+  InterfaceCounters* interfaces = nullptr;  // nullptr: interfaces are not counted
+  std::size_t worker = 0;                   // index of the worker, for PacketOwner
 };
 
 class Ingress {
  public:
   Ingress(const IngressEnvironment& environment, std::uint64_t seed, Time now);
 
-  // A burst of any size that came in by `port`; the packets are the router's from then on.
+  // Processes a burst of any size from `port`; takes over the packets.
   void receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now);
-  // Timers: alpha clocks, held packets whose tokens have come, idle flows. Once per turn, before receive().
+  // Runs timers: alpha clocks, held packets with enough tokens, idle flows. Once per turn, before receive().
   void release(Time now);
-  // A router along the way signals that one of its queues is congested (congestion_signal.h). If this is the
-  // border that it is for, the flows that leave by that path are held back: their alpha is the minimum of
-  // what their port's queue allows and of what the signals do.
+  // A router along the way signals that one of its queues is congested (congestion_signal.h). If this router
+  // is the border that the signal is for, the flows on that path are held back: their alpha is the minimum of
+  // their port's queue's and the path's.
   SignalResult on_signal(const CongestionSignal& signal, Time now);
-  // Signals of other routers that were believed since the last call, for the other workers: their flows take
-  // the same paths. Only where share_signals(true) has been called.
+  // Signals of other routers accepted since the last call, for the other workers, whose flows take the same
+  // paths. Empty unless share_signals(true) has been called.
   std::size_t take_shared(std::span<CongestionSignal> out) { return shared_.take(out); }
   void share_signals(bool on) { sharing_ = on; }
-  // From now on signals are checked with these, which must outlive this.
+  // Replaces the keys that signals are checked with; `keys` must outlive this object.
   void use_keys(const SignalKeys& keys) { interceptor_.set_keys(keys); }
   // A queue of an interface of this router is congested (Egress::take_notes()).
   void on_note(const CongestionSignal& signal, Time now) { follow(signal, now); }
-  // The ports, a bit each, for whose owners something was put into a ring since the last call.
+  // The ports for whose owning workers packets were put into a ring since the last call, one bit each.
   std::uint32_t take_handed() { return std::exchange(handed_, 0); }
-  // One that another worker has believed: counted there; or a note.
+  // A signal that another worker has accepted and counted; or a note.
   void on_shared(const CongestionSignal& signal, Time now);
-  // A packet of this router's own: an IP packet behind 14 bytes for the Ethernet header. true: it is on its
-  // way; false: no way out is ready, and it is freed.
+  // Sends a packet of this router itself: an IP packet behind 14 bytes for the Ethernet header. true:
+  // enqueued; false: no next hop is ready, and the packet is freed.
   bool originate(rte_mbuf* m, Time now);
-  // A reload: from now on `snapshot` holds, which follows the one before (snapshot.h) and must outlive this,
-  // or the next adopt(); the one before is not looked at any more. `services`: by snapshot.services, with
-  // what has been counted; `filter_counts`: room for what snapshot.filters counts, zero, in exchange for what
-  // was there before. Between two turns; allocates nothing. Flows follow in the turns to come, a slice
-  // of the table in each (classify_stage.h): no packet is dropped here because of it, and the packets of a
-  // flow that has a record come to their egress in order; there a new mark may lead to another class, and
-  // what had to be let go at once may find a full queue.
+  // Applies a reload: replaces the snapshot by its successor (snapshot.h), which must outlive this object or
+  // the next adopt(); the previous snapshot is not read afterwards. `services`: by snapshot.services, with
+  // their counts so far; `filter_counts`: zeros for the counters of snapshot.filters, exchanged for the
+  // previous memory. Called between two turns; allocates nothing. Flows move in the following turns, a slice
+  // of the table in each (classify_stage.h): no packet is dropped here because of the reload, and packets of
+  // a flow with a record reach their egress in order. There a new mark may lead to another class, and packets
+  // released early may find a full queue.
   void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services,
              std::vector<std::uint64_t>& filter_counts, Time now);
-  // That is not over: there may be flows whose next packet does not ask the new rules.
+  // True while the sweep after a reload runs: flows that it has not visited keep their old classification.
   bool adopting() const { return classify_.adopting(); }
-  // Frees everything held; for the end of the process.
+  // Frees all held packets; for the end of the process.
   void discard() {
     condition_.discard();
     pending_.discard();
   }
-  // The control thread follows nobody any more: what waits for it (pending_packets.h) goes on.
+  // Releases packets that wait for the control thread (pending_packets.h), since it opens no further next
+  // hops.
   void stop_waiting() { pending_.stop(); }
   Time next_event() const { return std::min(condition_.next_event(), classify_.next_event()); }
-  // Contracts, for another process and from one (classify_stage.h).
+  // Contracts for another process, and from one (classify_stage.h).
   std::vector<ContractState> save() const { return classify_.save(); }
   void restore(std::span<const ContractState> states, Time now) { classify_.restore(states, now); }
 
   const FlowTable& flows() const { return classify_.flows(); }
   std::uint32_t held() const { return condition_.held() + pending_.size(); }
-  std::uint32_t pending() const { return pending_.size(); }  // of those: for the control thread
-  // Packets that wait in the input buffer of one flow or contract.
+  std::uint32_t pending() const { return pending_.size(); }  // the part that waits for the control thread
+  // Packets in the input buffer of one flow or contract.
   std::uint32_t held(FlowId id) const { return condition_.held(id); }
   std::uint32_t held_bytes(FlowId id) const { return condition_.held_bytes(id); }
   // Paths that signals hold back now, by path and domain.
   std::vector<RemoteAlphaReading> remote_alphas() const { return condition_.clocks().remotes(); }
   const AlphaClocks& clocks() const { return condition_.clocks(); }
-  // What flows of a path live by: the lowest of their own queue's alpha and what signals ask for, if they are
-  // obeyed. From any thread, with the latest snapshot that it knows of.
+  // The alpha of the flows of a path: the lower of their own queue's and the path's, if signals are acted on.
+  // Thread-safe with the latest snapshot adopted.
   Ratio applied_alpha(const RemoteAlphaReading& path, const Snapshot& snapshot) const;
   const ContractLedger& contracts() const { return classify_.contracts(); }
   bool has_room(std::uint16_t rule, InterfaceIndex interface) const {  // for one more contract of the rule
     return classify_.has_room(rule, interface);
   }
   std::span<const std::uint64_t> filter_counts() const { return filters_.counts(); }
-  const SignalCounters& signals() const { return signals_; }  // that came, by what became of them
+  const SignalCounters& signals() const { return signals_; }  // received signals, by result
   SignalInterceptor& interceptor() { return interceptor_; }
   const SignalInterceptor& interceptor() const { return interceptor_; }
 
-  // The parts that decide about a packet, for who asks them without one (observe/explain/), between two
+  // The parts that decide about a packet, for queries without a packet (observe/explain/), between two
   // bursts.
   const Snapshot& snapshot() const { return *snapshot_; }
   const ParseContext& context(PortIndex port) const { return contexts_[port]; }
@@ -175,7 +175,7 @@ class Ingress {
   std::span<const Outlet> outlets_;
   std::span<PortCounters> ports_;
   std::span<const MacAddress> macs_;
-  std::vector<ParseContext> contexts_;  // by port
+  std::vector<ParseContext> contexts_;  // indexed by port
   SourceCheck sources_;
   FilterStage filters_;
   ClassifyStage classify_;
@@ -190,7 +190,7 @@ class Ingress {
   SignalOutbox shared_;
   bool sharing_ = false;
   std::uint32_t handed_ = 0;
-  bool icmp_ = false;  // among what was parsed last
+  bool icmp_ = false;  // the last burst parsed had ICMP
   Vector v_;
 };
 

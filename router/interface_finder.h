@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By its tags, which interface a frame came by, and what its priority says; for the ingress.
+// Finds the interface of an incoming frame by its VLAN tags, and the DSCP by its 802.1Q priority.
 //
-// A tag of VLAN 0 says a priority and is no tag (IEEE 802.1Q 9.6), but before another one. Tags of no
-// interface of the port belong to the port itself where a rule names them (tag_admission.h), and else to
-// nobody.
+// A tag of VLAN 0 has only a priority (IEEE 802.1Q 9.6), except before another tag. Tags without an interface
+// belong to the port itself where a rule matches them (tag_admission.h); other frames are refused.
 #pragma once
 
 #include <array>
@@ -18,14 +17,14 @@ namespace surety {
 
 class InterfaceFinder {
  public:
-  // `counters`: of the worker; null: nothing is counted.
+  // `counters`: the worker's; nullptr: frames are not counted.
   InterfaceFinder(const Snapshot& snapshot, InterfaceCounters* counters) : counters_(counters) {
     adopt(snapshot);
   }
   void adopt(const Snapshot& snapshot);
 
   bool any_on(PortIndex port) const { return interfaces_->any_on(port); }
-  // By the tags of a frame, the inner one of 802.1Q; of those in `interfaces:` only.
+  // Finds an interface of `interfaces:` by the tags of a frame; `inner`: the inner tag of 802.1Q.
   InterfaceIndex find(PortIndex port, std::uint16_t protocol, std::uint16_t outer,
                       std::uint16_t inner) const {
     const InterfaceIndex found = interfaces_->find(port, protocol, outer, inner);
@@ -33,9 +32,10 @@ class InterfaceFinder {
       return found;
     return interfaces_->find(port, kServiceTag, outer, inner);
   }
-  // Of any frame with tags that has been parsed. kNoInterface: nobody's.
+  // The same for any parsed frame with tags. kNoInterface: none.
   InterfaceIndex find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const;
-  // Each frame of a burst, kVector at most; then all of them, whose counters have come meanwhile.
+  // note() is called for each frame of a burst, at most kVector; then count() updates all counters,
+  // prefetched meanwhile.
   void note(InterfaceIndex interface, std::uint32_t bytes) {
     if (counters_ == nullptr || interface < ports_) return;
     counters_->expect_received(interface);
@@ -45,7 +45,7 @@ class InterfaceFinder {
     for (std::size_t i = 0; i < notes_; ++i) counters_->received(noted_[i].interface, noted_[i].bytes);
     notes_ = 0;
   }
-  // Where its interface is trusted, gives an IP packet the DSCP of its priority, if its own has another.
+  // On a trusted interface, sets the DSCP of an IP packet to that of its priority, if they differ.
   void take_priority(std::uint8_t* frame, ParsedPacket& h) const {
     if (pcp_ != nullptr) [[unlikely]]
       take_priority_by_map(frame, h);
@@ -61,8 +61,8 @@ class InterfaceFinder {
   const Snapshot* snapshot_ = nullptr;
   const Interfaces* interfaces_ = nullptr;
   const config::Config::Pcp* pcp_ = nullptr;
-  // By port: the kernel takes the outer tag away, and DPDK's driver puts another back, always of 802.1Q
-  // (af_packet): its protocol is not known.
+  // By port: true where the outer tag's protocol is unknown, because the kernel removes the tag and DPDK's
+  // driver restores it as 802.1Q (af_packet).
   std::vector<std::uint8_t> any_protocol_;
   std::size_t ports_ = 0;
   InterfaceCounters* counters_;

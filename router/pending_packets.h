@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets for a next hop that has just become known, while those that came before it did are still on their
-// way past the pipeline: in the ring to the control thread, at a kernel, in the ring back to the port. They
-// are conditioned and written already, and go to their queues when those have got there, so that no flow is
-// reordered (NextHopEntry::State::waiting and opening; NeighborGate says when).
+// Holds packets for a next hop that has just been resolved while earlier packets are still on their way
+// outside the pipeline: in the ring to the control thread, in a kernel, in the ring back to the port. The
+// held packets are conditioned and rewritten, and are enqueued after the earlier ones, so that no flow is
+// reordered (NextHopEntry::State::waiting and opening; NeighborGate decides when).
 //
-// Bounded, a part for each port that they came by; who finds no room is dropped.
+// Bounded per ingress port; further packets are dropped.
 #pragma once
 
 #include <array>
@@ -27,16 +27,16 @@ class PendingPackets {
     packets_.reserve(ports.size() * kPerPort);
   }
 
-  // Whether a packet for a next hop that is known and not ready has to wait; `hop` as its stage has read it.
+  // True if a packet for a next hop that is known and not ready has to wait; `hop` as its stage has read it.
   bool must_wait(std::uint32_t next_hop, NextHopWord hop) const;
   // Keeps packet `i`, or drops it.
   void hold(const Vector& v, std::size_t i);
-  // Once per turn, before packets are looked at: next hops have been opened since.
+  // Called once per turn, before packets are visited; true: next hops have been opened since.
   bool due();
-  // After that: moves packets that go on now into `v` (empty when called), counted as forwarded; drops those
-  // whose next hop has gone. True: `v` is full, and there may be more.
+  // Called after due(): moves packets of opened next hops into `v` (empty when called), counted as forwarded;
+  // drops those whose next hop was removed. True: `v` is full, and there may be more.
   bool release(Vector& v);
-  // Nobody opens next hops any more: the end of the process. All go on.
+  // Releases all packets; for the end of the process, when no next hop is opened.
   void stop() { stopped_ = true; }
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(packets_.size()); }
@@ -46,7 +46,7 @@ class PendingPackets {
   struct Pending {
     rte_mbuf* mbuf;
     std::uint32_t next_hop;
-    std::uint16_t length;  // of the IP packet
+    std::uint16_t length;  // of the IP packet, in bytes
     PortIndex egress;
     Precedence precedence;
   };
@@ -58,7 +58,7 @@ class PendingPackets {
   PacketDisposal& disposal_;
   std::vector<Pending> packets_;  // the oldest first
   std::array<std::uint32_t, kMaxPorts> held_{};
-  std::uint32_t openings_ = 0;  // seen
+  std::uint32_t openings_ = 0;  // openings handled so far
   bool stopped_ = false;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queues below a port at work: which of them a packet is for, and how a reload reaches them.
+// The queues below a port: finds the queue of a packet, and applies a reload.
 //
-// Owned by the worker that owns the port. Who sends, and when, is the Hierarchy's affair; what follows of its
-// decisions is the Egress's.
+// Owned by the worker that owns the port. The Hierarchy schedules; the Egress acts on its decisions.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace surety {
 
 class QueueTree {
  public:
-  // What a reload makes of it. Any thread may prepare it.
+  // A reload of the tree. Any thread may prepare it.
   struct Update {
     std::shared_ptr<const PortTree> plan;
     HierarchyUpdate changes;
@@ -27,22 +26,22 @@ class QueueTree {
   static Update prepare(std::shared_ptr<const PortTree> plan, const PortTree* before, WireOverhead overhead,
                         std::uint64_t seed);
 
-  // With all that `plan` has, at once.
+  // Builds all queues of `plan` at once.
   QueueTree(std::shared_ptr<const PortTree> plan, WireOverhead overhead, Time now, std::uint64_t seed);
 
-  // Takes it over; only after finish(). The port's own queues and the groups change now, interfaces in the
-  // calls of advance() that follow: until then they are as they were, and the packets of those that are not
-  // there yet go by the port's own queues. `update` gets what is to be freed.
+  // Applies `update`; only after finish(). The port's own queues and the groups change now, interfaces in the
+  // following calls of advance(): until then they are as they were, and packets of interfaces not yet added
+  // use the port's own queues. `update` then holds all that is to be freed.
   void adopt(Update& update, Time now);
   bool changing() const { return changing_; }
-  // A slice of that; then take_removed() has what was in the queues of interfaces that went.
+  // Applies a slice of the update; then take_removed() has the packets of removed interfaces.
   void advance(Time now) { changing_ = update_.changes.apply(hierarchy_, kSlice, now); }
   void finish(Time now) {
     while (changing_) advance(now);
   }
 
-  // Where it is to wait, into `arrival`; sets its precedence. false: its interface is gone. `traffic_class`:
-  // its frame's.
+  // Sets `arrival` to the queue of the packet, and the packet's precedence. false: its interface was removed.
+  // `traffic_class`: the frame's.
   bool find(Packet& packet, Hierarchy::Arrival& arrival) const {
     return find_by(packet, traffic_class(egress_ip(packet)), arrival);
   }
@@ -54,14 +53,14 @@ class QueueTree {
     place(packet, looked.class_index, looked.ecn_capable, arrival);
     return true;
   }
-  // Where one whose class another worker has looked up by the same plan is to wait; not while changing().
+  // The same for a packet whose class another worker has looked up by the same plan; not while changing().
   bool find(const Packet& packet, std::uint8_t class_index, bool ecn_capable,
             Hierarchy::Arrival& arrival) const {
     if (set(packet, arrival) == nullptr) return false;
     place(packet, class_index, ecn_capable, arrival);
     return true;
   }
-  // Where a packet of this DSCP waits, whatever it says.
+  // The queue of packets with this DSCP, whatever DSCP the packet has.
   bool find(const Packet& packet, std::uint8_t dscp, Hierarchy::Arrival& arrival) const {
     const config::QueueSet* const set = this->set(packet, arrival);
     if (set == nullptr) return false;
@@ -77,7 +76,8 @@ class QueueTree {
  private:
   // Interfaces that a turn changes: their packets are at most some thousands.
   static constexpr std::uint32_t kSlice = 16;
-  // By which it finds its class, and in whose queues it waits; null: its interface is gone.
+  // The queue set that maps the packet's DSCP to a class; sets arrival.interface to the owner of the queues.
+  // nullptr: a reload removed the packet's interface.
   const config::QueueSet* set(const Packet& p, Hierarchy::Arrival& arrival) const {
     const PortTree& plan = *plan_;
     const InterfaceIndex i = interface_of(static_cast<const rte_mbuf*>(p.handle), plan.port);
@@ -103,7 +103,7 @@ class QueueTree {
   std::shared_ptr<const PortTree> plan_;
   Hierarchy hierarchy_;
   bool changing_ = false;
-  Update update_;  // that is being taken over, with the plan before, whose parameters may still be in use
+  Update update_;  // in progress, with the previous plan, whose parameters may still be in use
 };
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last stage of the ingress: DSCP, TTL, Ethernet header. What leaves it is a plain untagged frame for the
-// next hop; that it is to have tags, and whose, stands in the mbuf (egress_tags.h).
+// The last stage of the ingress: DSCP, TTL, Ethernet header. Its output is an untagged frame for the next
+// hop; the mbuf has the interface whose tags are added later (egress_tags.h).
 #pragma once
 
 #include <array>
@@ -16,28 +16,29 @@ namespace surety {
 
 class RewriteStage {
  public:
-  // `macs`: the ports' own, by index.
-  // `pending`: gets what is not to leave yet. `worker`: whose flows its packets are of.
+  // `macs`: the ports' own, by index. `pending`: gets packets that must not leave yet. `worker`: index of the
+  // worker, for PacketOwner.
   RewriteStage(const NextHopTable& next_hops, std::span<const MacAddress> macs, PacketDisposal& disposal,
                PendingPackets& pending, std::size_t worker = 0);
 
   void adopt(std::span<const MacAddress> macs);
 
-  // Writes into each whose it is. The next hop is looked at again: it may have gone while the packet was
-  // held, or within the burst: drop `neighbor_unresolved`, on the ingress port that stands in the mbuf.
+  // Rewrites all packets, and writes the owner into each. The next hop is read again: it may have been
+  // removed while the packet was held, or within the burst: drop `neighbor_unresolved`, on the ingress port
+  // in the mbuf.
   void run(Vector& v);
 
  private:
-  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;  // but for an interface's tags
+  void rewrite(Vector& v, std::size_t i, NextHopWord hop) const;  // without an interface's tags
   void rewrite(Vector& v, std::size_t i, const NextHopTable::Whole& hop) const;
   bool rewrite_rest(Vector& v, std::size_t i);
   bool delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop);
 
   const NextHopTable& next_hops_;
-  std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // by egress port and family
+  std::array<std::array<std::uint64_t, 2>, kMaxPorts> source_type_{};  // indexed by egress port and family
   PacketDisposal& disposal_;
   PendingPackets& pending_;
-  const std::uint32_t owner_;  // of its packets: PacketOwner::base()
+  const std::uint32_t owner_;  // tag of its packets: PacketOwner::base()
 };
 
 }  // namespace surety

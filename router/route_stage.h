@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a packet goes next: longest prefix match, next hop, TTL and MTU. Comes before conditioning:
-// alpha belongs to the queue a flow leaves by, and what cannot be forwarded must not use up tokens.
+// Routes packets: longest prefix match, next hop, TTL and MTU. Runs before conditioning: alpha depends on the
+// egress queue of a flow, and packets that cannot be forwarded must not use up tokens.
 #pragma once
 
 #include <vector>
@@ -20,23 +20,22 @@ class RouteStage {
              PacketDisposal& disposal, const FlowHasher& hasher, bool fragments);
 
   void adopt(const Snapshot& snapshot);
-  // Sets next_hop, narrowness and egress; drops or punts what cannot be forwarded. `flows`: where the flows
-  // of these packets remember routes (of IPv6, whose table takes longest); null: their flows are not known.
+  // Sets next_hop, narrowness and egress; drops or punts packets that cannot be forwarded. `flows`: the table
+  // whose records cache routes (IPv6, whose lookup takes longest); nullptr: the flows are not known.
   void run(Vector& v, PortIndex port, FlowTable* flows);
-  // The next hop that a packet of a route takes: equal-cost ones are chosen by flow, so that none is
-  // reordered.
+  // The next hop of a packet on a route: equal-cost ones are chosen by flow, so that no flow is reordered.
   std::uint32_t choose(RouteTarget target, const ParsedPacket& h) const {
     if (target.count == 1) return target.first;
     return NextHopTable::select(target, static_cast<std::uint32_t>(hasher_(h.key)));
   }
-  // Whether packets have gone on that are to be fragmented: ever, for some may be held meanwhile.
+  // True once a packet to be fragmented has passed; never reset, since such packets may be held.
   bool oversized() const { return oversized_; }
 
  private:
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
   void look_up(Vector& v, FlowTable* flows) const;
   void look_up_mixed(Vector& v, FlowTable* flows) const;
-  // Of n packets, which stand there in the vector.
+  // Looks up n packets, at these places of the vector.
   template <class Places>
   void look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const;
   template <class Places>
@@ -47,10 +46,10 @@ class RouteStage {
 
   const Fib& fib_;
   const NextHopTable& next_hops_;
-  FilterStage& filters_;  // of what leaves by way of the control thread
+  FilterStage& filters_;  // for packets that leave by way of the control thread
   PacketDisposal& disposal_;
   FlowHasher hasher_;
-  const InterfaceRecord* interfaces_ = nullptr;  // of the snapshot
+  const InterfaceRecord* interfaces_ = nullptr;  // the snapshot's
   std::array<std::uint16_t, kMaxPorts> mtu_{};
   bool fragments_, oversized_ = false;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router does with a congestion signal that comes by one of its ports (router/signals/README.md).
+// Decides about a congestion signal that a port receives (router/signals/README.md).
 //
-// It goes on, as any packet, unless it ends here: because it came by a customer port (only routers signal),
-// because it is for this router or for somebody behind one of its customer ports (there is nobody else whom
-// it could be for), or because it would leave by a customer port. What ends here is judged by the gate; with
-// signalling off, or without keys, all of it is refused.
+// A signal is forwarded as any packet unless it ends here: if it came by a customer port (only routers
+// signal), if its destination is this router or lies behind one of its customer ports, or if it would leave
+// by a customer port. The gate checks signals that end here; with signalling off, or without keys, it refuses
+// all.
 #pragma once
 
 #include <optional>
@@ -18,23 +18,23 @@ namespace surety {
 
 class SignalInterceptor {
  public:
-  // All but the snapshot must outlive this. `keys`, `wall`: null where signalling is off. `now`: signals that
-  // were sent before are refused.
+  // All arguments but the snapshot must outlive this object. `keys`, `wall`: nullptr if signalling is off.
+  // `now`: signals sent before it are refused.
   SignalInterceptor(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,
                     const SignalKeys* keys, const WallClock* wall, Time now);
 
   struct Decision {
-    bool ends = false;                            // here; else the rest does not count
-    SignalResult result = SignalResult::applied;  // applied: authentic; `signal` is what it says
+    bool ends = false;                            // at this router; if false, the other fields are unset
+    SignalResult result = SignalResult::applied;  // applied: authentic; `signal` has its content
     CongestionSignal signal;
   };
-  // `ip`: a packet that parse() has passed, of which is_signal() is true.
+  // `ip`: a packet that parse() has passed and for which is_signal() is true.
   Decision decide(std::span<const std::uint8_t> ip, InterfaceIndex interface, Time now);
 
-  // Another configuration, of which only the trust of interfaces may differ here.
+  // Replaces the configuration; only the trust of interfaces may differ.
   void adopt(const Snapshot& snapshot) { snapshot_ = &snapshot; }
 
-  // One that another worker has believed.
+  // Records a signal that another worker has accepted.
   void remember(const CongestionSignal& signal, Time now) {
     if (gate_) gate_->remember(signal, now);
   }

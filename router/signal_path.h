@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which flows a congestion signal concerns: those on the path of its destination (router/routes/paths.h), if
-// this is the border that has its source behind a customer port (router/signals/README.md).
+// The flows that a congestion signal concerns: all on the path of its destination (router/routes/paths.h), if
+// this router is the border with the signal's source behind a customer port (router/signals/README.md).
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 namespace surety {
 
 struct SignalPath {
-  SignalResult result = SignalResult::applied;  // anything else: the rest does not count
+  SignalResult result = SignalResult::applied;  // other values: the remaining fields are unset
   Path path;
-  std::uint32_t ports = 0;  // that its next hops leave by, one bit each
-  std::uint8_t dscp = 0;    // of the congested packet: the domains of its class are concerned
+  std::uint32_t ports = 0;  // egress ports of the path's next hops, one bit each
+  std::uint8_t dscp = 0;    // the congested packet's; selects the domains of its class
   SignalKind kind = SignalKind::sample;
 };
 
 RouteTarget route_of(const Fib& fib, const IpAddress& address);
 
-// Calls f(interface) for those that the route of an address leads to, whether their neighbours are known or
-// not, until it says true; whether it has.
+// Calls f(interface) for each interface that a route leads to, whether its neighbours are known or not, until
+// f returns true. Returns true if f did.
 template <class F>
 bool any_way(RouteTarget target, const NextHopTable& next_hops, F&& f) {
   using State = NextHopEntry::State;
@@ -37,8 +37,8 @@ bool any_way(RouteTarget target, const NextHopTable& next_hops, F&& f) {
   return false;
 }
 
-// Whether a queue that packets of this DSCP congest is one that the domain's OUT packets go through; never of
-// one that is retired: its flows are about to leave it.
+// True if the domain's OUT packets use a queue that packets of this DSCP congest; false for retired domains,
+// whose flows are about to leave them.
 bool concerns(const Snapshot& snapshot, const CsaDomain& domain, std::uint8_t dscp);
 
 SignalPath find_signal_path(const Snapshot& snapshot, const Fib& fib, const NextHopTable& next_hops,

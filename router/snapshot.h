@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A configuration made ready for the data plane: names are indices,
-// rules a classifier, services small records.
+// A configuration compiled for the data plane: names are indices, rules a classifier, services small records.
 //
 // Immutable once built (CONTRIBUTING.md rule 8): a reload builds another one from the one before and
-// publishes it. Flows and packets that wait refer to services and domains by index, so an index means the
-// same in both: what is in both keeps its place, what is new stands behind, and what is gone stays,
-// `retired`, for those that still have it.
+// publishes it. Flows and held packets refer to services and domains by index, so an index means the same in
+// both snapshots: common entries keep their index, new ones are appended, and removed ones stay, `retired`,
+// for the flows and packets that refer to them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@
 
 namespace surety {
 
-// What a service does to a packet, in the form the condition stage wants.
+// A service's treatment of packets, in the form that the condition stage uses.
 struct ServiceProgram {
   enum class Kind : std::uint8_t { none, csa, meter };
   Kind kind = Kind::none;
@@ -39,13 +38,13 @@ struct ServiceProgram {
   std::optional<Meter> meter;     // kind meter
   std::string name, conditioner;
   Rate committed;
-  Bytes bucket{0};                  // that the committed rate fills
+  Bytes bucket{0};                  // capacity, filled at the committed rate
   std::optional<double> objective;  // config::Service::objective
-  bool retired = false;             // no more in the configuration
+  bool retired = false;             // not in the configuration
 };
 
 // One alpha: the flows of services with the same CsaParams that leave by one class of one port
-// (conditioners/README.md). With `max: auto` it stays the same one whatever is sold.
+// (conditioners/README.md). With `max: auto` the domain stays the same for any committed rates.
 struct CsaDomain {
   // "port/class", with "/service" behind it where a class has several domains;
   // unique among those that are not retired.
@@ -54,20 +53,21 @@ struct CsaDomain {
   std::size_t class_index = 0;
   CsaParams params;
   bool retired = false;  // no service of the configuration has it
-  bool moved = false;    // its class is gone: it follows an heir's queue
+  bool moved = false;    // its class was removed: it follows the queue of the class that has its packets
 };
 inline constexpr std::uint16_t kNoDomain = 0xffff;
-// How many domains reloads may add to those of the start: this many, or four times as many as those.
+// How many domains reloads may add: this many, or four times the number at the start if that is more.
 inline constexpr std::size_t kSpareDomains = 64;
-// How many services that are no more in the configuration are kept.
+// The most retired services that are kept.
 inline constexpr std::size_t kMostRetired = 4096;
 
-// What a port's queues are, and what has become of those of the snapshot before.
+// A port's queues, and the changes from those of the previous snapshot.
 struct PortQueues : config::QueueSet {
   bool plain = true;         // the port has no `queues`, nor interfaces that have
-  std::uint16_t layout = 0;  // another one whenever classes move
+  std::uint16_t layout = 0;  // changes whenever classes move
   ClassMoves moves;
-  // What lies below the port, and what of the snapshot before; null: it has its own queues only.
+  // The plans of the queues below the port, now and in the previous snapshot; nullptr: it has its own queues
+  // only.
   std::shared_ptr<const PortTree> tree, tree_before;
 };
 
@@ -85,23 +85,24 @@ struct Snapshot {
   Classifier classifier;
   Filters filters;
   TagAdmission tags;
-  // Those of the first configuration, then two of our own for what no rule matches: "unclassified" from
-  // customer ports (best effort), "trusted" from core ports (the DSCP stays as it is); then those of reloads.
+  // The services of the first configuration, then two built-in ones for packets that no rule matches:
+  // "unclassified" from customer ports (best effort), "trusted" from core ports (the DSCP stays as it is);
+  // then those of reloads.
   std::vector<ServiceProgram> services;
-  std::vector<std::uint16_t> service_of;  // where a service of the configuration stands among them
+  std::vector<std::uint16_t> service_of;  // index into `services` of each service of the configuration
   std::vector<PortQueues> queues;         // one per port; ports without `queues` have one tail-drop class
-  std::size_t ports = 0;                  // all that there are, or that domains are of, have numbers below
+  std::size_t ports = 0;  // all ports, also those that only domains refer to, have lower numbers
   std::vector<CsaDomain> domains;
   std::size_t domain_capacity = 0;  // domains.size() never exceeds it, after any reload
   std::vector<std::uint16_t>
       domain_of;  // [service * ports + port]; kNoDomain for other conditioners, or ports
 
-  // What a rule of the configuration gives.
+  // The service of a rule of the configuration.
   std::uint16_t service_of_rule(std::size_t rule) const { return service_of[config.rules[rule].service]; }
   std::uint16_t unmatched(InterfaceIndex interface) const {
     return static_cast<std::uint16_t>(own_services_ + ((*interfaces)[interface].customer() ? 0 : 1));
   }
-  // The service "unclassified": best effort, nothing promised and nothing kept.
+  // The service "unclassified": best effort, without guarantee or state.
   std::uint16_t best_effort() const { return own_services_; }
   // The domains of a service's flows, by egress port.
   const std::uint16_t* domains_of(std::uint16_t service) const { return domain_of.data() + service * ports; }
@@ -118,7 +119,7 @@ struct Snapshot {
   std::uint16_t take_domain(const CsaDomain& domain);
   std::uint16_t place_domain(const CsaDomain& domain);
 
-  std::uint16_t own_services_ = 0;  // "unclassified" stands there, "trusted" behind it
+  std::uint16_t own_services_ = 0;  // index of "unclassified"; "trusted" follows
 };
 
 }  // namespace surety

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a packet comes from where its source is: ingress filtering by the FIB (RFC 2827, RFC 3704).
+// Checks that a packet arrives from the direction of its source: ingress filtering by the FIB (RFC 2827, RFC
+// 3704).
 //
 //   strict  a route of the source leads back by the interface that the packet came by
 //   loose   some route leads to it
 //   off     not asked
 //
-// A source that is an address of the router's own, or has no route but a blackhole, fails both. Asked when a
-// flow is new and when the rules are asked again after a reload; for each packet where there is no record
+// A source that is an address of the router itself, or has no route but a blackhole, fails both. Checked when
+// a flow is new and when it is classified again after a reload; for each packet without a flow record
 // (classify_stage.h).
 #pragma once
 
@@ -26,7 +27,7 @@ class SourceCheck {
   void adopt(const Snapshot& snapshot) { snapshot_ = &snapshot; }
   bool asks(PortIndex port) const { return snapshot_->interfaces->checks_sources(port); }
   bool accepts(const ParsedPacket& packet) const;
-  // Drops what it does not accept.
+  // Drops packets that accepts() refuses.
   void run(Vector& v, PortIndex port, PacketDisposal& disposal) const;
 
  private:

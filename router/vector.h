@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Up to 64 packets on their way through the ingress stages: a structure of arrays, compacted after each stage
-// so that the next one sees only packets that go on.
+// so that the next stage reads only the remaining packets.
 #pragma once
 
 #include <immintrin.h>
@@ -19,13 +19,13 @@ namespace surety {
 using PortIndex = std::uint8_t;
 inline constexpr std::uint8_t kKeepDscp = 0xff;
 
-// Places in a vector, or in a part of it: a bit each, so that there are as many as a word has.
+// Places in a vector, or in a part of it, one bit each.
 using Places = std::uint64_t;
 static_assert(kVector == 64);
 constexpr Places first_places(std::size_t n) {
   return n == 0 ? 0 : ~Places{0} >> (kVector - n);
 }
-// Where `value` is. All bytes are looked at, also those that nobody has written yet.
+// The places of `value`. Reads all bytes, also uninitialised ones.
 inline Places places_of(std::uint8_t value, const std::array<std::uint8_t, kVector>& bytes) {
   const auto half = [&](std::size_t at) {
     const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes.data() + at));
@@ -39,14 +39,14 @@ struct Vector {
   std::size_t size = 0;
   std::array<rte_mbuf*, kVector> mbuf;
   std::array<ParsedPacket, kVector> header;
-  std::array<FlowId, kVector> flow;            // kNoFlow: nothing is kept for it
+  std::array<FlowId, kVector> flow;            // kNoFlow: no record
   std::array<std::uint16_t, kVector> service;  // index into Snapshot::services
   std::array<std::uint32_t, kVector> route;    // RouteTarget::encode(), of one next hop
   std::array<PortIndex, kVector> egress;
   std::array<std::uint8_t, kVector> mark;  // DSCP to write, or kKeepDscp
   std::array<Precedence, kVector> precedence;
 
-  // DSCP << 2 | ECN, as its frame has it once it is rewritten.
+  // DSCP << 2 | ECN, as in the packet's frame after the rewrite.
   std::uint8_t traffic_class(std::size_t i) const {
     const std::uint8_t came = header[i].traffic_class, marked = mark[i];
     return marked == kKeepDscp ? came : static_cast<std::uint8_t>(marked << 2 | (came & 3));
@@ -69,7 +69,7 @@ struct Vector {
   }
 };
 
-// The IP header of a packet whose frame has been parsed.
+// The IP header of a parsed packet.
 inline std::uint8_t* ip_header(rte_mbuf* m, std::size_t l3_offset) {
   return rte_pktmbuf_mtod_offset(m, std::uint8_t*, l3_offset);
 }
