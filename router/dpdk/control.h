@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control thread: follows the kernel, resolves neighbours, hands it what the data plane cannot finish.
+// The control thread: follows the kernel, resolves neighbours, hands exceptions of the data plane to the
+// kernel.
 //
-// Everything here runs on one thread; the workers are never waited for, and every step of a round is bounded.
+// Everything here runs on one thread, never waits for a worker, and bounds every step of a round.
 //
-// What stands behind a port (router/linux/README.md): the kernel's own device (af_xdp, af_packet); else a TAP
-// twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
-// responder. Devices without another side (null, pcap) have nothing. Stations are found by the router itself
-// on all ports that have something, so that no packet depends on the kernel's table of neighbours.
+// The kernel side of a port (router/linux/README.md) is the kernel's own device (af_xdp, af_packet); else a
+// TAP twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
+// responder. Devices without a peer (null, pcap) have none. On all other ports the router resolves neighbours
+// itself, so that no packet depends on the kernel's neighbour table.
 #pragma once
 
 #include <poll.h>
@@ -44,34 +45,34 @@ namespace surety {
 
 class Control : public NetlinkMonitor::Handler {
  public:
-  // Hands a frame to the worker that owns the port. False: no room; the frame is still the caller's.
+  // Hands a frame to the worker that owns the port. False: no room; the caller keeps the frame.
   using Inject = std::function<bool(PortIndex, rte_mbuf*)>;
 
-  // How many of those it has not taken yet.
+  // The number of frames that this worker has not taken yet.
   using Backlog = NeighborGate::Backlog;
 
-  // `punts`: ring filled by the workers; null: nobody behind any port. `pool`: for frames to send; null: none
-  // can be. Throws std::runtime_error where the kernel cannot be followed, and where a twin that the
-  // configuration names cannot be made; round() goes on, with a warning, whatever the kernel refuses.
-  // `interfaces`: as the workers have them; null: of this configuration. `events` outlives this.
+  // `punts`: ring filled by the workers; nullptr: no port has a kernel side. `pool`: for frames to send;
+  // nullptr: none can be sent. Throws std::runtime_error if it cannot follow the kernel, or cannot make a TAP
+  // twin that the configuration names; round() continues, with a warning, if the kernel refuses a request.
+  // `interfaces`: the workers' table; nullptr: built from `config`. `events` must outlive this object.
   Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
           EventLog& events, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
           Backlog backlog = {}, std::shared_ptr<const Interfaces> interfaces = nullptr);
-  ~Control() override;  // takes back the addresses it has given
+  ~Control() override;  // removes the addresses that this object has set
 
-  // One round: waits for the kernel for at most `patience`, then follows up on everything.
+  // One round: waits for kernel events for at most `patience`, then processes everything.
   void round(std::chrono::milliseconds patience);
 
-  // Another configuration, with the same port at each place or none in one of the two: ports, addresses,
-  // interfaces, routes and neighbours of it. The workers have its interfaces already: next hops name them.
-  // The devices of ports that come are open, or that port waits for the next call; those of ports that go are
-  // not touched any more afterwards.
+  // Applies another configuration, with the same port at each place or none in one of the two: its ports,
+  // addresses, interfaces, routes and neighbours. The workers have its interfaces already: next hops refer to
+  // them. The devices of new ports are open, or such a port waits for the next call; the devices of removed
+  // ports are not touched after the call.
   void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
-  // A port will go: routes take other ways, where there are some.
+  // Moves routes away from a port that will be removed, where alternatives exist.
   void withdraw(std::size_t port) { routes_.set_port_up(port, false); }
 
-  // What another router's control thread goes on with: the kernel keeps the addresses that it has been given,
-  // routes and neighbours, and that one takes them back.
+  // State for the control thread of a successor process. The kernel keeps the addresses, routes and
+  // neighbours that this one has set; the successor removes them at its end.
   struct Known {
     struct Address {
       int device;  // the kernel's index
@@ -83,19 +84,19 @@ class Control : public NetlinkMonitor::Handler {
       MacAddress mac;
     };
     std::vector<Address> addresses;
-    std::vector<Station> stations;  // of interfaces of the same numbers
+    std::vector<Station> stations;  // of interfaces with the same numbers
   };
   Known leave();
-  // At its start. A link that comes up first is the one that was up.
+  // Called at the start of the successor. A link that comes up first counts as the link that was up.
   void inherit(const Known& known);
 
   const Routes& routes() const { return routes_; }
-  // For the thread that calls round().
+  // Only for the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }
-  const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // those with tags
+  const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // interfaces with tags
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }
   const std::shared_ptr<const Interfaces>& interfaces() const { return interfaces_; }
-  // What stands behind an interface; null: nothing.
+  // The kernel side of an interface; nullptr: none.
   const ControlPort* link_of(InterfaceIndex interface) const {
     return const_cast<Control*>(this)->link(interface);
   }
@@ -107,8 +108,9 @@ class Control : public NetlinkMonitor::Handler {
       if (c.responder) f(index, *c.responder);
   }
 
-  // Brings the interface of a port up, deaf to whoever would tell it where to send packets, before DPDK opens
-  // it. It is so as long as what it returns is there; none: it has no interface. Throws std::runtime_error.
+  // Brings the kernel interface of a port up before DPDK opens it, with redirects and router advertisements
+  // ignored. The settings are restored when the returned object is destroyed; nullopt: the port has no kernel
+  // interface. Throws std::runtime_error.
   static std::optional<InterfaceSettings> prepare_interface(const config::Port& port);
 
  private:
@@ -148,7 +150,7 @@ class Control : public NetlinkMonitor::Handler {
   std::vector<RouteEvent> kernel_routes_of(const config::Config& config) const;
   void change_mtus(const config::Config& before);
   void forget_neighbors(const ControlPort& c);
-  void take_addresses_back(std::optional<int> ifindex = {});  // none: of all devices
+  void take_addresses_back(std::optional<int> ifindex = {});  // nullopt: on all devices
 
   void keep_room_for(ControlPort& port, const MacAddress& neighbor);
   void wait(Duration patience);
@@ -174,14 +176,13 @@ class Control : public NetlinkMonitor::Handler {
   std::uint16_t mtu_of(const ControlPort& c) const { return (*interfaces_)[c.index].mtu; }
   const std::vector<Prefix>& addresses_of(const ControlPort& c) const;
 
-  // control_exceptions.cc
-  // A frame that came up, without its tags.
+  // A punted frame, without its tags.
   struct Punted {
     std::span<std::uint8_t> frame;
-    std::size_t l3 = 0;  // its IP header; 0: none
+    std::size_t l3 = 0;  // offset of its IP header; 0: none
     Customer customer = 0;
-    InterfaceIndex interface = 0;  // it came by
-    ControlPort* link = nullptr;   // null: that is gone
+    InterfaceIndex interface = 0;  // ingress interface
+    ControlPort* link = nullptr;   // nullptr: it was removed
   };
   bool deliver_punts();
   void tell_refused(rte_mbuf* m, const Punted& p);
@@ -214,7 +215,7 @@ class Control : public NetlinkMonitor::Handler {
   Routes routes_;
   NeighborGate gate_;
   GatewayEvents gateways_;
-  std::vector<ControlPort> control_ports_;       // by port, the same as ports_
+  std::vector<ControlPort> control_ports_;       // indexed by port, the same as ports_
   std::map<InterfaceIndex, ControlPort> links_;  // interfaces with tags, and templates
   std::unordered_map<int, InterfaceIndex> by_device_;
   PortAddresses::Shared all_addresses_;
@@ -228,12 +229,12 @@ class Control : public NetlinkMonitor::Handler {
   std::optional<KernelRoutes> kernel_routes_;
   std::set<std::pair<int, Prefix>> given_;  // addresses to take back
   bool left_ = false;
-  AddressHolders holders_;           // of addresses that are left to the kernel
-  std::vector<pollfd> descriptors_;  // what wait() looks at
-  std::vector<std::uint8_t> frame_;  // room for one
-  bool starting_ = true;             // what cannot be made ends it
-  bool more_routes_ = false;         // there is work left at once
-  bool collected_all_ = false;       // in this round, of what there was
+  AddressHolders holders_;           // holders of addresses that are left to the kernel
+  std::vector<pollfd> descriptors_;  // argument of poll() in wait()
+  std::vector<std::uint8_t> frame_;  // buffer for one frame
+  bool starting_ = true;             // in the constructor: errors throw
+  bool more_routes_ = false;         // the next round starts at once
+  bool collected_all_ = false;       // this round has read all frames from the kernel
   Time next_look_{}, next_ask_{}, busy_until_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind a port, or an interface or a template on one, at the control thread.
+// The kernel side of a port, of an interface or of a template, as the control thread holds it.
 #pragma once
 
 #include <memory>
@@ -20,27 +20,26 @@ namespace surety {
 
 struct ControlPort {
   InterfaceIndex index = 0;
-  bool open =
-      false;  // false: of a port that is not there, or whose device is not open yet; what follows is empty
-  // As Routes knows it: of the kernel's own device or of the twin; below 0 where the responder speaks for the
-  // port; 0: nobody does.
+  bool open = false;  // false: the port has no open device yet; all members below are empty
+  // Interface index in Routes: of the kernel's own device or of the twin; negative: of the built-in
+  // responder; 0: none.
   int interface = 0;
   std::optional<TapTwin> twin;
-  std::optional<ForwardingGuard> guard;  // of a port: for its own device and the twins of its interfaces
-  ForwardingGuard::Watched watched;      // of the own device or the twin
-  std::optional<Steer> steer;            // or guard, of the kernel's own device
-  std::optional<Divert> divert;          // of the kernel's own device
-  std::unique_ptr<Responder> responder;  // null: there are no stations on this port
-  std::optional<TagSelector> tags;       // of a template
-  std::optional<NeighborTap> tap;        // of the kernel's own device
+  std::optional<ForwardingGuard> guard;  // on a port: for its own device and the twins of its interfaces
+  ForwardingGuard::Watched watched;      // entry of the own device or the twin
+  std::optional<Steer> steer;            // this or `guard`, on the kernel's own device
+  std::optional<Divert> divert;          // on the kernel's own device
+  std::unique_ptr<Responder> responder;  // nullptr: no neighbours on this port
+  std::optional<TagSelector> tags;       // on a template
+  std::optional<NeighborTap> tap;        // on the kernel's own device
   std::optional<PortAddresses> addresses;
-  std::optional<bool> link_up;    // none: not looked at yet
-  bool inherited = false;         // the link and its stations were another router's, until it comes up
-  std::optional<bool> told_up;    // as the log has it
-  std::optional<bool> kernel_up;  // as the kernel has told it
+  std::optional<bool> link_up;    // nullopt: not read yet
+  bool inherited = false;         // link and neighbours are the old process's, until the link comes up
+  std::optional<bool> told_up;    // last state logged
+  std::optional<bool> kernel_up;  // last state from a kernel event
   std::uint64_t link_changes = 0;
   ExceptionCounters counters{};
-  // Of the kernel's device: when it was up last; by the last event.
+  // `mtu`: the kernel device's when it was last up; `told_mtu`: from its last event.
   std::optional<std::uint32_t> mtu;
   std::uint32_t told_mtu = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the control thread knows and counts, for readings.
+// State and counters of the control thread, for readings.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace surety {
 
-// Taken by the control thread from time to time, put into readings by others: the owner locks.
+// The control thread fills it from time to time, other threads copy it into readings: the owner locks.
 class ControlReading {
  public:
-  // On the thread of Control::round().
+  // Called on the thread of Control::round().
   void take(const Control& control);
-  // Routes, neighbours, exceptions of the ports, ICMP errors.
+  // Copies routes, neighbours, exceptions of the ports and ICMP errors.
   void apply(Reading& reading) const;
 
  private:

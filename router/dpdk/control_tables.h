@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the control thread alone may look at, for a thread that shows it: it copies some of it in each round
-// once somebody has asked, and waits for nobody.
+// Copies of the control thread's tables for other threads: after a request the control thread copies a part
+// in each round, and never blocks.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,11 @@
 
 namespace surety {
 
-// One thing that is asked for; of several who ask, one waits for the other.
+// One requested copy; concurrent fetch() calls run one after the other.
 template <class Copy>
 class CopyRequest {
  public:
-  // None: it is not there in time.
+  // Returns nullopt if there is no copy after `patience`.
   std::optional<Copy> fetch(std::chrono::milliseconds patience) {
     const std::scoped_lock one(askers_);
     std::unique_lock lock(mutex_);
@@ -29,7 +29,8 @@ class CopyRequest {
     ready_now_.wait_for(lock, patience, [this] { return ready_.has_value(); });
     return std::exchange(ready_, std::nullopt);
   }
-  // On the thread that makes it: `step(copy)` until that is false. True: there is more to do.
+  // On the thread that copies: calls `step(copy)` until it returns false. Returns true if there is more to
+  // do.
   template <class Step>
   bool work(Step&& step) {
     if (!making_) {
@@ -59,19 +60,19 @@ struct RoutesAnswer {
 };
 struct NeighborsAnswer {
   std::vector<NeighborRow> rows{};
-  std::optional<NeighborKey> next = NeighborKey{};  // of those known
+  std::optional<NeighborKey> next = NeighborKey{};  // where to resume; nullopt: complete
   std::shared_ptr<const Interfaces> names{};
 };
 
 class ControlTables {
  public:
-  static constexpr std::size_t kPlaces = 8192;  // a round's: a millisecond or two
+  static constexpr std::size_t kPlaces = 8192;  // entries per round: a millisecond or two
   static constexpr std::chrono::milliseconds kPatience{2000};
 
-  // On another thread. Null: the control thread has had no time for it.
+  // For another thread. Return null if the control thread does not finish within kPatience.
   Json routes();
   Json neighbors();
-  // On the control thread, in each round. True: there is more to do, at once.
+  // On the control thread, in each round. Returns true if there is more to do at once.
   bool step(const Control& control, Time now);
 
  private:

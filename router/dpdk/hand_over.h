@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router that ends hands over to one that has been started beside it: both ends of the conversation.
+// Handover from a running router to one that has been started beside it: both ends of the protocol.
 //
-// It goes over the telemetry socket, whose command begins it. The new one learns the old one's clock, and
-// makes all that it needs but its ports; the old one goes on forwarding. Then the new one says `take`: the
-// old one stops its workers, gives what its contracts' conditioners know and the addresses it has given the
-// kernel, and frees its devices (`devices`), then what else stood in the new one's way (`rest`), and waits
-// for `taken`; it ends with `reload` where SIGHUP has come meanwhile. Until `take` the old one goes on,
-// whatever becomes of the new one; afterwards one of the two ends with an error where the other is not there
-// any more, for a supervisor to start the router again.
+// It uses the telemetry socket, and starts with a command. The new process takes over the old one's clock,
+// and makes all that it needs except its ports, while the old process forwards. Then the new process sends
+// `take`. The old process stops its workers, sends the state of its contracts' conditioners and the addresses
+// it has set in the kernel, and closes its devices (`devices`), then its other exclusive resources (`rest`),
+// and waits for `taken`; it ends with `reload` if it has received SIGHUP meanwhile. Until `take` the old
+// process continues if the new one fails; afterwards each process ends with an error if the other dies, and a
+// supervisor starts the router again.
 #pragma once
 
 #include <chrono>
@@ -26,15 +26,15 @@
 namespace surety {
 
 inline constexpr std::string_view kHandOver = "hand-over";  // the command; its argument: kHandOverVersion
-inline constexpr std::string_view kFacts = "facts";         // its other argument: only tells
+inline constexpr std::string_view kFacts = "facts";         // its other argument: facts only, no handover
 inline constexpr int kHandOverVersion = 1;
 
-// What a successor must know before it makes anything.
+// Facts of the old process that the new one reads first.
 struct RouterFacts {
   pid_t process = 0;
-  std::string file;  // its configuration, in full
+  std::string file;  // absolute path of its configuration
   std::string config_hash;
-  std::string layout;  // of its interfaces, whose numbers are in contracts' keys
+  std::string layout;  // layout of its interfaces, whose numbers are in contracts' keys
   std::size_t workers = 0;
   std::uint64_t dispatch_seed = 0;
   bool hugepages = false;
@@ -45,49 +45,50 @@ Json to_json(const RouterFacts& facts);
 RouterFacts facts_of(const Json& json);
 
 struct Heritage {
-  std::vector<std::vector<ContractState>> contracts;  // by worker
+  std::vector<std::vector<ContractState>> contracts;  // indexed by worker
   Control::Known known;
-  Fd lock;  // of the router's name; none: the old one has died
+  Fd lock;  // lock on the router's name; empty: the old process has died
 };
 
-// The old one, as the new one sees it.
+// The old process, for the new one.
 class Predecessor {
  public:
-  // Throws std::runtime_error where no router of that name answers, or it cannot hand over.
+  // Throws std::runtime_error if no router of that name answers, or if it cannot hand over.
   explicit Predecessor(const std::string& router);
   const RouterFacts& facts() const { return facts_; }
 
-  // From here on it forwards no more, and its devices are free: it has closed them, or has died; then all
-  // else that it had has died with it, and is empty. Throws std::runtime_error where it does neither.
+  // Stops the old process's forwarding and waits until its devices are closed. If the old process dies, the
+  // result is empty. Throws std::runtime_error if it does neither.
   Heritage take();
   void wait_for_rest();
-  // It may go. Does not wait.
+  // Sends `taken`: the old process exits. Does not wait.
   void taken();
-  // Its last word: whether it was asked for a reload that it could not do any more. None: it is still there.
+  // The old process's last message: true if it received a reload request too late to perform it. nullopt: it
+  // is still running.
   std::optional<bool> wants_reload();
 
  private:
-  std::string hear(int* fd = nullptr);  // empty: it has died
+  std::string hear(int* fd = nullptr);  // empty: the old process has died
   RouterFacts facts_;
   Fd socket_;
 };
 
-// The new one, as the old one sees it. begin() and takes() may be called by different threads.
+// The new process, for the old one. begin() and takes() may be called by different threads.
 class Successor {
  public:
-  // Takes the socket of who has given the command, and answers. Throws std::runtime_error where there is one
-  // already, and where he speaks another version.
+  // Takes over the socket of the sender of the command, and answers. Throws std::runtime_error if a handover
+  // is running already, or if the version differs.
   void begin(std::string_view version, const RouterFacts& facts, Fd& socket);
-  // Whether there is one that has begun and still lives.
+  // True while a new process has begun and is alive.
   bool is_there();
-  // Whether it wants to take over now.
+  // True if the new process has sent `take`.
   bool takes();
-  // All of these throw std::runtime_error where it is not there any more.
+  // All of these throw std::runtime_error if the new process has died.
   void give(const Heritage& heritage, int lock);
   void devices_are_free();
   void rest_is_free();
   void wait_until_taken();
-  // The last word, to whoever still listens.
+  // Sends the last message, if the new process is still connected.
   void pass_on_reload();
 
  private:
@@ -97,7 +98,7 @@ class Successor {
   Fd socket_;
 };
 
-// Where a service manager (sd_notify(3)) waits to hear which process is the service's first one now.
+// Reports the service's new main process to the service manager (sd_notify(3)).
 void tell_main_process();
 
 }  // namespace surety

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When packets may go straight to a neighbour that has just become known: not before those that came while it
-// was not, or a flow would be reordered. By batches of neighbours (NeighborArrivals), each step waiting for
-// the one before without holding up the control thread:
+// Opens the fast path to neighbours that have just been resolved only after all earlier packets, so that no
+// flow is reordered. Works on batches of neighbours (NeighborArrivals), in steps that do not block the
+// control thread:
 //
 //   waiting   Workers keep packets for it (PendingPackets). Once all have seen that, none hands up more.
 //   draining  What is in the punt ring goes to the kernel or the responder, and what these send to them by a
@@ -10,8 +10,8 @@
 //   following That is in the rings to the workers that own the ports, and they take it.
 //   opening   Workers send what they kept, and then all that comes. Once all have, it is ready like others.
 //
-// Only this order is kept: a packet of a customer that went past its conditioner goes as best effort, and in
-// another queue than those behind it where these are marked.
+// No other order is kept: a customer's packet that bypassed its conditioner is sent as best effort, in
+// another queue than marked packets behind it.
 #pragma once
 
 #include <rte_ring.h>
@@ -28,10 +28,10 @@ namespace surety {
 
 class NeighborGate {
  public:
-  // How many of the frames sent to a port its worker has not taken yet.
+  // The number of frames sent to a port that its worker has not taken yet.
   using Backlog = std::function<std::size_t(PortIndex)>;
 
-  // `punts`: null: there are none. No `backlog`: nobody can send.
+  // `punts`: nullptr: there are none. Empty `backlog`: no port can send.
   NeighborGate(Routes& routes, Forwarding& forwarding, rte_ring* punts, Backlog backlog, std::size_t ports)
       : routes_(routes),
         forwarding_(forwarding),
@@ -40,11 +40,11 @@ class NeighborGate {
         sent_(ports),
         sent_before_(ports) {}
 
-  void delivered(unsigned punts) { delivered_ += punts; }  // taken from the ring and dealt with
+  void delivered(unsigned punts) { delivered_ += punts; }  // taken from the ring and handled
   void sent(PortIndex port) { ++sent_[port]; }
 
-  // Once per round, after punts were delivered and then answers collected;
-  // `collected_all`: there are no more.
+  // Called once per round, after punts were delivered and then answers collected; `collected_all`: none is
+  // left.
   void step(bool collected_all);
   bool busy() const { return step_ != Step::idle; }
 
@@ -58,10 +58,10 @@ class NeighborGate {
   rte_ring* punts_;
   Backlog backlog_;
   Step step_ = Step::idle;
-  std::uint64_t mark_ = 0;       // of waiting and opening
+  std::uint64_t mark_ = 0;       // set by `waiting` and `opening`
   std::uint64_t delivered_ = 0;  // since the start
   std::uint64_t delivered_before_ = 0;
-  std::vector<std::uint64_t> sent_, sent_before_;  // by port, since the start
+  std::vector<std::uint64_t> sent_, sent_before_;  // indexed by port, since the start
 };
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The devices of a router's ports, by place: opened and closed one by one, and asked from any thread.
+// The devices of a router's ports, indexed by place: opened and closed one by one, readable from any thread.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ class PortSet {
  public:
   explicit PortSet(const Pools& pools) : pools_(pools) {}
 
-  // By place; null: there is none, or it is not open. Of a place that workers know, only they touch the port.
+  // Indexed by place; nullptr: not open. Ports that workers use may be touched by workers only.
   std::span<const std::unique_ptr<DpdkPort>> all() const { return ports_; }
   bool is_open(std::size_t place) const { return ports_[place] != nullptr; }
-  // Whether its device was not there when it was to be opened, and has not come since.
+  // True if the device did not exist when it was to be opened, and has not appeared since.
   bool is_missing(std::size_t place) const { return missing_[place].load(std::memory_order_relaxed); }
   bool any_missing() const {
     return std::ranges::any_of(missing_, [](const auto& m) { return m.load(); });
@@ -36,20 +36,20 @@ class PortSet {
   void set_missing(std::size_t place, bool missing) {
     missing_[place].store(missing, std::memory_order_relaxed);
   }
-  // Whether a port that is open has the device, so that it cannot be opened twice.
+  // True if an open port has the device, so that it cannot be opened twice.
   bool in_use(const config::Device& device) const;
 
-  // The device is probed; start() comes next. Throws std::runtime_error, and then nothing is open.
+  // Probes the device; start() comes next. Throws std::runtime_error, and then nothing is open.
   void open(const config::Port& port, std::size_t place);
   void start(std::size_t place, const WorkPlan::Port& plan);
-  // Nobody receives from it, nor transmits, any more. The kernel's interface is as it was.
+  // Closes a port that no worker uses. The kernel's interface gets its settings back.
   void close(std::size_t place);
 
-  // What each can do; of those that are not open, no more than that they are there.
+  // Capabilities of each port; for a port that is not open only whether it exists.
   std::vector<PortAbility> abilities(const config::Config& config) const;
-  // What the devices say of themselves. From any thread.
+  // Reads the devices' statistics. Thread-safe.
   void read(std::span<PortReading> rows) const;
-  // How many have a link. The same.
+  // The number of ports with a link. Thread-safe.
   std::size_t up() const;
 
  private:
@@ -58,8 +58,8 @@ class PortSet {
   std::array<std::unique_ptr<DpdkPort>, kMaxPorts> ports_;
   std::array<config::Device, kMaxPorts> devices_;
   std::array<std::atomic<bool>, kMaxPorts> missing_{};
-  mutable std::mutex mutex_;               // of what follows, for who reads
-  std::array<bool, kMaxPorts> started_{};  // may be asked how they do
+  mutable std::mutex mutex_;               // guards started_ against readers on other threads
+  std::array<bool, kMaxPorts> started_{};  // may be read
 };
 
 }  // namespace surety

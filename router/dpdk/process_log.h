@@ -12,7 +12,7 @@ namespace surety {
 
 class ProcessLog {
  public:
-  // As long as it is there, what spdlog's default logger gets is of this log.
+  // Routes spdlog's default logger into this log during its lifetime.
   ProcessLog();
   ~ProcessLog();
   ProcessLog(const ProcessLog&) = delete;

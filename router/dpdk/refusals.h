@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `surety run` would refuse of a valid configuration on this machine, before it opens a device.
+// Reasons why `surety run` would refuse a valid configuration on this machine, found without opening a
+// device.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole router: ports, data plane, control, what it shows of itself. Made from a checked configuration.
+// A whole router: ports, data plane, control, observability. Made from a checked configuration.
 //
 // The constructor opens everything or throws (std::runtime_error: one sentence with the fix); run() forwards
-// until it is told to stop, drains and returns.
+// until `stop` is set, drains and returns.
 #pragma once
 
 #include <atomic>
@@ -56,29 +56,30 @@ struct Traces;
 
 class Router {
  public:
-  // The EAL must have been started by `plan`. `file`: where `config` stands, and is read again for a reload.
-  // `log` outlives this. `lock`: of the router's name; null: `predecessor` has it,
-  // and gives it with its ports.
+  // `plan`: the EAL must have been started with it. `file`: path of `config`, read again on a reload. `log`
+  // must outlive this object. `lock`: on the router's name; nullptr: `predecessor` has it, and passes it on
+  // with its ports.
   Router(config::Config config, const EalPlan& plan, std::string file, std::string config_hash,
          ProcessLog& log, std::unique_ptr<ProcessLock> lock, std::unique_ptr<Predecessor> predecessor);
 
-  // Forwards until `stop` is set (by a signal handler or another thread). Where `reload` is set, takes that
-  // away, reads the configuration and the key file of the signalling again, and goes on by them; by those
-  // before, where there is anything wrong. Nothing is dropped because of it.
+  // Forwards until `stop` is set (by a signal handler or another thread). If `reload` is set, resets it and
+  // reads the configuration and the signalling key file again; on any error both stay as they are. A reload
+  // drops no packet.
   void run(const std::atomic<bool>& stop, std::atomic<bool>& reload);
-  // Gives back what outlives the process: devices, addresses, sockets. A router is not destroyed: its tables
-  // and buffers the kernel takes in a moment, where to free them takes half a second.
+  // Releases everything that outlives the process: devices, addresses, sockets. A router is not destroyed:
+  // the kernel frees its tables and buffers in a moment, which would take half a second here.
   void close();
 
-  // Everything the router counts, consistent (reading.h). From any thread.
+  // Everything the router counts, consistent (reading.h). Thread-safe.
   Reading read();
-  // What would become of a packet (router/observe/explain/question.h). From any thread but run()'s. Throws
-  // std::runtime_error where there can be no such packet, or nobody answers.
+  // What would happen to a packet (router/observe/explain/question.h). From any thread but run()'s. Throws
+  // std::runtime_error if such a packet is impossible, or if the workers do not answer.
   Json explain(std::string_view question);
-  // Packets as they come and go (router/observe/capture/capture_request.h), by the socket, which it takes.
-  // The same.
+  // Captures packets (router/observe/capture/capture_request.h) to the socket, which it takes over. Threads
+  // as explain().
   void capture(std::string_view request, Fd& socket);
-  // Its configuration is asked for and changed (router/generations/changes_schema.json). The same.
+  // Commands that read and change the configuration (router/generations/changes_schema.json). Threads as
+  // explain().
   TelemetryServer::Commands changes();
 
  private:
@@ -105,11 +106,11 @@ class Router {
   bool updated() const;
   // router_changes.cc
   struct Trial {
-    config::Config before;  // what it goes back to
+    config::Config before;  // configuration to return to
     std::string before_hash, hash, who;
     Time until{};
     double until_unix = 0;
-    bool installing = false;  // who applies it is about to put it into the file
+    bool installing = false;  // the client that applies it is about to install the file
   };
   Json between_rounds(const std::function<Json()>& what);
   Json changes_status() const;
@@ -170,69 +171,71 @@ class Router {
   std::vector<InterfaceReading> interfaces() const;
   std::optional<Reading> read_workers();
 
-  Phases starting_;  // from here on
+  Phases starting_;  // start of the time measured
   std::unique_ptr<ProcessLock> lock_;
-  std::unique_ptr<Predecessor> predecessor_;  // until it has gone
+  std::unique_ptr<Predecessor> predecessor_;  // until it has ended
   Successor successor_;
   ProcessLog& log_;
   EventLog& events_ = log_.events();
   LimitEvents limits_{events_};
   PromiseEvents promises_{events_};
-  config::Config written_;  // at the start, with the ports of now; what cannot change of it, did not
-  config::Config running_;  // as it is written
-  const std::string file_, whole_file_;  // as it was given, and in full
+  config::Config written_;  // configuration at start, with the current ports; authoritative for settings that
+                            // need a restart
+  config::Config running_;  // configuration in force, as the operator wrote it
+  const std::string file_, whole_file_;  // path as given, and absolute
   config::PortPlaces places_;
   std::unique_ptr<Snapshot> before_, snapshot_;  // before_: until all workers are updated()
   EalPlan plan_;
   std::string config_hash_, fall_back_hash_;
   Pools pools_;
   PortSet ports_;
-  bool waiting_ = false;            // there are ports whose devices others had when they came
-  std::string appearance_trouble_;  // why a device that has come was not opened
-  config::Config fall_back_;        // the one before running_: it is taken again if these cannot be opened
+  bool waiting_ = false;            // devices of new ports were in use by others
+  std::string appearance_trouble_;  // why a device that appeared was not opened
+  config::Config
+      fall_back_;  // the configuration before running_: used again if devices of running_ cannot be opened
   Forwarding forwarding_;
   std::unique_ptr<rte_ring, FreeRing> punts_;
-  std::deque<SignalKeys> signal_keys_;  // the last ones are in use; those before, workers may still look at
+  std::deque<SignalKeys> signal_keys_;  // the last entry is in use; workers may still read earlier ones
   const TscClock clock_;
   const std::uint64_t dispatch_seed_;
   WallClock wall_clock_;
   WorkPlan work_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // by worker: of the last reload
-  std::vector<TopFlows> top_;                           // by worker
-  std::optional<ContractWatch> contracts_;              // of all workers
-  std::mutex workers_mutex_;                            // who reads them, or has them updated
+  std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // of the last reload, indexed by worker
+  std::vector<TopFlows> top_;                           // indexed by worker
+  std::optional<ContractWatch> contracts_;              // over all workers
+  std::mutex workers_mutex_;                            // held to read or update workers
   std::unique_ptr<Control> control_;
-  ControlTables tables_;  // of the control thread
+  ControlTables tables_;  // copies of the control thread's tables
   Errands control_errands_;
   enum class Stage { begins, forwards, ends };
-  std::atomic<Stage> stage_{Stage::begins};  // changes are made while it forwards
-  std::atomic<std::uint64_t> rounds_{0};     // of the control thread
-  std::optional<Trial> trial_;               // what it goes by is not installed yet
-  Json went_back_;                           // of the last one: when, whose, and whether by itself
-  std::vector<config::Diagnostic> said_;     // of the last configuration that was read
-  std::string refusal_;                      // why it was not taken, if no line is to blame
-  Json changed_ = Json::array();             // by the last one that was taken
+  std::atomic<Stage> stage_{Stage::begins};  // changes are accepted in stage `forwards`
+  std::atomic<std::uint64_t> rounds_{0};     // rounds of the control thread
+  std::optional<Trial> trial_;               // set while the configuration in force is not installed
+  Json went_back_;                           // last rollback: time, author, whether it timed out
+  std::vector<config::Diagnostic> said_;     // diagnostics of the last configuration read
+  std::string refusal_;                      // why it was refused, if no line is to blame
+  Json changed_ = Json::array();             // changes of the last configuration adopted
   Store store_;
   std::string store_trouble_;
   struct Unkept {
     ConfigTree tree;
     Generation about;
-    bool staged_is_taken;  // and who staged it does not come back
+    bool staged_is_taken;  // and its author does not store it again
   };
-  std::optional<Unkept> unkept_;  // goes into the store when nobody else changes it
+  std::optional<Unkept> unkept_;  // stored when no other process is changing the store
   std::unique_ptr<TelemetryServer> telemetry_;
   std::unique_ptr<CaptureServer> capture_;
   std::unique_ptr<MetricsServer> metrics_;
   std::optional<Confinement> confinement_;
   ServiceManager manager_;
 
-  std::mutex shown_mutex_;  // of what follows: written once a second, read by observers
+  std::mutex shown_mutex_;  // guards the members below: written once a second, read by observers
   ServiceRates rates_;
   ContractBook book_;
-  std::unique_ptr<ReportLog> report_;  // what the contracts got, minute by minute; null: off
-  Minute minute_ = 0;                  // since when the book counts
+  std::unique_ptr<ReportLog> report_;  // per-minute report of contracts; nullptr: off
+  Minute minute_ = 0;                  // start of the book's interval
   std::string report_trouble_;
   ShaperMinutes shapers_;
   std::shared_ptr<const Interfaces> shown_interfaces_;
@@ -243,9 +246,9 @@ class Router {
   ProcessMeter process_;
   std::uint64_t reloads_ = 0, reload_failures_ = 0;
   std::optional<double> reload_seconds_;
-  double reloaded_;  // when, of the day
+  double reloaded_;  // time of day, Unix seconds
   bool last_reload_successful_ = true;
-  Reading last_;  // if a worker should not answer
+  Reading last_;  // used if a worker does not answer
 };
 
 }  // namespace surety

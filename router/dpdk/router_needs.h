@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a running router of this configuration needs of its host: to read its configuration, its keys and what
-// guards its metrics again, to follow the kernel and undo what it has changed there, to let its peers come
-// and go.
+// Privileges and paths that a running router needs: to read its configuration, keys and metrics credentials
+// again, to follow the kernel and undo its changes there, to accept peers.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace surety {
 
-// `file`: where the configuration stands. The EAL must have been started.
+// `file`: path of the configuration. The EAL must have been started.
 Needs needs_of(const config::Config& config, const std::string& file);
 
 }  // namespace surety

@@ -11,7 +11,7 @@
 
 namespace surety {
 
-// Of a device that cannot be opened or changed.
+// A device could not be opened or changed.
 struct PortError : std::runtime_error {
   PortError(std::string name, const std::string& what) : std::runtime_error(what), port(std::move(name)) {}
   std::string port;
@@ -24,8 +24,8 @@ class Router::Opening {
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
-  // All that are not open yet, but for those that are missing still; true: and but for some whose devices
-  // others have. Throws PortError, as start() does.
+  // Opens all devices that are not open, except those still missing; true: some were skipped because others
+  // use them. Throws PortError, as start() does.
   bool open(const config::Config& config);
   void start(const config::Config& config, const WorkPlan& plan) const;
   void keep() { opened_.clear(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety show WHAT --watch [SECONDS]`: until SIGINT or SIGTERM, or until nobody reads.
+// `surety show WHAT --watch [SECONDS]`: until SIGINT or SIGTERM, or until its output is closed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace surety {
 
-// `words`: what stood behind --watch, which may be a condition as well as the seconds. On a terminal each
-// table takes the place of the one before. Exit status: that of show(), 0 where it is ended.
+// `words`: the arguments after --watch, seconds or a condition. On a terminal each table replaces the
+// previous one. Exit status: that of show(), or 0 after a signal.
 int show_again(ShowRequest request, const std::vector<std::string>& words);
 
 }  // namespace surety

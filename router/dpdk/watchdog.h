@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends the program where a part of it stands still: its supervisor then starts it anew. Until it has, the
-// programs in the kernel let no transit pass (router/linux/README.md).
+// Ends the program when a thread of it stalls: its supervisor then starts it again. Meanwhile the programs in
+// the kernel pass no transit traffic (router/linux/README.md).
 #pragma once
 
 #include <sys/types.h>
@@ -18,16 +18,16 @@
 
 namespace surety {
 
-// How long one has been standing, as seen by one who looks every `tick`. Where he was kept from looking
-// himself, in a machine that was suspended or a process that was stopped, only two ticks of that time count;
-// and where the one who is watched wants to run, only what he has run: nobody is to blame for a core that
-// others have. Of a tick between wanting to run and sleeping nothing counts.
+// Measures how long a thread has been stalled, sampled every `tick`. If the sampling itself was delayed, in a
+// suspended machine or a stopped process, at most two ticks count. While the thread is runnable only its CPU
+// time counts, so that a core used by others is no stall. A tick in which it changes between runnable and
+// sleeping does not count.
 class StallWatch {
  public:
   StallWatch(Duration limit, Duration tick) : limit_(limit), most_(2 * tick) {}
 
-  // `turns`: another number than before whenever the one who is watched has been at work. True: he has not,
-  // for the limit. `ran`: for how long, in all; none where he sleeps or is stopped.
+  // `turns`: a number that changes whenever the thread has worked. `ran`: its total CPU time; nullopt while
+  // it sleeps or is stopped. Returns true if it has not worked for the limit.
   bool look(std::uint64_t turns, Time now, std::optional<Duration> ran = {}) {
     const bool at_work = turns != turns_ || !looked_;
     Duration more = std::min(now - last_, most_);
@@ -49,9 +49,9 @@ class StallWatch {
   bool looked_ = false;
 };
 
-// Whether the service manager's watchdog is to be fed: once in `every`, and only where each of those who are
-// watched has turned since it was fed last. For all that this process may notice of itself, it is the manager
-// who ends one that does not.
+// True when the service manager's watchdog is due: once in `every`, and only if each watched thread has
+// turned since the last time. The manager ends a process that stays silent, also for reasons that the process
+// cannot notice itself.
 class Feeding {
  public:
   explicit Feeding(Duration every) : every_(every) {}
@@ -71,24 +71,24 @@ class Feeding {
   std::vector<std::uint64_t> fed_;
 };
 
-// Looks after all of them on a thread of its own, from construction to destruction.
+// Watches all threads from a thread of its own, from construction to destruction.
 class Watchdog {
  public:
   static constexpr Duration kTick = std::chrono::milliseconds(100);
   static constexpr int kExitStatus = 2;
   struct Watched {
-    std::string name;  // as the message has it: "worker 1 on core 2"
+    std::string name;  // as in the message: "worker 1 on core 2"
     Duration limit;
     std::function<std::uint64_t()> turns;
-    std::function<pid_t()> thread;  // of this process; 0: it does not run
-    bool feeds = false;             // its turns feed the service manager's watchdog, if it has one
+    std::function<pid_t()> thread;  // of this process; 0: not running
+    bool feeds = false;             // its turns count for the service manager's watchdog, if there is one
   };
-  // `stalled`: told once of each; end_program() where it is not a test.
+  // `stalled`: called once per stalled thread; end_program() except in tests.
   using Stalled = std::function<void(const std::string& message)>;
   explicit Watchdog(std::vector<Watched> watched, Stalled stalled = end_program);
   ~Watchdog();
 
-  // Says it on standard error, where somebody takes it, and leaves at once: whoever stands may hold any lock.
+  // Reports on standard error if it can be written, and exits at once: the stalled thread may hold any lock.
   [[noreturn]] static void end_program(const std::string& message);
 
  private:

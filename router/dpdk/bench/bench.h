@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety bench`: what a packet costs, measured on the product's own objects (tests/bench/README.md).
+// `surety bench`: measures the cost of a packet on the product's own objects (tests/bench/README.md).
 //
 // One core, 64-byte packets from a table feed through net_null ports. Paths: `feed` (feed and transmit
-// alone), `anchor` (longest prefix match and rewrite as DPDK's l3fwd does them: what ratios are taken
-// against), `forward`, `csa` (+ flow lookup, enhanced token bucket, DSCP), `everything` (+ ARD, RIO,
-// scheduler, shaper, all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million
-// routes of the lengths of the Internet's; there, `flows` are as many destinations. With interfaces:
-// `access-up`, `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's
-// own queues or by those below it (bench_router.h). And `everything` of bad input: bench_bad_input.h.
+// alone), `anchor` (longest prefix match and rewrite as in DPDK's l3fwd; the reference of all ratios),
+// `forward`, `csa` (+ flow lookup, enhanced token bucket, DSCP), `everything` (+ ARD, RIO, scheduler, shaper,
+// all counters), and `core`: no flows, DSCP classes, RIO, scheduler and shaper, a million routes of the
+// lengths of the Internet's; there, `flows` is the number of destinations. With interfaces: `access-up`,
+// `access-down`, and `flat`, `below`, `flat-one`, `below-one`, whose packets leave by the port's own queues
+// or by those below it (bench_router.h). `everything` with bad input: bench_bad_input.h.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct BenchOptions {
                                  "access-up", "access-down", "flat",    "below", "flat-one",   "below-one"};
   std::vector<int> families{4, 6};
   int repetitions = 9;
-  bool worst = false;  // instead of those paths: `everything`, and what makes it dear
+  bool worst = false;  // instead of those paths: `everything` with its most expensive inputs
   int core = -1;       // the last one this process may use
   bool json = false;
-  // Before each repetition wait for a line on standard input, and answer it with a line of JSON, the cycles
-  // per packet of each path ("core", "core, IPv6"), of the first number of flows: for who measures other
-  // programs between them (tests/bench/peers.py).
+  // Before each repetition waits for a line on standard input, and answers with a line of JSON: the cycles
+  // per packet of each path ("core", "core, IPv6"), for the first number of flows. For a driver that measures
+  // other programs in between (tests/bench/peers.py).
   bool step = false;
-  // Of `paths` without interfaces: ports that packets leave by, each route by one of them.
+  // Egress ports of the `paths` without interfaces, each route by one of them.
   std::size_t exits = 1;
-  bool workers = false;  // instead of all this: what a second worker is worth
-  bool latency = false;  // instead of rates: what is added at `loads` of the greatest rate, and pauses
+  bool workers = false;  // measures only the gain from a second worker
+  bool latency = false;  // measures only the added latency at `loads` of the greatest rate, and pauses
   std::vector<double> loads{0.1, 0.5, 0.8};
 };
 

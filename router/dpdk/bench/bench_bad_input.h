@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of `surety bench --worst`: `everything`, but with the input that one stage or another likes least.
+// Rows of `surety bench --worst`: `everything`, but with the most expensive input for one stage or another.
 //
 //   new       each packet of a new flow; beyond the creation rate (default: a quarter of the table a second)
 //             they go on as best effort
@@ -14,8 +14,7 @@
 //   dropping  half of the packets OUT, a quarter more than the port takes: RIO drops half of those
 //   held      half of the flows send four packets in a row where their contract lets two go
 //
-// What depends on time (contracts, shapers, ageing) has the same on every machine: time goes by a clock that
-// packets drive.
+// Contracts, shapers and ageing behave the same on every machine: packets drive the clock.
 #pragma once
 
 #include <optional>
@@ -31,18 +30,18 @@ namespace surety {
 
 struct BadInput {
   std::string_view path;
-  Duration per_packet = std::chrono::nanoseconds(40);  // of its clock
-  bool of_ipv6 = true;                                 // there is the same row of IPv6
+  Duration per_packet = std::chrono::nanoseconds(40);  // advance of the clock
+  bool of_ipv6 = true;                                 // the row exists for IPv6, too
 };
 
 std::span<const BadInput> bad_inputs();
 const BadInput* bad_input(const std::string& path);  // null: an ordinary path
 // Ports of a path's router: one that receives and one or more that transmit.
 std::size_t ports_of(const std::string& path);
-// Makes of `everything` (its configuration, its traffic) what the row asks for.
+// Changes the configuration or the traffic of `everything` into the row's.
 void spoil(config::Config& config, const BadInput& bad);
 void spoil(BenchTraffic& traffic, const BadInput& bad, std::span<const Prefix> other_family);
-// What may be dropped there.
+// True if the row may drop packets for this reason.
 bool may_drop(const BadInput* bad, DropReason reason);
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of two tags that paths of `surety bench` have: how many, and which tags each has.
+// The two-tag interfaces of paths of `surety bench`: their number, and the tags of each.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace surety {
 
-// Those of one outer tag are one definition, a template.
+// Interfaces with the same outer tag are one definition, a template.
 struct BenchInterfaces {
   static constexpr std::uint32_t kMostPerTag = 4000, kMost = 16 * kMostPerTag, kGroups = 8;
 
@@ -33,7 +33,7 @@ inline bool has_customers(const std::string& path) {
 inline bool by_one(const std::string& path) {
   return path.ends_with("-one");
 }
-// As many as there are flows, or pairs of them, as far as there can be; of customers as many in each group.
+// One interface per flow or per two flows, up to the maximum; customers' interfaces in groups of equal size.
 inline BenchInterfaces bench_interfaces(const std::string& path, std::uint32_t flows) {
   if (is_access(path)) return {std::min(flows, BenchInterfaces::kMost)};
   if (!has_customers(path)) return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The latency part of `surety bench`: what the path `everything` adds to packets that come evenly, at parts
-// of the greatest rate, beside a loop that only forwards, and how long the worker is away between two turns.
+// The latency part of `surety bench`: the latency that the path `everything` adds to evenly spaced packets,
+// at fractions of the greatest rate, beside a loop that only forwards, and the time between two turns of the
+// worker.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,21 @@
 namespace surety {
 
 struct LatencyAtLoad {
-  double load = 0;                // of the greatest rate
+  double load = 0;                // fraction of the greatest rate
   double packets_per_second = 0;  // offered
-  BenchHistogram added{};         // cycles from a packet's coming to its transmission
+  BenchHistogram added{};         // cycles from a packet's arrival to its transmission
   BenchHistogram turns{};         // cycles from turn to turn meanwhile
-  // As `added`, of the same packets through a loop that receives and transmits and is no router: the
-  // machine's part of it, and the feed's.
+  // The same through a loop that only receives and transmits: the share of the machine and the feed.
   BenchHistogram forwarded{};
 };
 
 struct BenchLatency {
   std::uint64_t flows = 0;
   std::vector<LatencyAtLoad> loads;
-  BenchHistogram flood_turns;  // turn to turn, each packet of a new flow, as fast as they can be taken
+  BenchHistogram flood_turns;   // turn to turn, each packet of a new flow, at the greatest rate
+  BenchHistogram reload_turns;  // turn to turn at the last load, during continuous reloads
   BenchHistogram
-      reload_turns;        // turn to turn at the last load, while one configuration after the other comes
-  BenchHistogram machine;  // per round of a loop that only reads the clock: what the machine takes away
+      machine;  // cycles per round of a loop that only reads the clock: interruptions by the machine
   // Cycles per round of a loop that writes to memory at random, as much of it as the flows' records take:
   // interrupts take longer where the caches hold something else.
   BenchHistogram machine_walking;

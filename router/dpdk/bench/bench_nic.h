@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a NIC's driver does to packet buffers, for benchmarks of several workers.
+// Handles packet buffers as a NIC's driver does, for benchmarks with several workers.
 //
-// net_null initialises both cache lines of each buffer as it allocates it, when it is needed.
-// Where buffers come back from another core, that waits for four lines of its cache, as no
-// NIC does: a driver fills descriptors long before packets come, writes the first line alone,
-// and the frame is DMA's to write. So does this one.
+// net_null initialises both cache lines of each buffer when it allocates the buffer, at the time of use. With
+// buffers freed by another core this waits for four lines of that core's cache. A driver fills descriptors
+// long before packets arrive, and writes the first line only; DMA writes the frame. This class does the same.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -25,9 +24,9 @@ class BenchNic {
   BenchNic& operator=(const BenchNic&) = delete;
 
   void set_pool(rte_mempool* pool) { pool_ = pool; }
-  // Null: nothing comes.
+  // nullptr: no packets arrive.
   void connect(std::unique_ptr<BenchFeed> feed);
-  // As rte_eth_rx_burst.
+  // Signature of rte_eth_rx_burst.
   std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t room);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `surety bench` prints of what it has measured.
+// The output of `surety bench`.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct BenchRow {
   double median() const;
 };
 
-// All of one family and number of flows. `hz`: of the cycles.
+// Prints the rows of one family and number of flows. `hz`: cycles per second.
 void print_rows(const std::vector<BenchRow>& rows, bool json, double hz);
 void print_rows_header(unsigned core, int repetitions, double hz);
-// One line of JSON: the last repetition of each.
+// One line of JSON: the last repetition of each row.
 void print_step(const std::vector<BenchRow>& rows);
 void print_workers(const std::vector<BenchWorkers>& rows, bool json);
 void print_latency(const BenchLatency& latency, bool json, double hz);

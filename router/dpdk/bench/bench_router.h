@@ -18,39 +18,39 @@
 
 namespace surety {
 
-// A configuration of pairs of null ports, the one fed and the other not, for one of the paths "forward",
-// "csa", "everything", "core"; or "access-up" and "access-down": "everything" with an interface of two tags
-// for each flow, as far as there can be, where packets come in or where they leave. "flat" and "below":
-// "everything" but the aggregate, of flows of two classes, each two of which leave by an interface of their
-// own; in "flat" through the port's queues, in "below" through the interface's, each with a shaper, in 8
-// groups with shapers. "flat-one" and "below-one": the same, but all leave by one of the interfaces.
-// What `surety bench --worst` measures beside: bench_bad_input.h.
-// `exits`: ports behind the fed one, for the paths without interfaces; more than one with one pair only.
+// A configuration of pairs of null ports, of which the first is fed, for one of the paths "forward", "csa",
+// "everything", "core"; or "access-up" and "access-down": "everything" with a two-tag interface for each
+// flow, up to the maximum, at the ingress or at the egress. "flat" and "below": "everything" without the
+// aggregate, with flows of two classes, each two of which leave by an interface of their own; in "flat"
+// through the port's queues, in "below" through the interface's, each with a shaper, in 8 groups with
+// shapers. "flat-one" and "below-one": the same, but all flows leave by one of the interfaces. Rows of
+// `surety bench --worst`: bench_bad_input.h. `exits`: ports behind the fed one, for the paths without
+// interfaces; more than one with one pair only.
 config::Config bench_config(const std::string& path, std::uint32_t flows, std::size_t pairs = 1,
                             std::size_t exits = 1);
 
 // The ports, packet buffers and routes that all rows share.
 class BenchBed {
  public:
-  // `core`: with the routes of a core router beside those of an edge. `ports`: of these, paths use so many
-  // as they need. `exits`: of all ports behind the first, packets leave by so many.
+  // `core`: adds the routes of a core router to those of an edge. `ports`: paths use as many as they need.
+  // `exits`: packets leave by so many of the ports behind the first.
   explicit BenchBed(bool core, std::size_t ports = 2, std::size_t exits = 1);
   ~BenchBed();
-  // Routes of one family that there is room for.
+  // Routes of one family, at most.
   static std::uint32_t max_routes(bool core);
 
   std::span<const std::unique_ptr<DpdkPort>> ports() const { return ports_; }
   std::size_t exits() const { return exits_; }
   const Forwarding& forwarding() const { return forwarding_; }
-  // Routes as the edge has, but their next hops leave by these interfaces; in common as long as somebody has
-  // them, for they are large. Of all snapshots that have the interfaces.
+  // Routes as the edge's, with next hops that leave by these interfaces; valid for all snapshots with the
+  // interfaces. Shared while in use, since they are large.
   std::shared_ptr<const Forwarding> by_interfaces(const Snapshot& snapshot,
                                                   const BenchInterfaces& interfaces);
-  // The same, but they leave by all ports but the first.
+  // The same with next hops that leave by all ports but the first.
   std::shared_ptr<const Forwarding> by_ports();
   // The traffic of a path: one destination and DSCP per flow.
   std::unique_ptr<BenchFeed> make_feed(const std::string& path, std::uint32_t flows, bool v6) const;
-  // What port 0 receives from now on; it must outlive that.
+  // Sets the feed that port 0 receives; `feed` must outlive its use.
   void use(BenchFeed* feed) { feed_ = feed; }
 
  private:

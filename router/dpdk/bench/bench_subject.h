@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One path of `surety bench`, warmed up: something that moves a burst per call.
+// One path of `surety bench`, warmed up; moves a burst per call.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,17 @@ class BenchSubject {
     std::uint32_t flows = 1000;
     bool v6 = false;
   };
-  // `bed` and `feed` must outlive it.
+  // `bed` and `feed` must outlive this object.
   BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& path, Traffic traffic, bool measure_stages);
 
-  // Moves a burst; returns how many packets that were.
+  // Moves a burst; returns its number of packets.
   std::size_t turn() const { return turn_(); }
-  // Cycles per packet over `packets` packets that come.
+  // Cycles per packet over `packets` received packets.
   double cycles_per_packet(std::uint64_t packets) const;
-  // At its next turn it goes by another configuration, where all flows have another
-  // service. For paths with services.
+  // Has the next turn adopt another configuration, in which all flows have another service. For paths with
+  // services.
   void reload();
-  // From now on the bed's port receives this one's feed.
+  // Connects the bed's port to this object's feed.
   void attach() const { bed_.use(&feed_); }
   BenchFeed& feed() const { return feed_; }
 
@@ -46,12 +46,12 @@ class BenchSubject {
   BenchBed& bed_;
   BenchFeed& feed_;
   const std::string path_;
-  std::unique_ptr<Snapshot> before_, snapshot_;   // before_: until the worker has taken the other over
-  std::shared_ptr<const Forwarding> forwarding_;  // by interfaces
+  std::unique_ptr<Snapshot> before_, snapshot_;   // before_: until the worker has adopted the other
+  std::shared_ptr<const Forwarding> forwarding_;  // routes by interfaces
   std::unique_ptr<WorkerUpdate> update_;
   std::unique_ptr<Worker> worker_;
-  const BadInput* const bad_;  // null: an ordinary path
-  Time now_{};                 // of bad input
+  const BadInput* const bad_;  // nullptr: an ordinary path
+  Time now_{};                 // clock of bad input
   std::function<std::size_t()> turn_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The feed of `surety bench`: 64-byte packets of many flows, copied into buffers that net_null hands out.
 //
-// The cheapest feed there is (7-8 cycles), whatever the number of flows. A feed made at run time
-// knows nothing of the router; it replaces a device, so it stands in dpdk/.
+// The cheapest feed there is (7-8 cycles), whatever the number of flows. The feed is independent of the
+// router; it replaces a device, and is therefore in dpdk/.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -24,41 +24,42 @@ struct BenchTraffic {
   std::uint32_t flows = 1000;
   bool v6 = false;
   MacAddress destination_mac{};
-  std::span<const Prefix> routes;       // destinations lie in them, drawn at random; of the family
+  std::span<const Prefix> routes;       // random destinations lie in them; of the same family
   std::span<const config::Dscp> dscps;  // drawn at random, by flow; none: BE
   std::uint32_t first = 0;              // number of the first flow
-  BenchInterfaces interfaces{};         // that flows come in by. IPv4 only
-  // Else than at random: flows have so many of the routes in an order that hops, and the DSCP changes when
-  // each has been there.
+  BenchInterfaces interfaces{};         // ingress interfaces of flows. IPv4 only
+  // Instead of random ones: flows use so many of the routes, in an order with jumps, and the DSCP changes
+  // after each round.
   std::uint32_t spread = 0;
   // Bad input (bench_bad_input.h).
   bool new_flows = false;                    // no two packets are of one flow
   bool options = false;                      // in the IPv4 headers
-  std::span<const std::uint16_t> lengths{};  // of frames, by turns; none, or 0: the shortest
-  std::span<const Prefix> other_family{};    // destinations of every other flow, which is of that family
+  std::span<const std::uint16_t> lengths{};  // frame lengths, in turn; empty, or 0: the shortest
+  std::span<const Prefix> other_family{};    // destinations of every other flow, which has that family
   std::uint32_t in_a_row = 1;                // packets of every other flow
 };
 
 class BenchFeed {
  public:
-  // Where a paced feed writes when a packet came, from the start of the frame: behind its UDP header.
+  // Where a paced feed writes the arrival time, from the start of the frame: behind the UDP header.
   static constexpr std::size_t kStamp = 44;
 
   explicit BenchFeed(const BenchTraffic& traffic);
 
-  // From now on packets come evenly, so many per TSC cycle, stamped with the cycle of their coming; 0: as
-  // fast as they are taken, unstamped. IPv4 only: there is no room in IPv6's 64 bytes.
+  // Spaces packets evenly, this many per TSC cycle, stamped with the cycle of their arrival; 0: no pacing, no
+  // stamps. IPv4 only: IPv6's 64 bytes have no room.
   void pace(double packets_per_cycle);
-  // From now on no two packets are of one flow.
+  // Makes each packet one of a new flow.
   void flood(bool on) { flood_ = on; }
 
-  // The i-th packet: that of the i-th flow, unless some have several in a row. Of long ones the headers.
+  // The i-th packet: of the i-th flow, unless some flows have several in a row. Only the headers of long
+  // packets.
   std::span<const std::uint8_t> frame(std::uint32_t i) const {
     const Frame& f = frames_.get()[i];
     return std::span(f.bytes).first(std::min<std::size_t>(f.length, kHeaders));
   }
-  // Fills received mbufs with the next packets of the table, round and round.
-  // Returns how many there are; the others are freed.
+  // Fills received mbufs with the next packets of the table, round and round. Returns their number; the other
+  // mbufs are freed.
   std::uint16_t receive(rte_mbuf** mbufs, std::uint16_t n);
   // Packets that receive() has returned so far.
   std::uint64_t received() const { return received_; }
@@ -67,7 +68,7 @@ class BenchFeed {
   static constexpr std::size_t kHeaders = 62;
   struct alignas(64) Frame {
     std::array<std::uint8_t, kHeaders> bytes;
-    std::uint16_t length;  // of the frame without FCS
+    std::uint16_t length;  // bytes without FCS
   };
   struct Unmap {
     std::size_t bytes;
@@ -80,13 +81,13 @@ class BenchFeed {
   void stamp(rte_mbuf** mbufs, std::uint16_t n);
   void make_new(rte_mbuf** mbufs, std::uint16_t n);
 
-  std::uint32_t count_, next_ = 0;  // of frames
-  std::uint16_t ports_at_;          // where the UDP header stands
+  std::uint32_t count_, next_ = 0;  // number of frames, and the next one
+  std::uint16_t ports_at_;          // offset of the UDP header
   std::unique_ptr<Frame, Unmap> frames_;
   double per_cycle_ = 0;
   std::uint64_t start_ = 0, paced_ = 0;  // cycle of the first packet, and how many came since
   bool flood_;
-  std::uint32_t ports_ = 0;  // of the last flooded packet
+  std::uint32_t ports_ = 0;  // ports of the last flooded packet
   std::uint64_t received_ = 0;
 };
 

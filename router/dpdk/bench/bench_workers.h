@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The workers part of `surety bench`: what a second worker is worth.
+// The workers part of `surety bench`: the gain from a second worker.
 //
-// The path `everything` on two pairs of ports, of which each worker has one (`independent`); the same, but
-// all that comes leaves by one port, which one worker owns (`one owner`); what comes by one port and leaves
-// by one (`one port`), which have different owners by default; and a single flow there (`elephant`), also of
-// the path `core`. The last two also dispatched. Each with one worker and with two, in turns.
+// The path `everything` on two pairs of ports, one per worker (`independent`); the same with one egress port,
+// which one worker owns (`one owner`); one ingress and one egress port (`one port`), which have different
+// owners by default; and a single flow on these (`elephant`), also on the path `core`. The last two also
+// dispatched. Each with one worker and with two, in turns.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct BenchWorkers {
   std::vector<double> one, two;  // packets transmitted in a second, one per repetition
 };
 
-// Needs EAL with lcores 1 and 2, which run the workers; `cores`: what those run on.
+// Needs EAL with lcores 1 and 2, which run the workers; `cores`: the cores of these lcores.
 std::vector<BenchWorkers> measure_workers(const std::vector<unsigned>& cores, std::uint32_t flows,
                                           int repetitions, double seconds);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control messages through a Unix socket (SOCK_SEQPACKET), each with at most one descriptor. Nothing here
-// waits.
+// blocks.
 #pragma once
 
 #include <sys/socket.h>
@@ -16,19 +16,19 @@ namespace surety::memif {
 
 struct Letter {
   Message message;
-  Fd fd;  // what comes with it; more than one are not let in
+  Fd fd;  // the descriptor that came with it; messages with more are refused
 };
 
-// none: the peer has gone, or says what is no message; nothing more is to be expected of it.
+// nullopt: the peer has closed the socket or sent no valid message; no more is to be received.
 std::optional<Letter> receive(int socket);
-// `fd`: -1: none. false: it cannot be said, now or ever.
+// `fd`: -1: none. false: it could not be sent, and cannot be later.
 bool send(int socket, const Message& message, int fd = -1);
 
-// As std::system_error, what the kernel refuses. The socket's file is its user's alone, whatever the umask.
+// Throws std::system_error. Only the file's user may open the socket, whatever the umask.
 Fd listen_at(const std::string& path, int backlog);
-// Empty: nobody to talk to there, for now.
+// Returns an empty Fd if no server listens there now.
 Fd connect_to(const std::string& path);
-// Of whom the kernel says that it made the other end.
+// Credentials of the process that created the other end.
 ucred peer_of(int socket);
 
 }  // namespace surety::memif

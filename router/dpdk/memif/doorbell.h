@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rings the eventfd of a stranger, without ever waiting for it.
+// Writes to a peer's eventfd without ever blocking.
 //
-// write(2) to an eventfd waits while its count is at the top, unless O_NONBLOCK says otherwise, and a peer
-// can change both at any time, of this descriptor as of its own: it could make a worker stand still for ever.
-// The kernel's asynchronous I/O adds to an eventfd by itself and never waits (io_submit(2), IOCB_FLAG_RESFD),
-// and takes nothing that is no eventfd. What it "reads" for that is /dev/null.
+// write(2) to an eventfd blocks while its count is at the maximum, unless O_NONBLOCK is set. A peer can
+// change both at any time through its own descriptor, and so could block a worker for ever. The kernel's
+// asynchronous I/O adds to an eventfd without blocking (io_submit(2), IOCB_FLAG_RESFD), and accepts only
+// eventfds. The request "reads" /dev/null.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -23,9 +23,9 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  // Whether this kernel has asynchronous I/O.
+  // True if this kernel has asynchronous I/O.
   bool able() const { return context_ != 0; }
-  // false: it is no eventfd, or not able().
+  // false: `eventfd` is no eventfd, or not able().
   bool ring(int eventfd);
 
  private:
@@ -33,7 +33,7 @@ class Doorbell {
 
   Fd null_;
   aio_context_t context_ = 0;
-  unsigned rung_ = 0;  // completions that the kernel keeps for us
+  unsigned rung_ = 0;  // completions that the kernel still holds
 };
 
 }  // namespace surety::memif

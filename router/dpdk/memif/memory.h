@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that a memif client shares with its server, in regions, and the only way to an address in it.
+// The memory that a memif client shares with its server, in regions; at() is the only access to it.
 //
-// Whoever has the descriptor of a file can make it shorter, and who then touches what is gone is killed
-// (SIGBUS). So a region is a memfd sealed against that (fcntl(2), F_SEAL_SHRINK), of ordinary pages: nothing
-// that its maker does afterwards takes a page away without the kernel giving a new one. Clients that share
-// their huge pages ("zero-copy" of DPDK and VPP) cannot seal them, and are refused.
+// A process with the descriptor of a file can truncate it, and access to the missing part kills the reader
+// (SIGBUS). A region is therefore a memfd sealed against truncation (fcntl(2), F_SEAL_SHRINK), of ordinary
+// pages: if its owner drops a page, the kernel provides a new one. Clients that share their huge pages
+// ("zero-copy" of DPDK and VPP) cannot seal them, and are refused.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace surety::memif {
 
-// What a peer asks for and does not get; the text is told to it.
+// A peer's request is refused; the text is sent to the peer.
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,7 +24,7 @@ struct Refusal : std::runtime_error {
 class Memory {
  public:
   static constexpr std::size_t kMostRegions = 16;
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // of all regions together
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // all regions together
 
   Memory() = default;
   Memory(Memory&& other) noexcept : regions_(std::move(other.regions_)) { other.regions_.clear(); }
@@ -34,13 +34,13 @@ class Memory {
   }
   ~Memory();
 
-  // Another region: `size` bytes of the peer's file, from its beginning. Refusal, unless all of them are
-  // there and stay.
+  // Adds a region: the first `size` bytes of the peer's file. Throws Refusal unless all of them exist and the
+  // file is sealed.
   void add(const Fd& file, std::uint64_t size);
   std::size_t regions() const { return regions_.size(); }
 
-  // Where these bytes are; null: not all of them are in a region of this index. What is there may change at
-  // any time: read what matters once.
+  // The address of these bytes; nullptr: they are not all in a region of this index. The peer may change them
+  // at any time: read each value once.
   std::uint8_t* at(std::uint16_t region, std::uint32_t offset, std::uint32_t length) const {
     if (region >= regions_.size()) return nullptr;
     const Region& r = regions_[region];
@@ -55,7 +55,7 @@ class Memory {
   std::vector<Region> regions_;
 };
 
-// A file of that many bytes, zeros, which nobody can resize. std::system_error.
+// A sealed file of that many zero bytes. Throws std::system_error.
 Fd make_region(std::uint64_t size);
 
 }  // namespace surety::memif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // memif's control messages, version 2.0, as they cross the socket: 128 bytes in the machine's byte order, and
-// a descriptor beside those that have one. The client makes the memory, the server says who may come.
+// a descriptor beside those that have one. The client provides the memory, the server decides about
+// connections.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ void copy_text(Text<N>& to, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
-struct [[gnu::packed]] Hello {  // of the server, to whoever connects
+struct [[gnu::packed]] Hello {  // sent by the server on connection
   static constexpr Type kType = Type::hello;
   Text<32> name{};
   std::uint16_t min_version = 0, max_version = 0;
@@ -48,7 +49,7 @@ struct [[gnu::packed]] Hello {  // of the server, to whoever connects
 struct [[gnu::packed]] Init {
   static constexpr Type kType = Type::init;
   std::uint16_t version = 0;
-  std::uint32_t id = 0;  // of the interface, where a socket has several
+  std::uint32_t id = 0;  // interface number, if a socket has several
   std::uint8_t mode = 0;
   Text<24> secret{};
   Text<32> name{};
@@ -89,7 +90,7 @@ struct Message {
   Type type = Type::none;
   std::array<std::uint8_t, 126> body{};
 
-  // Whatever the type says: any bytes are a body of any kind.
+  // Interprets the body as any type: any bytes are a valid body.
   template <class Body>
   Body as() const {
     static_assert(sizeof(Body) <= sizeof body && std::is_trivially_copyable_v<Body>);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of a memif link that comes and goes: a thread of its own talks to peers, workers move packets.
+// One end of a memif link, which may connect and disconnect: a thread of its own exchanges messages with
+// peers, workers move packets.
 //
 // A peer is a process that may do anything: with its messages (session.h), with the memory (memory.h,
-// queues.h), with its descriptors (doorbell.h). At worst it loses its link, and nobody new is let in for a
-// second. There is one peer at a time, and no other can push it out; who does not say in time what it wants
-// is sent away.
+// queues.h), with its descriptors (doorbell.h). At worst it loses its link, and no new connection is accepted
+// for a second. There is one peer at a time, and another cannot displace it; a peer that does not agree in
+// time is disconnected.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -28,23 +29,24 @@ namespace surety::memif {
 
 class Port {
  public:
-  // Serves the socket `path` or is its client, for as long as it lives. `pool`: what frames are received
-  // into. std::system_error where the socket cannot be served.
+  // Serves the socket `path` or connects to it, during its lifetime. `pool`: buffers for received frames.
+  // Throws std::system_error if the socket cannot be served.
   Port(const Terms& terms, const std::string& path, bool server, rte_mempool& pool);
   ~Port();
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
   bool connected() const { return connected_.load(std::memory_order_relaxed); }
-  std::uint64_t missed() const { return missed_.load(std::memory_order_relaxed); }  // frames too long for us
+  std::uint64_t missed() const {
+    return missed_.load(std::memory_order_relaxed);
+  }  // frames too long for `pool`
 
   // Each queue has one thread, and so has transmit().
   std::size_t receive(std::uint16_t queue, std::span<rte_mbuf*> room);
-  // Takes the first n of the burst over and returns n.
+  // Takes over the first n packets of the burst and returns n.
   std::size_t transmit(std::span<rte_mbuf*> burst);
 
-  // Readable when something can be received in `queue`, between arm() and disarm(). -1: it has nothing of the
-  // kind here.
+  // Readable when a frame can be received in `queue`, between arm() and disarm(). -1: not available.
   int wake_fd(std::uint16_t queue) const { return doorbell_.able() ? wakes_[queue].fd() : -1; }
   void arm(std::uint16_t queue);
   void disarm(std::uint16_t queue);
@@ -55,7 +57,7 @@ class Port {
   struct Conversation {
     Fd socket;
     std::unique_ptr<Session> session;
-    Time until;  // agreed by then, or gone
+    Time until;  // disconnected unless agreed by then
     unsigned heard = 0;
   };
   using Conversations = std::list<Conversation>;
@@ -81,22 +83,22 @@ class Port {
   const Terms terms_;
   const std::string path_;
   rte_mempool& pool_;
-  Fd listener_;  // none: a client
-  Fd event_;     // for the thread: there is something to do
+  Fd listener_;  // empty: a client
+  Fd event_;     // wakes the thread for work
 
-  // The thread's.
+  // Members of the thread.
   Conversations conversations_;
   Conversations::iterator live_ = conversations_.end();
-  Time not_before_{};   // of the next conversation
-  Time quiet_until_{};  // nothing is said before of those who were refused
+  Time not_before_{};   // earliest start of the next connection
+  Time quiet_until_{};  // refused peers are not logged until then
 
-  // The thread's while the gate is shut; else each queue is its worker's, who has its lane.
+  // Accessed by the thread while the gate is shut; else by the worker of each queue, through its lane.
   Link link_;
   std::vector<ReceiveQueue> receive_;
   TransmitQueue transmit_;
-  Doorbell doorbell_;  // of the transmit lane
+  Doorbell doorbell_;  // for the transmit lane
 
-  std::vector<Wake> wakes_;  // by queue
+  std::vector<Wake> wakes_;  // indexed by queue
   std::atomic<bool> connected_{false};
   std::atomic<Fault> fault_{nullptr};
   std::atomic<std::uint64_t> missed_{0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames out of a ring and into one, while the peer may do with the memory what it likes.
+// Reads frames from a ring and writes them to one, while the peer may change the memory at any time.
 //
-// Each descriptor is read once and its buffer looked up in the regions; what has been copied is ours. A peer
-// that breaks the rules loses its connection: the queue has a fault, and moves nothing any more.
+// Each descriptor is read once, its buffer looked up in the regions, and the data copied before use. A peer
+// that breaks the rules loses its connection: the queue sets a fault and stops.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -17,13 +17,14 @@
 
 namespace surety::memif {
 
-using Fault = const char*;  // what the peer did, of static life; null: nothing
+using Fault = const char*;  // error of the peer, a string literal; nullptr: none
 
-// A ring in some memory, and the buffers of its slots: the client's in region 0, one behind the other; the
-// server finds them by descriptors.
+// A ring in some memory, and the buffers of its slots: the client's are consecutive in region 0; the server
+// finds them by descriptors.
 struct Lane {
   Ring ring{};
-  std::uint32_t buffers = 0, buffer_size = 0;  // of a client
+  std::uint32_t buffers = 0,
+                buffer_size = 0;  // a client's, in bytes
 
   Descriptor own_buffer(std::uint16_t slot) const {
     return {.length = buffer_size, .offset = buffers + (slot & (ring.size() - 1)) * buffer_size};
@@ -32,14 +33,14 @@ struct Lane {
 
 class ReceiveQueue {
  public:
-  // Of one frame, of 9216 bytes in buffers of 128 and more: each costs the worker a look.
+  // Slots of one frame, for 9216 bytes in buffers of 128 or more: the worker reads each slot.
   static constexpr std::uint32_t kMostSlots = 128;
 
-  ReceiveQueue() = default;  // without a ring: nothing comes
-  // `pool`: of buffers that hold a frame each.
+  ReceiveQueue() = default;  // without a ring: receives nothing
+  // `pool`: its buffers hold a frame each.
   ReceiveQueue(const Memory& memory, const Lane& lane, rte_mempool& pool);
 
-  // Into the front of `room`. A frame that no buffer of the pool holds is left out and counted.
+  // Receives into the front of `room`. Frames too long for the pool's buffers are skipped and counted.
   std::size_t receive(std::span<rte_mbuf*> room);
   bool waits() const { return ring() && fault_ == nullptr && ring().peer() != next_; }
   const Ring& ring() const { return lane_.ring; }
@@ -57,7 +58,7 @@ class ReceiveQueue {
   const Memory* memory_ = nullptr;
   Lane lane_;
   rte_mempool* pool_ = nullptr;
-  std::uint32_t room_ = 0;  // bytes in a buffer of the pool
+  std::uint32_t room_ = 0;  // bytes per buffer of the pool
   std::uint16_t next_ = 0, given_back_ = 0;
   Fault fault_ = nullptr;
   std::uint64_t oversized_ = 0;
@@ -65,12 +66,12 @@ class ReceiveQueue {
 
 class TransmitQueue {
  public:
-  static constexpr std::uint32_t kMostSlots = 64;  // of one frame
+  static constexpr std::uint32_t kMostSlots = 64;  // slots of one frame
 
-  TransmitQueue() = default;  // without a ring: nothing leaves
+  TransmitQueue() = default;  // without a ring: transmits nothing
   TransmitQueue(const Memory& memory, const Lane& lane) : memory_(&memory), lane_(lane) { ring().publish(0); }
 
-  // Takes the first n of the burst over and returns n.
+  // Takes over the first n packets of the burst and returns n.
   std::size_t transmit(std::span<rte_mbuf*> burst);
   const Ring& ring() const { return lane_.ring; }
   Fault fault() const { return fault_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One ring of descriptors in shared memory, as one of its two ends sees it.
+// One end of a ring of descriptors in shared memory.
 //
-// The client moves `head`, the server `tail`, in either direction of traffic; each counts up without end.
-// What is ours of it we keep at home and only write out; what is the peer's is checked against the ring's
+// The client advances `head`, the server `tail`, in either direction of traffic; both count modulo 2^16. The
+// own index is kept in private memory and only written to the ring; the peer's is checked against the ring's
 // size. A descriptor is read once, as a whole.
 #pragma once
 
@@ -16,9 +16,9 @@ inline constexpr std::uint32_t kCookie = 0x3E31F20;
 inline constexpr unsigned kMostLog2RingSize = 14;
 
 struct Descriptor {
-  static constexpr std::uint16_t kNext = 1;  // flag: the frame goes on in the next one
+  static constexpr std::uint16_t kNext = 1;  // flag: the frame continues in the next descriptor
   std::uint16_t flags = 0, region = 0;
-  std::uint32_t length = 0;  // of what is in the buffer; of the buffer itself while it is offered
+  std::uint32_t length = 0;  // bytes used in the buffer; while it is offered, its size
   std::uint32_t offset = 0;  // in the region
   std::uint32_t metadata = 0;
 };
@@ -32,14 +32,14 @@ class Ring {
     return kDescriptors + (std::uint32_t{sizeof(Descriptor)} << log2_size);
   }
 
-  Ring() = default;  // none
-  // `at`: where bytes(log2_size) are, aligned; `client`: we are.
+  Ring() = default;  // no ring
+  // `at`: address of bytes(log2_size) bytes, aligned; `client`: this end is the client.
   Ring(std::uint8_t* at, unsigned log2_size, bool client)
       : at_(at), size_(1u << log2_size), client_(client) {}
 
   explicit operator bool() const { return at_ != nullptr; }
   std::uint32_t size() const { return size_; }
-  // A client's own index runs ahead of the server's by a whole ring where it offers all its buffers.
+  // A client that offers all its buffers is ahead of the server by a whole ring.
   std::uint16_t lead() const { return client_ ? static_cast<std::uint16_t>(size_) : std::uint16_t{0}; }
 
   std::uint32_t cookie() const { return word<std::uint32_t>(0).load(std::memory_order_relaxed); }
@@ -52,7 +52,7 @@ class Ring {
     word<std::uint16_t>(client_ ? kHead : kTail).store(own, std::memory_order_release);
   }
 
-  // Of the receiver: whether it wants its eventfd written.
+  // True if the receiver has enabled interrupts: its eventfd must be written.
   bool interrupts() const {
     return (word<std::uint16_t>(kFlags).load(std::memory_order_relaxed) & kMasked) == 0;
   }

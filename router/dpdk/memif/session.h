@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conversation by which two ends agree on memory and rings: no socket and no clock in it.
+// The handshake by which two ends agree on memory and rings, without socket or clock.
 //
-// The server greets; the client answers who it is, gives regions and rings, and asks to be connected; the
-// server acknowledges each and says when it is. Whatever is not as it must be is a Refusal (memory.h), and
-// the end.
+// The server sends hello; the client sends init, its regions and rings, and a connect; the server
+// acknowledges each message and confirms the connection. Any invalid message throws Refusal (memory.h) and
+// ends the session.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,37 @@
 
 namespace surety::memif {
 
-// What is agreed on.
+// The result of the handshake.
 struct Link {
   Memory memory;
-  std::vector<Lane> receive;  // by queue; a lane may have no ring
+  std::vector<Lane> receive;  // indexed by queue; a lane may have no ring
   Lane transmit;
-  std::vector<Fd> receive_events;  // eventfds, of the rings with the same places
+  std::vector<Fd> receive_events;  // eventfds of the rings with the same index
   Fd transmit_event;
 };
 
-// What this end has to offer.
+// The offer of this end.
 struct Terms {
-  std::string interface {};  // our name for it
+  std::string interface {};  // local name of the interface
   std::uint16_t receive_queues = 1;
-  std::uint8_t log2_ring_size = 11;  // of a client
-  std::uint32_t buffer_size = 2048;  // likewise
+  std::uint8_t log2_ring_size = 11;  // for a client
+  std::uint32_t buffer_size = 2048;  // bytes, for a client
 };
 
 class Session {
  public:
   virtual ~Session() = default;
   virtual void hear(Letter letter) = 0;
-  // A server's: somebody has said who it is; there can be one.
+  // On a server: true if the peer has sent init; one peer can be accepted.
   virtual bool claims() const { return true; }
 
-  // To be sent, in order. The descriptors stay the session's.
+  // A message to be sent, in order. The descriptor stays the session's.
   struct Saying {
     Message message;
     int fd = -1;
   };
   std::vector<Saying> take_sayings() { return std::exchange(sayings_, {}); }
-  // Both agree, from now on.
+  // True once both ends agree.
   bool agreed() const { return agreed_; }
   Link take_link() { return std::move(link_); }
 

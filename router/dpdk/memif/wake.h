@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One descriptor for as long as a queue lives, readable when its peer of the moment has rung.
+// One descriptor for the lifetime of a queue, readable when the current peer has written its eventfd.
 //
-// Only edges count: the eventfd, which is the peer's too, is never read, so that nothing that the peer does
-// to it holds up the reader.
+// Edge-triggered: the eventfd, which the peer shares, is never read, so that the peer cannot block the
+// reader.
 #pragma once
 
 #include <sys/epoll.h>
@@ -26,7 +26,7 @@ class Wake {
   }
   void leave(int event) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, event, nullptr); }
   void ring() { ::eventfd_write(own_.get(), 1); }
-  // Until somebody rings again.
+  // Clears the descriptor until the next write.
   void calm() {
     epoll_event events[2];
     ::epoll_wait(epoll_.get(), events, 2, 0);

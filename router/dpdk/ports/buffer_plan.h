@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many packet buffers a configuration needs: whoever can hold some is counted.
+// The number of packet buffers that a configuration needs: the sum over all places that can hold some.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,33 @@
 namespace surety {
 
 struct BufferNeeds {
-  std::uint32_t devices = 0;  // descriptor rings, and what the kernel keeps
-  std::uint32_t queues = 0;   // of the ports, up to their limits
+  std::uint32_t devices = 0;  // descriptor rings, and frames that the kernel holds
+  std::uint32_t queues = 0;   // port queues, at their limits
   std::uint32_t held = 0;     // input buffers, `flow_table: {held: ...}` for each worker
-  std::uint32_t between = 0;  // rings between threads, and what waits for those to drain
-  std::uint32_t working = 0;  // vectors that are being looked at, caches of the pool
+  std::uint32_t between = 0;  // rings between threads, and packets that wait until these are drained
+  std::uint32_t working = 0;  // vectors in use, caches of the pool
 
   std::uint32_t total() const { return devices + queues + held + between + working; }
 };
 
 BufferNeeds buffer_needs(const config::Config& c, std::size_t workers = 1);
-// What a pool must have for it. Of its input buffers only those that one flow may fill are counted:
-// held_within() has the others give way.
+// The least number for a pool. Of the input buffers only those that one flow may fill count: held_within()
+// reduces the others.
 std::uint32_t least_buffers(const config::Config& c, std::size_t workers = 1);
-// Of `flow_table: {held: ...}`, what each worker may hold where there are no more than `buffers`.
+// The part of `flow_table: {held: ...}` that each worker may hold if there are no more than `buffers`.
 std::uint32_t held_within(const config::Config& c, std::size_t workers, std::uint32_t buffers);
 
 struct PoolPlan {
-  std::uint32_t start = 0;  // packet buffers of the pool that is made for it
-  std::uint32_t most = 0;   // that it may grow to
+  std::uint32_t start = 0;  // buffers in the pool at start
+  std::uint32_t most = 0;   // size it may grow to
   friend bool operator==(const PoolPlan&, const PoolPlan&) = default;
 };
 
-// There are more than are needed, since a reload may enlarge queues, open ports or bring the first service
-// with input buffers: what `dpdk: {mbufs: ...}` has been given, or a quarter more within bounds. Without
-// hugepages the pool grows when a reload wants more than that, but not beside af_xdp (packet_pool.h): there
-// and with hugepages all are there from the start. With hugepages what one worker may hold is counted, be
-// there a service that holds or not.
+// Plans more buffers than needed, since a reload may enlarge queues, open ports or add the first service with
+// input buffers: `dpdk: {mbufs: ...}`, or a quarter more within bounds. Without hugepages the pool grows when
+// a reload needs more than that, but not beside af_xdp (packet_pool.h): there, and with hugepages, all
+// buffers exist from the start. With hugepages the packets that one worker may hold are counted even if no
+// service holds packets.
 PoolPlan plan_pool(const config::Config& c, std::size_t workers = 1, bool hugepages = false);
 
 }  // namespace surety

@@ -15,7 +15,7 @@ namespace surety {
 class TscClock {
  public:
   TscClock() : base_(rte_rdtsc()), ns_per_tick_(static_cast<std::uint64_t>(1e9 * 0x1p32 / tsc_hz())) {}
-  // Another process's of this machine, which goes on here.
+  // State of a clock; another process on this machine continues the clock with it.
   struct Origin {
     std::uint64_t base, ns_per_tick;
   };

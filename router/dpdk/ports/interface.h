@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel says of one of its interfaces.
+// Properties of a kernel interface.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,26 @@
 
 namespace surety {
 
-// Is it up, with a carrier? DPDK's drivers for kernel devices report a link that is always up.
+// True if it is up, with a carrier. DPDK's drivers for kernel devices always report a link that is up.
 bool interface_up(const std::string& interface);
 
-// Of its link, in Mbit/s, where its driver knows one.
+// Speed of its link in Mbit/s, if its driver reports one.
 std::optional<std::uint32_t> speed_of(const std::string& interface);
 
-// Queues it receives in now (ethtool -l); one where its driver knows nothing of the kind.
+// Its current receive queues (ethtool -l); one if its driver does not report them.
 struct Channels {
   unsigned rx = 1;
   bool combined = false;  // each transmits too
 };
 Channels channels_of(const std::string& interface);
 
-// Its driver's name (ethtool -i); empty: it has none.
+// Name of its driver (ethtool -i); empty: it has none.
 std::string driver_of(const std::string& interface);
 
-// Its MTU; 0: there is none of that name.
+// Its MTU; 0: there is no such interface.
 unsigned mtu_of(const std::string& interface);
 
-// Sets it up where it is not. false, with errno: the kernel refuses; ENODEV: there is none of that name.
+// Sets it up if it is down. false, with errno: the kernel refuses; ENODEV: there is no such interface.
 bool bring_up(const std::string& interface);
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the system lets this process have of memory, against what its configuration takes: said in one
-// sentence before it starts, where the kernel would end it without one or DPDK fail with none that helps.
+// Compares the memory limits of this process with the needs of its configuration before the start: otherwise
+// the kernel would kill it without a message, or DPDK fail with an unhelpful one.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace surety {
 
 struct Limits {
-  // In bytes; none: as much as there is.
+  // In bytes; nullopt: unlimited.
   std::optional<std::uint64_t> address_space, locked, resident;
 };
 
-// Of this process. `root`: what stands before /proc and /sys.
+// Limits of this process. `root`: prefix of /proc and /sys.
 Limits limits_here(const std::string& root = "");
 
-// Throws std::runtime_error where one is too low for a router to start. Returns a warning where one is too
-// low for full tables; empty: none is.
+// Throws std::runtime_error if a limit is too low for a start. Returns a warning if one is too low for full
+// tables, else an empty string.
 std::string check_limits(const config::Config& config, std::size_t workers, const MemoryPlan& plan,
                          bool hugepages, const Limits& limits);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router has of memory by its configuration, before it runs.
+// Estimates a router's memory from its configuration, before it runs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace surety {
 struct MemoryPlan {
   struct Part {
     std::string name, what;     // e.g. "packet buffers", "24016 of 2368 B"
-    std::uint64_t start, most;  // bytes: as it starts, and with full tables
+    std::uint64_t start, most;  // bytes: at start, and with full tables
   };
   std::vector<Part> parts;
 
@@ -25,9 +25,9 @@ struct MemoryPlan {
   std::string summary() const;
 };
 
-// Needs no EAL. Without hugepages, as a process has it in RAM: some percent of a real one's, where nothing
-// but the router is in it. With hugepages DPDK takes those of the parts but the program's from them, with
-// the FIB in full from the start.
+// Needs no EAL. Without hugepages: resident memory, within some percent of a real process with nothing but
+// the router in it. With hugepages DPDK takes all parts but the program from these, with the whole FIB from
+// the start.
 MemoryPlan plan_memory(const config::Config& config, std::size_t workers);
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps a thing to one process: a router's name, a kernel interface. The kernel drops the lock with the
-// process, however it ends.
+// Exclusive use by one process: of a router's name, of a kernel interface. The kernel releases the lock when
+// the process ends.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace surety {
 
 class ProcessLock {
  public:
-  // Files of root's locks stand in /run/surety, of others in /tmp. A holder that was killed keeps it until
-  // the kernel has freed his memory: such a one is waited for, up to 10 s. Throws std::system_error when the
-  // file cannot be written.
+  // Root's lock files are in /run/surety, others' in /tmp. A killed holder keeps the lock until the kernel
+  // has freed its memory: the constructor then waits, up to 10 s. Throws std::system_error when the file
+  // cannot be written.
   explicit ProcessLock(const std::string& what);
-  // Its holder has given `fd`, fd() of his, and will leave() it. Throws the same.
+  // Takes over a lock: `fd` is the holder's fd(), and the holder will call leave(). Throws the same.
   ProcessLock(const std::string& what, Fd fd);
   ~ProcessLock();
   ProcessLock(const ProcessLock&) = delete;
@@ -25,10 +25,10 @@ class ProcessLock {
   static std::string directory();
 
   int fd() const { return fd_.get(); }
-  // Another process has it from now on, too, and alone when this one ends.
+  // Shares the lock with another process, which keeps it when this one ends.
   void leave() { left_ = true; }
 
-  // The process that has it; none: it is ours.
+  // The process that holds the lock; nullopt: this one.
   const std::optional<std::string>& holder() const { return holder_; }
 
  private:

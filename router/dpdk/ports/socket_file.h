@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file of a Unix socket: is somebody there, or has it been left behind?
+// State of the file of a Unix socket.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace surety {
 enum class SocketFile {
   absent,
   live,   // a server listens
-  stale,  // a socket, but nobody listens: its server has died
-  other   // not a socket, or not ours to ask
+  stale,  // a socket without a listener: its server has died
+  other   // not a socket, or not accessible
 };
 
-// Asks by connecting, and closes at once. `type`: SOCK_STREAM, SOCK_SEQPACKET.
+// Connects, and closes at once. `type`: SOCK_STREAM, SOCK_SEQPACKET.
 SocketFile look_at_socket(const std::string& path, int type);
 
 }  // namespace surety

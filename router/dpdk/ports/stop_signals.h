@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGTERM and SIGINT: the program's loop ends, and what it has made goes in order.
+// SIGTERM and SIGINT end the program's loop, so that it releases its resources in order.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@ namespace stop_signals {
 inline std::atomic<bool> received{false};
 inline std::atomic<int> which{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-// Of the last one.
+// Name of the last signal received.
 inline const char* name() {
   return which.load(std::memory_order_relaxed) == SIGINT ? "SIGINT" : "SIGTERM";
 }
 }  // namespace stop_signals
 
-// From now on these signals only set the flag.
+// Makes these signals only set the flag.
 inline const std::atomic<bool>& stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int signal) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast the time stamp counter runs.
+// The frequency of the time stamp counter.
 //
-// rte_get_tsc_hz() is rounded to 10 MHz where the CPU does not tell (most virtual machines): up to 0.25 %
-// off, and with it every rate that is promised, every round-trip time, every age. So the counter is measured
-// against the kernel's clock, from the start of the program to the first question.
+// rte_get_tsc_hz() is rounded to 10 MHz where the CPU does not report it (most virtual machines): up to 0.25
+// % off, as would be every rate, round-trip time and age. The counter is therefore measured against the
+// kernel's clock, from the start of the program to the first call.
 #pragma once
 
 #include <cstdint>
 
 namespace surety {
 
-// The counter and the kernel's clock (CLOCK_MONOTONIC_RAW, which nobody slews) at one
-// moment, within `uncertain` ns.
+// The counter and the kernel's clock (CLOCK_MONOTONIC_RAW, which is not slewed) at one moment, within
+// `uncertain` ns.
 struct TscReading {
   std::uint64_t tsc;
   std::int64_t ns;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The packet buffers that DPDK's net_af_xdp forgets when it closes a device: those that the kernel had to
-// receive into, received ones that nobody read, and sent ones that nobody took back.
+// Recovers the packet buffers that DPDK's net_af_xdp leaks when it closes a device: receive buffers in the
+// kernel, received frames not yet read, and sent frames not yet reclaimed.
 //
-// The rings that the kernel shares (AF_XDP) still say which. In the fill ring the kernel publishes how far it
-// has come only now and then; but of what it took, each has become one received packet, but for those it had
-// to drop, which it keeps. Where the driver of the NIC takes buffers itself (zero-copy), that does not hold,
-// and they are lost.
+// The rings shared with the kernel (AF_XDP) still have them. In the fill ring the kernel updates its index
+// only now and then; but each buffer it took has become one received packet, except after drops, when it
+// keeps the buffer. If the NIC's driver takes buffers itself (zero-copy), this does not hold, and they are
+// lost.
 #pragma once
 
 #include <rte_mempool.h>
@@ -20,13 +20,14 @@ namespace surety {
 
 class UmemRings {
  public:
-  // Of the AF_XDP sockets of a device, while they are open, with the pool that it was given.
+  // `sockets`: a device's open AF_XDP sockets; `pool`: the device's pool.
   UmemRings(std::span<const int> sockets, rte_mempool& pool);
   ~UmemRings();
   UmemRings(const UmemRings&) = delete;
   UmemRings& operator=(const UmemRings&) = delete;
 
-  // Nothing is received any more: gives them back, and the sockets go. Returns how many.
+  // Called when reception has ended: returns the buffers to the pool, and closes the sockets. Returns their
+  // number.
   std::size_t give_back();
 
  private:
@@ -38,7 +39,7 @@ class UmemRings {
   };
   struct Socket {
     int of_driver;
-    Fd fd;  // our own for the same
+    Fd fd;  // duplicate of the driver's descriptor
     bool copies;
     Ring fill, completion, received;
   };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The descriptors that say "there is something to receive", by receive queue.
+// The descriptors that become readable when packets can be received, by receive queue.
 //
-// DPDK's drivers for kernel devices open AF_XDP and AF_PACKET sockets and hand them to nobody. They are found
-// by what this process has open before and after (/proc/self/fd), and by the family of each socket.
+// DPDK's drivers for kernel devices do not return the AF_XDP and AF_PACKET sockets they open. They are found
+// by comparing the open descriptors of the process before and after (/proc/self/fd), and by the family of
+// each socket.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 
 namespace surety {
 
-// Sockets of this process of one address family (AF_XDP, AF_PACKET, ...; negative: none), as they are now.
+// Current sockets of this process of one address family (AF_XDP, AF_PACKET, ...; negative: none).
 std::set<int> open_sockets(int family);
 
-// Those of a port. The descriptors stay the driver's: they live as long as the device is open.
+// Descriptors of a port. They belong to the driver and are valid while the device is open.
 class WakeFds {
  public:
   void add(std::uint16_t queue, int fd);
@@ -26,11 +27,11 @@ class WakeFds {
   std::vector<std::vector<int>> by_queue_;
 };
 
-// Notes which sockets of a family appear from its making on.
+// Finds sockets of a family opened since its construction.
 class SocketWatch {
  public:
   explicit SocketWatch(int family) : family_(family), known_(open_sockets(family)) {}
-  // Those since the last call, or since it was made, in ascending order.
+  // Sockets opened since the last call, or since construction, in ascending order.
   std::vector<int> appeared();
 
  private:

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which worker does what: who receives which queue of which port, and who owns its egress
-// (router/README.md, Workers).
+// The plan of the workers: the receive queues of each, and the owner of each egress (router/README.md,
+// Workers).
 //
-// The default, from what the devices can do: ports are dealt out to the workers in their order, a port's
+// The default depends on the devices' capabilities: ports are assigned to the workers in order, a port's
 // worker owns its egress; a port whose device spreads flows over queues itself (RSS) gets a queue for each
-// worker; another one is read by its own worker, which keeps what comes. Where a worker would then receive
-// nothing, these readers dispatch packets by flow to all workers: that is worth its price (a packet changes
-// caches) for idle hands only. YAML's `worker:` and `receive:` of a port say otherwise.
+// worker; any other port is read by its own worker, which processes all its packets. If a worker would then
+// receive nothing, these readers dispatch packets by flow to all workers: this costs a change of caches per
+// packet, and pays only for idle workers. A port's `worker:` and `receive:` in YAML override the default.
 //
-// Packets of one flow, and of one contract, always come to the same worker: where a rule's contracts cover
-// more than a flow (`per: source` and the like), packets are spread by what they cover, or not at all.
+// Packets of one flow, and of one contract, always have the same worker: if a rule's contracts cover more
+// than a flow (`per: source` and the like), packets are spread by the contract's key, or not at all.
 //
-// The contracts of a rule that names no port are met through all customer ports, unless they are `per: flow`
-// or `per: vlan`, which are of a port. Customer ports are then planned together: by source or destination,
-// each one's owner dispatches, all in the same way (devices do not spread: each has a hash of its own); where
-// dispatch cannot tell contracts apart, one worker receives from all of them: the one that a port's
-// `receive: {workers: ...}` names, or else the first customer port's owner. Naming a reader makes it the
-// others' in the first case too; naming different ones, or several queues without one reader, is refused.
+// Contracts of a rule without a port have packets from all customer ports, unless they are `per: flow` or
+// `per: vlan`, which belong to one port. Customer ports are then planned together. By source or destination,
+// the owner of each port dispatches, all with the same hash (devices do not spread: each has a hash of its
+// own). If dispatch cannot separate contracts, one worker receives from all customer ports: the one in a
+// port's `receive: {workers: ...}`, or else the first customer port's owner. A configured reader applies to
+// all customer ports in the first case too; different readers, or several queues without one reader, are
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +31,18 @@
 
 namespace surety {
 
-// What the contracts of packets that come in by `port` allow.
+// The spread that the contracts of packets from `port` permit.
 Spread spread_of(const config::Config& config, std::size_t port);
 
 inline constexpr unsigned kSignalRingSize = 256;
 
 using config::kMaxWorkers;
 
-// What a device can do.
+// Capabilities of a device.
 struct PortAbility {
   std::uint16_t max_rx_queues = 1;
   bool rss = false;                                  // spreads flows over its queues, symmetrically
-  bool rss_source = false, rss_destination = false;  // and by one address alone
+  bool rss_source = false, rss_destination = false;  // the same by one address
   bool spreads_by(Spread s) const {
     return s == Spread::flow          ? rss
            : s == Spread::source      ? rss_source
@@ -53,36 +54,35 @@ struct PortAbility {
 struct WorkPlan {
   struct Port {
     std::size_t owner = 0;             // worker (not core) that queues and transmits
-    std::vector<std::size_t> readers;  // by receive queue; none: there is no such port
+    std::vector<std::size_t> readers;  // indexed by receive queue; empty: there is no such port
     Spread spread = Spread::none;
-    bool dispatch = false;  // its only reader hands packets on to all workers
+    bool dispatch = false;  // its only reader dispatches packets to all workers
     bool exists() const { return !readers.empty(); }
   };
-  std::vector<unsigned> cores;  // by worker
+  std::vector<unsigned> cores;  // indexed by worker
   std::vector<Port> ports;
 };
 
-// `cores`: of the workers, at most kMaxWorkers; `abilities`: by port. Throws std::runtime_error, one sentence
-// with the fix, where the configuration asks for what a device cannot do, names a core that is no worker, or
-// has packets of one contract received by several.
+// `cores`: cores of the workers, at most kMaxWorkers; `abilities`: indexed by port. Throws
+// std::runtime_error, one sentence with the fix, if the configuration requires more than a device can do, has
+// a core that is no worker, or has packets of one contract received by several workers.
 WorkPlan plan_work(const config::Config& config, const std::vector<unsigned>& cores,
                    const std::vector<PortAbility>& abilities);
 
-// The plan for the next configuration of a router that runs: ports that `before` has stay as they are there,
-// those that have gone are in it no more, and what is new is dealt out as plan_work() does, or as the ports
-// that it shares contracts with. Throws as that does; whether the plan serves() its configuration is for the
-// caller to ask.
+// The plan for the next configuration of a running router: common ports keep their plan, removed ports are
+// left out, new ones are assigned as by plan_work(), or as the ports that they share contracts with. Throws
+// as plan_work(); the caller checks with serves() whether the plan fits the configuration.
 WorkPlan plan_on(const WorkPlan& before, const config::Config& config,
                  const std::vector<PortAbility>& abilities);
 
-// Whether workers that go by a plan do right by another configuration with the same ports: packets of one
-// contract come to one worker, though plan_work() might have dealt out the rest in another way.
+// True if a plan is correct for another configuration with the same ports: packets of one contract have one
+// worker, even if plan_work() would assign the rest differently.
 bool serves(const WorkPlan& plan, const config::Config& config);
 
-// What the rings between workers (fabric.h) take of DPDK's memory at most, in bytes:
-// grows with the square of the workers.
+// DPDK memory of the rings between workers (fabric.h), at most, in bytes: grows with the square of the number
+// of workers.
 constexpr std::uint64_t fabric_bytes(std::uint64_t workers, std::uint64_t ports) {
-  constexpr std::uint64_t head = 512;  // of a ring
+  constexpr std::uint64_t head = 512;  // bytes of a ring
   const std::uint64_t signals = workers * (workers - 1) * (kSignalRingSize * sizeof(CongestionSignal) + head);
   const std::uint64_t handovers = 2 * (workers - 1) * ports + ports;
   return signals + handovers * (kHandoverSize * sizeof(HandedPacket) + head);

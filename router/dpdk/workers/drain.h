@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a worker that stops comes to its end: not before what others still have for it.
+// Ends a stopping worker only after it has processed all that other workers still have for it.
 //
-// Three stages, one after the other, each announced when what it ends is in the rings: whoever reads the
-// announcement and finds a ring empty afterwards knows that nothing more comes by it. Signals are not waited
-// for: loss of signals is safe.
+// Three stages, one after the other, each announced after the stage's last packet is in a ring: a worker that
+// reads the announcement and then finds the ring empty gets nothing more from it. Signals are not drained:
+// their loss is safe.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ class Drain {
   // Another worker of the router, which must outlive the last call of done().
   void connect(const Drain& peer) { peers_.push_back(&peer); }
 
-  // Between two turns of a worker that receives no more: whether it may end. `nothing_in()`: it has no packet
-  // that it may still hand over, held or dispatched to it; `nothing_out()`: nor one that is to leave by its
-  // ports. Both are asked after what the others announce has been read.
+  // Called between two turns of a worker that receives no more; true: it may end. `nothing_in()`: it has no
+  // held or dispatched packet that it may still hand over; `nothing_out()`: its ports have no packet to send.
+  // Both are called after the others' announcements have been read.
   template <class NothingIn, class NothingOut>
   bool done(NothingIn&& nothing_in, NothingOut&& nothing_out) {
     if (stage() == Stage::receives) announce(Stage::dispatches_no_more);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What another thread wants done by one that owns things, between two of its turns: who wants it waits, and
-// the owner goes on when it is done. So it must be short, and allocate nothing where a worker does it.
+// Runs a function for another thread on the owner of some state, between two of its turns, while the caller
+// waits. The function must be short, and must not allocate if the owner is a worker.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ class Errands {
  public:
   using What = std::function<void()>;
 
-  // From any thread; `wake`: the owner, who may be asleep. false: it has not been done within `patience`, and
-  // will not be. For an owner that does not run, who wants it does it himself.
+  // Thread-safe; `wake`: wakes the owner if it sleeps. false: not done within `patience`, and will not be. If
+  // the owner does not run, the calling thread runs the function itself.
   template <class Wake>
   bool run(const What& what, Wake&& wake, std::chrono::milliseconds patience = std::chrono::seconds(1)) {
     const std::scoped_lock lock(mutex_);
@@ -37,9 +37,9 @@ class Errands {
     return true;
   }
 
-  // For the owner: it does them from now on, and does not any more.
+  // Called by the owner: it serves calls after start() and until stop().
   void start() {
-    const std::scoped_lock lock(mutex_);  // nobody does his own any more
+    const std::scoped_lock lock(mutex_);  // waits for callers that run their function themselves
     running_.store(true, std::memory_order_release);
   }
   void stop() { running_.store(false, std::memory_order_release); }
@@ -53,7 +53,7 @@ class Errands {
   }
 
  private:
-  std::mutex mutex_;  // of those who want something
+  std::mutex mutex_;  // serialises callers
   std::atomic<const What*> waiting_{nullptr};
   std::atomic<bool> done_{true}, running_{false};
 };

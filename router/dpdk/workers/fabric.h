@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings between workers: made before they run, and those of a port before it comes.
+// The rings between workers: made before they run, and those of a port before it is added.
 //
-// Each ring has one writer and one reader. Where there is one worker there are none but
-// those of the control thread.
+// Each ring has one writer and one reader. With one worker there are only those of the control thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +14,8 @@
 
 namespace surety {
 
-// Congestion signals from one worker to another. One that finds no room is lost, as one on the wire may be.
+// Congestion signals from one worker to another. If the ring is full a signal is lost, as it may be on the
+// wire.
 using SignalRing = SpscRing<CongestionSignal>;
 
 class Fabric {
@@ -24,17 +24,18 @@ class Fabric {
   // Throws std::runtime_error without memory.
   Fabric(const std::string& name, const WorkPlan& plan);
 
-  // The rings of a port that comes, in place of those of one that nobody knows any more.
-  // Throws std::runtime_error without memory.
+  // Makes the rings of a new port, in place of those of a removed port that no worker uses. Throws
+  // std::runtime_error without memory.
   void open(const WorkPlan& plan, PortIndex port);
 
-  // From `worker` to the owner of `port`; null: it is the owner.
+  // From `worker` to the owner of `port`; nullptr: it is the owner.
   EgressHandover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
-  // From the reader of `port`, which dispatches, to `worker`; null: that is the reader, or it does not.
+  // From the reader of `port`, which dispatches, to `worker`; nullptr: `worker` is the reader, or the reader
+  // does not dispatch.
   Handover* dispatched(PortIndex port, std::size_t worker) const { return dispatched_[port][worker].get(); }
   // From the control thread to the owner of `port`: frames of the router's own kernel.
   Handover* injected(PortIndex port) const { return injected_[port].get(); }
-  // Null: from itself.
+  // nullptr: from itself.
   SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where Routes programs: the FIB and the next hops that the workers look at, changed under them safely.
+// The tables that Routes programs: the FIB and the next hops that workers read, changed safely meanwhile.
 #pragma once
 
 #include <rte_rcu_qsbr.h>
@@ -25,11 +25,11 @@ class Forwarding : public RouteSink {
 
   const Fib& fib() const { return fib_; }
   const NextHopTable& next_hops() const { return next_hops_; }
-  // Next hops that were set to `opening` since the last time: what waits for them goes.
+  // Announces next hops set to `opening` since the last call: workers release the packets that wait for them.
   void announce_opening() { next_hops_.announce_opening(); }
 
-  // A token of what has been set until now, and whether all workers have seen it:
-  // have begun a turn since, or sleep.
+  // mark() returns a token of all changes so far; seen() is true if all workers have begun a turn since then,
+  // or sleep.
   std::uint64_t mark() { return rte_rcu_qsbr_start(rcu_.get()); }
   bool seen(std::uint64_t mark) { return rte_rcu_qsbr_check(rcu_.get(), mark, false) == 1; }
 

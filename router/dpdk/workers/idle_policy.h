@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a worker without work goes to sleep, and for how long at most.
+// Decides when a worker without work sleeps, and for how long at most.
 //
 // A worker whose every source of packets has a descriptor is woken by the first packet: it sleeps until the
-// next timer. Where one source has none (vhost, pcap), or a device takes no packets for now (a full
-// ring, a link that is down), nothing wakes it: it must look often enough.
+// next timer. If a source has none (vhost, pcap), or a device accepts no packets (a full ring, a link that is
+// down), nothing wakes the worker: it must poll often enough.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace surety {
 struct IdleParams {
   std::uint32_t turns = 64;                        // turns without a packet before the first sleep, and ...
   Duration after = std::chrono::microseconds(20);  // ... no packet for so long: a sleep costs about 5 us
-  // Between looks, where a source has no descriptor. By tests/bench/idle_latency.py,
-  // two routers joined by the memif of DPDK: looks of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a
-  // core, and the first packet took 74, 91, 118, 140 us (median) and 181, 206 to 467,
-  // 260, 344 (p99); 10 us cost 50 % and a thread slept no less than at 25.
+  // Interval of polls, if a source has no descriptor. By tests/bench/idle_latency.py, two routers joined by
+  // the memif of DPDK: intervals of 25, 50, 100, 200 us cost 22, 16, 11, 6 % of a core, and the first packet
+  // took 74, 91, 118, 140 us (median) and 181, 206 to 467, 260, 344 (p99); 10 us cost 50 % and a thread slept
+  // no less than at 25.
   Duration look = std::chrono::microseconds(25);
-  Duration longest = std::chrono::milliseconds(10);  // shows that it lives, answers what has no wake-up
+  Duration longest = std::chrono::milliseconds(10);  // heartbeat, and latency of requests without a wake-up
   Duration least = std::chrono::microseconds(5);     // shorter sleeps cost more than they save
 };
 
@@ -30,7 +30,7 @@ class IdlePolicy {
   // `all_wake`: every receive queue of this worker has a descriptor.
   IdlePolicy(const IdleParams& params, bool all_wake) : params_(params), all_wake_(all_wake) {}
 
-  // After each turn: did it move packets?
+  // Called after each turn; `busy`: it moved packets.
   void turn(bool busy, Time now) {
     if (!busy && turns_ > 0) {
       turns_ += turns_ < params_.turns ? 1 : 0;
@@ -40,8 +40,8 @@ class IdlePolicy {
     idle_since_ = now;
   }
 
-  // How long to sleep at most; 0: do not. `next`: the next timer, kNever: none. `blocked`: packets wait for a
-  // device that takes none.
+  // How long to sleep at most; 0: not at all. `next`: the next timer, kNever: none. `blocked`: packets wait
+  // for a device that accepts none.
   Duration sleep(Time now, Time next, bool blocked = false) const {
     if (next <= now || turns_ < params_.turns || now - idle_since_ < params_.after) return Duration{0};
     const Duration limit = all_wake_ && !blocked ? params_.longest : params_.look;
@@ -52,7 +52,7 @@ class IdlePolicy {
  private:
   IdleParams params_;
   bool all_wake_;
-  std::uint32_t turns_ = 0;  // idle ones, up to those that matter
+  std::uint32_t turns_ = 0;  // idle turns, saturated at params_.turns
   Time idle_since_{};
 };
 

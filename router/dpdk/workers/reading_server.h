@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hands out the numbers of a worker to other threads: who asks waits; the worker answers between two turns,
-// and is not kept from them for longer than a step of the copying takes (signalling_copy.h).
+// Copies the numbers of a worker for other threads: the caller waits; the worker copies between two turns, in
+// steps, so that a turn is delayed by one step at most (signalling_copy.h).
 //
-// A reading is of one moment, where the law of counters.h holds, but for the rows of which there may be
-// thousands (services, filters, aggregates, domains, the congestion signalling), which are of the last turns.
-// The worker formats and allocates nothing: names are given by who asks.
+// A reading is a snapshot of one moment, at which the law of counters.h holds, except for rows of which there
+// may be thousands (services, filters, aggregates, domains, the congestion signalling), which are from the
+// last turns. The worker formats and allocates nothing: the calling thread sets the names.
 #pragma once
 
 #include <atomic>
@@ -24,32 +24,32 @@ namespace surety {
 
 class ReadingServer {
  public:
-  // Writes the numbers of the moment, but for the signalling's, into a reading of the snapshot.
+  // Writes the current numbers, except the signalling's, into a reading of the snapshot.
   using Fill = std::function<void(Reading&, const Snapshot&)>;
-  // Writes some of the rows of which there may be many, from `done` on; true: all are written.
+  // Writes a few of the numerous rows, from `done` on; true: all are written.
   using FillSome = std::function<bool(Reading&, const Snapshot&, std::size_t& done)>;
-  // `blank`: blank_reading(); `ingress`: whose signalling it is, and knows its names.
-  // `copy` and `tree`: what is copied in steps before that.
+  // `blank`: blank_reading(); `ingress`: source of the signalling and of its names. `copy` and `tree`: copied
+  // in steps before `fill`.
   ReadingServer(Reading blank, const Snapshot& snapshot, const Ingress& ingress, SignallingCopy copy,
                 TreeCopy tree, Fill fill, FillSome fill_some);
 
-  // From any thread. Empty when there is no answer within a second. Of a worker that does not
-  // run, who asks copies himself.
+  // Thread-safe. Empty when there is no answer within a second. If the worker does not run, the calling
+  // thread copies.
   std::optional<Reading> read(Sleeper& sleeper, const TscClock& clock);
-  // For the thread that turns the worker, without asking.
+  // For the thread that turns the worker; does not wait.
   const Reading& read_here(Time now);
 
-  // For the worker's thread: it answers from now on, and does not any more.
+  // Called by the worker's thread: it answers after start() and until stop().
   void start();
   void stop() { running_.store(false, std::memory_order_release); }
-  // Somebody waits.
+  // True if a thread waits.
   bool asked() const {
     return asked_.load(std::memory_order_acquire) != answered_.load(std::memory_order_relaxed);
   }
-  // Where somebody waits, between two turns.
+  // Called between two turns while a thread waits.
   void answer(Time now);
-  // A reload. `blank` and `queues` (that may signal): of `snapshot`; become those before. Nobody asks
-  // meanwhile.
+  // Applies a reload. `blank` and `queues` (those that may signal) belong to `snapshot`, and are exchanged
+  // for the previous ones. No thread reads meanwhile.
   void adopt(Reading& blank, std::vector<SignallingNumbers::Queue>& queues, const Snapshot& snapshot);
 
  private:
@@ -64,9 +64,9 @@ class ReadingServer {
   SignallingCopy signalling_;
   TreeCopy tree_;
   Reading reading_;
-  std::size_t rows_ = 0;           // so many of fill_some_ are written
-  std::uint64_t copying_for_ = 0;  // the question
-  std::mutex mutex_;               // of those who ask
+  std::size_t rows_ = 0;           // rows of fill_some_ written so far
+  std::uint64_t copying_for_ = 0;  // number of the request
+  std::mutex mutex_;               // serialises callers of read()
   std::atomic<std::uint64_t> asked_{0}, answered_{0};
   std::atomic<bool> running_{false};
 };

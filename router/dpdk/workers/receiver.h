@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the packets of a worker come from: the receive queues that the plan gives it, and the rings by which
+// The sources of a worker's packets: the receive queues that the plan assigns to it, and the rings by which
 // readers of other queues dispatch to it.
 //
-// A turn takes a burst from each source, in an order that never changes. What is received by a port that
-// dispatches goes to the workers that have the flows; what finds a worker's ring full is dropped as
-// dispatch_full. Packets of a flow stay in their order.
+// A turn takes a burst from each source, in a fixed order. Packets from a port that dispatches go to the
+// workers of their flows; if a worker's ring is full they are dropped as dispatch_full. Packets of a flow
+// stay in order.
 #pragma once
 
 #include <utility>
@@ -21,38 +21,38 @@ class Receiver {
  public:
   Receiver(const WorkerContext& context, std::uint64_t dispatch_seed);
 
-  // Once per turn: a burst of each source to `ingress`. Returns how many packets that were, with those that
-  // went to other workers.
+  // Once per turn: passes a burst of each source to `ingress`. Returns the number of packets, including those
+  // dispatched to other workers.
   std::size_t receive(Ingress& ingress, Time now);
-  // Nothing more is received from devices; what others dispatch is still taken.
+  // Ends reception from devices; packets dispatched by others are still taken.
   void stop() { receiving_ = false; }
   bool receiving() const { return receiving_; }
-  // Whether there is something in the rings.
+  // True if packets are in the rings.
   bool dispatched_waits() const;
-  // The workers, a bit each, to whom something was dispatched since the last call.
+  // The workers, one bit each, to which packets were dispatched since the last call.
   std::uint64_t take_dispatched() { return std::exchange(dispatched_to_, 0); }
 
   struct Source {
     PortIndex port = 0;
     std::uint16_t queue = 0;
-    bool dispatch = false;           // to all workers, by flow
-    DpdkPort* device = nullptr;      // null: not a queue, but ...
-    Handover* dispatched = nullptr;  // ... what the port's reader has dispatched to this worker
+    bool dispatch = false;           // dispatches to all workers, by flow
+    DpdkPort* device = nullptr;      // nullptr: the source is not a queue but ...
+    Handover* dispatched = nullptr;  // ... the ring from the port's reader to this worker
     friend bool operator==(const Source&, const Source&) = default;
   };
   struct Sources {
     std::vector<Source> all;
-    std::vector<Dispatch> dispatch;  // by port
+    std::vector<Dispatch> dispatch;  // indexed by port
   };
-  // What another plan gives this worker to receive: a device that is not open yet, nothing. Of a port that
-  // goes with the plan, it still takes what is in the ring. Any thread.
+  // The sources of this worker in another plan: none for a device that is not open yet. From a port that the
+  // plan removes it still drains the ring. Thread-safe.
   Sources prepare(const WorkPlan& plan) const;
-  // Goes on by them, and has `sleeper` woken by these instead; leaves those before there. false: as watch().
+  // Replaces the sources, also in `sleeper`; returns the previous ones in `sources`. Result: as watch().
   bool adopt(Sources& sources, Sleeper& sleeper);
 
-  // Has `sleeper` woken by what the devices receive; false: there is one that cannot tell.
+  // Has the devices wake `sleeper`; false: a device has no descriptor.
   bool watch(Sleeper& sleeper);
-  // Around a sleep: devices interrupt, or do not.
+  // Enables or disables device interrupts, around a sleep.
   void arm(bool on) const;
 
  private:

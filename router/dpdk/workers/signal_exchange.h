@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The congestion signals that leave a worker: packets that its own congested queues ask for, and to the other
-// workers of the router those of other routers that it has believed.
+// The congestion signals that leave a worker: packets for its own congested queues, and copies of other
+// routers' accepted signals to the other workers.
 //
-// Neither waits for anything: a signal that finds no way out, or another worker's ring full, is lost, as one
-// on the wire may be.
+// Neither waits: a signal without a route, or for a worker whose ring is full, is lost, as it may be on the
+// wire.
 #pragma once
 
 #include <rte_mempool.h>
@@ -23,34 +23,35 @@ namespace surety {
 
 class SignalExchange {
  public:
-  // `keys`, `wall_clock`: null where signalling is off; `pool`: for the packets, null: none are sent.
+  // `keys`, `wall_clock`: nullptr if signalling is off; `pool`: for the packets, nullptr: none are sent.
   SignalExchange(const config::Config& config, const SignalKeys* keys, const WallClock* wall_clock,
                  rte_mempool* pool, Time now);
-  // With each other worker, before the first turn.
+  // Connects each other worker, before the first turn.
   void connect(SignalRing* to, SignalRing* from) { peers_.push_back({to, from}); }
 
-  // null: this router's queues do not signal.
+  // nullptr: this router's queues do not signal.
   const SignalSender* sender() const { return sender_ ? &*sender_ : nullptr; }
 
-  // Any thread: from the next take_keys() on signals are signed and checked with these.
+  // Thread-safe: after the next take_keys() signals are signed and checked with these keys.
   void use_keys(const SignalKeys& keys) { keys_.store(&keys, std::memory_order_release); }
-  // For the worker, at the beginning of a turn.
+  // Called by the worker at the beginning of a turn.
   void take_keys(Ingress& ingress) {
     if (keys_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
       change_keys(*keys_.exchange(nullptr, std::memory_order_acquire), ingress);
   }
-  // A reload.
+  // Applies a reload.
   void adopt(const Snapshot& snapshot, Time now);
 
-  // Once per turn: sends what the queues ask for, by `ingress`, which knows the routes. `egresses`: null
-  // stands for another worker's.
+  // Once per turn: sends the pending signals of the queues through `ingress`, which has the routes.
+  // `egresses`: nullptr for another worker's.
   void send(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
-  // Once per turn: what queues of interfaces note (Egress::take_notes()), for `ingress` and the other
-  // workers. true: for them.
+  // Once per turn: passes notes of interfaces' queues (Egress::take_notes()) to `ingress` and the other
+  // workers. true: some went to other workers.
   bool note(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
-  // Once per turn: what `ingress` has believed, to the other workers, and theirs to it. true: to them.
+  // Once per turn: passes signals accepted by `ingress` to the other workers, and theirs to `ingress`. true:
+  // some went to other workers.
   bool share(Ingress& ingress, Time now);
-  // Others have something for this worker.
+  // True if other workers have signals for this one.
   bool waits() const;
 
  private:
@@ -66,7 +67,7 @@ class SignalExchange {
   const WallClock* wall_clock_;
   rte_mempool* pool_;
   std::optional<SignalSender> sender_;
-  bool act_ = false;  // signals are sent; else only counted
+  bool act_ = false;  // true: signals are sent; false: only counted
   std::vector<Peer> peers_;
   std::atomic<const SignalKeys*> keys_{nullptr};  // not taken yet
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers of a worker's congestion signalling, copied without being felt.
+// Copies the numbers of a worker's congestion signalling without delaying packets.
 //
-// There may be thousands of sources and paths. The worker copies some at a time, between its turns: a step
-// takes some microseconds (signalling_copy_bench, all tables full and cold: median 1.3, p99 6, longest 44),
-// allocates nothing and formats nothing. What comes or goes between two steps may be missing, or be there
-// twice; what stays is there.
+// There may be thousands of sources and paths. The worker copies a few at a time, between its turns: a step
+// takes a few microseconds (signalling_copy_bench, all tables full and cold: median 1.3, p99 6, longest 44),
+// allocates nothing and formats nothing. Rows added or removed between two steps may be missing or
+// duplicated; all others are complete.
 #pragma once
 
 #include <cstddef>
@@ -18,37 +18,37 @@
 namespace surety {
 
 struct SignallingNumbers {
-  struct Queue {  // of this router
+  struct Queue {  // a queue of this router
     std::uint8_t port = 0, class_index = 0;
     SignalSender::QueueCounters counters;
   };
-  Time at{};  // of the last step
+  Time at{};  // time of the last step
   SignalCounters received{};
-  std::vector<Queue> queues;  // all that may signal
+  std::vector<Queue> queues;  // all queues that may signal
   std::vector<SignalGate::Sender> sources;
   std::vector<RemoteAlphaReading> paths;
 };
 
 class SignallingCopy {
  public:
-  // Rows in a step at most.
+  // The most rows in a step.
   static constexpr std::size_t kStep = 64;
 
-  // What is copied; all of it must outlive this.
+  // The sources of the copy; all of them must outlive this object.
   struct Source {
-    const SignalSender* sender = nullptr;  // null: this router does not signal
-    const SignalGate* gate = nullptr;      // null: it does not listen
+    const SignalSender* sender = nullptr;  // nullptr: this router does not signal
+    const SignalGate* gate = nullptr;      // nullptr: it receives no signals
     const AlphaClocks& clocks;
     const SignalCounters& received;
   };
-  // `queues`: that may signal, their counters zero.
+  // `queues`: those that may signal, with counters zero.
   SignallingCopy(const Source& source, std::vector<SignallingNumbers::Queue> queues);
 
-  // A reload: these are the queues now; `queues` takes those before. Whoever copies begins again.
+  // Applies a reload: exchanges `queues` for the previous ones. A copy in progress starts again.
   void adopt(std::vector<SignallingNumbers::Queue>& queues);
-  // For the worker: from the beginning.
+  // Called by the worker: starts a copy.
   void start();
-  // Copies some more. true: all of it is there.
+  // Copies a few more rows. true: complete.
   bool step(Time now);
 
   const SignallingNumbers& numbers() const { return numbers_; }

@@ -8,8 +8,8 @@
 
 namespace surety {
 
-// For the thread that asked; `ingress`: the worker's. Queues that have signalled, in their order; sources by
-// router, port and queue; paths by address and domain, each once.
+// Called by the reading thread; `ingress`: the worker's. Returns queues that have signalled, in order;
+// sources by router, port and queue; paths by address and domain, each once.
 SignallingReading read_signalling(const SignallingNumbers& numbers, const Ingress& ingress,
                                   const Snapshot& snapshot);
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a worker sleeps until there is something to do, and how others wake it.
+// Lets a worker sleep until it has work, and other threads wake it.
 //
-// The worker: prepare(); look once more for work of every kind; then sleep() if there was none, cancel() if
-// there was. Another thread: make the work visible (put it into a ring), then wake(). No wake-up is lost:
-// prepare() stores "asleep" and wake() reads it, each behind a full fence that stands between it and the
-// side's access to the work. One of the two fences comes first in their single order: if the waker's, the
-// worker's second look sees the work; if the worker's, the waker sees "asleep" and writes the eventfd, which
-// stays readable until the sleep that it ends. Waking a worker that is awake costs the fence and a load.
+// The worker calls prepare(), checks once more for work of every kind, then sleep() if there is none, else
+// cancel(). Another thread makes the work visible (in a ring), then calls wake(). No wake-up is lost:
+// prepare() stores "asleep" and wake() reads it, each behind a full fence between it and the side's access to
+// the work. One of the two fences is first in their single order: if the waker's, the worker's second check
+// sees the work; if the worker's, the waker sees "asleep" and writes the eventfd, which stays readable until
+// the sleep that it ends. Waking a worker that is awake costs the fence and a load.
 //
-// By poll(), which is in the descriptors' wait queues only while it sleeps. An epoll descriptor is always:
-// then the kernel tells it of each packet that an af_xdp socket gets, 0.1 us on the core that packets come
-// from.
+// Uses poll(), which is in the descriptors' wait queues only while it sleeps. An epoll descriptor always is:
+// the kernel would then signal each packet of an af_xdp socket, 0.1 us on the sender's core.
 #pragma once
 
 #include <poll.h>
@@ -26,27 +25,28 @@ namespace surety {
 
 class Sleeper {
  public:
-  Sleeper();  // std::system_error where the kernel has no descriptors left
+  Sleeper();  // throws std::system_error without free descriptors
 
-  // For the worker's thread.
-  // The kernel rounds every sleep up by its timer slack, 50 us unless a thread asks for less: this one does.
+  // For the worker's thread: sets its timer slack to the minimum. By default the kernel rounds every sleep up
+  // by 50 us.
   static void tighten_timer();
-  // Readable: something to receive. It must stay open until unwatch(). Twice is once. False: it is none.
+  // Wakes on a readable descriptor, which must stay open until unwatch(). Repeated calls have no effect.
+  // False: not a descriptor.
   bool watch(int fd);
   void unwatch(int fd);
   void prepare();
-  // Until a watched descriptor is readable, wake(), or `at_most` has passed.
+  // Sleeps until a watched descriptor is readable, wake() is called, or `at_most` has passed.
   void sleep(Duration at_most);
   void cancel() { asleep_.store(false, std::memory_order_relaxed); }
 
-  // From any thread.
+  // Thread-safe.
   void wake();
 
  private:
   void calm(int fd);
 
   Fd event_;
-  std::vector<pollfd> watched_;  // that one first
+  std::vector<pollfd> watched_;  // event_ first
   std::atomic<bool> asleep_{false};
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ports that a worker owns: the Egress of each, the rings by which other threads hand packets
-// over to it, and the device.
+// The ports that a worker owns: their Egress, the rings by which other threads hand packets over, and the
+// device.
 //
-// Packets leave in the order that the Egress decides: what the device does not accept yet is offered again
-// before anything that follows. Whatever any thread wants to leave by such a port goes through its Egress.
+// Packets leave in the Egress's order: packets that the device does not accept are offered again before any
+// others. All packets for such a port, from any thread, pass its Egress.
 #pragma once
 
 #include <array>
@@ -20,51 +20,50 @@ namespace surety {
 
 class Transmitter {
  public:
-  // `signals`: their congested queues ask for signals. `seed`: of the worker.
+  // `signals`: congested queues of these ports send signals. `seed`: the worker's.
   Transmitter(const WorkerContext& context, const Snapshot& snapshot, bool signals, std::uint64_t seed,
               Time now);
 
-  // The egress of each port; null: another worker owns it.
+  // The egress of each port; nullptr: another worker owns it.
   std::span<const std::unique_ptr<Egress>> egresses() const { return egresses_; }
 
-  // Once per turn each, in this order: timers of the egresses; what others have handed over goes into their
-  // queues; what may leave goes to the devices. Of packets, how many.
+  // Once per turn each, in this order: runs timers of the egresses; enqueues packets handed over by others;
+  // sends due packets to the devices. The latter two return the number of packets.
   void advance(Time now);
   std::size_t take_over(Time now);
   std::size_t transmit(Time now);
 
-  // When packets or timers ask for a turn. Ports whose device takes no packets do not count:
-  // their events mean nothing meanwhile.
+  // When packets or timers need a turn. Ports whose device accepts no packets are left out.
   Time next_event(Time now) const;
-  // Packets wait for a device: for as long as its link is down, perhaps.
+  // True if packets wait for a device, perhaps for as long as its link is down.
   bool blocked() const;
-  // Something is in the rings.
+  // True if packets are in the rings.
   bool handed_waits() const;
-  // Nothing is queued at these ports, or on its way to them from other workers.
+  // True if no packets are queued at these ports, or on their way to them from other workers.
   bool sent() const;
 
-  // Another snapshot, and perhaps another plan: prepare() on any thread, adopt() between two turns. What is
-  // queued for a port that goes is dropped. Its Egress stays until another port has its place, for others may
-  // ask it of alpha; what they hand over to it meanwhile is taken, and dropped, until the next update.
+  // Another snapshot, and optionally another plan: prepare() on any thread, adopt() between two turns.
+  // Packets queued for a removed port are dropped. Its Egress stays until another port gets its place, since
+  // others may read its alpha; packets that they hand over meanwhile are dropped, until the next update.
   struct Update;
   Update prepare(const Snapshot& snapshot, const WorkPlan& plan, Time now) const;
   void adopt(Update& update, const Snapshot& snapshot, Time now);
 
-  // The rows of these ports and their queues, but for their counters; allocates nothing.
+  // Fills the rows of these ports and their queues, without the ports' counters; allocates nothing.
   void fill(Reading& r, const Snapshot& snapshot) const;
-  // Frees all packets; for the end.
+  // Frees all packets; for the end of the process.
   void discard(Time now);
 
  private:
   struct Port {
     PortIndex index;
     Egress* egress;
-    DpdkPort* device;                        // null: not open yet, or no more
-    std::vector<EgressHandover*> handed;     // by each other worker
-    Handover* injected;                      // by the control thread; null: there is none
-    std::array<rte_mbuf*, kVector> mbufs{};  // taken from the egress, and not accepted by the device yet:
-    std::size_t begin = 0, end = 0;          // these of them
-    bool interfaces = false;                 // there have been some on it
+    DpdkPort* device;                        // nullptr: not open
+    std::vector<EgressHandover*> handed;     // indexed by each other worker
+    Handover* injected;                      // from the control thread; nullptr: none
+    std::array<rte_mbuf*, kVector> mbufs{};  // taken from the egress, not accepted by the device:
+    std::size_t begin = 0, end = 0;          // range in mbufs
+    bool interfaces = false;                 // the port has had interfaces
 
     bool blocked() const { return begin != end; }
   };
@@ -74,7 +73,7 @@ class Transmitter {
   std::size_t transmit(Port& port, Time now);
   void use(const Snapshot& snapshot);
   void tag(Port& port);
-  [[gnu::noinline, gnu::cold]] void show(const Port& port) const;  // to who looks on
+  [[gnu::noinline, gnu::cold]] void show(const Port& port) const;  // to the capture
   static bool handed_empty(const Port& port);
 
   const WorkerContext context_;
@@ -86,10 +85,11 @@ class Transmitter {
 };
 
 struct Transmitter::Update {
-  std::vector<std::unique_ptr<EgressUpdate>> egresses;  // by port, of those that go on or go; null: none
-  std::vector<std::unique_ptr<Egress>> fresh;           // the same, of those that come; then those before
-  std::vector<Port> ports;                              // of these
-  std::vector<DpdkPort*> devices;                       // by port
+  std::vector<std::unique_ptr<EgressUpdate>>
+      egresses;                                // indexed by port, of changed and removed ports; nullptr: none
+  std::vector<std::unique_ptr<Egress>> fresh;  // the same of new ports; then the previous ones
+  std::vector<Port> ports;                     // new list for ports_
+  std::vector<DpdkPort*> devices;              // indexed by port
 };
 
 }  // namespace surety

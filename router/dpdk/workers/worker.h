@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One core that polls: the loop around Ingress and Egress, and the only reader of the clock for them.
+// A polling core: the loop around Ingress and Egress, which reads the clock for them.
 //
-// It receives from the queues that the plan gives it, and what other workers dispatch to it (receiver.h);
-// conditions and routes that (Ingress); hands it over to the workers that own the ports, and queues and
-// transmits what leaves by its own (transmitter.h). Single writer of everything it counts
-// (CONTRIBUTING.md rule 9).
+// It receives from the queues that the plan assigns to it, and packets that other workers dispatch
+// (receiver.h); conditions and routes them (Ingress); hands them over to the workers that own the egress
+// ports, and queues and transmits the packets of its own ports (transmitter.h). Single writer of everything
+// it counts (CONTRIBUTING.md rule 9).
 #pragma once
 
 #include <rte_rcu_qsbr.h>
@@ -32,82 +32,84 @@ namespace surety {
 struct WorkerOptions {
   unsigned core = 0;
   std::uint64_t seed = 1;
-  std::uint64_t dispatch_seed = 1;  // the same for all workers of a router, and nobody else's to know
-  bool sleep = false;  // when there has been nothing to do for a while (idle_policy.h); else poll without end
+  std::uint64_t dispatch_seed = 1;  // secret, the same for all workers of a router
+  bool sleep = false;  // sleep after some time without work (idle_policy.h); else poll without end
   bool measure_stages = true;
-  TscClock clock = {};             // one for all workers of a router
-  std::optional<Time> start = {};  // of a caller who gives turn() the time; none: its own clock
+  TscClock clock = {};  // one for all workers of a router
+  std::optional<Time> start =
+      {};  // start time, if the caller passes the time to turn(); nullopt: the worker's own clock
 };
 
-// What all workers of a router work with; all of it must outlive them.
+// The environment of all workers of a router; all of it must outlive them.
 struct WorkerEnvironment {
   const Snapshot& snapshot;  // at the start
   std::span<const std::unique_ptr<DpdkPort>> ports;
   const Fib& fib;
   const NextHopTable& next_hops;
-  rte_ring* punts = nullptr;    // to the control thread; null: nobody takes exceptions over
-  rte_mempool* pool = nullptr;  // for packets of our own; null: no signals are sent, nothing is fragmented
-  const SignalKeys* signal_keys = nullptr;  // null: signalling is off
-  const WallClock* wall_clock = nullptr;    // the same
+  rte_ring* punts = nullptr;    // to the control thread; nullptr: exceptions are dropped
+  rte_mempool* pool = nullptr;  // for the router's own packets; nullptr: no signals, no fragmentation
+  const SignalKeys* signal_keys = nullptr;  // nullptr: signalling is off
+  const WallClock* wall_clock = nullptr;    // nullptr: signalling is off
 };
 
 class Worker {
  public:
-  // The only one: it receives from all queues and owns all ports.
+  // The only worker: receives from all queues and owns all ports.
   Worker(const WorkerEnvironment& environment, const WorkerOptions& options);
-  // One of several, the plan's number `index`. connect() comes before its first turn.
+  // One of several workers, the plan's number `index`. connect() comes before its first turn.
   Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::size_t index, const Fabric* fabric,
          const WorkerOptions& options);
-  ~Worker();  // frees what is still held or queued
+  ~Worker();  // frees held and queued packets
 
-  // All workers of the plan, by index, this one among them.
+  // Connects all workers of the plan, indexed by worker, this one included.
   void connect(std::span<const std::unique_ptr<Worker>> all);
-  // Before run(): where to report, as thread `index`, that no reference to a FIB
-  // entry is held (once per turn).
+  // Called before run(): `rcu` gets a report once per turn, as thread `index`, that no reference to a FIB
+  // entry is held.
   void report_to(rte_rcu_qsbr* rcu);
-  // Polls until stop(), then lets go what is queued and held for at most `drain`. Runs on the worker's core.
+  // Polls until stop(), then sends queued and held packets for at most `drain`. Runs on the worker's core.
   void run(Duration drain);
-  // Lets go for at most `most` of what run() would.
+  // Ends run(), which then drains for at most `most`.
   void stop(Duration most = Duration::max());
-  // One turn: timers, receive, condition, transmit. Returns how many packets were transmitted.
+  // Runs one turn: timers, receive, condition, transmit. Returns the number of transmitted packets.
   std::size_t turn();
-  // One turn at a time that the caller gives, WorkerOptions::start or later.
+  // Runs one turn at `now`, WorkerOptions::start or later.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
-  // What run() does when it is told to stop: no more packets from devices ...
+  // The end of run(), step by step: no more packets from devices ...
   void stop_receiving() {
     receiver_.stop();
     ingress_->stop_waiting();
   }
-  // ... and turns until nothing is left here and other workers, which stop too, can give it nothing more.
+  // ... and turns until no packets are left here and the other workers, which stop too, have none for this
+  // one.
   bool drained();
-  // When timers, held or queued packets ask for a turn.
+  // When timers, held or queued packets need a turn.
   Time next_event(Time now) const;
-  // For who has put something into a ring that this worker reads: it may be asleep.
+  // Called after putting work into a ring that this worker reads: it may be asleep.
   void wake() { sleeper_.wake(); }
 
-  // The numbers of what this worker does (reading_server.h). From any thread, unless somebody turns it by
-  // hand. Empty when it does not answer within a second.
+  // The worker's numbers (reading_server.h). Thread-safe, unless turn() is called directly. nullopt when it
+  // does not answer within a second.
   std::optional<Reading> read() { return readings_.read(sleeper_, options_.clock); }
 
-  // Does `what` between two of its turns, on its thread: some microseconds of it, and nothing that allocates.
-  // From any thread. false: not within a second.
+  // Runs `what` between two turns, on the worker's thread: some microseconds, without allocation.
+  // Thread-safe. false: not within a second.
   bool between_turns(const Errands::What& what) {
     return errands_.run(what, [this] { sleeper_.wake(); });
   }
 
-  // From its next turn on, signals are signed and checked with these, which must outlive the worker. From any
-  // thread. Only where it has had keys from the start.
+  // From the next turn on signals are signed and checked with these keys, which must outlive the worker.
+  // Thread-safe. Only if the worker was started with keys.
   void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
 
-  // Everything that this worker needs to go on by another snapshot, which must outlive it or the next one,
-  // and by another plan, where ports come or go; null: by the same. A port that comes has its rings in the
-  // fabric already, and stands where there was none in the last two snapshots; so does a port whose device
-  // has been opened since. Any thread, while it is updated().
+  // Prepares the adoption of another snapshot, which must outlive the worker or the next one, and of another
+  // plan, if ports are added or removed; nullptr: the same plan. The rings of a new port are in the fabric
+  // already, and its place was empty in the last two snapshots; the same holds for a port whose device has
+  // been opened since. Any thread, while updated().
   std::unique_ptr<WorkerUpdate> prepare(const Snapshot& snapshot, const WorkPlan* plan = nullptr) const;
-  // Where ports come, once all workers (by index) have prepared theirs.
+  // Called if ports are added, once all workers (by index) have prepared their updates.
   void connect(WorkerUpdate& update, std::span<const std::unique_ptr<WorkerUpdate>> all) const;
-  // From its next turn on it goes by that one. `update` stays until updated(), and nobody read()s until then.
-  // From any thread.
+  // Adopts `update` at the next turn. `update` must exist, and read() must not be called, until updated().
+  // Thread-safe.
   void update(WorkerUpdate& update);
   bool updated() const { return update_.load(std::memory_order_acquire) == nullptr; }
 
@@ -116,26 +118,26 @@ class Worker {
   const StageCounters& stages() const { return meter_.counters(); }
   std::uint64_t drops(DropReason reason) const;  // all ports
 
-  // Before run(): contracts that have been another process's.
+  // Called before run(): takes over contracts of another process.
   void restore(std::span<const ContractState> states) { ingress_->restore(states, options_.clock.now()); }
-  // For the control thread, which reads them relaxed (top flows).
+  // For the control thread, which reads flows relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
   const Losses& losses() const { return disposal_.losses(); }
-  // Who looks on from now on (router/capture/capture_tap.h); null: nobody. From any thread. false: not within
-  // a second.
+  // Sets the capture tap (router/capture/capture_tap.h); nullptr: none. Thread-safe. false: not within a
+  // second.
   bool set_tap(CaptureTap* tap) {
     return between_turns([this, tap] { disposal_.set_tap(tap); });
   }
 
-  // Of a port that it owns; null: another one does. Between two of its turns.
+  // The egress of a port that it owns; nullptr: another worker does. Between two of its turns.
   const Egress* egress(PortIndex port) const { return transmitter_.egresses()[port].get(); }
-  // For the control thread: it may forget() there.
+  // For the control thread, which may call forget().
   InterfaceCounters& interfaces() { return interface_counters_; }
   const InterfaceCounters& interfaces() const { return interface_counters_; }
   Time now() const { return options_.clock.now(); }
-  // Another number in each turn, of which there is one every IdleParams::longest at least. From any thread.
+  // A number that changes in each turn, at least once per IdleParams::longest. Thread-safe.
   std::uint64_t last_turn() const { return last_tsc_.load(std::memory_order_relaxed); }
-  // That it runs on; 0: on none.
+  // The thread that runs the worker; 0: none.
   pid_t thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
 
  private:
@@ -156,16 +158,16 @@ class Worker {
   WorkPlan plan_;
   const WorkerOptions options_;
   std::vector<PortCounters> port_counters_;
-  PortCounters gone_;  // of ports whose places others have now
+  PortCounters gone_;  // counts of removed ports whose places are in use again
   std::vector<ServiceCounters> service_counters_;
   InterfaceCounters interface_counters_;
   WorkerCounters counters_;
   StageMeter meter_;
   PacketDisposal disposal_;
   const WorkerContext context_;
-  std::vector<MacAddress> macs_;  // by port
-  std::vector<Outlet> outlets_;   // the same
-  std::vector<Worker*> others_;   // by worker; null: this one
+  std::vector<MacAddress> macs_;  // indexed by port
+  std::vector<Outlet> outlets_;   // indexed by port
+  std::vector<Worker*> others_;   // indexed by worker; nullptr: this one
   Receiver receiver_;
   SignalExchange signals_;
   Transmitter transmitter_;

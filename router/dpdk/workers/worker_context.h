@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of one worker have in common: its place in the plan, the devices, and where it counts.
+// The environment of the parts of one worker: its place in the plan, the devices, and its counters.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace surety {
 
-// All of it must outlive them.
+// All of it must outlive the parts.
 struct WorkerContext {
   std::span<const std::unique_ptr<DpdkPort>> ports;
   const WorkPlan& plan;
-  std::size_t index;     // of the worker, in the plan
-  const Fabric* fabric;  // null: it is the only one, and has nothing to do with the control thread
-  std::span<PortCounters> counters;  // by port
+  std::size_t index;                 // number of the worker in the plan
+  const Fabric* fabric;              // nullptr: a single worker without a control thread
+  std::span<PortCounters> counters;  // indexed by port
   PacketDisposal& disposal;
   StageMeter& meter;
   InterfaceCounters& interfaces;

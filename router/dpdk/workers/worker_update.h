@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker needs to go on by another snapshot: all that has to be allocated, made by the control thread.
+// The memory that a worker needs to adopt another snapshot, allocated by the control thread.
 //
-// The worker puts it to work between two turns and leaves in it what it does not need any more.
+// The worker adopts it between two turns and leaves its previous memory in it.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ namespace surety {
 struct WorkerUpdate {
   const Snapshot& snapshot;
   std::vector<ServiceCounters> services;
-  std::vector<std::uint64_t> filters;  // by the order of Snapshot::filters
+  std::vector<std::uint64_t> filters;  // in the order of Snapshot::filters
   WorkPlan plan;
   Receiver::Sources sources;
   Transmitter::Update egresses;
-  std::vector<Outlet> outlets;                   // by port, of those that come (Worker::connect())
+  std::vector<Outlet> outlets;                   // indexed by port; set for new ports (Worker::connect())
   Reading reading;                               // blank
-  std::vector<SignallingNumbers::Queue> queues;  // that may signal
-  std::vector<KernelPeer> peers;                 // by port
-  std::uint64_t cycles = 0;                      // of the TSC: what taking it over has cost the worker
+  std::vector<SignallingNumbers::Queue> queues;  // queues that may signal
+  std::vector<KernelPeer> peers;                 // indexed by port
+  std::uint64_t cycles = 0;                      // TSC cycles that the worker needed for the adoption
 };
 
 }  // namespace surety
