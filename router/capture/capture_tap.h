@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A worker's part of a capture: which of its packets are wanted, and copies of their first bytes.
+// A worker's part of a capture: selects packets, and copies their first bytes.
 //
-// A worker that has none asks once per burst. With one it looks at each packet; how many it copies is bounded
-// in rate, and what finds the ring full is counted. One thread reads the ring and the counters meanwhile.
+// A worker without a tap pays one check per burst. With a tap it checks each packet; the rate of copies is
+// bounded, and packets for which the ring is full are counted. One thread reads the ring and the counters
+// meanwhile.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -25,30 +26,30 @@ namespace surety {
 
 // Immutable, and the same for all workers.
 struct CaptureWish {
-  bool drops = false;                      // else what comes and leaves
-  std::bitset<kDropReasons> reasons{};     // of drops
-  std::uint32_t ports = 0;                 // by these, a bit each: all their frames
-  std::vector<std::uint8_t> interfaces{};  // and by these, by index: their tags say it
+  bool drops = false;                      // else packets received and sent
+  std::bitset<kDropReasons> reasons{};     // reasons of drops
+  std::uint32_t ports = 0;                 // one bit each: all frames of these ports
+  std::vector<std::uint8_t> interfaces{};  // indexed by interface: frames with their tags
   std::shared_ptr<const Interfaces> known{};
   config::Match match{};
   bool matches_all = true;
   std::uint32_t snap = 256;     // bytes of each frame
-  std::uint32_t rate = 10'000;  // packets a second, of each worker
+  std::uint32_t rate = 10'000;  // packets per second and worker
 };
 
 class CaptureTap {
  public:
   CaptureTap(std::shared_ptr<const CaptureWish> wish, Time now);
 
-  // --- The worker, which has the packets.
+  // --- For the worker.
 
-  // What time it is; once per turn.
+  // Sets the time; once per turn.
   void at(Time now) { now_ = now; }
-  // What a device has brought, or is about to get, tags and all.
+  // Frames that a device has received or is about to send, with their tags.
   void frames(std::span<rte_mbuf* const> burst, std::uint8_t port, pcapng::Direction direction);
   void dropped(const rte_mbuf* m, std::uint8_t port, DropReason reason);
 
-  // --- The reader.
+  // --- For the reader.
 
   PacketRing& ring() { return ring_; }
   std::uint64_t beyond_rate() const { return beyond_rate_.load(std::memory_order_relaxed); }

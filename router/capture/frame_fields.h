@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a frame says of itself, whether the router would take it or not: for who looks at frames that were
-// dropped for what is wrong with them.
+// The fields of a frame, valid or not, for captures of frames that were dropped as invalid.
 //
-// Every length is checked before it is used; what is not there is left out, and the rest is what it would be.
+// Every length is checked before it is used; missing fields are left out, and the others are parsed all the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace surety {
 
 struct FrameFields {
-  // Outer tag first; protocol 0: there is none.
+  // Outer tag first; protocol 0: no tag.
   std::uint16_t tag_protocol = 0, vlan = 0, inner_vlan = 0;
   struct Ip {
     IpAddress source, destination;
@@ -26,7 +26,7 @@ struct FrameFields {
 };
 FrameFields fields_of(std::span<const std::uint8_t> frame);
 
-// A rule's way to match, but for the place: fields that are not there match nothing.
+// A rule's match without its port or interface: fields that are missing match nothing.
 bool matches(const config::Match& match, const FrameFields& fields);
 
 }  // namespace surety

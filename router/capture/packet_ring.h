@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of packets' first bytes, from the thread that has the packets to one other; neither waits.
+// Copies of packets' first bytes, from the worker to one reading thread; neither waits.
 //
-// Slots are of one size, which is chosen when a capture begins: so its memory is not EAL's, and is there, and
-// touched, before the writer comes to it.
+// All slots have one size, chosen when a capture begins: their memory is not EAL's, and is allocated and
+// touched before the writer uses it.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@
 namespace surety {
 
 struct CapturedPacket {
-  std::int64_t time = 0;       // of the router's clock, ns
-  std::uint32_t length = 0;    // of the frame
-  std::uint32_t captured = 0;  // bytes of it that follow
+  std::int64_t time = 0;       // router's clock, ns
+  std::uint32_t length = 0;    // bytes of the frame
+  std::uint32_t captured = 0;  // bytes of the frame that follow
   std::uint8_t port = 0;
   pcapng::Direction direction = pcapng::Direction::unknown;
   std::uint8_t reason = 0;  // DropReason; none: it was not dropped
@@ -29,7 +29,7 @@ static_assert(sizeof(CapturedPacket) == 24);
 
 class PacketRing {
  public:
-  // So many packets, a power of two, of `snap` bytes at most.
+  // `packets`: a power of two, of at most `snap` bytes each.
   PacketRing(std::uint32_t packets, std::uint32_t snap)
       : snap_(snap),
         slot_((sizeof(CapturedPacket) + snap + 7) / 8),
@@ -38,7 +38,7 @@ class PacketRing {
 
   std::uint32_t snap() const { return snap_; }
 
-  // For the writer: the next slot, header and room for `snap` bytes behind it; null: it is full.
+  // For the writer: the next slot, a header with room for `snap` bytes behind it; nullptr: the ring is full.
   CapturedPacket* claim() {
     const std::uint32_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) > mask_) return nullptr;
@@ -46,7 +46,7 @@ class PacketRing {
   }
   void commit() { head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-  // For the reader: the oldest; null: it is empty.
+  // For the reader: the oldest packet; nullptr: the ring is empty.
   const CapturedPacket* front() const {
     const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
     return head_.load(std::memory_order_acquire) == tail ? nullptr : at(tail);

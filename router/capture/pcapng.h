@@ -14,17 +14,18 @@ namespace surety::pcapng {
 
 enum class Direction : std::uint8_t { unknown, inbound, outbound };
 
-// What a file begins with.
+// The start of a file.
 std::string section_header(std::string_view application);
-// Interfaces are numbered from 0 as they come. `snap`: no packet has more bytes; 0: none is cut.
+// Interfaces are numbered from 0 in order of writing. `snap`: the most bytes of a packet; 0: packets are
+// whole.
 std::string interface(std::string_view name, std::uint32_t snap = 0);
 
 struct PacketBlock {
   std::uint32_t interface = 0;
   Direction direction = Direction::unknown;
   std::int64_t nanoseconds = 0;              // since 1970
-  std::uint32_t length = 0;                  // of the frame
-  std::span<const std::uint8_t> captured{};  // its first bytes
+  std::uint32_t length = 0;                  // bytes of the frame
+  std::span<const std::uint8_t> captured{};  // first bytes of the frame
   std::string_view comment{};                // empty: none
 };
 std::string packet(const PacketBlock& packet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which interfaces have an address: it is the router's for as long as one of them does.
+// The interfaces that have an address, which is the router's while at least one interface has it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace surety {
 class AddressHolders {
  public:
   void add(int ifindex, const Prefix& address) { holders_[address.address].emplace(ifindex, address.length); }
-  // True: nobody has it (any more).
+  // True: no interface has it.
   bool remove(int ifindex, const Prefix& address) {
     const auto at = holders_.find(address.address);
     if (at == holders_.end()) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BPF programs, their maps and types, that this process has open, as /proc/self/fd shows them.
+// The BPF programs, maps and types that this process has open, from /proc/self/fd.
 //
-// DPDK's net_af_xdp hands its own to nobody, and forgets them when it closes the device; and the kernel opens
-// nothing by its number for who has no CAP_SYS_ADMIN.
+// DPDK's net_af_xdp does not return its descriptors, and leaks them when it closes the device; the kernel
+// opens none by number without CAP_SYS_ADMIN.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct BpfDescriptor {
   enum class Kind : std::uint8_t { program, map, types };
   int fd;
   Kind kind;
-  std::uint32_t id;  // the kernel's number, which is nobody else's as long as it is open
+  std::uint32_t id;  // the kernel's number, unique while it is open
   friend auto operator<=>(const BpfDescriptor&, const BpfDescriptor&) = default;
 };
 
 std::vector<BpfDescriptor> open_bpf();  // in the order of fd
-// A descriptor of its own for one of those; none: there is no such.
+// A duplicate of the descriptor with this number; empty: there is none.
 Fd our_own(BpfDescriptor::Kind kind, std::uint32_t id);
 
-// Notes which appear from its making on.
+// Finds descriptors opened since its construction.
 class BpfWatch {
  public:
   BpfWatch() : before_(open_bpf()) {}
@@ -33,7 +33,7 @@ class BpfWatch {
  private:
   std::vector<BpfDescriptor> before_;
 };
-// Closes those of them that are still the same.
+// Closes the descriptors that still have the same number.
 void close_bpf(const std::vector<BpfDescriptor>& descriptors);
 
 }  // namespace surety

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel itself sends out of the device of an af_xdp or af_packet port comes to us instead
-// (divert.bpf.c): answers to pings, ARP, neighbour discovery, OSPF, SSH, what it forwards. It goes on through
-// the port's queues and shaper like everything else.
+// Diverts the frames that the kernel sends out of the device of an af_xdp or af_packet port to the router
+// (divert.bpf.c): answers to pings, ARP, neighbour discovery, OSPF, SSH, forwarded frames. They then pass the
+// port's queues and shaper like all packets.
 //
-// The kernel hands it over in the order it sends, each segment by itself and with its checksum.
+// The kernel delivers frames in sending order, segmented and with checksums.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,20 @@ namespace surety {
 
 class Divert {
  public:
-  // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. Nothing is diverted before
-  // keep() is called, nor once the object, or the process, has gone. Throws std::runtime_error.
+  // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. Diverts nothing before keep()
+  // is called, nor after the end of the object or the process. Throws std::runtime_error.
   explicit Divert(int ifindex);
 
-  // From now until then, unless told again. CLOCK_MONOTONIC, as the kernel's program has no other.
+  // Diverts until `until`, or the time of the next call. CLOCK_MONOTONIC, the only clock of the kernel's
+  // program.
   void keep(std::chrono::steady_clock::time_point until);
 
-  // Frames of the network that the kernel would have forwarded by it.
+  // Frames from the network that the kernel would have forwarded by the device.
   std::uint64_t refused() const { return object_.refused(); }
 
   int fd() const { return fd_.get(); }  // readable: there are frames
-  // The next frame, at the start of `room`; empty: there is none now. One that is larger than the room is
-  // cut: it fills the room.
+  // The next frame, at the start of `room`; empty: there is none now. A frame larger than the room is
+  // truncated to it.
   std::span<const std::uint8_t> read(std::span<std::uint8_t> room);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the kernel from forwarding what came from the network, whatever its sysctl settings are: frames are
-// marked where they come to the kernel, and dropped where a marked one leaves by a port or a TAP twin
-// (divert.bpf.c). What the kernel itself sends passes, and so does what it forwards for other interfaces.
+// Keeps the kernel from forwarding frames from the network, whatever its sysctl settings: frames are marked
+// when they enter the kernel, and marked frames are dropped when they leave by a port or a TAP twin
+// (divert.bpf.c). Frames that the kernel itself sends pass, and so do those it forwards for other interfaces.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class DivertObject {
   DivertObject();
   TcProgram& program() { return program_; }
   divert_state& state() const { return *state_; }
-  // Frames of the network that the programs of this object have kept the kernel from forwarding.
+  // Frames from the network that the programs of this object have dropped.
   std::uint64_t refused() const;
 
  private:
@@ -27,7 +27,7 @@ class DivertObject {
     void operator()(divert_state* s) const;
   };
   TcProgram program_;
-  std::unique_ptr<divert_state, Unmap> state_;  // the programs'
+  std::unique_ptr<divert_state, Unmap> state_;  // shared with the programs
 };
 
 class ForwardingGuard {
@@ -37,9 +37,9 @@ class ForwardingGuard {
   // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. All here throw
   // std::runtime_error.
   ForwardingGuard() = default;
-  // Marks the frames that come in by a device. Its egress is Divert's.
+  // Marks frames that arrive by a device. Divert handles its egress.
   TcProgram::Attachment mark(int ifindex);
-  // Marks the frames that come in by a TAP twin, and drops marked frames that leave by it.
+  // Marks frames that arrive by a TAP twin, and drops marked frames that leave by it.
   Watched watch(int ifindex);
   std::uint64_t refused() const { return object_.refused(); }
 

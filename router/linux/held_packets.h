@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that wait for their next hop's MAC address: the newest few for each (RFC 1122 2.3.2.2,
-// RFC 1812 3.3.2), and the newest in all, so that those for stations that never answer give way.
+// Packets that wait for their next hop's MAC address: the newest few for each (RFC 1122 2.3.2.2, RFC 1812
+// 3.3.2), and the newest in all, so that packets for neighbours that never answer are displaced.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ class HeldPackets {
  public:
   static constexpr std::size_t kInAll = 256, kForEach = 8;
 
-  // Of up to `most` bytes each.
+  // `most`: bytes of a packet, at most.
   explicit HeldPackets(std::size_t most) : most_(most) {}
 
-  // False: larger than that.
+  // False: the packet is larger.
   bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> packet) {
     if (packet.size() > most_) return false;
     const auto same = [&](const Held& h) { return h.next_hop == next_hop; };
@@ -32,7 +32,7 @@ class HeldPackets {
     held_.push_back({next_hop, {packet.begin(), packet.end()}});
     return true;
   }
-  // The oldest packet for it, which waits no more; none: there is none.
+  // Removes and returns the oldest packet for this next hop; nullopt: there is none.
   std::optional<std::vector<std::uint8_t>> take(const IpAddress& next_hop) {
     const auto it = std::ranges::find(held_, next_hop, &Held::next_hop);
     if (it == held_.end()) return {};

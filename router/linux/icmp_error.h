@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ICMP and ICMPv6 errors about packets that cannot go on (RFC 792, RFC 1812 4.3.2
-// and 5.2.7, RFC 4443 2.4, 3).
+// ICMP and ICMPv6 errors about packets that cannot be forwarded (RFC 792, RFC 1812 4.3.2 and 5.2.7, RFC 4443
+// 2.4, 3).
 //
-// Sans-I/O. The error leaves by the port that the packet came by, to the station that sent it, from an
-// address of that port. Limited together with all others of the router, each customer having a part: kAtOnce,
-// then kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
+// Sans-I/O. The error leaves by the packet's ingress port, to the neighbour that sent it, from an address of
+// that port. All errors of the router share a limit, in which each customer has a part: kAtOnce, then
+// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
 //
 // All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
-// fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. The others, which are too many for a person or
-// a path MTU, quote 68 bytes, with IPv6 48: in a class that goes first a thousand large ones would be 10
-// Mbit/s of the customer's link, which others may share.
+// fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or
+// for path MTU discovery, quote 68 bytes, with IPv6 48: a thousand large ones per second, in a class of high
+// priority, would take 10 Mbit/s of the customer's link, which may be shared.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ enum class IcmpProblem : std::uint8_t {
   too_big,
   host_unreachable,
   net_unreachable,
-  prohibited,  // by an administrator (RFC 1812 5.2.7.1)
+  prohibited,  // administratively prohibited (RFC 1812 5.2.7.1)
   source_refused,
-  port_unreachable,  // of the router's own addresses, where no kernel says so
+  port_unreachable,  // on the router's own addresses, if there is no kernel to report it
 };
 
 // clang-format off
@@ -64,7 +64,7 @@ inline constexpr std::array<IcmpErrorResultInfo, kIcmpErrorResults> kIcmpErrorRe
 #undef X
 }};
 
-// Of the port that a packet came by, for its sender (RFC 5837).
+// The ingress port of a packet, for its sender (RFC 5837).
 struct InterfaceInformation {
   std::string_view name;  // 63 bytes at most
   std::uint32_t mtu = 0;
@@ -76,19 +76,19 @@ class IcmpErrors {
   static constexpr std::uint32_t kLongPerSecond = 16, kLongAtOnce = 8;
   static constexpr std::size_t kLargest = 14 + 1280;  // frame
 
-  // `id`: the router's, from which it speaks where it has no address (RFC 1812 4.3.2.4).
+  // `id`: the router's; source address where the port has none (RFC 1812 4.3.2.4).
   IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
       : limit_(kPerSecond, kAtOnce, ports, now), long_(kLongPerSecond, kLongAtOnce, ports, now), id_(id) {}
 
-  // So many of the ports are there to share what is sent in a second.
+  // Divides the limits among this many ports.
   void share_among(std::size_t ports) {
     limit_.share_among(std::max<std::size_t>(1, ports));
     long_.share_among(std::max<std::size_t>(1, ports));
   }
 
-  // `frame` has passed parse(); its IP header is at `l3_offset`; it is `customer`'s. `mtu`: of the way out,
-  // for too_big. `told`: what else is said, in an extension (RFC 4884); null: nothing. `slot` has room for
-  // kLargest; its length is 0 unless a frame is to be sent.
+  // `frame` has passed parse(); its IP header is at `l3_offset`; `customer` sent it. `mtu`: the egress's, for
+  // too_big. `told`: content of an extension (RFC 4884); nullptr: none. `slot` has room for kLargest; its
+  // length is 0 unless a frame is to be sent.
   IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
                          std::size_t l3_offset, Customer customer, const MacAddress& mac,
                          const PortAddresses& addresses, Slot& slot, Time now,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes of YAML in the kernel's table too, so that what the kernel itself sends (answers to a ping, SSH,
-// a scrape, BGP) finds its way from everywhere that the data plane does.
+// Adds the routes of YAML to the kernel's table, so that packets of the kernel (answers to a ping, SSH, a
+// scrape, BGP) reach all destinations that the data plane reaches.
 //
-// They bear a protocol of their own (83, `surety`), by which a later run knows what an earlier one has left,
-// and metric 1: others' routes for the same prefix stay beside them, or, where theirs is 1 too, instead of
-// them. One thread; nothing here waits.
+// They have a protocol number of their own (83, `surety`), by which a later run finds the routes of an
+// earlier one, and metric 1: other programs' routes for the same prefix stay beside them, or, with metric 1
+// too, replace them. One thread; nothing here blocks.
 #pragma once
 
 #include <functional>
@@ -22,26 +22,26 @@ class KernelRoutes {
  public:
   static constexpr std::uint32_t kMetric = 1;
 
-  // `refused`: told once of each route that the kernel does not take, since its gateway is behind no device
-  // of the kernel, for instance; tried again whenever the kernel's state has been read anew.
+  // `refused`: called once for each route that the kernel refuses, e.g. because its gateway is behind no
+  // device of the kernel; tried again after each resynchronisation with the kernel.
   using Refused = std::function<void(const std::string& message)>;
   KernelRoutes(NetlinkCommands& commands, Refused refused);
-  ~KernelRoutes();  // takes back what it has given
+  ~KernelRoutes();  // removes the routes it has added
   KernelRoutes(const KernelRoutes&) = delete;
   KernelRoutes& operator=(const KernelRoutes&) = delete;
 
-  // Takes nothing back: those of the next run are the same, or it finds them.
+  // Leaves the routes in the kernel: the next run has the same ones, or finds them.
   void leave() { given_.clear(); }
 
-  // These and no others, from here on. Next hops as for NetlinkCommands::add_route().
+  // Replaces the set of routes. Next hops as for NetlinkCommands::add_route().
   void want(const std::vector<RouteEvent>& routes);
 
-  // What the kernel says of routes, ours and others'.
+  // Handles a route event of the kernel, for our routes and others'.
   void on(const RouteEvent& event);
   void begin_sync() { seen_.clear(); }
   void end_sync();
 
-  // A bounded number of changes; true: there are more.
+  // Makes a bounded number of changes; true: there are more.
   bool work();
 
  private:
@@ -51,10 +51,10 @@ class KernelRoutes {
 
   NetlinkCommands& commands_;
   Refused refused_;
-  std::map<Prefix, RouteEvent> wanted_, there_;  // there: as the kernel has told it
-  std::set<Prefix> given_, seen_, told_;         // since its start, this sync, the last want()
+  std::map<Prefix, RouteEvent> wanted_, there_;  // there_: as reported by the kernel
+  std::set<Prefix> given_, seen_, told_;         // since the start, in this sync, since the last want()
   std::set<Prefix> to_settle_;
-  bool synced_ = false;  // until the kernel has told once, nobody knows what to take away
+  bool synced_ = false;  // false until the first sync: leftover routes are not known yet
 };
 
 }  // namespace surety

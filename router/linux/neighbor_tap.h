@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stations say of themselves on an interface that the kernel has: a copy of the ARP, neighbour
-// solicitations and advertisements that come in by it, untagged, whether the kernel believes them or not.
+// Copies of the untagged ARP packets, neighbour solicitations and advertisements that arrive by a kernel
+// interface, whether the kernel accepts them or not.
 #pragma once
 
 #include <array>

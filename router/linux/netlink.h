@@ -25,9 +25,9 @@ class NetlinkMonitor {
     virtual void on(const NeighborEvent&) = 0;
     virtual void on(const AddressEvent&) = 0;
     virtual void on(const LinkEvent&) = 0;
-    // Everything that exists is told again between the two. At the end, what was not told since
-    // the last begin is gone. The first synchronisation is one too. A begin may follow a begin:
-    // the earlier attempt was in vain.
+    // All existing objects are reported again between the two. At the end, objects not reported since the
+    // last begin are gone. The first synchronisation is one, too. A begin may follow a begin: the earlier
+    // attempt has failed.
     virtual void on_resync_begin() = 0;
     virtual void on_resync_end() = 0;
   };
@@ -37,18 +37,19 @@ class NetlinkMonitor {
 
   int fd() const { return mnl_socket_get_fd(socket_.get()); }
 
-  // Tells the handler what has happened; never blocks, and takes a bounded amount (some 2000 messages, a
-  // dump's buffer more at most) so that the caller's loop goes round. Call it when fd() is readable
-  // (level-triggered), and about once a second to retry what failed.
+  // Passes events to the handler; never blocks, and reads a bounded amount (some 2000 messages, a dump's
+  // buffer more at most) so that the caller's loop continues. Call it when fd() is readable
+  // (level-triggered), and about once a second to retry failed requests.
   //
-  // Order: links, addresses, next hop objects, routes, neighbours in a resynchronisation; the kernel's order
-  // else. An event may be told twice. After lost messages (ENOBUFS), and after changes whose effect on IPv4
-  // routes the kernel does not announce (a link goes up or down, an address is removed), everything is
-  // resynchronised: of the former at once, of the latter once the resynchronisation that runs has ended, and
-  // a second after the last one, so that a link that flaps does not keep a large table from ever being read.
-  // With a next hop object the kernel removes the routes that name it, without saying so.
+  // Order: links, addresses, next hop objects, routes, neighbours in a resynchronisation; else the kernel's
+  // order. An event may be reported twice. After lost messages (ENOBUFS), and after changes whose effect on
+  // IPv4 routes the kernel does not announce (a link goes up or down, an address is removed), everything is
+  // resynchronised: after lost messages at once; after such changes when a running resynchronisation has
+  // ended, and a second after the last one, so that a flapping link cannot prevent a large table from being
+  // read. When the kernel removes a next hop object it also removes the routes that refer to it, without
+  // events.
   void poll(Handler& handler, Time now);
-  // Everything is to be told again, at once: somebody is new, and has not heard it.
+  // Requests a resynchronisation at once, for a new consumer of events.
   void tell_again() { lost_ = true; }
 
  private:
@@ -66,11 +67,11 @@ class NetlinkMonitor {
   std::vector<std::uint8_t> buffer_;
   Ipv6Siblings siblings_;
   std::map<int, bool> link_up_;
-  std::uint32_t sequence_ = 0;  // of the last dump requested
-  std::size_t dump_;            // index of the dump that runs; kDumps: none
-  bool lost_ = true;            // messages: what was told may not be the truth, nor what is being told
-  bool again_ = false;          // something has changed that the kernel did not tell
-  Time now_{}, pause_{};        // of this poll(); until when nothing is read again but what was lost
+  std::uint32_t sequence_ = 0;  // sequence number of the last dump requested
+  std::size_t dump_;            // index of the running dump; kDumps: none
+  bool lost_ = true;      // messages were lost: reported state may be wrong, also that of the running dump
+  bool again_ = false;    // a change without events happened
+  Time now_{}, pause_{};  // argument of poll(); resynchronisations, except after losses, wait until pause_
 };
 
 }  // namespace surety

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rtnetlink message says, for somebody who forwards packets (RFC 3549; rtnetlink(7)).
+// Parses one rtnetlink message into the event that matters for forwarding (RFC 3549; rtnetlink(7)).
 //
 // A pure function over bytes. Safe for truncated and hostile input: it reads nothing outside the given bytes,
-// at any alignment, and a message that it cannot make sense of says nothing.
+// at any alignment, and returns no event for an invalid message.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace surety {
 
-// Nothing (monostate): not a message of these kinds, not of interest, or malformed.
+// monostate: not a message of these kinds, not of interest, or malformed.
 using NetlinkEvent =
     std::variant<std::monostate, RouteEvent, NextHopEvent, NeighborEvent, AddressEvent, LinkEvent>;
 
@@ -21,11 +21,11 @@ using NetlinkEvent =
 //
 // Routes: main table, unicast or blackhole, unreachable, prohibit. Left out: cloned routes, those for a TOS
 // or a source prefix only, those to multicast or IPv6 link-local destinations (the data plane punts these),
-// and in an addition dead next hops; an addition without a living next hop says nothing, unless it names a
+// and in an addition dead next hops; an addition without a living next hop is no event, unless it refers to a
 // next hop object. Next hop objects: those of bridges are left out; a resilient group is taken as any group.
 // Neighbours: a state in which the kernel itself would send to the MAC is an addition, fixed where it does
 // not depend on answers and has no NTF_EXT_LEARNED (pin_neighbor()); any other is a removal. Addresses: IPv6
-// link-local ones are left out. A removed link is one that is not up.
+// link-local ones are left out. A removed link is reported as down.
 NetlinkEvent parse_message(std::span<const std::uint8_t> message);
 
 }  // namespace surety

@@ -10,7 +10,7 @@
 #define NETWORK_MARK 0x53750000u
 #define NETWORK_MARK_MASK 0xffff0000u
 
-// The kernel lets no half of the field be read or written by itself, as the compiler would.
+// The kernel permits no access to half of the field, which the compiler would generate.
 static __always_inline __u32 whole_mark(const struct __sk_buff* frame) {
   __u32 mark = frame->mark;
   asm volatile("" : "+r"(mark));
@@ -23,7 +23,7 @@ static __always_inline void mark_as_of_network(struct __sk_buff* frame) {
   frame->mark = mark;
 }
 
-// Whether the kernel has forwarded it: what the kernel itself sends has no ingress interface.
+// True if the kernel has forwarded the frame: frames of the kernel itself have no ingress interface.
 static __always_inline int is_forwarded(const struct __sk_buff* frame) {
   return frame->ingress_ifindex != 0 && (whole_mark(frame) & NETWORK_MARK_MASK) == NETWORK_MARK;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of each class may go to the kernel, and that one sender does not use up what others need
+// Limits the frames of each class that go to the kernel, so that one sender cannot use up the share of others
 // (CONTRIBUTING.md rule 14). A class is a token bucket, and has parts, each a bucket of a sixteenth of its
-// rate; which part a frame is of, its tag or its sender says. A frame passes while more than half of the
-// class's tokens are there, or, while there are any, if its part has one: who is alone may use all, and who
-// asks for less than his part gets it. What comes from neighbours that are known has buckets of its own, so
-// that not even a sender with very many addresses is in their way.
+// rate; the tag or the sender of a frame selects its part. A frame passes while more than half of the class's
+// tokens are left, or, while any are left, if its part has one: a single sender may use all, and a sender
+// below its part always gets it. Frames of known neighbours have buckets of their own, which even a sender
+// with very many addresses cannot use up.
 #pragma once
 
 #include <linux/bpf.h>
@@ -14,13 +14,13 @@
 #include "steer_decision.h"
 
 #define SECOND 1000000000ull
-#define DEPTH (SECOND / 4)  // of every bucket: what comes in that time at its rate
+#define DEPTH (SECOND / 4)  // depth of every bucket, as time at its rate
 #define PARTS 256
 #define SHARE 16
 
 struct bucket {
   struct bpf_spin_lock lock;
-  __u64 full_at;  // when it is full again, if nothing is taken meanwhile
+  __u64 full_at;  // time when it is full again, if nothing is taken meanwhile
 };
 
 struct {
@@ -38,13 +38,13 @@ struct {
 } police_parts SEC(".maps");
 
 struct {
-  __uint(type, BPF_MAP_TYPE_LRU_HASH);  // whom nobody hears of goes first
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);  // evicts the neighbour silent for longest
   __uint(max_entries, 4096);
   __type(key, __u64);  // MAC address
   __type(value, __u8);
 } neighbors SEC(".maps");
 
-// Between tokens, in nanoseconds.
+// Time between tokens, in nanoseconds.
 static __always_inline __u64 interval(enum steer_class class) {
   switch (class) {
 #define X(NAME, name, rate, help) \
@@ -57,7 +57,7 @@ static __always_inline __u64 interval(enum steer_class class) {
   }
 }
 
-// Nobody outside knows which senders share a part.
+// A secret, so that no sender can find out which senders share a part.
 static __u32 part_secret;
 
 static __always_inline __u32 part_of(__u64 sender) {
@@ -67,7 +67,7 @@ static __always_inline __u32 part_of(__u64 sender) {
   return sender >> 56;
 }
 
-// Takes what a frame costs, if afterwards no more than `most` is missing.
+// Takes the tokens of a frame, if afterwards no more than `most` is missing.
 static __always_inline int take(struct bucket* b, __u64 now, __u64 cost, __u64 most) {
   bpf_spin_lock(&b->lock);
   __u64 full_at = (b->full_at > now ? b->full_at : now) + cost;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often packets may make a port ask for stations it has never heard of (RFC 6583 6.2): so many a second
-// for each port that they come by, and beside these a few for each of kParts groups of sources, so that a
-// source that scans a subnet does not take away the questions of others. Sources are spread over the groups
-// by a hash with a seed that no sender knows: none can choose a source of another's group.
+// Limits how often packets make a port resolve unknown neighbours (RFC 6583 6.2): kShared a second for each
+// ingress port, and kOfEach for each of kParts groups of sources, so that a source that scans a subnet does
+// not use up the requests of others. Sources are spread over the groups by a hash with a secret seed, so that
+// a sender cannot choose its group.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class RequestParts {
   bool permit(std::size_t port, const IpAddress& source, Time now) {
     return permit_to(port, part_of(source), now);
   }
-  // To one of another kind of group, by its number.
+  // permit() for another kind of group, by its number.
   bool permit_to(std::size_t port, std::size_t group, Time now) {
     while (ports_.size() <= port) ports_.emplace_back(now);
     return ports_[port].parts[group % kParts].permit(now) || ports_[port].shared.permit(now);
@@ -44,7 +44,7 @@ class RequestParts {
     ReplyLimit shared;
     std::vector<ReplyLimit> parts;
   };
-  // The same one for all sources of an IPv6 /64.
+  // The same part for all sources of an IPv6 /64.
   std::size_t part_of(const IpAddress& source) const {
     std::uint64_t network = 0;
     std::memcpy(&network, source.data(), std::min(source.size(), sizeof network));

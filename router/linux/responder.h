@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the stations that packets are to go to (neighbor_resolver.h), on every port; and where no kernel does
-// (no TAP twin: an unprivileged process, `twin: off`), answers in a port's name: ARP and neighbour
-// solicitations for the port's own addresses (RFC 826, RFC 4861 7.2), pings of the router's addresses
-// (RFC 792, RFC 4443 4.2).
+// Resolves the neighbours that packets are sent to (neighbor_resolver.h), on every port; and where no kernel
+// does (no TAP twin: an unprivileged process, `twin: off`), answers for a port: ARP and neighbour
+// solicitations for the port's own addresses (RFC 826, RFC 4861 7.2), pings of the router's addresses (RFC
+// 792, RFC 4443 4.2).
 //
 // Sans-I/O, one thread; time is an argument. Frames in and out are whole Ethernet frames without FCS and
-// without VLAN tags: beside each goes the interface that it came by or is to leave by. A template's has many
-// (tag_bindings.h): a station there is asked only behind the tag that it has spoken by. Nothing that others
-// send makes it grow: only addresses on the port's subnets are remembered, up to a ceiling; answers are few
-// at once. Every frame that it gets is counted once, under the name of what came of it.
+// without VLAN tags, each with its ingress or egress interface. A template has many interfaces
+// (tag_bindings.h): a neighbour there is resolved only behind the tag of its own frames. Received frames
+// cannot exhaust memory: only addresses on the port's subnets are stored, up to a ceiling, and answers are
+// limited. Every received frame is counted once, under its result.
 #pragma once
 
 #include <array>
@@ -71,58 +71,58 @@ class Responder {
     none  // a kernel does
   };
 
-  // `seed`: nothing that a sender knows.
+  // `seed`: secret.
   Responder(const MacAddress& mac, PortAddresses addresses, std::uint16_t mtu, Time now, std::uint64_t seed,
             Answers answers = Answers::all, std::size_t neighbors = 4096);
-  // From now on this speaks for an interface, or, with `bindings`, for the members of a template.
+  // Sets the interface that this answers for, or, with `bindings`, a template whose members it answers for.
   void speak_for(InterfaceIndex interface, std::unique_ptr<TagBindings> bindings) {
     interface_ = interface;
     bindings_ = std::move(bindings);
   }
 
-  // Further addresses of the port, of a kernel.
+  // Adds or removes further addresses of the port, set in the kernel.
   void add_address(const Prefix& address) { addresses_.add(address); }
   void remove_address(const Prefix& address) { addresses_.remove(address); }
   void share_addresses(PortAddresses::Shared router) { addresses_.share(std::move(router)); }
   const PortAddresses& addresses() const { return addresses_; }
 
-  // A frame that came in by the port and is not to be forwarded.
+  // Handles a frame that the port received and that is not to be forwarded.
   ResponderResult receive(std::span<const std::uint8_t> frame, Time now,
                           std::optional<InterfaceIndex> interface = {});
-  // A station that routes lead by: asked for as long as this is called. False: no room. Routing protocols
-  // lead by link-local addresses, by which hosts behind a template may not have spoken: one that is made of a
-  // station's MAC is asked behind that one's tag (RFC 4291 A).
+  // Starts resolving a next hop of routes, and keeps it resolved while called. False: no room. Routing
+  // protocols use link-local next hops, which hosts behind a template may not have used yet: an address made
+  // from a neighbour's MAC is resolved behind the tag of that neighbour (RFC 4291 A).
   bool want(const IpAddress& next_hop, Time now);
-  // What is known of a station may be wrong: it is asked.
+  // Verifies a neighbour whose entry may be wrong.
   void doubt(const IpAddress& next_hop, Time now) { neighbors_.doubt(next_hop, now); }
-  // What is known of a station is to be forgotten: its packets wait until it has answered again.
+  // Removes a neighbour's entry: its packets wait until it has answered again.
   void forget(const IpAddress& next_hop, Time now) { neighbors_.forget(next_hop, now); }
-  // An IP packet that came by port `from` and was routed to a station not known: sent when that has answered,
-  // with its TTL one less; at once, behind what waits for it, if it has. False: it cannot wait, for want of
-  // room, because that port's packets ask for too many stations, or because that station does not answer.
-  // Shares of these questions go by `interface`, where it came by one with a tag, else by its source.
+  // Holds an IP packet from port `from` for an unresolved neighbour, and sends it, with its TTL one less,
+  // when the neighbour answers; if it has answered, at once, behind held packets. False: not held, for want
+  // of room, because packets of that port need too many neighbours, or because the neighbour does not answer.
+  // Resolution requests are shared by `interface`, for a packet with a tag, else by the packet's source.
   bool hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from, Time now,
             std::optional<InterfaceIndex> interface = {});
-  // A packet says that its source, not known, is behind this tag: it is asked there. False: it is not.
+  // Resolves a packet's unknown source behind this tag. False: it does not.
   bool suspect(const IpAddress& source, InterfaceIndex interface, Time now);
-  // Where a packet to a station of ours leaves; none: not known behind which tag that is.
+  // The egress interface of a packet to a neighbour; nullopt: its tag is not known.
   std::optional<InterfaceIndex> interface_towards(const IpAddress& next_hop) const;
-  // Behind which tags of a template some station is.
+  // The tags of a template that have neighbours.
   std::vector<InterfaceIndex> tags() const {
     return bindings_ ? bindings_->tags() : std::vector<InterfaceIndex>{};
   }
-  // Another router of this name has known it until now.
+  // Takes over an entry of another process of this router.
   void inherit(const IpAddress& station, const MacAddress& mac, Time now) {
     neighbors_.believe(station, mac, now);
   }
-  // The link came up, maybe to others than before.
+  // The link came up, maybe to other neighbours.
   void link_up(Time now);
 
-  // Writes what is to be sent now, at most room.size() frames of up to mtu + 14 bytes; returns how many. Call
-  // until it is less than the room, whenever next_wakeup() has come, and after next_change().
+  // Writes frames to be sent now, at most room.size() of up to mtu + 14 bytes; returns their number. Call it
+  // until the result is less than the room, whenever next_wakeup() has come, and after next_change().
   std::size_t poll(std::span<Slot> room, Time now);
   Time next_wakeup() const { return outbox_.empty() ? neighbors_.next_event() : Time::min(); }
-  // Which stations have become known or have gone since; none: nothing (more).
+  // The next neighbour that has been resolved or lost; nullopt: none.
   struct Change : NeighborResolver::Change {
     InterfaceIndex interface = 0;
   };
@@ -130,8 +130,10 @@ class Responder {
   const NeighborResolver& neighbors() const { return neighbors_; }
 
   const std::array<std::uint64_t, kResponderResults>& results() const { return results_; }
-  std::uint64_t requests() const { return requests_; }  // sent: for addresses not known, and of stations
-  std::uint64_t refused() const { return refused_; }    // addresses that were not asked for: see hold()
+  std::uint64_t requests() const {
+    return requests_;
+  }  // requests sent: to resolve addresses, and to verify neighbours
+  std::uint64_t refused() const { return refused_; }  // addresses not resolved: see hold()
 
  private:
   void announce();
@@ -151,14 +153,14 @@ class Responder {
 
   MacAddress mac_;
   Answers answers_;
-  InterfaceIndex interface_ = 0, came_by_ = 0;  // its own; of what is looked at
-  std::unique_ptr<TagBindings> bindings_;       // of a template
+  InterfaceIndex interface_ = 0, came_by_ = 0;  // its own; of the frame in progress
+  std::unique_ptr<TagBindings> bindings_;       // set for a template
   PortAddresses addresses_;
   NeighborResolver neighbors_;
   HeldPackets held_;
   Outbox outbox_;
   ReplyLimit echo_limit_;
-  RequestParts parts_, meetings_;  // by tag or source; by tag
+  RequestParts parts_, meetings_;  // indexed by tag or source; by tag
   std::array<std::uint64_t, kResponderResults> results_{};
   std::uint64_t requests_ = 0, refused_ = 0;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The user-space side of steer.bpf.c on one af_xdp port: which addresses are the router's
-// own, and what was decided.
+// The user-space side of steer.bpf.c on one af_xdp port: sets the router's own addresses, and reads the
+// counts of decisions.
 //
-// DPDK's net_af_xdp loads and attaches the program and gives no handle to it; its maps are found through the
-// interface. That needs no mounted bpffs.
+// DPDK's net_af_xdp loads and attaches the program and returns no handle to it; its maps are found through
+// the interface, without a mounted bpffs.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace surety {
 
-struct SteerDecisionInfo {  // as metrics and `surety show exceptions` say it
+struct SteerDecisionInfo {  // names in metrics and `surety show exceptions`
   std::string_view frame_class, result, help;
 };
 inline constexpr std::array<SteerDecisionInfo, STEER_DECISIONS> kSteerDecisionInfo{
@@ -37,32 +37,30 @@ using SteerStats = std::array<std::uint64_t, STEER_DECISIONS>;  // frames since 
 
 class Steer {
  public:
-  // The program attached to the interface, or run by libxdp's dispatcher there; after DPDK has set up the
-  // port's receive queue. Needs CAP_BPF (root). All here but the paths throw std::runtime_error; this one
-  // also if there is none or it is not ours.
+  // Opens the program attached to the interface, or run by libxdp's dispatcher there; after DPDK has set up
+  // the port's receive queue. Needs CAP_BPF (root). All functions here but the paths throw
+  // std::runtime_error; this one also if there is no such program or it is not ours.
   explicit Steer(int ifindex);
 
-  // The guard of an af_packet port (guard.bpf.c), attached to the interface's ingress behind what captures
-  // there; goes with the object, and stays where the process is killed: then, too, the kernel forwards
-  // nothing past the router.
+  // The guard of an af_packet port (guard.bpf.c), attached to the interface's ingress behind capture
+  // programs. Detached with the object; after a kill it stays, so that the kernel still forwards nothing past
+  // the router.
   static Steer guard(int ifindex);
 
-  // Detaches a program of ours (`surety_...`) where a process that was killed has left it
-  // attached; any other program stays.
+  // Detaches a program of ours (`surety_...`) that a killed process has left; any other program stays.
   static void detach_leftover(int ifindex);
 
-  // Frames for this address go to the kernel. At most 1024 of each family. Adding twice and removing what is
-  // not there are no errors.
+  // Sends frames for this address to the kernel. At most 1024 of each family. Adding twice and removing a
+  // missing one are no errors.
   void add_local(const IpAddress& address);
   void remove_local(const IpAddress& address);
 
-  // From now on packets for such an address are left to the kernel where its routes lead back to their
-  // source: by this interface (STEER_SOURCES_STRICT), or at all (STEER_SOURCES_LOOSE). `asker`: an interface
-  // that the kernel forwards from. The data plane gets the others.
+  // Checks the sources of packets for these addresses: packets go to the kernel if its routes lead back to
+  // the source, by this interface (STEER_SOURCES_STRICT), or at all (STEER_SOURCES_LOOSE), else to the data
+  // plane. `asker`: an interface that the kernel forwards from.
   void check_sources(steer_sources sources, int asker);
 
-  // Who is known there; the last 4096 of which anything was heard. What comes from them meets limits of its
-  // own.
+  // Adds a known neighbour, whose frames have limits of their own. The last 4096 seen are kept.
   void add_neighbor(const MacAddress& mac);
 
   SteerStats stats() const;
@@ -79,8 +77,7 @@ class Steer {
   TcProgram::Attachment guard_;
 };
 
-// Where steer.bpf.o is, for `xdp_prog=`: what the environment's SURETY_STEER_OBJECT names, else as
-// bpf_object_path() finds it.
+// Path of steer.bpf.o, for `xdp_prog=`: the environment's SURETY_STEER_OBJECT, else as by bpf_object_path().
 std::string steer_object_path();
 
 }  // namespace surety

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which frames are for the kernel, and which are transit: what the XDP program of af_xdp ports (steer.bpf.c)
-// and the guard of af_packet ports (guard.bpf.c) have in common. Steer fills the address maps.
+// Decides which frames are for the kernel, and which are transit: common code of the XDP program of af_xdp
+// ports (steer.bpf.c) and the guard of af_packet ports (guard.bpf.c). Steer fills the address maps.
 //
-// What is for the kernel has a class (steer_decision.h), and is limited (police.bpf.h). Packets of customers
-// for the router's addresses are transit where the kernel's routes do not lead back to their source: the data
-// plane refuses them (source_check.h). Where the kernel cannot say so, since it does not forward, they are
-// its own.
+// Frames for the kernel have a class (steer_decision.h), and are limited (police.bpf.h). Packets of customers
+// for the router's addresses are transit if the kernel's routes do not lead back to their source: the data
+// plane drops them (source_check.h). If the kernel does not forward, it cannot check this, and gets them.
 //
-// DHCP is for the kernel where it is for a group, a link-local address or one of our addresses, and where it
-// offers an address to the client with the frame's MAC address.
+// DHCP is for the kernel if its destination is a group, a link-local address or one of our addresses, or if
+// it offers an address to the client with the frame's MAC address.
 //
-// What cannot be parsed is transit, and so is what has a VLAN tag, and TTL 0 or 1: the data plane counts it
-// under its reason. So is neighbour discovery for others: what is not for a group, link-local or one of our
-// addresses is not for us.
+// Frames that cannot be parsed are transit, and so are frames with a VLAN tag or TTL 0 or 1: the data plane
+// counts them under their reason. So is neighbour discovery whose destination is no group, link-local address
+// or address of ours.
 #pragma once
 
 #include <linux/bpf.h>
@@ -61,7 +60,7 @@ struct vlan_tag {
   __be16 protocol;
 };
 
-// A frame for the kernel: its class, and whose it is.
+// A frame for the kernel: its class and its sender.
 struct steering {
   enum steer_class class;  // STEER_CLASSES: it is transit
   __u64 mac, sender;
@@ -83,7 +82,7 @@ static __always_inline int may_be_signal(const struct iphdr* ip, const void* end
          *icmp_type == 253;
 }
 
-// By the first bytes of what the IP packet carries; not `whole`: of what it carries these are others.
+// The class by the first bytes of the IP payload; not `whole`: the payload does not start with them.
 static __always_inline enum steer_class class_of(__u8 protocol, int whole, const __u8* data,
                                                  const void* end) {
   if (protocol == 89) return STEER_ROUTING;  // OSPF
@@ -102,8 +101,8 @@ static __always_inline enum steer_class class_of_ipv4(const struct iphdr* ip, co
   return class_of(ip->protocol, first, (const __u8*)ip + ip->ihl * 4, end);
 }
 
-// Of a group the protocols that routers live by, and all else alike. A frame to a group MAC address whose
-// packet is for one address is transit: the kernel would answer it without a look at its source.
+// For groups, the classes of routing protocols, ND and DHCP, and one for all others. A frame to a group MAC
+// address with a unicast IP destination is transit: the kernel would answer it without a source check.
 static __always_inline enum steer_class to_group(enum steer_class class, int is_group) {
   if (!is_group) return STEER_CLASSES;
   return class == STEER_ROUTING || class == STEER_ND || class == STEER_DHCP ? class : STEER_GROUP;
@@ -112,13 +111,13 @@ static __always_inline int is_group_v4(__be32 destination) {  // or the limited 
   return bpf_ntohl(destination) >> 28 == 14 || destination == 0xffffffff;
 }
 
-// The classes of which packets for the router's addresses pass the source check.
+// True for classes whose packets to the router's addresses pass the source check.
 static __always_inline int has_checked_source(enum steer_class class) {
   return class == STEER_ICMP || class == STEER_LOCAL || class == STEER_DHCP;
 }
 
-// Of whom an IP packet for one of our addresses is: of a network. What comes through a routing peer has other
-// parts than the peer, and peers on one link have parts of their own.
+// Sets the policing key of a packet to our addresses: its source network, so that transit sources behind a
+// routing peer do not use up the peer's own bucket, and peers on one link have separate ones.
 static __always_inline void set_sender(struct steering* s, __u64 network) {
   if (has_checked_source(s->class)) s->sender = network;
   if (s->class == STEER_ROUTING) s->sender ^= network << 8;
@@ -130,7 +129,7 @@ struct origin {
   __u32 interface;
 };
 
-// Whether a packet of that class comes from where the route of its source leads. `source`: 4 or 16 bytes.
+// True if a packet of that class arrives where the route of its source leads. `source`: 4 or 16 bytes.
 static __always_inline int comes_from_there(const struct origin* from, enum steer_class class,
                                             const void* source, int v6) {
   const __u32 only = 0;
@@ -147,8 +146,8 @@ static __always_inline int comes_from_there(const struct origin* from, enum stee
   return check->sources == STEER_SOURCES_LOOSE || way.ifindex == from->interface;
 }
 
-// An answer of DHCP to the client with the MAC address that the frame is for, at the address that is offered
-// to it: the router does not have that address yet.
+// True for a DHCP answer to the client with the frame's destination MAC address, at the offered address,
+// which the router does not have yet.
 static __always_inline int is_offer(const struct ethhdr* ethernet, const struct iphdr* ip, const void* end) {
   const struct udphdr* udp = (const struct udphdr*)(ip + 1);
   const __u8* hardware = (const __u8*)(udp + 1) + 28;
@@ -220,7 +219,7 @@ static __always_inline void decide_ipv6(struct steering* s, const struct ethhdr*
   }
 }
 
-// `tag`: its outermost VLAN tag, where the device has taken it away; else 0.
+// `tag`: its outermost VLAN tag, if the device has removed it; else 0.
 static __always_inline struct steering decide(void* frame, const void* end, __u32 tag,
                                               const struct origin* from) {
   struct steering s = {STEER_CLASSES, 0, 0};
@@ -245,8 +244,8 @@ static __always_inline struct steering decide(void* frame, const void* end, __u3
     protocol = next->protocol;
     payload += sizeof(*next);
   }
-  // Whose it is, the data plane knows; VLAN 0 says a priority only. The kernel takes away any number of
-  // those.
+  // The data plane finds the interface of a tagged frame; VLAN 0 has a priority only, and the kernel removes
+  // any number of such tags.
   if (tag & 0xfff || is_vlan(protocol)) return s;
   if (protocol == bpf_htons(ETH_P_IP)) {
     decide_ipv4(&s, ethernet, payload, end, from);
@@ -266,7 +265,7 @@ static __always_inline void count(__u32 decision) {
   if (counter) ++*counter;
 }
 
-// Whether the kernel gets it.
+// Counts the frame; true if the kernel gets it.
 static __always_inline int pass(const struct steering* s) {
   int admitted = admit(s->class, s->mac, s->sender);
   count((admitted ? STEER_PASSED : STEER_LIMITED) + s->class);

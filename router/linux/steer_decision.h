@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the XDP program or the guard decided for a frame: the keys of its map steer_stats. C, because the
-// programs are.
+// Decisions of the XDP program or the guard for a frame: the keys of the map steer_stats. In C, as the
+// programs.
 #pragma once
 
-// What is for the kernel, and how many of it a second are the most that a port may bring it from neighbours
-// that are known, and as many from all others: many times what a network at peace needs. ARP, neighbour
-// discovery: a thousand hosts that come back after a power failure are served within the second. Routing:
-// 120 Mbit/s of full segments, a full table within seconds. DHCP: two exchanges of 250 clients. ICMP, which
-// the kernel answers: for people and their monitors. The router's own addresses: 240 Mbit/s of full segments.
-// The class of what comes by multicast is its protocol's, where it has one here.
+// Classes of frames for the kernel, and the most frames per second that a port passes to it from known
+// neighbours, and as many from all others: many times the normal load of a network. ARP, neighbour discovery:
+// a thousand hosts that return after a power failure are served within the second. Routing: 120 Mbit/s of
+// full segments, a full table within seconds. DHCP: two exchanges of 250 clients. ICMP, which the kernel
+// answers: for operators and monitoring. The router's own addresses: 240 Mbit/s of full segments. Multicast
+// has its protocol's class, if there is one.
 // clang-format off
 #define STEER_CLASS_TABLE(X)                                                   \
   X(ARP,     arp,      2000, "ARP")                                            \
@@ -37,9 +37,9 @@ struct steer_source_check {
 
 enum steer_decision {
   STEER_TRANSIT,    // the data plane's
-  STEER_NO_SOCKET,  // would have been, but nobody listens on that receive queue: dropped
-  STEER_PASSED,     // and the class: left to the kernel
+  STEER_NO_SOCKET,  // as STEER_TRANSIT, but no socket on that receive queue: dropped
+  STEER_PASSED,     // plus the class: passed to the kernel
   STEER_LIMITED =
-      STEER_PASSED + STEER_CLASSES,  // and the class: dropped, more than the class or its part has
+      STEER_PASSED + STEER_CLASSES,  // plus the class: dropped, above the limit of the class or its part
   STEER_DECISIONS = STEER_LIMITED + STEER_CLASSES,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Behind which tag of a template an address is: who has it keeps it for as long as he answers, so that nobody
-// behind another tag can take it, and nobody has more than his part.
+// Binds addresses to tags of a template: a host keeps its address while it answers, so that no host behind
+// another tag can take it, and the number of addresses per tag is limited.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class TagBindings {
 
   explicit TagBindings(std::uint32_t hosts) : most_{hosts, hosts * kV6PerHost} {}
 
-  // false: it is behind another one, or that one has as many as it may.
+  // false: it is bound to another tag, or this one has reached its limit.
   bool may_bind(const IpAddress& address, InterfaceIndex interface) const {
     if (const auto owner = find(address)) return *owner == interface;
     const auto count = counts_.find(key(interface, address));

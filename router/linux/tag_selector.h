@@ -33,8 +33,8 @@ class TagSelector {
 
   explicit TagSelector(std::uint32_t hosts) : hosts_(hosts) {}
 
-  // A valid frame without tags that came by a tag and goes to the kernel. The responder asks a source that
-  // awaits an answer at its link-local address behind that tag.
+  // Handles a valid frame, without its tags, that came by a tag and goes to the kernel. The responder
+  // resolves a source that awaits an answer at its link-local address behind that tag.
   void received(std::span<const std::uint8_t> frame, InterfaceIndex tag, Responder& responder, Time now);
 
   // The tag by which a frame of the kernel leaves; none: unknown, or the frame is for a group.
@@ -63,14 +63,14 @@ class TagSelector {
 
   std::uint32_t hosts_;
   std::unordered_map<Request, InterfaceIndex, Hash> requests_;
-  std::unordered_map<InterfaceIndex, std::deque<Request>> requests_of_;  // by tag, the oldest first
+  std::unordered_map<InterfaceIndex, std::deque<Request>> requests_of_;  // indexed by tag, the oldest first
 
   std::vector<std::uint8_t> advertisement_;
   std::set<InterfaceIndex> solicitors_;
   std::vector<InterfaceIndex> solicited_, periodic_;  // tags that are still to get the advertisement
   bool due_ = false;                                  // all tags are to get it once the interval is over
   Time next_round_{}, next_batch_{};
-  std::size_t batch_ = 0;  // what is left of it
+  std::size_t batch_ = 0;  // tags left in the current batch
 };
 
 }  // namespace surety

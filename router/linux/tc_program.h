@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A BPF program of ours where the kernel's traffic control (`clsact`) sees the frames of an interface.
+// A BPF program of ours in the kernel's traffic control (`clsact`) of an interface.
 //
-// It stays where the process is killed: the next router replaces it. Whatever it says must be right without
-// us.
+// After a kill it stays attached, until the next router replaces it. Its decisions must be right without a
+// running router.
 #pragma once
 
 #include <bpf/libbpf.h>
@@ -27,13 +27,12 @@ class TcProgram {
   };
   using Attachment = std::unique_ptr<const bpf_tc_hook, Detach>;
 
-  // Frames that come in (BPF_TC_INGRESS) or go out (BPF_TC_EGRESS) by it meet the program of that name, as
-  // long as the attachment lives. In place of one of ours that is there. `clsact` goes with the last of ours,
-  // if we have made it and nobody else has a filter there. Returns the program's id, too. Needs
-  // CAP_NET_ADMIN.
+  // Runs the program of that name on incoming (BPF_TC_INGRESS) or outgoing (BPF_TC_EGRESS) frames, while the
+  // attachment exists. Replaces an attached program of ours. `clsact` is removed with our last program, if we
+  // have added it and it has no other filter. Returns the program's id, too. Needs CAP_NET_ADMIN.
   std::pair<Attachment, std::uint32_t> attach(int ifindex, bpf_tc_attach_point point, const char* name);
 
-  int map(const char* name) const;  // its descriptor, which goes with this object
+  int map(const char* name) const;  // its descriptor, closed with this object
 
  private:
   struct Close {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What TUN and TAP devices have in common: making one, its settings, bringing it up.
+// Common functions of TUN and TAP devices: creation, settings, bringing up.
 //
-// All of it in the calling thread's network namespace; needs CAP_NET_ADMIN. What fails throws
-// std::runtime_error, one sentence.
+// All functions work in the calling thread's network namespace, need CAP_NET_ADMIN, and throw
+// std::runtime_error, one sentence, on failure.
 #pragma once
 
 #include <net/if.h>
@@ -15,15 +15,15 @@
 
 namespace surety::tun {
 
-// Whether Linux takes it as an interface name: 1 to 15 characters, without `/`, `:`, `%` and white space.
+// True if Linux accepts it as an interface name: 1 to 15 characters, without `/`, `:`, `%` and white space.
 bool valid_name(const std::string& name);
 
-// A non-blocking descriptor of a new device, which goes with it. `flags`: IFF_TUN or IFF_TAP and more.
-// Throws if a device of that name exists.
+// A non-blocking descriptor of a new device, which is removed when it is closed. `flags`: IFF_TUN or IFF_TAP
+// and more. Throws if a device of that name exists.
 Fd make(const std::string& name, short flags);
 
-// The next packet or frame that the kernel sends by it, at the start of `room`; empty: there is none now. One
-// that is larger than the room is cut: it fills the room.
+// The next packet or frame that the kernel sends by the device, at the start of `room`; empty: there is none
+// now. A frame larger than the room is truncated to it.
 std::span<const std::uint8_t> read(const Fd& fd, std::span<std::uint8_t> room);
 
 ifreq request_for(const std::string& name);
@@ -34,7 +34,7 @@ void bring_up(const std::string& name);
 // net.<family>.conf.<device>.<key>; -1: there is none.
 std::string setting_path(const std::string& family, const std::string& device, const std::string& key);
 int read_setting(const std::string& path);
-// In a container /proc/sys is often read-only: what is already as wanted is fine.
+// Sets a setting unless it has the value already: in a container /proc/sys is often read-only.
 bool ensure_setting(const std::string& path, int value);
 
 }  // namespace surety::tun
