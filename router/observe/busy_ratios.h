@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which part of the last second each worker has worked: of all time since the start, nobody sees an evening's
-// rush.
+// The busy fraction of each worker in the last second: an average since the start would hide a peak of load.
 #pragma once
 
 #include <span>
@@ -12,9 +11,9 @@ namespace surety {
 
 class BusyRatios {
  public:
-  // Once a second; the counters of `workers` are those of now.
+  // Once a second, with the current counters of `workers`.
   void sample(std::span<const WorkerReading> workers);
-  // Between the last two samples; none before there are two.
+  // The ratio between the last two samples; none before there are two.
   void apply(std::span<WorkerReading> workers) const;
 
  private:
@@ -22,7 +21,7 @@ class BusyRatios {
     WorkerCounters counters;
     std::optional<double> ratio;
   };
-  std::vector<Sample> samples_;  // by worker
+  std::vector<Sample> samples_;  // indexed by worker
 };
 
 }  // namespace surety

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conformance: whether each contract gets what it has bought, second by second.
+// Conformance: whether each contract gets its committed rate, second by second.
 //
-// Guaranteed in a second is what a meter of the contract's rate and burst passes of what was offered. The
-// conditioner is that meter: the bytes that it let go IN. Delivered is what it let go, IN and OUT, less what
-// was lost behind it in this router; a packet to a neighbor that does not answer, or too large for a link,
-// counts as delivered, since its sender chooses where it goes. 0.1 % of what is guaranteed is forgiven. What
-// is missing beyond that adds up from second to second, and over all contracts that have one line, and a
-// second is *violated* (RFC 9544 section 4: violated interval) when it comes to more than one packet. A
-// second is *demanding* when at least a tenth of the committed rate was guaranteed, or when it is violated
-// and lacks at least a tenth of what was guaranteed: a TCP connection in backoff sends next to nothing. A
-// demanding second that is not violated is met; conformance is the part of the demanding seconds that are
-// met. Bursts beyond the contract, the first and the last second of a transfer, and a ping violate nothing.
+// Guaranteed in a second are the offered bytes that a meter of the contract's rate and burst passes. The
+// conditioner is that meter: the bytes that it passes IN. Delivered are the bytes that it passes, IN and OUT,
+// less those lost behind it in this router; a packet to a neighbour that does not answer, or too large for a
+// link, counts as delivered, since its sender chooses the destination. A deficit of 0.1 % of the guaranteed
+// bytes is ignored. The deficit beyond that accumulates from second to second, and over all contracts of one
+// line, and a second is *violated* (RFC 9544 section 4: violated interval) when it comes to more than one
+// packet. A second is *demanding* when at least a tenth of the committed rate was guaranteed, or when it is
+// violated and lacks at least a tenth of the guaranteed bytes: a TCP connection in backoff sends next to
+// nothing. A demanding second that is not violated is met; conformance is the part of the demanding seconds
+// that are met. Bursts beyond the contract, the first and the last second of a transfer, and a ping violate
+// nothing.
 //
 // A second in which OUT packets were lost behind the conditioner, or others' packets left no room in the
 // input buffers, while over three seconds less was delivered than 95 % of the committed rate, is *held back*:
-// nothing of what is guaranteed was lost, but TCP slows down for each loss. TCP connections that get their
-// rate have 96 to 100 % of it in such three seconds.
+// no guaranteed byte was lost, but TCP slows down for each loss. TCP connections that get their rate have 96
+// to 100 % of it in such three seconds.
 //
 // Respect: delivered / guaranteed, at most 1, over the last ten seconds; of a service over all its contracts.
 //
-// Contracts come and go (a flow that is idle is forgotten), their lines stay: customer, service and what is
-// covered. So many lines are kept as `most` says; when there is no room, that of whoever was away for longest
-// goes, some in a second, or one of a part that has more than the newcomer's (contract_parts.h). Else the
-// newcomer is in his service's rest for as long as he is there. The rest counts what happens meanwhile, and
-// nothing that a line of its own has told already.
+// Contracts end (an idle flow is removed), their lines stay: customer, service and the contract's key. At
+// most `most` lines are kept; if there is no room, the line absent for longest is removed, a few per second,
+// or a line of a part that has more than the new one's (contract_parts.h). Otherwise the new contract counts
+// in its service's rest for its lifetime. The rest counts no byte that a line of its own has counted.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ namespace surety {
 
 inline constexpr const char* kRest = "(rest)";
 
-// What is known of a contract at a moment.
+// The state of a contract at a moment.
 struct ContractSighting {
   std::size_t worker = 0;
   std::uint32_t place = 0, generation = 0;  // ContractLedger
@@ -55,14 +55,14 @@ struct ContractSighting {
   std::uint32_t rule = 0;
   InterfaceIndex interface = 0;
   std::uint16_t service = 0;
-  std::array<std::uint64_t, kPrecedences> before{};  // let go before it was one
-  bool unsure = false;  // its place in the flow table may have been that of a contract that nobody saw
-  std::array<std::uint64_t, kPrecedences> let_go{};  // bytes, with those before
-  Loss lost{};                                       // of its place in the flow table, ever
+  std::array<std::uint64_t, kPrecedences> before{};  // passed before it was a contract
+  bool unsure = false;  // its slot in the flow table may have been an unseen contract's
+  std::array<std::uint64_t, kPrecedences> let_go{};  // bytes passed, including `before`
+  Loss lost{};                                       // total of its slot in the flow table
   std::uint32_t held = 0;
 };
 
-// What a service sells.
+// The terms of a service's contracts.
 struct ContractTerms {
   std::string service;
   Rate committed;
@@ -72,15 +72,15 @@ struct ContractTerms {
 
 struct ContractName {
   std::string customer, contract;
-  bool certain = false;  // the configuration says how many there are of its rule
+  bool certain = false;  // the configuration determines how many contracts its rule has
   bool down = false;     // received on a core port
 };
 
-// What a line got in some time.
+// The counts of a line over some time.
 struct ContractTally {
-  double committed_bytes_per_second = 0;  // the most of a second
+  double committed_bytes_per_second = 0;  // the highest of any second
   std::uint64_t offered_bytes = 0, delivered_in_bytes = 0, delivered_out_bytes = 0;
-  std::uint64_t dropped_packets = 0, lost_packets = 0;  // by its conditioner, behind it
+  std::uint64_t dropped_packets = 0, lost_packets = 0;  // at its conditioner, behind it
   std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
 
   bool any() const {
@@ -97,37 +97,37 @@ struct ContractMinute {
 
 class ContractBook {
  public:
-  static constexpr std::size_t kWindow = 10;     // seconds, of what is shown as respect
-  static constexpr double kForgiven = 0.001;     // of what is guaranteed
-  static constexpr double kDemanding = 0.1;      // of the committed rate
-  static constexpr double kHeldBack = 0.95;      // of the committed rate
-  static constexpr std::size_t kEvictions = 16;  // a second
+  static constexpr std::size_t kWindow = 10;     // seconds, for the shown respect
+  static constexpr double kForgiven = 0.001;     // fraction of the guaranteed bytes
+  static constexpr double kDemanding = 0.1;      // fraction of the committed rate
+  static constexpr double kHeldBack = 0.95;      // fraction of the committed rate
+  static constexpr std::size_t kEvictions = 16;  // per second
 
   explicit ContractBook(std::size_t most) : most_(most) {}
-  // A reload: so many lines from now on, those that are there stay; and names may be others.
+  // After a reload: sets the number of lines; existing lines stay, names may differ.
   void keep(std::size_t most) {
     most_ = most;
     ++names_;
   }
 
-  // Once a second: all contracts alive, by worker and place. `terms`: by service; `name`: of one not seen
-  // before.
+  // Once a second, with all live contracts, by worker and place. `terms`: indexed by service; `name`: called
+  // for a contract not seen before.
   void sample(const std::vector<ContractSighting>& sightings, const std::vector<ContractTerms>& terms,
               const std::function<ContractName(const ContractSighting&)>& name, Time now);
 
   std::vector<ContractReading> contracts() const;
-  // f(const ContractReading&) for each of them.
+  // Calls f(const ContractReading&) for each contract.
   template <class F>
   void each(F f) const {
     for (const auto& [key, line] : lines_) f(line->shown);
   }
-  // Objective, RoS and seconds.
+  // Sets objective, RoS and seconds.
   void apply(std::vector<ServiceReading>& services) const;
-  // Of each line that had something since the last call.
+  // The tallies of lines with any count since the last call.
   std::vector<ContractMinute> take_minute();
 
  private:
-  // Of the last seconds, one after the other.
+  // A ring of the last seconds.
   struct Window {
     std::array<double, kWindow> guaranteed{}, delivered{};
     void begin(std::size_t slot) { guaranteed[slot] = delivered[slot] = 0; }
@@ -138,27 +138,27 @@ class ContractBook {
     ContractReading shown;
     Window window;
     std::uint64_t demanding = 0, met = 0;  // contracts in this second
-    std::uint64_t held_back = 0;           // seconds: of this one, those that count
-    double missing = 0, packet = 0;        // bytes: of what is guaranteed; a lost packet's
+    std::uint64_t held_back = 0;           // seconds: of the current one, those held back
+    double missing = 0, packet = 0;        // bytes: guaranteed but missing; size of a lost packet
     Loss lost{};                           // in this second
-    std::uint64_t seen = 0;                // tick
+    std::uint64_t seen = 0;                // last tick
     ContractTally minute{};
     ContractParts::Part part{};
-    std::optional<ContractParts::Serial> serial;  // none: a rest
+    std::optional<ContractParts::Serial> serial;  // nullopt: a rest
     bool gone = false;
   };
   using Lines = std::map<Key, std::shared_ptr<Line>>;
   struct Session {
     std::uint32_t generation = 0;
-    std::uint64_t tick = 0;   // when it was seen last
-    std::uint64_t names = 0;  // by those it was given its line
+    std::uint64_t tick = 0;   // last tick
+    std::uint64_t names = 0;  // value of names_ when its line was found
     std::uint32_t rule = 0;
     std::uint16_t service = 0;
     std::shared_ptr<Line> line{};
     std::array<std::uint64_t, kPrecedences> let_go{};
     Loss lost{};
-    std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had been taken for delivered
-    std::array<double, 2> before{};  // bytes a second delivered in the two samples before this one
+    std::array<std::uint64_t, kPrecedences> owed{};  // lost after it had counted as delivered
+    std::array<double, 2> before{};  // bytes per second delivered in the two samples before this one
     std::uint32_t samples = 0;
   };
   struct ServiceLine {
@@ -182,15 +182,15 @@ class ContractBook {
 
   std::size_t most_;
   Lines lines_;
-  std::size_t named_ = 0;                           // of them, without the rests
-  ContractParts parts_;                             // of those
-  std::map<ContractParts::Serial, Key> by_serial_;  // those
+  std::size_t named_ = 0;                           // lines without the rests
+  ContractParts parts_;                             // parts of the named lines
+  std::map<ContractParts::Serial, Key> by_serial_;  // named lines
   ContractParts::Serial serials_ = 0;
-  std::vector<std::vector<Session>> sessions_;            // by worker and place
-  std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as seen last, where there are any
+  std::vector<std::vector<Session>> sessions_;            // indexed by worker and place
+  std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as last seen; nonzero only
   std::map<std::string, ServiceLine> services_;
   std::uint64_t tick_ = 0, names_ = 0;
-  std::size_t evictions_ = 0;  // in this one
+  std::size_t evictions_ = 0;  // in this second
   std::optional<Time> last_;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which line of the contract book makes room for another contract.
+// Selects the line of the contract book that makes room for another contract.
 //
-// The parts are those of (interface, rule): sources behind one interface, however many, do not take the lines
-// of contracts behind others, nor of other rules. Certain contracts come before all others: those of whose
-// rule the configuration says how many lines there are (`per: rule`, `per: interface`, `contracts:`; all
-// flows of `per: flow` have one line). Of the part with most lines the newest goes, so that old ones are
+// A part is an (interface, rule): sources behind one interface, however many, do not take the lines of
+// contracts behind others, nor of other rules. Certain contracts, those whose number of lines the
+// configuration determines (`per: rule`, `per: interface`, `contracts:`; all flows of `per: flow` have one
+// line), come before all others. The newest line of the largest part is removed, so that old lines are
 // stable.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace surety {
 
 class ContractParts {
  public:
-  using Serial = std::uint64_t;  // of a line: later ones are greater
+  using Serial = std::uint64_t;  // number of a line: later ones are greater
   struct Part {
     InterfaceIndex interface = 0;
     std::uint32_t rule = 0;
@@ -34,7 +34,7 @@ class ContractParts {
   void remove(const Part& part, Serial line) {
     change(part, [&](auto& lines) { lines.erase(line); });
   }
-  // The line that goes for a new one of this part; none: the new one gets none.
+  // The line to remove for a new one of this part; nullopt: the new one gets none.
   std::optional<Serial> yields(const Part& part) const {
     if (part.certain)
       if (const auto line = of_largest(false, 0)) return line;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All contracts of all workers, as they are now, and their names.
+// The current contracts of all workers, and their names.
 //
-// For the control thread, which reads what the workers own (CONTRIBUTING.md rule 9): some cache lines for
-// each contract, no packet waits for it.
+// For the control thread, which reads the workers' state (CONTRIBUTING.md rule 9): a few cache lines per
+// contract, without delaying packets.
 #pragma once
 
 #include <span>
@@ -17,28 +17,28 @@ namespace surety {
 
 class ContractWatch {
  public:
-  // What a worker knows of contracts; both must outlive this.
+  // A worker's state of contracts; both members must outlive this object.
   struct Source {
     const Ingress* ingress;
     const Losses* losses;
   };
-  // By worker.
+  // `workers`: indexed by worker.
   ContractWatch(std::vector<Source> workers, const Snapshot& snapshot);
-  // After a reload, before the workers go by it.
+  // Called after a reload, before the workers adopt it.
   void follow(const Snapshot& snapshot);
 
   const std::vector<ContractSighting>& look();
-  // Who has it, and what it covers: the interface, the address, the prefix, the tag, by `per:` of its rule.
-  // Of `per: flow`, where each flow is a contract, one name for all of a customer. The customer is that of
-  // the interface; behind an untagged port it is what is covered, or else the port.
+  // The customer and the key of a contract: the interface, the address, the prefix or the tag, by `per:` of
+  // its rule. With `per: flow`, where each flow is a contract, one name for all flows of a customer. The
+  // customer is the interface's; behind an untagged port the contract's key, or else the port.
   ContractName name(const ContractSighting& s) const;
-  // By service.
+  // Indexed by service.
   const std::vector<ContractTerms>& terms() const { return terms_; }
 
  private:
   std::vector<Source> workers_;
   const Snapshot* snapshot_;
-  std::unordered_map<std::uint32_t, std::uint16_t> rules_;  // by Classifier::id()
+  std::unordered_map<std::uint32_t, std::uint16_t> rules_;  // indexed by Classifier::id()
   std::vector<ContractTerms> terms_;
   std::vector<ContractSighting> sightings_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order in which the counters of a table are shown: those that stand at a place of their own, among what
-// is not a counter, are asked for by name; rest() are all others, in the order of their table. So a new
-// counter is shown without being named here.
+// The order in which the counters of a table are shown: next() returns counters with a fixed place among
+// other columns, by name; rest() returns all others, in table order. A new counter is therefore shown without
+// further code.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class CounterOrder {
   using Info = CounterInfo<Counters>;
   using Member = std::uint64_t Counters::*;
 
-  // Each counter may be asked for once.
+  // Each counter may be requested once.
   Info next(Member member) {
     const auto found =
         std::find_if(left_.begin(), left_.end(), [member](const Info& i) { return i.member == member; });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When something that goes on, or is on and off, begins and is over: told once each.
+// Reports the begin and the end of continuous or intermittent conditions, once each.
 //
-// Looked at about once a second. It begins with the first look that finds it, and is over once `quiet` has
-// passed since the last one that did.
+// Sampled about once a second. An episode begins with the first sample that has the condition, and ends when
+// `quiet` has passed since the last one.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,15 @@ class Episodes {
     last_.erase(at);
     return Change::over;
   }
-  // It is not there any more.
+  // Removes the episode of a subject that no longer exists.
   void forget(std::string_view of) {
     if (const auto at = last_.find(of); at != last_.end()) last_.erase(at);
   }
-  std::size_t size() const { return last_.size(); }  // that go on
+  std::size_t size() const { return last_.size(); }  // current episodes
 
  private:
   Duration quiet_;
-  std::map<std::string, Time, std::less<>> last_;  // happened
+  std::map<std::string, Time, std::less<>> last_;  // last time it happened
 };
 
 }  // namespace surety

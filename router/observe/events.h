@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to a router, as it happens: the one way into its log, and the last of it in memory for
-// `surety show events`.
+// The events of a router: the only way into its log, with the latest in memory for `surety show events`.
 //
-// Any thread may add. An event is one line (log_line.h), whatever names are in it. Of each kind only so many
-// a second are taken, kAtOnce at once; what was left out is counted, and said as soon as there is room again.
-// The order is that of adding, and age that of a monotonic clock: a wall clock that is set back shows in
-// `time` alone.
+// Any thread may add. An event is one line (log_line.h), whatever names are in it. Each kind is limited to
+// kPerSecond, kAtOnce at once; skipped events are counted, and their number is logged as soon as possible.
+// Events are ordered by addition, and age is from a monotonic clock: setting the wall clock back changes
+// `time` only.
 #pragma once
 
 #include <array>
@@ -31,7 +30,7 @@ enum class EventKind : std::uint8_t {
   start,
   stop,
   link,
-  neighbor,  // of a gateway
+  neighbor,  // a gateway's
   reload,
   promise_missed,
   promise_kept,
@@ -48,16 +47,16 @@ constexpr std::string_view name(EventKind kind) {
 struct Event {
   EventLevel level = EventLevel::info;
   EventKind kind = EventKind::log;
-  std::string text{};  // one sentence, which says all that `fields` does
-  Json fields{};       // for programs: an object of strings, numbers and booleans; null: nothing
+  std::string text{};  // one sentence, with the content of all `fields`
+  Json fields{};       // for programs: an object of strings, numbers and booleans; null: none
 };
 
-// The lines of an error as one, without those that quote a file, which are indented.
+// Joins the lines of an error, without indented ones, which quote a file.
 std::string one_line(std::string_view text);
 
 struct EventTime {
   Time now{};       // monotonic
-  UnixTime wall{};  // for people
+  UnixTime wall{};  // time of day
 };
 std::string iso_time(UnixTime t);  // "2026-11-24T13:22:11.123Z"
 
@@ -71,22 +70,22 @@ class EventLog {
  public:
   static constexpr std::size_t kKept = 1000;
   static constexpr std::uint32_t kAtOnce = 100, kPerSecond = 10;
-  // Sentences of no kind: of a configuration with many faults, say.
+  // Kind `log`: e.g. a configuration with many errors.
   static constexpr std::uint32_t kLinesAtOnce = 2000, kLinesPerSecond = 100;
-  // Bytes of the text, of a field's, and fields; what is longer is cut off, and ends in "...".
+  // Limits: bytes of a text, bytes of a field, fields; longer ones are truncated and end in "...".
   static constexpr std::size_t kMaxText = 4000, kMaxField = 200, kMaxFields = 16;
 
   using Clock = std::function<EventTime()>;
-  // Called by whoever adds, one at a time; the event has been cut to size.
+  // Called by the adding thread, one at a time; the event is within the limits.
   using Write = std::function<void(const StampedEvent&)>;
   EventLog(Clock clock, Write write);
 
   void add(Event event);
-  // Once a second: says what has been left out.
+  // Once a second: logs the number of skipped events.
   void settle();
   // Rows of the table `events`, oldest first.
   Json rows() const;
-  std::uint64_t forgotten() const;  // that were in memory once
+  std::uint64_t forgotten() const;  // events that have been in memory and were displaced
 
  private:
   struct Limit {
@@ -100,7 +99,7 @@ class EventLog {
 
   const Clock clock_;
   const Write write_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::array<Limit, kEventKindNames.size()> limits_;
   std::deque<StampedEvent> kept_;
   std::uint64_t taken_ = 0, forgotten_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interfaces as observers see them: one row each; a template has one for all its members, and those that have
-// carried something have one of their own, up to a ceiling, since thousands of series nobody reads.
+// Rows of interfaces: one each; a template has one for all its members, and members with traffic have one of
+// their own, up to a ceiling, since thousands of series are of no use.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace surety {
 
 inline constexpr std::size_t kMostMemberRows = 1000;
 
-// `counters`: of all workers, which may be counting. `sold`: has the shapers of the same configuration.
+// `counters`: all workers', which may be running. `sold`: has the shapers of the same configuration.
 std::vector<InterfaceReading> interface_rows(const Interfaces& interfaces,
                                              std::span<const InterfaceCounters* const> counters,
                                              std::span<const config::Sale> sold);
@@ -30,7 +30,7 @@ class ShaperMinutes {
  public:
   static constexpr const char* kService = "shaper";
   // `workers`: the sum of their readings. Offered is an estimate: dropped packets count with the mean length
-  // of those that passed.
+  // of passed ones.
   std::vector<ContractMinute> take(std::span<const InterfaceReading> interfaces, const Reading& workers);
 
  private:
@@ -40,7 +40,7 @@ class ShaperMinutes {
   };
   static std::map<std::string, Count> counts(const Reading& workers);
 
-  std::map<std::string, Count> before_;  // by interface
+  std::map<std::string, Count> before_;  // indexed by interface
 };
 
 }  // namespace surety

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables that are full and limits that refuse somebody, as events: one when it begins (episodes.h), from what
-// is counted anyway.
+// Events for full tables and exceeded limits: one at the begin (episodes.h), derived from existing counters.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +14,11 @@ namespace surety {
 
 class LimitEvents {
  public:
-  // A table with so little of it free is as good as full: 1 of so many.
+  // A table with less than 1/kLow free counts as full.
   static constexpr std::uint64_t kLow = 20;
 
   explicit LimitEvents(EventLog& log) : log_(log) {}
-  // About once a second, with a whole reading.
+  // Called about once a second, with a whole reading.
   void look(const Reading& reading, Time now);
 
  private:

@@ -10,8 +10,7 @@ namespace surety::metrics {
 // Committed against delivered, by service and by contract.
 void contracts(Families& out, const Reading& r);
 
-// Of paths at most kMaxPathSeries have a series, the most throttled ones: a border may know hundreds of
-// paths.
+// At most kMaxPathSeries paths have a series, the most throttled ones: a border may have hundreds of paths.
 inline constexpr std::size_t kMaxPathSeries = 256;
 
 // Alpha of domains and of paths, congestion signals, the temporary permitted rate of aggregates.

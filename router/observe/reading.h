@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One consistent reading of everything the router counts: what metrics, `surety show` and tests see.
+// One consistent reading of everything the router counts: the source of metrics, `surety show` and tests.
 //
-// A worker copies its counters between two turns of its loop, when asked; hence what counters.h says
-// about sums holds exactly in every reading. Plain data with names resolved; rendering it is somebody else's
-// job (metrics, telemetry).
+// A worker copies its counters between two turns of its loop, on request; the sums of counters.h therefore
+// hold exactly in every reading. Plain data with resolved names; metrics and telemetry render it.
 #pragma once
 
 #include <cstdint>
@@ -25,58 +24,59 @@
 
 namespace surety {
 
-struct NamedCount {  // of a list of results; both texts live forever
+struct NamedCount {  // an entry of a list of results; both texts are static
   std::string_view name, help;
   std::uint64_t count = 0;
 };
 
-struct KernelCount {  // of frames that came to the kernel's device of a port; the texts live forever
+struct KernelCount {  // frames that the kernel's device of a port received; the texts are static
   std::string_view frame_class, result, help;
   std::uint64_t frames = 0;
 };
 
 struct PortReading {
-  std::string name, device;  // no name: a place without a port (settle_gone())
+  std::string name, device;  // empty name: a place without a port (settle_gone())
   bool up = true;
-  bool missing = false;  // this machine has no such device (now): the port is opened when it comes
+  bool missing = false;  // this machine has no such device (now): the port is opened when it appears
   PortCounters counters;
-  std::uint64_t rx_missed = 0;  // lost before the router saw them (device queue full)
-  std::uint64_t queued = 0;     // packets waiting now: queues of the port and its transmit buffer
+  std::uint64_t rx_missed = 0;  // lost by the device (its queue was full)
+  std::uint64_t queued = 0;     // packets in the port's queues and its transmit buffer
   std::optional<double> shape_bytes_per_second;
-  std::optional<double> speed_bytes_per_second;  // of the link, as its device says; none: it does not
-  std::uint64_t link_changes = 0;                // up or down, since the port is there
-  unsigned owner_core = 0;                       // of the worker that queues and transmits what leaves here
-  std::vector<unsigned> rx_cores;                // of the workers that receive, by queue
-  std::string spread;  // how packets are spread over workers: "one", "queues", "dispatch"
-  // How long packets stayed in all queues below it, of strict classes and of others; none: it has its own
+  std::optional<double>
+      speed_bytes_per_second;      // link speed as reported by the device; nullopt: not reported
+  std::uint64_t link_changes = 0;  // changes up or down, since the port exists
+  unsigned owner_core = 0;         // core of the worker that owns the port's egress
+  std::vector<unsigned> rx_cores;  // cores of the receiving workers, indexed by queue
+  std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  // Sojourn times over all queues below the port, of strict classes and of others; nullopt: it has its own
   // queues only.
   std::optional<std::array<SojournHistogram, 2>> sojourns;
-  ExceptionCounters exceptions{};  // what the control thread did with frames of this port
-  // What the built-in responder did with those it took; none: no responder.
+  ExceptionCounters exceptions{};  // results of the control thread for frames of this port
+  // Results of the built-in responder; empty: no responder.
   std::vector<NamedCount> responder;
-  std::vector<KernelCount> kernel;  // what its XDP program or guard did; none: has neither
-  std::int64_t handover = 0;  // given to the owner by other workers and not taken by it yet; as the workers'
-                              // readings are not of one moment, it may be below 0
+  std::vector<KernelCount> kernel;  // results of its XDP program or guard; empty: it has neither
+  std::int64_t handover = 0;  // packets that other workers have handed over and the owner has not taken; may
+                              // be negative, as the workers' readings are not simultaneous
 };
 
-// All ports that reloads have taken away: what they counted is part of the law.
+// All ports that reloads have removed: their counts are part of the law of counters.h.
 inline constexpr const char* kGonePorts = "(gone)";
 
-struct InterfaceReading {  // with tags, of a port
+struct InterfaceReading {  // an interface with tags
   std::string name, port, customer, tags;
-  std::string of;           // the template that it is a member of; empty: of none
-  std::size_t members = 0;  // of a template, which has their sum
+  std::string of;           // name of its template; empty: none
+  std::size_t members = 0;  // number of members of a template, whose counters are the sum
   std::uint16_t mtu = 0;
-  std::optional<double> shape_bytes_per_second;  // of each member of a template
+  std::optional<double> shape_bytes_per_second;  // for a template, each member's
   InterfaceCount counters;
 };
 
 struct QueueReading {
   std::string port, name;
-  std::string interface;    // whose it is; empty: the port's own
-  std::string of;           // the template that this one is a member of
-  std::size_t members = 0;  // of a template, which has their sum
-  bool has_sojourn = true;  // else its port has it, for all together
+  std::string interface;    // owner of the queue; empty: the port
+  std::string of;           // template of a member
+  std::size_t members = 0;  // number of members of a template, whose counters are the sum
+  bool has_sojourn = true;  // else the port has it, for all its queues together
   std::uint32_t limit = 0;  // packets of any size; OUT packets may have room for less (queue_measure.h)
   std::uint32_t out_limit = 0;
   std::array<QueueCounters, kPrecedences> counters;
@@ -85,57 +85,59 @@ struct QueueReading {
   bool has_rio = false, congested = false;
   std::optional<std::array<RedParams, kPrecedences>> thresholds{};  // RIO's, as configured
   SojournHistogram sojourn;
-  InterfaceIndex index = kNoInterface;  // of a member, which has no names yet
+  InterfaceIndex index = kNoInterface;  // number of a member whose names are not set yet
 };
 
 struct ServiceReading {
   std::string name, conditioner;
-  unsigned place = 0;    // among the configuration's, then our own; of those that are retired: no matter
-  bool retired = false;  // of an earlier configuration: flows may have it still
+  unsigned place = 0;    // order in the configuration, then the built-in ones; unset if retired
+  bool retired = false;  // not in the configuration: flows may still have it
   ServiceCounters counters;
-  std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
-  double committed_bytes_per_second = 0;                      // of all its contracts alive: rate x contracts
-  double achieved_bytes_per_second = 0;                       // IN and OUT delivered, over the last seconds
+  std::array<std::uint64_t, kPrecedences>
+      delivered_bytes{};                  // passed by the conditioner, and not lost behind it
+  double committed_bytes_per_second = 0;  // rate x live contracts
+  double achieved_bytes_per_second = 0;   // IN and OUT delivered, over the last seconds
   double achieved_in_bytes_per_second = 0;
-  // Of its contracts: respect over the last seconds, where anything was guaranteed; and their seconds
+  // From its contracts: respect over the last seconds, if anything was guaranteed; and their seconds
   // (ContractReading).
   std::optional<double> respect_ratio, objective;
   std::uint64_t demanding_seconds = 0, met_seconds = 0;
 };
 
-// A conditioner's state with a committed rate, or several of one customer that one line shows.
+// A conditioner's state with a committed rate, or several of one customer in one line.
 struct ContractReading {
-  std::string customer, service, contract;  // who, of what, for what: an interface, an address ...
-  std::optional<bool> down;                 // towards the customer: a core port receives it; none: the rest
-  double committed_bytes_per_second = 0;    // of what is alive; 0: nothing is
-  std::uint64_t offered_bytes = 0;          // that came to its conditioner and left it, dropped or not
-  std::array<std::uint64_t, kPrecedences> delivered_bytes{};  // let go, and not lost behind
-  Loss lost;                                                  // packets by reason
-  std::uint64_t held = 0;                                     // packets in its input buffer now
-  // Seconds (contract_book.h): those that count, those of them in which what is guaranteed was delivered, and
-  // those in which losses of OUT packets kept it below its rate.
+  std::string customer, service, contract;  // contract: its key, such as an interface or an address
+  std::optional<bool> down;               // towards the customer: received by a core port; nullopt: the rest
+  double committed_bytes_per_second = 0;  // sum over live contracts; 0: there are none
+  std::uint64_t offered_bytes = 0;        // received by its conditioner, dropped or not
+  std::array<std::uint64_t, kPrecedences>
+      delivered_bytes{};   // passed by the conditioner, and not lost behind it
+  Loss lost;               // packets by reason
+  std::uint64_t held = 0;  // packets in its input buffer
+  // Seconds (contract_book.h): demanding ones, those of them that are met, and those held back by losses of
+  // OUT packets.
   std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
   // Over the last second.
   double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
-  std::optional<bool> met;  // the last second; none: it does not count
-  // The drop reason of most packets lost behind the conditioner, in the last second with such losses. none:
-  // nothing was lost.
+  std::optional<bool> met;  // the last second; nullopt: not demanding
+  // The drop reason of most packets lost behind the conditioner, in the last second with such losses.
+  // nullopt: none were lost.
   std::optional<DropReason> reason;
-  std::optional<double> respect_ratio;  // delivered of what is guaranteed, over the last seconds
-  std::optional<double> objective;      // of its service
+  std::optional<double> respect_ratio;  // delivered / guaranteed, over the last seconds
+  std::optional<double> objective;      // objective of its service
 };
 
-struct FilterReading {  // an entry of a filter, or its end
+struct FilterReading {  // an entry of a filter, or its default
   std::string filter, entry;
   bool permit = false;
   std::uint64_t packets = 0;
   const char* action() const { return permit ? "permit" : "deny"; }
 };
 
-struct DomainReading {  // of CSA
+struct DomainReading {  // a CSA domain
   std::string name;  // "port/queue", or "port/queue/service" where services differ in their alpha parameters
   double alpha = 0;
-  bool retired = false;  // as of a service
+  bool retired = false;  // see ServiceReading
 };
 
 struct AggregateReading {
@@ -145,9 +147,9 @@ struct AggregateReading {
   AggregateCounters counters;
 };
 
-struct FlowReading {  // of the top flows
+struct FlowReading {  // one of the top flows
   std::string source, destination, protocol,
-      service;  // "10.1.0.1:5001"; a contract's own record says what it covers
+      service;  // "10.1.0.1:5001"; for a contract's own record, its key
   std::uint16_t vlan = 0;
   std::uint64_t in_bytes = 0, out_bytes = 0;
   std::uint32_t held = 0;
@@ -158,29 +160,29 @@ struct WorkerReading {
   unsigned core = 0;
   WorkerCounters counters;
   std::uint64_t flows = 0;
-  std::optional<double> busy_ratio{};  // of the last second
+  std::optional<double> busy_ratio{};  // over the last second
 };
 
-// Congestion signalling, both sides: signals sent, signals heard, and what follows from those.
+// Congestion signalling, both sides: signals sent, signals received, and their effects.
 struct SignalSenderReading {  // a queue of this router that signals, or in mode observe would
   std::string port, queue;
   std::uint64_t sent = 0, limited = 0, lost = 0;  // lost: no route, no buffer, no address of its family
 };
-struct SignalSourceReading {  // a queue of another router that was heard
-  std::string router;         // its id
-  std::string port, queue;    // numbers, as it counts them
+struct SignalSourceReading {  // a queue of another router
+  std::string router;         // ID of the router
+  std::string port, queue;    // numbers, as in the sender's signals
   std::uint64_t signals = 0;  // accepted
   double age_seconds = 0;     // since the last one
 };
 struct SignalPathReading {  // a path that signals hold back, or would in mode observe
-  std::string path;         // where to: "10.2.0.0/24", or "others"
+  std::string path;         // destination: "10.2.0.0/24", or "others"
   std::string domain;
-  double alpha = 0;          // of the path alone
-  double applied_alpha = 0;  // what its flows live by now
+  double alpha = 0;          // the path's own
+  double applied_alpha = 0;  // the current alpha of its flows
 };
 struct SignallingReading {
   std::string mode;                                      // "off", "observe", "act"
-  std::array<std::uint64_t, kSignalResults> received{};  // by SignalResult
+  std::array<std::uint64_t, kSignalResults> received{};  // indexed by SignalResult
   std::vector<SignalSenderReading> senders;
   std::vector<SignalSourceReading> sources;
   std::vector<SignalPathReading> paths;
@@ -190,11 +192,11 @@ struct Reading {
   std::string router_name, version, config_hash;
   double uptime_seconds = 0;
   std::vector<PortReading> ports;
-  PortCounters gone{};  // of ports whose places others have now
+  PortCounters gone{};  // counts of removed ports whose places are in use again
   std::vector<InterfaceReading> interfaces;
   std::vector<QueueReading> queues;
-  // Those of interfaces: of each definition, which are not of one moment; and of members that have had
-  // something, the first `used_members` of them. settle_below() puts both among `queues`.
+  // Queues of interfaces: of each definition, not simultaneous; and of members with traffic, the first
+  // `used_members` of them. settle_below() moves both to `queues`.
   std::vector<QueueReading> interface_queues, member_queues;
   std::size_t used_members = 0;
   std::vector<ServiceReading> services;
@@ -207,16 +209,18 @@ struct Reading {
   std::vector<WorkerReading> workers;
   StageCounters stages;
   std::uint64_t routes = 0, neighbors = 0;
-  std::uint64_t routes_rejected = 0;  // wanted, but the FIB has no room for them
+  std::uint64_t routes_rejected = 0;  // wanted, but the FIB is full
   std::uint64_t mempool_available = 0, mempool_size = 0;
-  std::shared_ptr<const std::vector<config::Sale>> sold;  // by the configuration in force; null: not known
+  std::shared_ptr<const std::vector<config::Sale>>
+      sold;  // sales of the configuration in force; nullptr: not known
   std::uint64_t reloads = 0, reload_failures = 0;
   bool last_reload_successful = true;
-  std::optional<double> reload_seconds;  // that the last one took, whether taken over or not
-  double last_reload_timestamp = 0;      // of the day, since 1970: of what is in force; the start counts
+  std::optional<double> reload_seconds;  // duration of the last reload, successful or not
+  double last_reload_timestamp =
+      0;  // Unix seconds: start of the configuration in force, at first the router's
   ProcessUse process;
   SignallingReading signalling;
-  std::vector<NamedCount> icmp_errors;  // about packets that cannot go on, by what became of them
+  std::vector<NamedCount> icmp_errors;  // about undeliverable packets, by result
 };
 
 }  // namespace surety

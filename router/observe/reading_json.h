@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reading as tables: what `surety show --json`, telemetry and the console hand out.
+// A reading as tables, for `surety show --json`, telemetry and the console.
 //
 // Guarantees: every table of kTables is an array of rows, in the order of the reading; a row is an object of
 // strings, unsigned numbers, reals, booleans and, one level down, objects or arrays of unsigned numbers.
 // Names carry their unit (`_seconds`, `_bytes_per_second`, `_ratio`); a name without one counts packets or
-// things. What does not exist (the rate of a port without shaper, the RoS of a service without commitment) is
-// left out rather than zero. Rows of one table have the same members, but those of `signalling`, whose `kind`
-// tells what they are: mode (one row), sender, source, received (one for each result) or path.
+// things. Members that do not apply (the rate of a port without shaper, the RoS of a service without
+// commitment) are left out rather than zero. Rows of one table have the same members, except in `signalling`,
+// where `kind` is mode (one row), sender, source, received (one for each result) or path.
 #pragma once
 
 #include <array>
@@ -25,17 +25,17 @@ inline constexpr std::array<std::string_view, 16> kTables{
     "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",  "sold",
 };
 
-// Those of no reading: who makes a TelemetryServer hands them to it.
+// Tables that are not from a reading: the owner of a TelemetryServer provides them.
 inline constexpr std::array<std::string_view, 3> kOwnTables{"events", "routes", "neighbors"};
 
-// One table; null where there is none of that name.
+// One table; null if there is none of that name.
 Json table(const Reading& reading, std::string_view name);
 
 // All of them: {"router": [...], "ports": [...], ...}.
 Json to_json(const Reading& reading);
 
-// The upper bound of the bucket in which the quantile 0 < q <= 1 falls, in seconds: "at most". None without
-// samples; the largest bound for what lies beyond it.
+// The upper bound of the bucket with the quantile 0 < q <= 1, in seconds: "at most". nullopt without samples;
+// the largest bound for values beyond it.
 std::optional<double> sojourn_quantile(const SojournHistogram& histogram, double q);
 
 // Upper bound of bucket i < SojournHistogram::kBuckets, in seconds.

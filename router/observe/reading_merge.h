@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The readings of several workers as one of the router.
+// Merges the readings of several workers into one of the router.
 //
-// Pure. Rows of ports, queues, services, filters, domains and aggregates stand at the same places in all
-// readings of one snapshot, and what only one worker has (queues, domains and aggregates: the owner of their
-// port's egress) is zero in the others' (worker_reading.h), so that sums are right whoever owns what.
+// Pure. Rows of ports, queues, services, filters, domains and aggregates have the same index in all readings
+// of one snapshot, and rows of a single owner (queues, domains and aggregates: the owner of their port's
+// egress) are zero in the other workers' (worker_reading.h), so that sums are right for every assignment.
 #pragma once
 
 #include "router/observe/reading.h"
@@ -19,17 +19,17 @@ namespace surety {
 //   what the router fills in for itself (version, uptime, routes, buffers, ...): stays as it is
 void merge(Reading& into, const Reading& part);
 
-// Places without a port, and ports whose places others have now, as observers should see them: one row
-// (kGonePorts), which is there if they have counted something.
+// Merges places without a port, and removed ports whose places are in use again, into one row for observers
+// (kGonePorts), which exists if they have counted anything.
 void settle_gone(Reading& reading);
 
-// What earlier configurations have left behind (snapshot.h), as observers should see it: a retired service
-// counts for the one that has its name now, and is not shown where there is none, unless it still has flows;
-// retired domains are not shown. The others in the order of the configuration.
+// Handles rows of earlier configurations (snapshot.h) for observers: a retired service counts for the current
+// one of its name; without one it is left out, unless it still has flows; retired domains are left out. Other
+// rows get the order of the configuration.
 void settle_retired(Reading& reading);
-// The numbers of a queue with those of another one.
+// Adds the numbers of another queue.
 void add_numbers(QueueReading& into, const QueueReading& part);
-// Queues of interfaces stand behind those of ports.
+// Moves queues of interfaces behind those of ports.
 void settle_below(Reading& reading);
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes and neighbours as rows of the tables `routes` and `neighbors` (reading_json.h says what rows are).
+// Routes and neighbours as rows of the tables `routes` and `neighbors` (rows: reading_json.h).
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace surety {
 
 using InterfaceName = std::function<std::string(InterfaceIndex)>;
 
-// By prefix, IPv4 first; the best of a prefix first.
+// Sorted by prefix, IPv4 first; the best route of a prefix first.
 Json route_rows(const RouteCopy& copy, const InterfaceName& name_of);
 
 struct NeighborRow {
@@ -24,9 +24,9 @@ struct NeighborRow {
   std::optional<MacAddress> mac{};
   std::optional<Routes::NeighborSource> source{};
   State state = State::known;
-  std::optional<Duration> age{};  // since it was heard of or asked; none: nobody has asked it
+  std::optional<Duration> age{};  // since the last answer or request; nullopt: never requested
 };
-// By address, IPv4 first.
+// Sorted by address, IPv4 first.
 Json neighbor_rows(std::vector<NeighborRow> rows, const InterfaceName& name_of);
 
 }  // namespace surety

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Guaranteed against achieved: what each service was promised and what it got over the last seconds.
+// Committed and achieved rates of each service over the last seconds.
 //
-// committed = rate of one contract x contracts alive; achieved = bytes delivered / time: let go by the
-// conditioner, and not lost behind it. Of the contracts themselves: contract_book.h.
+// committed = rate of one contract x live contracts; achieved = bytes delivered / time: passed by the
+// conditioner, and not lost behind it. For single contracts: contract_book.h.
 #pragma once
 
 #include <array>
@@ -18,29 +18,29 @@ namespace surety {
 
 class ServiceRates {
  public:
-  // `committed`: of one contract, by service; zero where nothing is promised.
+  // `committed`: of one contract, indexed by service; zero without a commitment.
   explicit ServiceRates(std::vector<Rate> committed) : committed_(std::move(committed)) {}
 
   static constexpr std::size_t kWindow = 10;  // samples; one per second gives rates over the last ten seconds
 
-  // After a reload: there may be more services than before, behind those.
+  // Called after a reload: new services may be appended.
   void set_committed(std::vector<Rate> committed) { committed_ = std::move(committed); }
-  // Takes a sample; the counters of `services` are those of now.
+  // Takes a sample of the current counters of `services`.
   void sample(std::span<const ServiceReading> services, Time now);
   // Writes committed, delivered and achieved into `services`: from the oldest sample of the window to the
-  // counters in there. Delivered never goes back: what was taken for delivered and is lost later (a port that
-  // goes with what waits for it) is made up for by what comes next.
+  // counters in there. Delivered never decreases: later losses of packets that counted as delivered (queued
+  // for a port that is removed) are deducted from the next ones.
   void apply(std::span<ServiceReading> services, Time now);
 
  private:
   using Bytes = std::array<std::uint64_t, kPrecedences>;
   struct Sample {
     Time time;
-    std::vector<Bytes> bytes;  // by service
+    std::vector<Bytes> bytes;  // indexed by service
   };
   std::vector<Rate> committed_;
   std::vector<Sample> samples_;  // oldest first
-  std::vector<Bytes> most_;      // shown as delivered, by service
+  std::vector<Bytes> most_;      // shown as delivered, indexed by service
 };
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of `surety show` for people, in human units; "-" stands for what does not exist.
+// The tables of `surety show` for people, in human units; "-" marks missing values.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace surety {
 
-// Of one of kTables or kOwnTables; of `signalling`, which has paragraphs, none.
+// The columns of one of kTables or kOwnTables; none for `signalling`, which is rendered as paragraphs.
 Columns columns_of(std::string_view what);
 
-// Its lines, of the rows of a router: columns with a member that some have only where some have it, a queue
-// as two lines, and without `all` only what happened.
+// The lines of a table, from the rows of a router: optional columns appear only if a row has their member, a
+// queue has two lines, and without `all` lines without any count are left out.
 struct ShownTable {
   Columns columns{};
   std::vector<Json> lines{};
 };
 ShownTable shown(std::string_view what, std::vector<Json> rows, bool all = false);
 
-// What a reader of the table needs to know; empty: nothing.
+// A note for readers of the table; empty: none.
 std::string note_on(std::string_view what, const std::vector<Json>& lines);
 
 std::string render_table(std::string_view what, Json rows, bool all = false);

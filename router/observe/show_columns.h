@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns of a table for people, made from rows of reading_json.h:
-// what the tables of `surety show` are written with.
+// Columns of the tables of `surety show`, made from rows of reading_json.h.
 //
-// A column has a title, a side and a cell for a row; "-" stands for what the row does not have (an older
-// router may not send it).
+// A column has a title, an alignment and a cell for each row; "-" marks members that a row does not have (an
+// older router may not send them).
 #pragma once
 
 #include <functional>
@@ -23,32 +22,32 @@ struct Column {
   std::string title;
   TextTable::Align align;
   std::function<std::string(const Json&)> cell;
-  std::string path{};   // of the member that it shows; empty: made of several
-  bool counts = false;  // that only grows
+  std::string path{};   // the member shown; empty: several
+  bool counts = false;  // the value only grows
 };
 using Columns = std::vector<Column>;
 
-// `name`, or `outer.name` of a row's inner object; null where there is none.
+// `name`, or `outer.name` of a row's inner object; nullptr if missing.
 const Json* member(const Json& row, std::string_view path);
-double real(const Json& row, const char* path);  // 0 where there is none
-std::string cell_text(const Json& value);        // one line, whatever is in it
+double real(const Json& row, const char* path);  // 0 if missing
+std::string cell_text(const Json& value);        // one line, whatever it contains
 
-Column text(std::string title, std::string path);   // on the left, as it is
-Column count(std::string title, std::string path);  // on the right, as it is
+Column text(std::string title, std::string path);   // left-aligned, unchanged
+Column count(std::string title, std::string path);  // right-aligned, unchanged
 Column number(std::string title, std::string path, std::string (*human)(double));
-// A ratio that is null where there is no limit.
+// A ratio; null: there is no limit.
 Column alpha(std::string title, std::string path);
-// The quotient of the two numbers that `parts` takes from a row; "-" without a whole.
+// The quotient of the two numbers that `parts` takes from a row; "-" if the divisor is 0.
 Column quotient(std::string title, std::string (*human)(double),
                 std::function<std::pair<double, double>(const Json&)> parts);
 
-// A column of what only grows.
+// Marks a column whose values only grow.
 inline Column grows(Column c) {
   c.counts = true;
   return c;
 }
 
-// Of a counter in its table (counter_table.h), which rows have under `prefix` and its name.
+// The column of a counter in its table (counter_table.h), a member named `prefix` and the counter's name.
 template <class Info>
 Column counter(const Info& info, const std::string& prefix = "") {
   const std::string path = prefix + info.name;
@@ -57,7 +56,7 @@ Column counter(const Info& info, const std::string& prefix = "") {
   c.counts = metric.empty() || metric.ends_with("_total");
   return c;
 }
-// Those that have a title.
+// Adds the counters that have a title.
 template <class Infos>
 void add_counters(Columns& columns, const Infos& infos, const std::string& prefix = "") {
   for (const auto& info : infos)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counters of a table that is shown again and again, as what they grew by in a second.
+// Counters of a table that is shown repeatedly, as growth per second.
 #pragma once
 
 #include <map>
@@ -12,11 +12,11 @@ namespace surety {
 
 class ShowRates {
  public:
-  // The first table stays as it is; in the others lines that were not there `elapsed` seconds ago have "-".
+  // The first table is unchanged; in the others lines that did not exist `elapsed` seconds ago have "-".
   void apply(ShownTable& table, double elapsed);
 
  private:
-  // By what tells a line from others, the texts on its left: the counters.
+  // Counters of a line, by its left-aligned texts, which identify it.
   std::map<std::string, std::vector<double>> before_;
   bool any_ = false;
 };

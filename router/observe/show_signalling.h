@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety show signalling`: what this router signals, whom it heard, and what follows of it.
+// `surety show signalling`: signals sent, signals received, and their effects.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace surety {
 
-// The rows of table `signalling` (reading_json.h) as paragraphs, one for each kind; results that never
-// happened with `all` only.
+// The rows of table `signalling` (reading_json.h) as paragraphs, one for each kind; results with count 0 only
+// with `all`.
 std::string render_signalling(const Json& rows, bool all);
 
 }  // namespace surety

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks a running router for its tables, over its telemetry socket (telemetry_server.h).
+// Reads the tables of a running router over its telemetry socket (telemetry_server.h).
 //
 // A router called edge1 has the EAL file prefix surety-edge1; its socket is
-// DIR/dpdk/surety-edge1/dpdk_telemetry.v2, where dpdk-telemetry.py looks for it; DIR is $RUNTIME_DIRECTORY,
-// else /var/run for root, else $XDG_RUNTIME_DIR, else /tmp. A socket without listener is left over from a
-// router that died, and does not count.
+// DIR/dpdk/surety-edge1/dpdk_telemetry.v2, as dpdk-telemetry.py expects; DIR is $RUNTIME_DIRECTORY, else
+// /var/run for root, else $XDG_RUNTIME_DIR, else /tmp. A socket without listener, left by a router that died,
+// does not count.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace surety {
 
-// Where routers may have their sockets: DIR of the environment, then the usual ones.
+// Directories that may have routers' sockets: DIR of the environment, then the usual ones.
 std::vector<std::filesystem::path> runtime_directories();
 
 // The directory of a router's socket is named for the router.
@@ -31,19 +31,19 @@ class TelemetryClient {
                            std::chrono::milliseconds patience = std::chrono::seconds(5))
       : directories_(std::move(directories)), patience_(patience) {}
 
-  // Whether there is any to ask. Throws where that may not be known.
+  // True if such a router is running. Throws if that cannot be determined.
   bool runs(const std::optional<std::string>& router) const;
-  // Of routers that take connections, sorted.
+  // Names of routers that accept connections, sorted.
   std::vector<std::string> running() const;
-  // All rows of one of kTables or kOwnTables, as reading_json.h has them. Without a name: of the only router
-  // that runs, or the only one of this network namespace.
-  // Throws std::runtime_error, one sentence with the fix, when there are none to be had.
+  // All rows of one of kTables or kOwnTables, as in reading_json.h. Without `router`: of the only running
+  // router, or the only one of this network namespace. Throws std::runtime_error, one sentence with the fix,
+  // if there is no answer.
   Json table(std::string_view table, const std::optional<std::string>& router) const;
-  // The answer to one of the other commands (telemetry_server.h). Throws as table() does, also where the
-  // router says that it cannot answer, and why.
+  // The answer to one of the other commands (telemetry_server.h). Throws as table() does, also if the router
+  // answers with an error.
   Json ask(std::string_view command, std::string_view arguments,
            const std::optional<std::string>& router) const;
-  // The same, and the connection goes on.
+  // ask(), with the connection kept open.
   struct Conversation {
     Json answer;
     Fd socket;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hands out the reading's tables over a Unix socket: to `surety show`, to dpdk-telemetry.py and to whoever
-// speaks that protocol. It greets who connects, {"version": ..., "pid": ..., "max_output_len": ...,
-// "network_namespace": ...}, and answers each message with one. "/" lists the commands; whatever is no
-// command of ours answers null.
+// Serves the reading's tables over a Unix socket: to `surety show`, dpdk-telemetry.py and other clients of
+// that protocol. It sends a greeting on connection, {"version": ..., "pid": ..., "max_output_len": ...,
+// "network_namespace": ...}, and answers each message with one. "/" lists the commands; the answer to an
+// unknown command is null.
 //
 // "/surety/drops" or "/surety/drops,0" takes a new reading, and comes in pages:
 //   {"/surety/drops": {"total": 70, "offset": 0, "next": 40, "rows": [{...}, ...]}}
-// `next` is there while rows are left; "/surety/drops,40" goes on with the same reading. Who has room for
-// larger answers than those that are greeted with says so, in bytes: "/surety/drops,40,131072" (at most
+// `next` is present while rows are left; "/surety/drops,40" continues with the same reading. A client with
+// room for larger answers than in the greeting adds their bytes: "/surety/drops,40,131072" (at most
 // kMostPageBytes).
 //
-// Other commands are given to it by name, and get what stands behind the comma: "/surety/explain,lan0 ...".
-// What they throw is the answer: {"/surety/explain": {"error": "..."}}.
+// Other commands are registered by name, and get the text behind the comma: "/surety/explain,lan0 ...". If
+// they throw, the answer is {"/surety/explain": {"error": "..."}}.
 //
 // DPDK's own telemetry is off, since its commands end the process (`/eal/memzone_info,99999` in 22.11).
 #pragma once
@@ -32,35 +32,36 @@
 
 namespace surety {
 
-inline constexpr std::size_t kPageBytes = 14'000;         // who says nothing reads 16 kB at once
-inline constexpr std::size_t kMostPageBytes = 128 << 10;  // a message has to fit into the socket's buffer
+inline constexpr std::size_t kPageBytes = 14'000;         // default of clients that read 16 kB at once
+inline constexpr std::size_t kMostPageBytes = 128 << 10;  // a message must fit into the socket's buffer
 
-// The rows of a table as text, each one made once, however many pages they are read in.
+// The rows of a table as text, each rendered once for any number of pages.
 class TablePages {
  public:
   explicit TablePages(const Json& rows = Json::array());
-  // JSON: the page that starts at row `offset`: rows of `bytes` in all, at least one if there is one; an
-  // empty page beyond the end.
+  // JSON: the page from row `offset`: rows of `bytes` in all, at least one if any is left; an empty page
+  // beyond the end.
   std::string page(std::size_t offset, std::size_t bytes) const;
 
  private:
-  std::string text_;                // one row after the other, with commas
-  std::vector<std::size_t> begin_;  // of each row, and the end
+  std::string text_;                // all rows, separated by commas
+  std::vector<std::size_t> begin_;  // offsets of the rows, and the end
 };
 
 class TelemetryServer {
  public:
   static constexpr std::size_t kMaxClients = 8;
-  static constexpr std::size_t kMaxRequest = 1024;  // bytes; who sends more is hung up on
-  // On a thread of the server, as `read`. One that takes the socket away answers by itself.
+  static constexpr std::size_t kMaxRequest = 1024;  // bytes; clients that send more are disconnected
+  // Called on a thread of the server, as `read`. A command that takes the socket away sends its answer
+  // itself.
   using Command = std::function<Json(std::string_view arguments, Fd& socket)>;
   using Commands = std::map<std::string, Command, std::less<>>;
 
-  // From construction to destruction. Only root and the router's own user are heard. Nobody holds up others:
-  // who does not take an answer is hung up on, and where there are too many, who has been silent for longest.
-  // `read`, what makes one of `tables`, and commands are called on a thread of the server, never two at the
-  // same time. A socket that is there already is taken for a dead router's. Throws std::system_error.
-  using Tables = std::map<std::string, std::function<Json()>, std::less<>>;  // null: there is none now
+  // Serves from construction to destruction, only root and the router's own user. No client delays others:
+  // one that does not read its answer is disconnected, and beyond kMaxClients the one silent for longest.
+  // `read`, the makers of `tables` and commands are called on a thread of the server, never two at the same
+  // time. An existing socket is taken for a dead router's. Throws std::system_error.
+  using Tables = std::map<std::string, std::function<Json()>, std::less<>>;  // null: currently none
   TelemetryServer(std::filesystem::path socket, std::function<Reading()> read, Tables tables = {},
                   Commands commands = {});
   ~TelemetryServer();
@@ -71,8 +72,8 @@ class TelemetryServer {
   struct Client {
     Fd socket;
     std::uint64_t last_heard = 0;  // in wake-ups of the server
-    std::string command = {};      // of the table that it reads, and ...
-    TablePages pages{};            // ... the table
+    std::string command = {};      // name of the table being read, and ...
+    TablePages pages{};            // ... its pages
   };
   void serve();
   void let_in();
@@ -87,7 +88,7 @@ class TelemetryServer {
   const Tables tables_;
   const Commands commands_;
   const std::uint64_t namespace_ = network_namespace();
-  const uid_t user_ = ::geteuid();  // who may ask, beside root
+  const uid_t user_ = ::geteuid();  // the only user served, beside root
   Fd stop_, listener_;
   std::vector<Client> clients_;
   std::uint64_t wakeups_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows that have carried most, for operators.
+// The flows with most bytes, for operators.
 //
-// Read by the control thread while the worker writes: numbers may be a moment apart, never more
-// (CONTRIBUTING.md rule 9).
+// Read by the control thread while the worker writes: numbers may differ by a moment (CONTRIBUTING.md rule
+// 9).
 #pragma once
 
 #include <utility>
@@ -14,18 +14,18 @@
 
 namespace surety {
 
-// Goes round the flow table of a worker, a part at a time: a large one takes a tenth of a second.
+// Scans the flow table of a worker, a part at a time: a large one takes a tenth of a second.
 class TopFlows {
  public:
-  // Both must outlive this. `count`: how many; 0: none, and nothing is looked at.
+  // Both must outlive this object. `count`: number of flows; 0: nothing is scanned.
   TopFlows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count)
       : ingress_(ingress), snapshot_(&snapshot), count_(count) {}
-  // After a reload, before the worker goes by it: what it was made with, in the new one.
+  // Called after a reload, before the worker adopts it: the new arguments of the constructor.
   void follow(const Snapshot& snapshot, std::size_t count);
 
-  // Looks at the next `places` of the table, or up to where it has been round.
+  // Scans the next `places` of the table, or up to the end of the round.
   void look(std::size_t places, Time now);
-  // Of the last time round: flows (contracts instead of the flows they cover), most bytes first.
+  // The flows of the last round (contracts instead of the flows they cover), most bytes first.
   const std::vector<FlowReading>& largest() const { return largest_; }
 
  private:
@@ -40,7 +40,7 @@ class TopFlows {
   std::vector<FlowReading> largest_;
 };
 
-// All of the table at once.
+// Scans the whole table at once.
 std::vector<FlowReading> top_flows(const Ingress& ingress, const Snapshot& snapshot, std::size_t count,
                                    Time now);
 

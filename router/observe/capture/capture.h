@@ -16,14 +16,14 @@ namespace surety {
 struct CaptureOptions {
   std::string what{};                             // capture_request.h
   std::vector<std::string> filters{}, reasons{};  // `source=10.1.0.1`; names of drops
-  std::uint32_t rate = 10'000, snap = 256;        // packets a second; bytes of each
+  std::uint32_t rate = 10'000, snap = 256;        // packets per second; bytes of each
   std::uint32_t seconds = 60, megabytes = 100;
   std::string file{};                   // `-`: standard output
-  std::optional<std::string> router{};  // none: the only one that runs
+  std::optional<std::string> router{};  // nullopt: the only one that runs
 };
 
-// Until its limits, or until `stop`. Exit status: 0; 1 when no router answers, it refuses, or the file cannot
-// be written. What it has done goes to `err`, as a line.
+// Captures until its limits, or until `stop`. Exit status: 0; 1 when no router answers, it refuses, or the
+// file cannot be written. The result is written to `err`, as a line.
 int capture(const CaptureOptions& options, const TelemetryClient& client, const std::atomic<bool>& stop,
             std::ostream& err);
 

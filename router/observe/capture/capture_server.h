@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs captures in a router, one at a time: a thread that sleeps while there is none, and else brings what
-// the workers copy to the client that asked. The client writes the file, with its own permissions.
+// Runs captures in a router, one at a time: a thread that sleeps while there is none, and else sends the
+// workers' copies to the client. The client writes the file, with its own permissions.
 //
-// On the client's socket, a message each: how it begins; packets, 'P' and then records, each a CapturedPacket
-// and its bytes, with the time as that of the day; how it ended. The client ends it by `stop`, or by going
-// away; else its time does, or a reload that changes the ports. Nobody waits for a client that does not read:
-// what finds no room is counted, and not captured.
+// Messages on the client's socket: the start; packets, 'P' and then records, each a CapturedPacket and its
+// bytes, with the time of day; the result. A capture ends when the client sends `stop` or disconnects, after
+// its time, or at a reload that changes the ports. A client that does not read delays nothing: packets
+// without room are counted, and not captured.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,10 @@ inline constexpr std::string_view kStopCapture = "stop";
 
 class CaptureServer {
  public:
-  // What it needs of its router.
+  // The capture's interface to its router.
   struct Router {
     std::size_t workers = 1;
-    std::function<bool(std::size_t worker, CaptureTap* tap)> set_tap;  // false: it does not answer
+    std::function<bool(std::size_t worker, CaptureTap* tap)> set_tap;  // false: the worker does not answer
     std::function<Time()> now;
     std::function<UnixTime(Time)> time_of_day;
   };
@@ -42,10 +42,10 @@ class CaptureServer {
   CaptureServer(const CaptureServer&) = delete;
   CaptureServer& operator=(const CaptureServer&) = delete;
 
-  // From any thread. Takes the socket, and answers by it. Throws std::runtime_error where another capture
-  // runs.
+  // Starts a capture, takes over the socket, and answers on it. Thread-safe. Throws std::runtime_error if
+  // another capture is running.
   void begin(CaptureRequest request, std::vector<std::string> ports, Fd& socket);
-  // From any thread: the ports are not what they were.
+  // Ends the capture because the ports have changed. Thread-safe.
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -56,8 +56,8 @@ class CaptureServer {
     std::vector<std::unique_ptr<CaptureTap>> taps{};
     std::string batch{};  // not sent yet
     std::size_t packets = 0;
-    std::int64_t day = 0;  // what is to be added to the router's clock
-    bool gone = false;     // nobody reads any more
+    std::int64_t day = 0;  // offset from the router's clock to the time of day
+    bool gone = false;     // the client has disconnected
   };
   void serve(const std::stop_token& stop);
   void run(Session& s, const std::stop_token& stop);
@@ -69,9 +69,9 @@ class CaptureServer {
 
   const Router router_;
   const Fd wake_;
-  std::mutex mutex_;  // of the next two
+  std::mutex mutex_;  // guards next_ and running_
   std::optional<Session> next_;
-  std::string running_;  // what; empty: nothing
+  std::string running_;  // the request; empty: none
   std::atomic<bool> interrupted_{false};
   std::jthread thread_;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer to a question as JSON: what each part of the data plane says of the packet, by its name.
+// The answer to a question as JSON: the result of each part of the data plane for the packet, under the
+// part's name.
 //
-// Members that do not apply are left out: no `rule` where none matches, no `contract` where nothing is kept,
-// no `queue` where it does not come to one. `verdict` says how it ends: `leaves`, `waits`, `dropped` or
-// `kernel`, with its reason; `sentence` says it in words.
+// Members that do not apply are left out: no `rule` if none matches, no `contract` if there is no state, no
+// `queue` if the packet reaches none. `verdict` is the outcome: `leaves`, `waits`, `dropped` or `kernel`,
+// with its reason; `sentence` is the same in words.
 #pragma once
 
 #include <array>
@@ -19,21 +20,21 @@ namespace surety {
 struct Traces {
   Question question;
   Arrival arrival;
-  std::size_t worker = 0;  // whose trace it is
+  std::size_t worker = 0;  // worker of the trace
   IngressTrace ingress;
-  std::optional<Prefix> route{};                // none: nobody could be asked
-  std::optional<IpAddress> gateway{};           // none: the destination is on the link
-  std::array<QueueTrace, kPrecedences> queues;  // as it leaves IN, and OUT
+  std::optional<Prefix> route{};                // nullopt: the control thread has not answered
+  std::optional<IpAddress> gateway{};           // nullopt: the destination is on the link
+  std::array<QueueTrace, kPrecedences> queues;  // for the packet as IN, and as OUT
 };
 
-// The DSCP that it leaves with.
+// The DSCP of the outgoing packet.
 std::uint8_t mark_of(const IngressTrace& trace, const Snapshot& snapshot, Precedence precedence);
-// Whether it comes to a queue, or would if its neighbour were known.
+// True if the packet reaches a queue, or would if its neighbour were resolved.
 bool comes_to_queue(const IngressTrace& trace);
 
 Json explanation(const Traces& traces, const Snapshot& snapshot);
 
-// That answer, or one {"error": "..."}, as lines for people.
+// Renders an explanation, or {"error": "..."}, as lines for people.
 std::string render_explanation(const Json& answer);
 
 }  // namespace surety

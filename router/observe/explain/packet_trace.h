@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data plane would do to a packet that came now, asked of its own parts and changing none of them.
+// Traces what the data plane would do to a packet now, with its own parts and without changing them.
 //
-// For the worker that owns them, between two turns: some microseconds, without allocation. Names are given by
-// who asks (explanation.h).
+// Runs on the worker that owns the parts, between two turns: some microseconds, without allocation. The
+// calling thread adds names (explanation.h).
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 
 namespace surety {
 
-// By one worker's Ingress.
+// The trace through one worker's Ingress.
 struct IngressTrace {
   struct Filtered {
     std::uint16_t filter = kNoFilter;  // index into Config::filters
-    std::uint32_t entry = 0;           // of it, or the number of them
+    std::uint32_t entry = 0;           // index of the entry, or the number of entries
     bool permit = true;
   };
-  // What the conditioner would say.
+  // The conditioner's decision.
   enum class Fate : std::uint8_t { in, out, waits, dropped };
 
   ParsedPacket header;
@@ -29,43 +29,44 @@ struct IngressTrace {
   bool source_accepted = true;
   Filtered filter_in, filter_out;
   std::uint16_t rule = Classifier::kNoRule, service = 0;
-  bool flow_known = false, state_known = false;  // its record, and that of its state, its contract's
-  bool own_state = false;                        // there is a state, known or not
-  bool excess = false;                           // the state is that of the rule's excess contract
-  FlowCounters counters;                         // of the state, else of the flow
+  bool flow_known = false,
+       state_known = false;  // the flow has a record; its state, or its contract's, has one
+  bool own_state = false;    // the packet has a state, known or not
+  bool excess = false;       // the state is the rule's excess contract
+  FlowCounters counters;     // the state's, else the flow's
   Duration idle{};
   std::uint32_t held = 0, held_bytes = 0;
   std::array<Meter::Level, 2> buckets{};
   std::uint16_t domain = kNoDomain;
-  Ratio alpha;  // that the flow lives by
+  Ratio alpha;  // the flow's current alpha
   Fate fate = Fate::in;
-  bool red = false;  // of a meter: beyond both
+  bool red = false;  // meter: beyond both buckets
   RouteTarget target;
   std::uint32_t next_hop = kNextHopNone;
   NextHopEntry hop;
 };
-// `frame` came in by `port`, and is given its address.
+// Traces `frame`, which arrives by `port`; sets its destination MAC address.
 void trace(const Ingress& ingress, std::span<std::uint8_t> frame, PortIndex port, Time now,
            IngressTrace& out);
 
-// Whether this worker has a record of a flow.
+// True if this worker has a record of the flow.
 bool knows(const Ingress& ingress, const FlowKey& key, Time now);
 
-// By the Egress of its port.
+// The trace through the Egress of its port.
 struct QueueTrace {
-  bool known = false;        // else there is no queue for it: its interface is gone
-  InterfaceIndex owner = 0;  // in whose queues it waits: an interface's, or the port's
+  bool known = false;        // else there is no queue: its interface was removed
+  InterfaceIndex owner = 0;  // owner of the queue: an interface, or the port
   std::uint8_t class_index = 0;
-  Precedence precedence = Precedence::out;  // that its DSCP says
+  Precedence precedence = Precedence::out;  // precedence of its DSCP
   std::array<std::uint32_t, kPrecedences> depth{};
-  double level = 0;         // packets, as the limit and RIO count them (queue_measure.h)
+  double level = 0;         // packets, as measured for the limit and RIO (queue_measure.h)
   std::uint32_t limit = 0;  // for packets of that precedence
   bool rio = false;
   double average_in = 0, average_total = 0;
   double refusal = 0;         // probability
-  std::uint32_t waiting = 0;  // at the port, all queues
+  std::uint32_t waiting = 0;  // packets in all queues of the port
 };
-// A packet with this DSCP that leaves by `interface`. `snapshot`: that the Egress goes by.
+// Traces a packet with this DSCP that leaves by `interface`. `snapshot`: the Egress's.
 void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, InterfaceIndex interface,
            std::uint8_t dscp, Time now, QueueTrace& out);
 

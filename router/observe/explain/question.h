@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `surety explain` asks: a packet by its fields, and where it comes in.
+// The question of `surety explain`: a packet by its fields, and its ingress.
 //
 //   lan0 source=10.1.0.1 destination=10.2.0.1 protocol=udp source_port=1 destination_port=5004 dscp=EF vlan=7
 //
-// The first word is a port or an interface; without one the fields are those of a flow that is there. The
-// fields are a `match`'s, each of them one value; and `length`, bytes of the IP packet.
+// The first word is a port or an interface; without it the fields select an existing flow. The fields are
+// those of a `match`, each with one value, and `length`, bytes of the IP packet.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace surety {
 
 struct Question {
   static constexpr std::uint16_t kUsualLength = 100;
-  std::string place{};  // as it was written; empty: a flow that is there
+  std::string place{};  // as entered; empty: an existing flow
   IpAddress source, destination;
   std::uint8_t protocol = 0, dscp = 0;
   std::uint16_t source_port = 0, destination_port = 0;
@@ -28,18 +28,18 @@ struct Question {
   std::uint16_t length = kUsualLength;
 };
 
-// Throws std::runtime_error, one sentence, where there can be no such packet.
+// Throws std::runtime_error, one sentence, if such a packet is impossible.
 Question parse_question(std::string_view text);
 
-// How it comes in: by a port, with these tags.
+// The ingress of a packet: port and tags.
 struct Arrival {
   std::uint8_t port = 0;
   VlanTags tags;
 };
-// Where `place` is, with the tags that the question adds. Throws std::runtime_error where there is none.
+// Resolves `place`, with the tags that the question adds. Throws std::runtime_error if it does not exist.
 Arrival arrival_of(const Question& question, const config::Config& config, const Interfaces& interfaces);
 
-// Its frame, to nobody yet; what stands behind the headers is zero.
+// The packet's frame, with destination MAC address 0 and a payload of zeros.
 std::vector<std::uint8_t> frame_of(const Question& question, const Arrival& arrival);
 
 }  // namespace surety
