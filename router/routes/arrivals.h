@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbours on their way from known to ready: what the data plane is told of them, so that packets which
-// came before they were known are not overtaken by those that come after (NeighborGate). By batches: those
-// that have become known since the last one go through the same steps together.
+// States of neighbours between resolved and ready, as programmed into the data plane, so that earlier packets
+// are not overtaken by later ones (NeighborGate). Neighbours resolved since the last batch form a batch, and
+// go through the same steps together.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ using NeighborKey =
 
 class NeighborArrivals {
  public:
-  // From now on; before, neighbours are ready as soon as they are known.
+  // Enables the steps; before, neighbours are ready as soon as they are resolved.
   void start() { started_ = true; }
 
-  void add(const NeighborKey& neighbor) {  // has become known
+  void add(const NeighborKey& neighbor) {  // has been resolved
     if (started_) steps_[neighbor] = Step::next;
   }
   void remove(const NeighborKey& neighbor) { steps_.erase(neighbor); }
@@ -33,7 +33,7 @@ class NeighborArrivals {
     return at->second == Step::opening ? NextHopEntry::State::opening : NextHopEntry::State::waiting;
   }
 
-  // Makes a batch of those that are in none; false: there are none. The batch before is through.
+  // Forms a batch of the neighbours that are in none; false: there are none. The previous batch is complete.
   bool collect() {
     bool any = false;
     for (auto& [neighbor, step] : steps_) {
@@ -42,7 +42,7 @@ class NeighborArrivals {
     }
     return any;
   }
-  // Takes the batch from waiting to opening, or from opening to ready; returns what is left of it.
+  // Moves the batch from waiting to opening, or from opening to ready; returns its neighbours.
   std::vector<NeighborKey> advance() {
     std::vector<NeighborKey> batch;
     for (auto it = steps_.begin(); it != steps_.end();) {

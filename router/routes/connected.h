@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router's own addresses mean for its routes.
+// Routes that follow from a router's own addresses.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace surety {
 
-// An address and where it is. None: a device that is not ours to forward through (the loopback, say).
+// An own address and its interface. nullopt: a device that the router does not forward through (e.g. the
+// loopback).
 struct OwnAddress {
   Prefix address;  // with host bits
   std::optional<InterfaceIndex> interface;
@@ -20,24 +21,24 @@ struct OwnAddress {
 };
 
 struct ConnectedRoute {
-  // In order of preference, where several addresses give the same prefix.
+  // In order of preference, if several addresses give the same prefix.
   enum class Kind : std::uint8_t {
-    local,  // an own address, or the subnet-router anycast address of an IPv6 subnet (RFC 4291, 2.6.1; not of
+    local,  // an own address, or the subnet-router anycast address of an IPv6 subnet (RFC 4291, 2.6.1; except
             // a /127, RFC 6164)
     blackhole,  // first and last address of an IPv4 subnet up to /30: directed broadcasts are not forwarded
                 // (RFC 2644)
     subnet,     // hosts on the interface's link
   };
   Kind kind = Kind::subnet;
-  InterfaceIndex interface = 0;  // of a subnet
+  InterfaceIndex interface = 0;  // set for a subnet
   friend auto operator<=>(const ConnectedRoute&, const ConnectedRoute&) = default;
 };
-using ConnectedRoutes = std::vector<std::pair<Prefix, ConnectedRoute>>;  // by prefix, one of each
+using ConnectedRoutes = std::vector<std::pair<Prefix, ConnectedRoute>>;  // sorted by prefix, one of each
 
-// Where one subnet is on several interfaces, the lowest has it. Link-local addresses give no routes.
+// If a subnet is on several interfaces, the lowest gets the route. Link-local addresses give no routes.
 ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses);
 
-// That of the longest subnet that contains an address.
+// The interface of the longest subnet that contains an address.
 std::optional<InterfaceIndex> connected_interface(const ConnectedRoutes& routes, const IpAddress& address);
 
 }  // namespace surety

@@ -2,15 +2,15 @@
 // The forwarding information base of both families: longest prefix match to RouteTarget::encode() values.
 //
 // IPv4 over rte_fib (DIR24_8), AVX-512 lookups where the CPU and EAL's --force-max-simd-bitwidth allow it;
-// IPv6 over a table of our own (prefix_trie6.h). One thread writes while workers look up. A lookup answers
-// with the value before or after a change, never with anything else: memory that a change has freed is used
-// again only after quiesce(), and an answer "none" of rte_fib during a change is asked twice, since a freed
-// group reads as zero for a moment, and zero is what says "none".
+// IPv6 over a table of our own (prefix_trie6.h). One thread writes while workers look up. A lookup returns
+// the value before or after a change, never anything else: memory freed by a change is reused only after
+// quiesce(), and a result "none" of rte_fib during a change is looked up again, since a freed group reads as
+// zero for a moment, which means "none".
 //
-// Without hugepages IPv4's table begins small, and a larger one takes its place once it is full
-// (fib_tables.h): memory goes with the routes that there are.
+// Without hugepages IPv4's table starts small, and is replaced by a larger one when it is full
+// (fib_tables.h): memory follows the number of routes.
 //
-// A default route stands beside the tables: it changes in one store, where rte_fib would write every gap
+// A default route is kept beside the tables: it changes in one store, while rte_fib would write every gap
 // between all other routes. For the same reason short prefixes of IPv6 have a table of their own
 // (short_prefixes.h).
 #pragma once
@@ -35,9 +35,9 @@ namespace surety {
 
 class Fib {
  public:
-  // Room for `max_routes` of each family, of IPv4 as far as there are groups for those beyond /24. Needs EAL;
-  // throws std::runtime_error, naming the cause, when there is not the memory. `name`: at most 12 characters,
-  // unique in the process.
+  // Room for `max_routes` of each family; for IPv4 as far as there are groups for prefixes beyond /24. Needs
+  // EAL; throws std::runtime_error with the cause when there is not enough memory. `name`: at most 12
+  // characters, unique in the process.
   Fib(const std::string& name, std::uint32_t max_routes);
   Fib(const Fib&) = delete;
   Fib& operator=(const Fib&) = delete;
@@ -54,10 +54,10 @@ class Fib {
   // (rte_rcu_qsbr_synchronize). Without it there must be no lookups during changes.
   void set_quiesce(std::function<void()> quiesce);
 
-  // What EAL must have for a Fib in bytes: nothing without hugepages.
+  // EAL memory of a Fib in bytes: 0 without hugepages.
   static std::size_t memory_bytes(std::uint32_t max_routes, bool hugepages);
-  // What a router has of it without hugepages, in bytes: with the routes that the first tables have room for,
-  // and with `max_routes` of each family all over the address space.
+  // Resident memory without hugepages, in bytes: with the routes of the initial tables, and with `max_routes`
+  // of each family spread over the address space.
   struct Resident {
     std::size_t least4, most4, least6, most6;
   };
@@ -65,12 +65,11 @@ class Fib {
 
   // --- workers ---
 
-  // values[i]: the value of the longest prefix that contains addresses[i] (host
-  // order), or that of kNextHopNone.
+  // values[i]: the value of the longest prefix that contains addresses[i] (host order), or kNextHopNone's.
   void lookup4(const std::uint32_t* addresses, std::uint64_t* values, unsigned n) const;
   void lookup6(const std::uint8_t (*addresses)[16], std::uint64_t* values, unsigned n) const;
-  // What lookup6() answers for an address whose first half this is holds as long as this stays what it was
-  // before that: a change that has been made is seen here before add() or remove() returns.
+  // A result of lookup6() for an address with this first half is valid while the generation is what it was
+  // before the lookup: a change is visible here before add() or remove() returns.
   std::uint64_t generation6(std::uint64_t high) const { return generations6_.of(high); }
 
  private:
@@ -88,13 +87,13 @@ class Fib {
 
   std::string name_;
   std::uint32_t max_routes_;
-  std::uint32_t routes4_;  // that its table has room for now
-  bool can_grow4_ = true;  // memory has lasted so far
-  bool freed_ = false;     // groups, perhaps, since the last quiesce()
+  std::uint32_t routes4_;  // routes that its table has room for
+  bool can_grow4_ = true;  // no allocation has failed
+  bool freed_ = false;     // groups may have been freed since the last quiesce()
   std::unique_ptr<FibTable4> table4_;
   std::atomic<rte_fib*> v4_{nullptr};
-  std::atomic<std::uint32_t> changes_{0};                // of IPv4; odd: there is one right now
-  std::array<std::atomic<std::uint32_t>, 2> default_{};  // by family
+  std::atomic<std::uint32_t> changes_{0};  // IPv4 changes begun and ended; odd: one is in progress
+  std::array<std::atomic<std::uint32_t>, 2> default_{};  // indexed by family
   TopPrefixes top_;
   PrefixTrie6 table6_;
   ShortPrefixes short6_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sets of next hops that routes are given, each kept once, and what each means now.
+// The sets of next hops of routes, each kept once, with its current meaning.
 //
-// A million routes share a few hundred sets: so a route is a number here, and what a set means is found out
-// once, not for each route. When it changes, its block of next hops is changed under the routes if it can be;
-// else the caller must program them anew.
+// A million routes share a few hundred sets: a route has a set's number, and each set is resolved once. When
+// its meaning changes, its block of next hops is changed in place if possible; else the caller must program
+// its routes again.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@
 
 namespace surety {
 
-// A next hop as its source gives it: exactly one of interface and ifindex, or `via` alone.
+// A next hop as configured by its source: exactly one of interface and ifindex, or `via` alone.
 struct RouteHop {
-  std::optional<IpAddress> via{};  // none: on link
+  std::optional<IpAddress> via{};  // nullopt: on link
   std::optional<InterfaceIndex> interface {};
   int ifindex = 0;
   std::uint16_t weight = 1;
@@ -32,40 +32,39 @@ class HopSets {
   using Id = std::uint32_t;
   static constexpr Id kNone = 0;
 
-  // What a route says of where it leads: one of these.
+  // The destination of a route: one of these.
   struct Key {
-    std::uint32_t special = kNextHopNone;  // one of the fixed
+    std::uint32_t special = kNextHopNone;  // a fixed next hop
     std::uint32_t object = 0;              // a next hop object of the kernel
     std::vector<RouteHop> hops{};
   };
-  // What a hop means now. Neither: its gateway is on no connected subnet.
+  // The current meaning of a hop. Neither: its gateway is on no connected subnet.
   struct Resolved {
     std::optional<NextHopMember> member{};
-    bool foreign = false;  // out of an interface that is not a port
+    bool foreign = false;  // through an interface that is not a port
   };
   using Resolve = std::function<Resolved(const RouteHop&)>;
 
   HopSets(NextHopGroups& groups, Resolve resolve);
 
-  // A set lives while it is held or used; each hold() asks for a drop(), each use() for an unuse().
+  // A set exists while it is held or used; each hold() requires a drop(), each use() an unuse().
   Id hold(Key key);
   void drop(Id id);
-  // What the routes' entries in the FIB are to be; ids for next hops are taken with the first
-  // use. None: no ids are left.
+  // The value of the routes' FIB entries; the first use() allocates next hop ids. nullopt: no ids are left.
   std::optional<RouteTarget> use(Id id);
   void unuse(Id id);
 
   const Key& key(Id id) const { return sets_[id].key; }
   bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
-  bool on_link(Id id) const { return sets_[id].on_link(); }  // straight to the destination, among others
-  bool dead(Id id) const { return sets_[id].dead; }  // its object is gone: the kernel has removed its routes
+  bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
+  bool dead(Id id) const { return sets_[id].dead; }          // its object, and its routes, were removed
   bool has(Id id, const NextHopMember& member) const;
-  const NextHopMembers& members(Id id) const { return sets_[id].members; }  // what it means now, or ...
-  std::uint32_t special(Id id) const { return sets_[id].special; }          // ... one of the fixed
-  std::optional<RouteTarget> target(Id id) const;  // of one in use; none: it has lost its ids
+  const NextHopMembers& members(Id id) const { return sets_[id].members; }  // current members, or ...
+  std::uint32_t special(Id id) const { return sets_[id].special; }          // ... a fixed next hop
+  std::optional<RouteTarget> target(Id id) const;  // value of a set in use; nullopt: it has lost its ids
 
-  // What `resolve` says, or an object, has changed. true: there are routes to be programmed anew; the ids
-  // they have in the FIB until then stay taken until release_retired().
+  // Called when results of `resolve`, or an object, have changed. true: routes must be programmed again;
+  // their ids in the FIB stay allocated until release_retired().
   bool refresh_all();
   bool set_object(const NextHopEvent& event, std::uint32_t generation);
   bool remove_object(std::uint32_t id);
@@ -78,8 +77,8 @@ class HopSets {
     Key key;
     std::uint32_t special = kNextHopNone;
     NextHopMembers members;
-    std::optional<RouteTarget> target;  // of the block, while there is one
-    NextHopMembers block;               // what the block is known by
+    std::optional<RouteTarget> target;  // value of the block, while there is one
+    NextHopMembers block;               // key of the block
     std::uint32_t held = 0, used = 0;
     bool dead = false;
     bool active() const { return special != kNextHopNone || !members.empty(); }
@@ -99,9 +98,9 @@ class HopSets {
   Resolve resolve_;
   NextHopObjects objects_;
   std::map<Key, Id, KeyLess> ids_;
-  std::deque<Set> sets_;  // by id; the first is nobody's
+  std::deque<Set> sets_;  // indexed by id; the first is unused
   std::vector<Id> free_;
-  std::vector<NextHopMembers> retired_;  // blocks that routes in the FIB may still name
+  std::vector<NextHopMembers> retired_;  // blocks that routes in the FIB may still refer to
 };
 
 }  // namespace surety

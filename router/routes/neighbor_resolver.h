@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which station has which address on a port's link, kept by the router itself: who is to be asked and when,
-// and what follows of the answers (RFC 826; RFC 4861 7.3 in outline; RFC 6583 for who asks for too much).
+// Resolves addresses on a port's link to MAC addresses, by the router itself: schedules requests and
+// evaluates answers (RFC 826; RFC 4861 7.3 in outline; RFC 6583 against excessive requests).
 //
-// Known is only what has answered us. Somebody wants an address: it is asked for kTries times, kRetry apart,
-// then ever more seldom (up to kSlowest), and forgotten when nobody wants it any more. What answered is asked
-// again, that station alone, after kReachable, whether packets go to it or not; when it is silent kTries
-// times, it is dead. What a station says of itself unasked, or another says of its address, moves nothing: it
-// is a reason to ask now, the known station first.
+// An address is known only after an answer to the router. A wanted address is requested kTries times, kRetry
+// apart, then at growing intervals (up to kSlowest), and removed when it is not wanted any more. A known
+// neighbour is verified by unicast after kReachable, whether packets go to it or not; after kTries requests
+// without an answer it is removed. Unsolicited messages, from the neighbour or from another, change no entry:
+// they only trigger a request, first to the known neighbour.
 //
-// Time is an argument; bounded: `capacity` addresses, `asking` of them not known, and at most one request for
-// each per kRetry. An address that never answered gives way to the next, the oldest first. One that is known
-// gives way only where its station has most of all and more than its part (station_addresses.h): first those
-// that nobody wants.
+// Time is an argument; bounded: `capacity` addresses, `asking` of them unknown, and at most one request for
+// each per kRetry. Addresses that never answered are displaced, the oldest first. A known address is
+// displaced only if its MAC address has the most of all and more than its part (station_addresses.h): first
+// unwanted ones.
 #pragma once
 
 #include <cstdint>
@@ -37,62 +37,62 @@ class NeighborResolver {
   explicit NeighborResolver(std::size_t capacity = 4096, std::size_t asking = 1024)
       : capacity_(capacity), most_asking_(asking) {}
 
-  // Its packets wait, or routes lead by it. False: the table is full of stations that are known, and none has
-  // more than its part.
+  // Packets or routes need this address. False: the table is full of known neighbours, and none has more than
+  // its part.
   bool want(const IpAddress& address, Time now);
 
   enum class Learned : std::uint8_t {
     learned,
-    unasked,    // nobody here has asked
-    contested,  // another station is known, and asked first
+    unasked,    // there was no request
+    contested,  // another neighbour is known, and is verified first
   };
-  // A message says that `mac` has `address`; `answer`: it is to us, and in answer to a question.
+  // A message that `mac` has `address`; `answer`: it is addressed to us and answers a request.
   Learned learn(const IpAddress& address, const MacAddress& mac, bool answer, Time now);
-  // A station that asks for us, and so is about to send to us: asked for, if it is not known. False: no room.
+  // A neighbour requests our address, and is about to send to us: resolved, if it is not known. False: no
+  // room.
   bool meet(const IpAddress& address, const MacAddress& mac, Time now);
-  // meet(), of a station whose word is enough: nobody else can be where it is. It is known at once.
+  // meet() for a neighbour that needs no verification, since no other can be at its place: known at once.
   bool believe(const IpAddress& address, const MacAddress& mac, Time now);
-  // Somebody has reason to think that what is known of it is wrong: it is asked.
+  // Its entry may be wrong: verifies it.
   void doubt(const IpAddress& address, Time now);
-  // Somebody says that what is known of it is to be forgotten: everybody is asked, after kForgotten, in which
-  // who empties a table sees that it is empty.
+  // Removes its entry, and resolves it again after kForgotten, so that an operator who clears a table sees it
+  // empty.
   void forget(const IpAddress& address, Time now);
-  // The link is up again, maybe to others than before: nothing is known any more,
-  // everything is asked for now.
+  // The link is up again, maybe to other neighbours: all entries become unknown, and are requested now.
   void restart(Time now);
 
   struct Request {
     IpAddress address;
-    std::optional<MacAddress> mac;  // ask this station alone
+    std::optional<MacAddress> mac;  // unicast to this MAC address
     friend bool operator==(const Request&, const Request&) = default;
   };
-  // What is to be asked now; none: nothing (more).
+  // The next request to be sent now; nullopt: none.
   std::optional<Request> next_request(Time now);
   Time next_event() const { return schedule_.empty() ? kNever : schedule_.begin()->first; }
 
   struct Change {
     IpAddress address;
-    std::optional<MacAddress> mac;  // none: not known any more
-    bool unreachable = false;       // asked for in vain, or never asked for: it had to make room
+    std::optional<MacAddress> mac;  // nullopt: not known any more
+    bool unreachable = false;       // requested without an answer, or displaced before a request
     friend bool operator==(const Change&, const Change&) = default;
   };
-  // What has become known, in order; none: nothing (more).
+  // Changes of entries, in order; nullopt: none.
   std::optional<Change> next_change();
 
-  // Asked for kTries times in vain, and not answered since.
+  // True if kTries requests had no answer, and none has come since.
   bool unreachable(const IpAddress& address) const;
-  const MacAddress* find(const IpAddress& address) const;  // null: not known
+  const MacAddress* find(const IpAddress& address) const;  // nullptr: not known
   template <class F>
   void for_each_known(F&& f) const {
     for (const auto& [address, e] : entries_)
       if (e.mac) f(address, *e.mac);
   }
-  // When it was asked or heard of for the last time; none: nobody has wanted it.
+  // Time of the last request or answer; nullopt: not wanted.
   std::optional<Time> last(const IpAddress& address) const {
     const auto at = entries_.find(address);
     return at == entries_.end() ? std::nullopt : std::optional(at->second.last);
   }
-  // Calls f(address, unreachable, last) for those that are asked for.
+  // Calls f(address, unreachable, last) for the addresses that are being requested.
   template <class F>
   void for_each_unknown(F&& f) const {
     for (const auto& [turn, address] : asking_) f(address, unreachable(address), entries_.at(address).last);
@@ -107,8 +107,8 @@ class NeighborResolver {
     std::optional<MacAddress> mac;
     bool wanted = false;
     unsigned tries = 0;
-    Time due{}, last{};      // to be asked; asked, heard of or forgotten
-    std::uint64_t turn = 0;  // among those not known, or those of its station
+    Time due{}, last{};      // next request; last request, answer or removal
+    std::uint64_t turn = 0;  // order among the unknown ones, or among those of its MAC address
   };
   using Entries = std::map<IpAddress, Entry>;
 
@@ -124,9 +124,9 @@ class NeighborResolver {
 
   std::size_t capacity_, most_asking_;
   Entries entries_;
-  std::set<std::pair<Time, IpAddress>> schedule_;  // every entry, by `due`
-  std::map<std::uint64_t, IpAddress> asking_;      // those not known, by `turn`
-  StationAddresses stations_;                      // those known
+  std::set<std::pair<Time, IpAddress>> schedule_;  // all entries, by `due`
+  std::map<std::uint64_t, IpAddress> asking_;      // unknown ones, by `turn`
+  StationAddresses stations_;                      // known ones
   std::uint64_t turns_ = 0;
   std::deque<Change> changes_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Next hops: what the values of the FIB refer to, and which ids are free.
+// The table of next hops that values of the FIB refer to, and the allocation of their ids.
 #pragma once
 
 #include <immintrin.h>
@@ -18,7 +18,7 @@
 
 namespace surety {
 
-// A NextHopEntry in a register, but for its interface and tags.
+// A NextHopEntry in a register, without its interface and tags.
 class NextHopWord {
  public:
   explicit NextHopWord(std::uint64_t bits) : bits_(bits) {}
@@ -27,9 +27,9 @@ class NextHopWord {
               std::uint64_t{e.port} << 48) {
     std::memcpy(&bits_, e.destination.data(), e.destination.size());
   }
-  std::uint64_t bits() const { return bits_; }  // the destination's MAC is the low 48
+  std::uint64_t bits() const { return bits_; }  // the low 48 bits are the destination's MAC
   std::uint8_t port() const { return static_cast<std::uint8_t>(bits_ >> 48 & 0x7f); }
-  bool tagged() const { return (bits_ >> 55 & 1) != 0; }  // it leaves by an interface, not the port itself
+  bool tagged() const { return (bits_ >> 55 & 1) != 0; }  // leaves by an interface, not by the port itself
   NextHopEntry::State state() const { return static_cast<NextHopEntry::State>(bits_ >> 56); }
   bool ready() const { return bits_ >> 56 == static_cast<std::uint64_t>(NextHopEntry::State::ready); }
   bool known() const { return NextHopEntry::known(state()); }
@@ -44,14 +44,13 @@ class NextHopWord {
   std::uint64_t bits_;
 };
 
-// Read by workers, written by the control thread: an entry is replaced in one store, so a reader sees the old
-// or the new: of 16 bytes, which is atomic where there is AVX (Intel SDM 3A 9.1.1, AMD APM 2 7.3.2).
+// Read by workers, written by the control thread. An entry is replaced in one store of 16 bytes, atomic on
+// CPUs with AVX (Intel SDM 3A 9.1.1, AMD APM 2 7.3.2): a reader gets the old entry or the new one.
 class NextHopTable {
  public:
-  static constexpr std::uint32_t kDefaultCapacity =
-      RouteTarget::kMaxFirst + 1;  // 1 MB; the most there can be
+  static constexpr std::uint32_t kDefaultCapacity = RouteTarget::kMaxFirst + 1;  // 1 MB; the maximum
 
-  // The entries below kNextHopsFixed are set, the others `no_route`.
+  // The entries below kNextHopsFixed are set, the others are `no_route`.
   explicit NextHopTable(std::uint32_t capacity = kDefaultCapacity);
 
   NextHopEntry get(std::uint32_t id) const {
@@ -61,7 +60,7 @@ class NextHopTable {
   // get() in registers.
   struct Whole {
     NextHopWord word;
-    InterfaceIndex interface;  // means nothing unless it is tagged()
+    InterfaceIndex interface;  // undefined unless tagged()
     VlanTags tags;
   };
   Whole whole(std::uint32_t id) const {
@@ -69,9 +68,9 @@ class NextHopTable {
     return {NextHopWord(s.word), static_cast<InterfaceIndex>(s.way),
             VlanTags::of_word(static_cast<std::uint32_t>(s.way >> 32))};
   }
-  // get() as one word, for loops: an entry that is taken apart goes through memory.
+  // get() as one word, for loops: decoding a whole entry goes through memory.
   NextHopWord word(std::uint32_t id) const { return words()(id); }
-  // word() of a table whose place stays in a register, whatever a loop stores.
+  // word() of a table whose address stays in a register, whatever a loop stores.
   class Words;
   Words words() const { return Words(entries_.get()); }
   void set(std::uint32_t id, const NextHopEntry& entry) {
@@ -80,19 +79,19 @@ class NextHopTable {
   }
   std::uint32_t capacity() const { return capacity_; }
 
-  // How often next hops that were `waiting` have become `opening`, all those of a time in one. Whoever sees
-  // the number sees them.
+  // Counts the openings: batches of next hops changed from `waiting` to `opening`. A reader of the new number
+  // sees the new states.
   std::uint32_t openings() const { return openings_.load(std::memory_order_acquire); }
   void announce_opening() { openings_.fetch_add(1, std::memory_order_release); }
 
-  // The id that a flow takes: always the same for a flow, and each as often for evenly spread hashes.
+  // The id for a flow: always the same for a flow, and each equally often for evenly spread hashes.
   static std::uint32_t select(RouteTarget target, std::uint32_t flow_hash) {
     return target.first + static_cast<std::uint32_t>(std::uint64_t{flow_hash} * target.count >> 32);
   }
 
  private:
   struct alignas(16) Slot {
-    std::uint64_t word = 0, way = 0;  // the latter: interface and tags
+    std::uint64_t word = 0, way = 0;  // way: interface and tags
   };
 
  public:
@@ -109,7 +108,7 @@ class NextHopTable {
   };
 
  private:
-  // The thread sanitizer knows of no such access.
+  // The thread sanitizer does not support such an access.
   __attribute__((no_sanitize("thread"))) Slot slot(std::uint32_t id) const {
     Slot s;
     _mm_store_si128(reinterpret_cast<__m128i*>(&s),
@@ -125,14 +124,14 @@ class NextHopTable {
   std::atomic<std::uint32_t> openings_{0};
 };
 
-// Hands out blocks of consecutive ids, behind the fixed ones. Next fit: an id just released is the last to
-// come again, so that a worker in the midst of a burst does not find another route's next hop behind a value
-// it has just looked up.
+// Hands out blocks of consecutive ids, behind the fixed ones. Next fit: an id just released is reused last,
+// so that a worker in the midst of a burst does not find another route's next hop for a value it has just
+// looked up.
 class NextHopIds {
  public:
   explicit NextHopIds(std::uint32_t capacity = NextHopTable::kDefaultCapacity);
 
-  std::optional<std::uint32_t> allocate(std::uint32_t count);  // the first id; none: no such block is free
+  std::optional<std::uint32_t> allocate(std::uint32_t count);  // the first id; nullopt: no such block is free
   void release(std::uint32_t first, std::uint32_t count);
   std::uint32_t used() const { return used_; }
 

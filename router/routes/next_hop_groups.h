@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which next hops the routes use, each set of them programmed once, however many routes share it.
+// The sets of next hops in use, each programmed once for any number of routes.
 //
-// Routes hold on to a set of members (one, or several for ECMP); the set owns a block of
-// consecutive ids in the sink. Neighbours and links that come and go change the entries of the
-// blocks and leave the routes alone.
+// A route holds a set of members (one, or several for ECMP); the set owns a block of consecutive ids in the
+// sink. Changes of neighbours and links change the entries of the blocks and not the routes.
 #pragma once
 
 #include <compare>
@@ -21,51 +20,51 @@
 
 namespace surety {
 
-// A way out: through a gateway on an interface, or straight to the destination on its subnet.
+// A next hop: a gateway on an interface, or the destination itself on its subnet.
 struct NextHopMember {
   InterfaceIndex interface = 0;
   std::optional<IpAddress> gateway;
   friend auto operator<=>(const NextHopMember&, const NextHopMember&) = default;
 };
-// Sorted, 1 to RouteTarget::kMaxCount; a member stands in it as often as its weight says.
+// Sorted, 1 to RouteTarget::kMaxCount; each member occurs as often as its weight.
 using NextHopMembers = std::vector<NextHopMember>;
 
 class NextHopGroups {
  public:
-  // `entry` says what a member is now: no_route while its port is down, glean, unresolved, or on to ready.
+  // `entry` returns the current entry of a member: no_route while its port is down, glean, unresolved, or on
+  // to ready.
   using EntryOf = std::function<NextHopEntry(const NextHopMember&)>;
   NextHopGroups(RouteSink& sink, std::uint32_t capacity, EntryOf entry);
 
-  // The block of the set, programmed into the sink; every acquire() asks for a release(). None: no ids are
-  // left. A released block keeps its entries until its ids are used again: a worker in the midst of a burst
-  // may still hold one, and its packets then go where they would have gone a moment before; those for which
-  // packets wait become `unresolved`.
+  // The block of the set, programmed into the sink; every acquire() requires a release(). nullopt: no ids are
+  // left. A released block keeps its entries until its ids are reused: a worker in the midst of a burst may
+  // still use one, and its packets then take the previous route; entries with waiting packets become
+  // `unresolved`.
   std::optional<RouteTarget> acquire(const NextHopMembers& members);
   void release(const NextHopMembers& members);
-  // Makes the block of one set that of another of the same size, under the routes that use it: all of
-  // them lead elsewhere in a few stores, however many they are. false, and nothing has changed:
-  // others have a part in it.
+  // Turns the block of one set into that of another of the same size, in place: all routes that use it change
+  // in a few stores. false, and nothing has changed: the block is shared with others.
   bool change(const NextHopMembers& from, const NextHopMembers& to);
 
-  // What entry() says of this member, or of all members, has changed.
+  // Called when the result of entry() has changed for this member, or for all members.
   void refresh(const NextHopMember& member);
   void refresh_all();
 
-  // The member that stands behind an id now.
+  // The current member behind an id.
   std::optional<NextHopMember> member(std::uint32_t id) const;
   bool uses(const NextHopMember& member) const { return uses_.contains(member); }
-  // Gateways in use whose MAC is not known.
+  // Gateways in use without a known MAC.
   std::vector<NextHopMember> unresolved() const;
   std::uint32_t ids_used() const { return ids_.used(); }
 
  private:
   struct Group {
     NextHopMembers members;
-    std::vector<NextHopEntry> entries;  // as they stand in the sink; empty before the first time
+    std::vector<NextHopEntry> entries;  // as in the sink; empty until first programmed
     std::uint32_t references = 0;
   };
-  // For each place of the block, the member it leads to: places of members that are not usable are shared out
-  // among the best there are, so that a flow does not meet a dead gateway while another lives.
+  // For each place of the block, the index of its member: places of unusable members are shared among the
+  // best usable ones, so that no flow uses a dead gateway while another works.
   static std::vector<std::size_t> choose(const std::vector<NextHopEntry>& entries);
   void program(std::uint32_t first, Group& group);
   void retire(std::uint32_t first, const Group& group);
@@ -75,8 +74,8 @@ class NextHopGroups {
   RouteSink& sink_;
   EntryOf entry_;
   NextHopIds ids_;
-  std::map<NextHopMembers, std::uint32_t> first_;          // of each set
-  std::map<std::uint32_t, Group> groups_;                  // by first id
+  std::map<NextHopMembers, std::uint32_t> first_;          // id of each set's block
+  std::map<std::uint32_t, Group> groups_;                  // indexed by first id
   std::map<NextHopMember, std::set<std::uint32_t>> uses_;  // groups a member is in
 };
 

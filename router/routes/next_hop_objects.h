@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's next hop objects by id: next hops that routes name instead of having their own.
+// The kernel's next hop objects by id: next hops that routes refer to instead of having their own.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace surety {
 
 class NextHopObjects {
  public:
-  // What an object comes to, the groups resolved.
+  // The resolved content of an object, with groups expanded.
   struct Meaning {
     bool blackhole = false;
-    std::vector<RouteNextHop> hops;  // with the weights they have in a group
+    std::vector<RouteNextHop> hops;  // with their weights in a group
   };
 
   // `generation`: see stale().
@@ -23,7 +23,7 @@ class NextHopObjects {
   void remove(std::uint32_t id) { objects_.erase(id); }
 
   bool knows(std::uint32_t id) const { return objects_.contains(id); }
-  // Nothing for ids that are not known; members of a group that are not known are left out.
+  // Empty for unknown ids; unknown members of a group are left out.
   Meaning meaning(std::uint32_t id) const;
   // The object itself and the groups it is in.
   std::vector<std::uint32_t> affected(std::uint32_t id) const;

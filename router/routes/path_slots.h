@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slot belongs to a path and a domain: a hash table of fixed size.
+// Maps a path and a domain to a slot: a hash table of fixed size.
 //
 // Slots are the owner's small numbers, 1 .. `slots`; 0: none. No allocation after construction.
 #pragma once
@@ -24,11 +24,11 @@ class PathSlots {
     return slot;
   }
 
-  // Neither the slot nor the path's domain may be in.
+  // Neither the slot nor the pair of path and domain may be in the table.
   void add(Slot slot, const Path& path, std::uint16_t domain);
-  void remove(Slot slot);  // must be in
+  void remove(Slot slot);  // must be in the table
 
-  // Of a slot that is in, or was: removed ones keep them until the next add().
+  // For a slot in the table, or removed and not added again.
   const Path& path(Slot slot) const { return entries_[slot].path; }
   std::uint16_t domain(Slot slot) const { return entries_[slot].domain; }
 
@@ -36,11 +36,11 @@ class PathSlots {
   struct Entry {
     Path path;
     std::uint16_t domain = 0;
-    Slot next = 0;  // in the same bucket
+    Slot next = 0;  // next slot in the same bucket
   };
   std::size_t bucket(const Path& path) const { return hash_of(path) & (first_.size() - 1); }
 
-  std::vector<Slot> first_;  // of each bucket: a power of two, at least twice as many as slots
+  std::vector<Slot> first_;  // first slot of each bucket: a power of two, at least twice as many as slots
   std::vector<Entry> entries_;
 };
 

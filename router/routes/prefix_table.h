@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash table by prefix for millions of them, made to be walked a little at a time.
+// A hash table for millions of prefixes, which can be walked a little at a time.
 //
-// An entry stays where it is until it is erased: references to it last, and so does its place, whatever comes
-// and goes meanwhile. Beside the entries it takes 8 bytes a bucket, at most 3/4 of them used. (A node of
-// std::unordered_map takes 40 bytes more, and its walk does not survive a rehash.)
+// An entry keeps its address and its place until it is erased, whatever else is added or erased. Beside the
+// entries the table takes 8 bytes per bucket, at most 3/4 of them used. (A node of std::unordered_map takes
+// 40 bytes more, and its walk does not survive a rehash.)
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class PrefixTable {
   }
   const Entry* find(const Prefix& prefix) const { return const_cast<PrefixTable*>(this)->find(prefix); }
 
-  // The entry of the prefix, made if there is none.
+  // The entry of the prefix, added if there is none.
   Entry& add(const Prefix& prefix) {
     if (Entry* known = find(prefix)) return *known;
     if ((size_ + 1) * 4 > buckets_.size() * 3) grow();
@@ -53,7 +53,7 @@ class PrefixTable {
     return e;
   }
 
-  // Takes no memory: it cannot fail.
+  // Takes no memory and cannot fail.
   void erase(const Prefix& prefix) {
     const auto at = bucket_of(prefix);
     if (!at) return;
@@ -66,7 +66,7 @@ class PrefixTable {
   }
 
   std::size_t size() const { return size_; }
-  // Every entry stands at a place below places(); null: nothing stands there now.
+  // Every entry has a place below places(); at() returns nullptr for an unused place.
   std::size_t places() const { return entries_.size(); }
   Entry* at(std::size_t place) { return entries_[place].used ? &entries_[place] : nullptr; }
   const Entry* at(std::size_t place) const { return entries_[place].used ? &entries_[place] : nullptr; }
@@ -106,8 +106,8 @@ class PrefixTable {
     }
     return std::exchange(free_, static_cast<std::uint32_t>(entries_[free_].prefix.address.low));
   }
-  // Linear probing must not meet a hole before its goal: what stands behind moves up,
-  // unless it is at home behind the hole.
+  // Linear probing must not meet a hole before its goal: entries behind the hole move up, unless their home
+  // bucket lies behind the hole.
   void close_gap(std::size_t hole) {
     for (std::size_t b = next(hole); buckets_[b].place != kEmpty; b = next(b)) {
       const std::size_t mask = buckets_.size() - 1;
@@ -120,7 +120,7 @@ class PrefixTable {
 
   std::vector<Bucket> buckets_;  // a power of two
   std::deque<Entry> entries_;
-  std::uint32_t free_ = kEmpty;  // a place; each names the next one in place of its prefix
+  std::uint32_t free_ = kEmpty;  // a free place; its prefix holds the number of the next one
   std::size_t size_ = 0;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes of all sources, which of them wins for each prefix, and the winners in the sink.
+// The routes of all sources; selects the best for each prefix, and programs it into the sink.
 //
-// Made for millions of routes: some 70 bytes for each, and what concerns all of them (next hops that mean
-// something else now, routes of another generation) can be done a little at a time, see limit_work().
+// Made for millions of routes: some 70 bytes for each, and work on all routes (next hops with another
+// meaning, routes of another generation) can be done a little at a time, see limit_work().
 //
-// Where the sink has no room for a route, host routes of stations go for it (station_routes.h); they come
-// back as others leave room, after the routes.
+// If the sink has no room for a route, host routes of neighbours are withdrawn for it (station_routes.h);
+// they return when there is room again, after the routes.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,12 @@ struct RouteCandidate {
   std::uint32_t generation = 0;
 };
 
-// What becomes of a candidate.
+// The state of a candidate.
 enum class RouteState : std::uint8_t {
-  active,    // packets go by it
-  standby,   // a better one is there
-  unusable,  // it leads to no port
-  no_room,   // it would be active
+  active,    // used by the data plane
+  standby,   // there is a better one
+  unusable,  // leads to no port
+  no_room,   // would be active, but the sink is full
 };
 
 class Rib {
@@ -47,44 +47,42 @@ class Rib {
   using Source = RouteCandidate::Source;
   using Resolved = HopSets::Resolved;
   using Resolve = HopSets::Resolve;
-  // Called when other routes for addresses of a prefix, neighbours' host routes aside,
-  // may lead elsewhere than before.
+  // Called when routes for addresses of a prefix, except neighbours' host routes, may have another
+  // destination.
   using Changed = std::function<void(const Prefix&)>;
 
   Rib(RouteSink& sink, NextHopGroups& groups, Resolve resolve, Changed changed);
 
-  // Adds, or replaces the candidate of the same (source, metric).
+  // Adds the candidate, or replaces the one with the same (source, metric).
   void set(const Prefix& prefix, RouteCandidate candidate);
   void remove(const Prefix& prefix, Source source, std::uint32_t metric);
-  // Takes `hops` away from a candidate; all of it when none of its hops are left,
-  // none are given or none is known.
+  // Removes `hops` from a candidate; the whole candidate when no hop is left, none is given or none is known.
   void remove_hops(const Prefix& prefix, Source source, std::uint32_t metric,
                    const std::vector<RouteHop>& hops);
 
-  // Next hop objects of the kernel, for keys that name them.
+  // Next hop objects of the kernel, for keys that refer to them.
   void set_object(const NextHopEvent& event, std::uint32_t generation);
-  void remove_object(std::uint32_t id);  // and the routes that name it
+  void remove_object(std::uint32_t id);  // and the routes that refer to it
   bool knows_object(std::uint32_t id) const { return sets_.objects().knows(id); }
 
-  // Removes the source's candidates of other generations; keep_stale() calls that off,
-  // as far as it is not done yet.
+  // Removes the source's candidates of other generations; keep_stale() cancels the part that is not done yet.
   void remove_stale(Source source, std::uint32_t generation);
   void keep_stale(Source source) { stale_[static_cast<std::size_t>(source)].reset(); }
-  // Next hop objects of other generations, and the routes that name them.
+  // Removes next hop objects of other generations, and the routes that refer to them.
   void remove_stale_objects(std::uint32_t generation);
-  // Resolve has changed its mind.
+  // Called when results of `resolve` have changed.
   void program_all();
 
-  // What concerns all routes is done in full at once (the default), or as far as `steps` go: about one for a
-  // route looked at, some more for a route changed. work() goes on with what is left; true: there is more.
+  // Work on all routes is done in full at once (the default), or up to `steps` per call: about one per route
+  // visited, some more per route changed. work() continues; true: there is more.
   void limit_work(std::size_t steps) { steps_ = steps; }
   bool work();
 
-  // Whether packets to an address go straight to it through the interface, neighbours' host routes aside.
+  // True if packets to an address go straight to it through the interface, neighbours' host routes aside.
   bool is_on_link(const IpAddress& address, InterfaceIndex interface) const;
 
-  // Calls f(prefix, candidate, state) for the routes at places from `place` on, so many places; where to go
-  // on. None: that was all. What comes or goes meanwhile may be left out.
+  // Calls f(prefix, candidate, state) for the routes at `places` places from `place` on; returns where to
+  // continue, nullopt: complete. Routes added or removed meanwhile may be left out.
   template <class F>
   std::optional<std::size_t> look(std::size_t place, std::size_t places, F&& f) const {
     const std::size_t end = std::min(place + places, table_.places());
@@ -93,7 +91,7 @@ class Rib {
     return place < table_.places() ? std::optional(place) : std::nullopt;
   }
   const HopSets& sets() const { return sets_; }
-  // The longest prefix that has an address, of those in the sink.
+  // The longest prefix in the sink that has an address.
   std::optional<Prefix> longest(const IpAddress& address) const;
 
   std::size_t programmed() const { return programmed_; }
@@ -110,12 +108,11 @@ class Rib {
   struct Route {
     RouteCandidates candidates;
     Programmed programmed;
-    bool rejected = false;  // wanted, but there was no room
-    bool waits = false;     // stands in waiting_
+    bool rejected = false;  // wanted, but the sink was full
+    bool waits = false;     // is in waiting_
   };
   using Table = PrefixTable<Route>;
-  using Lengths =
-      std::array<std::array<std::uint32_t, 129>, 2>;  // how many prefixes there are, by family and length
+  using Lengths = std::array<std::array<std::uint32_t, 129>, 2>;  // number of prefixes, by family and length
 
   template <class F>
   void look(const Table::Entry& entry, F&& f) const {
@@ -147,7 +144,7 @@ class Rib {
   void withdraw(const Prefix& station);
   InterfaceIndex interface_of(HopSets::Id station) const;
   void begin_walk();
-  std::size_t visit(Table::Entry& entry);  // the steps it took
+  std::size_t visit(Table::Entry& entry);  // returns the steps it took
   bool is_as_wanted(const Route& route) const;
   bool is_stale(const RouteCandidates::Candidate& candidate) const;
 
@@ -155,17 +152,17 @@ class Rib {
   HopSets sets_;
   Changed changed_;
   Table table_;
-  std::deque<Prefix> waiting_;  // rejected, or were when they came here: stations, then routes
-  Lengths all_{}, on_link_{};   // of what is programmed
+  std::deque<Prefix> waiting_;  // rejected now, or when added: neighbours' host routes, then routes
+  Lengths all_{}, on_link_{};   // programmed prefixes
   std::size_t programmed_ = 0, rejected_ = 0;
-  std::array<std::size_t, 2> of_family_{};  // programmed
+  std::array<std::size_t, 2> of_family_{};  // programmed, by family
   StationRoutes stations_;                  // programmed
   bool making_room_ = false;
-  std::uint32_t pause_ = 0;  // so many find no room before stations are asked for it again
+  std::uint32_t pause_ = 0;  // rejections to skip before neighbours' host routes are withdrawn again
   std::size_t steps_ = SIZE_MAX;
-  std::size_t place_ = 0;  // how far the walk over all routes has come
+  std::size_t place_ = 0;  // position of the walk over all routes
   bool walking_ = false;
-  std::array<std::optional<std::uint32_t>, 4> stale_{};  // by source: generation that stays
+  std::array<std::optional<std::uint32_t>, 4> stale_{};  // indexed by source: generation to keep
 };
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes that sources give for one prefix, best first: nearly always one,
-// so that one takes no memory of its own.
+// The routes of all sources for one prefix, best first. Nearly always there is one, which takes no memory of
+// its own.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class RouteCandidates {
       if (c.source == source && c.metric == metric) return &c;
     return nullptr;
   }
-  // Adds, or replaces the one of the same (source, metric).
+  // Adds the candidate, or replaces the one with the same (source, metric).
   void set(const Candidate& candidate) {
     std::vector<Candidate> now(all().begin(), all().end());
     const auto better = [](const auto& a, const auto& b) {
@@ -47,7 +47,7 @@ class RouteCandidates {
       now.insert(at, candidate);
     keep(std::move(now));
   }
-  // Takes those away for which it is so; what they were.
+  // Removes the candidates for which `condition` is true, and returns them.
   template <class Condition>
   std::vector<Candidate> take_if(Condition&& condition) {
     std::vector<Candidate> taken;
@@ -64,8 +64,8 @@ class RouteCandidates {
     many_ = now.size() > 1 ? std::make_unique<std::vector<Candidate>>(std::move(now)) : nullptr;
   }
 
-  Candidate one_;                                 // if there is one at most
-  std::unique_ptr<std::vector<Candidate>> many_;  // else
+  Candidate one_;                                 // the candidate, if there is at most one
+  std::unique_ptr<std::vector<Candidate>> many_;  // all candidates, if there are more
 };
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of all routes and neighbours for who shows them, made a little at a time by the thread that owns
-// Routes: a million routes hold nothing up.
+// Copies all routes for display, a little at a time, on the thread that owns Routes: a million routes delay
+// nothing.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace surety {
 
-// Where routes lead: many share one.
+// The destination of routes: many share one.
 struct RouteWay {
   struct Hop {
     NextHopMember member{};
     unsigned weight = 1;
-    bool known = true;  // its gateway's MAC address, where it has one
+    bool known = true;  // its gateway's MAC address is known, if it has a gateway
   };
   std::vector<Hop> hops{};
-  std::uint32_t special = kNextHopNone;  // one of the fixed, without hops
+  std::uint32_t special = kNextHopNone;  // a fixed next hop, without hops
 };
 
 class RouteCopy {
@@ -29,10 +29,10 @@ class RouteCopy {
     RouteSource source = RouteSource::kernel;
     RouteState state = RouteState::active;
     std::uint32_t metric = 0;
-    std::uint32_t way = 0;  // of ways()
+    std::uint32_t way = 0;  // index into ways()
   };
 
-  // So many more places; false: that was all.
+  // Copies this many more places; false: complete.
   bool step(const Routes& routes, std::size_t places);
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<RouteWay>& ways() const { return ways_; }

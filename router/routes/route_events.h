@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the control plane learns, from YAML or from the kernel, and what it programs into the data plane.
+// Inputs of the control plane, from YAML or from the kernel, and its output into the data plane.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace surety {
 enum class EventAction : std::uint8_t { add, remove };
 
 struct RouteNextHop {
-  std::optional<IpAddress> via{};  // none: on link
-  int ifindex = 0;                 // 0: find it by `via`
-  std::uint16_t weight = 1;        // its share of the flows, beside the other next hops' weights
+  std::optional<IpAddress> via{};  // nullopt: on link
+  int ifindex = 0;                 // 0: found by `via`
+  std::uint16_t weight = 1;        // share of the flows, relative to the other next hops' weights
 };
 
 // A route of the kernel's main table, unicast or blackhole kind (blackhole, unreachable, prohibit).
@@ -27,9 +27,9 @@ struct RouteEvent {
   std::uint32_t metric = 0;
   std::uint8_t protocol = 0;  // RTPROT_*
   bool blackhole = false;
-  std::uint32_t refusal = 1;  // of those: kNextHopBlackhole, kNextHopUnreachable or kNextHopProhibited
-  std::uint32_t next_hop_id =
-      0;  // of the next hop object that the route refers to; then next_hops may be empty
+  std::uint32_t refusal =
+      1;  // kind of a blackhole route: kNextHopBlackhole, kNextHopUnreachable or kNextHopProhibited
+  std::uint32_t next_hop_id = 0;  // next hop object that the route refers to; next_hops may then be empty
 };
 // A next hop object of the kernel (ip-nexthop(8)): a next hop, a blackhole, or a group of other objects.
 struct NextHopEvent {
@@ -40,7 +40,7 @@ struct NextHopEvent {
   };
   EventAction action = EventAction::add;  // also replaces
   std::uint32_t id = 0;
-  RouteNextHop hop{};  // of neither a group nor a blackhole
+  RouteNextHop hop{};  // unused for a group or a blackhole
   std::vector<Member> group{};
   bool blackhole = false;
 };
@@ -49,14 +49,14 @@ struct NeighborEvent {
   int ifindex = 0;
   IpAddress address;
   MacAddress mac{};
-  bool fixed = true;      // somebody has said so, or it is deleted; else the kernel has found out by itself
-  bool confirmed = true;  // it has answered, or is fixed; else it has only spoken
+  bool fixed = true;      // configured by an operator, or deleted; else found by the kernel
+  bool confirmed = true;  // has answered, or is fixed; else has only sent something
 };
 struct AddressEvent {
   EventAction action = EventAction::add;
   int ifindex = 0;
   Prefix address;             // with host bits
-  std::uint8_t protocol = 0;  // who has given it, where the kernel knows (IFA_PROTO)
+  std::uint8_t protocol = 0;  // origin of the address, if the kernel has it (IFA_PROTO)
 };
 struct LinkEvent {
   int ifindex = 0;
@@ -64,19 +64,19 @@ struct LinkEvent {
   bool up = false;
   std::uint32_t mtu = 0;
   MacAddress mac{};
-  bool enabled = false;  // by its administrator, with a carrier or without
+  bool enabled = false;  // administrative state, whatever the carrier
 };
 
-// A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash; and how
-// narrow the route is that it stands for (paths.h).
+// A value of the FIB: `count` next hops starting at `first` in the NextHopTable, chosen by flow hash; and the
+// narrowness of its route (paths.h).
 struct RouteTarget {
   std::uint32_t first = 0;
   std::uint32_t count = 1;
   std::uint8_t narrowness = 0;
   static constexpr std::uint32_t kMaxFirst = (1 << 17) - 1, kMaxCount = 64;
   static constexpr std::uint32_t kSeveral = (kMaxCount - 1)
-                                            << 17;  // of encode(): some, where there are several
-  // 30 bits, as many as the FIB keeps.
+                                            << 17;  // mask in encode(): nonzero if there are several
+  // 30 bits, the limit of the FIB.
   std::uint32_t encode() const { return first | (count - 1) << 17 | std::uint32_t{narrowness} << 23; }
   static RouteTarget decode(std::uint32_t v) {
     return {v & kMaxFirst, (v >> 17 & (kMaxCount - 1)) + 1, static_cast<std::uint8_t>(v >> 23)};
@@ -84,34 +84,33 @@ struct RouteTarget {
   friend bool operator==(const RouteTarget&, const RouteTarget&) = default;
 };
 
-// One next hop as the data plane sees it. The source MAC is the egress port's, the tags are the interface's,
-// which is always the same for an id in use.
+// One next hop of the data plane. The source MAC is the egress port's, the tags are the interface's, which is
+// constant for an id in use.
 struct NextHopEntry {
   enum class State : std::uint8_t {
     no_route,
-    blackhole,    // says nothing
-    unreachable,  // says so (RFC 1812 5.2.7.1)
+    blackhole,    // silently
+    unreachable,  // with an ICMP error (RFC 1812 5.2.7.1)
     prohibited,
-    local,       // one of the router's own addresses
-    glean,       // on a connected subnet, its neighbour not known: the kernel is to resolve the packet's
-                 // destination
-    unresolved,  // a gateway whose MAC is not known: the kernel is to resolve the gateway
-    waiting,     // its MAC is known, but packets that came before may not have got there: the others wait
-    opening,     // those have: what waits goes first
+    local,  // one of the router's own addresses
+    glean,  // on a connected subnet, neighbour not resolved: the kernel resolves the packet's destination
+    unresolved,  // a gateway that is not resolved: the kernel resolves the gateway
+    waiting,     // its MAC is known, but earlier packets may still be on their way: new ones wait
+    opening,     // earlier packets have arrived: waiting ones are sent first
     ready,
   };
-  // Whether the MAC is known: it is in state `waiting` and those after it.
+  // True if the MAC is known: from state `waiting` on.
   static constexpr bool known(State s) { return s >= State::waiting; }
 
   MacAddress destination{};  // valid when known
   std::uint8_t port = 0;
   State state = State::no_route;
-  std::uint16_t interface = 0;  // it leaves by: the port itself, or one on it (router/interfaces/)
-  VlanTags tags{};              // of the latter
+  std::uint16_t interface = 0;  // egress interface: the port itself, or one on it (router/interfaces/)
+  VlanTags tags{};              // tags of the interface
   friend bool operator==(const NextHopEntry&, const NextHopEntry&) = default;
 };
 
-// Entries every NextHopTable starts with.
+// Initial entries of every NextHopTable.
 inline constexpr std::uint32_t kNextHopNone = 0;  // no_route: the FIB's default
 inline constexpr std::uint32_t kNextHopBlackhole = 1;
 inline constexpr std::uint32_t kNextHopLocal = 2;
@@ -121,9 +120,8 @@ inline constexpr std::uint32_t kNextHopForeign =
     5;  // local: the kernel forwards by an interface that is no port
 inline constexpr std::uint32_t kNextHopsFixed = 6;
 
-// Where routes and next hops are programmed. A next hop is set before the first
-// route that uses it. After the last one it stays as it is until its id comes again,
-// which is late: a worker may be in the midst of a burst.
+// The interface to the data plane's tables. A next hop is set before the first route that uses it. After the
+// last one it stays unchanged until its id is reused, which is late: a worker may be in the midst of a burst.
 class RouteSink {
  public:
   virtual ~RouteSink() = default;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long an answer of the IPv6 table holds: as long as the generation of its address is what it was before
-// the table was asked.
+// Validity of cached results of the IPv6 table: a result is valid while the generation of its address is what
+// it was before the lookup.
 //
-// Addresses are in parts by their first 48 bits, hashed, and in others by their first 32, as sites and
-// providers have them: a route of 40 bits or more that comes or goes ends what was known of one part by 48,
-// or of 256 at most, and one of 24 or more what was known of as many by 32; a shorter one what was known of
-// all. So who remembers an answer asks again for few of its addresses, however many routes flap. One thread
-// writes, others read.
+// Addresses are divided into parts by their first 48 bits, hashed, and by their first 32, as used for sites
+// and providers: a change of a route of 40 bits or more invalidates 1 to 256 parts by 48, a route of 24 bits
+// or more as many parts by 32, and a shorter one all results. A cache therefore repeats few lookups, however
+// many routes flap. One thread writes, others read.
 #pragma once
 
 #include <array>
@@ -21,12 +20,12 @@ namespace surety {
 
 class RouteGenerations {
  public:
-  // `high`: the first half of an address, as loaded. None is ever less than before, so that the sum tells of
-  // all three.
+  // `high`: the first half of an address, as loaded. No counter ever decreases, so that the sum changes
+  // whenever one changes.
   std::uint64_t of(std::uint64_t high) const {
     return all_.load(std::memory_order_acquire) + providers_.of(high) + sites_.of(high);
   }
-  // Readers see what has been done for an IPv6 prefix: whoever remembers what was before asks again.
+  // Invalidates cached results for a changed IPv6 prefix, after the change is visible to readers.
   void changed(const Prefix& prefix) {
     if (sites_.holds(prefix)) return sites_.changed(prefix);
     if (providers_.holds(prefix)) return providers_.changed(prefix);
@@ -39,7 +38,7 @@ class RouteGenerations {
     g.store(g.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // By the first `kBits` of addresses.
+  // Parts by the first `kBits` of addresses.
   template <unsigned kBits>
   class Parts {
    public:
@@ -66,15 +65,15 @@ class RouteGenerations {
   alignas(64) Parts<48> sites_;
 };
 
-// What stands for an answer in 64 bits: its value, of 30, and the generation, of which 33 are kept: they are
-// used up after ten days of 10,000 changes a second, within which whoever remembers is asked again, or gone.
+// A cached result in 64 bits: its value, 30 bits, and the generation, of which 33 bits are kept. These wrap
+// after ten days of 10,000 changes a second; a flow is looked up again or removed long before.
 class RememberedRoute {
  public:
   static constexpr unsigned kValueBits = 30;
   static std::uint64_t encode(std::uint64_t generation, std::uint32_t value) {
     return tag(generation) | value;
   }
-  // A number beyond kMaxValue: it does not hold any more, or is 0, which says that nothing is remembered.
+  // Returns a number beyond kMaxValue if the result is invalid, or if `remembered` is 0: nothing cached.
   static std::uint64_t decode(std::uint64_t remembered, std::uint64_t generation) {
     return remembered ^ tag(generation);
   }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that is known of routes, addresses, links and neighbours, from YAML and from the kernel, and what
-// follows of it for the data plane.
+// All routes, addresses, links and neighbours from YAML and from the kernel, and the resulting state of the
+// data plane.
 //
-// One thread; no I/O. After every call the sink holds what the live inputs together
-// say, whatever their order:
-// - Several sources of one prefix: the router's own addresses and subnets, then YAML, then the kernel by
-// metric. A route
-//   none of whose next hops has a port is passed over: a YAML gateway on no connected subnet waits for one.
-// - A next hop on an interface that is not a port: where a route has no other, its packets go to the kernel
-// (kNextHopForeign),
-//   which forwards them, except those of customers; they do not fall to a shorter prefix.
-// - Several sources of a neighbour: YAML, then what somebody has told the kernel, then what was learned of
-// the stations themselves. What the kernel finds out by itself is for its own packets.
-// - A neighbour gets a host route while the routes say of its address: on link, on the neighbour's port.
-// - An interface that is down, or whose port is: its next hops are no_route, except in a group with a better
-//   one (see NextHopGroups).
-// - A template has the subnet, its members the neighbours on it.
-// Which routes are lost when the sink has no room does depend on the order.
+// One thread; no I/O. After every call the sink holds the combined result of the current inputs, whatever
+// their order:
+//  - Several sources of one prefix: the router's own addresses and subnets, then YAML, then the kernel by
+//    metric. A route none of whose next hops has a port is passed over: a YAML gateway on no connected subnet
+//    waits for one.
+//  - A next hop on an interface that is not a port: if a route has no other, its packets go to the kernel
+//    (kNextHopForeign), which forwards them, except those of customers; they do not fall to a shorter prefix.
+//  - Several sources of a neighbour: YAML, then entries configured in the kernel, then answers of the
+//    neighbours themselves. Entries that the kernel finds itself are for its own packets only.
+//  - A neighbour gets a host route if the routes make its address on link, on the neighbour's port.
+//  - An interface that is down, or whose port is: its next hops are no_route, except in a group with a better
+//    one (see NextHopGroups).
+//  - A template has the subnet, its members the neighbours on it.
+// If the sink has no room, the routes left out depend on the order.
 #pragma once
 
 #include <cstdint>
@@ -40,16 +39,16 @@ namespace surety {
 
 class Routes {
  public:
-  // The sink outlives this. `next_hops`: capacity of the sink's NextHopTable.
+  // The sink must outlive this object. `next_hops`: capacity of the sink's NextHopTable.
   explicit Routes(RouteSink& sink, std::uint32_t next_hops = NextHopTable::kDefaultCapacity);
-  Routes(const Routes&) = delete;  // parts of it refer to it
+  Routes(const Routes&) = delete;  // members refer to it
   Routes& operator=(const Routes&) = delete;
 
-  // Addresses, routes and neighbours of YAML; again after a reload with the same ports: only differences are
-  // programmed, and what was known of interfaces that are gone is forgotten. `interfaces`: as the data plane
-  // has them; null: of a configuration on its own.
+  // Sets addresses, routes and neighbours of YAML; again after a reload with the same ports: only differences
+  // are programmed, and state of removed interfaces is deleted. `interfaces`: the data plane's table;
+  // nullptr: built from `config`.
   void configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces = nullptr);
-  // The kernel's device that stands for a port or another link; 0: none. Events may come before or after.
+  // The kernel device of a port or another link; 0: none. Events may come before or after.
   struct Binding {
     InterfaceIndex link = 0;
     int ifindex = 0;
@@ -59,35 +58,34 @@ class Routes {
     const Binding b{static_cast<InterfaceIndex>(port), ifindex};
     bind({&b, 1});
   }
-  // The device's own link state, for ports that the kernel does not see.
-  // A port is up when neither says it is down.
+  // Sets the link state of ports that the kernel does not see. A port is up unless this or the kernel reports
+  // it down.
   void set_port_up(std::size_t port, bool up);
 
   void on(const RouteEvent& event);
-  void on(const NextHopEvent& event);  // before the routes that name it
+  void on(const NextHopEvent& event);  // before the routes that refer to it
   void on(const NeighborEvent& event);
-  // A station has answered, or none any more does.
+  // A neighbour has answered; nullopt: none answers any more.
   void learn(InterfaceIndex interface, const IpAddress& address, const std::optional<MacAddress>& mac);
-  // Whether somebody has told the kernel its MAC.
+  // True if the kernel has a configured MAC for it.
   bool fixed(int ifindex, const IpAddress& neighbor) const {
     return kernel_neighbors_.contains({ifindex, neighbor});
   }
   void on(const AddressEvent& event);
   void on(const LinkEvent& event);
-  // Routes, neighbours and addresses that the kernel had before begin and does not repeat
-  // until end are removed at end.
+  // end_kernel_sync() removes the kernel's routes, neighbours and addresses that were not reported again
+  // since begin_kernel_sync().
   void begin_kernel_sync();
   void end_kernel_sync();
 
-  // With many routes some calls have much to do: end_kernel_sync(), bind_port(),
-  // configure() and a next hop object that changes. They do it in full (the default),
-  // or a few milliseconds' worth per `steps` = 10,000, and leave the rest to work();
-  // true: there is more. Until then routes of the old state are still in the sink.
+  // With many routes some calls take long: end_kernel_sync(), bind_port(), configure() and changes of a next
+  // hop object. They do all work at once (the default), or a few milliseconds' worth per `steps` = 10,000,
+  // and leave the rest to work(); true: there is more. Until then the sink has routes of the old state.
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
   bool work() { return rib_.work(); }
 
-  // From here on a neighbour that becomes known is not ready at once,
-  // but takes part in the next batch (see NeighborArrivals).
+  // After this a newly resolved neighbour is not ready at once, but takes part in the next batch (see
+  // NeighborArrivals).
   void gate_neighbors() { arrivals_.start(); }
   bool collect_arrivals() { return arrivals_.collect(); }
   void advance_arrivals();
@@ -95,26 +93,26 @@ class Routes {
   struct Resolution {
     IpAddress address;
     InterfaceIndex interface = 0;
-    int ifindex = 0;  // 0: it has no device in the kernel
+    int ifindex = 0;  // 0: no device in the kernel
     friend bool operator==(const Resolution&, const Resolution&) = default;
   };
-  // The prefix whose route the data plane takes for an address.
+  // The prefix whose route the data plane uses for an address.
   std::optional<Prefix> route(const IpAddress& address) const { return rib_.longest(address); }
-  // The gateway behind a next hop id. None for on-link ones, where it is the packet's destination, and for
-  // ids not in use.
+  // The gateway behind a next hop id. nullopt for on-link ones, where it is the packet's destination, and for
+  // unused ids.
   std::optional<Resolution> gateway(std::uint32_t id) const;
-  // Gateways that routes use and whose MAC is not known. Somebody must resolve them without waiting for a
-  // packet, since ECMP groups leave them out.
+  // Gateways in use without a known MAC. They must be resolved without waiting for a packet, since ECMP
+  // groups leave them out.
   std::vector<Resolution> unresolved() const;
   bool knows(InterfaceIndex interface, const IpAddress& neighbor) const {
     return neighbors_.contains({neighbor, interface});
   }
 
-  // All routes, all that is known of neighbours, for who copies them (route_copy.h).
+  // All routes and all known neighbours, for copies (route_copy.h).
   const Rib& rib() const { return rib_; }
   enum class NeighborSource : std::uint8_t { yaml, kernel, learned };  // in order of preference
-  // Calls f(address, interface, mac, source) for those known, from `from` on, `count` of them; where to go
-  // on.
+  // Calls f(address, interface, mac, source) for `count` known neighbours from `from` on; returns where to
+  // continue, nullopt: complete.
   template <class F>
   std::optional<NeighborKey> look_at_neighbors(const NeighborKey& from, std::size_t count, F&& f) const {
     auto n = neighbors_.lower_bound(from);
@@ -126,7 +124,7 @@ class Routes {
   std::size_t routes() const { return rib_.programmed(); }
   std::size_t neighbors() const { return neighbors_.size(); }
   std::uint32_t next_hops() const { return groups_.ids_used(); }
-  // Prefixes for which the sink, or the next hop ids, had no room. Tried again as others go.
+  // Prefixes for which the sink, or the next hop ids, had no room. Tried again when others are removed.
   std::size_t rejected() const { return rib_.rejected(); }
 
  private:
@@ -134,10 +132,9 @@ class Routes {
   struct Link {
     int ifindex = 0;
     bool up = true;
-    std::vector<Prefix> addresses;  // of YAML
+    std::vector<Prefix> addresses;  // from YAML
   };
-  // Something of the kernel on an interface, whether that is a port or not; the value starts with the sync
-  // that saw it last.
+  // Kernel state on an interface, port or not; the values have the sync that reported them last.
   using InterfaceAddress = std::pair<int, IpAddress>;
   struct KernelNeighbor {
     MacAddress mac{};
@@ -173,16 +170,16 @@ class Routes {
   Rib rib_;
   std::shared_ptr<const Interfaces> interfaces_;
   std::map<InterfaceIndex, Link> links_;
-  std::unordered_map<int, InterfaceIndex> bound_;  // links, by device
-  std::map<int, bool> devices_;                    // of the kernel: up
+  std::unordered_map<int, InterfaceIndex> bound_;  // links, by kernel device
+  std::map<int, bool> devices_;                    // kernel devices: up
   std::vector<KernelAddress> kernel_addresses_;
-  std::vector<OwnAddress> own_addresses_;  // of all links, and others of the kernel's
-  ConnectedRoutes connected_;              // of those
+  std::vector<OwnAddress> own_addresses_;  // addresses of all links, and the kernel's other ones
+  ConnectedRoutes connected_;              // from own_addresses_
   Neighbors yaml_neighbors_, learned_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
-  Neighbors neighbors_;                              // the best of each
-  NeighborArrivals arrivals_;                        // of those
-  std::map<IpAddress, InterfaceIndex> host_routes_;  // neighbours that have one
+  Neighbors neighbors_;                              // the best source of each
+  NeighborArrivals arrivals_;                        // of neighbors_
+  std::map<IpAddress, InterfaceIndex> host_routes_;  // neighbours that have a host route
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv6 prefixes of at most 16 bits, beside the table of the longer ones: a value for each 16 bits that an
-// address can begin with.
+// IPv6 prefixes of at most 16 bits, beside the table of the longer ones: one value for each value of an
+// address's first 16 bits.
 //
-// There such a prefix would be written into every gap between the longer routes inside, a good part of a full
-// table. Here the widest takes 32,768 stores. One thread writes while others look up;
-// they see the value before or after a change.
+// In that table such a prefix would be written into every gap between the longer routes inside it, a large
+// part of a full table. Here the widest takes 32,768 stores. One thread writes while others look up; a reader
+// gets the value before or after a change.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class ShortPrefixes {
 
   class Slots {
    public:
-    // Of the longest prefix that holds the address; 0: of none.
+    // The value of the longest prefix that contains the address; 0: none.
     std::uint32_t of(const std::uint8_t* address) const {
       return values_[std::size_t{address[0]} << 8 | address[1]].load(std::memory_order_relaxed);
     }
@@ -33,12 +33,12 @@ class ShortPrefixes {
     std::array<std::atomic<std::uint32_t>, 1 << kBits> values_{};
   };
 
-  // Adds or replaces a prefix that holds() is true of; host bits are ignored.
+  // Adds or replaces a prefix for which holds() is true; host bits are ignored.
   void set(const Prefix& prefix, std::uint32_t value);
-  // false: there was none.
+  // false: there was no such prefix.
   bool remove(const Prefix& prefix);
 
-  // Any thread; null: there has never been a prefix.
+  // Thread-safe; nullptr: there has never been a prefix.
   const Slots* slots() const { return published_.load(std::memory_order_acquire); }
 
  private:
@@ -50,7 +50,8 @@ class ShortPrefixes {
   void make();
   void fill(std::uint32_t node, std::uint32_t value);
 
-  // A heap of prefixes: two children of node n, one bit longer, are 2n and 2n + 1; the first is ::/0.
+  // A heap of prefixes: the two children of node n, one bit longer, are 2n and 2n + 1; the first node is
+  // ::/0.
   std::unique_ptr<std::array<Node, 2 << kBits>> nodes_;
   std::unique_ptr<Slots> slots_;
   std::atomic<const Slots*> published_{nullptr};

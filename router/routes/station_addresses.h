@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The addresses that each station of a link is known by, so that one station cannot keep a table of
-// neighbours for itself.
+// The addresses of each MAC address on a link, so that one neighbour cannot fill a table.
 //
 // A host has one IPv4 address and several of IPv6 (RFC 8981); proxy ARP and hypervisors answer for many. A
-// station may have all the room that others do not want: when they do, the one that has most gives way, as
-// long as it has more than kPart addresses.
+// MAC address may use all room that others do not need; otherwise the one with the most addresses yields, as
+// long as it has more than kPart.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ namespace surety {
 class StationAddresses {
  public:
   static constexpr std::size_t kPart = 16;
-  using Addresses = std::map<std::uint64_t, IpAddress>;  // by turn: in the order they became known
+  using Addresses = std::map<std::uint64_t, IpAddress>;  // indexed by turn: in the order of resolution
 
   void add(const MacAddress& station, std::uint64_t turn, const IpAddress& address) {
     Addresses& all = stations_[station];
@@ -38,7 +37,7 @@ class StationAddresses {
     else
       by_size_.emplace(at->second.size(), station);
   }
-  // Returns the addresses of the station that has most; nullptr if no station has more than its part.
+  // The addresses of the MAC address that has most; nullptr if none has more than its part.
   const Addresses* beyond_part() const {
     if (by_size_.empty() || by_size_.rbegin()->first <= kPart) return nullptr;
     return &stations_.find(by_size_.rbegin()->second)->second;

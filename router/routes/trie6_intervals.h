@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is in nodes, as a list that a change is made to: the intervals of a cell, in order, without gaps.
+// The content of nodes as a list for a change: the intervals of a cell, in order, without gaps.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ constexpr unsigned slice_of(unsigned depth) {
   return depth < kSliceEnd[0] ? 0 : depth < kSliceEnd[1] ? 1 : depth < kSliceEnd[2] ? 2 : 3;
 }
 
-// As memory has the entry of a cell of `depth` bits, and back.
+// Converts the entry of a cell of `depth` bits to its form in memory, and back.
 constexpr Entry stored(Entry e, unsigned depth) {
   const bool ends = depth == kSliceEnd[0] || depth == kSliceEnd[1] || depth == kSliceEnd[2];
   if (!ends || !is_pointer(e)) return e;
@@ -33,24 +33,26 @@ class Intervals {
   struct Interval {
     std::uint32_t first;  // key
     Cell cell;
-    std::size_t word;  // where its entry is in memory; 0: nowhere
+    std::size_t word;  // index of its entry in memory; 0: none
   };
   static constexpr std::size_t kMost = 64;  // in nodes
 
   Intervals(Memory& memory, unsigned slice) : memory_(memory), slice_(slice) { list_.reserve(kRoom); }
 
-  // Appends what a cell that is no group holds; `first`: its first key.
+  // Appends the content of a cell that is no group; `first`: its first key.
   void read(const Cell& cell, std::uint32_t first);
   void push(const Interval& interval);
-  // An interval is to begin at `key`, which is not before the first. Where it stands then.
+  // Splits the interval at `key`, which is not before the first. Returns the index of the interval that
+  // begins at `key`.
   std::size_t split(std::uint32_t key);
-  // Makes one of neighbours that are of one prefix.
+  // Merges adjacent intervals of the same prefix.
   void merge();
-  // The cell of `depth` bits that holds the list: a value, nodes, or a group where they are too many.
+  // Writes the list as a cell of `depth` bits: a value, nodes, or a group if there are too many.
   Cell write(unsigned depth) const { return write(0, list_.size(), list_[0].first, depth); }
-  // Puts entries where they were read, if no interval came or went since; else false.
+  // Writes entries back to where they were read, if no interval was added or removed since; else returns
+  // false.
   bool write_in_place();
-  // Gives the nodes of a cell back, if it has any.
+  // Frees the nodes of a cell, if it has any.
   static void give(Memory& memory, Entry entry);
 
   std::size_t size() const { return list_.size(); }
@@ -68,8 +70,8 @@ class Intervals {
   Memory& memory_;
   unsigned slice_;
   bool reshaped_ = false;
-  // Those of a cell, and those of another that it turns out to be too many with: not from the heap, since a
-  // change must not end halfway.
+  // Room for two cells' intervals: a merge may exceed one cell's. Not from the heap, since a change must not
+  // fail halfway.
   static constexpr std::size_t kRoom = 2 * kMost;
   alignas(Interval) std::array<std::byte, kRoom * sizeof(Interval)> bytes_;
   std::pmr::monotonic_buffer_resource room_{bytes_.data(), bytes_.size(), std::pmr::null_memory_resource()};

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of an IPv6 table: its first table, nodes and groups, and beside each entry the length of the
-// prefix that it has its value from, which only the writer needs.
+// The memory of an IPv6 table: its first table, nodes and groups, and for each entry the length of the prefix
+// of its value, which only the writer needs.
 //
-// What is given back is used again only after reclaim(), since readers may still stand in it. With hugepages
-// the memory is EAL's, all of it from the start; without, it is there once it is written to. A change takes
-// none of the heap's: it cannot fail halfway.
+// Freed memory is reused only after reclaim(), since readers may still use it. With hugepages the memory is
+// EAL's, all of it from the start; without, a page is resident once it is written to. A change allocates
+// nothing on the heap, so that it cannot fail halfway.
 //
-// It lasts for as many routes as it was made for, whatever their mix and whatever was there before, up to
-// kMostRoutes of them. For a node becomes no group again, and so there is room for the most that there can be
-// of either. Of nodes, that is four for each route: in each slice one, since n routes of a cell make 2n + 1
-// intervals at most, in n nodes or fewer. Of groups, that of the first table for each /16 in use; and of the
-// others, which last while there are more than 48 intervals in them, of 24 routes or more, four in each
-// other, 64 units for every 23 routes of all.
+// It is sufficient for the routes it was made for, whatever their mix and history, up to kMostRoutes. Node
+// memory cannot become group memory again, so there is room for the maximum of both. Nodes: four for each
+// route, one in each slice, since n routes of a cell make at most 2n + 1 intervals, in n nodes or fewer.
+// Groups: one of the first table for each /16 in use; the others, which exist while they have more than 48
+// intervals, of 24 routes or more, nested up to four deep, take 64 units for every 23 routes.
 #pragma once
 
 #include <cstddef>
@@ -25,31 +24,31 @@ namespace surety::trie6 {
 
 class Memory {
  public:
-  // For so many routes. Throws std::runtime_error where there is not as much.
+  // For this many routes. Throws std::runtime_error without enough memory.
   explicit Memory(std::uint32_t routes);
   static std::size_t bytes(std::uint32_t routes);
   static constexpr std::uint32_t kMostRoutes = 9'000'000;
-  static constexpr std::size_t kFewIntervals = 48;  // of a group, which become nodes
+  static constexpr std::size_t kFewIntervals = 48;  // intervals at which a group becomes nodes
 
-  // Offsets. As used before, or zeroes: every word is to be written. There must be room().
+  // Return offsets. Memory is uninitialised or zero: every word must be written. There must be room().
   std::uint32_t take_node();
   std::uint32_t take_group();
   void give_node(std::uint32_t offset) { given_nodes_.push_back(offset); }
   void give_group(std::uint32_t offset) { given_groups_.push_back(offset); }
 
-  // For the largest change there is, whatever was there before.
+  // True if there is room for the largest possible change.
   bool room() const { return left() >= kLargestChange; }
-  // So much waits that it is worth to ask readers to leave.
+  // True if enough freed memory is waiting for reclaim() to be worth its cost.
   bool waits() const { return given_nodes_.size() + given_groups_.size() * kGroupUnits >= kMuch; }
-  // No reader stands in what has been given back.
+  // Called when no reader uses freed memory.
   void reclaim();
-  // In 64 bytes, what waits not counted: 0 without a route.
+  // In units of 64 bytes, without freed memory: 0 without a route.
   std::size_t used() const;
 
-  // Words are those of the whole memory, by index.
+  // Words of the whole memory, by index.
   std::uint32_t* word(std::size_t index) const { return words_ + index; }
   std::uint8_t& length(std::size_t index) const { return lengths_[index]; }
-  // The first table's, by the first 16 bits: the offset of a group; 0: that of one without routes.
+  // The first table's word for the first 16 bits: the offset of a group; 0: the group without routes.
   std::uint32_t* top(std::uint32_t bits) const { return words_ + kTop + bits; }
   void put(std::size_t index, Entry e, std::uint8_t of_length) {
     lengths_[index] = of_length;
@@ -65,7 +64,7 @@ class Memory {
   static std::uint32_t units(std::uint32_t routes);
   std::size_t left() const { return end_ - next_ + std::size_t{free_groups_.size} * kGroupUnits; }
 
-  // Each names the next one in its first word.
+  // A list; the first word of each element is the offset of the next.
   struct Free {
     std::uint32_t first = 0, size = 0;
   };
@@ -73,15 +72,15 @@ class Memory {
   std::uint32_t pop(Free& list);
 
   struct Release {
-    std::size_t mapped;  // 0: EAL's
+    std::size_t mapped;  // 0: EAL's memory
     void operator()(std::byte* p) const;
   };
   std::unique_ptr<std::byte, Release> memory_;
   std::uint32_t* words_;
   std::uint8_t* lengths_;
-  std::uint32_t next_ = kFirstUnit, end_;  // units that nothing has been in yet
+  std::uint32_t next_ = kFirstUnit, end_;  // units not used yet
   Free free_nodes_, free_groups_;
-  std::vector<std::uint32_t> given_nodes_, given_groups_;  // with room for all that ever wait
+  std::vector<std::uint32_t> given_nodes_, given_groups_;  // with room for the most that ever wait
 };
 
 }  // namespace surety::trie6

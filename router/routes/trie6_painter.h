@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One change of an IPv6 table: all addresses of a prefix that have their value from it, or from a shorter
-// one, get another.
+// One change of an IPv6 table: sets the value of all addresses of a prefix whose value is from this prefix or
+// a shorter one.
 //
-// Where a boundary between values comes or goes, the nodes of that one cell are written anew and take the
-// place of the old ones in one store; everything else changes entry by entry, where it is. So a reader meets
-// the value before or after the change, for each address.
+// If a boundary between values is added or removed, the nodes of that cell are written again and replace the
+// old ones in one store; all other entries change in place. A reader therefore gets the value before or after
+// the change, for each address.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace surety::trie6 {
 
 class Painter {
  public:
-  // `prefix`: masked, of more than 16 bits. `with`: what its addresses get. `thins`: a prefix goes, and
-  // groups may have become worth less than nodes.
+  // `prefix`: masked, of more than 16 bits. `with`: the new value of its addresses. `thins`: a prefix is
+  // removed, and groups may become nodes.
   Painter(Memory& memory, const Prefix& prefix, Cell with, bool thins);
   void run();
 
@@ -34,7 +34,7 @@ class Painter {
   void paint_words(std::size_t first, std::size_t count);
 
   Memory& memory_;
-  const std::uint64_t high_, low_;  // of the prefix, as numbers
+  const std::uint64_t high_, low_;  // the prefix as numbers
   const std::uint8_t length_;
   const Cell with_;
   const bool thins_;
