@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A congestion signal of CSA's remote part (router/signals/README.md): an OUT packet was the 8th to arrive at
-// a congested queue of this router, and the border that its source lies behind is to know.
+// a congested queue of this router, reported to the border towards its source.
 //
-// Only what the event is; how it travels is the driver's business: in the lab as an event,
-// between routers in a packet.
+// Describes the event only; the driver transports it: in the lab as an event, between routers in a packet.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +19,11 @@
 
 namespace surety {
 
-// A sample is of the packet that was the 8th to arrive; a reminder says that the queue is congested to one
-// whose packets have come before (contributors.h).
+// A sample reports the 8th packet to arrive; a reminder reports the congested queue to a source of earlier
+// packets (contributors.h).
 enum class SignalKind : std::uint8_t { sample, reminder };
 
-// Which one it is, of those that were received: each is believed once.
+// Identifies a received signal: each is accepted once.
 struct SignalNumber {
   std::uint32_t router = 0;
   std::uint8_t port = 0, queue = 0;
@@ -34,22 +33,22 @@ struct SignalNumber {
 };
 
 struct CongestionSignal {
-  IpAddress source, destination;  // of that packet; the signal goes towards its source
-  std::uint8_t port = 0;          // the congested queue, at the router that it belongs to
+  IpAddress source, destination;  // the packet's; the signal is sent to its source
+  std::uint8_t port = 0;          // the congested queue, at its router
   std::uint8_t class_index = 0;
-  std::uint8_t dscp = 0;  // of that packet: of the CSA domains on its path, those of its class are concerned
-  Time time{};            // of the arrival
-  // The packet's first bytes as an ICMP message quotes them: its IP header with all options and 20 bytes of
-  // what follows (a TCP header; RFC 792 asks for 8), zeros behind. All zeros in a reminder.
+  std::uint8_t dscp = 0;  // the packet's: selects its class among the CSA domains on its path
+  Time time{};            // time of the arrival
+  // The packet's first bytes as quoted in an ICMP message: its IP header with all options and 20 bytes of
+  // payload (a TCP header; RFC 792 requires 8), then zeros. All zeros in a reminder.
   static constexpr std::size_t kQuote = 80, kQuotedPayload = 20;
   std::array<std::uint8_t, kQuote> quote{};
   SignalKind kind = SignalKind::sample;
-  SignalNumber number{};  // of one that was received
+  SignalNumber number{};  // set in a received signal
   friend bool operator==(const CongestionSignal&, const CongestionSignal&) = default;
 };
 
-// What a signal tells of the congested packet `ip` (that parse() has passed, from its IP header on): its
-// addresses, its DSCP and its quote. Queue and time are the caller's to fill in.
+// A signal about the congested packet `ip` (which parse() has passed, from its IP header on), with its
+// addresses, DSCP and quote. The caller sets queue and time.
 inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   CongestionSignal s;
   const bool v6 = is_v6(ip.data());
@@ -62,7 +61,7 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
   return s;
 }
 
-// What became of a signal at a router; the name is the metric label.
+// Result of a signal at a router; the name is the metric label.
 // clang-format off
 #define SURETY_SIGNAL_RESULTS(X)                                                             \
   X(applied,      "alpha of its path follows it")                                            \
@@ -89,8 +88,8 @@ enum class SignalResult : std::uint8_t {
   SURETY_SIGNAL_RESULTS(X)
 #undef X
 };
-// It was not to be believed, or not to be here at all: dropped as `signal`. The others are believed, whether
-// they concern this router or not.
+// True if the signal is invalid or misplaced: dropped as `signal`. All others are accepted, whether they
+// concern this router or not.
 constexpr bool is_refusal(SignalResult r) {
   return r >= SignalResult::off;
 }
@@ -103,10 +102,10 @@ inline constexpr std::array kSignalResultInfo{
 #undef X
 };
 inline constexpr std::size_t kSignalResults = kSignalResultInfo.size();
-using SignalCounters = std::array<std::uint64_t, kSignalResults>;  // by SignalResult
+using SignalCounters = std::array<std::uint64_t, kSignalResults>;  // indexed by SignalResult
 
-// Signals that wait to be sent: bounded, first in, first out. The driver empties it once per turn; what comes
-// while it is full is counted and gone, since the next one says the same.
+// Signals that wait to be sent: bounded, first in, first out. The driver empties it once per turn; signals
+// that find it full are counted and lost, since the next one has the same content.
 class SignalOutbox {
  public:
   static constexpr std::uint32_t kCapacity = 64;
@@ -119,18 +118,18 @@ class SignalOutbox {
     ring_[tail_++ % kCapacity] = signal;
     ++noted_;
   }
-  // The oldest ones; they are gone from here.
+  // Removes and returns the oldest signals.
   std::size_t take(std::span<CongestionSignal> out) {
     std::size_t n = 0;
     for (; n < out.size() && head_ != tail_; ++n) out[n] = ring_[head_++ % kCapacity];
     return n;
   }
   bool empty() const { return head_ == tail_; }
-  std::uint64_t noted() const { return noted_; }            // put in since the start
-  std::uint64_t overflowed() const { return overflowed_; }  // refused since the start
+  std::uint64_t noted() const { return noted_; }            // added since the start
+  std::uint64_t overflowed() const { return overflowed_; }  // lost since the start
 
  private:
-  std::uint32_t head_ = 0, tail_ = 0;  // run on and wrap at 2^32
+  std::uint32_t head_ = 0, tail_ = 0;  // not wrapped to the capacity; overflow at 2^32
   std::uint64_t noted_ = 0, overflowed_ = 0;
   std::array<CongestionSignal, kCapacity> ring_;
 };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose OUT packets feed a congested queue, so that each of them hears of it, however little it sends.
+// The sources of OUT packets in a congested queue, each of which gets signals, however little it sends.
 //
-// Of the signals at each 8th OUT arrival a border gets as many as it has of the packets: one that sends one a
-// second is told after eight. So the queue keeps in mind who has sent it OUT packets, by source, destination
-// and DSCP, and reminds them each kPace while it is congested: all of them hear the same at the same time,
-// and one that hears nothing knows that the queue is not congested. A source that sends so fast that it has a
-// sample in each kPace anyway is not reminded, and who has been told gets no sample for a kPace: within T1 it
-// would do nothing. Sources are forgotten kMemory after their last packet; congestion that is over for so
-// long ends the watch, and a queue that is not watched costs nothing.
+// A border's share of the signals at each 8th OUT arrival is its share of the packets: with one packet a
+// second it gets a signal every eight seconds. The queue therefore stores the sources of OUT packets, by
+// source, destination and DSCP, and sends them reminders each kPace while it is congested: all get the same
+// signals at the same time, and silence means that the queue is not congested. A source so fast that it has a
+// sample in each kPace gets no reminder, and after a signal a source gets no sample for a kPace: within T1 it
+// would have no effect. Sources are removed kMemory after their last packet; the watch ends when congestion
+// has been over for that time, and a queue that is not watched costs nothing.
 //
-// Bounded: kRoom sources, of which the fastest give way, and half of the queue's signals a second. When there
-// are more to remind than that has room for twice over, nobody is: a border that has only samples to go by
-// takes their silence for what it is (remote_alpha.h).
+// Bounded: kRoom sources, of which the fastest are displaced, and half of the queue's signals per second. If
+// reminders would need more than twice that, none is sent: a border that gets only samples interprets their
+// silence accordingly (remote_alpha.h).
 #pragma once
 
 #include <array>
@@ -28,25 +28,25 @@ class Contributors {
   // More than T1, so that each reminder may take a step, and less than half of T2 (csa_controller.h).
   static constexpr Duration kPace = std::chrono::milliseconds(32);
   static constexpr Duration kMemory = std::chrono::seconds(8);
-  // How long after an OUT packet a border may rely on being remembered.
+  // Time after an OUT packet for which a border may rely on reminders.
   static constexpr Duration kTrusted = kMemory / 2;
   static constexpr std::size_t kRoom = 512;
 
-  // `limit`: signals a second of the queue; with a small one nobody is reminded.
+  // `limit`: signals per second of the queue; with a small one there are no reminders.
   explicit Contributors(std::uint32_t limit);
 
-  // The queue is congested, and this was its 8th OUT arrival or another one: from here on it is watched.
+  // Starts or extends the watch: the queue is congested, and this was an OUT arrival, the 8th or another one.
   void congested(bool eighth, Time now);
   bool watching() const { return next_ != kNever; }
-  // While it is: an OUT packet has arrived.
+  // Called while watching(): an OUT packet has arrived.
   void note(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp, Time now);
-  // Whether its source is to have a sample of a packet that was the 8th: has not been told of late, and
-  // enough of the limit is left to the reminders. If so it counts as told.
+  // True if the source of an 8th packet gets a sample: it has had no signal recently, and enough of the limit
+  // is left for reminders. Counts as a signal.
   bool may_sample(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp, Time now);
-  // When remind() has something to do; kNever: not watched.
+  // When remind() is due; kNever: not watched.
   Time next() const { return next_; }
-  // At next(): the signals for those who are to be reminded, with neither port nor queue, if there has been
-  // an 8th arrival since the last time, or the queue is congested now as it was then. At most `out.size()`.
+  // Called at next(): returns the reminders, without port and queue, if there has been an 8th arrival since
+  // the last call, or if the queue is and was congested. At most `out.size()`.
   static constexpr std::size_t kMost = 64;
   std::size_t remind(bool congested, Time now, std::span<CongestionSignal> out);
 
@@ -54,7 +54,7 @@ class Contributors {
   static constexpr std::size_t kWays = 4;
   struct Source {
     IpAddress source, destination;
-    Time seen = Time::min(), before = Time::min();  // its last packet, and the one before
+    Time seen = Time::min(), before = Time::min();  // times of its last two packets
     Time told = Time::min();
     std::uint8_t dscp = 0;
   };
@@ -65,12 +65,12 @@ class Contributors {
   Source& place_of(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp, Time now);
   static std::size_t set_of(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp);
 
-  std::size_t share_;  // of the limit, in a kPace
+  std::size_t share_;  // part of the limit in a kPace
   std::vector<Source> sources_;
-  std::array<std::uint64_t, kRoom / 64> used_{};  // which of them have ever been somebody's: most never are
+  std::array<std::uint64_t, kRoom / 64> used_{};  // places that have ever been used: most never are
   Time next_ = kNever, last_{};                   // the next reminders; the last congestion
-  bool eighth_ = false, congested_ = false;       // since the last reminders; at them
-  std::size_t reminded_ = 0, samples_ = 0;        // how many there were; samples since
+  bool eighth_ = false, congested_ = false;  // an 8th arrival since the last reminders; congestion at them
+  std::size_t reminded_ = 0, samples_ = 0;   // the number of reminders; samples since
   std::size_t cursor_ = 0;
 };
 

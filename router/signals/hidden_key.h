@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A key that a dump of the process's memory does not show.
+// A key that is not readable in a memory dump of the process.
 #pragma once
 
 #include <array>
@@ -7,15 +7,15 @@
 
 namespace surety {
 
-// Kept exclusive-ored with a pad of the process, random and in memory that is locked and left out of core
-// dumps (sodium_malloc), so that copies may stand anywhere.
+// Stored as exclusive-or with a pad of the process, random and in memory that is locked and excluded from
+// core dumps (sodium_malloc), so that copies may be anywhere.
 class HiddenKey {
  public:
   using Plain = std::array<std::uint8_t, 16>;
 
   HiddenKey() : HiddenKey(Plain{}) {}
   explicit HiddenKey(const Plain& plain);
-  Plain reveal() const;  // whoever calls wipes it
+  Plain reveal() const;  // the caller must wipe the result
   bool zero() const { return *this == HiddenKey(); }
   friend bool operator==(const HiddenKey&, const HiddenKey&) = default;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of the latest sequence numbers of a sender have been seen (RFC 4303 3.4.3, anti-replay).
+// The latest sequence numbers received from a sender (RFC 4303 3.4.3, anti-replay).
 #pragma once
 
 #include <bitset>
@@ -11,11 +11,11 @@ class ReplayWindow {
  public:
   static constexpr std::uint64_t kSize = 1024;
 
-  // Starts with one number seen.
+  // Starts with one number received.
   explicit ReplayWindow(std::uint64_t first) : highest_(first) { seen_.set(0); }
 
-  // Whether it is new; if so, it is seen from now on. What lies kSize or more behind the
-  // highest one counts as seen.
+  // True if the number is new; marks it as received. Numbers kSize or more behind the highest one count as
+  // received.
   bool accept(std::uint64_t sequence) {
     if (sequence > highest_) {
       const std::uint64_t step = sequence - highest_;
@@ -30,7 +30,7 @@ class ReplayWindow {
 
  private:
   std::uint64_t highest_;
-  std::bitset<kSize> seen_;  // by distance from the highest one
+  std::bitset<kSize> seen_;  // indexed by distance from the highest one
 };
 
 }  // namespace surety

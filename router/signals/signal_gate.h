@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The border's side: which signal packets are to be believed.
+// The border's side: decides which signal packets are accepted.
 //
 // One per worker; no I/O; bounded memory, nothing is allocated per packet after the first of a sender. The
 // checks in their order; the first that fails gives the result: read_signal(); `reflected` (our own id);
 // `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router); `replayed`
 // (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3); `limited` (token bucket
-// by the same). Only authentic signals make or change state: a limit before the MAC would be the forger's to
-// use up, who chooses his address, and the MAC costs less than a packet does. That state is forgotten when it
-// has been silent for twice max_age, since by then what could be replayed is stale (signal_history.h, also
-// for clocks that step). What is remembered does not survive a restart; instead, what was sent before the
-// start is `stale`. That rule ends max_age after the start: by then the age alone says so, and a clock that
-// was ahead at the start and is then set back silences nobody for longer.
+// by the same). Only authentic signals make or change state: a forger, with any address, could use up a limit
+// before the MAC, and the MAC costs less than a packet. The state of a sender is removed after silence for
+// twice max_age, when any replay is stale (signal_history.h, also for clocks that step). State does not
+// survive a restart; instead, signals sent before the start are `stale`. This rule ends max_age after the
+// start: from then on the age is sufficient, and a clock that was ahead at the start and is then set back
+// silences no sender for longer.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,15 @@ class SignalGate {
     UnixTime wall;
   };
 
-  // `keys` must outlive this. `id`: of this router; 0: none. `start`: when this begins to listen, with
-  // nothing remembered; none: nothing was ever sent before.
+  // `keys` must outlive this object. `id`: this router's; 0: none. `start`: when the gate starts, without
+  // state; nullopt: no signal was sent before.
   SignalGate(const config::Signalling& params, std::uint32_t id, const SignalKeys& keys,
              std::optional<Start> start = {});
 
-  // `ip`: the IP packet, whole, of which is_signal() is true. `applied`: believe it,
-  // `out` is complete (its time is `now`).
+  // `ip`: the whole IP packet, for which is_signal() is true. `applied`: accepted, `out` is complete (its
+  // time is `now`).
   SignalResult judge(std::span<const std::uint8_t> ip, Time now, UnixTime wall, CongestionSignal& out);
-  // Another worker has believed it: its number is used up here too.
+  // Marks the number of a signal that another worker has accepted as used.
   void remember(const CongestionSignal& signal, Time now) { history_.remember(signal.number, now); }
 
   struct Sender {
@@ -51,12 +51,12 @@ class SignalGate {
     std::uint64_t accepted = 0;
     Time last{};
   };
-  std::vector<Sender> senders() const;  // that are remembered, heard longest ago first
-  // The senders of senders() in no order, by index, to be taken some at a time (SignalHistory::size()).
+  std::vector<Sender> senders() const;  // those with state, silent for longest first
+  // The senders of senders() by index, unordered, to be read a few at a time (SignalHistory::size()).
   std::size_t sender_count() const { return history_.size(); }
   Sender sender(std::size_t i) const { return reading_of(history_[i]); }
 
-  // Keys changed; they must outlive this.
+  // Replaces the keys; they must outlive this object.
   void set_keys(const SignalKeys& keys) { keys_ = &keys; }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a border remembers of the queues that signal to it, so that nothing is believed twice.
-// Only authentic signals come here.
+// A border's state of the queues that signal to it, so that no signal is accepted twice. Only authentic
+// signals are passed here.
 //
-// A sender is forgotten when it has been silent for twice `max_age`: by then all that it has sent is stale.
-// That conclusion does not survive a wall clock that steps back; therefore a sender that is not remembered
-// must signal something younger than everything that has been forgotten.
+// A sender is removed after silence for twice `max_age`: by then all its signals are stale. This fails when
+// the wall clock steps back; therefore the first signal of an unknown sender must be younger than all signals
+// of removed ones.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +22,16 @@ namespace surety {
 class SignalHistory {
  public:
   static constexpr std::size_t kMax = 4096;
-  // Of one router, so that whoever has its key does not use up the room of all (CONTRIBUTING.md rule 14): 16
+  // The most senders of one router, so that a leaked key cannot use up all room (CONTRIBUTING.md rule 14): 16
   // classes at each of 32 ports.
   static constexpr std::size_t kMaxOfRouter = 512;
 
-  // `limit`: signals a second of each sender.
+  // `limit`: signals per second of each sender.
   SignalHistory(Duration max_age, std::uint32_t limit) : memory_(2 * max_age), limit_(limit) {}
 
-  // `applied`: new, and remembered from now on. Else `stale`, `senders`, `replayed` or `limited`.
+  // `applied`: new, and stored. Else `stale`, `senders`, `replayed` or `limited`.
   SignalResult accept(const SignalNumber& number, Time now);
-  // It has been accepted elsewhere; not counted here.
+  // Stores a signal that was accepted elsewhere, without counting it.
   void remember(const SignalNumber& number, Time now);
 
   struct Sender {
@@ -42,11 +42,11 @@ class SignalHistory {
     UnixTime sent;  // the latest one
     ReplayWindow window;
     TokenBucket bucket;
-    std::size_t place;  // in the dense order
+    std::size_t place;  // index in the dense order
   };
-  const std::list<Sender>& all() const { return senders_; }  // heard longest ago first
-  // The senders of all(), in no order, by index, for who takes some at a time: from the last one to the
-  // first, whatever comes and goes in between, each one that stays is met, some of them twice.
+  const std::list<Sender>& all() const { return senders_; }  // silent for longest first
+  // The senders of all() by index, unordered. A caller that reads a few per call from the last index to the
+  // first reads each sender that stays at least once, whatever is added or removed in between.
   std::size_t size() const { return dense_.size(); }
   const Sender& operator[](std::size_t i) const { return *dense_[i]; }
 
@@ -61,8 +61,8 @@ class SignalHistory {
   std::list<Sender> senders_;
   std::unordered_map<std::uint64_t, Place> places_;
   std::vector<Place> dense_;
-  std::unordered_map<std::uint32_t, std::size_t> queues_;  // of each router, of those in senders_
-  UnixTime forgotten_ = UnixTime::min();                   // nothing that was forgotten was sent later
+  std::unordered_map<std::uint32_t, std::size_t> queues_;  // senders of each router
+  UnixTime forgotten_ = UnixTime::min();                   // send time of the latest removed signal
 };
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keys that congestion signals are signed with: at most two of each router, so that a key can be changed
-// while routers run.
+// The keys that sign congestion signals: at most two of each router, so that a key can be changed while
+// routers run.
 //
 // A key file is YAML and should be readable by its owner only:
 //
@@ -9,17 +9,17 @@
 //     - {id: 1, key: 00112233445566778899aabbccddeeff}
 //
 // To change it: add the new key as the second one on every router; put it first on every router; remove the
-// old one. A running router reads its file again upon SIGHUP.
+// old one. A running router reads its file again on SIGHUP.
 //
-// `keys` speak for every router that has none of its own, so whoever takes the file of one router speaks for
-// all. A router under `routers` has its own, and only they speak for it:
+// `keys` are valid for every router without keys of its own, so the file of one router is enough to sign for
+// all. A router under `routers` has its own keys, and only these are valid for it:
 //
 //   routers:
 //     192.0.2.1: [{id: 1, key: 8899aabbccddeeff0011223344556677}]
 //     192.0.2.2: [{id: 1, key: 00112233445566778899aabbccddeeff}]
 //
-// Its file needs no other key than that; the borders' files have those of all routers that signal. On the way
-// there the common key stands second in each list.
+// Its file needs no other key; the borders' files have those of all routers that signal. During the
+// transition the common key is the second in each list.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,8 @@ struct SignalKey {
 
 struct SignalKeys {
   static constexpr std::size_t kMaxRouters = 4096;
-  std::vector<SignalKey>
-      keys;  // of routers that have none of their own: none, one or two; the first one signs
-  std::map<std::uint32_t, std::vector<SignalKey>> routers{};  // by id, one or two each
+  std::vector<SignalKey> keys;  // of routers without keys of their own: none, one or two; the first one signs
+  std::map<std::uint32_t, std::vector<SignalKey>> routers{};  // indexed by id, one or two each
 
   const std::vector<SignalKey>& of(std::uint32_t router) const;
   const SignalKey* find(std::uint32_t router, std::uint8_t id) const;

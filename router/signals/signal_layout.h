@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the fields of a congestion signal stand (signal_message.md), and its checksums and MAC:
-// what writer and reader share.
+// The field offsets of a congestion signal (signal_message.md), its checksums and its MAC, common to writer
+// and reader.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@
 namespace surety::signal_layout {
 
 inline constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
-inline constexpr std::uint8_t kNoNextHeader = 59;  // RFC 8200 4.7: of the header that a reminder quotes
+inline constexpr std::uint8_t kNoNextHeader = 59;  // RFC 8200 4.7: in the header that a reminder quotes
 inline constexpr std::size_t kIp4Header = 20, kIp6Header = 40;
 
-// From the ICMP header on.
+// Offsets from the ICMP header on.
 inline constexpr std::size_t kChecksum = 2;
-inline constexpr std::size_t kLength6 = 4, kLength4 = 5;  // RFC 4884 4: of the quote, in 8 and in 4 bytes
+inline constexpr std::size_t kLength6 = 4,
+                             kLength4 = 5;  // RFC 4884 4: length of the quote, in units of 8 and of 4 bytes
 inline constexpr std::size_t kQuote = 8, kQuoteBytes = 128;
 inline constexpr std::size_t kExtension = kQuote + kQuoteBytes;
 inline constexpr std::size_t kExtensionChecksum = kExtension + 2;
@@ -34,7 +35,7 @@ inline constexpr std::size_t kMac = kSent + 8;
 inline constexpr std::size_t kEnd = kMac + sizeof(SignalMac);
 
 inline constexpr std::uint8_t kExtensionVersion = 2;  // RFC 4884 7
-// Of the sub-space for private use (RFC 4884 9.1); together not what somebody else would choose as well.
+// From the private-use range (RFC 4884 9.1); an unlikely combination for other users.
 inline constexpr std::uint8_t kClassNumber = 249, kObjectType = 83;
 inline constexpr std::uint8_t kFormat = 1;
 inline constexpr std::size_t kObjectBytes = kEnd - kObject;
@@ -46,7 +47,7 @@ constexpr std::size_t ip_header(bool v6) {
   return v6 ? kIp6Header : kIp4Header;
 }
 
-// Over the ICMP message, as its checksum covers it: ICMPv6 with the pseudo header (RFC 4443 2.3).
+// The checksum over the ICMP message; with the pseudo header for ICMPv6 (RFC 4443 2.3).
 inline Sum icmp_sum(std::span<const std::uint8_t> ip, bool v6) {
   const auto icmp = ip.subspan(ip_header(v6));
   Sum sum;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A congestion signal as bytes: an ICMP message of type 253 (RFC 4727), or ICMPv6 of type 100 (RFC 4443),
-// that quotes the congested packet as RFC 4884 has it and carries one extension object of ours.
-// signal_message.md has the format to the bit.
+// that quotes the congested packet as in RFC 4884 and has one extension object of ours. signal_message.md has
+// the format to the bit.
 //
 // Sans-I/O; every length is checked before it is used; nothing allocates.
 #pragma once
@@ -22,42 +22,42 @@ using SignalMac = std::array<std::uint8_t, 16>;
 struct SignalMessage {
   IpAddress from;            // outer source: an address of the router that signals
   IpAddress to;              // outer destination: the source of the congested packet, or its border
-  std::uint32_t router = 0;  // id of the router that signals
+  std::uint32_t router = 0;  // ID of the router that signals
   std::uint8_t port = 0, queue = 0;
-  std::uint64_t sequence = 0;  // of that queue; rises by one, also over restarts (signal_sender.h)
+  std::uint64_t sequence = 0;  // the queue's; rises by one, also over restarts (signal_sender.h)
   UnixTime sent;
-  IpAddress source, destination;  // of the congested packet
+  IpAddress source, destination;  // the congested packet's
   std::uint8_t dscp = 0;
   SignalKind kind = SignalKind::sample;
-  // Its first bytes, for write_signal() alone. In a reminder a header made of the three above stands for
-  // them.
+  // First bytes of the congested packet, for write_signal() only. A reminder quotes a header made of the
+  // three fields above instead.
   std::array<std::uint8_t, CongestionSignal::kQuote> quote{};
   std::uint8_t key_id = 0;
   SignalMac mac{};
 };
 
-inline constexpr std::size_t kMaxSignalBytes = 320;  // of the IP packet
+inline constexpr std::size_t kMaxSignalBytes = 320;  // bytes of the IP packet
 inline constexpr std::uint8_t kSignalIcmpType = 253, kSignalIcmp6Type = 100;
-inline constexpr std::uint8_t kSignalDscp = 48;  // CS6: as routing protocols
+inline constexpr std::uint8_t kSignalDscp = 48;  // CS6, as routing protocols
 
-// Whether an IP packet that parse() has passed (whole, no fragment) is of the ICMP type: one look, for each
-// ICMP packet. `l4`: what follows the IP headers.
+// True if an IP packet that parse() has passed (whole, no fragment) has the ICMP type of signals: a quick
+// check of each ICMP packet. `l4`: the payload of the IP headers.
 inline bool may_be_signal(std::uint8_t protocol, std::span<const std::uint8_t> l4) {
   return !l4.empty() &&
          ((protocol == 1 && l4[0] == kSignalIcmpType) || (protocol == 58 && l4[0] == kSignalIcmp6Type));
 }
-// Whether the ICMP message is one of ours at all: it has our extension object, whole or damaged. Others use
-// these experimental types too, and their packets go on as any.
+// True if the ICMP message has our extension object, whole or damaged. Other users' packets of these
+// experimental types are forwarded normally.
 bool is_signal(std::span<const std::uint8_t> icmp, bool v6);
 
-// Writes the whole IP packet, signed with `key`, into `room` (at least kMaxSignalBytes); its length. Key id
-// and MAC of `message` are not looked at.
+// Writes the whole IP packet, signed with `key`, into `room` (at least kMaxSignalBytes); returns its length.
+// Ignores key_id and mac of `message`.
 std::size_t write_signal(const SignalMessage& message, const SignalKey& key, std::span<std::uint8_t> room);
 
-// Reads an IP packet of which is_signal() is true. `applied`: well-formed, `out` is complete; else
+// Reads an IP packet for which is_signal() is true. `applied`: well-formed, `out` is complete; else
 // `malformed`, `checksum` or `version`. Does not authenticate.
 SignalResult read_signal(std::span<const std::uint8_t> ip, SignalMessage& out);
-// Whether the MAC of the packet that `message` was read from is what `key` gives, in constant time.
+// True if the MAC of the packet that `message` was read from is valid for `key`, in constant time.
 bool is_authentic(std::span<const std::uint8_t> ip, const SignalMessage& message, const SignalKey& key);
 
 }  // namespace surety
