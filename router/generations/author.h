@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who changes something: the person who logged in, whatever he has become since.
+// The author of a change: the user who logged in, also after su or sudo.
 #pragma once
 
 #include <string>
 
 namespace surety {
 
-// "alice": of $SUDO_USER for root, else of the kernel's login (loginuid), else of the process.
+// "alice": from $SUDO_USER for root, else from the kernel's login (loginuid), else the process's user.
 std::string author();
-std::string name_of_user(unsigned user);  // "1000" where it has none
+std::string name_of_user(unsigned user);  // "1000" without a name
 
 }  // namespace surety

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety diff`, `apply`, `confirm`, `rollback`, `history` and `reload`: a router's configuration is changed,
-// and changed back.
+// `surety diff`, `apply`, `confirm`, `rollback`, `history` and `reload`: change a router's configuration, and
+// change it back.
 //
-// The file that the router is started with says what is in effect, and is replaced in one step. A running
-// router judges a candidate and goes on by it before that, for ten seconds or as long as a trial was wished;
-// what is not in the file by then, it takes back by itself. So who is killed at any instant leaves one of the
-// two configurations, with the router as on the disk, and a router that starts goes by what was confirmed.
+// The router's file is the configuration in effect, and is replaced in one step. Before that a running router
+// checks a candidate and runs with it, for ten seconds or the length of the trial; if the file does not have
+// it by then, the router rolls back. A kill at any instant therefore leaves one of the two configurations, in
+// the router and on the disk, and a router starts with what was confirmed.
 #pragma once
 
 #include <chrono>
@@ -20,18 +20,18 @@
 namespace surety {
 
 struct ChangeRequest {
-  std::optional<std::string> router{};  // none: the only one that runs, or that has generations
+  std::optional<std::string> router{};  // nullopt: the only one that runs, or that has generations
   std::filesystem::path file{};         // apply, diff: the candidate
-  std::filesystem::path to{};     // what the router is started with; empty: as it was, or in /etc/surety
-  std::filesystem::path state{};  // of all routers; empty: state_directory()
+  std::filesystem::path to{};           // the router's file; empty: its last one, or in /etc/surety
+  std::filesystem::path state{};        // state directory of all routers; empty: state_directory()
   std::optional<std::chrono::seconds> confirm{};
   std::string why{};
-  bool at_next_start = false;       // what takes a restart is installed for that
-  std::optional<int> generation{};  // rollback: to this one; none: to the one before
+  bool at_next_start = false;       // installs changes that require a restart, too
+  std::optional<int> generation{};  // rollback: target; nullopt: the previous one
   bool json = false;                // history, diff
 };
 
-// Where they answer, and when this is (of the day, s).
+// Input and output of the commands; `now` in Unix seconds.
 struct ChangeContext {
   const TelemetryClient& client;
   std::int64_t now = 0;
@@ -39,10 +39,10 @@ struct ChangeContext {
   std::ostream& err;
 };
 
-// Each gives the exit status: 0: done; 1: not, and nothing has changed, with a sentence on `err` that says
-// why.
+// Each returns the exit status. 0: done; 1: not done, and nothing has changed, with the reason as a sentence
+// on `err`.
 int diff(const ChangeRequest& request, const ChangeContext& context);  // 1: they differ; 2: it has errors
-// What a running router would make of the candidate. 1: it would not take it over.
+// The result of the candidate on the running router. 1: it would be refused.
 int compare_with_running(const ChangeRequest& request, const ChangeContext& context);
 int apply(const ChangeRequest& request, const ChangeContext& context);
 int confirm(const ChangeRequest& request, const ChangeContext& context);

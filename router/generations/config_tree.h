@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A configuration as files: the one that a router is started with, and those that it includes.
+// A configuration as files: the main file of a router, and the files that it includes.
 //
-// A configuration of several files is installed where its author's files stand: the first one in the router's
-// file, the others beside it by their own names. They cannot be replaced in one step. So install() writes all
-// of them into NAME.applied/HASH and replaces the router's file by a pointer, a file that includes the first
-// one from there: one rename decides. lay_out() then writes the files to their places and the first one over
-// the pointer, which is in effect until that rename. Files that are included from outside the directory of
-// the first one stay where they are.
+// A configuration of several files is installed in the layout of its author: the main file as the router's
+// file, the others beside it under their own names. They cannot be replaced in one step. Therefore install()
+// writes all of them into NAME.applied/HASH and replaces the router's file by a pointer, a file that includes
+// the main file from there: one rename decides. lay_out() then writes the files to their places and the main
+// file over the pointer, which is in effect until that rename. Files included from outside the directory of
+// the main file stay where they are.
 #pragma once
 
 #include <filesystem>
@@ -21,44 +21,44 @@
 namespace surety {
 
 struct ConfigTree {
-  std::string main;                          // the name of the first one
-  std::map<std::string, std::string> files;  // by path, as seen from the directory of `main`: the text
-  std::string hash() const;                  // as a router's that has read it
+  std::string main;                          // name of the main file
+  std::map<std::string, std::string> files;  // texts by path, relative to the directory of `main`
+  std::string hash() const;                  // the hash of a router that has read it
   bool operator==(const ConfigTree&) const = default;
 };
 
-// Whether a file of a tree stands below its first one's directory, so that it is kept and installed with it.
+// True if a file of a tree is below the directory of its main file, so that it is kept and installed with it.
 bool inside(const std::string& name);
 
-// All files of a configuration, as far as they are there; of a pointer those that it points at. Links are
-// followed. Throws std::runtime_error without the first one.
+// All existing files of a configuration; of a pointer the files that it points at. Follows links. Throws
+// std::runtime_error without the main file.
 ConfigTree gather(const std::filesystem::path& file);
-// The hash of a configuration that was read, the same through a pointer as without it.
+// The hash of a configuration that was read, the same with and without a pointer.
 std::string hash_of(const config::Tree& tree);
-// `tree` with its first file called as `file`. Throws std::runtime_error where another of its files is.
+// `tree` with its main file renamed to `file`. Throws std::runtime_error if another of its files has that
+// name.
 ConfigTree installable(const ConfigTree& tree, const std::filesystem::path& file);
-// What to replace, in this order, in messages about `tree` in `file`, so that they name the files as the
-// author has them, the first one in `given`.
+// Replacements, in this order, for messages about `tree` in `file`, so that they have the author's file
+// names, with `given` as the main file.
 using Renames = std::vector<std::pair<std::string, std::string>>;
 Renames as_given(const ConfigTree& tree, const std::filesystem::path& file,
                  const std::filesystem::path& given);
 
-// To be parsed as if it stood in `file` already, wherever it does: names of keys and secrets start there.
+// For parsing `staged` as if it were in `file`: paths of keys and secrets are relative to that.
 config::Tree as_installed(const std::filesystem::path& staged, const std::filesystem::path& file);
 
-// Makes `tree`, an installable() one, what a router that is started with `file` goes by, in one step: a
-// process that is killed, or a disk that is full, leaves the one before or this one, whole. A link stays one;
-// mode and owner stay.
+// Makes `tree`, an installable() one, the configuration in `file`, in one step: after a kill, or with a full
+// disk, the previous one or this one is there, complete. A link stays a link; mode and owner stay.
 void install(const ConfigTree& tree, const std::filesystem::path& file);
-// The directory with the files that a pointer in `file` points at; empty: `file` is no pointer.
+// The directory of the files that a pointer in `file` points at; empty: `file` is no pointer.
 std::filesystem::path pointed_at(const std::filesystem::path& file);
-// Whether a text of this name is kept elsewhere.
+// True if a text of this name is kept elsewhere.
 using IsKept = std::function<bool(const std::string& name, const std::string& text)>;
-// Throws std::runtime_error where a file stands in the place of one of `tree`, an installable() one, or its
-// patterns would include one that it has not, and that file's text is not kept.
+// Throws std::runtime_error if a file is in the place of one of `tree`, an installable() one, or if the
+// patterns of `tree` would include a file that it does not have, and that file's text is not kept.
 void check_places(const ConfigTree& tree, const std::filesystem::path& file, const IsKept& kept);
-// Where `file` is a pointer: writes its files to their places, removes others that its patterns would
-// include, and replaces the pointer. Throws as check_places() does, and leaves the pointer.
+// If `file` is a pointer: writes its files to their places, removes others that its patterns would include,
+// and replaces the pointer. Throws as check_places() does, and then keeps the pointer.
 void lay_out(const std::filesystem::path& file, const IsKept& kept);
 
 }  // namespace surety

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A running router, asked about its configuration (changes_schema.json has what it answers).
+// Client of a running router's configuration commands (answers: changes_schema.json).
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,20 @@ namespace surety {
 
 class LiveRouter {
  public:
-  // None: none of that name runs; without a name: none at all. Throws as TelemetryClient does.
+  // nullopt: none of that name is running; without a name: none at all. Throws as TelemetryClient does.
   static std::optional<LiveRouter> find(const TelemetryClient& client,
                                         const std::optional<std::string>& name);
 
-  void look();  // again
+  void look();  // reads the status again
   const std::string& name() const { return name_; }
   std::filesystem::path state() const { return status_.at("state").get<std::string>(); }
   std::filesystem::path file() const { return status_.at("file").get<std::string>(); }
-  std::string hash() const { return status_.at("hash"); }  // of what it goes by
+  std::string hash() const { return status_.at("hash"); }  // hash of the configuration in force
   const Json* trial() const { return status_.contains("trial") ? &status_.at("trial") : nullptr; }
   const Json* went_back() const { return status_.contains("went_back") ? &status_.at("went_back") : nullptr; }
 
   Json diff(const std::filesystem::path& file) const;
-  // `time`: until it is confirmed; none: it is about to be installed.
+  // `time`: until it is confirmed; nullopt: it will be installed at once.
   Json try_out(const std::filesystem::path& file, std::optional<std::chrono::seconds> time,
                const std::string& who) const;
   Json confirm() const { return client_->ask("confirm", "", name_); }

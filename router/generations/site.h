@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a router's configuration and its generations stand, whether it runs or not.
+// The configuration file and the generations of a router, running or not.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace surety {
 
 struct Site {
   std::string name;
-  std::optional<LiveRouter> router;  // none: it does not run
+  std::optional<LiveRouter> router;  // nullopt: it is not running
   Store store;
-  std::filesystem::path file;  // what it is started with
+  std::filesystem::path file;  // the router's configuration file
 };
 
-// Throws std::runtime_error where there are several, or none.
+// Throws std::runtime_error if there are several, or none.
 Site find_site(const ChangeRequest& request, const TelemetryClient& client);
 
-// 2026-11-25 18:54:12, of this place.
+// 2026-11-25 18:54:12, in local time.
 std::string time_text(std::int64_t unix_seconds);
 
 }  // namespace surety

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The generations of a router's configuration, DIR/generations/000012: what it is (JSON), and configuration/
-// with the files as they were. The last kKept of them.
+// The last kKept generations of a router's configuration, DIR/generations/000012: its description (JSON), and
+// configuration/ with its files.
 //
-// A generation is there whole or not at all. Before a configuration is installed, it is staged as the next
-// generation; whether it has become one is decided by what is installed, and by nothing else: settle() says
-// so, whatever was killed in between. Who changes anything here has the ChangeLock of DIR. Throws
-// std::runtime_error, one sentence, where something cannot be read or written; then nothing has changed.
+// A generation is complete or does not exist. Before a configuration is installed, it is staged as the next
+// generation; it becomes one if it is the installed one: settle() decides this, also after a kill in between.
+// Changes require the ChangeLock of DIR. Throws std::runtime_error, one sentence, if anything cannot be read
+// or written; then nothing has changed.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class Store {
  public:
   static constexpr std::size_t kKept = 50;
 
-  // DIR: a router's state. It is made where it does not exist by `open`; reading needs none.
+  // DIR: a router's state directory. open() creates it; reading does not.
   explicit Store(std::filesystem::path directory) : directory_(std::move(directory)) {}
   void open() const;
   const std::filesystem::path& directory() const { return directory_; }
@@ -32,26 +32,26 @@ class Store {
   std::vector<Generation> all(std::vector<std::string>* damaged = nullptr) const;
   // Throws DamagedGeneration.
   ConfigTree tree_of(const Generation& g) const;
-  // Whether a generation has a file of this name and text.
+  // True if a generation has a file of this name and text.
   bool keeps(const std::string& name, const std::string& text) const;
 
-  // Where a router may read what it is asked about: `name` is `staged` or `asked`. The path of the first
+  // Stores a configuration for a router to read; `name`: `staged` or `asked`. Returns the path of the main
   // file.
   std::filesystem::path put(const ConfigTree& tree, const std::string& name) const;
   void drop(const std::string& name) const;
 
-  // The candidate: stage() may be followed by install(), and that by settle().
+  // Stages the candidate: stage() may be followed by install(), and that by settle().
   std::filesystem::path stage(const ConfigTree& tree, const Generation& about) const;
   struct Staged {
     Generation about;
     ConfigTree tree;
   };
-  // None also where what is staged is damaged.
+  // nullopt also if the staged configuration is damaged.
   std::optional<Staged> staged() const;
-  // What is staged becomes a generation where it is what is installed, else goes unless `keep`; what is
-  // installed and no generation yet becomes one of `found`. The newest; none: there is nothing.
-  // `taken`: what is staged is in effect. Then it becomes one also where its texts are those of the newest,
-  // and only what `!file` stands for differs, which the files cannot say.
+  // Makes the staged configuration a generation if it is the installed one, else removes it unless `keep`; an
+  // installed configuration that is no generation yet becomes one, described by `found`. Returns the newest;
+  // nullopt: there is none. `taken`: the staged one is in effect. It then becomes a generation also if its
+  // texts are those of the newest, and only content of `!file` differs, which the texts do not show.
   std::optional<Generation> settle(const ConfigTree& installed, const Generation& found, bool keep,
                                    bool taken = false) const;
 

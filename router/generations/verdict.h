@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a router, or this process where none runs, says of a candidate; changes_schema.json has its form.
+// The check of a candidate by a router, or by this process if none is running (format: changes_schema.json).
 #pragma once
 
 #include <iosfwd>
@@ -13,18 +13,18 @@
 
 namespace surety {
 
-// Errors and warnings as they are printed; `changes` from what runs, where there is no error.
+// Errors and warnings as printed; `changes` from the running configuration, if there is no error.
 Json verdict_of(const std::vector<config::Diagnostic>& diagnostics, Json changes = Json::array());
-// Of changes at most kMostChanges: an answer has to fit into one message.
+// The most changes: an answer must fit into one message.
 inline constexpr std::size_t kMostChanges = 200;
 Json in_json(const std::vector<config::Change>& changes);
 
 bool has_errors(const Json& verdict);
 std::vector<std::string> what_takes_a_restart(const Json& verdict);
-// What differs, one line each; and what is wrong, with its places renamed.
+// Prints changes, one line each; and errors and warnings, with renamed places.
 void print_changes(const Json& verdict, std::ostream& out);
 void print_problems(const Json& verdict, const Renames& renames, std::ostream& err);
-// Of each change what it is.
+// The text of each change.
 Json words_of(const Json& verdict);
 
 }  // namespace surety
