@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of a library of ours, beside the program's first one, which alone hears signals.
+// A background thread with signals blocked, so that the program's first thread gets them.
 #pragma once
 
 #include <pthread.h>
@@ -12,10 +12,10 @@
 
 namespace surety {
 
-// `run` gets a std::stop_token.
+// Starts a thread; `run` gets a std::stop_token.
 //
-// What the thread's own instructions bring stays open: a fault, and SIGSYS, by which a system call that no
-// router makes is refused (system_calls.h). Blocked, these would end the process.
+// Signals caused by the thread's own instructions stay unblocked: faults, and SIGSYS for refused system calls
+// (system_calls.h). Blocked, these would end the process.
 template <class Run>
 std::jthread background_thread(Run&& run) {
   sigset_t others, before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One change at a time: of a router's configuration, and of the machine that it stands on.
+// Permits one change at a time: of a router's configuration, and of its machine.
 //
-// The kernel drops the lock with the process, however that ends. Nobody waits for another for longer than a
-// router takes to keep a generation: who comes second learns who is at it and what he does.
+// The kernel releases the lock when the process ends. A second process waits no longer than a router needs to
+// store a generation, and then gets the holder's name and command.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@ namespace surety {
 
 class ChangeLock {
  public:
-  // `directory`: where a router keeps its state, or the machine its own; it exists. `who`: a person
-  // (router/generations/author.h), `what`: his command. Throws std::runtime_error: somebody else has had it
-  // for a second, and who; or the lock cannot be written.
+  // `directory`: state directory of a router or of the machine; it must exist. `who`: a user
+  // (router/generations/author.h), `what`: the command. Throws std::runtime_error if another process has held
+  // the lock for a second, with its user, or if the lock cannot be written.
   ChangeLock(const std::filesystem::path& directory, std::string_view who, std::string_view what);
-  // None: somebody else has it.
+  // nullopt: another process has it.
   static std::optional<ChangeLock> if_free(const std::filesystem::path& directory, std::string_view who,
                                            std::string_view what);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process that has started may still do: so that who takes it over by a packet or a request has won
-// little. Capabilities, no new privileges, system calls (seccomp: no new socket of TCP, among others), files
-// and, as of Linux 6.7, TCP (Landlock: no listener, no connection by a socket that is there); of all threads.
+// Restricts a process after its start, so that an attacker who takes it over by a packet or a request gains
+// little. Covers, for all threads: capabilities, no new privileges, system calls (seccomp: no new TCP socket,
+// among others), files and, since Linux 6.7, TCP (Landlock: no listening, no connection by an existing
+// socket).
 #pragma once
 
 #include <set>
@@ -12,39 +13,40 @@
 
 namespace surety {
 
-// All that it will need.
+// The privileges that a process still needs.
 struct Needs {
-  std::set<int> capabilities;       // of the calling thread (CAP_...); all others are left with none
-  std::vector<std::string> read;    // files, and directories with all that is in them
-  std::vector<std::string> change;  // the same; sockets may be made in such directories, files removed
-  std::vector<std::string> make;    // the same, and files and directories made
+  std::set<int> capabilities;       // CAP_... of the calling thread; all other threads have none
+  std::vector<std::string> read;    // files, and directories with all their content
+  std::vector<std::string> change;  // the same; in such directories sockets may be made and files removed
+  std::vector<std::string> make;    // the same, and files and directories may be made
   bool packet_sockets =
-      false;  // AF_PACKET and AF_XDP, by the calling thread; all others, found in /proc, are without
+      false;  // AF_PACKET and AF_XDP, for the calling thread; all others, found in /proc, have none
 };
 
 class Confinement {
  public:
-  // For the process, for good; of a kernel that has no seccomp or Landlock, without these. Throws
-  // std::system_error where one of its threads cannot be confined.
+  // Confines the process, permanently; without seccomp or Landlock if the kernel has none. Throws
+  // std::system_error if one of its threads cannot be confined.
   //
-  // A system call that is not among those that a router needs is refused (EPERM) and told once on standard
-  // error, but does not end the process: one that a library has been found to make in rare cases would then
-  // stop everybody's packets, and to whoever has taken over the process it is as useless.
+  // A system call that a router does not need is refused (EPERM) and reported once on standard error, but
+  // does not end the process: otherwise a library's rare call would stop all packets, and the call is as
+  // useless to an attacker.
   explicit Confinement(const Needs& needs);
 
-  // For a thread that is made later by the one that may do more: it may do what all others do. Before there
-  // is a confinement, nothing: then the thread is told like the others.
+  // Called on a thread that the privileged thread makes later: restricts it as all others. Does nothing
+  // before there is a confinement, which then confines the thread, too.
   static void join_others();
 
-  // By which every thread is told; who blocks signals leaves it.
+  // The signal that makes each thread confine itself; it must not be blocked.
   static int signal();
 
-  // What holds, for the log.
+  // The restrictions in force, for the log.
   const std::string& summary() const { return summary_; }
 
  private:
   std::string summary_;
-  std::vector<Fd> pins_;  // of /proc: what Landlock allows there would be forgotten with the kernel's caches
+  std::vector<Fd>
+      pins_;  // open descriptors in /proc: a Landlock rule there would be lost with the kernel's caches
 };
 
 }  // namespace surety

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Landlock (landlock(7)): which files a thread and those it makes may open; no TCP port, as of the
-// kernel that knows these, may it connect to or listen at.
+// Landlock (landlock(7)): restricts the files that a thread and its children may open; if the kernel supports
+// it, also prohibits connecting to or listening at TCP ports.
 #pragma once
 
 #include <string_view>
@@ -13,15 +13,15 @@ struct Needs;
 
 namespace landlock {
 
-// What the kernel knows of it; below 1: nothing.
+// The kernel's ABI version; below 1: no Landlock.
 long abi();
-// What holds by that, for the log.
+// The restrictions of that version, for the log.
 std::string_view summary(long abi);
 
-// As far as the kernel knows it; none: it has no Landlock. A path that does not exist is left out. `pins`:
-// what must stay open as long as it holds.
+// The ruleset as far as the kernel supports it; empty: no Landlock. Paths that do not exist are left out.
+// `pins`: descriptors that must stay open while the ruleset is in force.
 Fd ruleset(const Needs& needs, std::vector<Fd>& pins);
-// Of the calling thread, which has no way to new privileges. May be called by a signal handler.
+// Restricts the calling thread, which has no way to new privileges. May be called by a signal handler.
 bool enforce(int ruleset);
 
 }  // namespace landlock

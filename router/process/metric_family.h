@@ -20,7 +20,7 @@ using Families = std::vector<MetricFamily>;
 using Labels = std::vector<prometheus::ClientMetric::Label>;
 using Histogram = prometheus::ClientMetric::Histogram;
 
-// What a scraper reads. `families` is called once per scrape.
+// The source of a scrape. `families` is called once per scrape.
 class Readings final : public prometheus::Collectable {
  public:
   explicit Readings(std::function<Families()> families) : families_(std::move(families)) {}
@@ -61,7 +61,7 @@ void each(Families& out, MetricType type, std::string name, const char* help, co
 }
 
 // One family for each counter of a table (conditioners/counter_table.h) that has a metric of its own;
-// `add_series(family, member)` adds what it counts.
+// `add_series(family, member)` adds its series.
 template <class Infos, class AddSeries>
 void each_counter(Families& out, const Infos& infos, AddSeries add_series) {
   for (const auto& info : infos) {

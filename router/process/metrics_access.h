@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may read the metrics and how they travel: what the files of `metrics: {tls, password_file}` hold.
+// Access to the metrics: the content of the files of `metrics: {tls, password_file}`.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 namespace surety {
 
 struct MetricsAccess {
-  using Digest = std::array<std::uint8_t, 32>;  // of `USER:PASSWORD`, which itself is not kept
+  using Digest = std::array<std::uint8_t, 32>;  // SHA-256 of `USER:PASSWORD`, which is not stored
 
   std::string certificate{}, key{};  // PEM; empty: HTTP
-  std::optional<Digest> login{};     // none: nobody is asked
-  bool console = true;               // pages too, where there are any
+  std::optional<Digest> login{};     // nullopt: no password
+  bool console = true;               // serves pages, too, if there are any
 
   static Digest digest_of(std::string_view login);
   friend bool operator==(const MetricsAccess&, const MetricsAccess&) = default;
 };
 
-// Throws std::runtime_error, a line `file:line:column: error: message` for each thing that is wrong: files
-// that cannot be read or that others may read, a certificate and a key that are none or do not belong
-// together, no `USER:PASSWORD`. No message shows what a file holds.
+// Throws std::runtime_error, a line `file:line:column: error: message` for each error: files that cannot be
+// read or that others may read, an invalid certificate or key or ones that do not match, no `USER:PASSWORD`.
+// No message shows the content of a file.
 MetricsAccess load_metrics_access(const config::Metrics& metrics);
 
 }  // namespace surety

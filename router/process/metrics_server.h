@@ -2,11 +2,10 @@
 // The Prometheus endpoint: http://host:port/metrics, or https.
 //
 // Guarantees: Collect() is called exactly once per scrape, so that one scrape is one consistent reading, and
-// never twice at the same time; it runs on the server's one thread. Nobody who connects and says nothing, or
-// reads slowly, keeps others waiting: connections are bounded in number, each address has a part of them
-// (connection_parts.h), and those on which nothing moves for five seconds are closed. With a login, whoever
-// does not know it learns nothing but that. Where there are pages (web_page.h), who has no password sees them
-// only through a listener on this machine's loopback.
+// never twice at the same time; it runs on the server's one thread. Silent or slow clients do not delay
+// others: connections are bounded in number, each address has a part of them (connection_parts.h), and
+// connections idle for five seconds are closed. With a login, all other requests get only a refusal. Pages
+// (web_page.h) without a password are served only by a listener on this machine's loopback.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -24,13 +23,13 @@ class MetricsServer {
   static constexpr std::size_t kConnections = 64;
 
   // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
-  // sentence that says why and what to do, for an address that cannot be used.
+  // sentence with the reason and the fix, for an unusable address.
   MetricsServer(const std::string& listen, MetricsAccess access,
                 std::unique_ptr<const prometheus::Collectable> readings, WebPages pages = {});
   ~MetricsServer();
 
-  // From now on. Where it is another access, those who are connected have to come again. Throws
-  // std::runtime_error, and all stays as it was.
+  // Replaces the access. If it differs, existing connections are closed. On std::runtime_error nothing has
+  // changed.
   void admit(MetricsAccess access);
 
   int port() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this process takes of its host, as Prometheus' own client libraries have it (the process_ families).
+// Resources used by this process, as in Prometheus' own client libraries (the process_ families).
 #pragma once
 
 #include <dirent.h>
@@ -12,16 +12,16 @@
 namespace surety {
 
 struct ProcessUse {
-  double start_time_seconds = 0;  // of the day, since 1970
-  double cpu_seconds = 0;         // of all threads, in user and system
+  double start_time_seconds = 0;  // Unix seconds
+  double cpu_seconds = 0;         // sum over all threads, user and system
   std::uint64_t resident_bytes = 0, open_fds = 0, max_fds = 0;
 };
 
 class ProcessMeter {
  public:
-  // What it reads is opened here: later, the process may be confined to other files.
+  // Opens its files here, since the process may be confined to others later.
   explicit ProcessMeter(double start_time_seconds);
-  // Not twice at the same time. What cannot be read is 0.
+  // Not thread-safe. Values that cannot be read are 0.
   ProcessUse read() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells the service manager that has started this process how it does: systemd, or whoever else reads
-// $NOTIFY_SOCKET. Where nobody does, nothing is told. From any thread; confined ones, too.
+// Reports the state of this process to its service manager: systemd, or another reader of $NOTIFY_SOCKET.
+// Without one, nothing is sent. Thread-safe, also for confined threads.
 #pragma once
 
 #include <sys/types.h>
@@ -13,20 +13,20 @@ namespace surety {
 
 class ServiceManager {
  public:
-  // What systemctl starts, reloads or stops is over, or will be. Between reloading() and ready() it waits.
+  // Completion of start, reload and stop for systemctl, which waits between reloading() and ready().
   static void ready();
   static void reloading();
   static void stopping();
 
-  // One line, for `systemctl status`; one that has just been told is not told again. From one thread.
+  // Sets the line of `systemctl status`; an unchanged line is not sent again. Called by one thread.
   void status(std::string line);
 
-  // Within this the manager wants to hear alive(), or it starts the program anew; none: it does not watch.
+  // The interval in which the manager expects alive(), or it restarts the program; nullopt: no watchdog.
   static std::optional<std::chrono::microseconds> patience();
   static void alive();
 
-  // The service that a process belongs to, "surety.service"; none: systemd does not run, or the process
-  // belongs to no unit.
+  // The service of a process, "surety.service"; nullopt: systemd is not running, or the process belongs to no
+  // unit.
   static std::optional<std::string> service_of(pid_t process);
 
  private:

@@ -4,11 +4,11 @@
 
 namespace surety::system_calls {
 
-// For all threads of the process, from now on. False: the kernel has no seccomp. Whoever calls has no way to
-// new privileges (PR_SET_NO_NEW_PRIVS). `packet_sockets`: AF_PACKET and AF_XDP are among them, and what
-// else takes a new port.
+// Installs the filter for all threads of the process, permanently. False: the kernel has no seccomp. The
+// caller must have no way to new privileges (PR_SET_NO_NEW_PRIVS). `packet_sockets`: permits AF_PACKET and
+// AF_XDP, and the other calls that a new port needs.
 bool filter(bool packet_sockets = false);
-// For the calling thread, and those that it makes: they are not. May be called by a signal handler.
+// Forbids packet sockets to the calling thread and its children. May be called by a signal handler.
 bool forbid_packet_sockets();
 
 }  // namespace surety::system_calls

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of plain text: columns as wide as they must be, two spaces apart,
-// numbers to the right, no blanks at line ends.
+// A table of plain text: columns of minimal width, two spaces apart, numbers right-aligned, no blanks at line
+// ends.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class TextTable {
  public:
   enum class Align : std::uint8_t { left, right };
   void column(std::string title, Align align);
-  // As many cells as there are columns; an empty cell stays blank.
+  // `cells`: one per column; an empty cell stays blank.
   void row(std::vector<std::string> cells);
-  // Header and rows, a newline after each; "(none)" in place of rows where there are none.
+  // Header and rows, a newline after each; "(none)" instead of rows if there are none.
   std::string text() const;
 
  private:

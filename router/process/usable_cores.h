@@ -8,7 +8,7 @@
 
 namespace surety {
 
-// By number, ascending; core 0 where the kernel does not tell.
+// Sorted by number; core 0 if the kernel reports none.
 inline std::vector<unsigned> usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a browser gets of the metrics' server besides /metrics: pages that somebody else makes, each answer of
-// which shares one body, however many read it and however slowly.
+// Pages that the metrics server serves besides /metrics. All answers with a page share one body, for any
+// number of slow readers.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,25 @@ namespace surety {
 
 struct WebPage {
   std::string type{};                                          // Content-Type
-  std::string tag{};                                           // another one for another content
-  std::string text{};                                          // as it is
-  std::string gzipped{};                                       // the same; empty: it is not worth it
-  std::vector<std::pair<const char*, std::string>> headers{};  // more of them
+  std::string tag{};                                           // changes with the content
+  std::string text{};                                          // uncompressed
+  std::string gzipped{};                                       // compressed; empty: not worth it
+  std::vector<std::pair<const char*, std::string>> headers{};  // additional headers
 };
 
-// Of such text; `level`: zlib's, 1 (fast) to 9 (small).
+// Makes a page of this text; `level`: zlib's, 1 (fast) to 9 (small).
 WebPage make_page(std::string type, std::string text, int level);
 
-// By path; null: there is none. It is asked on the server's thread, which serves nobody else meanwhile.
+// Returns the page of a path; nullptr: there is none. Called on the server's thread, which serves no other
+// request meanwhile.
 using WebPages = std::function<std::shared_ptr<const WebPage>(std::string_view path)>;
 
-// Why somebody who has given no password may not see pages; empty: he may. A browser on this machine may be
-// told by a page of elsewhere that some name is this machine; the name that it asks for gives that away.
+// Why a client without a password may not see pages; empty: it may. A foreign page may have the browser
+// resolve its name to this machine (DNS rebinding); the requested host name reveals this.
 std::string_view refusal(MHD_Connection* from, bool on_loopback);
 
-// Queues the answer: 304 where he has it already, compressed where he takes that. Nothing on it is run, shown
-// or sent but what comes from here. Returns MHD_YES or MHD_NO.
+// Queues the answer: 304 if the client has the page, compressed if it accepts that. The page may load, run
+// and send only to this server. Returns MHD_YES or MHD_NO.
 int answer(MHD_Connection* to, const std::shared_ptr<const WebPage>& page);
 
 }  // namespace surety
