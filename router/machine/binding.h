@@ -14,17 +14,17 @@ inline constexpr const char* kVfio = "vfio-pci";
 // "01:00.0" is short for "0000:01:00.0".
 std::string full_address(const std::string& address);
 fs::path pci_file(const std::string& address, const char* what);
-// Of the kernel; empty: none.
+// The kernel driver of a device; empty: none.
 std::string driver_of(const Host& host, const std::string& address);
 bool has_iommu(const Host& host);
 
-// What else, bridges apart, is in the device's IOMMU group, which vfio-pci has as a whole or not at all.
+// Other devices, without bridges, in the device's IOMMU group, which vfio-pci gets as a whole or not at all.
 std::vector<std::string> group_companions(const Host& host, const std::string& address);
 
-// Until the next boot. Gives a sentence where it did not come to that; else nothing.
+// Binds a driver until the next boot. Returns a sentence on failure, else nothing.
 std::string bind_driver(const Host& host, const std::string& address, const std::string& driver);
-// To the driver that the kernel chooses.
+// Binds the driver that the kernel chooses.
 std::string release_driver(const Host& host, const std::string& address);
-std::string release_by_hand(const std::string& address);  // the same, for a shell
+std::string release_by_hand(const std::string& address);  // release_driver() as a shell command
 
 }  // namespace surety::machine

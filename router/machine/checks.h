@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What doctor looks at, by subject; each array stands in the file of its name.
+// The checks of doctor, by subject; each array is in the file of its name.
 #pragma once
 
 #include <span>

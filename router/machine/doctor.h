@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety doctor`: what is wrong with this machine for a router, and the command that mends it.
+// `surety doctor`: finds problems of this machine for a router, and the commands that fix them.
 //
-// A check is a function (checks.h) from what was found out (Patient) to findings. It reads the machine
-// through Host alone, so that each is tested against a tree in which its condition is broken. Nothing is
-// changed but by `--fix`, which runs the commands of those findings that say they are safe: none takes an
-// address, a link or a program away from anybody, or outlasts the next boot, but modes of files.
+// A check is a function (checks.h) from collected facts (Patient) to findings. It reads the machine through
+// Host only, so that each is tested against a tree in which its condition fails. Only `--fix` changes
+// anything: it runs the commands of findings marked as safe. None of these removes an address, a link or a
+// program, or outlasts the next boot, except file modes.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ enum class Verdict : std::uint8_t { ok, warning, error };
 struct Finding {
   Verdict verdict = Verdict::ok;
   std::string says;   // one sentence
-  std::string mend;   // for a shell; empty: no command does
+  std::string mend;   // a shell command; empty: there is none
   bool safe = false;  // `--fix` runs it
 };
 using Findings = std::vector<Finding>;
@@ -33,11 +33,11 @@ using Findings = std::vector<Finding>;
 Finding ok(std::string says);
 Finding warning(std::string says, std::string mend = {});
 Finding error(std::string says, std::string mend = {});
-Finding safe(Finding finding);  // the same, mended by `--fix`
+Finding safe(Finding finding);  // the same, fixed by `--fix`
 
-// Of the router that has the configuration's name, if it runs.
+// The running router with the configuration's name.
 struct Running {
-  nlohmann::ordered_json router, routes;  // rows of these tables, as `surety show --json` has them
+  nlohmann::ordered_json router, routes;  // rows of these tables, as in `surety show --json`
   std::string pid;                        // empty: not known
 };
 
@@ -45,20 +45,20 @@ struct Patient {
   explicit Patient(Host machine) : host(std::move(machine)) {}
 
   Host host;
-  std::string name = "surety", file;          // of the router; its configuration
-  std::optional<config::ParseResult> parsed;  // none: there is no such file
+  std::string name = "surety", file;          // router's name; path of its configuration
+  std::optional<config::ParseResult> parsed;  // nullopt: there is no such file
   MachineFile machine;
   std::vector<Nic> nics;
   std::string nics_fault;         // why they are not known
   std::vector<unsigned> workers;  // cores
-  std::uint64_t memory = 0;       // that DPDK takes, in bytes
+  std::uint64_t memory = 0;       // bytes that DPDK takes
   std::optional<Running> running;
   fs::path state = "/var/lib/surety";
   std::string version, dpdk;
-  // Where a BPF program is; empty: nowhere.
+  // Path of a BPF program; empty: not found.
   std::function<std::string(const std::string& file)> program;
 
-  // Null: none, or with errors.
+  // nullptr: none, or with errors.
   const config::Config* config() const { return parsed && parsed->ok() ? &*parsed->config : nullptr; }
   std::vector<const config::Port*> ports_with(std::initializer_list<config::Device::Kind> kinds) const;
   const Nic* nic(const std::string& interface) const;
@@ -67,7 +67,7 @@ struct Patient {
 
 struct Check {
   std::string_view name;
-  Findings (*run)(const Patient& patient);  // none: it is not about such a machine
+  Findings (*run)(const Patient& patient);  // empty: does not apply to this machine
 };
 
 struct Diagnosis {
@@ -82,7 +82,7 @@ nlohmann::ordered_json json_of(const std::vector<Diagnosis>& all);
 std::string text_of(const std::vector<Diagnosis>& all);
 bool has_errors(const std::vector<Diagnosis>& all);
 
-// Runs what is safe, each command once, and says what came of it.
+// Runs the safe commands, each once, and prints the results.
 void fix(const Host& host, const std::vector<Diagnosis>& all, std::ostream& out);
 
 }  // namespace surety::machine

@@ -14,8 +14,8 @@ inline constexpr std::uint64_t kHugepageBytes = 2 << 20;
 fs::path hugepages_file(int node, const char* what = "nr_hugepages");
 std::vector<int> numa_nodes(const Host& host);  // at least node 0
 
-// Shares `pages` among the nodes, the first ones more; no node more than half of what it has free, in its own
-// pages or as memory. What does not fit is left out.
+// Shares `pages` among the nodes, with more for the first ones; at most half of a node's free pages and
+// memory. The rest is left out.
 std::map<int, unsigned> share_hugepages(const Host& host, unsigned pages, const std::vector<int>& nodes);
 
 }  // namespace surety::machine

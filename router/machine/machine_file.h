@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// /etc/surety/machine.yaml: what setup has taken of the machine, for each boot.
+// /etc/surety/machine.yaml: the resources that setup has given to the router, for each boot.
 #pragma once
 
 #include <map>
@@ -13,14 +13,14 @@ namespace surety::machine {
 inline constexpr const char* kMachineFile = "/etc/surety/machine.yaml";
 
 struct TakenNic {
-  std::string name, pci, mac;  // as they were when it was taken; PCI and MAC may be empty
-  std::string driver;          // to bind it to; empty: it stays with the kernel's
+  std::string name, pci, mac;  // at the time of setup; PCI and MAC may be empty
+  std::string driver;          // driver to bind; empty: it keeps the kernel's
   friend bool operator==(const TakenNic&, const TakenNic&) = default;
 };
 
 struct MachineFile {
   std::vector<TakenNic> nics;
-  std::map<int, unsigned> hugepages;  // of 2 MB, by NUMA node
+  std::map<int, unsigned> hugepages;  // pages of 2 MB, by NUMA node
   std::vector<unsigned> isolated;     // cores
   friend bool operator==(const MachineFile&, const MachineFile&) = default;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety setup`: gives NICs, memory and cores of this machine to the router, and takes it all back.
+// `surety setup`: gives NICs, memory and cores of this machine to the router, and undoes it.
 //
-// What is changed is written down first (journal.h): a power cut at any instant leaves what `--undo`, or
-// another setup, can go on from. One at a time, from the first look at the machine on (change_lock.h).
+// Changes are recorded first (journal.h): after a power cut at any instant `--undo`, or another setup, can
+// continue. One setup at a time, including the inspection of the machine (change_lock.h).
 #pragma once
 
 #include <iosfwd>
@@ -20,18 +20,17 @@ struct Setup {
   Host host;
   Wishes wishes;
   bool yes = false, dry_run = false;
-  bool terminal = false;               // somebody can be asked
-  std::string who = "somebody";        // for whoever comes meanwhile
+  bool terminal = false;               // input is a terminal: questions are possible
+  std::string who = "somebody";        // user, for the message to a second setup
   std::optional<std::string> ssh;      // SSH_CONNECTION
   fs::path state = "/var/lib/surety";  // below the host's root
   PlannedMemory memory;
 };
 
-// Each gives the exit status, and throws std::runtime_error, one sentence, where it cannot be done.
+// Each returns the exit status, and throws std::runtime_error, one sentence, on failure.
 int set_up(const Setup& setup, std::istream& in, std::ostream& out);
 int undo_setup(const Setup& setup, std::ostream& out);
-// What /etc/surety/machine.yaml says, at each boot. Whatever is not there is a warning, and the rest is done:
-// 0.
+// Applies /etc/surety/machine.yaml at each boot. Missing devices are warnings, and the rest is done: 0.
 int boot(const Setup& setup, std::ostream& out, std::ostream& warnings);
 
 }  // namespace surety::machine
