@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of `surety`: one file for each command, which says what its words are and what they do.
+// The command line of `surety`: one file for each command, with its words and their actions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,11 +7,11 @@
 
 namespace surety {
 
-// What the words of a command line ask for, once all of them are understood; gives the exit status.
+// The action of a parsed command line; returns the exit status.
 using Action = std::function<int()>;
 
-// Each adds its command to `app`; where a command line has it, parsing sets `action`. Options live as long as
-// `app` does.
+// Each adds its command to `app`; if the command line has it, parsing sets `action`. Options live as long as
+// `app`.
 void add_run(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_changes(CLI::App& app, Action& action);  // diff, apply, confirm, rollback, history, reload
@@ -24,7 +24,7 @@ void add_setup(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 
-// All of them, in the order that help shows.
+// All commands, in the order of the help.
 void add_commands(CLI::App& app, Action& action);
 
 }  // namespace surety

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The console: one page, served beside /metrics, and the tables that it shows. `/` and its files are those of
-// `web/`; `/api/TABLE` has the rows of reading_json.h as JSON, `/api/` the names of the tables.
+// The console: one page, served beside /metrics, and its tables. `/` and its files are those of `web/`;
+// `/api/TABLE` has the rows of reading_json.h as JSON, `/api/` the names of the tables.
 //
-// Of a table there are its first 20,000 rows; the header Surety-Rows says of how many, Surety-Uptime of when.
+// A table has its first 20,000 rows; the header Surety-Rows has their total number, Surety-Uptime the time of
+// the reading.
 //
-// Guarantees: however many ask, and whatever for, there is one reading a second at most, and what it takes to
-// make the answers is a tenth of the server's time at most: what was slow to make is kept for longer. All who
-// read one answer share it. What the files were at the start stays until the end.
+// Guarantees: for any number of requests there is at most one reading per second, and making answers takes at
+// most a tenth of the server's time: slow answers are cached for longer. All clients share an answer. Files
+// are read once, at the start.
 #pragma once
 
 #include <filesystem>
@@ -28,15 +29,15 @@ class Console {
   static constexpr std::ptrdiff_t kMostRows = 20'000;
   using Page = std::shared_ptr<const WebPage>;
   using Read = std::function<Reading()>;
-  // Tables that are of no reading, by name; null: there is none now.
+  // Tables that are not from a reading, by name; null: currently none.
   using Tables = std::map<std::string_view, std::function<Json()>>;
   using Now = std::function<Time()>;
 
-  // `files`: a directory whose files are served, "index.html" as "/". Throws std::system_error, whose text
-  // names what cannot be read.
+  // `files`: a directory whose files are served, "index.html" as "/". Throws std::system_error with the file
+  // that cannot be read.
   Console(const std::filesystem::path& files, Read read, Now now, Tables own = {});
 
-  // Null: there is no such path. From any thread.
+  // nullptr: there is no such path. Thread-safe.
   Page page(std::string_view path);
 
  private:
@@ -54,7 +55,7 @@ class Console {
   std::mutex one_at_a_time_;
   Reading reading_;
   Time reading_good_until_{};
-  std::map<std::string_view, Table> tables_;  // those that somebody has asked for
+  std::map<std::string_view, Table> tables_;  // tables requested so far
 };
 
 }  // namespace surety

@@ -2,8 +2,8 @@
 // The last 24 hours of each contract, by the hour, for the console: read from the files of report_log.h,
 // which outlive the router.
 //
-// A thread reads what is new in the files when rows() is called and the last reading is older than kEvery. So
-// rows() never waits for the disk, and a router whose console is not open reads nothing.
+// A thread reads new records when rows() is called and the last reading is older than kEvery. rows()
+// therefore never waits for the disk, and nothing is read while the console is not open.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ class ContractHistory {
   static constexpr std::size_t kHours = 24, kMostContracts = 20'000;
   static constexpr Minute kEvery = 1;
 
-  // `now`: minutes of the day's clock since 1970, from any thread.
+  // `now`: minutes since 1970, from any thread.
   ContractHistory(std::filesystem::path directory, std::function<Minute()> now);
 
   // {"customer", "service", "contract", "objective_ratio", "demanding_seconds", "met_seconds",
   // "held_back_seconds", "hours": {"demanding_seconds": [24 numbers, the current hour last], "met_seconds",
-  // "held_back_seconds", "delivered_bytes"}} for each contract that got something. null: the first reading is
-  // not complete. From any thread.
+  // "held_back_seconds", "delivered_bytes"}} for each contract with any traffic. null: the first reading is
+  // not complete. Thread-safe.
   Json rows();
 
  private:
@@ -44,7 +44,7 @@ class ContractHistory {
   };
   struct Contract {
     std::optional<double> objective{};
-    std::array<Hour, kHours> hours{};  // by number
+    std::array<Hour, kHours> hours{};  // indexed by number
   };
   using Key = std::array<std::string, 3>;  // customer, service, contract
 
@@ -55,11 +55,11 @@ class ContractHistory {
 
   const std::filesystem::path directory_;
   const std::function<Minute()> now_;
-  ReportReader reader_;  // of the thread
-  std::mutex mutex_;     // of what follows
+  ReportReader reader_;  // used by the thread
+  std::mutex mutex_;     // guards the members below
   std::condition_variable_any wake_;
   std::map<Key, Contract> contracts_;
-  std::optional<Minute> read_;  // at the end of the last reading
+  std::optional<Minute> read_;  // when the last reading ended
   bool wanted_ = false;
   std::jthread thread_;  // last: it uses all of it
 };
