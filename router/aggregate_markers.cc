@@ -44,7 +44,7 @@ AggregateMarkers::AggregateMarkers(Set set, PortIndex port, PacketDisposal& disp
 
 void AggregateMarkers::adopt(Set& fresh, Time now) {
   auto& known = set_.aggregates;
-  auto next = known.begin();  // mostly they come in the same order
+  auto next = known.begin();  // they usually have the same order
   for (Aggregate& a : fresh.aggregates) {
     const auto same = [&](const Aggregate& old) { return old.name == a.name; };
     auto old = std::find_if(next, known.end(), same);
@@ -80,7 +80,7 @@ void AggregateMarkers::end_intervals(Time now) {
   find_next();
 }
 
-// As a whole where every packet passes, as nearly always; else one by one.
+// Marks a run as a whole if every packet passes, as nearly always; else one by one.
 void AggregateMarkers::mark(Aggregate& a, ClassRun& run, Time now) {
   const PacketTally t(run.packets);
   const BurstTally in{t.ins, static_cast<std::uint32_t>(t.in_bytes)},
@@ -104,7 +104,7 @@ void AggregateMarkers::mark_by_source(ClassRun& run, Time now) {
   mark_each(run, aggregate_of, now);
 }
 
-// Each packet by its aggregate; null: it passes.
+// Marks each packet by its aggregate; nullptr: it passes.
 template <class AggregateOf>
 void AggregateMarkers::mark_each(ClassRun& run, AggregateOf aggregate_of, Time now) {
   std::size_t left = 0;
@@ -122,7 +122,7 @@ void AggregateMarkers::mark_each(ClassRun& run, AggregateOf aggregate_of, Time n
   run.ecn_capable = run.ecn_capable.first(left);
 }
 
-// false: it is to be dropped.
+// Returns false if the packet is to be dropped.
 bool AggregateMarkers::mark(Aggregate& a, Packet& p, Time now) {
   switch (a.marker.offer(p.precedence, p.length, now)) {
     case ArdVerdict::pass:

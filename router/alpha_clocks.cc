@@ -71,7 +71,7 @@ void AlphaClocks::look_at_paths() {
     alpha.advance(now_);
     due_ = std::min(due_, alpha.next_event());
     if (alpha.at_rest())
-      give_up(slot);  // another one takes its place
+      give_up(slot);  // the next path uses the slot
     else
       ++i;
   }
@@ -96,7 +96,7 @@ AlphaClocks::Slot AlphaClocks::take_up(Path path, std::uint16_t domain, Time now
     if (!remotes_[slot].given_up) return slot;
     path = {};
   }
-  // It goes on from where flows of its last path that have not been seen since believe to be.
+  // The clock continues at the time that flows of its previous path, not visited since, expect.
   const Time here = this->now(index(slot));
   clocks_[index(slot)] = clocks_[domain];
   clocks_[index(slot)].rebase(here);

@@ -70,12 +70,12 @@ bool ClassSplit::take(ClassRun& run) {
   return true;
 }
 
-// No branch depends on a packet's class: it is any.
+// No branch depends on a packet's class, which is unpredictable.
 void ClassSplit::copy(Places members, ClassRun& run) {
   std::size_t n = 0;
   for (; members != 0; members &= members - 1, ++n) {
     const auto at = static_cast<std::size_t>(std::countr_zero(members));
-    std::memcpy(&taken_[n], &packets_[at], sizeof(Packet));  // whole, as it is read
+    std::memcpy(&taken_[n], &packets_[at], sizeof(Packet));  // whole, as it is read later
     taken_ecn_capable_[n] = ecn_capable_[at];
   }
   run.packets = {taken_.data(), n};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which record goes for a new flow that finds no room.
+// Selects the record that is removed for a new flow without room.
 #include "router/classify_stage.h"
 
 namespace surety {
 
 // Packets of this vector, and a contract that is about to get a flow, have touched their records in this
-// tick: none of those goes.
+// tick: none of these is removed.
 bool ClassifyStage::may_go(FlowId id, bool own, bool tagged, Time now) const {
   const FlowRecord& r = flows_[id];
   const Duration idle = flows_.idle(id, now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contracts go on in another process: what their buckets hold is neither lost nor given a second time.
+// Moves contracts to another process: the content of their buckets is neither lost nor granted twice.
 #include <unordered_map>
 
 #include "router/classify_stage.h"
@@ -8,7 +8,7 @@ namespace surety {
 
 namespace {
 
-// A process numbers rules as they come; in the key of a contract that flows share, the number stands here.
+// Each process numbers its rules; the key of a contract that flows share has this number here.
 void renumber(FlowKey& key, std::uint32_t id) {
   key.rest = (key.rest & ~std::uint64_t{0xffffffff}) | id;
 }
@@ -24,7 +24,7 @@ std::vector<ContractState> ClassifyStage::save() const {
     const auto entry = ledger_.at(place);
     if (!entry) continue;
     const auto rule = rules.find(entry->rule);
-    if (rule == rules.end()) continue;  // of a configuration before
+    if (rule == rules.end()) continue;  // the rule was in a previous configuration
     const FlowRecord& r = flows_[entry->id];
     states.push_back({.key = flows_.key(entry->id),
                       .state = r.state,
@@ -61,7 +61,7 @@ void ClassifyStage::restore(std::span<const ContractState> states, Time now) {
     }
     if (!s.shared) {
       ++services_[s.service].flows;
-      r.flags |= FlowRecord::stale;  // its rule is asked again with its next packet
+      r.flags |= FlowRecord::stale;  // classified again with its next packet
     }
     ++services_[s.service].contracts;
     ledger_.open(id, number, s.interface);

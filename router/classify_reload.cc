@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How flows come to the services of another configuration.
+// Moves flows to the services of another configuration.
 #include <algorithm>
 #include <utility>
 
@@ -14,14 +14,14 @@ void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> s
   creations_.adjust(creation_rate(table), table.capacity);
   creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
   limited_ = table.creation_rate != 0u;
-  // A port that no rule speaks of any more goes on being classified until what its flows hold has gone: who
-  // is not classified would overtake it.
+  // A port without rules stays classified until the held packets of its flows are gone: unclassified packets
+  // would overtake them.
   for (std::size_t p = 0; p < classified_.size(); ++p) {
     const bool now_classified = snapshot.classifier.classifies(static_cast<PortIndex>(p));
     settling_ |= classified_[p] != 0 && !now_classified;
     classified_[p] |= static_cast<std::uint8_t>(now_classified);
   }
-  // Those for services of another reload are asked anew.
+  // Drops requests for services of an earlier reload; their flows will be classified again.
   std::erase_if(requests_, [](const Request& r) { return !r.flush; });
   for (Request& r : requests_) r.service = kSameService;
   flows_.begin_marking();
@@ -36,7 +36,7 @@ void ClassifyStage::settle(bool empty, Time now) {
   settling_ = false;
 }
 
-// A packet of a flow that may have been judged by a former configuration.
+// Handles a packet of a flow that may have been classified by a former configuration.
 void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port, Time now) {
   const FlowId id = v.flow[i];
   FlowRecord& r = flows_[id];
@@ -47,12 +47,12 @@ void ClassifyStage::reconcile(Vector& v, std::size_t i, std::uint16_t rule, Port
   if (j.shares || (j.needs_state && needs_excess(id, rule, v.header[i].interface))) {
     const Opened shared = contract(rule, service, v.header[i], opener(v.header[i].key, port), now);
     to = shared.id;
-    if (to == kNoFlow) {  // it stays what it is, if it still can
+    if (to == kNoFlow) {  // keeps its service, if possible
       if (from != kNoFlow) r.flush_asked() = 0;
       if (from != kNoFlow && flows_[from].service != r.service) degrade(v, i, port, shared.reason);
       return;
     }
-    service = flows_[to].service;  // the former one, until it begins anew
+    service = flows_[to].service;  // the former service, until the contract restarts
   }
   const bool same_buffer = from == to && (from != kNoFlow || service == r.service);
   if (!same_buffer && waits(r)) {
@@ -87,8 +87,7 @@ bool ClassifyStage::needs_excess(FlowId id, std::uint16_t rule, InterfaceIndex i
   return !counted && !has_room(rule, interface);
 }
 
-// A contract that is new here is no more embryonic than the flow that goes by it:
-// it would be forgotten earlier.
+// A new contract is not embryonic if its flow is not: otherwise it would be removed earlier.
 void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time now) {
   FlowRecord& r = flows_[id];
   const bool had_state = has_own_state(r);
@@ -116,8 +115,8 @@ void ClassifyStage::move(FlowId id, std::uint16_t service, FlowId contract, Time
   bounds_.release(id);
 }
 
-// Whether packets of it may wait in an input buffer. In that of a contract there are none of it if the
-// contract has been emptied since it asked for that: then others may keep that buffer busy for ever.
+// True if packets of the flow may be held in an input buffer. In a contract's buffer it has none if that has
+// been emptied since the flow's request: other flows may keep the buffer busy for ever.
 bool ClassifyStage::waits(const FlowRecord& r) const {
   if ((r.flags & FlowRecord::redirect) == 0) return (r.flags & FlowRecord::sticky) != 0;
   const FlowRecord& contract = flows_[r.state.shared];

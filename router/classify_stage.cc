@@ -7,12 +7,12 @@ namespace surety {
 
 namespace {
 
-// The whole table is swept once per half timeout, in slices short enough not to be felt (a microsecond); who
-// is behind takes longer ones, which are not felt either (some microseconds).
+// The whole table is swept once per half timeout, in slices too short to matter (a microsecond); after a
+// delay the slices are longer, but still short (some microseconds).
 constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
-// Of the sweep after a reload: each flow marked costs one packet the way of a stranger. An eighth of a
-// vector's makes a busy worker slower by a quarter or so while the sweep goes round (4 million: some
-// seconds). Free places take some microseconds.
+// Budget of the sweep after a reload, per turn: a stale flow costs one slow-path classification. Eight per
+// vector of 64 slow a busy worker by about a quarter while the sweep runs (4 million flows: some seconds).
+// Unused places take some microseconds.
 constexpr std::uint32_t kMarkPlaces = 1024, kMarkFlows = 8;
 
 }  // namespace
@@ -64,7 +64,7 @@ ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> p
   admit(v, strangers, hashes, port, now);
 }
 
-// Packets of a contract that others share, of flows' second packets, of flows that are stale, and of none.
+// Handles packets of shared contracts, second packets of flows, packets of stale flows and of none.
 inline ClassifyStage::Strangers ClassifyStage::meet_others(Vector& v, const FlowTable::Met& met,
                                                            const Hashes& hashes, FlowTable::Tick tick) {
   Strangers strangers;
@@ -97,7 +97,7 @@ void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, Port
          [&](std::size_t i) { filters_.refuse(v, i, port); });
 }
 
-// Who is refused, a bit each, leaves the vector, and what stands behind moves up.
+// Removes the packets in `refused`, one bit each, from the vector, and moves the others up.
 template <class Refuse>
 void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused,
                            Refuse&& refuse) {
@@ -123,7 +123,7 @@ void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std:
   v.size = kept;
 }
 
-// All rules at once; then one packet after the other, since one that comes before may have created the flow.
+// All rules at once; then one packet after the other, since an earlier packet may have created the flow.
 [[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
                                             PortIndex port, Time now) {
   std::array<const ParsedPacket*, kVector> packets;
@@ -159,7 +159,8 @@ ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, InterfaceIndex
   return {service, needs_state, needs_state && snapshot_->config.rules[rule].per != config::Rule::Per::flow};
 }
 
-// A packet of no known flow: its rule decides; the flow remembers, if it can.
+// Handles a packet of an unknown flow: its rule decides, and a new record stores the result, if there is
+// room.
 ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
                                             std::uint64_t hash, Time now) {
   const ParsedPacket& packet = v.header[i];
@@ -172,7 +173,7 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
   if (shares) {
     shared = contract(rule, service, packet, by, now);
     if (shared.id == kNoFlow) return shared;
-    service = v.service[i] = flows_[shared.id].service;  // the former one, until it begins anew
+    service = v.service[i] = flows_[shared.id].service;  // the former service, until the contract restarts
   }
   const Opened opened = open(packet.key, hash, service, false, by, now);
   if (opened.id == kNoFlow) return j.needs_state && !shares ? opened : shared;
@@ -191,12 +192,12 @@ ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint1
 }
 
 // The record that all flows of one contract share: `per: source` and the like, and the excess contract.
-// Touched whenever one of them is, here and in meet(): they refer to it by number,
-// so it must not go before them, wherever their packets get to.
+// Touched with each of its flows, here and in meet(): the flows refer to it by number, so it must not be
+// removed before them, wherever their packets are.
 ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
                                               const ParsedPacket& packet, Opener by, Time now) {
   const Classifier& classifier = snapshot_->classifier;
-  const bool of_flow = snapshot_->config.rules[rule].per == config::Rule::Per::flow;  // beyond the bound
+  const bool of_flow = snapshot_->config.rules[rule].per == config::Rule::Per::flow;  // above the limit
   FlowKey key = of_flow ? classifier.excess_key(rule, packet) : classifier.contract_key(rule, packet);
   std::uint64_t hash = flows_.hash(key);
   FlowId known = flows_.find(key, hash, now);
@@ -268,7 +269,7 @@ void ClassifyStage::closed(FlowId id) {
 
 void ClassifyStage::begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface) {
   ++services_[flows_[id].service].contracts;
-  const FlowCounters before = flows_.counters(id);  // of a flow that was there without a contract
+  const FlowCounters before = flows_.counters(id);  // counted while the flow had no contract
   ledger_.open(id, snapshot_->classifier.id(rule), interface, {before.in_bytes, before.out_bytes});
   if (!Classifier::is_excess(flows_.key(id))) bounds_.charge(id, snapshot_->classifier.id(rule), interface);
 }
@@ -284,13 +285,13 @@ bool ClassifyStage::has_own_state(const FlowRecord& r) const {
          snapshot_->services[r.service].kind != ServiceProgram::Kind::none;
 }
 
-// How much is due follows from the time since the last slice, however long a turn takes.
+// The size of a slice follows from the time since the last one, however long a turn takes.
 void ClassifyStage::age(Time now) {
   const auto gone = [this](FlowId id) { closed(id); };
   if (now - swept_ >= kSlice * per_record_) {
     const auto due = std::min((now - swept_) / per_record_, kLongestSlice);
     const std::uint32_t looked = flows_.age(now, static_cast<std::uint32_t>(due), gone);
-    // Further behind than a round is as good as a round.
+    // A delay of more than a round counts as one round.
     swept_ = std::max(swept_ + looked * per_record_, now - flows_.capacity() * per_record_);
   }
   flows_.age_embryonic(now, gone);

@@ -6,8 +6,7 @@
 namespace surety {
 
 namespace {
-// Fine enough that a 1500-byte packet at 100 Mbit/s waits 14 % too long at most;
-// 4096 slots reach 67 ms ahead.
+// Fine enough that a 1500-byte packet at 100 Mbit/s is held 14 % too long at most; 4096 slots cover 67 ms.
 constexpr Duration kSlot{1 << 14};
 constexpr std::uint32_t kSlots = 4096;
 constexpr std::size_t kWakeAtOnce = 16;
@@ -21,7 +20,7 @@ Path path_of(const Vector& v, std::size_t i) {
   return path_of(destination_of(v.header[i].key), RouteTarget::decode(v.route[i]).narrowness);
 }
 
-// Of a packet that is or was held, from what it carries (keep_notes()).
+// The path of a packet that is or was held, from its mbuf (keep_notes()).
 Path path_of(rte_mbuf* m) {
   return path_of(destination_of(ip_header(m, m->l2_len)), RouteTarget::decode(m->hash.usr).narrowness);
 }
@@ -57,14 +56,14 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
     while (end < size && v.service[end] == v.service[begin]) ++end;
     const ServiceProgram& service = snapshot_->services[v.service[begin]];
-    // The ordinary case has its own loop.
+    // The common case has its own loop.
     kept = service.kind == ServiceProgram::Kind::csa ? run_csa(v, begin, end, kept, port, service, now)
                                                      : run_other(v, begin, end, kept, port, service, now);
   }
   v.size = kept;
 }
 
-// Neighbours of one service: what it lets go is counted once for all of them.
+// Conditions consecutive packets of one service; passed packets are counted once for all of them.
 [[gnu::noinline]] std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end,
                                                       std::size_t kept, PortIndex port,
                                                       const ServiceProgram& service, Time now) {
@@ -72,10 +71,10 @@ void ConditionStage::run(Vector& v, PortIndex port, Time now) {
   const std::uint16_t* const domains = snapshot_->domains_of(v.service[begin]);
   ServiceCounters& counters = services_[v.service[begin]];
   const bool moves = clocks_.acting();
-  // As most will be; the others say what they are.
+  // Default the run to IN; csa() overwrites the precedence and mark of packets that go OUT.
   std::fill(&v.precedence[begin], &v.precedence[0] + end, Precedence::in);
   std::fill(&v.mark[begin], &v.mark[0] + end, service.mark_in);
-  FlowRecord* const records = &flows_[0];  // in a register: a member would be read again behind each store
+  FlowRecord* const records = &flows_[0];  // in a register: a member would be loaded again after each store
   for (std::size_t i = begin; i < end; ++i) {
     FlowId id = v.flow[i];
     FlowRecord* flow = &records[id];
@@ -124,7 +123,7 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
                                                const ServiceProgram& service, Time now) {
   FlowId id = v.flow[i];
   if (service.kind == ServiceProgram::Kind::none) {
-    v.flow[i] = kNoFlow;  // no contract's
+    v.flow[i] = kNoFlow;  // the packet has no contract
     return go(v, i, service, id, Precedence::in);
   }
   if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
@@ -135,7 +134,7 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   return fate;
 }
 
-// Not inlined: it would take the registers of the loop above, whose packets seldom need it.
+// Not inlined: it would take registers from the loop above, whose packets seldom need it.
 [[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port,
                                                            FlowId id, const ServiceProgram& service,
                                                            Time now) {
@@ -174,9 +173,8 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   return Fate::held;
 }
 
-// A flow's out-bucket lives in the time of the queue it leaves by, or of its path while that
-// is held back. When its route changes, or when a contract's flows leave by several ports,
-// it takes along what it has gained until now.
+// A flow's out-bucket uses the clock of its egress queue, or of its path while that is held back. When its
+// route changes, or when a contract's flows leave by several ports, the tokens gained so far stay.
 void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
                                  AlphaClocks::Index clock) {
   if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
@@ -184,8 +182,8 @@ void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedToke
   s.domain = clock;
 }
 
-// Gives a flow that waits another clock where it needs one: the path of the packet at its head may have been
-// held back since, or not be any more.
+// Moves a held flow to another clock if needed: the path of its first packet may have been held back or
+// released since.
 void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p) {
   const Path path = path_of(static_cast<rte_mbuf*>(pool_.head(s.held).handle));
   const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), path);
@@ -219,7 +217,7 @@ void ConditionStage::count_out(FlowId id, const Path& path) {
   clocks_.sent(clocks_.domain(flows_[id].state.csa.domain), path);
 }
 
-// What revive() needs of a held packet travels in its mbuf.
+// Stores the fields that revive() needs in the mbuf of a held packet.
 void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
   rte_mbuf* m = v.mbuf[i];
   m->l2_len = v.header[i].l3_offset & 0x7f;
@@ -264,7 +262,7 @@ bool ConditionStage::release(Vector& v, Time now) {
     flows_.touch(flow, now);
     if (s.held == 0)
       flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
-    else  // no room left in the vector, or no tokens: look again
+    else  // no room left in the vector, or no tokens: try again
       wheel_.insert(s.held,
                     v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
   }

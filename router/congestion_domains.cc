@@ -52,7 +52,7 @@ void CongestionDomains::move(const ClassMoves& moves, std::vector<Contributors>&
 void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {
   for (Controller& c : controllers_) {
     if (c.class_index != class_index) continue;
-    // What expires now comes first: until an onset the queue was not congested, until an eighth it was.
+    // Timers that expire now come first: until an onset the queue was not congested, until an eighth it was.
     c.csa.advance(now, event == CongestionEvent::eighth);
     if (event == CongestionEvent::onset) c.csa.onset(now);
     if (event == CongestionEvent::eighth) c.csa.eighth(now);

@@ -46,7 +46,7 @@ Ports ports(std::span<const std::uint8_t> packet, bool v6, std::uint8_t protocol
 }  // namespace
 
 struct Dispatch::Ends {
-  std::uint64_t source = 0, destination = 0;  // IPv4 addresses below bit 48; those of IPv6 hashed
+  std::uint64_t source = 0, destination = 0;  // IPv4 addresses below bit 48; IPv6 addresses hashed
 };
 
 Dispatch::Ends Dispatch::ends(const std::uint8_t* ip, bool v6) const {

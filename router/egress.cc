@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One page: what a packet meets on its way out of a port. Its burst is split by class, its class's aggregate
-// marks it, RIO queues it, and the scheduler and the shaper let it go.
+// The path of a packet out of a port on one page: its burst is split by class, its class's aggregate marks
+// it, RIO queues it, and the scheduler and the shaper release it.
 #include "router/egress.h"
 
 #include <rte_ether.h>
@@ -10,7 +10,7 @@
 namespace surety {
 
 namespace {
-// RFC 4861 7.1: of the link itself.
+// RFC 4861 7.1: sent on the link itself.
 bool is_neighbor_discovery(const rte_mbuf* m) {
   constexpr std::uint8_t kIcmp6 = 58, kHopLimit = 255, kFirst = 133, kLast = 137;
   const auto* const frame = rte_pktmbuf_mtod(m, const std::uint8_t*);
@@ -58,7 +58,7 @@ void Egress::enqueue_classes(Time now) {
   }
 }
 
-// RIO decides; what it says is done here.
+// Enqueues by RIO, and acts on its decisions.
 void Egress::enqueue_class(const ClassRun& run, Time now) {
   const std::size_t n = scheduler_.enqueue(run.class_index, run.packets, run.ecn_capable, notices_, now);
   if (domains_.watches(run.class_index)) [[unlikely]]

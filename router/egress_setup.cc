@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an Egress is made from the configuration, changed at run time, and emptied, with its port or at the
-// end.
+// Constructs an Egress from the configuration, changes it at run time, and empties it, with its port or at
+// the end.
 #include "router/egress.h"
 
 namespace surety {
@@ -13,7 +13,7 @@ std::vector<ClassParams> scheduling(const config::QueueSet& set) {
   return classes;
 }
 
-// Those of queues that congest; whoever has none leaves them.
+// One Contributors table per class; needed only after classes have moved, else the old tables stay.
 std::vector<Contributors> contributors(const Snapshot& snapshot, PortIndex port) {
   const PortQueues& queues = snapshot.queues[port];
   if (queues.moves.none()) return {};
@@ -65,10 +65,10 @@ Egress::Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, P
       split_(start.by_dscp),
       markers_(std::move(start.aggregates), port, disposal),
       domains_(std::move(start.controllers), snapshot.domain_capacity, port),
-      told_(signal_limit_ / 2, signal_limit_ / 16, 1, now) {}  // the other half is the port's own
+      told_(signal_limit_ / 2, signal_limit_ / 16, 1, now) {}  // the other half is for the port's own queues
 
 void Egress::adopt(EgressUpdate& update, Time now) {
-  if (tree_) {  // what the reload before has changed is over
+  if (tree_) {  // completes the previous reload
     tree_->finish(now);
     take_removed(now);
   }
@@ -98,7 +98,7 @@ void Egress::adopt(EgressUpdate& update, Time now) {
   if (other_queues) requeue(update, now);
 }
 
-// To the law these packets have been taken over once.
+// For the law of counters these packets have been enqueued once.
 void Egress::requeue(EgressUpdate& before, Time now) {
   std::array<rte_mbuf*, kVector> burst;
   const auto take = [&]() -> std::size_t {

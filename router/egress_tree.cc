@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet's way out of a port with queues below it: its interface's class, the aggregate there, the
+// The path of a packet out of a port with queues below it: its interface's class, the aggregate there, the
 // hierarchy.
 #include "router/egress.h"
 
@@ -52,7 +52,7 @@ void Egress::offer_marked(std::size_t arrivals, Time now) {
   offer(arrivals, now);
 }
 
-// As enqueue_class(), of packets that may all be of different interfaces.
+// enqueue_class() for packets that may all have different interfaces.
 void Egress::offer(std::size_t arrivals, Time now) {
   const std::span<const Hierarchy::Arrival> all{arrivals_.data(), arrivals};
   if (domains_.watches_any()) [[unlikely]]
@@ -70,9 +70,9 @@ void Egress::offer(std::size_t arrivals, Time now) {
   }
 }
 
-// Of the port's own queues as everywhere. An interface's are one hop further: who conditions its flows, here
-// or at another border, is told as by another router, so that only the paths behind it are held back. There
-// are thousands, so that none keeps in mind who feeds it: samples are all there is.
+// The port's own queues signal as everywhere. An interface's queues are one hop further: their signals are
+// treated as another router's, so that only the paths behind the interface are held back. There are thousands
+// of such queues, so none stores its contributors: there are samples only.
 void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now) {
   const Packet& p = arrival.packet;
   if (arrival.interface == port_) return domains_.arrival(arrival.class_index, event, p, now);
@@ -80,7 +80,8 @@ void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent 
   if (!told_.permit(static_cast<Customer>(arrival.interface % kParts), now)) return;
   CongestionSignal s = signal_about({egress_ip(p), p.length});
   s.port = port_;
-  s.class_index = static_cast<std::uint8_t>(split_.class_of(s.dscp));  // others know the port's classes only
+  s.class_index =
+      static_cast<std::uint8_t>(split_.class_of(s.dscp));  // other routers have only the port's classes
   s.time = now;
   if (domains_.signals_on())
     domains_.signal(s);
@@ -88,7 +89,7 @@ void Egress::note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent 
     notes_.push(s);
 }
 
-// Each as a run of its own: where aggregates are those of interfaces, few have one.
+// Each packet is a run of its own: few interfaces have an aggregate.
 std::size_t Egress::mark_arrivals(std::size_t arrivals, Time now) {
   std::size_t left = 0;
   for (std::size_t i = 0; i < arrivals; ++i) {
@@ -108,8 +109,8 @@ void Egress::advance_tree(Time now) {
   take_removed(now);
 }
 
-// Packets of interfaces that went: where these are there all the same, with other classes or without queues
-// of their own, they come anew. To the law they have been taken over once.
+// Takes the packets of removed interfaces: those of existing interfaces, with other classes or without queues
+// of their own, are enqueued again. For the law of counters they have been enqueued once.
 void Egress::take_removed(Time now) {
   std::array<Packet, kVector> removed;
   std::array<rte_mbuf*, kVector> anew;

@@ -29,7 +29,7 @@ void FilterStage::adopt(const Snapshot& snapshot, std::vector<std::uint64_t>& co
   find_asked();
 }
 
-// In a turn of the worker: as long as there are ports and filters, however many interfaces.
+// Runs in a turn of the worker: its time depends on ports and filters, not on interfaces.
 void FilterStage::find_asked() {
   asks_out_ = false;
   bool each_packet = false;
@@ -80,7 +80,7 @@ bool FilterStage::refuses_out(const Vector& v, std::size_t i) {
   return filters[i] != kNoFilter && judge_same(v, filters, asked) != 0;
 }
 
-// Those of one filter together, which costs a fraction of asking for each.
+// Evaluates the packets of one filter together, at a fraction of the cost of single ones.
 std::uint64_t FilterStage::judge(const Vector& v, const Choice& filters, std::uint64_t asked) {
   for (std::size_t i = 0; i < v.size; ++i)
     if (filters[i] == kNoFilter) asked &= ~bit(i);
@@ -89,7 +89,7 @@ std::uint64_t FilterStage::judge(const Vector& v, const Choice& filters, std::ui
   return refused;
 }
 
-// The first one's, which are not asked any more then.
+// Evaluates the packets of the first one's filter, and removes them from `asked`.
 std::uint64_t FilterStage::judge_same(const Vector& v, const Choice& filters, std::uint64_t& asked) {
   std::array<FilteredPacket, kVector> packets;
   std::array<std::uint8_t, kVector> which;

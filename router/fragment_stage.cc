@@ -26,14 +26,14 @@ FragmentStage::FragmentStage(const Snapshot& snapshot, std::span<PortCounters> p
   adopt(snapshot);
 }
 
-// Of an interface that is gone, its port's.
+// The MTU of the packet's interface; of its port if the interface was removed.
 std::uint16_t FragmentStage::mtu(const rte_mbuf* m, PortIndex egress) const {
   const InterfaceRecord& r = interfaces_[interface_of(m, egress)];
   return r.mtu != 0 ? r.mtu : interfaces_[egress].mtu;
 }
 
-// The route stage has sent on nothing else that is too large; but what waited since may have another way out
-// now, and nobody can be told of it any more.
+// The route stage has passed no other oversized packets; but held packets may have another egress now, when
+// their senders cannot be notified.
 void FragmentStage::take(Vector& v) {
   count_ = done_ = 0;
   const std::size_t size = v.size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One page: what a packet meets on its way into the router.
+// The path of a packet into the router on one page.
 #include "router/ingress.h"
 
 #include <bit>
@@ -53,7 +53,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
     if (classified)
       condition_.run(v_, port, now);
     else
-      condition_.run_unconditioned(v_, snapshot_->unmatched(port));  // all interfaces there are trusted alike
+      condition_.run_unconditioned(v_, snapshot_->unmatched(port));  // all its interfaces have the same trust
     meter_.lap(Stage::condition, v_.size);
     rewrite_.run(v_);
     meter_.lap(Stage::rewrite, v_.size);
@@ -65,7 +65,7 @@ void Ingress::receive(std::span<rte_mbuf* const> burst, PortIndex port, Time now
   }
 }
 
-// What the classify stage asks where there are flows.
+// The checks of the classify stage, for ports without flow records.
 void Ingress::check(PortIndex port) {
   if (sources_.asks(port)) sources_.run(v_, port, disposal_);
   if (filters_.asks_in(port)) filters_.run_in(v_, port);
@@ -109,7 +109,7 @@ void Ingress::hand_over(Time now) {
   while (fragment_.next(v_));
 }
 
-// Each egress takes its packets in the order they came.
+// Each egress gets its packets in order of arrival.
 void Ingress::hand_over_vector(Time now) {
   for (Places left = v_.all(); left != 0;) {
     const PortIndex port = v_.egress[static_cast<std::size_t>(std::countr_zero(left))];

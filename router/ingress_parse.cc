@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parse stage: what comes in, eight packets at a time where all of them are ordinary.
+// The parse stage: parses packets eight at a time if all of them are ordinary.
 #include <rte_ether.h>
 #include <rte_prefetch.h>
 
@@ -23,12 +23,12 @@ bool is_icmp(const ParsedPacket& h) {
 
 constexpr std::size_t kEight = OrdinaryEight::kPackets;
 
-// How long eight packets are, as 32-bit numbers: in all, and in their first buffers.
+// Lengths of eight packets, as 32-bit numbers: total, and in their first buffers.
 struct Lengths {
   __m256i packet, frame;
 };
 
-// By one load of each mbuf, whose fields are turned as the frames' are (ordinary_eight.h).
+// Loads each mbuf once, and transposes the fields as those of frames (ordinary_eight.h).
 [[gnu::always_inline]] inline Lengths lengths(rte_mbuf* const* m) {
   constexpr std::size_t kAt = offsetof(rte_mbuf, packet_type);
   static_assert(offsetof(rte_mbuf, pkt_len) == kAt + 4 && offsetof(rte_mbuf, data_len) == kAt + 8);
@@ -50,7 +50,7 @@ std::uint64_t sum_of(__m256i lanes) {
   return std::accumulate(n.begin(), n.end(), std::uint64_t{0});
 }
 
-// Frames on their way into the cache.
+// Frames being prefetched.
 [[gnu::always_inline]] inline void fetch(rte_mbuf* const* m, OrdinaryEight::Frames& frames) {
   for (std::size_t j = 0; j < kEight; ++j) {
     frames[j] = rte_pktmbuf_mtod(m[j], const std::uint8_t*);
@@ -76,8 +76,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   ports_[port].rx_bytes += bytes;
 }
 
-// Not inlined, as the stages are not: in one large function the compiler runs out of registers in each of
-// them. Returns the bytes that came, as the next one does.
+// Not inlined, as all stages: in one large function the compiler runs out of registers in each of them.
+// Returns the bytes received, as the next one.
 [[gnu::noinline]] std::uint64_t Ingress::parse_eights(std::span<rte_mbuf* const> burst, PortIndex port) {
   if (burst.empty()) return 0;
   const OrdinaryEight eight(contexts_[port]);
@@ -124,8 +124,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   return sum_of(bytes) + bytes6;
 }
 
-// Where there is IPv6 there is more of it: without what tells IPv4, as long as eight packets are ordinary
-// ones of IPv6. By itself, for in one function with IPv4 that would have fewer registers.
+// IPv6 packets are usually followed by more: a loop without IPv4 code, while eight packets are ordinary ones
+// of IPv6. A separate function, which in one with IPv4 would have fewer registers.
 [[gnu::noinline]] Ingress::Taken Ingress::parse_eights6(std::span<rte_mbuf* const> burst, std::size_t kept,
                                                         PortIndex port) {
   const OrdinaryEight eight(contexts_[port]);
@@ -153,7 +153,7 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   return {i, sum_of(bytes)};
 }
 
-// `kTags`: there are interfaces on that port.
+// `kTags`: the port has interfaces.
 template <bool kTags>
 [[gnu::noinline]] std::uint64_t Ingress::parse_singly(std::span<rte_mbuf* const> burst, PortIndex port) {
   constexpr std::size_t kAhead = 8;
@@ -176,7 +176,7 @@ template <bool kTags>
   return bytes;
 }
 
-// An ordinary packet with the tags of an interface: whether it is one.
+// True if it is an ordinary packet with the tags of an interface.
 [[gnu::always_inline]] inline bool Ingress::parse_tagged(const OrdinaryParser& ordinary, rte_mbuf* m,
                                                          PortIndex port, ParsedPacket& h) {
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
@@ -200,8 +200,7 @@ ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacke
   return discovery ? parsed : ParseOutcome{};
 }
 
-// A DHCP server may answer at the address that it offers (RFC 2131 4.1): the router does not have that
-// address yet.
+// A DHCP server may answer at the offered address (RFC 2131 4.1), which the router does not have yet.
 [[gnu::noinline]] void Ingress::take_leases(PortIndex port) {
   const auto is_offer = [&](std::size_t i) {
     const ParsedPacket& h = v_.header[i];
@@ -224,7 +223,7 @@ ParseOutcome Ingress::keep_on_link(const ParseOutcome& parsed, const ParsedPacke
   v_.size = kept;
 }
 
-// Whether it goes on; if not, it is gone.
+// Returns true if the packet stays in the pipeline; else it is disposed of.
 [[gnu::noinline]] bool Ingress::parse_unusual(rte_mbuf* m, PortIndex port, ParsedPacket& h) {
   h.l3_offset = 0;  // until an IP header is found
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);

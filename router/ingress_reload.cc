@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reload asks of the ingress.
+// Reload of the ingress.
 #include "router/ingress.h"
 
 namespace surety {
 
 namespace {
-// What one turn lets go of input buffers that are to be emptied: some ten microseconds.
+// Vectors released per turn from input buffers that must be emptied: some ten microseconds.
 constexpr std::size_t kVectorsAtOnce = 4;
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Congestion signals at the ingress, and packets of the router's own.
+// Congestion signals at the ingress, and packets of the router itself.
 #include <rte_byteorder.h>
 #include <rte_ether.h>
 
@@ -84,7 +84,7 @@ Ratio Ingress::applied_alpha(const RemoteAlphaReading& path, const Snapshot& sna
 bool Ingress::originate(rte_mbuf* m, Time now) {
   const IpAddress destination = destination_of(ip_header(m, RTE_ETHER_HDR_LEN));
   const RouteTarget target = route_of(fib_, destination);
-  // Of equal-cost next hops: the same for a destination, so that its packets keep their order.
+  // Chooses one of equal-cost next hops: the same for a destination, so that its packets keep their order.
   const auto hash = static_cast<std::uint32_t>(
       (destination.is_v6() ? destination.high : destination.v4_as_loaded()) * 0x9e3779b9u);
   const NextHopEntry hop = next_hops_.get(NextHopTable::select(target, hash));

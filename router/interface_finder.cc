@@ -26,7 +26,7 @@ InterfaceIndex InterfaceFinder::find(const std::uint8_t* frame, const ParsedPack
     const InterfaceIndex found = find(port, load_be16(frame + kProtocol), h.vlan, h.inner_vlan);
     if (found != kNoInterface) return found;
   }
-  // What an interface has under one protocol, the port has not under another.
+  // VLAN IDs of an interface under one TPID are not the port's under another TPID.
   if (interfaces_->has(port, h.vlan, h.inner_vlan)) return kNoInterface;
   return snapshot_->tags.admits(port, h.vlan, h.inner_vlan) ? port : kNoInterface;
 }

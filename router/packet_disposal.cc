@@ -7,7 +7,7 @@ namespace surety {
 
 namespace {
 
-// What an exception is called when nobody can take it.
+// The drop reason of an exception that cannot be handed to the kernel.
 DropReason without_kernel(PuntReason reason) {
   switch (reason) {
     case PuntReason::ttl:
@@ -21,29 +21,30 @@ DropReason without_kernel(PuntReason reason) {
   }
 }
 
-// The control thread deals with these whatever port the packet came in by; what is addressed to a port needs
-// that port's own device.
+// True if the control thread handles the reason for any ingress port; packets addressed to a port need that
+// port's own device.
 bool any_kernel_will_do(PuntReason reason) {
   return reason == PuntReason::ttl || reason == PuntReason::mtu || reason == PuntReason::neighbor ||
          reason == PuntReason::local;
 }
 
-// What has no flow, and so one worker for all of it.
+// True for packets without a flow, which one worker receives.
 bool has_no_flow(PuntReason reason) {
   return reason == PuntReason::arp || reason == PuntReason::control;
 }
 
-// Of all workers, a second: what a kernel or a control thread does without falling behind in what else it has
-// to do; ten times what a large site's own protocols need. Errors are told to 1,000 senders a second
+// Packets per second, over all workers: a rate at which a kernel or a control thread keeps up with its other
+// work; ten times the needs of a large site's own protocols. Errors are sent to 1,000 senders per second
 // (icmp_error.h).
 std::uint32_t per_second(PuntReason reason) {
   switch (reason) {
     case PuntReason::local:
-      return 20'000;  // sessions of the operator's and of routing protocols among it
+      return 20'000;  // includes operators' sessions and routing protocols
     case PuntReason::multicast:
     case PuntReason::neighbor:
       return 4'000;
-    case PuntReason::neighbor_discovery:  // each is answered by CS6, and a station not known is asked, too
+    case PuntReason::neighbor_discovery:  // each is answered in CS6, and starts the resolution of an unknown
+                                          // neighbour
       return 1'000;
     default:
       return 2'000;
@@ -88,7 +89,7 @@ void PacketDisposal::punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::s
     return;
   }
   if (peer != KernelPeer::sees_all) return drop(m, port, without_kernel(reason));
-  ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy already
+  ++ports_[port].punted[static_cast<std::size_t>(reason)];  // the kernel has its own copy
   consume(m);
 }
 
@@ -97,7 +98,7 @@ void PacketDisposal::refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refu
   if (punts_ == nullptr || peers_[port] == KernelPeer::none) return drop(m, port, reason);
   const Customer customer = customer_(rte_pktmbuf_mtod(m, const std::uint8_t*), l3_offset, port);
   if (!limits_[kPuntReasons].permit(customer, now_)) return drop(m, port, reason);
-  if (tap_ != nullptr) [[unlikely]]  // while it is still ours
+  if (tap_ != nullptr) [[unlikely]]  // while the packet is not freed
     tap_->dropped(m, port, reason);
   ++ports_[port].drops[static_cast<std::size_t>(reason)];
   if (!hand_up(m, port, PuntReason::none, static_cast<std::uint32_t>(why), l3_offset, customer, interface))
@@ -118,7 +119,7 @@ void PacketDisposal::show_drops() const {
     if (why_[i].reason != DropReason::none) tap_->dropped(bin_[i], why_[i].port, why_[i].reason);
 }
 
-// False: there is no room.
+// Returns false if there is no room.
 bool PacketDisposal::hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what,
                              std::size_t l3_offset, Customer customer, InterfaceIndex interface) {
   m->vlan_tci = interface;

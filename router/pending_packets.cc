@@ -25,8 +25,8 @@ void PendingPackets::hold(const Vector& v, std::size_t i) {
   ++ports_[port].held;
 }
 
-// All next hops of an opening are seen as open, and no others are opened before the worker's turn is over
-// (NeighborGate): of one next hop either all packets go or none.
+// A turn sees all next hops of an opening as open, and no others are opened before it ends (NeighborGate):
+// either all packets of a next hop are released or none.
 bool PendingPackets::due() {
   const std::uint32_t openings = next_hops_.openings();
   const bool opened = openings != openings_;

@@ -11,7 +11,7 @@
 namespace surety {
 
 namespace {
-constexpr std::uint32_t kMost = config::QueueClass::kDefaultLimit.most;  // any limit has room
+constexpr std::uint32_t kMost = config::QueueClass::kDefaultLimit.most;  // the largest limit
 }
 
 PlainQueue::PlainQueue(std::uint32_t limit)
@@ -60,11 +60,11 @@ void PlainQueue::discard() {
   while (head_ != tail_) rte_pktmbuf_free(ring_[head_++ & mask_]);
 }
 
-// Packets of one burst waited equally long: one look at the histogram for all of them.
+// Packets of one burst have the same sojourn time: one update of the histogram for all of them.
 void PlainQueue::note_sojourn(Time now) {
   while (counted_ != head_) {
     const Burst& b = bursts_[first_burst_ & mask_];
-    // Positions run on and wrap: only their differences mean anything.
+    // Positions wrap at 2^32: only their differences are used.
     const std::uint32_t in_burst = b.end - counted_, left = head_ - counted_;
     sojourn_.add(now - b.time, std::min(in_burst, left));
     if (left < in_burst) {

@@ -16,7 +16,7 @@ constexpr HierarchyRoom kRoom;
 // Random streams of different queues must not be the same.
 constexpr std::uint64_t kSeedStride = kMaxClasses;
 
-// By interface, whether it has queues of its own. Also an aggregate before its queues makes them so.
+// Whether each interface has queues of its own. An aggregate before its queues requires them, too.
 std::vector<bool> with_queues(const config::Config& config) {
   std::vector<bool> all;
   for (const config::Interface& i : config.interfaces)
@@ -32,7 +32,7 @@ std::vector<ClassParams> scheduling(const config::QueueSet* set, const std::opti
   return classes;
 }
 
-// Of the queues of a port: how many there are, and what they may hold.
+// Demand of the queues of a port: their number, and the packets they may hold.
 struct Demand {
   std::uint64_t queues = 0, packets = 0;
   bool tree = false;
@@ -64,8 +64,8 @@ std::uint32_t pool_of(const config::Config& config, const Demand& d) {
   return static_cast<std::uint32_t>(std::min({d.packets + kMostBeyond, pool, std::uint64_t{kRoom.packets}}));
 }
 
-// Packets of each queue that nobody takes: half of the pool at most goes to parts. In powers of two, so that
-// one interface more rarely changes it for all.
+// Packets reserved for each queue: at most half of the pool. A power of two, so that one more interface
+// rarely changes it for all.
 std::uint32_t part_of(const Demand& d, std::uint32_t pool) {
   std::uint32_t chunks = 16;
   while (chunks > 0 && 2 * d.queues * chunks * Chunk::kPackets > pool) chunks /= 2;
@@ -208,7 +208,7 @@ void PortTree::count_slots(const config::Config& config, const Interfaces& inter
 }
 
 void PortTree::count_lines(const PortTree* before) {
-  // By who has it: an interface, or behind those a group.
+  // By owner: interfaces, then groups.
   const auto blocks = [](const PortTree* tree) {
     std::map<std::uint64_t, std::uint32_t> all;
     if (tree == nullptr) return all;

@@ -21,13 +21,13 @@ void QueueTree::adopt(Update& update, Time now) {
   plan_.swap(update_.plan);
   hierarchy_.set_overhead(update_.overhead);
   hierarchy_.set_pool(plan_->pool);
-  // The port's own queues come first, taken away and made again at most.
+  // The port's own queues come first; they are at most removed and made again.
   const auto at_once = static_cast<std::uint32_t>(plan_->groups.size()) + 2;
   changing_ = update_.changes.apply(hierarchy_, at_once, now);
 }
 
-// By the classes that its interface still has, so that nothing overtakes what waits there; by the port's own
-// queues where it has not come yet.
+// The classes that the interface still has, so that nothing overtakes its queued packets; the port's own
+// queues if it has not been added yet.
 const config::QueueSet* QueueTree::set_meanwhile(InterfaceIndex i, std::uint8_t set,
                                                  Hierarchy::Arrival& arrival) const {
   const PortTree& before = *update_.plan;

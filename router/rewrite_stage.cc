@@ -12,7 +12,7 @@ namespace surety {
 
 namespace {
 
-// A frame of several buffers whose IP packet is all in the first: the rest is padding.
+// Frees the padding of a frame of several buffers whose IP packet is all in the first.
 [[gnu::noinline]] void free_padding(rte_mbuf* m) {
   rte_pktmbuf_free(m->next);
   m->next = nullptr;
@@ -28,7 +28,7 @@ std::uint8_t* write_ethernet(rte_mbuf* m, const ParsedPacket& h, NextHopWord hop
   if (m->nb_segs > 1) [[unlikely]]
     free_padding(m);
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
-  store(frame, hop.bits());  // its last two bytes are overwritten
+  store(frame, hop.bits());  // the last two bytes are overwritten below
   store(frame + 6, source_type);
   return frame + RTE_ETHER_HDR_LEN;
 }
@@ -83,9 +83,10 @@ void RewriteStage::run(Vector& v) {
   v.size = kept;
 }
 
-// Of a packet that leaves by an interface, or whose next hop is not ready. False: it does not go on.
+// Rewrites a packet that leaves by an interface, or whose next hop is not ready. False: it leaves the vector.
 bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
-  const NextHopTable::Whole hop = next_hops_.whole(v.next_hop(i));  // MAC, interface and tags of one moment
+  const NextHopTable::Whole hop =
+      next_hops_.whole(v.next_hop(i));  // a consistent entry: MAC, interface and tags
   if (!hop.word.ready()) [[unlikely]] {
     if (delay(v, i, hop)) return false;
   }
@@ -93,7 +94,7 @@ bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
   return true;
 }
 
-// Of a packet whose next hop is not ready. False: it goes on.
+// Handles a packet whose next hop is not ready. False: it stays in the vector.
 [[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.word.known()) {

@@ -11,7 +11,7 @@ std::uint32_t destination4(const ParsedPacket& h) {
   return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
 }
 
-// Where packets stand in a vector: all of it, or some.
+// Places of packets in a vector: all of it, or a list.
 struct InOrder {
   std::size_t operator[](unsigned k) const { return k; }
 };
@@ -35,7 +35,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
   adopt(snapshot);
 }
 
-// Of a port the least on it; divert() knows better.
+// For a port the lowest MTU of its interfaces; divert() uses the exact one.
 void RouteStage::adopt(const Snapshot& snapshot) {
   interfaces_ = snapshot.interfaces->data();
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
@@ -89,9 +89,9 @@ void RouteStage::look_up(Vector& v, FlowTable* flows) const {
   look_up6(v, v6, n6, flows);
 }
 
-// A flow knows what was found for it, one next hop that its key has chosen: as long as nothing changes there,
-// that is what would be found again. What does not hold any more, and flows that have no such record, are
-// looked up; generations are asked for before that.
+// A flow caches its lookup result, one next hop chosen by its key: the same lookup returns the same while the
+// generation is unchanged. Packets with an outdated result, or without a record, are looked up; generations
+// are read before the lookup.
 template <class Places>
 [[gnu::noinline]] void RouteStage::look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const {
   if (flows == nullptr) return find6(v, at, n);
@@ -125,7 +125,7 @@ void RouteStage::find6(Vector& v, const Places& at, unsigned n) const {
   settle(v, at, n, targets);
 }
 
-// Of each route one next hop is left.
+// Reduces each route to one next hop.
 template <class Places>
 void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& targets) const {
   std::uint32_t any = 0;
@@ -141,8 +141,8 @@ void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& 
   }
 }
 
-// Whether it goes on all the same: to be fragmented, or to a next hop that is not ready, but will be by the
-// time it leaves.
+// Returns true if the packet stays in the pipeline: to be fragmented, or for a next hop that is not ready,
+// but will be when the packet leaves.
 [[gnu::noinline]] bool RouteStage::divert(Vector& v, std::size_t i, PortIndex port) {
   const NextHopEntry hop = next_hops_.get(v.next_hop(i));
   const ParsedPacket& h = v.header[i];
@@ -174,7 +174,7 @@ void RouteStage::settle(Vector& v, const Places& at, unsigned n, const Targets& 
   else if (hop.state == State::glean && filters_.asks_out() && filters_.refuses_out(v, i))
     filters_.refuse(v, i, port);
   else if (hop.state == State::glean)
-    // The control thread finds the station, and sends the packet to its queues.
+    // The control thread resolves the neighbour, and sends the packet to its queues.
     punt(PuntReason::neighbor);
   else
     // Being resolved; the kernel may not have this route.

@@ -29,7 +29,7 @@ std::uint32_t ports_of(RouteTarget target, const NextHopTable& next_hops, const 
   return ports;
 }
 
-// Those where packets with the signal's DSCP share a class with a CSA service's OUT packets.
+// The ports where packets with the signal's DSCP share a class with a CSA service's OUT packets.
 std::uint32_t domain_ports(const Snapshot& snapshot, std::uint8_t dscp) {
   std::uint32_t ports = 0;
   for (const auto& d : snapshot.domains)

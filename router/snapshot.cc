@@ -45,7 +45,7 @@ ServiceProgram unconditioned(std::string name, std::uint8_t mark) {
   return p;
 }
 
-// Whether RIO stands wherever a packet of a port may wait: also in the queues of its interfaces.
+// True if all queues for this DSCP on a port have RIO, also those of its interfaces.
 bool all_have_rio(const PortQueues& port, config::Dscp dscp) {
   const auto has_rio = [&](const config::QueueSet& set) {
     return set.classes[set.by_dscp[dscp].class_index].scheduling.queue.rio.has_value();
@@ -53,7 +53,7 @@ bool all_have_rio(const PortQueues& port, config::Dscp dscp) {
   return has_rio(port) && (!port.tree || std::ranges::all_of(port.tree->sets, has_rio));
 }
 
-// The classes that have its packets from now on: those to which its DSCPs lead.
+// The classes that the DSCPs of a removed class lead to now.
 std::uint64_t heirs_of(std::size_t gone, const config::QueueSet& before, const config::QueueSet& now) {
   std::uint64_t heirs = 0;
   for (std::size_t dscp = 0; dscp < now.by_dscp.size(); ++dscp)
@@ -61,7 +61,7 @@ std::uint64_t heirs_of(std::size_t gone, const config::QueueSet& before, const c
   return heirs != 0 ? heirs : std::uint64_t{1} << now.by_dscp[0].class_index;
 }
 
-// A class is who it is by its name. None: all are where they were, strict or not.
+// Classes are identified by name. Empty: all are where they were, strict or not.
 ClassMoves moves_of(const config::QueueSet& before, const config::QueueSet& now) {
   ClassMoves moves;
   const auto same = [](const config::QueueClass& a, const config::QueueClass& b) {
@@ -81,7 +81,7 @@ ClassMoves moves_of(const config::QueueSet& before, const config::QueueSet& now)
 
 constexpr std::size_t kMostServices = 0xffff;
 
-// Whether flows of one may go on with the state that they have of the other.
+// True if flows of one service may keep their state for the other.
 bool same_kind(const ServiceProgram& a, const ServiceProgram& b) {
   return a.kind == b.kind && a.conditioner == b.conditioner && (!a.meter || a.meter->same_kind(*b.meter));
 }
@@ -100,7 +100,7 @@ Snapshot::Snapshot(config::Config c, const Snapshot* before)
       tags(config) {
   place_services(before);
   find_queues(before);
-  // Kept close together: every burst of csa packets looks there.
+  // Contiguous: every burst of csa packets reads it.
   for (std::size_t p = 0; p < config.ports.size(); ++p)
     if (config.ports[p].exists()) ports = p + 1;
   if (before != nullptr) ports = std::max(ports, before->ports);
@@ -173,7 +173,8 @@ void Snapshot::take_domains(const Snapshot& before) {
   for (std::size_t port = 0; port < queues.size(); ++port) move_domains(static_cast<PortIndex>(port));
 }
 
-// Those of a class that is gone follow the queue of an heir, for the flows that still live by them.
+// Domains of a removed class follow the queue of a class that has its packets, for the flows that still use
+// their alpha.
 void Snapshot::move_domains(PortIndex port) {
   const ClassMoves& moves = queues[port].moves;
   if (moves.none()) return;
@@ -185,7 +186,7 @@ void Snapshot::move_domains(PortIndex port) {
   }
 }
 
-// A retired service keeps the domains it had. Those that go on come first, so that nobody new takes theirs.
+// A retired service keeps its domains. Continuing domains come first, so that no new one takes theirs.
 void Snapshot::find_domains(PortIndex port) {
   const auto each = [&](auto&& f) {
     for (std::size_t i = 0; i < config.services.size(); ++i)
@@ -197,7 +198,7 @@ void Snapshot::find_domains(PortIndex port) {
     const std::size_t cls = queues[port].by_dscp[dscp].class_index;
     const ClassParams& queue = queues[port].classes[cls].scheduling;
     CsaDomain domain{config.ports[port].name + "/" + queue.name, port, cls, csa.alpha};
-    // A queue without RIO is never congested: nothing would bring an unlimited alpha down.
+    // A queue without RIO is never congested: an unlimited alpha would never decrease.
     if (domain.params.max == Ratio::unlimited() && !all_have_rio(queues[port], dscp))
       domain.params.max = CsaParams().max;
     return domain;
@@ -219,8 +220,8 @@ void Snapshot::find_domains(PortIndex port) {
   }
 }
 
-// Where this domain stands, which is in use from now on. One of the configuration before goes on; where the
-// class had none, that of one whose heir it is. kNoDomain: none does.
+// Index of this domain, which is now in use: the previous configuration's; if the class had none, one that
+// moved to this class. kNoDomain: there is none.
 std::uint16_t Snapshot::take_domain(const CsaDomain& domain) {
   const auto find = [&](bool moved) {
     return std::ranges::find_if(domains, [&](const CsaDomain& d) {
@@ -235,8 +236,8 @@ std::uint16_t Snapshot::take_domain(const CsaDomain& domain) {
   return static_cast<std::uint16_t>(at - domains.begin());
 }
 
-// For one that is new. Where there is room for no more, the place of one that is retired: who still has that
-// follows another alpha until it is led to its own, some turns later.
+// Adds a new domain. If there is no room, it takes the place of a retired one, whose flows follow another
+// alpha until they are led to their own, some turns later.
 std::uint16_t Snapshot::place_domain(const CsaDomain& domain) {
   if (const std::uint16_t shared = take_domain(domain); shared != kNoDomain) return shared;
   const bool full = domain_capacity > 0 && domains.size() >= domain_capacity;

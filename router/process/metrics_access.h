@@ -13,7 +13,7 @@
 namespace surety {
 
 struct MetricsAccess {
-  using Digest = std::array<std::uint8_t, 32>;  // SHA-256 of `USER:PASSWORD`, which is not stored
+  using Digest = std::array<std::uint8_t, 32>;  // BLAKE2b of `USER:PASSWORD`, which is not stored
 
   std::string certificate{}, key{};  // PEM; empty: HTTP
   std::optional<Digest> login{};     // nullopt: no password
