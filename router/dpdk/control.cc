@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr Duration kAskEvery = 250ms, kLookEvery = 20ms;
-// While frames go up and down, somebody waits for answers to them: then rounds are short.
+// While frames pass, hosts wait for answers to them: rounds are then short.
 constexpr Duration kStayAwake = 20ms, kNap = 100us;
-constexpr std::size_t kRouteSteps = 20'000;  // a round's, some milliseconds
+constexpr std::size_t kRouteSteps = 20'000;  // per round, some milliseconds
 constexpr std::size_t kLargestFrame = 65535 + 14 + 8;
 
 std::optional<IpAddress> router_id(const config::Config& config) {
@@ -56,8 +56,8 @@ Control::Control(config::Config config, std::span<const std::unique_ptr<DpdkPort
   share_addresses();
   open_ports();
   open_interfaces();
-  // From here on, what concerns all routes goes on beside what else there is to do, and packets may be on
-  // their way to neighbours that are not known yet.
+  // After this, work on all routes is done in parts beside other work, and packets may be on their way to
+  // unresolved neighbours.
   routes_.limit_work(kRouteSteps);
   routes_.gate_neighbors();
   open_kernel();
@@ -81,7 +81,7 @@ Control::Known Control::leave() {
   return known;
 }
 
-// Those behind a template say themselves which tag they are behind.
+// Neighbours behind a template are left out: their own frames reveal their tags.
 void Control::inherit(const Known& known) {
   for (const auto& a : known.addresses) given_.insert({a.device, a.address});
   for_each_link([](ControlPort& c) { c.inherited = true; });
@@ -101,7 +101,7 @@ std::optional<InterfaceSettings> Control::prepare_interface(const config::Port& 
   const std::string name = DpdkPort::interface(port.device);
   if (name.empty()) return {};
   NetlinkCommands commands;
-  // Of one that is not there DpdkPort says so, with the fix.
+  // DpdkPort reports a missing interface, with the fix.
   const auto link = commands.link_by_name(name);
   if (!link) return {};
   InterfaceSettings settings(name);
@@ -168,24 +168,25 @@ void Control::on(const NextHopEvent& event) {
   if (config_.kernel.routes) routes_.on(event);
 }
 
-// What the kernel believes of a station is for its own packets: they go where the data plane's go. What it
-// misses is asked again; what somebody takes away (`ip neigh flush`) is forgotten, and begins anew.
+// The kernel's neighbour entries are for its own packets, which take the data plane's paths. An entry that
+// the kernel has lost is verified; one that an operator has deleted (`ip neigh flush`) is removed and
+// resolved again.
 void Control::on(const NeighborEvent& event) {
   routes_.on(event);
   ControlPort* const c = link_with(event.ifindex);
   if (c == nullptr || !c->responder) return;
-  // Who has only asked us something may have any number of addresses.
+  // A neighbour that has only sent a request may have any number of addresses.
   if (event.action == EventAction::add && event.confirmed) keep_room_for(*c, event.mac);
   const Time now = clock_.now();
   if (event.action == EventAction::remove)
     return event.fixed ? c->responder->forget(event.address, now) : c->responder->doubt(event.address, now);
   const MacAddress* const known = c->responder->neighbors().find(event.address);
-  // ARP or ND of another station has changed the kernel's entry. It would again.
+  // ARP or ND of another host has changed the kernel's entry, and would do so again.
   if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known, true);
 }
 
-// A twin's carrier is our own saying: that of its port's link, which may have changed since the kernel told
-// it.
+// This process sets a twin's carrier to its port's link state, which may have changed since the kernel's
+// event.
 void Control::on(const LinkEvent& event) {
   ControlPort* const c = link_with(event.ifindex);
   LinkEvent usable = event;
@@ -198,9 +199,9 @@ void Control::on(const LinkEvent& event) {
   }
   const bool was_down = std::exchange(c->kernel_up, event.up) == false;
   if (event.up && was_down) restore(*c, event);
-  // What changes while it is up is what its operator wants; what it came up with may be said more than once.
+  // A change while the link is up is the operator's; the MTU at link-up may be reported more than once.
   const bool changed = std::exchange(c->told_mtu, event.mtu) != event.mtu;
-  // Its first one counts, whether it is up or not: it may be down by the time the router hears of it.
+  // The first event counts, up or down: the link may be down by the time of the event.
   if ((event.up && changed && !was_down) || !c->mtu) c->mtu = event.mtu;
   if (!c->tap) return;
   if (event.up && c->link_up == false) c->responder->link_up(clock_.now());
@@ -249,7 +250,7 @@ void Control::resolve_gateways() {
       c->responder->want(r.address, now);
 }
 
-// Its own sessions need the same stations, and others fill its table.
+// The kernel's own sessions need the same neighbours, and other hosts fill its table.
 void Control::tell_kernel(const ControlPort& c, const IpAddress& address,
                           const std::optional<MacAddress>& mac, bool pinned) {
   if (!c.in_kernel() || routes_.fixed(c.interface, address)) return;

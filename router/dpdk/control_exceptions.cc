@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames that the data plane does not forward, up to whoever stands behind the port, and theirs down to it.
+// Passes frames that the data plane does not forward up to the kernel side of the port, and frames from there
+// down to the port.
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr unsigned kPuntsPerRound = 256;
-constexpr int kFramesPerRound = 256;  // of a port
+constexpr int kFramesPerRound = 256;  // per port
 
 // Without the padding that may follow.
 template <class Byte>
@@ -83,7 +84,7 @@ bool Control::deliver_punts() {
   return n > 0;
 }
 
-// What parse() has found is in the first segment; others could only be padding.
+// All that parse() has read is in the first segment; further ones can only be padding.
 Control::Punted Control::take(rte_mbuf* m) {
   std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
   const std::size_t l3 = m->l2_len, tags = l3 > kEthernetHeader ? l3 - kEthernetHeader : 0;
@@ -95,8 +96,8 @@ Control::Punted Control::take(rte_mbuf* m) {
           .link = interfaces_->exists(m->vlan_tci) ? link(m->vlan_tci) : nullptr};
 }
 
-// Packets that cannot go on are answered here and not by the kernel, which may have no way back (it does not
-// know the routes of YAML) and answers for IPv6 only where it forwards for all.
+// Undeliverable packets are answered here and not by the kernel, which may have no route back and answers for
+// IPv6 only if it forwards on all interfaces.
 ExceptionResult Control::deliver(rte_mbuf* m, const Punted& p) {
   const NextHopEntry hop = forwarding_.next_hops().get(punted_next_hop(m));
   if (p.link == nullptr) return ExceptionResult::no_taker;
@@ -125,8 +126,8 @@ ExceptionResult Control::deliver(rte_mbuf* m, const Punted& p) {
   }
 }
 
-// It is counted as the drop that it is. A source not known behind a template's tag may be there all the same:
-// since this router started, nobody has asked for it.
+// Reports a drop, which is counted already. A source that is unknown behind a template's tag may exist all
+// the same: this process may not have resolved it yet.
 void Control::tell_refused(rte_mbuf* m, const Punted& p) {
   constexpr std::array kProblems{IcmpProblem::net_unreachable, IcmpProblem::host_unreachable,
                                  IcmpProblem::prohibited, IcmpProblem::source_refused};
@@ -141,8 +142,8 @@ ExceptionResult Control::deliver_by_port(const Punted& p) {
   ControlPort& c = *p.link;
   // The kernel copies the DSCP into its answers.
   if (is_ip(p.frame) && (*interfaces_)[p.interface].customer()) clear_dscp(p.frame.subspan(p.l3));
-  // A link that has come up since it was last looked at: what begins anew with it does so before its first
-  // frame, whose sender would be forgotten.
+  // The link may have come up since the last check: its neighbours must be cleared before its first frame,
+  // whose sender would be removed otherwise.
   if (c.link_up == false) watch_links();
   if (c.twin && c.tags) c.tags->received(p.frame, p.interface, *c.responder, clock_.now());
   if (c.twin) return c.twin->write(p.frame) ? ExceptionResult::to_twin : ExceptionResult::twin_refused;
@@ -159,12 +160,12 @@ ExceptionResult Control::deliver_unresolved(const Punted& p, const NextHopEntry&
   const auto packet = ip_packet_of(p.frame, p.l3);
   const IpAddress to = destination_of(packet.data());
   ControlPort* const egress = interfaces_->exists(hop.interface) ? link(hop.interface) : nullptr;
-  // It goes on past the conditioners: nothing but best effort gets through that way.
+  // The packet bypasses the conditioners: only best effort is permitted on this path.
   if ((*interfaces_)[p.interface].customer()) clear_dscp(packet);
   if (egress == nullptr || !egress->responder) return ExceptionResult::no_taker;
   Responder& responder = *egress->responder;
   if (responder.hold(to, packet, port_of(*p.link), clock_.now(), p.interface)) {
-    // Its outbox is small; what need not wait makes room for what follows.
+    // The outbox is small: sending packets that need not wait makes room for the next ones.
     if (responder.neighbors().find(to) != nullptr) collect_responder(*egress);
     return ExceptionResult::held;
   }
@@ -199,7 +200,7 @@ IcmpErrorResult Control::report(IcmpProblem problem, std::uint16_t mtu, const Pu
                           name_interfaces_ ? &told : nullptr);
   if (slot.length == 0) return result;
   const std::span<std::uint8_t> error(frame_.data(), slot.length);
-  // A customer can have hosts beyond the core answer to addresses where nobody is.
+  // Errors towards the core are best effort: a customer can cause hosts there to send to unused addresses.
   if (!(*interfaces_)[p.interface].customer()) set_own_dscp(error);
   send(p.interface, error, ExceptionResult::from_responder);
   return result;

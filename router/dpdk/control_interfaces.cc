@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind interfaces with tags: a TAP twin each, or else the built-in responder; one for all
-// members of a template. They come and go with the configuration.
+// The kernel side of interfaces with tags: a TAP twin each, or else the built-in responder; one for all
+// members of a template. It follows the configuration.
 //
-// A twin, also where the port is a device of the kernel's: a VLAN device on that would need its frames, which
-// are the data plane's, and there is none on a NIC that DPDK has taken.
+// A twin is used even if the port is a kernel device: a VLAN device on it would need its frames, which the
+// data plane gets, and is not possible on a NIC that DPDK has taken.
 #include <rte_random.h>
 #include <spdlog/spdlog.h>
 
@@ -57,7 +57,7 @@ const std::vector<Prefix>& Control::addresses_of(const ControlPort& c) const {
                                         : config_.interfaces[r.definition].addresses;
 }
 
-// Those that are not there yet.
+// Opens the interfaces that are not open yet.
 void Control::open_interfaces() {
   std::vector<Routes::Binding> bindings;
   for (std::size_t d = 0; d < config_.interfaces.size(); ++d) {
@@ -95,7 +95,7 @@ void Control::open_interface(std::size_t definition) {
   follow_port(c, ports_[port_of(c)]->link_up());
 }
 
-// What changes with a device of its own: then it is made anew.
+// Closes removed interfaces, and those whose device must be made again.
 void Control::close_interfaces(const config::Config& next_config, const Interfaces& next) {
   std::vector<InterfaceIndex> gone;
   const ByName names = by_name(next_config);
@@ -113,7 +113,7 @@ void Control::close_interfaces(const config::Config& next_config, const Interfac
   routes_.bind(unbound);
 }
 
-// Its device takes what the kernel knows of it along.
+// The kernel's state of the device is deleted with it.
 void Control::close(ControlPort& c) {
   by_device_.erase(c.interface);
   std::erase_if(given_, [&](const auto& given) { return given.first == c.interface; });

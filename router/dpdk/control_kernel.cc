@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel is given of the configuration, so that both forward alike: addresses, MTUs, routes.
+// Sets addresses, MTUs and routes of the configuration in the kernel, so that both forward alike.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ void Control::give_addresses(const ControlPort& c) {
   }
 }
 
-// A device that goes down loses its IPv6 addresses, and one whose driver begins anew perhaps its MTU. That of
-// a device of the kernel's is its operator's.
+// A device that goes down loses its IPv6 addresses, and one whose driver restarts perhaps its MTU. The MTU of
+// the kernel's own device is the operator's.
 void Control::restore(const ControlPort& c, const LinkEvent& link) {
   give_addresses(c);
   const std::uint32_t before = c.twin ? mtu_of(c) : c.mtu.value_or(link.mtu);
@@ -38,7 +38,7 @@ void Control::restore(const ControlPort& c, const LinkEvent& link) {
   }
 }
 
-// Of ports that were there before; those of interfaces come and go with their devices, or here.
+// For existing ports; addresses of interfaces are set and removed with their devices, or here.
 void Control::change_addresses(const config::Config& before) {
   std::unordered_map<std::string_view, const std::vector<Prefix>*> interfaces;
   for (const auto& i : before.interfaces) interfaces.emplace(i.name, &i.addresses);
@@ -89,7 +89,7 @@ std::vector<RouteEvent> Control::kernel_routes_of(const config::Config& config) 
   return routes;
 }
 
-// Of a device of the kernel's own DPDK has changed it.
+// DPDK has changed the MTU of kernel devices already.
 void Control::change_mtus(const config::Config& before) {
   for (const ControlPort& c : control_ports_) {
     const bool other = c.open && before.ports[c.index].mtu != mtu_of(c);
@@ -102,14 +102,14 @@ void Control::change_mtus(const config::Config& before) {
   }
 }
 
-// What the kernel has been told of them.
+// Removes the entries set in the kernel.
 void Control::forget_neighbors(const ControlPort& c) {
   if (!c.tap) return;
   c.responder->neighbors().for_each_known(
       [&](const IpAddress& address, const MacAddress&) { tell_kernel(c, address, {}); });
 }
 
-// Those that are gone go before their routes do; what is new has its device first.
+// Removed interfaces are closed before their routes; new ones have their device before.
 void Control::configure(const config::Config& config, std::shared_ptr<const Interfaces> interfaces) {
   if (!interfaces) interfaces = std::make_shared<const Interfaces>(config, interfaces_.get());
   close_interfaces(config, *interfaces);

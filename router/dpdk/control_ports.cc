@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands behind the ports: found, made, and told of their links.
+// The kernel side of the ports: finds or makes it, and passes link states to it.
 #include <fmt/format.h>
 #include <net/if.h>
 #include <rte_random.h>
@@ -17,9 +17,9 @@ namespace surety {
 namespace {
 
 using namespace std::chrono_literals;
-// A router that says nothing for so long stands still, and this host is to be reached all the same.
+// A router silent for so long is stalled, and this host must stay reachable.
 constexpr Duration kSilence = 5s;
-// A reload may change the MTU of a port; what waits for its stations stays.
+// A reload may change the MTU of a port; packets held for its neighbours stay.
 constexpr std::uint16_t kLargestMtu = 9216;
 
 void warn_forwarding(const std::string& device, const std::runtime_error& e) {
@@ -35,13 +35,13 @@ std::string punt_name(const std::string& router) {
 
 }  // namespace
 
-// Those whose devices are open, and that are not there yet.
+// Opens the ports that are not open yet and whose devices are.
 void Control::open_ports() {
   std::vector<std::size_t> fresh;
   for (std::size_t p = 0; p < ports_.size(); ++p)
     if (!control_ports_[p].open && ports_[p] != nullptr && config_.ports[p].exists()) fresh.push_back(p);
   for (const std::size_t p : fresh) open_port(p);
-  if (!commands_) return;  // open_kernel() comes
+  if (!commands_) return;  // open_kernel() follows
   for (const std::size_t p : fresh) {
     try {
       open_steering(p);
@@ -50,7 +50,7 @@ void Control::open_ports() {
     }
     guard_forwarding(control_ports_[p]);
     give_addresses(control_ports_[p]);
-    // Its program is to leave all addresses to the kernel.
+    // Its program must have all addresses of the router.
     if (control_ports_[p].in_kernel()) monitor_->tell_again();
   }
 }
@@ -60,7 +60,7 @@ void Control::open_port(std::size_t p) {
   const config::Port& port = config_.ports[p];
   const MacAddress& mac = ports_[p]->mac();
   c.open = true;
-  routes_.set_port_up(p, true);  // it may have been withdrawn
+  routes_.set_port_up(p, true);  // a previous port may have been withdrawn
   c.addresses.emplace(port.addresses, mac, all_addresses_);
   const std::string name = DpdkPort::interface(port.device);
   if (!name.empty()) c.interface = static_cast<int>(if_nametoindex(name.c_str()));
@@ -76,7 +76,7 @@ void Control::open_port(std::size_t p) {
   c.responder->speak_for(c.index, nullptr);
 }
 
-// Those that are not in the next configuration, with all that the kernel has been given for them.
+// Closes the ports that are not in the next configuration, with their state in the kernel.
 void Control::close_ports(const config::Config& next) {
   std::vector<Routes::Binding> unbound;
   for (ControlPort& c : control_ports_) {
@@ -93,7 +93,7 @@ void Control::close_port(ControlPort& c) {
   close(c);
   ControlPort nobody;
   nobody.index = c.index;
-  nobody.counters = c.counters;  // they are part of what is shown of ports that have gone
+  nobody.counters = c.counters;  // these count for removed ports
   c = std::move(nobody);
 }
 
@@ -125,8 +125,7 @@ void Control::open_tap(std::size_t p) {
   }
 }
 
-// Only where a port is there in the kernel: who cannot reach any of them knows
-// nothing of this router's routes.
+// Connects to the kernel if a port has a kernel side: otherwise nothing there needs this router's routes.
 void Control::open_kernel() {
   bool any = false;
   for_each_link([&](const ControlPort& c) { any |= c.in_kernel(); });
@@ -154,7 +153,7 @@ void Control::open_kernel() {
     }
   }
   check_sources();
-  // What its links and addresses are is known before anybody can change them or ask for them.
+  // Links and addresses are read before any change or request.
   monitor_->poll(*this, clock_.now());
 }
 
@@ -225,7 +224,7 @@ void Control::check_sources() {
   }
 }
 
-// What the kernel sends there meets the port's queues and shaper, and not only the wire.
+// Frames of the kernel for the port pass its queues and shaper, not only the wire.
 void Control::divert(std::size_t p) {
   if (pool_ == nullptr || !inject_) return;
   try {
@@ -264,13 +263,13 @@ void Control::watch_links() {
     come_up(c, up);
   }
   if (links_.empty()) return;
-  // Each port is asked once, however many are on it: a device of the kernel takes two system calls.
+  // Each port is read once, for any number of interfaces: a kernel device takes two system calls.
   std::vector<bool> up;
   for (const auto& port : ports_) up.push_back(port != nullptr && port->link_up());
   for (auto& [index, c] : links_) follow_port(c, up[port_of(c)]);
 }
 
-// A port comes up with the router: that is nothing to say.
+// A port that comes up with the router is not logged.
 void Control::tell_link(ControlPort& c, bool up) {
   if (c.index >= control_ports_.size() || std::exchange(c.told_up, up).value_or(true) == up) return;
   events_.add({up ? EventLevel::notice : EventLevel::warning,
@@ -294,8 +293,8 @@ void Control::come_up(ControlPort& c, bool up) {
   if (up && c.responder && !std::exchange(c.inherited, false)) c.responder->link_up(clock_.now());
 }
 
-// Somebody has removed it (`ip link del`). With a twin its routes are gone, and nobody stands behind the
-// port.
+// Handles the removal of a device (`ip link del`). A twin's routes are gone with it, and the port has no
+// kernel side.
 void Control::lose_device(int fd) {
   for_each_link([&](ControlPort& c) {
     if (c.twin && c.twin->fd() == fd) {

@@ -9,7 +9,7 @@ InterfaceName names_of(const Interfaces& interfaces) {
   return [&](InterfaceIndex i) { return interfaces.name(i); };
 }
 
-// Those that are known, some at a time; with the last ones those that are asked for, which are few.
+// Copies known neighbours, a few at a time; with the last ones those being resolved, which are few.
 template <class Answer>
 bool copy_some(const Control& control, Answer& answer, Time now) {
   using State = NeighborRow::State;

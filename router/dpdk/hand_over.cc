@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-constexpr std::size_t kPart = 64 << 10;  // of a message; it has to fit into the socket's buffer
+constexpr std::size_t kPart = 64 << 10;  // bytes of a message; it must fit into the socket's buffer
 constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken",
                            kReload = "reload";
 
@@ -35,12 +35,12 @@ bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     const int n = ::poll(&p, 1, static_cast<int>(std::max(left, 0ms).count()));
-    if (n >= 0 || errno != EINTR) return n == 1;  // a signal, SIGHUP perhaps, tells nothing of the other one
+    if (n >= 0 || errno != EINTR) return n == 1;  // a signal, perhaps SIGHUP: the peer is unaffected
   }
 }
 
-// What is sent as it lies in memory: both ends are of one machine, and speak one kHandOverVersion, which is
-// to be raised with each change of what is sent (tests/unit/router/dpdk/hand_over_test.cc).
+// Sends objects as in memory: both ends are on one machine with the same kHandOverVersion, which must be
+// raised with each change of the format (tests/unit/router/dpdk/hand_over_test.cc).
 template <class T>
 void send_all(const std::vector<T>& all, auto&& send) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -50,7 +50,7 @@ void send_all(const std::vector<T>& all, auto&& send) {
                           std::min(kMost, all.size() - i) * sizeof(T)));
 }
 
-// False: who sends has died.
+// False: the sender has died.
 template <class T>
 bool hear_all(std::vector<T>& all, std::size_t count, auto&& hear) {
   while (all.size() < count) {
@@ -218,7 +218,7 @@ bool Successor::takes() {
   const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   if (n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kTake) return true;
-  socket_ = Fd();  // it has gone
+  socket_ = Fd();  // the peer has died
   return false;
 }
 

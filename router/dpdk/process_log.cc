@@ -50,7 +50,7 @@ spdlog::level::level_enum level_of(EventLevel level) {
   return level == EventLevel::info ? spdlog::level::info : spdlog::level::warn;
 }
 
-// What fails is told by whoever asked libbpf for it.
+// Failures are reported by the callers of libbpf.
 int tell_developers(libbpf_print_level, const char* format, va_list arguments) {
   if (!spdlog::should_log(spdlog::level::debug)) return 0;
   std::array<char, 512> line{};
@@ -96,7 +96,7 @@ void ProcessLog::write(const StampedEvent& e) const {
   for (std::string_view left = line; !left.empty();) {
     const ssize_t n = ::write(STDERR_FILENO, left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // nobody reads
+    if (n <= 0) return;  // there is no reader
     left.remove_prefix(static_cast<std::size_t>(n));
   }
 }

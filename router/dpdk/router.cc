@@ -34,11 +34,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned kPuntRing = 1024;
-constexpr std::size_t kPlacesPerRound = 16384;  // of a flow table: 4 million in a second or two
-// At the end nobody takes what comes in meanwhile: waiting longer for what has come before loses more than it
-// saves.
+constexpr std::size_t kPlacesPerRound = 16384;  // flow table places: 4 million in a second or two
+// During the final drain no packets are received: waiting longer for queued ones loses more than it saves.
 constexpr Duration kDrain = 200ms, kHandOverDrain = 10ms;
-// A worker turns every 10 ms at least; a reload, of millions of routes too, is one round of the control
+// A worker turns every 10 ms at least; a reload, even with millions of routes, is one round of the control
 // thread.
 constexpr Duration kWorkerStands = 1s, kControlStands = 30s;
 
@@ -56,7 +55,7 @@ rte_ring* make_ring(const config::Config& c, std::size_t workers) {
   return ring;
 }
 
-// What does not have buffers enough for all that it may hold holds less.
+// Reduces the held packets to the buffers available.
 config::Config affordable(config::Config c, std::size_t workers, bool hugepages) {
   c.flow_table.held_packets = held_within(c, workers, plan_pool(c, workers, hugepages).start);
   return c;
@@ -350,12 +349,12 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       tick();
       next = std::max(next + 1s, std::chrono::steady_clock::now());  // not a second for each that was missed
     }
-    if (!handing_over) ServiceManager::stopping();  // the service goes on, in its successor
+    if (!handing_over) ServiceManager::stopping();  // the service continues in the new process
   } catch (...) {
     stop_workers(kDrain);
     throw;
   }
-  stage_.store(Stage::ends);  // what comes now is not for this configuration
+  stage_.store(Stage::ends);  // requests after this are refused
   control_errands_.stop();
   const auto last = read_workers();
   Phases stopping;
@@ -363,7 +362,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
   stopping.lap("workers");
   spdlog::info("stopped {}", stopping.text());
   if (report_) {
-    sample_contracts();  // what was let go since, and while it ended
+    sample_contracts();  // bytes passed since the last sample, and during the end
     report_->add(minute_, minute_rows(last));
   }
   if (handing_over) hand_over(reload);
@@ -376,7 +375,7 @@ std::vector<ContractMinute> Router::minute_rows(const std::optional<Reading>& wo
   return rows;
 }
 
-// What is counted in a second that has begun in the minute before belongs to that one.
+// A second that began in the previous minute counts for that minute.
 void Router::keep_minute(Minute now, const std::optional<Reading>& workers) {
   if (!report_ || now == minute_) return;
   if (minute_ != 0) report_->add(minute_, minute_rows(workers));
@@ -430,7 +429,7 @@ void Router::tick() {
   tell_status(contracts);
 }
 
-// The workers', one after the other: what passes between them meanwhile shows as handover.
+// Reads the workers one after the other: packets handed over meanwhile appear as `handover`.
 std::optional<Reading> Router::read_workers() {
   const std::scoped_lock lock(workers_mutex_);
   if (!updated()) return std::nullopt;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router's configuration is asked for and changed by its socket, and what it has gone by is kept.
+// Reads and changes a router's configuration through its socket, and stores generations.
 //
-// Whatever is asked is done by the control thread between two of its rounds, so that there is one order of
-// questions, reloads and the ends of trials. What is on trial is not in the file that the router was started
-// with; when the time is over, that file decides, and nothing else: who has put it there in time has kept it.
+// The control thread performs all requests between two rounds, so that requests, reloads and the ends of
+// trials have one order. A configuration on trial is not in the router's file; when the time is over, the
+// file alone decides: a configuration installed there in time stays.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -24,9 +24,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAnswerPatience = 30s;  // until the control thread comes
-constexpr auto kInstalling = 10s;  // until what was taken or confirmed is in the file: more than a disk takes
-constexpr std::int64_t kMostSeconds = 86400;  // of a trial
+constexpr auto kAnswerPatience = 30s;         // until the control thread comes
+constexpr auto kInstalling = 10s;             // until a new configuration is in the file: ample for a disk
+constexpr std::int64_t kMostSeconds = 86400;  // longest trial
 constexpr std::string_view kFallBack = "back to what was in effect before";
 
 void warn_once(std::string& told, const std::string& what) {
@@ -59,13 +59,13 @@ TelemetryServer::Commands Router::changes() {
   return all;
 }
 
-// What it throws is for who asks, not for the control thread.
+// Exceptions are for the client, not for the control thread.
 Json Router::between_rounds(const std::function<Json()>& what) {
   Json result;
   std::exception_ptr thrown;
   const auto guarded = [&] {
     try {
-      // Who takes this router over has read its configuration; and a router that ends takes none.
+      // A new process that takes over has read its configuration; a router that ends accepts none.
       if (stage_.load() != Stage::forwards || successor_.is_there())
         throw std::runtime_error("the router ends, or another process takes it over: try again");
       if (!updated()) throw std::runtime_error("the last reload is still under way: try again");
@@ -103,7 +103,7 @@ Json Router::changes_status() const {
   return status;
 }
 
-// A candidate stands in the router's own directory, and is read as if it stood in its file.
+// A candidate is in the router's state directory, and is read as if it were the router's file.
 config::ParseResult Router::parse(const std::string& file, const config::Config* running) const {
   const auto below = std::filesystem::path(file).lexically_relative(store_.directory());
   if (below.empty() || !inside(below)) return config::parse_file(file, running);
@@ -117,7 +117,7 @@ Json Router::judge(const std::string& file) const {
                     in_json(config::changes(running_, *next.config, config::fixed(written_, *next.config))));
 }
 
-// Of the last attempt.
+// The result of the last attempt.
 Json Router::answer(bool in_effect) const {
   Json a = verdict_of(said_, in_effect ? changed_ : Json::array());
   if (!in_effect && !has_errors(a) && !refusal_.empty()) a["errors"].push_back(refusal_);
@@ -159,7 +159,7 @@ bool Router::is_installed(const std::string& hash) const try {
   return false;
 }
 
-// Who has replaced the file says so.
+// Called by a client that has replaced the file.
 Json Router::installed() {
   if (is_installed(config_hash_)) {
     if (trial_) remember(trial_->who, "confirmed", changed_);
@@ -184,7 +184,7 @@ bool Router::end_trial(bool by_itself) {
   return true;
 }
 
-// What is in the file now takes a reload: it was not asked for.
+// The current content of the file needs a reload, which was not requested.
 void Router::go_back(bool by_itself) {
   Trial trial = std::move(*std::exchange(trial_, std::nullopt));
   spdlog::warn("what {} applied was {}: {}", trial.who, by_itself ? "not confirmed" : "taken back",
@@ -207,7 +207,7 @@ void Router::open_store() try {
 void Router::remember(std::string who, std::string how, Json changes, bool staged_is_taken) {
   try {
     ConfigTree tree = gather(file_);
-    if (tree.hash() != config_hash_) return;  // it was edited since
+    if (tree.hash() != config_hash_) return;  // edited since
     if (who.empty()) who = name_of_user(disk::rights_of(file_)->user.value_or(0));
     Generation g;
     g.when = static_cast<std::int64_t>(unix_seconds());
@@ -221,7 +221,7 @@ void Router::remember(std::string who, std::string how, Json changes, bool stage
   }
 }
 
-// Tried again each second: whoever changes something at the moment has the lock.
+// Tried again each second: a client that is changing something has the lock.
 void Router::keep_generation() {
   if (!unkept_) return;
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What would become of a packet that came now: each worker is asked between two of its turns, the control
-// thread between two of its rounds.
+// Traces what would happen to a packet now: on each worker between two turns, on the control thread between
+// two rounds.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@
 namespace surety {
 namespace {
 
-constexpr std::size_t kKeysAtOnce = 128;  // that a worker looks up between two turns
+constexpr std::size_t kKeysAtOnce = 128;  // looked up by a worker between two turns
 
 void ask(Worker& worker, const Errands::What& what) {
   if (!worker.between_turns(what)) throw std::runtime_error("a worker does not answer: look at its log");
@@ -73,7 +73,7 @@ Arrival Router::find_flow(const Question& q) {
   return found.front()->arrival;
 }
 
-// By the worker that knows the flow, or its contract, or else receives from the port.
+// Uses the worker with the flow's record, or its contract's, or else the port's receiver.
 void Router::trace_ingress(Traces& t) {
   std::vector<std::uint8_t> frame = frame_of(t.question, t.arrival);
   const auto& readers = work_.ports[t.arrival.port].readers;

@@ -46,7 +46,7 @@ Heritage Router::inherit() {
   return heritage;
 }
 
-// By number, rules and interfaces are the same ones only where the configuration is.
+// Numbers of rules and interfaces are the same only in the same configuration.
 bool Router::may_restore(const Heritage& heritage) const {
   if (!predecessor_ || heritage.contracts.empty()) return false;
   const RouterFacts& old = predecessor_->facts();
@@ -66,7 +66,7 @@ void Router::restore_contracts(const Heritage& heritage) {
   spdlog::info("{} contracts of process {} go on", contracts, predecessor_->facts().process);
 }
 
-// What came to the old one too late for it to do.
+// Takes over a reload request that reached the old process too late.
 void Router::hear_predecessor(std::atomic<bool>& reload) {
   if (!predecessor_) return;
   const auto wanted = predecessor_->wants_reload();

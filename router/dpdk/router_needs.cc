@@ -37,8 +37,7 @@ bool ours_to_read(const std::filesystem::path& file) {
   return false;
 }
 
-// With all that is in its directory: what an editor writes anew is another file of that name. Where it is a
-// link, also what it points at.
+// The whole directory: an editor replaces the file by another of that name. For a link, also its target.
 void read_again(const std::string& file, Needs& needs) {
   if (file.empty()) return;
   std::error_code error;
@@ -55,8 +54,8 @@ void remove_sockets(const config::Config& config, Needs& needs) {
       needs.change.push_back(std::filesystem::path(port.device.name).parent_path());
 }
 
-// A device's sockets, and the memory that AF_XDP has the kernel lock; its programs, whose pointers the kernel
-// lets nobody compare without CAP_PERFMON; what says that it is this router's; settings and addresses.
+// A device's sockets, and the memory that AF_XDP locks in the kernel; its programs, whose pointers cannot be
+// compared without CAP_PERFMON; its lock files; settings and addresses.
 void open_ports(Needs& needs) {
   for (const int c : {CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON, CAP_IPC_LOCK})
     needs.capabilities.insert(c);
@@ -79,7 +78,7 @@ Needs needs_of(const config::Config& config, const std::string& file) {
     read_again(config.metrics.tls->cert_file, needs);
     read_again(config.metrics.tls->key_file, needs);
   }
-  // Descriptors, addresses, settings of interfaces; what the C library, libbpf and DPDK's memory look at.
+  // Descriptors, addresses and settings of interfaces; files of the C library, libbpf and DPDK's memory.
   for (const char* path :
        {"/proc", "/sys/devices/system", "/sys/kernel/mm/hugepages", "/dev/urandom", "/dev/null"})
     needs.read.emplace_back(path);
@@ -90,13 +89,13 @@ Needs needs_of(const config::Config& config, const std::string& file) {
   if (config.router.new_ports && ::geteuid() == 0) open_ports(needs);
   if (any(config, [](const config::Device& d) { return DpdkPort::peer(d) != KernelPeer::none; })) {
     needs.capabilities.insert(CAP_NET_ADMIN);
-    // Settings are given back; a TAP device that somebody has removed is made anew, with its program.
+    // Settings are restored; a removed TAP device is made again, with its program.
     needs.read.push_back(bpf_object_path("divert.bpf.o"));
     for (const char* path : {"/proc/sys/net", "/dev/net/tun"}) needs.change.emplace_back(path);
   }
   if (any(config, [](const config::Device& d) { return !DpdkPort::interface(d).empty(); }))
     needs.capabilities.insert(CAP_BPF);
-  // DPDK's memory for devices that reach into it: locked, and its place in the machine's looked up.
+  // DPDK's memory for DMA devices: locked, with its physical addresses.
   if (any(config, [](const config::Device& d) { return d.kind == Kind::pci; })) {
     for (const int c : {CAP_IPC_LOCK, CAP_SYS_ADMIN, CAP_SYS_RAWIO}) needs.capabilities.insert(c);
     for (const char* path : {"/dev/vfio", "/sys/bus/pci", "/sys/devices/pci0000:00"})

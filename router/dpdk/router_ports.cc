@@ -100,7 +100,7 @@ void Router::close_devices() {
   }
 }
 
-// A router comes up with what there is: who reaches it by another port can mend the rest.
+// A router starts with the existing devices: an operator who reaches it by another port can fix the rest.
 void Router::open_or_miss(std::size_t place) {
   const config::Port& port = snapshot_->config.ports[place];
   const auto missing = missing_device(port);
@@ -117,7 +117,7 @@ bool Router::may_appear(const config::Port& port) const {
   return written_.router.new_ports && port.device.kind != config::Device::Kind::pci;
 }
 
-// Those that were missing and are there now, by the way that a reload's ports come.
+// Opens the devices that were missing and exist now, in the same way as a reload's.
 void Router::open_appeared() {
   const config::Config& config = snapshot_->config;
   const auto appeared = [&](std::size_t p) {

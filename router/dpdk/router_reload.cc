@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A router that runs goes on by another configuration.
+// Changes a running router to another configuration.
 //
-// First everything that can fail, which changes nothing; then workers take the snapshot over between two of
-// their turns; then addresses, interfaces and routes follow, and what they have left behind is freed.
+// First all steps that can fail, which change nothing; then workers adopt the snapshot between two turns;
+// then addresses, interfaces and routes follow, and the old state is freed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <rte_cycles.h>
@@ -43,7 +43,7 @@ class Laps {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// What is wrong, and below it where it stands in the file.
+// Logs an error, and below it its place in the file.
 void tell(spdlog::level::level_enum level, std::string_view lines) {
   for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
     end = std::min(lines.find('\n'), lines.size());
@@ -179,7 +179,7 @@ bool Router::adopt(config::Config config, const std::string& hash, const config:
   return true;
 }
 
-// What no line of the file is to blame for.
+// Errors without a line in the file.
 void Router::find_buffers(const config::Config& config) {
   const std::size_t workers = work_.cores.size();
   if (buffer_needs(config, workers).total() > pools_.size_of_each() &&
@@ -267,7 +267,7 @@ void Router::publish(std::unique_ptr<Snapshot> next, std::vector<std::unique_ptr
                static_cast<double>(longest) * 1e6 / static_cast<double>(rte_get_tsc_hz()));
 }
 
-// Once all workers have it: next hops name its interfaces. What they have left behind is freed.
+// Called once all workers have adopted the snapshot: next hops refer to its interfaces. Frees the old state.
 void Router::settle() {
   if (!before_) return;
   control_->configure(snapshot_->config, snapshot_->interfaces);
@@ -276,7 +276,7 @@ void Router::settle() {
   before_.reset();
 }
 
-// Of the interfaces that had the places of new ones.
+// Clears the counts of removed interfaces whose places are in use again.
 void Router::forget_counts() const {
   for (std::size_t i = before_->config.ports.size(); i < snapshot_->interfaces->size(); ++i)
     if (const auto index = static_cast<InterfaceIndex>(i); !before_->interfaces->exists(index))

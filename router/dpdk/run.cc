@@ -24,8 +24,8 @@ namespace {
 
 std::atomic<bool> reload{false};
 
-// From the first moment on: whoever starts a router may tell it to end, or to look at its configuration,
-// before it forwards; and whoever reads its log may go away.
+// Installed first: SIGTERM or SIGHUP may arrive before the router forwards, and the reader of the log may
+// disconnect.
 const std::atomic<bool>& take_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { reload.store(true, std::memory_order_relaxed); };
@@ -35,7 +35,7 @@ const std::atomic<bool>& take_signals() {
   return stop_on_signals();
 }
 
-// What it is taken over from; null: nothing runs, and `lock` is ours.
+// The process to take over from; nullptr: none is running, and this process has `lock`.
 std::unique_ptr<Predecessor> predecessor_of(const std::string& name, bool take_over,
                                             std::unique_ptr<ProcessLock>& lock) {
   const auto is_ours = [&] {

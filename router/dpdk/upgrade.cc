@@ -55,7 +55,7 @@ RouterFacts ask(const std::optional<std::string>& router) {
   return facts_of(TelemetryClient().ask(kHandOver, std::string(kFacts), router));
 }
 
-// "0::/system.slice/surety.service": where it is, below the mounted hierarchy; empty: of another kind.
+// "0::/system.slice/surety.service": path below the mounted hierarchy; empty: another hierarchy.
 std::string control_group(const std::string& process) {
   std::istringstream lines(contents_of("/proc/" + process + "/cgroup"));
   for (std::string line; std::getline(lines, line);)
@@ -69,13 +69,13 @@ void join_control_group(pid_t of) {
   std::ofstream("/sys/fs/cgroup" + group + "/cgroup.procs") << ::getpid() << std::flush;
 }
 
-// What it writes to: a journal's socket cannot be opened anew.
+// Duplicates the outputs of the other process: a journal's socket cannot be opened again.
 void write_where(pid_t other) {
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, other, 0)));
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
     if (const Fd theirs(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), fd, 0))); theirs)
       ::dup2(theirs.get(), fd);
-  if (process && ::setns(process.get(), CLONE_NEWNET) != 0) return;  // it is in the same one, perhaps
+  if (process && ::setns(process.get(), CLONE_NEWNET) != 0) return;  // it may be in the same one
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -85,8 +85,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-// Whose signs of life a service manager waits for is another one now. What would have the program load code
-// is not taken: a process may write its environment anew.
+// The service manager's watchdog must accept the new process. Variables that load code are left out: a
+// process can change its environment.
 std::vector<std::string> environment_of(pid_t process) {
   std::vector<std::string> words;
   std::istringstream all(contents_of(fmt::format("/proc/{}/environ", process)));
@@ -96,7 +96,8 @@ std::vector<std::string> environment_of(pid_t process) {
   return words;
 }
 
-// What systemd gives a reload of the unit, and of the router that runs only what it gives to that one alone.
+// The environment that systemd gives a reload of the unit; of the running router's only the variables that
+// systemd gives to that process alone.
 std::vector<std::string> environment_within(pid_t process) {
   std::vector<std::string> words;
   for (char** word = environ; *word != nullptr; ++word)
@@ -113,9 +114,9 @@ std::string line_of(const std::string& text, std::string_view key) {
   return at == text.npos ? "" : text.substr(at + key.size(), text.find('\n', at) - at - key.size());
 }
 
-// What its supervisor has given the old one, as far as a process may see and take it: not its view of the
-// files, nor which system calls it may not make. Its threads have cores of their own by now, so this one may
-// have them all, as its unit says.
+// Takes over the limits of the old process, as far as they are visible and permitted: not its mount namespace
+// and its system call filter. Its threads are pinned to cores by now, so this one gets all cores that its
+// unit permits.
 void take_limits(pid_t old) {
   for (const auto limit : {RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_CORE, RLIMIT_NPROC, RLIMIT_AS})
     if (rlimit theirs{}; ::prlimit(old, limit, nullptr, &theirs) == 0) ::setrlimit(limit, &theirs);
@@ -131,8 +132,8 @@ void take_limits(pid_t old) {
   std::ofstream("/proc/self/oom_score_adj") << contents_of(fmt::format("/proc/{}/oom_score_adj", old));
 }
 
-// Of the router that runs is believed only what the kernel says where a unit says the rest: it may be in the
-// hands of somebody who would like to be less confined.
+// If a unit defines the rest, only the kernel's information about the running router is used: the router may
+// be in the hands of an attacker who wants less confinement.
 [[noreturn]] void become(const RouterFacts& old, Within within) {
   std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{program, "run", "--take-over", old.file};
@@ -147,8 +148,8 @@ void take_limits(pid_t old) {
   ::_exit(1);
 }
 
-// Not a child of this process, which ends before it does: what takes it on is systemd, then, which supervises
-// only children of its own. None: it has ended already.
+// Not a child of this process, which ends earlier: systemd adopts it, and supervises only its own children.
+// Empty: it has ended already.
 Fd start(const RouterFacts& old, Within within, pid_t& process) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no other process can be started");
@@ -201,14 +202,14 @@ void follow(const RouterFacts& old, Within within, const std::optional<std::stri
 
 // --- a router that is a service ---
 
-// No router may write there (SECURITY.md), and one that is in the hands of others asks for nothing.
+// No router may write here (SECURITY.md), so a compromised one cannot make requests.
 const std::string kRequests = "/run/surety-upgrade";
 
 std::string request_for(const std::string& process) {
   return kRequests + "/" + process;
 }
 
-// Holds while whoever asks waits: of one that was killed nothing remains to be asked for.
+// Valid while the requesting process waits: a killed one leaves no request.
 class Request {
  public:
   explicit Request(pid_t process) : path_(request_for(std::to_string(process))) {
@@ -229,7 +230,7 @@ class Request {
   Fd file_;
 };
 
-// Takes it, if somebody waits for it.
+// Accepts a request, if a process is waiting for it.
 bool take_request(const char* process) {
   const Fd file(::open(request_for(process).c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return false;
@@ -241,7 +242,7 @@ bool is_main_process(pid_t process, const std::string& service) {
   return said.output == fmt::format("{}\n", process);
 }
 
-// False: nobody there knows of such requests.
+// False: the unit's program does not support such requests.
 bool follow_within(const std::string& service, const RouterFacts& old,
                    const std::optional<std::string>& router) {
   const Request request(old.process);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kFeedings = 4;  // within the manager's patience: one or two may be late
 
-// proc(5): the state stands behind the name, the time that it ran in its 14th and 15th field. None: it sleeps
-// or is stopped.
+// proc(5): the state follows the name, the CPU times are the 14th and 15th field. nullopt: it sleeps or is
+// stopped.
 std::optional<Duration> ran(pid_t thread) {
   const std::string path = fmt::format("/proc/self/task/{}/stat", thread);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "r"), std::fclose);

@@ -19,7 +19,7 @@ namespace surety {
 namespace {
 
 constexpr std::uint64_t kPacketsPerRun = 4'000'000;
-constexpr double kSeconds = 2;  // of a measurement by time
+constexpr double kSeconds = 2;  // of a timed measurement
 
 StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& path,
                              BenchSubject::Traffic traffic) {
@@ -102,7 +102,7 @@ std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_
   return rows;
 }
 
-// Its IPv6 routes make the FIB grow several times, which without huge pages is not planned for.
+// The core's IPv6 routes make the FIB grow several times, which is not planned for without huge pages.
 constexpr std::uint32_t kMemory = 1024;  // MB
 
 bool has_core(const BenchOptions& o) {

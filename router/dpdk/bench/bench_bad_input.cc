@@ -28,7 +28,7 @@ constexpr std::array<BadInput, 11> kBadInputs{{{"new"},
                                                {"dropping"},
                                                {"held"}}};
 
-// Without the FCS. Of 12 packets 7 are short, 4 are of 576 bytes and one of 1500.
+// Frame lengths without FCS. Of 12 packets 7 are short, 4 have 576 bytes and one has 1500.
 constexpr std::uint16_t kMiddle = 14 + 576, kLong = 14 + 1500;
 constexpr std::array<std::uint16_t, 1> kAllLong{kLong};
 constexpr std::array<std::uint16_t, 12> kMixed{0,     kMiddle, 0,       0, kMiddle, 0,
@@ -39,7 +39,7 @@ constexpr auto kAllDscps = [] {
   for (config::Dscp d = 0; d < 64; ++d) v[d] = d;
   return v;
 }();
-constexpr config::Dscp kBeyond = 18;  // of flows whose packets are all OUT
+constexpr config::Dscp kBeyond = 18;  // DSCP of flows whose packets are all OUT
 constexpr std::array<config::Dscp, 2> kHalves{0, kBeyond};
 
 config::QueueSet class_of_each_dscp() {
@@ -81,7 +81,7 @@ void congest(config::Config& c) {
       1000, RioParams{0.002, {600, 800, Probability(0.1)}, {50, 500, Probability(1)}}};
 }
 
-// Of four packets one finds a token, one goes as OUT, and two wait 10 and 20 us for the next ones.
+// Of four packets one finds a token, one leaves OUT, and two are held 10 and 20 us for the next tokens.
 void shorten_buckets(config::Config& c) {
   config::Csa& csa = contract(c.services[0]);
   const Rate rate = csa.bucket.in.rate();

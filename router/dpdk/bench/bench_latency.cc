@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPacketsPerRun = 2'000'000;
 constexpr int kReloads = 20;
-constexpr int kTurns = 7;  // that the router and the loop take beside each other: no part of a second
+constexpr int kTurns = 7;  // alternations of router and loop: no divisor of a second
 constexpr const char* kPath = "everything";
 
 double greatest_rate(const BenchSubject& subject) {  // packets per cycle
@@ -42,8 +42,8 @@ void note_turns(double seconds, BenchHistogram& turns, Turn&& turn) {
   }
 }
 
-// As many lines of memory as a vector of packets has flows, anywhere: what interrupts it finds the caches
-// full of it, as it would of flows.
+// Touches as many random lines of memory as a vector of packets has flows: interrupts then find the caches
+// filled as by flows.
 class MemoryWalk {
  public:
   explicit MemoryWalk(std::size_t lines) : memory_(lines * kLine), lines_(lines) {}

@@ -44,7 +44,7 @@ std::size_t anchor_turn(const BenchBed& bed, bool v6) {
     const NextHopWord hop = bed.forwarding().next_hops().word(static_cast<std::uint32_t>(targets[i]));
     std::uint8_t* frame = ip_header(burst[i], 0);
     decrement_ttl(frame + 14, v6);
-    store(frame, hop.bits());  // its last two bytes are overwritten
+    store(frame, hop.bits());  // the last two bytes are overwritten below
     std::memcpy(frame + 6, bed.ports()[1]->mac().data(), 6);
   }
   return bed.ports()[1]->transmit({burst.data(), n});

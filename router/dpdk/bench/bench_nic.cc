@@ -25,9 +25,8 @@ std::uint16_t BenchNic::receive(rte_mbuf** mbufs, std::uint16_t room) {
   return n;
 }
 
-// What comes next is fetched while the router works.
-// x86-64-v3 has no PREFETCHW, which every machine with DPDK has;
-// without it this would be a prefetch for reading.
+// Prefetches the next buffers while the router works. x86-64-v3 has no PREFETCHW, which every machine with
+// DPDK has; without it this would be a prefetch for reading.
 [[gnu::target("prfchw")]] void BenchNic::refill() {
   full_ = rte_mempool_get_bulk(pool_, reinterpret_cast<void**>(ring_.data()), kVector) == 0;
   if (!full_) return;

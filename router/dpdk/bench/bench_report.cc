@@ -30,7 +30,7 @@ Json stages_json(const BenchRow& row) {
   return j;
 }
 
-// Of the same run, where they were measured.
+// Rows of the same run, if measured.
 struct Beside {
   std::optional<double> feed, anchor, everything;
 };

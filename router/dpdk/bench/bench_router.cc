@@ -16,10 +16,10 @@ namespace {
 using namespace literals;
 
 constexpr unsigned kMbufs = 8191;
-constexpr config::Dscp kOther = 18, kOtherOut = 20;  // of the second class of customers
+constexpr config::Dscp kOther = 18, kOtherOut = 20;  // the customers' second class
 constexpr std::uint32_t kFirstHop = kNextHopsFixed, kHops = 16;
 
-// Of flows in a core: mostly assured, a third of it out of profile, some voice.
+// DSCPs of flows in a core: mostly assured, a third of these out of profile, some voice.
 std::vector<config::Dscp> core_dscps() {
   constexpr config::Dscp kAf11 = 10, kAf12 = 12, kBe = 0, kEf = 46;
   std::vector<config::Dscp> v(16, kAf11);
@@ -90,7 +90,7 @@ config::Port null_port(std::size_t pair, bool fed) {
   p.trust = config::Port::Trust::core;
   // A trusted port without an address looks for the answers of DHCP servers.
   p.addresses = {{IpAddress::v4(192, 0, 2, static_cast<std::uint8_t>(2 * pair + fed)), 32}};
-  // Nothing leads back to the feed's sources; a flow is asked when it is new, which is not what is measured.
+  // The feed's sources have no route; a source check is per new flow, which is not measured.
   p.source_check = config::Port::SourceCheck::off;
   return p;
 }
@@ -109,7 +109,7 @@ void add_queues(config::Port& port) {
   port.shaper.burst = 1_MB;
 }
 
-// What customers have: data in two classes, of which RIO judges one and accepts.
+// Queues of a customer: data in two classes, one with RIO, which accepts all.
 config::QueueSet customer() {
   config::QueueSet set;
   set.name = "customer";

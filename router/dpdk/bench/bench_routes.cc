@@ -37,13 +37,13 @@ Prefix prefix6(std::uint64_t high, std::uint8_t length) {
   return {{__builtin_bswap64(high), 0}, length};
 }
 
-// Of 1.0.0.0/8 to 223.0.0.0/8 without what no router routes, the feed's sources and the edge's routes.
+// True for 1.0.0.0/8 to 223.0.0.0/8 without unroutable ranges, the feed's sources and the edge's routes.
 bool usable(std::uint32_t address) {
   const std::uint32_t first = address >> 24;
   return first != 10 && first != 16 && first != 127 && first != 169 && first != 172 && first != 192;
 }
 
-// Side by side, at the next place where one of its length may stand.
+// Adjacent prefixes, each at the next address aligned to its length.
 std::vector<Prefix> core4() {
   std::vector<Prefix> routes;
   Rng rng(11);

@@ -22,7 +22,7 @@ BenchSubject::BenchSubject(BenchBed& bed, BenchFeed& feed, const std::string& pa
     turn_ = [this] { return bad_ == nullptr ? worker_->turn() : turn_worker(); };
   }
   attach();
-  // Every flow is known before it is measured. Of `held` a round is of 2.5 packets for each.
+  // Every flow is known before the measurement. A round of `held` has 2.5 packets per flow.
   const std::uint64_t rounds = bad_ != nullptr ? 4 : 2;
   cycles_per_packet(rounds * std::max<std::uint64_t>(traffic.flows, 100'000));
 }

@@ -39,7 +39,7 @@ struct Flow {
   std::uint32_t number;
   const Prefix& route;
   config::Dscp dscp;
-  std::uint16_t length;  // of its frames
+  std::uint16_t length;  // bytes of its frames
 };
 
 void put_udp(std::uint8_t* udp, const Flow& flow, std::size_t before) {
@@ -48,7 +48,7 @@ void put_udp(std::uint8_t* udp, const Flow& flow, std::size_t before) {
   put16(udp + 4, flow.length - static_cast<std::uint32_t>(before));
 }
 
-// `l3`: where the IP header stands; before it is what is there already.
+// `l3`: offset of the IP header; the bytes before it stay.
 void make4(std::uint8_t* frame, std::uint16_t l3, const Flow& flow, bool options, Rng& rng) {
   constexpr std::uint32_t kRouterAlert = 0x94040000;
   const std::uint16_t header = options ? 24 : 20;
@@ -158,7 +158,7 @@ std::uint16_t BenchFeed::receive(rte_mbuf** mbufs, std::uint16_t n) {
   return come;
 }
 
-// The table is the bench's, where a device writes without the core's help: what comes next is fetched while
+// The table is the bench's: a device would write without the core, so the next frames are prefetched while
 // the router works. A vector of frames is a page, where the core's own prefetching ends.
 void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
   const Frame* const frames = frames_.get();

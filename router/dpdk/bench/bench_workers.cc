@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kPairs = 2;
 constexpr std::uint64_t kDispatchSeed = 1;
-constexpr std::uint32_t kHop = kNextHopsFixed;  // by pair
+constexpr std::uint32_t kHop = kNextHopsFixed;  // next hop of each pair
 
 struct Case {
   const char* what;
@@ -112,9 +112,8 @@ class Bed {
   std::array<BenchNic, kPairs> nics_;
 };
 
-// Of two pairs each worker has one; what comes by one port goes as it does by default, where neighbouring
-// ports have different owners. What nothing comes in by has its reader all the same: a port without one is
-// none.
+// With two pairs each worker has one; other egress ports are assigned by default, so that adjacent ports have
+// different owners. Ports without traffic have a reader, too: a port without one does not exist.
 WorkPlan plan(const Case& c, config::Config config, const std::vector<unsigned>& cores) {
   config.ports[0].dispatch = c.dispatch.has_value();
   WorkPlan plan = plan_work(config, cores, std::vector<PortAbility>(config.ports.size()));

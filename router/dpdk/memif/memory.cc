@@ -15,7 +15,7 @@ namespace surety::memif {
 
 namespace {
 
-// Huge pages that somebody punches out of their file may not come again; those of tmpfs do.
+// Huge pages punched out of a file may not be available again; those of tmpfs are.
 bool has_ordinary_pages(int fd) {
   struct statfs file {};
   return ::fstatfs(fd, &file) == 0 && file.f_type == TMPFS_MAGIC;

@@ -22,7 +22,7 @@ constexpr auto kRetry = 50ms;            // a client's; and the least grain of a
 constexpr auto kPenalty = 1s;            // after a peer that broke the rules
 constexpr auto kQuiet = 10s;             // between two lines about peers that were refused
 constexpr std::size_t kMost = 16;        // conversations
-constexpr unsigned kMostMessages = 128;  // of one; the longest that makes sense has 50
+constexpr unsigned kMostMessages = 128;  // per connection; the longest valid one has 50
 
 }  // namespace
 
@@ -86,7 +86,7 @@ void Port::wait(Time now) {
     const auto each = c++;
     if (waits[i].revents != 0) hear(each);
   }
-  if (waits[1].revents != 0) let_in(Clock::now());  // it may have been a long wait
+  if (waits[1].revents != 0) let_in(Clock::now());  // the wait may have been long
 }
 
 void Port::let_in(Time now) {
@@ -131,7 +131,7 @@ void Port::hear(Conversations::iterator from) {
   }
 }
 
-// Before the peer hears of it.
+// Sets up the link before the peer is notified.
 void Port::connect(Conversations::iterator with) {
   link_ = with->session->take_link();
   live_ = with;

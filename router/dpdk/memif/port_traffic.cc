@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What workers do with a port: each call is one pass through its lane of the gate.
+// The workers' side of a port: each call is one pass through its lane of the gate.
 #include <sys/eventfd.h>
 
 #include "router/dpdk/memif/port.h"
@@ -15,7 +15,7 @@ std::size_t Port::receive(std::uint16_t queue, std::span<rte_mbuf*> room) {
   ReceiveQueue& q = receive_[queue];
   const std::size_t n = q.receive(room);
   if (n > 0 && q.ring().interrupts()) [[unlikely]]
-    q.ring().set_interrupts(false);  // who receives is awake
+    q.ring().set_interrupts(false);  // the receiver is awake
   if (const auto oversized = q.take_oversized(); oversized > 0) [[unlikely]]
     missed_.fetch_add(oversized, std::memory_order_relaxed);
   if (q.fault() != nullptr) [[unlikely]]

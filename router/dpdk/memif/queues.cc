@@ -60,7 +60,7 @@ std::size_t ReceiveQueue::receive(std::span<rte_mbuf*> room) {
   const auto most = static_cast<unsigned>(std::min<std::size_t>(room.size(), slots));
   if (rte_pktmbuf_alloc_bulk(pool_, room.data(), most) != 0) return 0;
   unsigned n = 0;
-  // Those that are too long count too: they cost as much.
+  // Frames that are too long count, too: they cost as much.
   for (unsigned frames = 0; frames < most && slots > 0 && fault_ == nullptr; ++frames) {
     const std::uint32_t used = take(*room[n], slots);
     slots -= used;
@@ -96,7 +96,7 @@ std::uint32_t ReceiveQueue::take(rte_mbuf& into, std::uint32_t slots) {
   return used;
 }
 
-// What a client has taken out is offered again, by descriptors of its own making.
+// A client offers consumed buffers again, with descriptors of its own.
 void ReceiveQueue::give_back() {
   if (ring().lead() != 0)
     for (; given_back_ != next_; ++given_back_) ring().write(given_back_, lane_.own_buffer(given_back_));

@@ -19,7 +19,7 @@ using Kind = config::Device::Kind;
 constexpr std::uint32_t kRing = 2048;      // descriptors that a port has each way (port.cc)
 constexpr std::uint32_t kPunted = 1024;    // on their way to the control thread (router.cc)
 constexpr std::uint32_t kInjected = 1024;  // on their way from it to a port (fabric.cc)
-constexpr std::uint32_t kVectors = 256;    // that a thread has in its hands
+constexpr std::uint32_t kVectors = 256;    // vectors in use by a thread
 constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
 
 // Resident from the start, all of them: the descriptor rings of two more ports, the places that classes bring
@@ -38,12 +38,11 @@ std::uint32_t held_by(const config::Port& port, std::size_t workers) {
     case Kind::pcap:
       return 256;
     case Kind::af_xdp:
-      // By queue: what the kernel has to receive into, frames that are to be sent, and sent ones that are to
-      // be taken back. For one that it has received the driver gives another, so there are never more of
-      // those.
+      // Per queue: buffers in the kernel to receive into, frames to be sent, and sent ones to be reclaimed.
+      // The driver replaces each received buffer, so there are never more.
       return port.rx_queues.value_or(1) * 3 * kRing;
     default:
-      // A ring for each reader, that to send by, and as much again that is to be taken back.
+      // A ring for each reader, one to send, and as many buffers again to be reclaimed.
       return std::max<std::uint32_t>(3, port.rx_queues.value_or(static_cast<unsigned>(workers)) + 2) * kRing *
              2;
   }
@@ -57,7 +56,7 @@ std::uint32_t queued(const config::Config& c, std::size_t port) {
   return n;
 }
 
-// Of a service that holds packets, for one flow; 0: there is none.
+// The longest input buffer of a service, for one flow; 0: no service holds packets.
 std::uint32_t longest_input_buffer(const config::Config& c) {
   std::uint32_t longest = 0;
   for (const auto& s : c.services)

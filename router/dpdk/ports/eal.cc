@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kMega = 1 << 20;
 constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
-constexpr std::uint64_t kOfRing = 16;  // of the pool's, for each buffer: a power of two of pointers
+constexpr std::uint64_t kOfRing = 16;  // bytes of the pool's ring for each buffer: a power of two of pointers
 
 std::uint64_t free_hugepages() {
   std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
@@ -36,8 +36,8 @@ std::uint64_t free_hugepages() {
   return f ? n : 0;
 }
 
-// Free ones may be reserved by others already, or beyond a limit of this process's group: the kernel says so
-// to whoever asks for them, and DPDK would in lines of its own.
+// Free hugepages may be reserved by others, or exceed a limit of this process's group: only an allocation
+// shows it, and DPDK's own messages would be unhelpful.
 bool can_have_hugepages(std::uint64_t pages) {
   constexpr int kOfTwoMegabytes = 21 << MAP_HUGE_SHIFT;
   const std::size_t bytes = pages * kHugepage;
@@ -70,7 +70,7 @@ bool has_pci(const config::Config& c) {
                      [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
 }
 
-// Of the filters of this configuration and of the next one at once: acl.h says what an entry takes.
+// Filters of this configuration and of the next one at the same time; acl.h has the size of an entry.
 std::uint64_t filter_bytes(const config::Config& c) {
   constexpr std::uint64_t kPerEntry = 2048;
   std::uint64_t entries = 0;
@@ -164,8 +164,7 @@ EalPlan plan_eal(const config::Config& c) {
     for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
     plan.arguments.push_back(std::to_string((memory_of(c, kPage) + kMega - 1) / kMega));
   }
-  // Without a device that reaches into memory nobody needs its place in the machine's, nor the privilege to
-  // look it up.
+  // Without a DMA device no physical addresses are needed, nor the privilege to read them.
   if (!has_pci(c))
     for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
   plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());

@@ -54,7 +54,7 @@ bool bring_up(const std::string& interface) {
 
 std::optional<std::uint32_t> speed_of(const std::string& interface) {
   ethtool_cmd settings{};
-  settings.cmd = ETHTOOL_GSET;  // newer calls tell more of link modes, and no more of the speed
+  settings.cmd = ETHTOOL_GSET;  // newer calls report more link modes, but the same speed
   ifreq request{};
   request.ifr_data = reinterpret_cast<char*>(&settings);
   if (!ask(interface, SIOCETHTOOL, request)) return std::nullopt;

@@ -46,7 +46,7 @@ std::uint32_t object_bytes(const rte_mempool& pool) {
   return pool.header_size + pool.elt_size + pool.trailer_size;
 }
 
-// As rte_pktmbuf_pool_create(), which leaves neither flags nor memory to us.
+// rte_pktmbuf_pool_create() with other flags and memory.
 Pool make_empty(const std::string& name, std::uint32_t most, std::uint16_t data_room, int node,
                 unsigned flags) {
   rte_pktmbuf_pool_private room{};

@@ -37,10 +37,10 @@ int socket_family(Kind kind) {
   return kind == Kind::af_packet ? AF_PACKET : -1;
 }
 
-// Of an AF_XDP port, by the thread that opens and closes, or by the process before this one.
+// When an AF_XDP port was closed, by this thread or by the previous process.
 std::chrono::steady_clock::time_point last_xdp_closed{};
 
-// Drivers that want as many transmit queues as receive queues.
+// True for drivers that need as many transmit queues as receive queues.
 bool paired(Kind kind) {
   return kind == Kind::af_xdp || kind == Kind::tap || kind == Kind::vhost;
 }
@@ -68,7 +68,7 @@ DpdkPort::~DpdkPort() {
   close();
 }
 
-// One router per interface. Whoever has the lock may clear away what a router that was killed has left on it.
+// One router per interface. The holder of the lock may remove what a killed router has left on the interface.
 void DpdkPort::claim_interface() {
   struct stat network {};
   ::stat("/proc/self/ns/net", &network);
@@ -101,7 +101,7 @@ void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
                                          open_hint(config_.device)));
   if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
     throw std::runtime_error(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
-  // Which of them is which queue's, nobody says: each queue's reader looks when one has something.
+  // The sockets' queues are unknown: each queue's reader polls when any socket is readable.
   for (const int fd : sockets.appeared())
     for (std::uint16_t q = 0; q < config_.rx_queues.value_or(1); ++q) wakes_.add(q, fd);
   try {
@@ -203,7 +203,7 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
   rte_eth_conf conf{};
   conf.intr_conf.rxq = interrupts ? 1 : 0;
   auto key = symmetric_rss_key();
-  // Without RSS the other end of the device decides, as whoever asked for several queues must know.
+  // Without RSS the other end of the device spreads, which is configured there.
   if (rx_queues_ > 1 && ability_.rss) {
     const auto fields = rss_fields(device, spread);
     if (!fields)

@@ -37,7 +37,7 @@ bool serves(const config::Device& d) {
   return d.kind == Kind::vhost || (d.kind == Kind::memif && d.server);
 }
 
-// DPDK's af_xdp reads queues from the first on; what the others receive would go to the kernel.
+// DPDK's af_xdp reads the first queues; frames of other queues would go to the kernel.
 void check_channels(const config::Port& port, const std::string& name) {
   const Channels has = channels_of(name);
   const unsigned wanted = port.rx_queues.value_or(1);
@@ -48,7 +48,7 @@ void check_channels(const config::Port& port, const std::string& name) {
                   port.name, name, has.rx, wanted, name, has.combined ? "combined" : "rx", wanted, has.rx));
 }
 
-// Those of this machine, but for the one that leads nowhere.
+// Interfaces of this machine, without the loopback.
 std::vector<std::string> interfaces() {
   const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(),
                                                                                  if_freenameindex);
@@ -106,7 +106,7 @@ void check_socket(const config::Port& port) {
   if (type == 0) return;
   const auto directory = std::filesystem::path(path).parent_path();
   std::error_code failed;
-  // Whoever comes first makes it: a client may start before its server.
+  // The first process creates it: a client may start before its server.
   if (!directory.empty()) std::filesystem::create_directories(directory, failed);
   if (directory.empty() || ::access(directory.c_str(), R_OK | W_OK) != 0)
     throw std::runtime_error(fmt::format("port {}: cannot write in the directory of {}: {}", port.name, path,

@@ -36,7 +36,7 @@ constexpr auto kPatience = std::chrono::seconds(10);
 constexpr auto kLookAgain = std::chrono::milliseconds(10);
 constexpr unsigned long kExiting = 4;  // PF_EXITING of proc(5), stat: flags
 
-// It runs no more, and its memory and files are being given back.
+// True if the process has ended, and the kernel is freeing its memory and files.
 bool is_ending(const std::string& process) {
   std::ifstream file("/proc/" + process + "/stat");
   const std::string stat{std::istreambuf_iterator<char>(file), {}};
@@ -76,7 +76,7 @@ bool ProcessLock::take() {
   if (const auto why = config::not_regular(fd_.get()); !why.empty())
     throw std::runtime_error("cannot write " + path_ + ": " + why);
   if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // A lock on a file that its holder has removed meanwhile keeps nobody out.
+  // A lock on a file that its holder has removed meanwhile is no lock.
   struct stat ours {
   }, there{};
   if (fstat(fd_.get(), &ours) == 0 && stat(path_.c_str(), &there) == 0 && ours.st_ino == there.st_ino)

@@ -23,7 +23,7 @@ SocketFile look_at_socket(const std::string& path, int type) {
     return SocketFile::live;
   if (errno == ECONNREFUSED) return SocketFile::stale;
   if (errno == ENOENT) return SocketFile::absent;  // gone meanwhile
-  // EAGAIN: its queue is full; EPROTOTYPE: of another type. Both say that somebody is there.
+  // EAGAIN: its queue is full; EPROTOTYPE: another type. Both mean that a server is listening.
   return errno == EAGAIN || errno == EPROTOTYPE ? SocketFile::live : SocketFile::other;
 }
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr int kTries = 16;          // one of them is not interrupted
 constexpr auto kLeast = 50ms;       // two readings within 50 ns each: 2 parts per million
-constexpr double kRounding = 0.01;  // what DPDK's figure may be off, and more
+constexpr double kRounding = 0.01;  // more than the error of DPDK's figure
 const TscReading kProgramStart = read_tsc();
 
 std::int64_t kernel_ns() {

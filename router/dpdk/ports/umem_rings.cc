@@ -17,8 +17,9 @@ namespace surety {
 
 namespace {
 
-constexpr std::uint32_t kLargest = 1 << 14;                       // entries of a ring
-constexpr std::uint64_t kAddress = (std::uint64_t{1} << 48) - 1;  // an offset within the buffer stands above
+constexpr std::uint32_t kLargest = 1 << 14;  // entries of a ring
+constexpr std::uint64_t kAddress =
+    (std::uint64_t{1} << 48) - 1;  // the upper bits are an offset within the buffer
 
 std::uint32_t load(std::uint32_t* index) {
   return std::atomic_ref(*index).load(std::memory_order_acquire);
@@ -32,7 +33,7 @@ bool ask(int fd, int what, T& answer) {
 
 }  // namespace
 
-// Its size is the largest that the kernel lets map.
+// The size is the largest that the kernel permits to map.
 UmemRings::Ring UmemRings::map(int fd, std::uint64_t at, const void* offsets, std::size_t descriptor) {
   const auto& offset = *static_cast<const xdp_ring_offset*>(offsets);
   for (std::uint32_t size = kLargest; size > 1; size /= 2) {
@@ -74,7 +75,7 @@ UmemRings::~UmemRings() {
       if (ring->memory != nullptr) ::munmap(ring->memory, ring->bytes);
 }
 
-// As net_af_xdp gives addresses to the kernel: from the first buffer's head on.
+// Addresses as in net_af_xdp: from the first buffer's head on.
 void UmemRings::free_buffer(std::uint64_t address) const {
   auto* const first = static_cast<std::uint8_t*>(STAILQ_FIRST(&pool_.mem_list)->addr);
   const std::size_t whole = rte_mempool_calc_obj_size(pool_.elt_size, pool_.flags, nullptr);

@@ -13,7 +13,7 @@ namespace surety {
 
 namespace {
 
-// What a rule's contracts cover, as far as spreading goes.
+// The spread that a rule's contracts permit.
 Spread spread_within(config::Rule::Per per) {
   switch (per) {
     case config::Rule::Per::flow:
@@ -39,7 +39,7 @@ bool has_customers(const config::Config& config, std::size_t port) {
          });
 }
 
-// As the classifier has it (classifier.h).
+// The same condition as the classifier's (classifier.h).
 bool applies(const config::Rule& rule, const config::Config& config, std::size_t port) {
   if (rule.match.interface) return config.interfaces[*rule.match.interface].port == port;
   if (rule.match.port) return *rule.match.port == port;
@@ -101,9 +101,8 @@ bool can_dispatch(const WorkPlan& plan, std::size_t port) {
          plan.ports[port].spread != Spread::none;
 }
 
-// Dispatch costs each packet the way to another core's cache: by default it is for workers that
-// would have nothing to do. Who names the reader of a port's only queue wants no others.
-// `joint`: ports that are planned already.
+// Dispatch moves each packet to another core's cache: by default it is for workers that would be idle. A
+// configured reader of a port's only queue excludes it. `joint`: ports that are planned already.
 void plan_dispatch(WorkPlan& plan, const config::Config& config, const std::set<std::size_t>& joint) {
   std::set<std::size_t> readers;
   bool some_idle = true;
@@ -140,7 +139,7 @@ void check_dispatch(const WorkPlan& plan, const config::Config& config) {
                                            obstacle(plan.ports[p])));
 }
 
-// Of a port whose readers are named, or several.
+// The reader cores of a port with configured or several readers.
 std::vector<unsigned> reader_cores(const WorkPlan& plan, std::size_t port) {
   std::set<unsigned> of;
   for (const std::size_t w : plan.ports[port].readers) of.insert(plan.cores[w]);
@@ -243,7 +242,7 @@ WorkPlan plan_on(const WorkPlan& before, const config::Config& config,
                  const std::vector<PortAbility>& abilities) {
   WorkPlan plan = plan_work(config, before.cores, abilities);
   const auto stays = [&](std::size_t p) { return before.ports[p].exists() && plan.ports[p].exists(); };
-  const WorkPlan::Port* model = nullptr;  // of the joint ports
+  const WorkPlan::Port* model = nullptr;  // plan of the joint ports
   const std::vector<std::size_t> joint = joint_ports(config);
   for (const std::size_t p : joint)
     if (stays(p)) model = &before.ports[p];

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kPage = 4096;  // the smallest memory for packets that the kernel takes
 constexpr int kSlots = 2;
 constexpr auto kPatience = 2s;
-constexpr auto kGivenBack = 100ms;  // where it cannot be asked
+constexpr auto kGivenBack = 100ms;  // if probing is not possible
 constexpr auto kLookAgain = 1ms;
 
 struct Unmap {
@@ -53,7 +53,7 @@ XdpQueue look_at_xdp_queue(int ifindex, std::uint16_t queue) {
   address.sxdp_family = AF_XDP;
   address.sxdp_ifindex = static_cast<std::uint32_t>(ifindex);
   address.sxdp_queue_id = queue;
-  address.sxdp_flags = XDP_ZEROCOPY;  // asked for once the queue is known to be free
+  address.sxdp_flags = XDP_ZEROCOPY;  // checked by the kernel only if the queue is free
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return XdpQueue::unknown;
   if (errno == EBUSY) return XdpQueue::taken;

@@ -20,7 +20,7 @@ ReadingServer::ReadingServer(Reading blank, const Snapshot& snapshot, const Ingr
       reading_(std::move(blank)) {}
 
 void ReadingServer::start() {
-  const std::scoped_lock lock(mutex_);  // nobody copies himself any more
+  const std::scoped_lock lock(mutex_);  // waits for callers that copy themselves
   running_.store(true, std::memory_order_release);
 }
 
@@ -73,7 +73,7 @@ void ReadingServer::adopt(Reading& blank, std::vector<SignallingNumbers::Queue>&
   std::swap(reading_, blank);
   signalling_.adopt(queues);
   snapshot_ = &snapshot;
-  tree_.start(reading_);  // whoever copies begins again
+  tree_.start(reading_);  // a copy in progress starts again
   rows_ = 0;
 }
 

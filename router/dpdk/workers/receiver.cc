@@ -103,7 +103,7 @@ bool Receiver::dispatched_waits() const {
 bool Receiver::watch(Sleeper& sleeper) {
   all_wake_ = true;
   for (const Source& s : sources_.all) {
-    if (s.device == nullptr) continue;  // who fills a ring wakes its reader
+    if (s.device == nullptr) continue;  // the writer of a ring wakes its reader
     const auto fds = s.device->wake_fds(s.queue);
     all_wake_ = all_wake_ && !fds.empty();
     for (const int fd : fds) all_wake_ = sleeper.watch(fd) && all_wake_;

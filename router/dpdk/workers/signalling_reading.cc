@@ -17,7 +17,7 @@ std::string dotted(std::uint32_t router_id) {
   return to_string(IpAddress::v4(__builtin_bswap32(router_id)));
 }
 
-// In the order of their keys; of those that are there twice, the one that was copied first.
+// Sorts rows by key; of duplicates the one copied first stays.
 template <class Row, class KeyOf>
 std::vector<Row> in_order(std::vector<Row> rows, KeyOf key_of) {
   std::stable_sort(rows.begin(), rows.end(),

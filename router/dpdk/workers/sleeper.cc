@@ -48,8 +48,8 @@ void Sleeper::unwatch(int fd) {
   std::erase_if(watched_, [&](const pollfd& p) { return p.fd == fd; });
 }
 
-// An error that nobody takes would end every sleep at once: of a device that is gone or down. A socket has
-// said it then and is as good as before; of what goes on about it nothing more is to be expected.
+// Takes a pending error of a device that was removed or is down, which would end every sleep at once. A
+// socket works afterwards; other descriptors are unwatched.
 void Sleeper::calm(int fd) {
   int error = 0;
   socklen_t size = sizeof error;
@@ -72,7 +72,7 @@ void Sleeper::sleep(Duration at_most) {
       calm(bad->fd);
   }
   asleep_.store(false, std::memory_order_relaxed);
-  // Whoever woke it after this store leaves the eventfd readable: the next sleep is a short one, no harm.
+  // A wake-up after this store leaves the eventfd readable: the next sleep is short, which is harmless.
   std::uint64_t wakes;
   [[maybe_unused]] const auto n = ::read(event_.get(), &wakes, sizeof wakes);
 }

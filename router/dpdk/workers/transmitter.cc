@@ -110,7 +110,7 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   c.tx_packets += sent;
   port.begin += sent;
   for (std::size_t i = port.begin; i < port.end; ++i)
-    bytes -= port.mbufs[i]->pkt_len;  // what was not sent is still ours
+    bytes -= port.mbufs[i]->pkt_len;  // packets not sent are still ours
   c.tx_bytes += bytes;
   context_.meter.lap(Stage::tx, sent);
   return sent;
@@ -137,7 +137,8 @@ void Transmitter::show(const Port& port) const {
   context_.disposal.tap()->frames({port.mbufs.data(), port.end}, port.index, pcapng::Direction::outbound);
 }
 
-// What waits for a port may have tags of an interface that is gone: who has had some is asked for ever.
+// Once a port has had interfaces, packets keep being checked for tags: packets queued before a reload may
+// have those of a removed interface.
 void Transmitter::use(const Snapshot& snapshot) {
   priorities_ = snapshot.config.pcp ? snapshot.config.pcp->of_dscp : Priorities{};
   for (Port& port : ports_) port.interfaces |= snapshot.interfaces->any_on(port.index);
@@ -208,7 +209,7 @@ void Transmitter::adopt(Update& update, const Snapshot& snapshot, Time now) {
   use(snapshot);
 }
 
-// What the device of a port that goes has not accepted.
+// Drops the packets that the device of a removed port has not accepted.
 void Transmitter::drop_taken(Port& port) {
   for (; port.begin != port.end; ++port.begin)
     context_.disposal.lose(port.mbufs[port.begin], port.index, DropReason::port_gone);

@@ -22,7 +22,7 @@ void fill_tree_row(QueueReading& row, const Hierarchy& h, InterfaceIndex interfa
     row.depth[index(p)] = q.depth_of(p);
   }
   row.has_rio = h.params(interface).of(class_index).rio.has_value();
-  // Of an empty queue they are what its last packet found: they decay when the next one comes.
+  // In an empty queue the averages are those of its last packet: they decay with the next arrival.
   const bool known = row.has_rio && q.depth() > 0;
   row.average_in = known ? q.rio().in.value : 0;
   row.average_total = known ? q.rio().total.value : 0;
@@ -74,10 +74,10 @@ bool TreeCopy::step(Reading& r, const Snapshot& snapshot) {
   return true;
 }
 
-// Of a template all members make one row; those that have had something have rows of their own beside.
+// All members of a template make one row; members with traffic also have rows of their own.
 void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& node, InterfaceIndex i) {
   const Hierarchy& h = tree.hierarchy();
-  // A reload that is not over has not brought it yet, or not its classes.
+  // A reload in progress has not added the interface yet, or not its classes.
   if (!h.has(i) || h.params(i).classes().size() != node.classes.size()) return;
   QueueReading* const rows = r.interface_queues.data() + row_;
   for (std::size_t c = 0; c < node.classes.size(); ++c) {
@@ -93,7 +93,7 @@ void TreeCopy::copy(Reading& r, const QueueTree& tree, const PortTree::Node& nod
     fill_tree_row(member, h, i, c);
     add_numbers(rows[c], member);
     member.index = i;
-    member.members = c;  // of which class: named by name_members()
+    member.members = c;  // the class: named by name_members()
     r.used_members += room;
   }
 }

@@ -145,7 +145,7 @@ std::size_t Worker::turn() {
   return turn(options_.clock.at(tsc), tsc);
 }
 
-// The page: what a turn does, in its order.
+// A turn on one page, in its order.
 std::size_t Worker::turn(Time now, std::uint64_t tsc) {
   meter_.start();
   if (CaptureTap* const tap = disposal_.tap(); tap != nullptr) [[unlikely]]
@@ -176,7 +176,7 @@ void Worker::exchange_signals(Time now) {
   if (options_.sleep) wake_others(shared);
 }
 
-// Those who were given something in this turn; they may be asleep.
+// Wakes the workers that got packets in this turn; they may be asleep.
 void Worker::wake_others(bool all) {
   std::uint64_t workers = receiver_.take_dispatched();
   for (std::uint32_t ports = ingress_->take_handed(); ports != 0; ports &= ports - 1)
@@ -195,7 +195,7 @@ void Worker::count(std::uint64_t tsc, bool worked) {
 
 // Leaves the core to others, without losing the first packet's latency.
 void Worker::rest(Time now) {
-  if (ingress_->pending() > 0) return;  // soon, and who opens a next hop does not wake
+  if (ingress_->pending() > 0) return;  // due soon, and opening a next hop does not wake workers
   const Time next = std::min(ingress_->next_event(), transmitter_.next_event(now));
   const Duration duration = idle_.sleep(now, next, transmitter_.blocked());
   if (duration.count() == 0) return;
@@ -204,7 +204,7 @@ void Worker::rest(Time now) {
   if (work_waits()) {
     sleeper_.cancel();
   } else {
-    // Who changes routes does not wait for a sleeper.
+    // Changes of routes do not wait for a sleeper.
     if (rcu_ != nullptr) rte_rcu_qsbr_thread_offline(rcu_, thread());
     sleeper_.sleep(duration);
     if (rcu_ != nullptr) rte_rcu_qsbr_thread_online(rcu_, thread());
@@ -212,7 +212,7 @@ void Worker::rest(Time now) {
   receiver_.arm(false);
 }
 
-// Of what others give: the descriptors tell of devices.
+// True if another thread has queued work for this worker. Devices wake it through their file descriptors.
 bool Worker::work_waits() const {
   return stop_.load(std::memory_order_relaxed) || !updated() || readings_.asked() || errands_.wanted() ||
          receiver_.dispatched_waits() || transmitter_.handed_waits() || signals_.waits();

@@ -27,7 +27,7 @@ void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c)
       name_after(q, cls);
       q.interface = c.interfaces[n.definition].name;
       q.members = c.interfaces[n.definition].members();
-      if (q.members > 0) q.thresholds.reset();  // they are not of a sum
+      if (q.members > 0) q.thresholds.reset();  // a sum has none
       q.has_sojourn = false;
       r.interface_queues.push_back(std::move(q));
     }
@@ -146,7 +146,7 @@ void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses
 
 bool fill_some(Reading& r, const ManyRows& rows, const Snapshot& snapshot, std::size_t& done) {
   const std::size_t last = done + kRowsAtOnce;
-  std::size_t first = 0;  // of the table in hand
+  std::size_t first = 0;  // first row of the current table
   const auto table = [&](std::size_t count, auto fill_row) {
     for (; done < std::min(last, first + count); ++done) fill_row(done - first);
     first += count;
