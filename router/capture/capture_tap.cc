@@ -10,7 +10,7 @@
 namespace surety {
 namespace {
 
-// Of a worker: packets of a tenth of a second at the usual rate, and no more memory than this.
+// Ring of a worker: packets of a tenth of a second at the usual rate, and at most this memory.
 constexpr std::uint32_t kMostPackets = 4096, kMostBytes = 8 << 20;
 
 std::uint32_t packets_of(std::uint32_t snap) {

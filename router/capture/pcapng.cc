@@ -9,16 +9,16 @@ namespace {
 constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a, kInterface = 1, kEnhancedPacket = 6;
 constexpr std::uint32_t kByteOrder = 0x1a2b3c4d;
 constexpr std::uint16_t kEthernet = 1;
-// Options: of all blocks 0 ends them, and 1 is a comment.
+// Options; in all blocks 0 ends them, and 1 is a comment.
 constexpr std::uint16_t kShbUserAppl = 4, kIfName = 2, kIfTsresol = 9, kEpbFlags = 2, kComment = 1, kEnd = 0;
 constexpr char kNanoseconds = 9;  // 10^-9 s
 
-// The bytes of one block, little-endian; a reader tells by kByteOrder.
+// The bytes of one block, little-endian; readers find the byte order from kByteOrder.
 class Block {
  public:
   explicit Block(std::uint32_t type) {
     u32(type);
-    u32(0);  // its length, once known
+    u32(0);  // block length, set by finish()
   }
   void u16(std::uint16_t v) { little(v, 2); }
   void u32(std::uint32_t v) { little(v, 4); }
@@ -54,7 +54,7 @@ std::string section_header(std::string_view application) {
   block.u32(kByteOrder);
   block.u16(1);  // version 1.0
   block.u16(0);
-  block.u32(~0u);  // of a section whose length nobody told
+  block.u32(~0u);  // section of unknown length
   block.u32(~0u);
   block.option(kShbUserAppl, application);
   block.option(kEnd, "");

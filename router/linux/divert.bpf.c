@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic control programs around the kernel, so that what it sends leaves by the router, and what comes from
-// the network does not leave by the kernel.
+// Traffic control programs around the kernel: frames that it sends leave by the router, and frames from the
+// network do not leave by the kernel.
 //
-// surety_divert, at the egress of the af_xdp and af_packet ports: what the kernel itself sends there goes to
-// the router instead, which sends it through the port's queues and shaper. What the data plane transmits does
-// not pass here (AF_XDP; af_packet with PACKET_QDISC_BYPASS). Where nobody takes it the kernel sends it as
-// without us, so that who administers this host reaches it: the TAP device goes with its process, and one
-// that stands still is not waited for.
+// surety_divert, at the egress of the af_xdp and af_packet ports: redirects frames of the kernel to the
+// router, which sends them through the port's queues and shaper. Frames of the data plane do not pass here
+// (AF_XDP; af_packet with PACKET_QDISC_BYPASS). Without a running router the kernel sends its frames
+// directly, so that this host stays reachable: the TAP device is removed with its process, and a stalled
+// process is bypassed.
 //
-// surety_mark, at the ingress of every device by which frames of the network come to the kernel (ports, TAP
-// twins, the punt device), marks them. surety_refuse, at the egress of TAP twins, and surety_divert drop what
-// bears the mark and was received: the kernel has forwarded it, past source checks, filters and conditioners.
-// Answers of the kernel are frames of its own, without an ingress interface.
+// surety_mark, at the ingress of every device by which frames of the network enter the kernel (ports, TAP
+// twins, the punt device), marks them. surety_refuse, at the egress of TAP twins, and surety_divert drop
+// marked frames with an ingress interface: the kernel has forwarded them, past source checks, filters and
+// conditioners. Answers of the kernel are frames of its own, without an ingress interface.
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
@@ -47,7 +47,7 @@ int surety_divert(struct __sk_buff* frame) {
 SEC("tc")
 int surety_mark(struct __sk_buff* frame) {
   mark_as_of_network(frame);
-  return TC_ACT_UNSPEC;  // other filters are asked
+  return TC_ACT_UNSPEC;  // other filters run next
 }
 
 SEC("tc")

@@ -13,8 +13,8 @@
 namespace surety {
 namespace {
 
-// The kernel is to say nothing of its own there: no IPv4 without an address, no IPv6 where the MTU is below
-// 1280 (RFC 8200 5). What is redirected may be larger.
+// Prevents frames of the kernel itself on the device: no IPv4 without an address, no IPv6 with an MTU below
+// 1280 (RFC 8200 5). Redirected frames may be larger.
 constexpr int kTooSmallForIpv6 = 1279;
 
 std::string tap_name(int ifindex) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traffic control program at the ingress of the af_packet ports: the data plane has a copy of every frame,
-// and the kernel keeps what is for the router itself. Transit ends here: where the kernel forwards, it would
-// send it once more, past every conditioner and queue. What passes is marked as of the network
+// and the kernel gets the frames for the router itself. Transit is dropped here: a forwarding kernel would
+// send it once more, past every conditioner and queue. Passed frames are marked as from the network
 // (divert.bpf.c).
 #include <linux/pkt_cls.h>
 

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kCs6 = 48;
 constexpr std::size_t kIcmpHeader = 8, kMost4 = 576, kMost6 = 1280;
-constexpr std::size_t kShort4 = 60 + 8, kShort6 = 40 + 8;  // the largest header, and what RFC 792 asks for
+constexpr std::size_t kShort4 = 60 + 8,
+                      kShort6 = 40 + 8;  // the largest header, and the payload that RFC 792 requires
 
 // The packet in question.
 struct Offender {
@@ -33,8 +34,8 @@ struct Offender {
 
   bool dont_fragment() const { return v6 || (ip[6] & 0x40) != 0; }
   bool later_fragment() const { return !v6 && (load_be16(ip.data() + 6) & 0x1fff) != 0; }
-  // An ICMP message other than a query: errors are not answered with errors. Of IPv6 behind extension headers
-  // it is not looked for: routers write errors without.
+  // True for an ICMP message other than a query: errors are not answered with errors. IPv6 extension headers
+  // are not skipped: routers send errors without them.
   bool is_icmp_error() const {
     const std::size_t header = v6 ? 40 : (ip[0] & 0xfu) * 4;
     if (ip[v6 ? 6 : 9] != (v6 ? kIcmp6 : kIcmp) || ip.size() <= header) return false;
@@ -44,7 +45,7 @@ struct Offender {
   }
 };
 
-// By IcmpProblem. The types and codes of RFC 792, RFC 1812 5.2.7.1 and RFC 4443 3.
+// Types and codes by IcmpProblem (RFC 792, RFC 1812 5.2.7.1, RFC 4443 3).
 struct Message {
   struct TypeAndCode {
     std::uint8_t type, code;
@@ -64,7 +65,7 @@ const Message& message_of(IcmpProblem problem) {
 constexpr std::size_t kShortestQuote = 128;  // before an extension (RFC 4884 5)
 constexpr std::size_t kExtensionHeader = 4, kObjectHeader = 4, kLongestName = 63;
 
-// RFC 5837 4: what came in by an IP interface; its address, name and MTU. Returns the length.
+// RFC 5837 4: the ingress interface with its address, name and MTU. Returns the length.
 std::size_t write_extension(std::uint8_t* at, const InterfaceInformation& told, const IpAddress& own) {
   constexpr std::uint8_t kInterface = 2, kAddressNameMtu = 0x07;
   std::uint8_t* p = at + kExtensionHeader + kObjectHeader;
@@ -90,7 +91,7 @@ std::size_t write_extension(std::uint8_t* at, const InterfaceInformation& told, 
   return length;
 }
 
-// Returns the length of the ICMP message; `most`: what it may have.
+// Returns the length of the ICMP message; `most`: its maximum.
 std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem problem, std::uint16_t mtu,
                           const IpAddress& own, const Offender& about, const InterfaceInformation* told) {
   const auto [type, code] = about.v6 ? message_of(problem).v6 : message_of(problem).v4;

@@ -70,7 +70,7 @@ void KernelRoutes::on_others(const RouteEvent& event) {
   to_settle_.insert(event.to);
 }
 
-// What it did not repeat is gone: with a device that went down, without a word.
+// Routes not repeated are gone: a device that goes down removes them without events.
 void KernelRoutes::end_sync() {
   synced_ = true;
   std::erase_if(there_, [&](const auto& route) { return !seen_.contains(route.first); });
@@ -92,7 +92,7 @@ void KernelRoutes::enter(const RouteEvent& route, bool ours_is_there) {
   else if (commands_.add_route(route.to, kMetric, route) == Added::already_there)
     throw std::runtime_error("a route of others with metric " + std::to_string(kMetric) +
                              " is there: it stays");
-  there_[route.to] = route;  // until the kernel tells it
+  there_[route.to] = route;  // until the kernel reports it
   seen_.insert(route.to);
 }
 

@@ -51,8 +51,9 @@ void NetlinkMonitor::poll(Handler& handler, Time now) {
     if (n >= 0) {
       taken += take(static_cast<std::size_t>(n), handler);
     } else if (errno == EAGAIN) {
-      // Only now that the queue is empty: until then the kernel goes on discarding messages after an ENOBUFS
-      // without reporting another one, and a dump would not cover those. Nor may two dumps run at once.
+      // Only when the queue is empty: until then the kernel keeps discarding messages after an ENOBUFS
+      // without reporting another one, and a dump would not cover those. Two dumps must not run at the same
+      // time.
       if (!due() || tried) return;
       tried = true;
       lost_ = again_ = false;
@@ -85,7 +86,7 @@ bool NetlinkMonitor::request_dump() {
   m->nlmsg_type = kDumps[dump_];
   m->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   m->nlmsg_seq = ++sequence_;
-  // AF_UNSPEC: every family. All have it first; only RTM_GETNEXTHOP asks for more than that.
+  // AF_UNSPEC: every family. All headers start with the family; only RTM_GETNEXTHOP requires a longer one.
   mnl_nlmsg_put_extra_header(m, kDumps[dump_] == RTM_GETNEXTHOP ? sizeof(nhmsg) : sizeof(rtgenmsg));
   if (mnl_socket_sendto(socket_.get(), m, m->nlmsg_len) >= 0) return true;
   lost_ = true;

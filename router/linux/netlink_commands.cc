@@ -51,7 +51,7 @@ class Request {
   nlmsghdr& header() { return *header_; }
 
  private:
-  alignas(nlmsghdr) std::array<char, 4096> bytes_{};  // of 64 next hops
+  alignas(nlmsghdr) std::array<char, 4096> bytes_{};  // room for 64 next hops
   nlmsghdr* header_;
 };
 
@@ -170,7 +170,7 @@ void NetlinkCommands::enter_neighbor(int ifindex, const IpAddress& neighbor, con
   m.ndm_family = family(neighbor);
   m.ndm_ifindex = ifindex;
   m.ndm_state = state;
-  m.ndm_flags = NTF_EXT_LEARNED;  // its garbage collector leaves it
+  m.ndm_flags = NTF_EXT_LEARNED;  // the kernel's garbage collector keeps it
   request.put(NDA_DST, neighbor);
   request.put(NDA_LLADDR, mac);
   ask(request.header()).must("cannot enter a neighbor");
@@ -229,7 +229,7 @@ void NetlinkCommands::replace_route(const Prefix& to, std::uint32_t metric, cons
 
 void NetlinkCommands::remove_route(const Prefix& to, std::uint32_t metric) {
   Request request(RTM_DELROUTE, 0);
-  begin_route(request, to, metric).rtm_scope = RT_SCOPE_NOWHERE;  // whatever it is
+  begin_route(request, to, metric).rtm_scope = RT_SCOPE_NOWHERE;  // any scope
   ask(request.header()).must("cannot remove a route");
 }
 

@@ -23,9 +23,9 @@ void set_own(const std::string& name, const std::string& key, int value) {
     throw std::runtime_error("cannot set " + path + " to " + std::to_string(value));
 }
 
-// The kernel takes the larger of the device's filter and everybody's, and 2 is loose: it asks only whether
-// the source is reachable at all. On a device without an address it refuses even that; 192.0.0.8 is for
-// devices without (RFC 7600).
+// The kernel uses the maximum of the device's and the global filter, and 2 is loose: the source must be
+// reachable at all. A device without an address fails even that; 192.0.0.8 is for devices without one (RFC
+// 7600).
 void pass_reverse_path_filter(const std::string& name) {
   if (read_setting(setting_path("ipv4", "all", "rp_filter")) == 0) return set_own(name, "rp_filter", 0);
   set_own(name, "rp_filter", 2);
@@ -45,7 +45,7 @@ void let_kernel_forward(const std::string& name) {
   ensure_setting(setting_path("ipv6", name, "forwarding"), 1);
   // IPv6 may be off altogether, or its kernel too old: see punt.h.
   ensure_setting(setting_path("ipv6", name, "force_forwarding"), 1);
-  // No link-local address, hence no router solicitations and reports into a device that nobody reads.
+  // No link-local address, hence no router solicitations and reports into the device.
   ensure_setting(setting_path("ipv6", name, "addr_gen_mode"), 1);
 }
 

@@ -14,7 +14,7 @@ using Result = ResponderResult;
 
 namespace {
 
-// Room for a header of our own and a packet as large as the link takes, and as IPv6 asks for.
+// Room for a header of our own and a packet of the link's MTU, at least that of IPv6.
 std::uint32_t frame_room(std::uint16_t mtu) {
   return static_cast<std::uint32_t>(kEthernetHeader) + std::max<std::uint32_t>(mtu, 1280);
 }
@@ -46,7 +46,7 @@ Responder::Responder(const MacAddress& mac, PortAddresses addresses, std::uint16
 }
 
 void Responder::announce() {
-  if (answers_ == Answers::none || bindings_) return;  // to thousands, nobody says it
+  if (answers_ == Answers::none || bindings_) return;  // thousands of members get no announcement
   for (const auto& own : addresses_.list()) {
     const Slot slot = outbox_.next();
     if (slot.data == nullptr) return;
@@ -91,7 +91,7 @@ Result Responder::judge(std::span<const std::uint8_t> frame, Time now) {
   return answers_ == Answers::none ? Result::unhandled : on_echo(frame, packet, now);
 }
 
-// It is behind another tag, as far as is known: the station there is asked, and keeps it if it answers.
+// True if the address is bound to another tag: the neighbour there is verified, and keeps it if it answers.
 bool Responder::contested(const IpAddress& sender, Time now) {
   const auto owner = bindings_ ? bindings_->find(sender) : std::nullopt;
   if (!owner || *owner == came_by_) return false;
@@ -128,21 +128,21 @@ std::optional<InterfaceIndex> Responder::interface_towards(const IpAddress& next
   return bindings_ ? bindings_->find(next_hop) : std::optional(interface_);
 }
 
-// Where it is behind no tag, nobody was asked.
+// An address without a tag was not requested.
 NeighborResolver::Learned Responder::learn(const IpAddress& sender, const MacAddress& mac, bool answer,
                                            Time now) {
   if (!interface_towards(sender)) return NeighborResolver::Learned::unasked;
   return neighbors_.learn(sender, mac, answer, now);
 }
 
-// Of a station that asks for us, and has its answer. What may not be there costs no permit, and each tag has
-// some of its own.
+// Handles a neighbour that has requested our address, and got its answer. Addresses that cannot be on the
+// link cost no permit, and each tag has permits of its own.
 Result Responder::meet(const IpAddress& sender, const MacAddress& mac, Result answered, Time now) {
   if (!addresses_.on_link(sender)) return Result::off_link;
   if (bindings_ && !bindings_->may_bind(sender, came_by_)) return Result::table_full;
   if (!neighbors_.contains(sender) && !meetings_.permit_to(0, came_by_, now)) return Result::table_full;
   if (bindings_) bindings_->bind(sender, came_by_);
-  // Nobody else is behind its tag, and it may send right behind its question.
+  // No other neighbour is behind its tag, and it may send right after its request.
   const bool met = bindings_ && mac != MacAddress{} ? neighbors_.believe(sender, mac, now)
                                                     : neighbors_.meet(sender, mac, now);
   if (met) return answered;
@@ -204,7 +204,7 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
   return meet(source, mac, Result::advertisement, now);
 }
 
-// The answer goes to the station that the question came from: nothing needs to be known of who asks.
+// The answer goes to the MAC address that the request came from: the sender need not be resolved.
 Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& packet, Time now) {
   if (!addresses_.of_router(packet.destination) || !echo::is_request(packet)) return Result::unhandled;
   const MacAddress from = read_mac(&frame[6]);
@@ -219,14 +219,14 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
   return Result::echo_reply;
 }
 
-// A tag is nobody else's; sources behind it are as many as its customer likes.
+// A tag has one customer, who can use any number of sources behind it.
 bool Responder::may_ask(const IpAddress& source, std::size_t from, std::optional<InterfaceIndex> interface,
                         Time now) {
   return interface.value_or(from) != from ? parts_.permit_to(from, *interface, now)
                                           : parts_.permit(from, source, now);
 }
 
-// Who is asked for already is asked for in any case.
+// A next hop that is already being resolved is always admitted.
 bool Responder::hold(const IpAddress& next_hop, std::span<const std::uint8_t> ip_packet, std::size_t from,
                      Time now, std::optional<InterfaceIndex> interface) {
   const bool admitted =
@@ -248,13 +248,14 @@ std::optional<Responder::Change> Responder::next_change() {
   if (!change) return {};
   const Change c{*change, interface_towards(change->address).value_or(interface_)};
   release(change->address, change->mac ? &*change->mac : nullptr);
-  // Who is asked again keeps its tag until it has been silent: it is asked there, and answers from there.
+  // An address being verified keeps its tag until it has not answered: the requests go there, and the answer
+  // comes from there.
   if (bindings_ && (!neighbors_.contains(change->address) || neighbors_.unreachable(change->address)))
     bindings_->release(change->address);
   return c;
 }
 
-// What waits for a station goes to it, or, where it does not answer, nowhere.
+// Sends the packets held for a neighbour, or drops them if it does not answer.
 void Responder::release(const IpAddress& next_hop, const MacAddress* mac) {
   while (const auto packet = held_.take(next_hop))
     if (mac != nullptr) forward(next_hop, *mac, *packet);
@@ -273,7 +274,7 @@ bool Responder::forward(const IpAddress& next_hop, const MacAddress& to,
   return true;
 }
 
-// False: there is no address of ours to ask from.
+// False: no own address can be the source of the request.
 bool Responder::ask(const NeighborResolver::Request& r, Slot& slot) const {
   const auto source = addresses_.source_towards(r.address);
   const auto interface = interface_towards(r.address);

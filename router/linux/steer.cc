@@ -19,7 +19,7 @@
 namespace surety {
 namespace {
 
-// Whoever's it is, or else our own.
+// Opens the kernel's program, or else duplicates our own descriptor.
 Fd open_program(std::uint32_t id) {
   Fd program(bpf_prog_get_fd_by_id(id));
   return program ? std::move(program) : our_own(BpfDescriptor::Kind::program, id);
@@ -95,7 +95,7 @@ Steer::Maps Steer::open_maps(std::uint32_t program_id) {
 Steer::Steer(int ifindex) {
   const std::string where = "interface " + std::to_string(ifindex);
   std::uint32_t id = 0;
-  // Of an interface that is not there, libbpf 1.1 says that it has no program.
+  // libbpf 1.1 returns no program for an interface that does not exist.
   if (const int error = bpf_xdp_query_id(ifindex, 0, &id); error != 0 && error != -ENODEV)
     throw std::system_error(-error, std::generic_category(), "cannot ask for the XDP program of " + where);
   if (id == 0) throw std::runtime_error(where + " has no XDP program");

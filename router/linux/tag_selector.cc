@@ -28,7 +28,7 @@ bool parsed(std::span<const std::uint8_t> frame, ParsedPacket& p, ParseOutcome& 
 
 }  // namespace
 
-// The first six bytes of the hardware address tell hosts apart: Ethernet has no more.
+// The first six bytes of the hardware address identify a host: Ethernet has no more.
 std::optional<TagSelector::Request> TagSelector::request_of(std::span<const std::uint8_t> frame,
                                                             const ParsedPacket& p, std::uint8_t operation) {
   const auto message = frame.subspan(std::min(frame.size(), p.l4_offset + dhcp::kUdpHeader));

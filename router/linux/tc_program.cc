@@ -13,7 +13,7 @@
 namespace surety {
 namespace {
 
-// One handle for all routers: what one that was killed has left is replaced.
+// One handle for all routers, so that a killed one's program is replaced.
 bpf_tc_opts ours() {
   bpf_tc_opts options{};
   options.sz = sizeof(options);
@@ -28,13 +28,13 @@ std::set<int>& made() {
   return interfaces;
 }
 
-// What we have made goes with the last filter, if nobody else has one there.
+// Removes a queueing discipline that we have made, unless it has other filters.
 void remove_discipline(int ifindex) {
   if (!made().contains(ifindex)) return;
   try {
     if (NetlinkCommands().has_filters(ifindex)) return;
   } catch (const std::runtime_error&) {
-    return;  // it costs nothing
+    return;  // keeping it costs nothing
   }
   bpf_tc_hook hook{};
   hook.sz = sizeof(hook);

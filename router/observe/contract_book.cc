@@ -89,7 +89,7 @@ ContractBook::Session& ContractBook::session(
   const bool anew = !session.line || session.generation != s.generation || session.tick + kWindow < tick_;
   if (anew) {
     session = {.generation = s.generation};
-    // What the place in the table lost before belongs to whoever had it then.
+    // Earlier losses of this slot of the flow table belong to its previous owner.
     const auto before = losses_[s.worker].find(s.flow);
     if (before != losses_[s.worker].end())
       session.lost = before->second;
@@ -160,7 +160,7 @@ void ContractBook::erase(Lines::iterator at) {
   if (line->minute.any()) line_of({kRest, service, kRest})->minute += line->minute;
 }
 
-// Whoever was away for longest goes.
+// Removes the line absent for longest.
 bool ContractBook::make_room() {
   if (evictions_ == kEvictions) return false;
   auto oldest = lines_.end();
@@ -169,7 +169,7 @@ bool ContractBook::make_room() {
         (oldest == lines_.end() || i->second->seen < oldest->second->seen))
       oldest = i;
   if (oldest == lines_.end()) {
-    evictions_ = kEvictions;  // nobody is away: not in this second
+    evictions_ = kEvictions;  // no line is absent: stop trying in this second
     return false;
   }
   ++evictions_;
@@ -184,7 +184,7 @@ void ContractBook::count(Session& session, const ContractSighting& s, const Cont
   lost -= session.lost;
   for (std::size_t p = 0; p < kPrecedences; ++p) {
     let_go[p] = grown(s.let_go[p], session.let_go[p]);
-    // What waited and is lost now was delivered in the books: the next that comes makes up for it.
+    // Lost packets may have been held and counted as delivered: the next bytes make up for them.
     const std::uint64_t gone = session.owed[p] + lost.bytes[p];
     delivered[p] = grown(let_go[p], gone);
     session.owed[p] = grown(gone, let_go[p]);

@@ -138,7 +138,7 @@ class ContractBook {
     ContractReading shown;
     Window window;
     std::uint64_t demanding = 0, met = 0;  // contracts in this second
-    std::uint64_t held_back = 0;           // seconds: of the current one, those held back
+    std::uint64_t held_back = 0;           // seconds of the current sample that are held back
     double missing = 0, packet = 0;        // bytes: guaranteed but missing; size of a lost packet
     Loss lost{};                           // in this second
     std::uint64_t seen = 0;                // last tick

@@ -39,7 +39,7 @@ std::string covered(const config::Rule& rule, std::uint16_t number, const FlowKe
   return fmt::format("rule {}", number + 1);
 }
 
-// Each member of a template is a customer of its own where the configuration names nobody.
+// Without a configured customer each member of a template is a customer of its own.
 std::string customer_of(const Interfaces& interfaces, InterfaceIndex i) {
   const InterfaceIndex of = interfaces[i].link;
   const std::string& customer = interfaces.customer(i);
@@ -81,7 +81,7 @@ const std::vector<ContractSighting>& ContractWatch::look() {
                          .service = __atomic_load_n(&flows[entry->id].service, __ATOMIC_RELAXED),
                          .before = entry->before,
                          .unsure = ledger.overflowed()};
-      // First what is lost: what is let go meanwhile has not been.
+      // Losses are read first: packets passed meanwhile are not lost.
       for (const Source& source : workers_) s.lost += source.losses->of(w, entry->id);
       const FlowCounters counters = counters_of(flows, entry->id);
       s.let_go = {counters.in_bytes, counters.out_bytes};

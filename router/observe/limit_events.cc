@@ -21,10 +21,10 @@ EventKind kind_of(DegradeReason reason) {
 
 }  // namespace
 
-// What is counted where; `help` says it in words.
+// A counter that is watched; `help` describes it.
 struct LimitEvents::Subject {
   EventKind kind = EventKind::table_full;
-  std::string port{};  // empty: of the router
+  std::string port{};  // empty: the router's
   std::string reason{};
   std::string_view help{};
 };

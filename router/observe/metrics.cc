@@ -59,7 +59,7 @@ void ports(Families& out, const Reading& r) {
          "Rate that the port is shaped to, where it is.", [](P p) { return p.shape_bytes_per_second; });
 }
 
-// A template's members have series of their own beside it: who adds them up leaves out those of one (`of`).
+// A template's members have series of their own beside it: sums must leave out one of them (label `of`).
 void interfaces(Families& out, const Reading& r) {
   using I = const InterfaceReading&;
   const auto family = [&](const char* name, const char* help, std::uint64_t InterfaceCount::*member) {
@@ -158,7 +158,7 @@ Histogram histogram(const SojournHistogram& sojourn) {
   return result;
 }
 
-// Of interfaces too; a template's members have series of their own beside it, as those of interfaces.
+// Queues, also of interfaces; a template's members have series of their own beside it, as in interfaces().
 void queues(Families& out, const Reading& r) {
   const auto own = [](const QueueReading& q) {
     Labels labels{{"port", q.port}, {"queue", q.name}};
@@ -352,7 +352,7 @@ void top_flows(Families& out, const Reading& r) {
   bytes.move_to(out);
 }
 
-// By the names that they have in every process that Prometheus watches.
+// Standard names of Prometheus for every process.
 void process(Families& out, const ProcessUse& p) {
   constexpr auto gauge = MetricType::Gauge;
   single(out, MetricType::Counter, "process_cpu_seconds_total",

@@ -6,7 +6,7 @@
 namespace surety::metrics {
 namespace {
 
-// Those held back most, up to the ceiling.
+// Exports the most throttled paths, at most kMaxPathSeries.
 void path_alphas(Families& out, std::vector<SignalPathReading> rows) {
   std::ranges::stable_sort(rows, {}, &SignalPathReading::alpha);
   rows.resize(std::min(rows.size(), kMaxPathSeries));

@@ -25,7 +25,7 @@ void add(Counters& into, const Counters& part) {
   into = std::bit_cast<Counters>(sums);
 }
 
-// Rows that workers find by themselves: the same ones need not stand at the same places.
+// Adds rows whose index may differ between workers.
 template <class Row, class KeyOf, class Add>
 void add_found(std::vector<Row>& into, const std::vector<Row>& part, KeyOf key_of, Add add_row) {
   into.reserve(into.size() + part.size());  // keys look into the rows

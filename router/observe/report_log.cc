@@ -53,7 +53,7 @@ void append(const fs::path& file, std::string_view text) {
   }
 }
 
-// Names may be anything: what is no UTF-8 is shown as such.
+// Names may have any bytes: invalid UTF-8 is replaced.
 std::string as_line(const Json& line) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
@@ -102,7 +102,7 @@ std::string ReportLog::trouble() const {
 void ReportLog::work(const std::stop_token& stop) {
   for (std::unique_lock lock(mutex_);;) {
     wake_.wait(lock, stop, [this] { return !pages_.empty(); });
-    if (pages_.empty()) return;  // it is to end
+    if (pages_.empty()) return;  // the thread is to end
     const Page page = std::move(pages_.front());
     pages_.pop_front();
     lock.unlock();
@@ -112,7 +112,7 @@ void ReportLog::work(const std::stop_token& stop) {
       tidy(page.minute);
     } catch (const std::system_error& e) {
       trouble = e.what();
-      file_.clear();  // a line may be torn: names are told again
+      file_.clear();  // the last line may be incomplete: names are written again
     }
     lock.lock();
     trouble_ = std::move(trouble);

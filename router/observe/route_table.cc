@@ -97,7 +97,7 @@ WayText text_of(const RouteWay& way, const InterfaceName& name_of) {
   return text;
 }
 
-// By family, address and length: in the order that people look for them.
+// Sort key: family, address, length.
 auto key_of(const Prefix& p) {
   return std::tuple(p.address.is_v6(), p.address.high, p.address.low, p.length);
 }

@@ -35,8 +35,8 @@ std::string as_json(const ShowRequest& request, std::vector<Json> rows, bool wat
 std::string as_text(const ShowRequest& request, std::vector<Json> rows, ShowRates* rates, double elapsed) {
   ShownTable table = shown(request.what, std::move(rows), request.all);
   if (rates != nullptr) rates->apply(table, elapsed);
-  const std::string note = note_on(request.what, table.lines);  // whatever is selected
-  std::vector<Json> heading;                                    // as well
+  const std::string note = note_on(request.what, table.lines);  // before the selection
+  std::vector<Json> heading;                                    // kept by the selection
   if (request.what == "signalling" && !table.lines.empty()) heading = {table.lines.front()};
   select(table.lines, table.columns, request.selection, newest_last(request));
   if (request.what != "signalling") return render(table.columns, table.lines) + note;

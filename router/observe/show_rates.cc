@@ -27,7 +27,7 @@ Json rate_of(double grown, double elapsed) {
   return static_cast<std::uint64_t>(std::max(0.0, std::round(grown / elapsed)));
 }
 
-// Of `a.b` the member of a member.
+// Sets a member; `a.b` is a member of a member.
 void set_member(Json& line, const std::string& path, Json value) {
   Json* at = &line;
   for (std::size_t begin = 0; begin <= path.size();) {

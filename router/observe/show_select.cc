@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// What a key means: a member, a column, or both.
+// The meaning of a key: a member, a column, or both.
 struct Key {
   std::string path{};
   const Column* column = nullptr;

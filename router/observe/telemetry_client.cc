@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whatever signals this process gets: with a time limit no system call on a socket is restarted (signal(7)).
+// Repeats a call after signals: with a time limit no system call on a socket is restarted (signal(7)).
 template <class Call>
 auto uninterrupted(Call call) {
   for (;;)
@@ -36,7 +36,7 @@ struct Router {
   std::string name;
   fs::path path;
   Fd socket;
-  std::optional<std::string> greeting{};  // where it has been heard already
+  std::optional<std::string> greeting{};  // set once received
 };
 
 struct Found {
@@ -114,7 +114,7 @@ std::string explain_choice(const Found& found, bool named) {
   return fmt::format("{} routers are running: choose one of {} with --name", names.size(), all);
 }
 
-constexpr std::size_t kMostArguments = 960;  // of one command: what a router hears out
+constexpr std::size_t kMostArguments = 960;  // limit of a router for one command
 constexpr std::string_view kSilent = "does not answer: look at its log, or restart it";
 constexpr std::string_view kStrange = "gave an answer that makes no sense: is it another version of surety?";
 
@@ -123,10 +123,10 @@ constexpr std::string_view kStrange = "gave an answer that makes no sense: is it
 }
 
 std::string receive(const Router& router) {
-  // A datagram is cut off at the end of the buffer; what surrounds a page is less than a page.
+  // A datagram is truncated at the end of the buffer; the text around a page is shorter than a page.
   std::string text(2 * kMostPageBytes, '\0');
   const ssize_t n = uninterrupted([&] { return recv(router.socket.get(), text.data(), text.size(), 0); });
-  if (n <= 0) fail(router, kSilent);  // hangs up or takes too long
+  if (n <= 0) fail(router, kSilent);  // disconnects or takes too long
   text.resize(static_cast<std::size_t>(n));
   return text;
 }
@@ -169,10 +169,10 @@ bool is_here(Router& router) try {
   const Json said = Json::parse(*router.greeting, nullptr, false);
   return said.is_object() && said.value("network_namespace", std::uint64_t{0}) == network_namespace();
 } catch (const std::runtime_error&) {
-  return false;  // it says nothing
+  return false;  // no answer
 }
 
-// Of several those of this network namespace, if there are any.
+// Prefers routers of this network namespace, if there are any.
 void prefer_own_namespace(std::vector<Router>& routers) {
   if (routers.size() < 2 || network_namespace() == 0) return;
   const auto others = std::stable_partition(routers.begin(), routers.end(), is_here);

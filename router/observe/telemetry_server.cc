@@ -55,13 +55,13 @@ bool is_of(const Fd& s, uid_t user) {
          (peer.uid == 0 || peer.uid == user);
 }
 
-// False: there is no room; who asks does not read.
+// False: the client does not read, and there is no room.
 bool tell(const Fd& s, const std::string& message) {
   return ::send(s.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
          static_cast<ssize_t>(message.size());
 }
 
-// What follows a command's comma: "40" or "40,131072".
+// The text behind a command's comma: "40" or "40,131072".
 struct Wanted {
   std::size_t offset = 0, bytes = kPageBytes;
 };
@@ -83,7 +83,7 @@ std::string reply(const std::string& command, const std::string& json) {
   return '{' + text(command) + ':' + json + '}';
 }
 
-// What is wrong with a request is an answer, too.
+// An invalid request gets an answer, too.
 Json run(const TelemetryServer::Command& command, std::string_view arguments, Fd& socket) try {
   return command(arguments, socket);
 } catch (const std::runtime_error& e) {
@@ -105,7 +105,7 @@ std::string TablePages::page(std::size_t offset, std::size_t bytes) const {
   std::string result = fmt::format(R"({{"total":{},"offset":{})", total, offset);
   if (next < total) result += fmt::format(R"(,"next":{})", next);
   result.append(R"(,"rows":[)").append(text_, begin_[first], begin_[next] - begin_[first]);
-  if (next > first) result.pop_back();  // its comma
+  if (next > first) result.pop_back();  // the last comma
   return result + "]}";
 }
 
@@ -139,7 +139,7 @@ void TelemetryServer::serve() {
 
 void TelemetryServer::let_in() {
   Fd s(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!s) {  // gone already; or no descriptors are left, and he goes on waiting
+  if (!s) {  // gone already; or no descriptors are left, and the client keeps waiting
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return;
   }

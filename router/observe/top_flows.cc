@@ -39,20 +39,20 @@ std::string endpoint(const FlowKey& key, bool destination) {
   const auto cls = static_cast<FlowKey::Class>(key.rest >> 61);
   std::string address = to_string(address_of(key, destination));
   if (cls == FlowKey::Class::other || cls == FlowKey::Class::fragment) return address;
-  // Ports stand in the low 32 bits as they were loaded: network order.
+  // Ports are in the low 32 bits as loaded: network order.
   const auto ports = static_cast<std::uint32_t>(key.rest);
   const std::uint32_t raw = destination ? ports >> 16 : ports & 0xffff;
   const std::uint32_t port = (raw & 0xff) << 8 | raw >> 8;
   return key.v6 ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
 }
 
-// What a contract covers, by its rule: one address, a prefix, or anything.
+// The key of a contract, by its rule: one address, a prefix, or anything.
 std::string covered(const FlowKey& key, bool destination, const Snapshot& snapshot) {
   using Per = config::Rule::Per;
   const auto& rules = snapshot.config.rules;
   std::uint16_t rule = 0;
   while (rule < rules.size() && snapshot.classifier.id(rule) != static_cast<std::uint32_t>(key.rest)) ++rule;
-  if (rule == rules.size()) return "any";  // of a configuration before, or changed under our eyes
+  if (rule == rules.size()) return "any";  // rule of an earlier configuration, or changed meanwhile
   const config::Rule& r = rules[rule];
   const IpAddress address = address_of(key, destination);
   if (r.per == (destination ? Per::destination : Per::source)) return to_string(address);
@@ -118,7 +118,7 @@ void TopFlows::finish(Time now) {
   std::sort_heap(heap_.begin(), heap_.end(), std::greater<>());
   largest_.clear();
   for (const auto& [bytes, id] : heap_) {
-    if (!is_shown(ingress_.flows()[id])) continue;  // it has gone since
+    if (!is_shown(ingress_.flows()[id])) continue;  // removed since
     largest_.push_back(describe(ingress_.flows(), id, *snapshot_, now));
     largest_.back().held = ingress_.held(id);
   }

@@ -19,7 +19,7 @@
 namespace surety {
 namespace {
 
-constexpr int kPatience = 25;  // silent fifths of a second, once it has been told to stop
+constexpr int kPatience = 25;  // fifths of a second without a message after `stop`
 
 std::string request_of(const CaptureOptions& o) {
   std::string text = o.what;
@@ -58,7 +58,7 @@ class Output {
   Fd fd_;
 };
 
-// What the router says, written down.
+// Writes the router's messages to a file.
 class Recording {
  public:
   Recording(const Json& begin, const CaptureOptions& o)

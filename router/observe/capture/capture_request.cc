@@ -15,7 +15,7 @@
 namespace surety {
 namespace {
 
-// What `match` has of a place.
+// The place fields of a `match`.
 constexpr std::array<std::string_view, 4> kPlaces{"port", "interface", "vlan", "inner_vlan"};
 
 [[noreturn]] void refuse(std::string text) {
@@ -56,7 +56,7 @@ bool find_port(std::string_view name, CaptureWish& wish) {
   return wish.ports != 0;
 }
 
-// Of a template all members.
+// Finds an interface; for a template all members.
 bool find_interface(std::string_view name, CaptureWish& wish) {
   const Interfaces& all = *wish.known;
   for (std::size_t n = all.ports(); n < all.size(); ++n) {

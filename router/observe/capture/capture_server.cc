@@ -71,7 +71,7 @@ void CaptureServer::serve(const std::stop_token& stop) {
   }
 }
 
-// Off until every worker is, whoever does not answer.
+// Stops the capture unless all workers answer.
 void CaptureServer::run(Session& s, const std::stop_token& stop) {
   const Time start = router_.now();
   s.day = std::chrono::duration_cast<Duration>(router_.time_of_day(start).time_since_epoch()).count() -
@@ -137,7 +137,7 @@ void CaptureServer::pump(Session& s) {
   }
 }
 
-// Of all workers the oldest first.
+// Takes the oldest packet of all workers first.
 void CaptureServer::fill(Session& s) {
   while (s.batch.size() < kMostBatch) {
     CaptureTap* oldest = nullptr;
@@ -156,7 +156,7 @@ void CaptureServer::fill(Session& s) {
   }
 }
 
-// false: there is no room, or nobody.
+// false: there is no room, or no client.
 bool CaptureServer::send(Session& s, const std::string& message, int patience_ms) {
   pollfd client{s.socket.get(), POLLOUT, 0};
   if (patience_ms > 0) ::poll(&client, 1, patience_ms);

@@ -75,7 +75,7 @@ Json service(const ServiceProgram& p) {
   return j;
 }
 
-// What its state covers: all of a rule's packets, one source's, ...
+// The key of the contract: all packets of a rule, one source's, ...
 std::string covered(const IngressTrace& t, const Question& q, const Snapshot& s) {
   using Per = config::Rule::Per;
   const config::Rule& r = s.config.rules[t.rule];
@@ -136,7 +136,8 @@ Json route(const Traces& traces, const Snapshot& s) {
   return j;
 }
 
-// Whose marker may give it another precedence, or drop it: the longest prefix that has its source.
+// The aggregate whose marker may change the precedence or drop the packet: the one with the longest prefix
+// that has its source.
 const config::Aggregate* aggregate_of(const QueueTrace& q, const IngressTrace& t, const Snapshot& s) {
   const config::Aggregate* found = nullptr;
   int longest = -1;

@@ -20,7 +20,7 @@ void judge(const Snapshot& snapshot, std::uint16_t filter, const FilteredPacket&
   out.permit = f.verdict(out.entry).permit != 0;
 }
 
-// As the classify stage would start one.
+// A new record, as the classify stage would start it.
 FlowRecord fresh(const ServiceProgram& program, Time now) {
   FlowRecord r;
   if (program.kind == ServiceProgram::Kind::csa) {
@@ -96,7 +96,7 @@ FlowRecord find_state(const Ingress& ingress, Time now, IngressTrace& t) {
   t.service = t.rule == Classifier::kNoRule ? snapshot.unmatched(t.header.interface)
                                             : snapshot.service_of_rule(t.rule);
   if (t.flow_known) {
-    t.service = flows[id].service;  // what it remembers
+    t.service = flows[id].service;  // as stored in the record
     if ((flows[id].flags & FlowRecord::redirect) != 0) id = flows[id].state.shared;
     t.excess = Classifier::is_excess(flows.key(id));
   } else if (t.rule != Classifier::kNoRule &&

@@ -78,7 +78,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// As short a one as stands behind the IP header.
+// Writes the shortest possible transport header behind the IP header.
 void write_transport(const Question& q, std::uint8_t* l4, std::size_t length) {
   if (!config::has_ports(q.protocol)) {
     if (q.protocol == config::kIcmp) l4[0] = 8;      // echo request

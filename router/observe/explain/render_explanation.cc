@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An explanation as lines: a word for what was asked, and what it says.
+// Renders an explanation as lines: a title, and the result.
 #include <fmt/format.h>
 
 #include "router/observe/explain/explanation.h"
