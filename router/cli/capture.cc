@@ -45,7 +45,7 @@ void add_capture(CLI::App& app, Action& action) {
   capture->add_option("--name", wanted->router, "the router's name; default: the only one that runs");
   capture->callback([&action, wanted] {
     action = [wanted] {
-      std::signal(SIGPIPE, SIG_IGN);  // whoever reads standard output may go
+      std::signal(SIGPIPE, SIG_IGN);  // the reader of standard output may disconnect
       return surety::capture(*wanted, TelemetryClient(), stop_on_signals(), std::cerr);
     };
   });

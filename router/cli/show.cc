@@ -48,7 +48,7 @@ void add_show(CLI::App& app, Action& action) {
       show->add_option("--watch", asked->watch,
                        "SECONDS or TIME: again and again, each 1 s by default; counters as what they grow "
                        "by in a second")
-          ->expected(0, 1000)  // also of conditions that stand behind it
+          ->expected(0, 1000)  // including conditions behind it
           ->type_name("");
   show->add_option(
       "--name", asked->router,

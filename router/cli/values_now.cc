@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kPatience{200};
 constexpr std::array kFields{
     "source=", "destination=", "protocol=", "source_port=", "destination_port=", "dscp="};
 
-// Somebody waits with a finger on a key, and a table may have a million rows.
+// A user is waiting for completions, and a table may have a million rows.
 void end_in_time() {
   std::signal(SIGALRM, [](int) { _exit(0); });
   const itimerval limit{{}, {0, std::chrono::microseconds(kPatience).count()}};
@@ -50,7 +50,7 @@ Words column(const Unknown& unknown, std::initializer_list<std::pair<const char*
   return {values.begin(), values.end()};
 }
 
-// `port=`, and behind it the ports; of --sort `port`.
+// `port=`, and behind it the ports; for --sort `port`.
 Words keys(const Unknown& unknown, const std::string& table, bool conditions) {
   const auto equals = conditions ? unknown.word.find('=') : std::string::npos;
   std::set<std::string> words;
@@ -128,7 +128,7 @@ std::optional<Words> values_now(const Unknown& unknown) try {
   end_in_time();
   return ask(unknown);
 } catch (const std::runtime_error&) {
-  return Words{};  // no such router: what there is to say of that, the command itself says
+  return Words{};  // no such router: the command itself reports it
 }
 
 }  // namespace surety

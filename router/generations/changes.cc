@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What changes a configuration.
+// Commands that change a configuration.
 #include "router/generations/changes.h"
 
 #include <fmt/format.h>
@@ -40,12 +40,13 @@ class Change {
     return disk::rights_of(site_.file) ? std::optional(gather(site_.file)) : std::nullopt;
   }
   const Json* trial() const { return site_.router ? site_.router->trial() : nullptr; }
-  // The trial ends. False: who began it had put it into the file already.
+  // Ends the trial. False: its author has installed the file already.
   bool take_back();
 
-  // Where others have been before, or have been killed: no trial runs, and what is installed is a generation.
+  // Cleans up after killed processes: no trial runs afterwards, and the installed configuration is a
+  // generation.
   void begin();
-  // `given`: where its author has it.
+  // `given`: the author's path.
   int to(const ConfigTree& candidate, const fs::path& given);
   void finish(const ConfigTree& tree, const std::string& hash);
 
@@ -72,7 +73,7 @@ class Change {
   std::string how_;
   Site site_;
   std::optional<ChangeLock> lock_;
-  bool taken_ = false;  // what is staged is in effect
+  bool taken_ = false;  // the staged configuration is in effect
 };
 
 bool Change::take_back() {
@@ -82,7 +83,7 @@ bool Change::take_back() {
 }
 
 void Change::begin() {
-  // The lock is ours: whoever was about to install something has been killed.
+  // This process has the lock: the author of an installation in progress was killed.
   if (trial() != nullptr && trial()->at("installing").get<bool>()) take_back();
   if (const Json* const t = trial())
     throw std::runtime_error(
@@ -98,7 +99,7 @@ void Change::begin() {
   lay_out_files();
 }
 
-// The others of several files. What cannot be written, or would be lost, leaves the pointer in effect.
+// Lays out the other files. If a file cannot be written, or would be lost, the pointer stays in effect.
 void Change::lay_out_files() const try { lay_out(site_.file, kept()); } catch (const std::runtime_error& e) {
   context_.err << fmt::format("surety {}: {}; until then what is in effect stands in {}\n", how_, e.what(),
                               pointed_at(site_.file).string());
@@ -130,7 +131,7 @@ void Change::print(const Json& verdict, const ConfigTree& tree, const fs::path& 
   print_problems(verdict, as_given(tree, site_.file, given), context_.err);
 }
 
-// `hash`: what a router will say that it goes by.
+// `hash`: the hash that a router will report for it.
 Json Change::judge(const ConfigTree& tree, std::string& hash) {
   const fs::path seen = site_.store.put(tree, "asked");
   const config::Tree as_read = as_installed(seen, site_.file);
@@ -149,7 +150,7 @@ Json Change::judge(const ConfigTree& tree, std::string& hash) {
   return verdict;
 }
 
-// In its texts: what `!file` stands for may have changed below them.
+// Compares texts: the content of `!file` may have changed.
 bool Change::says_so_already(const ConfigTree& tree) const {
   const auto now = installed();
   return now == tree && !edited();
@@ -191,7 +192,7 @@ int Change::to(const ConfigTree& candidate, const fs::path& given) {
   return 0;
 }
 
-// What is in the file is in effect, or will be at the next start; a router that took it already is told so.
+// The file's content is in effect, or will be at the next start; a router that has adopted it is notified.
 void Change::finish(const ConfigTree& tree, const std::string& hash) {
   try {
     install(tree, site_.file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What only looks, and a reload.
+// Commands that only read, and reload.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@
 namespace surety {
 namespace {
 
-// `renames`: of places in what it says.
+// `renames`: for places in the result.
 Json compare(const ChangeRequest& request, const Site& site, Renames& renames) {
   if (!site.router) {
     const auto now = config::parse_file(site.file), next = config::parse_file(request.file);
@@ -37,7 +37,7 @@ Json compare(const ChangeRequest& request, const Site& site, Renames& renames) {
   return verdict;
 }
 
-// Of what runs, or would after a start.
+// The hash of the running configuration, or of the one after a start.
 std::string hash_in_effect(const Site& site) {
   if (site.router) return site.router->hash();
   return disk::rights_of(site.file) ? gather(site.file).hash() : "";

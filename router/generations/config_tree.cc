@@ -20,7 +20,7 @@ using config::Links;
 
 constexpr std::string_view kPointer = "# Written by `surety apply`: what is in effect stands in\ninclude: [";
 
-// Of a link what it points at: it stays.
+// The target of a link: the link itself stays.
 fs::path real(const fs::path& file) {
   std::error_code error;
   const fs::path target = fs::weakly_canonical(file, error);
@@ -62,7 +62,7 @@ std::string place_for(const ConfigTree& tree, const fs::path& file) {
   return place;
 }
 
-// All but what is in use; what a process that was killed has left, too.
+// Removes all directories but the one in use, also those that killed processes have left.
 void remove_others(const fs::path& file) {
   const fs::path applied = file.parent_path() / applied_beside(file);
   if (!disk::rights_of(applied)) return;

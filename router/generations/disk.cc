@@ -17,7 +17,7 @@
 namespace surety::disk {
 namespace {
 
-constexpr std::size_t kMostBytes = 16 << 20;  // of a file
+constexpr std::size_t kMostBytes = 16 << 20;  // largest file
 
 [[noreturn]] void fail(std::string_view what, const fs::path& path, std::string_view why) {
   throw std::runtime_error(fmt::format("cannot {} {}: {}", what, path.string(), why));

@@ -9,7 +9,7 @@
 namespace surety {
 namespace {
 
-constexpr std::int64_t kLastSecond = 253'402'300'799;  // of the year 9999
+constexpr std::int64_t kLastSecond = 253'402'300'799;  // end of the year 9999
 
 DamagedGeneration damaged(const std::filesystem::path& where) {
   return DamagedGeneration(fmt::format("{} is damaged: remove its directory", where.string()));

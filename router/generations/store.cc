@@ -40,7 +40,7 @@ std::vector<int> numbers(const fs::path& directory) {
   return all;
 }
 
-// Its own user's alone: a configuration may name secrets.
+// Readable by the owner only: a configuration may have secrets.
 disk::Rights rights(const fs::path& state, mode_t mode) {
   disk::Rights r{.mode = mode};
   if (const auto owner = disk::rights_of(state)) r.user = owner->user, r.group = owner->group;
@@ -111,7 +111,7 @@ bool Store::keeps(const std::string& name, const std::string& text) const {
       const ConfigTree tree = installable(tree_of(g), g.main);
       const auto found = tree.files.find(name);
       return found != tree.files.end() && found->second == text;
-    } catch (const std::runtime_error&) {  // it is damaged
+    } catch (const std::runtime_error&) {  // damaged
       return false;
     }
   });
@@ -128,13 +128,13 @@ fs::path Store::put(const ConfigTree& tree, const std::string& name) const {
   return files / tree.main;
 }
 
-// What describes it goes first: half of one is nothing.
+// The description is removed first: an incomplete one is ignored.
 void Store::drop(const std::string& name) const {
   disk::remove(generations() / name / kAbout);
   disk::remove(generations() / name);
 }
 
-// Its description comes last: without one, nothing is staged.
+// The description is written last: without it nothing is staged.
 fs::path Store::stage(const ConfigTree& tree, const Generation& about) const {
   const fs::path main = put(tree, kStaged);
   disk::replace(generations() / kStaged / kAbout, to_json(about).dump(1), rights(directory_, 0600));

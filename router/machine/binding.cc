@@ -33,7 +33,7 @@ std::vector<std::string> group_companions(const Host& host, const std::string& a
 
 namespace {
 
-// The kernel asks the drivers again, of which only the one that is written there may take it; "\n": any.
+// The kernel probes drivers again, of which only the one in `override_with` may bind; "\n": any.
 std::string rebind(const Host& host, const std::string& address, const std::string& override_with,
                    const std::string& wanted) try {
   host.write(pci_file(address, "driver_override"), override_with);

@@ -74,7 +74,7 @@ int boot(const Setup& setup, std::ostream& out, std::ostream& warnings) try {
   for (const TakenNic& taken : machine.nics) bring_up(host, taken, nics, out, warnings);
   return 0;
 } catch (const std::runtime_error& e) {
-  warnings << e.what() << '\n';  // the router says what it lacks; the rest of the boot goes on
+  warnings << e.what() << '\n';  // the router reports what is missing; the rest of the boot continues
   return 0;
 }
 

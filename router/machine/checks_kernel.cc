@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel does beside the router: forwarding, filters, the size of its tables, what it is able to.
+// Checks of the kernel beside the router: forwarding, filters, sizes of tables, features.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = config::Device::Kind;
 
-// "net.ipv4.ip_forward", whose interface may have dots of its own: a "/" stands for them.
+// "net.ipv4.ip_forward"; dots in an interface's name are written as "/".
 fs::path file_of(std::string key) {
   for (char& c : key) c = c == '.' ? '/' : c == '/' ? '.' : c;
   return "/proc/sys/" + key;
@@ -24,14 +24,15 @@ std::string set(const std::string& key, long long value) {
   return "sysctl -w " + shell_text({fmt::format("{}={}", key, value)});
 }
 
-// What the kernel should have, where it has the setting at all.
+// The value that a setting should have, if the kernel has the setting.
 void expect(const Patient& p, Findings& all, const std::string& key, bool (*good)(long long), long long value,
             const std::string& why) {
   if (const auto now = p.host.number(file_of(key)); now && !good(*now))
     all.push_back(safe(warning(fmt::format("{} is {}: {}", key, *now, why), set(key, value))));
 }
 
-// It runs, or does after a boot. Its package alone, or what is left of it in /etc/frr, changes nothing.
+// True if FRR is running, or will be after a boot. Its package alone, or its files in /etc/frr, change
+// nothing.
 bool has_frr(const Patient& p) {
   return p.host.exists("/run/frr/zebra.pid") ||
          p.host.exists("/etc/systemd/system/multi-user.target.wants/frr.service");
@@ -41,9 +42,8 @@ bool is_on(long long n) {
   return n == 1;
 }
 
-// Transit ends in the router's programs while these are there: from its first start on. Until then, and on
-// ports that are not its own, the kernel forwards. FRR wants it, for routes that lead out of a device that is
-// no port.
+// From its first start on, the router's programs drop transit in the kernel. Until then, and on other ports,
+// the kernel forwards. FRR requires forwarding, for routes out of a device that is no port.
 Findings forwarding(const Patient& p) {
   if (p.ports_with({Kind::af_xdp, Kind::af_packet}).empty()) return {};
   Findings all;
@@ -86,7 +86,7 @@ Findings rp_filter(const Patient& p) {
 
 // Hosts that may be met, as far as prefixes and tags say.
 std::uint64_t expected_neighbors(const config::Config& c, bool v6) {
-  constexpr std::uint64_t kMost = 16384;  // of one prefix
+  constexpr std::uint64_t kMost = 16384;  // neighbours of one prefix
   std::uint64_t n = 0;
   const auto add = [&](const std::vector<Prefix>& prefixes, std::uint64_t times) {
     for (const Prefix& prefix : prefixes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory: what there is against what the configuration takes.
+// Checks of memory: available against needed by the configuration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ Findings hugepages(const Patient& p) {
   if (!p.config()) return {};
   const Wanted wanted = p.config()->dpdk.hugepages;
   if (wanted == Wanted::off && !has_pci(p)) return {ok("the configuration wants no hugepages")};
-  // Those of a router that runs are taken.
+  // Pages of a running router are in use.
   const auto pages = static_cast<std::uint64_t>(
       p.host.number(kPages / (p.running ? "nr_hugepages" : "free_hugepages")).value_or(0));
   const std::uint64_t needed = pages_for(p);
   if (pages >= needed) return {ok(fmt::format("{} hugepages of 2 MB, {} are needed", pages, needed))};
   const std::string says = fmt::format("{} hugepages of 2 MB are free, {} are needed", pages, needed);
-  // Those that others have taken stay theirs.
+  // Pages in use by others stay.
   const auto all = static_cast<std::uint64_t>(p.host.number(kPages / "nr_hugepages").value_or(0));
   const std::string mend = fmt::format("echo {} > /proc/sys/vm/nr_hugepages", all + needed - pages + 64);
   if (has_pci(p) || wanted == Wanted::on) return {safe(error(says + ": the router does not start", mend))};
@@ -104,7 +104,7 @@ std::optional<double> limit(const std::string& limits, std::string_view name) {
   return std::string_view(value).starts_with("unlimited") ? 1e18 : std::strtod(value, nullptr);
 }
 
-// Of the router, or of who asks: what a unit says of it is in effect for the first only.
+// Limits of the router, or of this shell: a unit's settings are in effect for the router only.
 Findings limits(const Patient& p) {
   const std::string whose = p.running && !p.running->pid.empty() ? p.running->pid : "self";
   const std::string text = p.host.read("/proc/" + whose + "/limits").value_or("");

@@ -15,7 +15,7 @@ namespace surety::machine {
 
 namespace {
 
-// The inode of the socket that listens at a TCP port; "0": nobody.
+// The inode of the socket that listens at a TCP port; "0": none.
 std::string listener_of(const Host& host, unsigned port) {
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::istringstream lines(host.read(file).value_or(""));

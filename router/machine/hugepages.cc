@@ -44,7 +44,7 @@ std::map<int, unsigned> share_hugepages(const Host& host, unsigned pages, const 
     const std::uint64_t most = has + available_bytes(host, node) / kHugepageBytes / 2;
     const auto part =
         static_cast<unsigned>(std::min<std::uint64_t>((left + nodes_left - 1) / nodes_left, most));
-    // What another program has reserved is not to become less.
+    // Pages that another program has reserved stay.
     if (part > 0) shared[node] = std::max(part, static_cast<unsigned>(has));
     left -= part;
     --nodes_left;

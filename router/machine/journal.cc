@@ -100,7 +100,7 @@ std::string Journal::undo_file(const Step& s) const {
   return s.path + ": removed";
 }
 
-// The kernel may have given less than was asked for; more is another one's wish.
+// The kernel may have set less than requested; more was set by others.
 std::string Journal::undo_number(const Step& s) const {
   const auto now = host_.number(s.path);
   const long long before = std::stoll(*s.before), after = std::stoll(s.after);
@@ -111,7 +111,7 @@ std::string Journal::undo_number(const Step& s) const {
   return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
 }
 
-// Of a NIC that is gone: what driverctl keeps for the day that it comes back.
+// For a removed NIC: undoes driverctl's configuration for its return.
 std::string Journal::undo_override(const Step& s) const {
   const fs::path kept = fs::path("/etc/driverctl.d") / s.path;
   if (s.undo[1] == "unset-override")
@@ -140,7 +140,7 @@ std::string Journal::undo_step(const Step& s) const {
   return {};
 }
 
-// Of a file that was there before only the journal has the text.
+// The previous text of a file is only in the journal.
 std::string Journal::by_hand(const Step& s) const {
   if (s.kind == "program") return fmt::format("run `{}`", shell_text(s.undo));
   if (s.kind == "number") return fmt::format("run `echo {} > {}`", *s.before, s.path);
@@ -151,7 +151,7 @@ std::string Journal::by_hand(const Step& s) const {
 
 Journal::Undone Journal::undo() {
   Undone undone;
-  std::set<std::string> waits;  // what an earlier step may not touch before a later one is undone
+  std::set<std::string> waits;  // paths whose earlier steps must not be undone before a later one
   for (std::size_t i = steps_.size(); i-- > 0;) {
     const Step step = steps_[i];
     if (waits.contains(step.path)) continue;

@@ -69,7 +69,7 @@ class Keeper {
     std::set<std::string> below;
     add_below(host_, interface, below);
     if (std::ranges::none_of(below, [&](const auto& name) { return is_nic(host_, veths_, name); }))
-      for (const Json& route : routes_)  // a tunnel: whatever its packets leave by
+      for (const Json& route : routes_)  // a tunnel: the egress interfaces of its packets
         if (has_gateway(route))
           for (const auto& device : devices_of(route)) add_below(host_, device, below);
     for (const auto& name : below) kept_.push_back({name, why});
@@ -96,7 +96,7 @@ class Keeper {
   std::vector<Kept> kept_;
 };
 
-// What the shell that began this has been told: sudo does not pass it on.
+// The value in the environment of this process's shell: sudo does not pass it on.
 std::optional<std::string> of_ancestors(const Host& host) {
   std::string pid = "self";
   for (int depth = 0; depth < 32; ++depth) {
@@ -123,7 +123,7 @@ std::set<std::string> veths_of(const Host& host) {
   return names;
 }
 
-// Of Ethernet (1), with hardware behind it, which a TAP device does not have, or another end.
+// True for Ethernet (1) with hardware, which a TAP device does not have, or with another end.
 bool is_nic(const Host& host, const std::set<std::string>& veths, const std::string& interface) {
   const fs::path at = "/sys/class/net/" + interface;
   return host.number(at / "type") == 1 && (host.exists(at / "device") || veths.contains(interface));

@@ -17,7 +17,7 @@ std::string text_of(const MachineFile& file) {
     text += fmt::format("  - {{name: \"{}\", pci: \"{}\", mac: \"{}\", driver: \"{}\"}}\n", n.name, n.pci,
                         n.mac, n.driver);
   if (file.nics.empty()) text.insert(text.size() - 1, " []");
-  text += "hugepages: {";  // of 2 MB, by NUMA node
+  text += "hugepages: {";  // pages of 2 MB, by NUMA node
   for (const auto& [node, pages] : file.hugepages)
     text += fmt::format("{}{}: {}", text.back() == '{' ? "" : ", ", node, pages);
   return text + fmt::format("}}\nisolated_cores: [{}]\n", text_of(file.isolated));

@@ -76,7 +76,7 @@ bool names(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Who else has been told to look after it: ifupdown, netplan, networkd, NetworkManager.
+// Adds other programs that manage an interface: ifupdown, netplan, networkd, NetworkManager.
 void add_mentions(const Host& host, std::vector<Nic>& nics) {
   std::vector<fs::path> files{"/etc/network/interfaces"};
   for (const fs::path directory : {"/etc/network/interfaces.d", "/etc/netplan", "/etc/systemd/network",

@@ -16,7 +16,7 @@ namespace surety::machine {
 
 namespace {
 
-// Those of DPDK's drivers that want the device for themselves.
+// NIC drivers for which DPDK's drivers need the device exclusively.
 constexpr std::string_view kDriven[] = {"e1000",   "e1000e", "igb",  "igbvf", "igc",     "ixgbe",
                                         "ixgbevf", "i40e",   "iavf", "ice",   "ena",     "vmxnet3",
                                         "bnxt_en", "qede",   "enic", "cxgb4", "vfio-pci"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Running programs of the machine, or of a tree that stands for one.
+// Runs programs of the machine, or of a tree that models one.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>

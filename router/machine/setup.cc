@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kJournal = "setup.json";
 
-// Of `surety apply`, for this machine and for the router whose configuration is written.
+// Takes the locks of `surety apply`, for this machine and for the router whose configuration is written.
 std::vector<ChangeLock> locks(const Setup& setup, const char* what) {
   const fs::path state = setup.host.at(setup.state), router = state / setup.wishes.name;
   std::error_code error;
@@ -130,7 +130,7 @@ int make(const Setup& setup, const Plan& plan, std::ostream& out) {
 
 int set_up(const Setup& setup, std::istream& in, std::ostream& out) {
   const bool asks = !setup.yes && !setup.dry_run;
-  std::vector<ChangeLock> locked;  // from the first look on: what is planned is what is done
+  std::vector<ChangeLock> locked;  // held from the inspection on, so that the plan stays valid
   if (!setup.dry_run && (setup.yes || setup.terminal)) locked = locks(setup, "setup");
   const auto nics = find_nics(setup.host, setup.ssh);
   out << nic_table(nics) << '\n';

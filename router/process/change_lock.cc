@@ -18,8 +18,8 @@
 
 namespace surety {
 
-// Who has it, in words; none: it is ours. The file stays: a lock on one that is removed meanwhile keeps
-// nobody out.
+// Returns the holder, in words; nullopt: this process has the lock. The file stays: a lock on a file that is
+// removed meanwhile is no lock.
 std::optional<std::string> ChangeLock::take(const std::filesystem::path& directory, std::string_view who,
                                             std::string_view what) {
   const auto path = directory / "lock";
@@ -36,10 +36,10 @@ std::optional<std::string> ChangeLock::take(const std::filesystem::path& directo
     const ssize_t n = ::pread(file.get(), text.data(), text.size(), 0);
     return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "somebody";
   }
-  // Shared with the router's own user, whoever comes first.
+  // Shared with the router's own user, whichever process is first.
   if (struct stat owner{}; ::stat(directory.c_str(), &owner) == 0 && owner.st_uid != ::geteuid())
     if (::fchown(file.get(), owner.st_uid, owner.st_gid) != 0 && ::geteuid() == 0) fail();
-  // A disk that is full takes no name, and the lock holds all the same.
+  // On a full disk the name is not written, and the lock is held all the same.
   const std::string name = fmt::format("{} ({}, process {})", who, what, ::getpid());
   if (::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), name.data(), name.size(), 0) < 0) {
   }

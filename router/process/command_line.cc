@@ -139,7 +139,7 @@ class Line {
   }
 
   const CLI::App* app_;
-  const CLI::Option* option_ = nullptr;  // whose value comes next
+  const CLI::Option* option_ = nullptr;  // option whose value comes next
   std::string name_;
   std::vector<std::string> before_;
   std::map<std::string, std::string> given_;

@@ -43,15 +43,15 @@ bool keep_capabilities(CapabilityMask mask) {
   return ::syscall(SYS_capset, &header, data) == 0;
 }
 
-// What the kernel knows of a thread, not of a process: each has to give it up itself, those that libraries
-// have made, too. They are told by a signal, as by the C library when it changes the process's user.
+// These are restrictions of a thread, not of a process: each thread must apply them itself, also those of
+// libraries. A signal makes them do so, as in the C library when it changes the process's user.
 struct Order {
   int landlock = -1;
   bool packet_sockets = true;
   Fd done;  // an eventfd
   std::atomic<bool> failed{false};
 };
-Order* order = nullptr;  // of the moment
+Order* order = nullptr;  // the current one
 std::atomic<bool> all_confined{false};
 
 bool confine_thread(int landlock, CapabilityMask capabilities) {
@@ -98,7 +98,7 @@ bool order_thread(pid_t id) {
   return false;
 }
 
-// Each new round finds what the one before has made meanwhile; who is confined makes only the like.
+// Each round finds the threads that the previous ones have made; confined threads make only confined ones.
 void tell_others(int landlock, bool packet_sockets) {
   Order here{landlock, packet_sockets, Fd(::eventfd(0, EFD_CLOEXEC))};
   if (!here.done) fail(errno, "no eventfd");

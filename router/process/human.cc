@@ -47,7 +47,7 @@ std::string percent(double ratio) {
 }
 
 std::string conformance(double ratio) {
-  constexpr double kNoise = 1e-6;  // of a quotient, in hundredths of a percent
+  constexpr double kNoise = 1e-6;  // rounding error of a quotient, in hundredths of a percent
   return fmt::format("{:.2f} %", std::floor(ratio * 1e4 + kNoise) / 100);
 }
 

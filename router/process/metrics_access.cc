@@ -18,7 +18,7 @@ namespace {
 
 using config::Problems;
 
-// Its diagnostics, without the lines that they point at.
+// Appends the diagnostics without the source lines.
 void append(std::string& report, Problems& problems, const std::string& file) {
   for (const auto& d : problems.take({}, file)) report += d.format();
 }
@@ -27,7 +27,7 @@ gnutls_datum_t datum(std::string& text) {
   return {reinterpret_cast<unsigned char*>(text.data()), static_cast<unsigned>(text.size())};
 }
 
-// What TLS has against the pair; empty: nothing.
+// TLS's error for the pair; empty: none.
 std::string fault_of(MetricsAccess& access) {
   gnutls_certificate_credentials_t made = nullptr;
   gnutls_certificate_allocate_credentials(&made);

@@ -26,8 +26,8 @@ constexpr unsigned kIdleSeconds = 5;
 constexpr std::size_t kConnectionMemory = 8192;  // a request with its headers, and what is being written
 constexpr const char* kTlsVersions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
-// What counts as one client: of IPv6 the network, whose addresses are all his. A listener for both has IPv4
-// addresses as IPv6 ones.
+// The key of a client: for IPv6 the network, whose addresses one client can use. A listener for both families
+// gets IPv4 addresses as IPv6 ones.
 std::string bytes_of(const sockaddr* address) {
   if (address->sa_family == AF_INET6) {
     const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
@@ -63,7 +63,7 @@ MHD_Result ask_for_login(MHD_Connection* to) {
   return result;
 }
 
-// What MHD hands out is its to free.
+// Strings from MHD must be freed by MHD.
 std::string take(char* text) {
   std::string taken = text ? text : "";
   MHD_free(text);
@@ -106,14 +106,15 @@ class Server {
   const MetricsAccess& access() const { return access_; }
 
  private:
-  // Its thread has what the one has that makes it: nothing of what a control thread that reloads may do more.
+  // Started from a confined thread: the server's thread inherits the caller's privileges, and a control
+  // thread that reloads has more.
   MHD_Daemon* start(int listener) {
     MHD_Daemon* started = nullptr;
     background_thread([&] {
       try {
         Confinement::join_others();
         started = launch(listener);
-      } catch (const std::system_error&) {  // it cannot be confined
+      } catch (const std::system_error&) {  // the thread cannot be confined
       }
     }).join();
     return started;

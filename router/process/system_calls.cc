@@ -165,8 +165,7 @@ constexpr int kAllowed[] = {
 };
 
 constexpr int kFamilies[] = {AF_UNIX, AF_NETLINK};
-// As handles of requests to the kernel. A TCP socket of its own would speak with anybody where Landlock knows
-// nothing of TCP.
+// For requests to the kernel. A new TCP socket could connect anywhere if Landlock does not cover TCP.
 constexpr int kOfDatagrams[] = {AF_INET, AF_INET6};
 constexpr scmp_datum_t kTypeOfSocket = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
 constexpr int kPacketFamilies[] = {AF_PACKET, AF_XDP};
@@ -192,7 +191,8 @@ bool allow(scmp_filter_ctx filter, bool packet_sockets) {
       failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
   // A socket's mode, before others see it.
   if (packet_sockets) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fchmod), 0);
-  // Threads, but no processes; of clone3() the filter cannot see which, and the C library knows what to do.
+  // Threads, but no processes; the filter cannot check arguments of clone3(), and the C library falls back to
+  // clone().
   failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
   failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

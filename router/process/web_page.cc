@@ -12,7 +12,7 @@ namespace surety {
 namespace {
 
 constexpr std::size_t kWorthIt = 1000;  // bytes
-// What a page may do: load what is served with it, and ask for tables.
+// A page may load files that are served with it, and request tables.
 constexpr std::pair<const char*, const char*> kHeaders[] = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -44,7 +44,7 @@ std::string_view header(MHD_Connection* of, const char* name) {
   return value ? value : "";
 }
 
-// The response holds the page for as long as somebody reads it.
+// The response holds the page until it is sent.
 MHD_Response* response_of(std::string_view body, std::shared_ptr<const WebPage> page) {
   const auto forget = [](void* held) { delete static_cast<std::shared_ptr<const WebPage>*>(held); };
   return MHD_create_response_from_buffer_with_free_callback_cls(

@@ -26,7 +26,7 @@ ConnectedRoutes connected_routes(const std::vector<OwnAddress>& addresses) {
     routes.push_back({host_prefix(own.address.address), {Kind::local}});
     if (own.interface && !is_host(own.address)) add_subnet(routes, own.address, *own.interface);
   }
-  std::ranges::sort(routes);  // of one prefix the preferred one stands first
+  std::ranges::sort(routes);  // for the same prefix the preferred one comes first
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   routes.erase(std::unique(routes.begin(), routes.end(), same), routes.end());
   return routes;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kNewcomer = 1u << 30;
 constexpr std::uint32_t kMaxValue = kNewcomer - 1;
 constexpr std::uint8_t kFirstLevelBits = 24;
-constexpr std::uint32_t kFirstRoutes = 2048;  // of a table that can grow
+constexpr std::uint32_t kFirstRoutes = 2048;  // capacity of a table that can grow
 
 // A group per /24 that has longer prefixes in it: neighbours and point-to-point subnets,
 // a small part of any table.
@@ -65,7 +65,7 @@ bool copy_routes(rte_fib* from, rte_fib* to) {
 
 }  // namespace
 
-// What is about to be done to a table may free groups of it.
+// A change in progress of a table, which may free groups.
 class Fib::Change {
  public:
   explicit Change(Fib& fib) : changes_(fib.changes_) {
@@ -93,7 +93,7 @@ void Fib::set_quiesce(std::function<void()> quiesce) {
   table6_.set_quiesce(std::move(quiesce));
 }
 
-// To its full size, in one step: what comes after the first thousands may be a full table.
+// Grows to the full size in one step: after some thousands of routes a full table may follow.
 bool Fib::grow4() {
   if (routes4_ == max_routes_ || !can_grow4_) return false;
   try {
@@ -175,7 +175,7 @@ bool Fib::set_top(std::size_t which, std::optional<std::uint32_t> value) {
       remove4(now.address, now.length);
     } else if (!put4(now.address, now.length, *now.value)) {
       const auto had = before.has(which);
-      if (!had) set_top(which, {});  // no room: what has gone in comes out again
+      if (!had) set_top(which, {});  // no room: removes the route just added
       return had;
     }
   }
@@ -224,7 +224,7 @@ Fib::Resident Fib::resident(std::uint32_t max_routes) {
 
 namespace {
 
-// Asks once more, `again(i)`, where a table has answered "none" while `changes` went from `before`.
+// Repeats a lookup, `again(i)`, if a table has returned "none" while `changes` moved on from `before`.
 template <class Again>
 void ask_again(const std::uint64_t* values, unsigned n, const std::atomic<std::uint32_t>& changes,
                std::uint32_t before, Again&& again) {
@@ -237,8 +237,8 @@ void ask_again(const std::uint64_t* values, unsigned n, const std::atomic<std::u
     if (values[i] == 0) again(i);
 }
 
-// What the tables have answered becomes what a lookup says. Without a branch per value, so that it is done
-// for several at a time.
+// Turns results of the tables into results of a lookup. Without a branch per value, so that several are
+// processed at a time.
 void settle(std::uint64_t* values, unsigned n, std::uint32_t otherwise) {
   for (unsigned i = 0; i < n; ++i) {
     const std::uint64_t value = values[i] & kMaxValue;

@@ -12,7 +12,7 @@ Duration pause_after(unsigned tries) {
   return tries == NeighborResolver::kTries ? 2 * NeighborResolver::kRetry : NeighborResolver::kSlowest;
 }
 
-constexpr int kLooked = 64;  // addresses of a station, for one that nobody wants
+constexpr int kLooked = 64;  // addresses of a neighbour examined for an unwanted one
 
 bool is_group(const MacAddress& mac) {
   return (mac[0] & 1) != 0;
@@ -26,10 +26,10 @@ void NeighborResolver::set_due(const IpAddress& address, Entry& e, Time due) {
   schedule_.emplace(due, address);
 }
 
-// To be asked now, but not within kRetry after it was asked, or has answered, for the last time.
+// Makes a request due now, but not within kRetry after the last request or answer.
 void NeighborResolver::hasten(const IpAddress& address, Entry& e, Time now) {
   if (e.mac && e.tries > 0) return;
-  if (!e.mac) e.tries = std::min(e.tries, 1U);  // it is there
+  if (!e.mac) e.tries = std::min(e.tries, 1U);  // the neighbour exists
   const Time soon = std::max(now, e.last + kRetry);
   if (soon < e.due) set_due(address, e, soon);
 }
@@ -154,7 +154,7 @@ void NeighborResolver::restart(const IpAddress& address, Entry& e, Time due) {
   set_due(address, e, due);
 }
 
-// Asked often enough without an answer. True: it is to be asked all the same.
+// Handles an address without an answer after enough requests. True: requests continue all the same.
 bool NeighborResolver::give_up(Entries::iterator it) {
   Entry& e = it->second;
   if (!e.wanted) {
@@ -164,7 +164,7 @@ bool NeighborResolver::give_up(Entries::iterator it) {
   if (e.mac || e.tries == kTries)
     changes_.push_back({.address = it->first, .mac = {}, .unreachable = !e.mac});
   if (e.mac) {
-    e.tries = 0;  // it was there: maybe another station has its address now
+    e.tries = 0;  // it was known: maybe another neighbour has its address now
     begin_asking(it->first, e);
   }
   return true;
@@ -177,7 +177,7 @@ std::optional<NeighborResolver::Request> NeighborResolver::next_request(Time now
     if (e.tries >= kTries && !give_up(it)) continue;
     ++e.tries;
     e.last = now;
-    // From here on it has to be wanted anew, or it is asked for in vain.
+    // After this it must be wanted again, or requests stop.
     if (e.tries >= kTries && !e.mac) e.wanted = false;
     set_due(it->first, e, now + (e.mac ? kRetry : pause_after(e.tries)));
     return Request{it->first, e.mac};

@@ -46,7 +46,7 @@ void NextHopGroups::release(const NextHopMembers& members) {
   first_.erase(known);
 }
 
-// What waits for a next hop would wait for ever.
+// Packets waiting for a next hop of the block would wait for ever.
 void NextHopGroups::retire(std::uint32_t first, const Group& group) {
   using State = NextHopEntry::State;
   for (std::uint32_t i = 0; i < group.entries.size(); ++i) {
@@ -78,7 +78,7 @@ void NextHopGroups::enter(const NextHopMembers& members, std::uint32_t first) {
 void NextHopGroups::leave(const NextHopMembers& members, std::uint32_t first) {
   for (const auto& m : members) {
     const auto use = uses_.find(m);
-    if (use == uses_.end()) continue;  // it was there several times
+    if (use == uses_.end()) continue;  // occurred several times
     use->second.erase(first);
     if (use->second.empty()) uses_.erase(use);
   }

@@ -8,7 +8,7 @@
 namespace surety {
 namespace {
 
-// Of a route in its PrefixTable, with buckets for twice as many.
+// Bytes of a route in its PrefixTable, with buckets for twice as many.
 constexpr std::size_t kAccount = 32 + 2 * 8;
 
 trie6::Cell cell_of(const Prefix& prefix, std::uint32_t value) {
@@ -59,7 +59,7 @@ bool PrefixTrie6::remove(const Prefix& prefix) {
   return true;
 }
 
-// What the next shorter prefix gives.
+// The cell of the next shorter prefix.
 trie6::Cell PrefixTrie6::above(const Prefix& prefix) const {
   for (Prefix p = prefix; --p.length > trie6::kTopBits;) {
     if (of_length_[p.length] == 0) continue;

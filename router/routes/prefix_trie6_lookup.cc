@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The look-up: for a vector of addresses, one step for all of them after the other.
+// The lookup: for a vector of addresses, step by step, each step for all of them.
 //
-// Who is to take which step next stands in lists, appended to without a branch: which way an address goes
-// nobody foresees. A step asks for the line of the next one at once; that of an entry that leads nowhere
-// would be anywhere, so the table's first is asked for instead.
+// Lists hold the addresses for each kind of step, and are appended to without a branch, since the direction
+// of an address is unpredictable. A step prefetches the cache line of the next one; for a final entry, which
+// is no offset, the table's first line.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -28,14 +28,14 @@ inline const std::uint32_t* word_at(const std::byte* table, std::size_t offset) 
   return reinterpret_cast<const std::uint32_t*>(table + offset);
 }
 
-// How many stand in the lists. Handed on by value: what a call could change is kept in memory, and each
-// address would wait for the one before.
+// Lengths of the lists. Passed by value: variables that a call could change are kept in memory, and each
+// address would wait for the previous one.
 struct Waiting {
   std::uint32_t groups, nodes;
 };
 
 inline void prefetch(const std::byte* table, Entry e) {
-  _mm_prefetch(table + (e & (0 - (e & 1))), _MM_HINT_T0);  // its tag does not matter
+  _mm_prefetch(table + (e & (0 - (e & 1))), _MM_HINT_T0);  // the tag has no effect
 }
 
 // Address `i` has come to an entry.
@@ -102,7 +102,7 @@ inline void walk_nodes(Walk& w, const std::byte* table, std::uint32_t waiting) {
   }
 }
 
-// Whose entry leads to the next slice goes on there.
+// Addresses whose entry leads to the next slice continue there.
 [[gnu::noinline]] Waiting descend(Walk& w, const std::byte* table, const std::uint8_t (*addresses)[16],
                                   std::uint32_t n, unsigned slice) {
   Waiting waiting{0, 0};

@@ -98,7 +98,7 @@ void Rib::program(Prefix prefix) {
   if (before.value != 0 && after.value == 0) retry_rejected();
 }
 
-// What the sink has now, with a use of the set taken for it; nothing if there is no room.
+// Returns the new state of the sink, with a use of the set; empty if there is no room.
 Rib::Programmed Rib::install(const Prefix& prefix, const RouteCandidates::Candidate* to,
                              const Programmed& before) {
   if (to == nullptr) return {};

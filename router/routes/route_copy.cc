@@ -18,7 +18,7 @@ std::uint32_t RouteCopy::way_of(const Routes& routes, HopSets::Id set) {
   RouteWay& way = ways_.emplace_back();
   const HopSets& sets = routes.rib().sets();
   way.special = sets.special(set);
-  // A member stands there as often as its weight says.
+  // A member occurs as often as its weight.
   for (const NextHopMember& m : sets.members(set)) {
     if (!way.hops.empty() && way.hops.back().member == m) {
       ++way.hops.back().weight;

@@ -110,7 +110,7 @@ void Routes::bind(std::span<const Binding> bindings) {
     if (b.ifindex != 0) bound_[b.ifindex] = b.link;
     link.ifindex = b.ifindex;
   }
-  // What is not there in the kernel, no event and no route of it names.
+  // Events and routes of the kernel cannot refer to a link without a kernel device.
   std::erase_if(changed, [](const auto& c) { return c.first <= 0; });
   if (changed.empty()) return;
   refresh_connected();
@@ -136,8 +136,8 @@ void Routes::on(const RouteEvent& event) {
   if (event.action == EventAction::remove)
     return rib_.remove_hops(to, Source::kernel, event.metric, kernel_hops(event));
   RouteCandidate c{.source = Source::kernel, .metric = event.metric, .generation = kernel_generation_};
-  // The object says more than a copy of its next hops: when it changes,
-  // the routes' copies may not be told again.
+  // The object is better than a copy of its next hops: when it changes, the routes' copies may not be
+  // reported again.
   if (event.next_hop_id != 0 && (rib_.knows_object(event.next_hop_id) || event.next_hops.empty()))
     c.to.object = event.next_hop_id;
   else if (event.blackhole)
@@ -168,7 +168,7 @@ void Routes::learn(InterfaceIndex interface, const IpAddress& address, const std
   if (mac)
     learned_[key] = *mac;
   else if (learned_.erase(key) == 0)
-    return;  // it was asked for, and has not answered
+    return;  // requested, and not answered
   refresh_neighbor(address, key.second);
 }
 

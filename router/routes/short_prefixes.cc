@@ -33,7 +33,7 @@ bool ShortPrefixes::remove(const Prefix& prefix) {
   return true;
 }
 
-// `value`: of the next shorter prefix.
+// `value`: the next shorter prefix's.
 void ShortPrefixes::fill(std::uint32_t node, std::uint32_t value) {
   const Node& n = (*nodes_)[node];
   if (n.used) value = n.value;

@@ -15,10 +15,10 @@
 namespace surety {
 namespace {
 
-// DPDK keeps account by these; what the kernel gives are small ones.
+// Unit of DPDK's accounting; the kernel's pages are smaller.
 constexpr std::size_t kUnit = std::size_t{2} << 20;
 constexpr std::size_t kPage = 4096;
-// Of a table for so much nearly all will be there, and it is made and walked faster in pages of 2 MB.
+// A table of this size will be nearly full, and is made and walked faster in pages of 2 MB.
 constexpr std::size_t kLarge = std::size_t{256} << 20;
 
 bool is_zero(const std::byte* p, std::size_t bytes) {
@@ -57,7 +57,7 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
 
 TableMemory::~TableMemory() {
   if (mapped_ == nullptr) return;
-  // What DPDK still has something in must stay.
+  // Memory that DPDK still uses must stay.
   if (rte_malloc_heap_memory_remove(name_.c_str(), start_, bytes_) != 0) return;
   rte_malloc_heap_destroy(name_.c_str());
   munmap(mapped_, mapped_bytes_);

@@ -13,9 +13,9 @@
 namespace surety::trie6 {
 namespace {
 
-// Of nodes and groups, at most; routes of the Internet take one.
+// Nodes and groups at most; routes of the Internet take one.
 constexpr std::size_t kUnitsOfRoute = 4 + 3;
-// Of so much nearly all will be there, and pages of 2 MB are found faster.
+// Memory of this size will be nearly full, and pages of 2 MB are found faster.
 constexpr std::size_t kLarge = std::size_t{256} << 20;
 
 }  // namespace
@@ -39,7 +39,7 @@ Memory::Memory(std::uint32_t routes) : end_(units(routes)) {
     if (p == nullptr) throw std::runtime_error("FIB for IPv6: no memory");
     memory_ = {static_cast<std::byte*>(p), Release{0}};
   } else {
-    // Most of it never comes to be: who has less memory is not refused for that.
+    // Most of it will never be resident: it is not reserved, so that less RAM is sufficient.
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* const p = mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
     if (p == MAP_FAILED) throw std::runtime_error("FIB for IPv6: " + std::string(strerror(errno)));

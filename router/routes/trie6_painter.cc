@@ -51,7 +51,7 @@ std::uint32_t Painter::key(unsigned slice) const {
   }
 }
 
-// Of the cell of `depth` bits that the prefix lies in.
+// The first key of the cell of `depth` bits that has the prefix.
 std::uint32_t Painter::first_key(unsigned depth) const {
   const unsigned slice = slice_of(depth), below = kSliceEnd[slice] - depth;
   return below >= 32 ? 0 : key(slice) >> below << below;

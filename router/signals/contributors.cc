@@ -33,13 +33,13 @@ Duration Contributors::interval(const Source& s, Time now) {
   return std::max(s.before == Time::min() ? Duration{} : s.seen - s.before, now - s.seen);
 }
 
-// The lowest gives way: the forgotten, the fast, then newcomers, of which nobody knows yet.
+// The source of lowest rank is displaced: removed ones first, then fast ones, then new ones of unknown rate.
 Duration Contributors::rank(const Source& s, Time now) {
   if (!is_live(s, now)) return Duration(-1);
   return s.before == Time::min() ? std::max(kPace, interval(s, now)) : interval(s, now);
 }
 
-// Of one that is not there, in place of another: not seen yet.
+// The place of a source; a new one displaces another, and has no packets yet.
 Contributors::Source& Contributors::place_of(const IpAddress& source, const IpAddress& destination,
                                              std::uint8_t dscp, Time now) {
   Source* const set = &sources_[set_of(source, destination, dscp)];

@@ -33,7 +33,7 @@ void RemoteAlpha::advance(Time now) {
   const Time expiry = controller_.next_event();
   if (now < expiry) return;
   const Duration t2 = controller_.params().t2;
-  // Of several expiries only the first can have heard a signal: each later one has had T2 of silence.
+  // Only the first of several expiries can follow a signal: each later one had T2 of silence.
   if (heard_ > expiry - t2) controller_.advance(expiry, true);
   if (reminded_ != Time::min() && heard_ - reminded_ < t2) {
     controller_.advance(std::min(now, sent_at_ + Contributors::kTrusted), false);
@@ -41,7 +41,7 @@ void RemoteAlpha::advance(Time now) {
     controller_.advance(controller_.next_event(), false);
     sent_ = 0;
   }
-  controller_.advance(now, true);  // what is left says nothing
+  controller_.advance(now, true);  // the remaining silence means nothing
 }
 
 Time RemoteAlpha::next_event() const {

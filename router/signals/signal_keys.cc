@@ -68,13 +68,13 @@ void refuse_others(const Node& map, std::initializer_list<std::string_view> name
 bool read_id(const Node& node, std::uint8_t& id, Problems& problems) {
   const char* const end = node.text.data() + node.text.size();
   const auto [stop, error] = std::from_chars(node.text.data(), end, id);
-  // No longer: a number that stands for a key (Redacted) is none.
+  // No longer numbers: a number that represents a key (Redacted) is none.
   if (error == std::errc() && stop == end && node.text.size() <= 3) return true;
   problems.error(node.mark, "an id is a whole number from 0 to 255");
   return false;
 }
 
-// A text without its keys: where one was stands its number among them.
+// A text without its keys: each is replaced by its number.
 struct Redacted {
   explicit Redacted(std::string_view from);
   std::string text;
@@ -191,7 +191,7 @@ SignalKeysResult parse(const std::string& text, const std::string& file, Problem
   SignalKeys keys;
   const Redacted redacted(text);
   const Document document(redacted.text);
-  // What the YAML parser says may quote the text.
+  // The YAML parser's message may quote the text.
   if (document.root())
     KeyFile(redacted.keys, problems).read(*document.root(), keys);
   else
