@@ -41,10 +41,10 @@ class AggregateMarkers {
 
   AggregateMarkers(Set set, PortIndex port, PacketDisposal& disposal);
   // Replaces the aggregates; one that keeps its name keeps its counters, meters and tokens. Does not
-  // allocate: `fresh` takes what is to be freed.
+  // allocate: `fresh` takes the memory to be freed.
   void adopt(Set& fresh, Time now);
 
-  // Lets the aggregates of the run's class, if there are any, remark and drop; `run` becomes what is left.
+  // Remarks and drops packets by the aggregates of the run's class, if there are any; `run` keeps the rest.
   void mark(ClassRun& run, Time now) {
     if (Aggregate* a = set_.whole[run.class_index])
       mark(*a, run, now);

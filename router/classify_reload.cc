@@ -14,8 +14,8 @@ void ClassifyStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> s
   creations_.adjust(creation_rate(table), table.capacity);
   creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
   limited_ = table.creation_rate != 0u;
-  // A port without rules stays classified until the held packets of its flows are gone: unclassified packets
-  // would overtake them.
+  // A port without rules stays classified until its flows hold no packets: unclassified packets would
+  // overtake them.
   for (std::size_t p = 0; p < classified_.size(); ++p) {
     const bool now_classified = snapshot.classifier.classifies(static_cast<PortIndex>(p));
     settling_ |= classified_[p] != 0 && !now_classified;

@@ -37,8 +37,8 @@ class CongestionDomains {
 
   // `capacity`: the most domains there may ever be, over all ports.
   CongestionDomains(std::vector<Controller> controllers, std::size_t capacity, PortIndex port);
-  // Replaces the controllers; a domain that is kept keeps its alpha, but for a maximum that is now lower, and
-  // its timers. Does not allocate: `fresh` takes what is to be freed.
+  // Replaces the controllers; a domain that is kept keeps its timers and its alpha, limited by the new
+  // maximum. Does not allocate: `fresh` takes the memory to be freed.
   void adopt(std::vector<Controller>& fresh);
   // Moves the watches along with the classes. `fresh`: contributors for all current classes.
   void move(const ClassMoves& moves, std::vector<Contributors>& fresh);

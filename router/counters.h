@@ -137,8 +137,7 @@ struct WorkerCounters {
   SURETY_COUNTERS(WorkerCounters, SURETY_WORKER_COUNTERS)
 };
 
-// Cycles and packets per stage. The router knows no clock: the driver gives it a counter to read, the lab
-// gives none.
+// Cycles and packets per stage. The router has no clock: the driver provides a counter, the lab none.
 class StageMeter {
  public:
   using Counter = std::uint64_t (*)();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocks of a pcapng file (draft-ietf-opsawg-pcapng): little-endian, time in nanoseconds, Ethernet.
 //
-// DPDK 22.11's rte_pcapng writes no comment to a packet and knows interfaces as ethdev ports only, and needs
-// EAL where it writes; ours has ports without ethdev (memif), and `surety capture` no EAL.
+// DPDK 22.11's rte_pcapng writes no comments to packets, identifies interfaces by ethdev port, and needs EAL
+// in the writing process; the router has ports without ethdev (memif), and `surety capture` has no EAL.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ int compare(const std::string& file, const std::optional<std::string>& router) {
                               {client, unix_seconds(), std::cout, std::cerr});
 }
 
-// Prints what `check` says of the file. 1: there are errors, or `run` would refuse it here.
+// Prints the result of `check` for the file. 1: there are errors, or `run` would refuse it here.
 int check_one(const std::string& file) {
   const config::Report report = config::check(file);
   std::cout << report.text;

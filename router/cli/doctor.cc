@@ -23,7 +23,7 @@ struct DoctorOptions {
   bool json = false, fix = false;
 };
 
-// None where it does not run, or says nothing to us.
+// nullopt: it is not running, or does not answer.
 std::optional<machine::Running> running(const std::string& name) try {
   const TelemetryClient client;
   machine::Running now{client.table("router", name), client.table("routes", name), {}};

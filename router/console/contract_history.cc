@@ -38,7 +38,7 @@ void ContractHistory::work(const std::stop_token& stop) {
       reader_.read(directory_, oldest * 60,
                    [this](Minute minute, const ContractMinute& row) { add(minute, row); });
     } catch (const std::system_error&) {
-      // The directory is gone: ReportLog::trouble() reports it.
+      // The directory does not exist: ReportLog::trouble() reports it.
     }
     lock.lock();
     std::erase_if(contracts_, [&](const auto& c) { return idle(c.second, now / 60); });

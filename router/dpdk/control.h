@@ -5,7 +5,7 @@
 // Everything here runs on one thread, never waits for a worker, and bounds every step of a round.
 //
 // The kernel side of a port (router/linux/README.md) is the kernel's own device (af_xdp, af_packet); else a
-// TAP twin, where the configuration does not say `twin: off` and the process may make one; else the built-in
+// TAP twin, unless the configuration has `twin: off` or the process may not make one; else the built-in
 // responder. Devices without a peer (null, pcap) have none. On all other ports the router resolves neighbours
 // itself, so that no packet depends on the kernel's neighbour table.
 #pragma once

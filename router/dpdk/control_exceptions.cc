@@ -182,8 +182,8 @@ ExceptionResult Control::to_kernel(std::span<const std::uint8_t> ip_packet) {
 
 ExceptionResult Control::to_sender(IcmpProblem problem, std::uint16_t mtu, const Punted& p) {
   const IcmpErrorResult result = report(problem, mtu, p);
-  // Addresses that only the kernel has are the kernel's to speak from; but a packet to a station that does
-  // not answer it would hold itself.
+  // The kernel sends errors from addresses that only it has; but it would hold a packet to a neighbour that
+  // does not answer.
   if (result == IcmpErrorResult::no_address && punt_device_ && problem != IcmpProblem::host_unreachable)
     return to_kernel(ip_packet_of(p.frame, p.l3));
   return ExceptionResult::icmp_error;

@@ -129,9 +129,9 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   if (kernel_routes_) kernel_routes_->want(kernel_routes_of(config));
 }
 
-// Ours by what the kernel says of them: an address of an operator, or one that he has put in the place of
-// ours, stays. So does one beside which others have routes: the kernel would forget these with its device's
-// last address, and the next run finds it again.
+// Only addresses that the kernel marks as ours: an operator's address, also one that has replaced ours,
+// stays. So does an address on a device with routes of others: the kernel would remove these with the
+// device's last address, and the next run finds the address again.
 void Control::take_addresses_back(std::optional<int> ifindex) {
   if (given_.empty()) return;
   const auto warn = [](auto&& what) {

@@ -171,7 +171,7 @@ void Control::open_steering(std::size_t p) {
   }
 }
 
-// A kernel that sees every frame and forwards would send transit a second time, unconditioned.
+// A forwarding kernel with a copy of every frame would send transit a second time, unconditioned.
 void Control::guard(std::size_t p) {
   const std::string interface = DpdkPort::interface(config_.ports[p].device), &port = config_.ports[p].name;
   try {
@@ -187,7 +187,7 @@ void Control::guard(std::size_t p) {
   }
 }
 
-// Keeps the kernel from forwarding packets that came by this port or interface, whatever its sysctl settings.
+// Keeps the kernel from forwarding packets that arrived by this port or interface, with any sysctl settings.
 void Control::guard_forwarding(ControlPort& c) {
   if (!c.open || !c.in_kernel()) return;
   const std::size_t p = port_of(c);
@@ -240,7 +240,7 @@ void Control::keep_diverting(std::size_t p) {
   control_ports_[p].divert->keep(std::chrono::steady_clock::now() + kSilence);
 }
 
-// Links that the kernel does not see by itself.
+// Links that the kernel does not report.
 void Control::watch_links() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
     ControlPort& c = control_ports_[p];

@@ -14,7 +14,7 @@ namespace surety {
 
 class Phases {
  public:
-  // Since the one before, or since this is there.
+  // Time since the previous phase, or since construction.
   void lap(std::string_view phase) {
     const auto now = Clock::now();
     add(phase, now - std::exchange(last_, now));

@@ -29,7 +29,7 @@ EventTime now() {
   return {Time(duration_cast<Duration>(steady_clock::now().time_since_epoch())), time_of_day()};
 }
 
-// The journal says which pipe is its own (systemd.exec(5)): standard error may lead elsewhere.
+// The journal's pipe is identified by the environment (systemd.exec(5)): standard error may lead elsewhere.
 bool is_journal() {
   const char* const stream = std::getenv("JOURNAL_STREAM");
   struct stat s {};
@@ -46,7 +46,7 @@ EventLevel level_of(spdlog::level::level_enum level) {
 spdlog::level::level_enum level_of(EventLevel level) {
   if (level == EventLevel::error) return spdlog::level::err;
   if (level == EventLevel::debug) return spdlog::level::debug;
-  // Warnings are kept in memory, whatever is said.
+  // Warnings are kept in memory at any log level.
   return level == EventLevel::info ? spdlog::level::info : spdlog::level::warn;
 }
 

@@ -269,7 +269,7 @@ std::vector<Watchdog::Watched> Router::watched() {
   return all;
 }
 
-// Now that everything is open and every thread is there, and before the first packet is read.
+// After everything is open and every thread started, and before the first packet is read.
 void Router::confine() {
   Needs needs = needs_of(written_, file_);
   needs.make.push_back(store_.directory());
@@ -334,7 +334,7 @@ void Router::run(const std::atomic<bool>& stop, std::atomic<bool>& reload) {
       more = tables_.step(*control_, clock_.now());
       control_errands_.serve();
       hear_predecessor(reload);
-      // One that comes before the last one is through waits for it.
+      // A reload waits for the previous one to complete.
       if (updated()) settle();
       if (updated() && waiting_) open_waiting();
       if (reload.load(std::memory_order_relaxed) && updated() && !successor_.is_there()) {

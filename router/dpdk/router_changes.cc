@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAnswerPatience = 30s;         // until the control thread comes
+constexpr auto kAnswerPatience = 30s;         // until the control thread answers
 constexpr auto kInstalling = 10s;             // until a new configuration is in the file: ample for a disk
 constexpr std::int64_t kMostSeconds = 86400;  // longest trial
 constexpr std::string_view kFallBack = "back to what was in effect before";
@@ -145,7 +145,7 @@ Json Router::try_out(std::string_view text) {
   return answer(true);
 }
 
-// From here on there is time to put it into the file.
+// The time to install it in the file starts now.
 Json Router::confirm() {
   if (!trial_) throw std::runtime_error("nothing is on trial any more");
   trial_->until = clock_.now() + kInstalling;
@@ -176,7 +176,7 @@ Json Router::answer_reload(std::string_view who) {
   return answer(last_reload_successful_);
 }
 
-// The file decides. False: it goes back.
+// The file decides. False: the router rolls back.
 bool Router::end_trial(bool by_itself) {
   if (!is_installed(trial_->hash)) return go_back(by_itself), false;
   remember(trial_->who, "confirmed", changed_, true);

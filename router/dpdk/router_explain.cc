@@ -20,7 +20,7 @@ void ask(Worker& worker, const Errands::What& what) {
   if (!worker.between_turns(what)) throw std::runtime_error("a worker does not answer: look at its log");
 }
 
-// An interface by which a flow may come, and its key there.
+// A possible ingress interface of a flow, and the flow's key there.
 struct Candidate {
   Arrival arrival;
   InterfaceIndex interface = 0;
@@ -47,7 +47,7 @@ std::vector<Candidate> candidates(const Question& q, const Snapshot& s) {
 
 }  // namespace
 
-// Where the flow comes by whose fields these are.
+// The ingress of the flow with these fields.
 Arrival Router::find_flow(const Question& q) {
   const std::vector<Candidate> all = candidates(q, *snapshot_);
   std::vector<const Candidate*> found;

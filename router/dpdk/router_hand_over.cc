@@ -33,7 +33,7 @@ RouterFacts Router::facts() {
           .clock = clock_.origin()};
 }
 
-// From here on the old one does not forward.
+// The old process does not forward after this.
 Heritage Router::inherit() {
   if (!predecessor_) return {};
   Heritage heritage = predecessor_->take();

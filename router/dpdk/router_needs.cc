@@ -24,8 +24,7 @@ bool any(const config::Config& config, bool (*holds)(const config::Device&)) {
   return std::ranges::any_of(config.ports, [&](const config::Port& p) { return holds(p.device); });
 }
 
-// Whether the file's modes let us read it, and pass the directories above it: root's rule over them is a
-// capability.
+// True if the modes of the file and of its directories permit reading: root's override is a capability.
 bool ours_to_read(const std::filesystem::path& file) {
   const auto lets = [](const std::filesystem::path& at, mode_t right) {
     struct stat is {};

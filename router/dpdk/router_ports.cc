@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ports that come and go with a reload.
+// Adds and removes ports in a reload.
 //
-// A device is opened before anything changes, and closed when no worker knows it any more. Where a port comes
-// whose device another one has until then (it has another name, or the device is opened in another way), it
-// waits: workers know it, nothing comes by it, and it is opened as soon as the other one is closed.
+// A device is opened before anything changes, and closed when no worker uses it. If the device of a new port
+// is in use by an old one (with another name, or opened in another way), the port waits: workers have it
+// without packets, and it is opened as soon as the old one is closed.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ bool needs_root(const config::Device& device) {
   return !DpdkPort::interface(device).empty() || device.kind == config::Device::Kind::tap;
 }
 
-// Says whose device it is.
+// Throws errors of `f` as the port's.
 template <class F>
 void of_port(const config::Port& port, F&& f) {
   try {
@@ -142,7 +142,7 @@ void Router::open_appeared() {
                  {{"port", snapshot_->config.ports[p].name}, {"state", "found"}}});
 }
 
-// The configuration is the same one. If a device cannot be had, the one before comes back, with its devices.
+// The configuration stays the same. If a device cannot be opened, the previous one returns, with its devices.
 void Router::open_waiting() {
   waiting_ = false;
   try {

@@ -96,7 +96,7 @@ void Router::load_keys(const config::Config& c) {
     signal_keys_.push_back(std::move(result.keys));
 }
 
-// A trial ends with it: the file says what is in effect.
+// A reload ends a trial: the file decides.
 void Router::reload() {
   attempt([this] {
     if (!take_over(file_)) return false;

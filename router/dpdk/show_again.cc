@@ -33,7 +33,7 @@ class Pause {
     sigemptyset(&ending_);
     for (const int s : {SIGINT, SIGTERM}) sigaddset(&ending_, s);
     ::sigprocmask(SIG_BLOCK, &ending_, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);  // the stream says so
+    ::signal(SIGPIPE, SIG_IGN);  // the stream reports a closed pipe
   }
   std::optional<double> operator()() {
     const timespec patience{

@@ -154,7 +154,7 @@ ConfigTree gather(const fs::path& file) {
   const config::Tree tree = config::parse_file(file).tree;
   ConfigTree all{tree.file, tree.texts};
   if (!all.files.contains(all.main))
-    all.files[all.main] = disk::read(file, Links::followed);  // or it says why not
+    all.files[all.main] = disk::read(file, Links::followed);  // or the reason
   return installable(all, file);
 }
 

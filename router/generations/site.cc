@@ -27,7 +27,7 @@ std::string only_one_in(const fs::path& root) {
                     : fmt::format("--name one of {}", fmt::join(names, ", ")));
 }
 
-// The candidate says whose it is.
+// The router's name in the candidate.
 std::string name_in(const fs::path& file) {
   const auto parsed = config::parse_file(file);
   return parsed.ok() ? parsed.config->router.name : std::string();

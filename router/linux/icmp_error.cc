@@ -100,7 +100,7 @@ std::size_t write_message(std::uint8_t* icmp, std::size_t most, IcmpProblem prob
   icmp[1] = code;
   if (problem == IcmpProblem::too_big) {
     store(icmp + 6, swap16(mtu));  // RFC 1191 4, RFC 4443 3.2
-    told = nullptr;                // ICMPv6's has no length to say where it begins
+    told = nullptr;                // ICMPv6's has no length field
   }
   std::uint8_t* const quote = icmp + kIcmpHeader;
   if (told == nullptr) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IPv6 multipath routes, whose next hops the kernel adds together but removes one at a time.
 //
-// When one of several next hops goes, rtnetlink announces the removal of a route with that next hop alone,
-// and nothing of those that stay. This remembers the next hops of such routes and turns that removal into the
-// route with the rest.
+// When one of several next hops is removed, rtnetlink announces the removal of a route with that next hop
+// alone, and nothing about the others. This class stores the next hops of such routes and turns that removal
+// into the route with the rest.
 #pragma once
 
 #include <cstdint>

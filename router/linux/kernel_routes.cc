@@ -63,7 +63,7 @@ void KernelRoutes::on(const RouteEvent& event) {
   to_settle_.insert(event.to);
 }
 
-// There is place for one of a metric: ours is not there any more, or may come.
+// A metric has place for one route: ours was replaced, or may be added.
 void KernelRoutes::on_others(const RouteEvent& event) {
   if (event.metric != kMetric || !wanted_.contains(event.to)) return;
   if (event.action == EventAction::add) there_.erase(event.to);

@@ -36,7 +36,7 @@ constexpr std::array<sock_filter, 13> kFilter{{
 }};
 
 Fd open(int ifindex, std::uint16_t protocol) {
-  // No protocol until the filter is there: nothing comes in unfiltered.
+  // No protocol until the filter is attached: nothing is received unfiltered.
   Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   sock_fprog program{static_cast<unsigned short>(kFilter.size()), const_cast<sock_filter*>(kFilter.data())};
   sockaddr_ll where{};

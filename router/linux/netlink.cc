@@ -32,7 +32,7 @@ NetlinkMonitor::NetlinkMonitor()
       buffer_(kBuffer),
       dump_(kDumps.size()) {
   if (!socket_) throw std::system_error(errno, std::generic_category(), "cannot open a netlink socket");
-  // The larger buffer only makes losses rare; FORCE needs CAP_NET_ADMIN and goes past net.core.rmem_max.
+  // The larger buffer only makes losses rare; FORCE needs CAP_NET_ADMIN and ignores net.core.rmem_max.
   if (setsockopt(fd(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof(kReceiveBuffer)) != 0)
     setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof(kReceiveBuffer));
   if (mnl_socket_bind(socket_.get(), kGroups, MNL_SOCKET_AUTOPID) != 0)
@@ -127,8 +127,8 @@ void NetlinkMonitor::dump_done(Handler& handler) {
 }
 
 void NetlinkMonitor::tell(NetlinkEvent event, bool dumped, Handler& handler) {
-  // The kernel flushes or revives IPv4 routes silently when their device changes state or
-  // their source address goes.
+  // The kernel removes or restores IPv4 routes without events when their device changes state or their source
+  // address is removed.
   if (const auto* link = std::get_if<LinkEvent>(&event)) {
     const bool was_up = std::exchange(link_up_[link->ifindex], link->up);
     if (!dumped && (!link->up || !was_up)) again_ = true;

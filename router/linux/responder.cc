@@ -111,7 +111,7 @@ bool Responder::want(const IpAddress& next_hop, Time now) {
   return neighbors_.want(next_hop, now);
 }
 
-// None where there are such stations behind several tags: one of them has taken another's MAC.
+// nullopt if several tags have such neighbours: one of them has taken another's MAC.
 std::optional<InterfaceIndex> Responder::tag_of_maker(const IpAddress& link_local) const {
   std::optional<InterfaceIndex> found;
   bool several = false;
@@ -187,8 +187,8 @@ Result Responder::on_discovery(std::span<const std::uint8_t> frame, const IpPack
   if (addresses_.of_port(source)) return Result::conflict;
   if (contested(source, now)) return Result::contested;
   if (!addresses_.of_port(target)) return Result::not_ours;
-  const bool probe =
-      packet.source == IpAddress::unspecified(true);  // duplicate address detection: everybody is to know
+  const bool probe = packet.source == IpAddress::unspecified(
+                                          true);  // duplicate address detection: the answer goes to all nodes
   const IpAddress to = probe ? nd::all_nodes() : packet.source;
   const MacAddress mac = probe ? nd::multicast_mac(to) : m->link_layer.value_or(read_mac(&frame[6]));
   if (!probe && (mac[0] & 1) != 0) return Result::malformed;

@@ -20,7 +20,7 @@ std::uint8_t icmp6_type(std::span<const std::uint8_t> frame, const ParsedPacket&
   return p.v6 && !p.fragment && p.protocol == kIcmp6 ? frame[p.l4_offset] : std::uint8_t{0};
 }
 
-// A frame of the kernel, for any station.
+// A frame of the kernel, for any neighbour.
 bool parsed(std::span<const std::uint8_t> frame, ParsedPacket& p, ParseOutcome& outcome) {
   outcome = parse(frame, {.promiscuous = true}, p);
   return outcome.drop == DropReason::none;

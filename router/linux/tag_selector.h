@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tags of a template by which frames of the kernel leave.
 //
-// A frame for a station leaves by the station's tag. Two kinds of frames are for stations that have no known
+// A frame for a neighbour leaves by the neighbour's tag. Two kinds of frames are for hosts without a known
 // address:
 //  - A DHCP answer leaves by the tag whose request has the same transaction ID and hardware address (RFC 2131
-//    4.1). No other tag has seen that transaction ID. Each tag keeps its last `hosts` requests.
+//    4.1). No other tag has received that transaction ID. Each tag keeps its last `hosts` requests.
 //  - A router advertisement for all nodes leaves at once by the tags that have solicited one since the last
-//    advertisement, and then by all tags with a known station: kAtOnce tags each kPause, and not more often
+//    advertisement, and then by all tags with a known neighbour: kAtOnce tags each kPause, and not more often
 //    than each kInterval (RFC 4861 6.2.6). Solicitations of one tag cannot load the others.
 // All other frames for groups are dropped: thousands of copies are too many.
 //
@@ -68,7 +68,7 @@ class TagSelector {
   std::vector<std::uint8_t> advertisement_;
   std::set<InterfaceIndex> solicitors_;
   std::vector<InterfaceIndex> solicited_, periodic_;  // tags that are still to get the advertisement
-  bool due_ = false;                                  // all tags are to get it once the interval is over
+  bool due_ = false;                                  // all tags get it when the interval is over
   Time next_round_{}, next_batch_{};
   std::size_t batch_ = 0;  // tags left in the current batch
 };

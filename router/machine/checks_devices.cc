@@ -23,7 +23,7 @@ Ports pci_ports(const Patient& p) {
   return p.ports_with({Kind::pci});
 }
 
-// Where /etc/surety/machine.yaml says that it had this name or address, by its MAC.
+// The NIC's entry in /etc/surety/machine.yaml, with its name or address at that time, found by MAC.
 const Nic* moved(const Patient& p, const std::string& device) {
   for (const TakenNic& t : p.machine.nics)
     if ((t.name == device || t.pci == device) && !t.mac.empty()) {

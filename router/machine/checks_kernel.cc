@@ -84,7 +84,7 @@ Findings rp_filter(const Patient& p) {
   return all;
 }
 
-// Hosts that may be met, as far as prefixes and tags say.
+// Possible neighbours, by prefixes and tags.
 std::uint64_t expected_neighbors(const config::Config& c, bool v6) {
   constexpr std::uint64_t kMost = 16384;  // neighbours of one prefix
   std::uint64_t n = 0;
@@ -124,7 +124,7 @@ Findings tables(const Patient& p) {
   return all;
 }
 
-// deploy/frr/sysctl.conf says the same, for every boot.
+// deploy/frr/sysctl.conf sets the same at every boot.
 Findings frr(const Patient& p) {
   if (!has_frr(p) || !p.config()) return {};
   Findings all;

@@ -44,7 +44,7 @@ Findings hugepages(const Patient& p) {
   return {safe(warning(says + ": the router goes without, slower", mend))};
 }
 
-// A node that has fewer than /etc/surety/machine.yaml says: the kernel found no room in one piece.
+// A node has fewer than in /etc/surety/machine.yaml: the kernel found no contiguous memory.
 Findings fragmented(const Patient& p) {
   Findings all;
   for (const auto& [node, pages] : p.machine.hugepages) {

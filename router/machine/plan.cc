@@ -69,7 +69,7 @@ std::vector<int> nodes_of(const Host& host, const std::vector<Nic>& nics) {
   return {nodes.begin(), nodes.end()};
 }
 
-// The operator's; not the one that comes with the package, which has no port.
+// The operator's; the package's has no port.
 bool is_operators(const Host& host, const std::string& file) {
   if (!host.exists(file)) return false;
   const auto parsed = config::parse_file(host.at(file));

@@ -50,7 +50,7 @@ std::string read_to_end(const Fd& from) {
   }
 }
 
-// posix_spawnp looks where PATH says; a service, or sudo, may leave the directories of the administrator out.
+// posix_spawnp searches PATH, which for a service, or with sudo, may lack the administrator's directories.
 void look_everywhere() {
   const char* const path = std::getenv("PATH");
   const std::string all = std::string(path ? path : "/usr/bin:/bin") + ":/usr/sbin:/sbin";

@@ -139,7 +139,7 @@ std::shared_ptr<ContractBook::Line>& ContractBook::line_of(const Key& key) {
   return line;
 }
 
-// Contracts that have it now go to the rest with what they do from here on.
+// Contracts of the removed line count in the rest afterwards.
 bool ContractBook::displace(const ContractParts::Part& part) {
   const auto serial = parts_.yields(part);
   if (!serial) return false;

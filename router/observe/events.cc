@@ -79,7 +79,7 @@ void EventLog::add(Event event) {
   const std::scoped_lock lock(mutex_);
   const EventTime time = clock_();
   Limit& limit = limits_[static_cast<std::size_t>(event.kind)];
-  // One that follows others that were left out comes with a line about them.
+  // An event after skipped ones is preceded by a line with their number.
   if (!permit(limit, limit.left_out > 0 ? 2 : 1, time.now)) {
     ++limit.left_out;
     return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gateways that routes lead by and whose station does not answer, as events: one when that has gone on for
-// kGrace, one when it answers again.
+// Events for gateways of routes that do not answer: one after kGrace, one when the gateway answers again.
 #pragma once
 
 #include <functional>
@@ -16,12 +15,12 @@ namespace surety {
 
 class GatewayEvents {
  public:
-  // A station that is there answers within a second or two.
+  // An existing neighbour answers within a second or two.
   static constexpr Duration kGrace = std::chrono::seconds(2);
 
   using NameOf = std::function<std::string(InterfaceIndex)>;
   using Known = std::function<bool(InterfaceIndex, const IpAddress&)>;
-  // `name_of` an interface; `known`: the station's MAC address is.
+  // `name_of` an interface; `known`: true if its MAC address is known.
   GatewayEvents(EventLog& log, NameOf name_of, Known known)
       : log_(log), name_of_(std::move(name_of)), known_(std::move(known)) {}
 

@@ -27,7 +27,7 @@ class PromiseEvents {
   explicit PromiseEvents(EventLog& log) : log_(log) {}
   // Takes the last second of a contract. Call once a second for each contract.
   void look(const PromiseSecond& second, bool violated, Time now);
-  // A contract is gone.
+  // A contract was removed.
   void forget(const PromiseSecond& contract);
 
  private:

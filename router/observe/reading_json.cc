@@ -205,8 +205,8 @@ Json drop_rows(const Reading& r) {
   return rows;
 }
 
-// `way`: up (to a kernel or the responder), down (from them), kernel (what its device brings), responder
-// (what it did), icmp (errors to say).
+// `way`: up (to a kernel or the responder), down (from them), kernel (frames of its device), responder (its
+// results), icmp (errors).
 Json exception_row(const std::string& port, std::string_view way, std::string_view result,
                    std::uint64_t frames, std::string_view help) {
   return {{"port", port}, {"way", way}, {"result", result}, {"frames", frames}, {"help", help}};

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kRoot = "/surety/";
 
-// In ASCII, whatever names there are: never longer than it seems, and never refused.
+// Rendered in ASCII; invalid UTF-8 is replaced.
 std::string text(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -153,7 +153,7 @@ void TelemetryServer::let_in() {
   clients_.push_back({std::move(s), wakeups_});
 }
 
-// False: he has gone, or should.
+// False: the client has disconnected, or is to be disconnected.
 bool TelemetryServer::converse(Client& client) try {
   std::array<char, kMaxRequest> request;
   const ssize_t n = ::recv(client.socket.get(), request.data(), request.size(), MSG_DONTWAIT | MSG_TRUNC);

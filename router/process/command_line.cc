@@ -74,7 +74,7 @@ std::vector<std::string> members(const std::string& type) {
   return words;
 }
 
-// Where a line has come to, word by word.
+// The state of a command line, word by word.
 class Line {
  public:
   explicit Line(const CLI::App& app) : app_(&app) {}

@@ -137,7 +137,7 @@ Confinement::Confinement(const Needs& needs) {
   if (!confine_thread(ruleset.get(), mask_of(needs.capabilities)))
     fail(errno, "this process cannot be confined");
   const bool filtered = system_calls::filter(needs.packet_sockets);
-  // One filter for all threads comes first: those that have others cannot be given it.
+  // One filter for all threads is installed first: the kernel cannot add it to threads with different ones.
   if (filtered && needs.packet_sockets) tell_others(-1, false);
   all_confined = filtered;
   summary_ =

@@ -23,11 +23,11 @@ namespace surety {
 
 class ConnectionParts {
  public:
-  // `seed`: nothing that a client knows.
+  // `seed`: secret.
   ConnectionParts(std::size_t limit, std::uint64_t seed) : limit_(limit), draw_(seed) {}
 
-  // `from`: the client's address as bytes. The connection that has to be closed, if any; it does not count
-  // any more.
+  // `from`: the client's address as bytes. Returns the connection to be closed, if any, which is removed
+  // here.
   std::optional<int> opened(int connection, std::string from) {
     open_.emplace_back(connection, std::move(from));
     if (open_.size() <= limit_) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says so, instead of dying of SIGILL, when the CPU lacks what the program was built for. Compiled for the
-// baseline CPU and run before any other code of ours.
+// Reports a CPU that lacks the instructions of the build, before SIGILL would end the process. Compiled for
+// the baseline CPU and run before any other code of ours.
 #include <unistd.h>
 
 #include <cstdlib>

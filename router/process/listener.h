@@ -9,7 +9,7 @@
 namespace surety {
 
 // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
-// sentence that says why and what to do.
+// sentence with the reason and the fix.
 Fd listen_at(const std::string& listen);
 // Throws as listen_at() does, but for a port that is taken or needs a privilege.
 void check_address(const std::string& listen);

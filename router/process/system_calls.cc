@@ -189,7 +189,7 @@ bool allow(scmp_filter_ctx filter, bool packet_sockets) {
   for (const int family : kPacketFamilies)
     if (packet_sockets)
       failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, equal(0, family));
-  // A socket's mode, before others see it.
+  // A socket's mode, before others can connect.
   if (packet_sockets) failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fchmod), 0);
   // Threads, but no processes; the filter cannot check arguments of clone3(), and the C library falls back to
   // clone().

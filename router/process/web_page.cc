@@ -52,7 +52,7 @@ MHD_Response* response_of(std::string_view body, std::shared_ptr<const WebPage> 
       new std::shared_ptr<const WebPage>(std::move(page)));
 }
 
-// "localhost", or an address, which no name server can say anything about.
+// "localhost", or an address: names that no name server can resolve.
 bool names_this_machine(std::string_view host) {
   if (host.starts_with('[')) return true;
   host = host.substr(0, host.rfind(':'));

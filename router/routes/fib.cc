@@ -17,8 +17,7 @@
 namespace surety {
 namespace {
 
-// The 32nd bit of an entry says that it leads to a group; the 31st is ours, see add4(), and lookups take it
-// off.
+// The 32nd bit of an entry marks a group; the 31st is ours, see add4(), and lookups clear it.
 constexpr std::uint32_t kNewcomer = 1u << 30;
 constexpr std::uint32_t kMaxValue = kNewcomer - 1;
 constexpr std::uint8_t kFirstLevelBits = 24;
@@ -34,9 +33,9 @@ std::uint32_t first_routes(std::uint32_t max_routes) {
   return rte_eal_has_hugepages() != 0 ? max_routes : std::min(max_routes, kFirstRoutes);
 }
 
-// DPDK 22.11 reserves no group for a route that has the value of the next shorter one but gives one back when
-// it goes; the count then falls below zero, and additions fail for good. So a route comes with a value that
-// no other has, first.
+// DPDK 22.11 reserves no group for a route with the value of the next shorter one but frees one when it is
+// removed; the count then falls below zero, and additions fail for good. A route is therefore first added
+// with a unique value.
 bool add_route(rte_fib* fib, std::uint32_t address, std::uint8_t length, std::uint64_t value) {
   if (length > kFirstLevelBits && rte_fib_add(fib, address, length, value | kNewcomer) != 0) return false;
   return rte_fib_add(fib, address, length, value) == 0;

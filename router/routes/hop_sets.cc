@@ -172,7 +172,7 @@ bool HopSets::remove_object(std::uint32_t id) {
   bool anew = refresh_object(id);
   const auto known = ids_.find(Key{.object = id});
   if (known == ids_.end()) return anew;
-  // Not by its id any more: an object that comes again under it has other routes.
+  // Its id is not a key afterwards: a new object with this id has other routes.
   sets_[known->second].dead = true;
   ids_.erase(known);
   return true;

@@ -53,8 +53,8 @@ void NeighborResolver::remove(Entries::iterator it) {
   entries_.erase(it);
 }
 
-// Where a station has more than its part, entries that packets wait for are evicted last: a newcomer needs
-// the time to answer while that station announces more addresses.
+// If a MAC address has more than its part, entries with waiting packets are evicted last: a new neighbour
+// needs time to answer while that one announces more addresses.
 bool NeighborResolver::make_room() {
   const bool enough = asking_.size() < most_asking_;
   if (enough && entries_.size() < capacity_) return true;

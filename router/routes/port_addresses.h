@@ -12,8 +12,8 @@ namespace surety {
 
 class PortAddresses {
  public:
-  // `port`: with host bits. `router`: those of all ports and interfaces. With an IPv6 address comes the
-  // link-local one of `mac` (RFC 2464 5).
+  // `port`: with host bits. `router`: those of all ports and interfaces. An IPv6 address adds the link-local
+  // one of `mac` (RFC 2464 5).
   using Shared = std::shared_ptr<const std::vector<Prefix>>;
   PortAddresses(std::vector<Prefix> port, const MacAddress& mac, Shared router);
   PortAddresses(std::vector<Prefix> port, std::vector<Prefix> router, const MacAddress& mac)
@@ -25,7 +25,8 @@ class PortAddresses {
 
   bool of_port(const IpAddress& a) const;
   bool of_router(const IpAddress& a) const;
-  // On one of the port's subnets, as a station: not the subnet itself, its broadcast, or an own address.
+  // True for a host address on one of the port's subnets: not the subnet itself, its broadcast, or an own
+  // address.
   bool on_link(const IpAddress& a) const;
   // From which address to speak to `peer`: the port's on its subnet, else any of its family, the port's
   // first. None: the router has none of its family.

@@ -38,7 +38,7 @@ inline void prefetch(const std::byte* table, Entry e) {
   _mm_prefetch(table + (e & (0 - (e & 1))), _MM_HINT_T0);  // the tag has no effect
 }
 
-// Address `i` has come to an entry.
+// Address `i` has reached an entry.
 inline Waiting arrive(Walk& w, const std::byte* table, std::uint32_t i, Entry e, Waiting n) {
   static_assert((kNode & 1) == 1 && (kGroup & 1) == 1 && kGroup >> 1 == 1);
   const std::uint32_t leads = e & 1, group = leads & e >> 1;

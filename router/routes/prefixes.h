@@ -19,7 +19,7 @@ inline IpAddress last_address(const Prefix& p) {
   return {p.address.high | ~mask.high, p.address.low | ~mask.low};
 }
 
-// Whether packets to it can be forwarded. Link-local scope of IPv6 and multicast never come to the FIB,
+// True if packets to it can be forwarded. Link-local scope of IPv6 and multicast never reach the FIB, since
 // parse() punts them; nor do reserved IPv4 addresses (240.0.0.0/4), which it drops.
 inline bool is_forwardable(const Prefix& p) {
   if (!p.address.is_v6()) return p.address.data()[0] < 224;

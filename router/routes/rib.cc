@@ -8,8 +8,8 @@
 namespace surety {
 namespace {
 
-// A route may need more than one station leaves: several /32 share a table of 256. Where even so many are no
-// help, it is something else that has run out.
+// A route may need more room than one neighbour's host route: several /32 share a table of 256. If this many
+// do not help, another resource is exhausted.
 constexpr std::size_t kStationsForRoute = 4;
 constexpr std::uint32_t kPause = 256;
 constexpr std::size_t kStepsOfChange = 32;  // a change in the FIB takes as long as looking at so many routes
@@ -140,7 +140,7 @@ std::optional<Prefix> Rib::that_yields(const Prefix& prefix, const RouteCandidat
   return station ? std::optional(host_prefix(*station)) : std::nullopt;
 }
 
-// Stations that have gone in vain come back, and so does what one leaves beyond the need.
+// Host routes withdrawn in vain return, and so do those that fit into surplus room.
 void Rib::make_room(const Prefix& prefix, const RouteCandidates::Candidate& to) {
   if (pause_ > 0) {
     --pause_;
@@ -168,7 +168,7 @@ void Rib::withdraw(const Prefix& station) {
   account(station, before, {});
 }
 
-// One for one that goes: the room that a route leaves is that of about one other.
+// One for each removed route: its room is about that of one other.
 void Rib::retry_rejected() {
   while (!waiting_.empty()) {
     const Prefix prefix = waiting_.back();

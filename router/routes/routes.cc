@@ -67,7 +67,7 @@ void Routes::configure_links(const config::Config& config) {
     links_[interfaces_->of_definition(d)].addresses = config.interfaces[d].addresses;
 }
 
-// Neighbours on interfaces that are no more; another one may come to have their place.
+// Neighbours on removed interfaces, whose places others may get.
 void Routes::forget_gone() {
   std::vector<NeighborKey> gone;
   for (const auto& [key, mac] : neighbors_)
@@ -182,7 +182,7 @@ void Routes::on(const AddressEvent& event) {
   if (!is_own(address)) refresh_connected();
 }
 
-// YAML says so, too: it makes no difference.
+// YAML has the same entry: nothing changes.
 bool Routes::is_own(const KernelAddress& address) const {
   const auto link = link_of(address.ifindex);
   if (!link) return false;
@@ -274,7 +274,7 @@ void Routes::refresh_neighbor(const IpAddress& address, InterfaceIndex interface
   const NeighborKey key{address, interface};
   const auto link = links_.find(record(interface).link);
   const int ifindex = link == links_.end() ? 0 : link->second.ifindex;
-  if (record(interface).is_template) return;  // behind which tag, only the station can say
+  if (record(interface).is_template) return;  // only the neighbour's own frames reveal its tag
   const bool was_known = neighbors_.contains(key);
   const auto yaml = yaml_neighbors_.find(key);
   const auto kernel = kernel_neighbors_.find({ifindex, address});

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host routes of stations that the sink has, by interface and family, and which of them goes when the
-// room is needed.
+// The neighbours' host routes in the sink, by interface and family; selects one to withdraw when room is
+// needed.
 //
-// A station without one is reached by the route of its subnet, a slower way. So stations may have all the
-// room that routes leave; a route that finds none takes that of a station while stations have more than
-// 1/kPart of what the sink has of its family. Among stations the interface that has most makes room for
-// others.
+// A neighbour without a host route is reached by the route of its subnet, which is slower. Host routes may
+// therefore use all free room; a route without room takes that of a host route while host routes have more
+// than 1/kPart of the family's room. Among host routes the interface with the most yields to others.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +35,11 @@ class StationRoutes {
     f.interfaces.erase(at);
   }
   std::size_t size(bool v6) const { return families_[v6].interfaces.size(); }
-  // A station that makes room for a route, `programmed` of whose family the sink has.
+  // A host route that yields to a route; `programmed`: routes of the family in the sink.
   std::optional<IpAddress> for_route(bool v6, std::size_t programmed) const {
     return size(v6) * kPart > programmed ? of_largest(v6, 0) : std::nullopt;
   }
-  // One that makes room for another station, of this interface.
+  // A host route that yields to another one, of this interface.
   std::optional<IpAddress> for_station(bool v6, InterfaceIndex interface) const {
     const auto at = families_[v6].stations.find(interface);
     return of_largest(v6, at == families_[v6].stations.end() ? 1 : at->second.size() + 1);
@@ -62,7 +61,7 @@ class StationRoutes {
     else
       f.by_size.emplace(of.size(), interface);
   }
-  // Returns a station of the interface that has most, if it has more than `than`.
+  // Returns a host route of the interface with the most, if that has more than `than`.
   std::optional<IpAddress> of_largest(bool v6, std::size_t than) const {
     const Family& f = families_[v6];
     if (f.by_size.empty() || f.by_size.rbegin()->first <= than) return {};

@@ -35,7 +35,7 @@ TableMemory::TableMemory(const std::string& name, std::size_t bytes) : name_(nam
     throw std::runtime_error("no heap for " + name_ + ": " + rte_strerror(rte_errno));
   bytes_ = (bytes + kUnit - 1) / kUnit * kUnit;
   mapped_bytes_ = bytes_ + kUnit;
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never come to be
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;  // most of it may never be resident
   void* const p = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (p == MAP_FAILED) {
     const int error = errno;

@@ -14,9 +14,8 @@ struct WeightedMember {
   std::uint32_t weight = 1;  // at least 1
 };
 
-// Sorted; a member has as many places as its share of the weights, as near as
-// RouteTarget::kMaxCount places can say it, and at least one. A member given twice counts once.
-// Beyond kMaxCount members the last are left out.
+// Sorted; a member's number of places is its share of the weights, rounded to RouteTarget::kMaxCount places
+// in all, and at least one. A member given twice counts once. Beyond kMaxCount members the last are left out.
 NextHopMembers places_of(std::vector<WeightedMember> members);
 
 }  // namespace surety

@@ -11,7 +11,7 @@ namespace {
 
 using Trust = config::Port::Trust;
 
-// 2^-32 seconds: signals of a queue come far more slowly than that counts.
+// 2^-32 seconds: a queue sends signals at a far lower rate.
 std::uint64_t first_sequence(UnixTime wall) {
   const auto ms = static_cast<std::uint64_t>(wall.time_since_epoch().count());
   return (ms / 1000) << 32 | ((ms % 1000) << 32) / 1000;

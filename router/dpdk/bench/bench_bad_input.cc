@@ -12,8 +12,8 @@ using namespace literals;
 
 namespace {
 
-// A flow that has had one packet goes after two seconds. At 32 times the speed that is after 1.6 million
-// packets, for which a table of 2 million has room.
+// A flow with one packet is removed after two seconds: at 32 times the speed after 1.6 million packets, for
+// which a table of 2 million has room.
 constexpr int kFaster = 32;
 constexpr std::uint32_t kRoomForNew = 2'000'000;
 constexpr std::array<BadInput, 11> kBadInputs{{{"new"},
@@ -111,7 +111,7 @@ void spoil(config::Config& c, const BadInput& bad) {
     enlarge(contract(c.services[0]));
     config::Aggregate& aggregate = c.aggregates[0];
     c.ports[1].shaper.rate = aggregate.marker.tpr_max = 1000_Gbps;
-    aggregate.marker.bucket = Depth::packets(1000);  // a vector comes at once
+    aggregate.marker.bucket = Depth::packets(1000);  // a vector arrives at once
   } else if (bad.path == "classes") {
     c.services[0].mark_in = c.services[0].mark_out = std::nullopt;
     c.queues[0] = class_of_each_dscp();

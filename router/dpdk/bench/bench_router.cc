@@ -45,7 +45,7 @@ config::Service csa_service() {
   return s;
 }
 
-// `roomy`: no drop falls in a queue that a whole vector comes to at once, whatever its colours.
+// `roomy`: no drop in a queue that gets a whole vector at once, of any colours.
 config::QueueSet uplink(bool roomy) {
   config::QueueSet set;
   set.name = "uplink";

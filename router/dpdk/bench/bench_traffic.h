@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The feed of `surety bench`: 64-byte packets of many flows, copied into buffers that net_null hands out.
 //
-// The cheapest feed there is (7-8 cycles), whatever the number of flows. The feed is independent of the
-// router; it replaces a device, and is therefore in dpdk/.
+// Costs 7-8 cycles per packet for any number of flows. The feed is independent of the router; it replaces a
+// device, and is therefore in dpdk/.
 #pragma once
 
 #include <rte_mbuf.h>

@@ -54,7 +54,7 @@ class Bed {
                                         static_cast<int>(rte_socket_id())));
     if (!pool_) throw std::runtime_error("no memory for packet buffers");
     config::Config c = bench_config("forward", 1, kPairs);
-    for (auto& port : c.ports) port.device.name.clear();  // nothing is received but what we say
+    for (auto& port : c.ports) port.device.name.clear();  // receives only the given packets
     for (auto& nic : nics_) nic.set_pool(pool_.get());
     for (std::size_t p = 0; p < c.ports.size(); ++p) {
       ports_.push_back(std::make_unique<DpdkPort>(c.ports[p], p, pool_.get()));

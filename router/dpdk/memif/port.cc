@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 3s;           // for a conversation to come to an agreement
+constexpr auto kPatience = 3s;           // for a session to agree
 constexpr auto kRetry = 50ms;            // a client's; and the least grain of all that is waited for
 constexpr auto kPenalty = 1s;            // after a peer that broke the rules
 constexpr auto kQuiet = 10s;             // between two lines about peers that were refused

@@ -28,7 +28,7 @@ std::size_t Port::transmit(std::span<rte_mbuf*> burst) {
   if (!gate_.enter(kTransmitLane)) return 0;
   const std::size_t n = transmit_.transmit(burst);
   if (n > 0) {
-    // Either we see that the receiver sleeps, or it sees what we have published.
+    // Either this read returns that the receiver sleeps, or the receiver reads the published index.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (transmit_.ring().interrupts()) doorbell_.ring(link_.transmit_event.get());
   }
@@ -56,7 +56,7 @@ void Port::disarm(std::uint16_t queue) {
   gate_.leave(queue);
 }
 
-// The thread takes the link down. Said once.
+// The thread takes the link down. Notified once.
 void Port::blame(Fault fault) {
   if (fault_.load(std::memory_order_relaxed) != nullptr) return;
   fault_.store(fault, std::memory_order_relaxed);

@@ -31,8 +31,8 @@ MemoryPlan::Part fixed(std::string name, std::string what, std::uint64_t bytes) 
   return {std::move(name), std::move(what), bytes, bytes};
 }
 
-// `buffers` of a pool that may grow to `most`, with the ring that it keeps them in and DPDK's account of the
-// pages that they may come to lie in.
+// `buffers` of a pool that may grow to `most`, with the pool's ring and DPDK's bookkeeping of all possible
+// pages.
 std::uint64_t buffers_bytes(const config::Config& c, std::uint64_t buffers, std::uint64_t most) {
   return buffers * buffer_bytes(c) + std::bit_ceil(most + 1) * sizeof(void*) +
          most * buffer_bytes(c) / kSmallPage * sizeof(rte_memseg);

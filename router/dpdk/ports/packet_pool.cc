@@ -74,7 +74,7 @@ Pool make_paged(const std::string& name, std::uint32_t buffers, int node) {
   return pool;
 }
 
-// DPDK lets a pool that is in use have each object as soon as it knows of it: they are packet buffers before.
+// DPDK adds each object to the pool in use at once: it is initialised as a packet buffer before.
 void make_buffers(rte_mempool& pool, char* start, std::uint32_t buffers) {
   for (std::uint32_t i = 0; i < buffers; ++i) {
     char* const object = start + std::size_t{i} * object_bytes(pool) + pool.header_size;
@@ -90,7 +90,7 @@ bool add_buffers(rte_mempool& pool, std::uint32_t buffers, int node) {
   if (memory == nullptr) return false;
   auto* const start = static_cast<char*>(memory->addr);
   make_buffers(pool, start, buffers);
-  // Every address is as good as that which a device would see.
+  // No device needs the physical addresses.
   const int n = rte_mempool_populate_iova(&pool, start, reinterpret_cast<rte_iova_t>(start), bytes,
                                           free_memory, const_cast<rte_memzone*>(memory));
   if (n <= 0) rte_memzone_free(memory);

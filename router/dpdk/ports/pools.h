@@ -19,8 +19,7 @@
 
 namespace surety {
 
-// The NUMA node of a device, as the kernel's `sysfs` has it;
-// `otherwise` where the device or the machine knows of none.
+// The NUMA node of a device, from the kernel's `sysfs`; `otherwise` if the device or the machine has none.
 int node_of(const config::Device& device, int otherwise, const std::string& sysfs = "/sys");
 
 class Pools {
@@ -38,7 +37,7 @@ class Pools {
   rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
   // The nearest that there is.
   rte_mempool* near(const config::Device& device) const;
-  rte_mempool* on(int node) const;  // null: no port is there
+  rte_mempool* on(int node) const;  // nullptr: no port on this node
   std::size_t size() const { return pools_.size(); }
   std::uint32_t size_of_each() const { return size_of_each_; }
   // All together.

@@ -116,7 +116,7 @@ void DpdkPort::look_at_device() {
   rte_eth_dev_info device{};
   must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
   ability_ = ability_of(device);
-  // A virtual device hashes nothing, whatever its driver says: packets come as the other end gives them.
+  // A virtual device does not hash, even if its driver claims it: the other end selects the queue.
   if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
   rte_ether_addr mac{};
   must(rte_eth_macaddr_get(id_, &mac), "read its MAC address");
@@ -147,7 +147,7 @@ void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
   if (config_.promiscuous) set_promiscuous(true);
 }
 
-// A virtual device that knows nothing of it gives us every frame anyway.
+// A virtual device without this setting receives every frame anyway.
 void DpdkPort::set_promiscuous(bool on) {
   if (config_.device.kind == Kind::memif) return;
   const int r = on ? rte_eth_promiscuous_enable(id_) : rte_eth_promiscuous_disable(id_);
@@ -172,7 +172,7 @@ void DpdkPort::change(const config::Port& next) {
 }
 
 void DpdkPort::start_device(Spread spread) {
-  // Devices that cannot interrupt per queue say so at their start.
+  // Devices without interrupts per queue fail at start.
   if (config_.device.kind == Kind::pci) {
     configure(spread, true);
     if (rte_eth_dev_start(id_) == 0) return find_interrupts();
@@ -247,7 +247,7 @@ void DpdkPort::set_up_mtu() {
   if (config_.mtu != 1500) set_mtu(config_.mtu);
 }
 
-// Virtual devices may not know MTUs; their frames are as large as their buffers.
+// Virtual devices may not support MTUs; their frames are as large as their buffers.
 void DpdkPort::set_mtu(std::uint16_t mtu) {
   if (config_.device.kind == Kind::memif) return;
   if (mtu_found_ == 0 && !interface_.empty()) mtu_found_ = mtu_of(interface_);

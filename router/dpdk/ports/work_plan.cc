@@ -54,7 +54,7 @@ bool spans_ports(const config::Rule& rule, const config::Config& config) {
          rule.per != Per::interface && keeps_state(config.services[rule.service]);
 }
 
-// Flows may be spread by whatever a contract covers; two different things have nothing in common.
+// Flows may be spread by any key of a contract; two different keys have none in common.
 Spread narrower(Spread a, Spread b) {
   if (a == Spread::flow) return b;
   if (b == Spread::flow || a == b) return a;
@@ -119,7 +119,7 @@ void plan_dispatch(WorkPlan& plan, const config::Config& config, const std::set<
   }
 }
 
-// Why a port that is to dispatch does not.
+// Why a port with configured dispatch does not dispatch.
 const char* obstacle(const WorkPlan::Port& port) {
   if (port.spread == Spread::none)
     return "dispatch cannot tell its contracts apart; leave it out, or let them cover a flow, a source or a "
@@ -183,13 +183,13 @@ std::vector<std::size_t> joint_ports(const config::Config& config) {
   return spans && ports.size() > 1 ? ports : std::vector<std::size_t>{};
 }
 
-// Packets of the port come to several workers.
+// True if several workers receive packets of the port.
 bool is_spread(const WorkPlan::Port& port) {
   return port.dispatch || std::any_of(port.readers.begin(), port.readers.end(),
                                       [&](std::size_t w) { return w != port.readers[0]; });
 }
 
-// Flows stay together by whatever address packets are spread.
+// Flows have one worker, by either address.
 bool keeps_together(Spread by, Spread needed) {
   return by == needed || (needed == Spread::flow && by != Spread::none);
 }

@@ -11,7 +11,7 @@ namespace surety {
 
 namespace {
 
-constexpr int kBurstsPerTurn = 4;  // to one port: more may come in than one burst takes away
+constexpr int kBurstsPerTurn = 4;  // per port: more packets may arrive than one burst sends
 
 std::uint64_t seed_of(std::uint64_t worker, PortIndex port) {
   return worker + (std::uint64_t{port} << 32);
@@ -116,8 +116,8 @@ std::size_t Transmitter::transmit(Port& port, Time now) {
   return sent;
 }
 
-// Frames without room before them are none that this router has made. An interface that is gone may be
-// counted as the one that has its place now.
+// Frames of this router always have headroom. A removed interface may be counted as the one that has its
+// place now.
 void Transmitter::tag(Port& port) {
   for (std::size_t i = port.begin; i < port.end; ++i) {
     const rte_mbuf* const m = port.mbufs[i];

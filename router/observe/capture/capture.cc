@@ -116,7 +116,7 @@ std::string summary(const Recording& recording, const Json& end, const CaptureOp
   return s + fmt::format("; ended: {}", end.value("ended", "?"));
 }
 
-// One message; empty: nothing within a fifth of a second. Throws where the router has gone.
+// Receives one message; empty: none within a fifth of a second. Throws if the router has disconnected.
 std::string hear(const Fd& socket) {
   std::string message(1 << 17, '\0');
   const ssize_t n = ::recv(socket.get(), message.data(), message.size(), 0);

@@ -26,7 +26,7 @@ constexpr std::size_t kIp4 = 20, kIp6 = 40, kLongestTransport = 20;
   throw std::runtime_error(std::move(text));
 }
 
-// Takes a number out of the fields, where it is there.
+// Removes a number from the fields, if present.
 std::optional<std::uint16_t> take(std::vector<Field>& fields, std::string_view name, std::uint16_t least,
                                   std::uint16_t most) {
   const auto at = std::ranges::find(fields, name, &Field::first);
