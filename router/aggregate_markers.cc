@@ -44,7 +44,7 @@ AggregateMarkers::AggregateMarkers(Set set, PortIndex port, PacketDisposal& disp
 
 void AggregateMarkers::adopt(Set& fresh, Time now) {
   auto& known = set_.aggregates;
-  auto next = known.begin();  // they usually have the same order
+  auto next = known.begin();  // the order is usually the same
   for (Aggregate& a : fresh.aggregates) {
     const auto same = [&](const Aggregate& old) { return old.name == a.name; };
     auto old = std::find_if(next, known.end(), same);

@@ -56,7 +56,7 @@ class AggregateMarkers {
     if (now >= next_) [[unlikely]]
       end_intervals(now);
   }
-  Time next_event() const { return next_; }  // when advance() is due; never too late
+  Time next_event() const { return next_; }  // due time of advance(); never too late
 
   std::span<const Aggregate> all() const { return set_.aggregates; }
 

@@ -80,7 +80,7 @@ class AlphaClocks {
   void advance(std::span<const Ratio> local, Time now);
   // A signal concerns the flows of `domain` on `path`; after an advance() to the same `now`.
   void signal(const Path& path, std::uint16_t domain, SignalKind kind, Time now);
-  // When advance() changes a path's alpha.
+  // The time when advance() changes a path's alpha.
   Time next_event() const;
 
   // The paths that have a clock, by path and domain: held back now, or in a search that is not over.
@@ -98,7 +98,7 @@ class AlphaClocks {
   using Slot = PathSlots::Slot;
   struct Remote {
     RemoteAlpha alpha;
-    Duration behind{};      // how far the clock lags the domain's, since its release
+    Duration behind{};      // lag behind the domain's clock, since the release
     std::size_t place = 0;  // in held_back_
     bool given_up = true;
   };
@@ -123,7 +123,7 @@ class AlphaClocks {
   Mode mode_;
   Time now_;                  // argument of the last advance()
   std::vector<Ratio> local_;  // domains' alphas, as given to advance()
-  Time due_ = kNever;         // when look_at_paths() is due
+  Time due_ = kNever;         // due time of look_at_paths()
   // A ring of the slots of paths: from free_at_ on the unused ones, released longest ago first.
   std::vector<Slot> free_;
   std::size_t free_at_ = 0, used_ = 0;

@@ -46,7 +46,7 @@ class ClassSplit {
     p.precedence = entry.precedence;
     return {entry.class_index, ecn_capable(traffic_class)};
   }
-  // The same, with the traffic class from the packet's frame.
+  // Finds the class by the traffic class in the packet's frame.
   static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
     return look_up(p, traffic_class(egress_ip(p)), by_dscp);
   }
@@ -58,8 +58,8 @@ class ClassSplit {
   // Starts on a burst of at most kVector packets, and looks up their classes in their
   // frames.
   void begin(std::span<Packet> burst);
-  // Starts on the rewritten packets at `places` of a vector. `room` holds descriptors for them. Returns their
-  // number. Does not read frames: the vector has the DSCPs stored into them.
+  // Starts on the rewritten packets at `places` of `v`. `room` holds descriptors for them. Returns their
+  // number. Does not read frames: `v` has the DSCPs stored into them.
   std::size_t begin(const Vector& v, Places places, std::span<Packet> room);
   // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
   void begin(std::span<const HandedPacket> burst, std::span<Packet> room);

@@ -4,8 +4,8 @@
 
 namespace surety {
 
-// Packets of this vector, and a contract that is about to get a flow, have touched their records in this
-// tick: none of these is removed.
+// Packets of this burst, and a contract that is about to get a flow, have touched their records in this tick:
+// none of these is removed.
 bool ClassifyStage::may_go(FlowId id, bool own, bool tagged, Time now) const {
   const FlowRecord& r = flows_[id];
   const Duration idle = flows_.idle(id, now);

@@ -11,7 +11,7 @@ namespace {
 // delay the slices are longer, but still short (some microseconds).
 constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
 // Budget of the sweep after a reload, per turn: a stale flow costs one slow-path classification. Eight per
-// vector of 64 slow a busy worker by about a quarter while the sweep runs (4 million flows: some seconds).
+// burst of 64 slow a busy worker by about a quarter while the sweep runs (4 million flows: some seconds).
 // Unused places take some microseconds.
 constexpr std::uint32_t kMarkPlaces = 1024, kMarkFlows = 8;
 
@@ -97,7 +97,7 @@ void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, Port
          [&](std::size_t i) { filters_.refuse(v, i, port); });
 }
 
-// Removes the packets in `refused`, one bit each, from the vector, and moves the others up.
+// Removes the packets in `refused`, one bit each, from `v`, and moves the others up.
 template <class Refuse>
 void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused,
                            Refuse&& refuse) {

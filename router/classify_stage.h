@@ -15,7 +15,7 @@
 // stay. Between two csa services it keeps its buckets and its input buffer, with the packets in it. Otherwise
 // its state starts again, after its held packets have been released in order within the next turns: as OUT,
 // so they may find a full queue. The same holds for a contract whose rule gives another service now;
-// contracts move between two turns, so that all packets of a vector find the state of their service. Held
+// contracts move between two turns, so that all packets of a burst find the state of their service. Held
 // packets of a flow without a record, as in a full table, cannot be attributed to it and may be overtaken. A
 // flow whose new contract finds no room keeps its service. The sweep marks a few records per turn, so that
 // classification does not delay traffic. Where a rule limits the number of `contracts`, packets of an
@@ -105,7 +105,7 @@ class ClassifyStage {
   const FlowTable& flows() const { return flows_; }
 
  private:
-  // The packets of a vector that belong to no known flow.
+  // The packets of a burst that belong to no known flow.
   struct Strangers {
     std::array<std::uint8_t, kVector> which;
     std::size_t size = 0;
@@ -138,7 +138,7 @@ class ClassifyStage {
   // the first packet (RFC 6298: 1 s); short enough that a flood at the default creation rate holds half the
   // table.
   static constexpr Duration kEmbryonic = std::chrono::seconds(2);
-  // The most attempts in a vector that find no record of another customer, counted apart for customers within
+  // The most attempts in a burst that find no record of another customer, counted apart for customers within
   // their fair part and beyond it. Successful attempts end by themselves: when the customer has as many
   // records as the largest one.
   static constexpr std::uint32_t kDisplacements = 2;
@@ -196,11 +196,11 @@ class ClassifyStage {
   std::vector<std::uint8_t> classified_;  // indexed by port: some rule may match there
   CustomerHasher customer_;
   ContractLedger ledger_;  // records with a conditioner's state
-  ContractBounds bounds_;  // the same, without excess contracts
+  ContractBounds bounds_;  // records of contracts, without excess contracts
   FlowHolders holders_;
   FairLimit creations_;
   bool limited_;
-  std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements of this vector
+  std::uint32_t within_left_ = 0, beyond_left_ = 0;  // kDisplacements left in this burst
   Duration per_record_;                              // time of the sweep for one record
   Time swept_;                                       // the sweep is on schedule up to this time
 

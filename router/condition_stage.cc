@@ -262,7 +262,7 @@ bool ConditionStage::release(Vector& v, Time now) {
     flows_.touch(flow, now);
     if (s.held == 0)
       flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
-    else  // no room left in the vector, or no tokens: try again
+    else  // no room left in `v`, or no tokens: try again
       wheel_.insert(s.held,
                     v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
   }

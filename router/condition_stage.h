@@ -32,7 +32,7 @@ class ConditionStage {
                  std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now,
                  std::size_t worker = 0);
 
-  // Sets mark and precedence; held and dropped packets leave the vector.
+  // Sets mark and precedence; removes held and dropped packets from `v`.
   void run(Vector& v, PortIndex port, Time now);
   // run() for packets of one service that conditions nothing and keeps no flows.
   void run_unconditioned(Vector& v, std::uint16_t service);

@@ -60,7 +60,7 @@ class CongestionDomains {
   };
   // Runs T2 of each controller as often as it has expired, and sends reminders; once per turn.
   void advance(const Queues& queues, Time now);
-  Time next_event() const;  // when advance() is due
+  Time next_event() const;  // due time of advance()
 
   // 1 for a domain that this port does not have. From any thread, at all times.
   Ratio alpha(std::uint16_t domain) const { return alphas_[domain].load(std::memory_order_relaxed); }
@@ -79,7 +79,7 @@ class CongestionDomains {
   void remind(std::size_t class_index, bool congested, Time now);
 
   std::vector<Controller> controllers_;           // indexed by domain
-  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // their current values, indexed by domain
+  std::unique_ptr<std::atomic<Ratio>[]> alphas_;  // alphas of controllers_, indexed by domain
   PortIndex port_;
   bool signals_on_ = false;
   std::vector<Contributors> contributors_;   // indexed by class; empty until signals are first enabled

@@ -55,15 +55,16 @@ class Egress {
   // destroys `update`, which then holds all that is to be freed.
   void adopt(EgressUpdate& update, Time now);
 
-  // Takes over the rewritten packets at `places` of a vector, which leave by this port.
+  // Takes over the rewritten packets at `places` of `v`, which leave by this port.
   void enqueue(const Vector& v, Places places, Time now);
   // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused packets
   // are dropped.
   void enqueue(std::span<Packet> burst, Time now);
   // enqueue() for a port that is plain().
   void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
-  // What enqueue() would read in a frame of `length` bytes of IP with this traffic class. For workers that do
-  // not own the port and hand over: reads only the port's `classes` of the caller's own snapshot.
+  // Describes a frame of `length` bytes of IP with this traffic class, as enqueue() would read it. For
+  // workers that do not own the port and hand over: reads only the port's `classes` of the caller's own
+  // snapshot.
   static HandedPacket describe(rte_mbuf* m, std::uint16_t length, std::uint8_t traffic_class,
                                const PortQueues& classes);
   static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
@@ -84,7 +85,7 @@ class Egress {
   void advance(Time now);
   // Frees everything queued; for the end of the process.
   void discard(Time now);
-  // When transmit() or advance() may have work again.
+  // The time when transmit() or advance() may have work again.
   Time next_event(Time now) const { return std::min(next_departure(now), next_timer()); }
   Time next_departure(Time now) const;  // transmit(); kNever: nothing is queued
   Time next_timer() const;              // advance()

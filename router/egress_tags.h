@@ -53,14 +53,14 @@ inline bool write_tags(rte_mbuf* m, const Priorities& priorities) {
   auto* const frame = rte_pktmbuf_mtod(m, std::uint8_t*);
   const auto tags = VlanTags::of_word(m->hash.usr);
   // Copied in whole words, whatever the number of bytes.
-  const auto destination = load<std::uint64_t>(frame);  // and the first two bytes of the source
+  const auto destination = load<std::uint64_t>(frame);  // destination and the first two bytes of the source
   const auto source = load<std::uint32_t>(frame + 8), behind = load<std::uint32_t>(frame + 12);
   auto* const start = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_prepend(m, tags.bytes()));
   if (start == nullptr) return false;
   store(start, destination);
   store(start + 8, source);
   store(start + 12, tags.in_frame(priorities[dscp_of(behind)]));
-  store(frame + 12, behind);  // where one tag was written as two
+  store(frame + 12, behind);  // one tag was written as two
   return true;
 }
 

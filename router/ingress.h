@@ -79,7 +79,7 @@ class Ingress {
   // Sends a packet of this router itself: an IP packet behind 14 bytes for the Ethernet header. true:
   // enqueued; false: no next hop is ready, and the packet is freed.
   bool originate(rte_mbuf* m, Time now);
-  // Applies a reload: replaces the snapshot by its successor (snapshot.h), which must outlive this object or
+  // Applies a reload: replaces the snapshot by the next one (snapshot.h), which must outlive this object or
   // the next adopt(); the previous snapshot is not read afterwards. `services`: by snapshot.services, with
   // their counts so far; `filter_counts`: zeros for the counters of snapshot.filters, exchanged for the
   // previous memory. Called between two turns; allocates nothing. Flows move in the following turns, a slice

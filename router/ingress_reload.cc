@@ -5,7 +5,7 @@
 namespace surety {
 
 namespace {
-// Vectors released per turn from input buffers that must be emptied: some ten microseconds.
+// Bursts released per turn from input buffers that must be emptied: some ten microseconds.
 constexpr std::size_t kVectorsAtOnce = 4;
 }  // namespace
 

@@ -32,7 +32,7 @@ class InterfaceFinder {
       return found;
     return interfaces_->find(port, kServiceTag, outer, inner);
   }
-  // The same for any parsed frame with tags. kNoInterface: none.
+  // Finds the interface of any parsed frame with tags. kNoInterface: none.
   InterfaceIndex find(const std::uint8_t* frame, const ParsedPacket& h, PortIndex port) const;
   // note() is called for each frame of a burst, at most kVector; then count() updates all counters,
   // prefetched meanwhile.
@@ -61,8 +61,8 @@ class InterfaceFinder {
   const Snapshot* snapshot_ = nullptr;
   const Interfaces* interfaces_ = nullptr;
   const config::Config::Pcp* pcp_ = nullptr;
-  // By port: true where the outer tag's protocol is unknown, because the kernel removes the tag and DPDK's
-  // driver restores it as 802.1Q (af_packet).
+  // Indexed by port: true if the outer tag's protocol is unknown, because the kernel removes the tag and
+  // DPDK's driver restores it as 802.1Q (af_packet).
   std::vector<std::uint8_t> any_protocol_;
   std::size_t ports_ = 0;
   InterfaceCounters* counters_;

@@ -22,7 +22,7 @@
 namespace surety {
 
 // The kernel device behind a port: none; one that also gets every frame (af_packet); one that gets what the
-// XDP program passes (af_xdp); or, for a device unknown to the kernel, the control thread's TAP twin or
+// XDP program passes (af_xdp); or, for a device unknown to the kernel, the control thread's TAP mirror or
 // built-in responder.
 enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
 
@@ -51,7 +51,7 @@ class PacketDisposal {
     losses_.expect(PacketOwner::of(m), reason);
     drop(m, Why{.port = port, .reason = reason, .lost = true, .length = length});
   }
-  // The same for a whole frame on its way out.
+  // Drops a whole frame on its way out, in the same way.
   void lose(rte_mbuf* m, PortIndex port, DropReason reason) {
     lose(m, port, reason, m->pkt_len - RTE_ETHER_HDR_LEN);
   }
@@ -80,7 +80,7 @@ class PacketDisposal {
   // Hands the packet to the kernel, or drops it under the reason why it cannot. Punts to the control thread
   // are limited by kind and customer (control-plane policing, RFC 6192). `l3_offset`: start of the IP header
   // (0: not an IP packet); `next_hop`: the route's; `interface`: the ingress interface: one other than the
-  // port itself has a twin.
+  // port itself has a TAP mirror.
   void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop,
             InterfaceIndex interface);
 

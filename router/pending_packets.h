@@ -46,7 +46,7 @@ class PendingPackets {
   struct Pending {
     rte_mbuf* mbuf;
     std::uint32_t next_hop;
-    std::uint16_t length;  // of the IP packet, in bytes
+    std::uint16_t length;  // bytes of the IP packet
     PortIndex egress;
     Precedence precedence;
   };

@@ -16,7 +16,7 @@ constexpr HierarchyRoom kRoom;
 // Random streams of different queues must not be the same.
 constexpr std::uint64_t kSeedStride = kMaxClasses;
 
-// Whether each interface has queues of its own. An aggregate before its queues requires them, too.
+// True for each interface with queues of its own. An aggregate before its queues requires them, too.
 std::vector<bool> with_queues(const config::Config& config) {
   std::vector<bool> all;
   for (const config::Interface& i : config.interfaces)
@@ -208,7 +208,7 @@ void PortTree::count_slots(const config::Config& config, const Interfaces& inter
 }
 
 void PortTree::count_lines(const PortTree* before) {
-  // By owner: interfaces, then groups.
+  // Keys are owners: interfaces, then groups.
   const auto blocks = [](const PortTree* tree) {
     std::map<std::uint64_t, std::uint32_t> all;
     if (tree == nullptr) return all;

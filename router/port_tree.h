@@ -42,7 +42,7 @@ struct PortTree {
   };
   struct Group {
     std::string name;
-    Hierarchy::Group number = 0;  // the same after a reload
+    Hierarchy::Group number = 0;  // unchanged by reloads
     PortShaperParams shaper;
     std::uint32_t weight = 1;
     std::shared_ptr<const GroupParams> params;
@@ -54,7 +54,7 @@ struct PortTree {
   static std::shared_ptr<const PortTree> build(const config::Config& config, const Interfaces& interfaces,
                                                std::size_t port, const config::QueueSet& own,
                                                const PortTree* before);
-  // How many packets the port's queues may hold; 0: it needs no tree.
+  // The packets that the port's queues may hold; 0: it needs no tree.
   static std::uint32_t packets(const config::Config& config, std::size_t port);
 
   // The changes that turn an Egress with plan `before` into this plan; nullptr: it has no tree.

@@ -53,7 +53,8 @@ class QueueTree {
     place(packet, looked.class_index, looked.ecn_capable, arrival);
     return true;
   }
-  // The same for a packet whose class another worker has looked up by the same plan; not while changing().
+  // Finds the queue of a packet whose class another worker has looked up by the same plan; not while
+  // changing().
   bool find(const Packet& packet, std::uint8_t class_index, bool ecn_capable,
             Hierarchy::Arrival& arrival) const {
     if (set(packet, arrival) == nullptr) return false;

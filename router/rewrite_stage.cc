@@ -83,7 +83,7 @@ void RewriteStage::run(Vector& v) {
   v.size = kept;
 }
 
-// Rewrites a packet that leaves by an interface, or whose next hop is not ready. False: it leaves the vector.
+// Rewrites a packet that leaves by an interface, or whose next hop is not ready. False: it leaves the burst.
 bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
   const NextHopTable::Whole hop =
       next_hops_.whole(v.next_hop(i));  // a consistent entry: MAC, interface and tags
@@ -94,7 +94,7 @@ bool RewriteStage::rewrite_rest(Vector& v, std::size_t i) {
   return true;
 }
 
-// Handles a packet whose next hop is not ready. False: it stays in the vector.
+// Handles a packet whose next hop is not ready. False: it stays in the burst.
 [[gnu::noinline]] bool RewriteStage::delay(Vector& v, std::size_t i, const NextHopTable::Whole& hop) {
   rte_mbuf* const m = v.mbuf[i];
   if (!hop.word.known()) {

@@ -11,7 +11,7 @@ std::uint32_t destination4(const ParsedPacket& h) {
   return rte_be_to_cpu_32(static_cast<std::uint32_t>(h.key.address[0] >> 32));
 }
 
-// Places of packets in a vector: all of it, or a list.
+// Places of packets in a burst: all of it, or a list.
 struct InOrder {
   std::size_t operator[](unsigned k) const { return k; }
 };

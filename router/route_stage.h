@@ -35,7 +35,7 @@ class RouteStage {
   using Targets = std::array<std::uint64_t, kVector>;  // RouteTarget::encode()
   void look_up(Vector& v, FlowTable* flows) const;
   void look_up_mixed(Vector& v, FlowTable* flows) const;
-  // Looks up n packets, at these places of the vector.
+  // Looks up n packets, at the places `at` of `v`.
   template <class Places>
   void look_up6(Vector& v, const Places& at, unsigned n, FlowTable* flows) const;
   template <class Places>

@@ -53,10 +53,10 @@ struct CsaDomain {
   std::size_t class_index = 0;
   CsaParams params;
   bool retired = false;  // no service of the configuration has it
-  bool moved = false;    // its class was removed: it follows the queue of the class that has its packets
+  bool moved = false;    // class removed: follows the queue of the class that has its packets
 };
 inline constexpr std::uint16_t kNoDomain = 0xffff;
-// How many domains reloads may add: this many, or four times the number at the start if that is more.
+// Domains that reloads may add: this many, or four times the number at the start if that is more.
 inline constexpr std::size_t kSpareDomains = 64;
 // The most retired services that are kept.
 inline constexpr std::size_t kMostRetired = 4096;

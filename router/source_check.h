@@ -2,9 +2,9 @@
 // Checks that a packet arrives from the direction of its source: ingress filtering by the FIB (RFC 2827, RFC
 // 3704).
 //
-//   strict  a route of the source leads back by the interface that the packet came by
+//   strict  a route of the source leads back by the packet's ingress interface
 //   loose   some route leads to it
-//   off     not asked
+//   off     no check
 //
 // A source that is an address of the router itself, or has no route but a blackhole, fails both. Checked when
 // a flow is new and when it is classified again after a reload; for each packet without a flow record

@@ -19,7 +19,7 @@ namespace surety {
 using PortIndex = std::uint8_t;
 inline constexpr std::uint8_t kKeepDscp = 0xff;
 
-// Places in a vector, or in a part of it, one bit each.
+// Places in a `Vector`, or in a part of it, one bit each.
 using Places = std::uint64_t;
 static_assert(kVector == 64);
 constexpr Places first_places(std::size_t n) {

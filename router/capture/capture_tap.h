@@ -26,7 +26,7 @@ namespace surety {
 
 // Immutable, and the same for all workers.
 struct CaptureWish {
-  bool drops = false;                      // else packets received and sent
+  bool drops = false;                      // false: packets received and sent
   std::bitset<kDropReasons> reasons{};     // reasons of drops
   std::uint32_t ports = 0;                 // one bit each: all frames of these ports
   std::vector<std::uint8_t> interfaces{};  // indexed by interface: frames with their tags

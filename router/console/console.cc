@@ -89,7 +89,7 @@ Console::Page Console::table(std::string_view name) {
   return kept.page;
 }
 
-// When the work that was begun then is made up for.
+// The time until which the server rests after work begun at `begun`.
 Time Console::rested(Time begun) const {
   const Time done = now_();
   return done + kRestFor * (done - begun);

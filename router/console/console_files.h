@@ -5,7 +5,7 @@
 
 namespace surety {
 
-// Where the page's files are if they are anywhere: ../share/surety/console from the running executable.
+// Directory of the page's files: ../share/surety/console from the running executable.
 std::filesystem::path console_files();
 
 }  // namespace surety

@@ -66,7 +66,7 @@ void ContractHistory::add(Minute minute, const ContractMinute& row) {
   hour.delivered += row.tally.delivered_in_bytes + row.tally.delivered_out_bytes;
 }
 
-// Whether the 24 hours that end with `hour` have no record of it.
+// True if the 24 hours that end with `hour` have no record of the contract.
 bool ContractHistory::idle(const Contract& contract, std::int64_t hour) {
   return std::ranges::none_of(contract.hours, [&](const Hour& h) {
     return h.number <= hour && h.number > hour - static_cast<std::int64_t>(kHours);

@@ -59,7 +59,7 @@ class ContractHistory {
   std::mutex mutex_;     // guards the members below
   std::condition_variable_any wake_;
   std::map<Key, Contract> contracts_;
-  std::optional<Minute> read_;  // when the last reading ended
+  std::optional<Minute> read_;  // end of the last reading
   bool wanted_ = false;
   std::jthread thread_;  // last: it uses all of it
 };

@@ -185,8 +185,8 @@ void Control::on(const NeighborEvent& event) {
   if (!event.fixed && known != nullptr && *known != event.mac) tell_kernel(*c, event.address, *known, true);
 }
 
-// This process sets a twin's carrier to its port's link state, which may have changed since the kernel's
-// event.
+// This process sets the carrier of a TAP mirror to its port's link state, which may have changed since the
+// kernel's event.
 void Control::on(const LinkEvent& event) {
   ControlPort* const c = link_with(event.ifindex);
   LinkEvent usable = event;

@@ -5,7 +5,7 @@
 // Everything here runs on one thread, never waits for a worker, and bounds every step of a round.
 //
 // The kernel side of a port (router/linux/README.md) is the kernel's own device (af_xdp, af_packet); else a
-// TAP twin, unless the configuration has `twin: off` or the process may not make one; else the built-in
+// TAP mirror, unless the configuration has `twin: off` or the process may not make one; else the built-in
 // responder. Devices without a peer (null, pcap) have none. On all other ports the router resolves neighbours
 // itself, so that no packet depends on the kernel's neighbour table.
 #pragma once
@@ -53,7 +53,7 @@ class Control : public NetlinkMonitor::Handler {
 
   // `punts`: ring filled by the workers; nullptr: no port has a kernel side. `pool`: for frames to send;
   // nullptr: none can be sent. Throws std::runtime_error if it cannot follow the kernel, or cannot make a TAP
-  // twin that the configuration names; round() continues, with a warning, if the kernel refuses a request.
+  // mirror that the configuration names; round() continues, with a warning, if the kernel refuses a request.
   // `interfaces`: the workers' table; nullptr: built from `config`. `events` must outlive this object.
   Control(config::Config config, std::span<const std::unique_ptr<DpdkPort>> ports, Forwarding& forwarding,
           EventLog& events, rte_ring* punts, rte_mempool* pool = nullptr, Inject inject = {},
@@ -71,8 +71,8 @@ class Control : public NetlinkMonitor::Handler {
   // Moves routes away from a port that will be removed, where alternatives exist.
   void withdraw(std::size_t port) { routes_.set_port_up(port, false); }
 
-  // State for the control thread of a successor process. The kernel keeps the addresses, routes and
-  // neighbours that this one has set; the successor removes them at its end.
+  // State for the control thread of a new process. The kernel keeps the addresses, routes and neighbours that
+  // this one has set; the new process removes them at its end.
   struct Known {
     struct Address {
       int device;  // the kernel's index
@@ -84,10 +84,10 @@ class Control : public NetlinkMonitor::Handler {
       MacAddress mac;
     };
     std::vector<Address> addresses;
-    std::vector<Station> stations;  // of interfaces with the same numbers
+    std::vector<Station> stations;  // neighbours on interfaces with the same numbers
   };
   Known leave();
-  // Called at the start of the successor. A link that comes up first counts as the link that was up.
+  // Called at the start of the new process. A link that comes up first counts as the link that was up.
   void inherit(const Known& known);
 
   const Routes& routes() const { return routes_; }

@@ -84,7 +84,7 @@ bool Control::deliver_punts() {
   return n > 0;
 }
 
-// All that parse() has read is in the first segment; further ones can only be padding.
+// The first segment has all that parse() has read; further ones can only be padding.
 Control::Punted Control::take(rte_mbuf* m) {
   std::span<std::uint8_t> frame{rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len};
   const std::size_t l3 = m->l2_len, tags = l3 > kEthernetHeader ? l3 - kEthernetHeader : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel side of interfaces with tags: a TAP twin each, or else the built-in responder; one for all
+// The kernel side of interfaces with tags: a TAP mirror each, or else the built-in responder; one for all
 // members of a template. It follows the configuration.
 //
-// A twin is used even if the port is a kernel device: a VLAN device on it would need its frames, which the
-// data plane gets, and is not possible on a NIC that DPDK has taken.
+// A TAP mirror is used even if the port is a kernel device: a VLAN device on it would need its frames, which
+// the data plane gets, and is not possible on a NIC that DPDK has taken.
 #include <rte_random.h>
 #include <spdlog/spdlog.h>
 

@@ -17,7 +17,7 @@ void Control::give_addresses(const ControlPort& c) {
   for (const Prefix& address : addresses_of(c)) {
     try {
       const Added added = commands_->add_address(c.interface, address);
-      if (added == Added::now && !c.twin)  // a twin takes its own along
+      if (added == Added::now && !c.twin)  // a TAP mirror is removed with its addresses
         given_.insert({c.interface, address});
     } catch (const std::runtime_error& e) {
       spdlog::warn("{}: {}", name_of(c), e.what());

@@ -21,12 +21,12 @@ namespace surety {
 struct ControlPort {
   InterfaceIndex index = 0;
   bool open = false;  // false: the port has no open device yet; all members below are empty
-  // Interface index in Routes: of the kernel's own device or of the twin; negative: of the built-in
+  // Interface index in Routes: of the kernel's own device or of the TAP mirror; negative: of the built-in
   // responder; 0: none.
   int interface = 0;
   std::optional<TapTwin> twin;
-  std::optional<ForwardingGuard> guard;  // on a port: for its own device and the twins of its interfaces
-  ForwardingGuard::Watched watched;      // entry of the own device or the twin
+  std::optional<ForwardingGuard> guard;  // on a port: for its own device and its interfaces' TAP mirrors
+  ForwardingGuard::Watched watched;      // entry of the own device or the TAP mirror
   std::optional<Steer> steer;            // this or `guard`, on the kernel's own device
   std::optional<Divert> divert;          // on the kernel's own device
   std::unique_ptr<Responder> responder;  // nullptr: no neighbours on this port

@@ -50,7 +50,7 @@ void Control::open_ports() {
     }
     guard_forwarding(control_ports_[p]);
     give_addresses(control_ports_[p]);
-    // Its program must have all addresses of the router.
+    // The port's program must have all addresses of the router.
     if (control_ports_[p].in_kernel()) monitor_->tell_again();
   }
 }
@@ -93,7 +93,7 @@ void Control::close_port(ControlPort& c) {
   close(c);
   ControlPort nobody;
   nobody.index = c.index;
-  nobody.counters = c.counters;  // these count for removed ports
+  nobody.counters = c.counters;  // counts of removed ports
   c = std::move(nobody);
 }
 
@@ -293,8 +293,8 @@ void Control::come_up(ControlPort& c, bool up) {
   if (up && c.responder && !std::exchange(c.inherited, false)) c.responder->link_up(clock_.now());
 }
 
-// Handles the removal of a device (`ip link del`). A twin's routes are gone with it, and the port has no
-// kernel side.
+// Handles the removal of a device (`ip link del`). The routes of a TAP mirror are gone with it, and the port
+// has no kernel side.
 void Control::lose_device(int fd) {
   for_each_link([&](ControlPort& c) {
     if (c.twin && c.twin->fd() == fd) {

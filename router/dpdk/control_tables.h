@@ -60,7 +60,7 @@ struct RoutesAnswer {
 };
 struct NeighborsAnswer {
   std::vector<NeighborRow> rows{};
-  std::optional<NeighborKey> next = NeighborKey{};  // where to resume; nullopt: complete
+  std::optional<NeighborKey> next = NeighborKey{};  // the next neighbour to copy; nullopt: complete
   std::shared_ptr<const Interfaces> names{};
 };
 

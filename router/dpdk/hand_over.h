@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Handover from a running router to one that has been started beside it: both ends of the protocol.
 //
-// It uses the telemetry socket, and starts with a command. The new process takes over the old one's clock,
-// and makes all that it needs except its ports, while the old process forwards. Then the new process sends
-// `take`. The old process stops its workers, sends the state of its contracts' conditioners and the addresses
-// it has set in the kernel, and closes its devices (`devices`), then its other exclusive resources (`rest`),
-// and waits for `taken`; it ends with `reload` if it has received SIGHUP meanwhile. Until `take` the old
-// process continues if the new one fails; afterwards each process ends with an error if the other dies, and a
-// supervisor starts the router again.
+// The protocol uses the telemetry socket, and starts with a command. The new process takes over the old one's
+// clock, and makes all that it needs except its ports, while the old process forwards. Then the new process
+// sends `take`. The old process stops its workers, sends the state of its contracts' conditioners and the
+// addresses it has set in the kernel, and closes its devices (`devices`), then its other exclusive resources
+// (`rest`), and waits for `taken`; it ends with `reload` if it has received SIGHUP meanwhile. Until `take`
+// the old process continues if the new one fails; afterwards each process ends with an error if the other
+// dies, and a supervisor starts the router again.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@
 namespace surety {
 
 inline constexpr std::string_view kHandOver = "hand-over";  // the command; its argument: kHandOverVersion
-inline constexpr std::string_view kFacts = "facts";         // its other argument: facts only, no handover
+inline constexpr std::string_view kFacts = "facts";         // argument for facts only, without handover
 inline constexpr int kHandOverVersion = 1;
 
 // Facts of the old process that the new one reads first.
@@ -83,7 +83,7 @@ class Successor {
   bool is_there();
   // True if the new process has sent `take`.
   bool takes();
-  // All of these throw std::runtime_error if the new process has died.
+  // The functions below throw std::runtime_error if the new process has died.
   void give(const Heritage& heritage, int lock);
   void devices_are_free();
   void rest_is_free();

@@ -3,12 +3,13 @@
 // flow is reordered. Works on batches of neighbours (NeighborArrivals), in steps that do not block the
 // control thread:
 //
-//   waiting   Workers keep packets for it (PendingPackets). Once all have seen that, none hands up more.
-//   draining  What is in the punt ring goes to the kernel or the responder, and what these send to them by a
-//             twin or a port comes back. A kernel has sent what it held before it says that it knows a
-//             neighbour.
-//   following That is in the rings to the workers that own the ports, and they take it.
-//   opening   Workers send what they kept, and then all that comes. Once all have, it is ready like others.
+//   waiting   Workers hold packets for the neighbours (PendingPackets). Once all workers do, none punts more.
+//   draining  The punt ring's packets go to the kernel or the responder, and their frames for the neighbours
+//             return by a TAP mirror or a port. A kernel sends its held packets before it reports a
+//             neighbour as resolved.
+//   following These frames are in the rings to the workers that own the ports, and are taken from there.
+//   opening   Workers send the held packets, and then all others. Once all workers have, the neighbours are
+//             ready.
 //
 // No other order is kept: a customer's packet that bypassed its conditioner is sent as best effort, in
 // another queue than marked packets behind it.

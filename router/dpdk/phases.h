@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the parts of something took, for the log: "tables 230 ms, ports 140 ms".
+// Durations of the parts of a procedure, for the log: "tables 230 ms, ports 140 ms".
 #pragma once
 
 #include <fmt/format.h>

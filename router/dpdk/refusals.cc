@@ -23,7 +23,7 @@ namespace surety {
 
 namespace {
 
-// Whether a device of the configuration shows that it is for this machine, and none that it is not.
+// True if a device of the configuration exists on this machine, and none is missing.
 bool is_for_here(const config::Config& c) {
   const auto missing = [](const config::Port& p) { return p.exists() && missing_device(p); };
   using Kind = config::Device::Kind;

@@ -72,8 +72,8 @@ class Router {
 
   // Everything the router counts, consistent (reading.h). Thread-safe.
   Reading read();
-  // What would happen to a packet (router/observe/explain/question.h). From any thread but run()'s. Throws
-  // std::runtime_error if such a packet is impossible, or if the workers do not answer.
+  // Traces what would happen to a packet (router/observe/explain/question.h). From any thread but run()'s.
+  // Throws std::runtime_error if such a packet is impossible, or if the workers do not answer.
   Json explain(std::string_view question);
   // Captures packets (router/observe/capture/capture_request.h) to the socket, which it takes over. Threads
   // as explain().
@@ -173,7 +173,7 @@ class Router {
 
   Phases starting_;  // start of the time measured
   std::unique_ptr<ProcessLock> lock_;
-  std::unique_ptr<Predecessor> predecessor_;  // until it has ended
+  std::unique_ptr<Predecessor> predecessor_;  // set until the old process has ended
   Successor successor_;
   ProcessLog& log_;
   EventLog& events_ = log_.events();
@@ -202,7 +202,7 @@ class Router {
   WorkPlan work_;
   std::unique_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // of the last reload, indexed by worker
+  std::vector<std::unique_ptr<WorkerUpdate>> updates_;  // updates of the last reload, indexed by worker
   std::vector<TopFlows> top_;                           // indexed by worker
   std::optional<ContractWatch> contracts_;              // over all workers
   std::mutex workers_mutex_;                            // held to read or update workers
@@ -222,7 +222,7 @@ class Router {
   struct Unkept {
     ConfigTree tree;
     Generation about;
-    bool staged_is_taken;  // and its author does not store it again
+    bool staged_is_taken;  // true: its author does not store it again
   };
   std::optional<Unkept> unkept_;  // stored when no other process is changing the store
   std::unique_ptr<TelemetryServer> telemetry_;

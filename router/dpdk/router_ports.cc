@@ -100,7 +100,7 @@ void Router::close_devices() {
   }
 }
 
-// A router starts with the existing devices: an operator who reaches it by another port can fix the rest.
+// A router starts with the existing devices: an operator connected by another port can fix the rest.
 void Router::open_or_miss(std::size_t place) {
   const config::Port& port = snapshot_->config.ports[place];
   const auto missing = missing_device(port);

@@ -53,7 +53,7 @@ std::unique_ptr<Predecessor> predecessor_of(const std::string& name, bool take_o
     lock.reset();
     return predecessor;
   } catch (const std::runtime_error&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it may be about to end
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the holder may be about to end
     if (!is_ours()) throw;
     return nullptr;
   }

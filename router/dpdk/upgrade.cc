@@ -44,7 +44,7 @@ using namespace std::chrono_literals;
 // Tables of a million routes, on a machine that is busy; and less than TimeoutStartSec= of surety.service.
 constexpr auto kUntilReady = 100s;
 
-enum class Within { unit, shell };  // where the new one is started
+enum class Within { unit, shell };  // place where the new process is started
 
 std::string contents_of(const std::string& file) {
   std::ifstream in(file);
@@ -75,7 +75,7 @@ void write_where(pid_t other) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
     if (const Fd theirs(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), fd, 0))); theirs)
       ::dup2(theirs.get(), fd);
-  if (process && ::setns(process.get(), CLONE_NEWNET) != 0) return;  // it may be in the same one
+  if (process && ::setns(process.get(), CLONE_NEWNET) != 0) return;  // possibly already in that namespace
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -132,8 +132,8 @@ void take_limits(pid_t old) {
   std::ofstream("/proc/self/oom_score_adj") << contents_of(fmt::format("/proc/{}/oom_score_adj", old));
 }
 
-// If a unit defines the rest, only the kernel's information about the running router is used: the router may
-// be in the hands of an attacker who wants less confinement.
+// If a unit defines the rest, only the kernel's information about the running router is used: a compromised
+// router could otherwise choose less confinement.
 [[noreturn]] void become(const RouterFacts& old, Within within) {
   std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{program, "run", "--take-over", old.file};

@@ -77,11 +77,11 @@ class Watchdog {
   static constexpr Duration kTick = std::chrono::milliseconds(100);
   static constexpr int kExitStatus = 2;
   struct Watched {
-    std::string name;  // as in the message: "worker 1 on core 2"
+    std::string name;  // name in the message: "worker 1 on core 2"
     Duration limit;
     std::function<std::uint64_t()> turns;
-    std::function<pid_t()> thread;  // of this process; 0: not running
-    bool feeds = false;             // its turns count for the service manager's watchdog, if there is one
+    std::function<pid_t()> thread;  // ID of a thread of this process; 0: not running
+    bool feeds = false;             // turns count for the service manager's watchdog, if there is one
   };
   // `stalled`: called once per stalled thread; end_program() except in tests.
   using Stalled = std::function<void(const std::string& message)>;

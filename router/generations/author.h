@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The author of a change: the user who logged in, also after su or sudo.
+// The author of a change: the user of the login, also after su or sudo.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ config::Tree as_read(const ConfigTree& tree) {
   return {{}, tree.main, tree.files, {}};
 }
 
-// One that was edited there is another one.
+// A file edited there is another file.
 bool free_for(const fs::path& place, const ConfigTree& tree) {
   return std::ranges::all_of(
       tree.files, [&](const auto& f) { return !inside(f.first) || stands_in(place / f.first, f.second); });
@@ -123,7 +123,7 @@ std::map<std::string, std::string> others_of(const ConfigTree& tree) {
   return others;
 }
 
-// Whether all but the first one are in their places.
+// True if all files but the main one are in their places.
 bool laid_out(const ConfigTree& tree, const fs::path& file) {
   return std::ranges::all_of(
              others_of(tree),
@@ -154,7 +154,7 @@ ConfigTree gather(const fs::path& file) {
   const config::Tree tree = config::parse_file(file).tree;
   ConfigTree all{tree.file, tree.texts};
   if (!all.files.contains(all.main))
-    all.files[all.main] = disk::read(file, Links::followed);  // or the reason
+    all.files[all.main] = disk::read(file, Links::followed);  // false: with the reason
   return installable(all, file);
 }
 

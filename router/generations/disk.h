@@ -33,7 +33,7 @@ std::string read(const fs::path& file, config::Links links);
 void write(const fs::path& file, std::string_view text, const Rights& rights);
 // Replaces the file in one step.
 void replace(const fs::path& file, std::string_view text, const Rights& rights);
-// Also makes its parents, with the same rights.
+// Makes a directory and its parents, with the same rights.
 void make_directory(const fs::path& directory, const Rights& rights);
 // Renames within one directory.
 void rename(const fs::path& from, const fs::path& to);

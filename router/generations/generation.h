@@ -15,7 +15,7 @@ namespace surety {
 struct Generation {
   static constexpr int kFormat = 1;
   static constexpr std::string_view kNotInEffect =
-      "edited, not in effect";   // how: edited by hand, and not read
+      "edited, not in effect";   // value of `how`: edited by hand, and not read
   int number = 0, parent = 0;    // parent: the previous one; 0: none
   std::int64_t when = 0;         // Unix seconds
   std::string who, how, why;     // "alice", "apply --confirm", "more for gold"

@@ -26,8 +26,8 @@ Json verdict_of(const std::vector<config::Diagnostic>& diagnostics, Json changes
       verdict[d.severity == Severity::error ? "errors" : "warnings"].push_back(d.format());
   const std::size_t all = changes.size();
   if (all > kMostChanges) {
-    // When the list is truncated keep the changes that need a restart: they decide whether the configuration
-    // can be adopted.
+    // When the list is truncated, changes that need a restart stay: they decide whether the configuration can
+    // be adopted.
     std::stable_partition(changes.begin(), changes.end(),
                           [](const Json& c) { return c.at("takes") == kRestart; });
     changes.erase(changes.begin() + kMostChanges, changes.end());

@@ -9,7 +9,7 @@
 // process is bypassed.
 //
 // surety_mark, at the ingress of every device by which frames of the network enter the kernel (ports, TAP
-// twins, the punt device), marks them. surety_refuse, at the egress of TAP twins, and surety_divert drop
+// mirrors, the punt device), marks them. surety_refuse, at the egress of TAP mirrors, and surety_divert drop
 // marked frames with an ingress interface: the kernel has forwarded them, past source checks, filters and
 // conditioners. Answers of the kernel are frames of its own, without an ingress interface.
 #include <linux/bpf.h>

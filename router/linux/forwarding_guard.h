@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps the kernel from forwarding frames from the network, whatever its sysctl settings: frames are marked
-// when they enter the kernel, and marked frames are dropped when they leave by a port or a TAP twin
+// when they enter the kernel, and marked frames are dropped when they leave by a port or a TAP mirror
 // (divert.bpf.c). Frames that the kernel itself sends pass, and so do those it forwards for other interfaces.
 #pragma once
 
@@ -39,7 +39,7 @@ class ForwardingGuard {
   ForwardingGuard() = default;
   // Marks frames that arrive by a device. Divert handles its egress.
   TcProgram::Attachment mark(int ifindex);
-  // Marks frames that arrive by a TAP twin, and drops marked frames that leave by it.
+  // Marks frames that arrive by a TAP mirror, and drops marked frames that leave by it.
   Watched watch(int ifindex);
   std::uint64_t refused() const { return object_.refused(); }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kChangesPerRound = 256;  // some microseconds each
 
-// Whether they lead to the same places; the kernel adds devices to gateways, and an order of its own.
+// True if the next hops are the same; the kernel adds devices to gateways, and changes the order.
 bool same_way(const RouteEvent& a, const RouteEvent& b) {
   const auto gateways = [](const RouteEvent& r) {
     std::vector<IpAddress> all;
@@ -106,7 +106,7 @@ void KernelRoutes::settle(const Prefix& to) {
     } else {
       if (there == there_.end() || !same_way(wanted->second, there->second))
         enter(wanted->second, there != there_.end());
-      given_.insert(to);  // or it is of an earlier run
+      given_.insert(to);  // or a route of an earlier run
     }
   } catch (const std::runtime_error& e) {
     if (told_.insert(to).second && refused_) refused_(to_string(to) + ": " + e.what());

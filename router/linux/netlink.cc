@@ -68,7 +68,7 @@ void NetlinkMonitor::poll(Handler& handler, Time now) {
   }
 }
 
-// How many messages the buffer had, one at least.
+// Returns the number of messages in the buffer, at least one.
 std::size_t NetlinkMonitor::take(std::size_t bytes, Handler& handler) {
   std::size_t messages = 0;
   int left = static_cast<int>(bytes);

@@ -85,7 +85,7 @@ std::vector<RouteNextHop> read_multipath(Span bytes, unsigned family, bool with_
   return hops;
 }
 
-// Whether the route is one that forwards, or refuses to, all packets to its destination.
+// True for a route that forwards or refuses all packets to its destination.
 bool concerns_us(const rtmsg& m) {
   const bool kind = m.rtm_type == RTN_UNICAST || m.rtm_type == RTN_BLACKHOLE ||
                     m.rtm_type == RTN_UNREACHABLE || m.rtm_type == RTN_PROHIBIT;

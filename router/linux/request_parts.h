@@ -44,14 +44,14 @@ class RequestParts {
     ReplyLimit shared;
     std::vector<ReplyLimit> parts;
   };
-  // The same part for all sources of an IPv6 /64.
+  // One part for all sources of an IPv6 /64.
   std::size_t part_of(const IpAddress& source) const {
     std::uint64_t network = 0;
     std::memcpy(&network, source.data(), std::min(source.size(), sizeof network));
     return fold(fold(network ^ keys_[0], keys_[1]) ^ keys_[2], keys_[3]);
   }
 
-  // The same folding as FlowHasher's (router/flows/flow_hash.h).
+  // Folds as FlowHasher does (router/flows/flow_hash.h).
   static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);

@@ -219,7 +219,7 @@ Result Responder::on_echo(std::span<const std::uint8_t> frame, const IpPacket& p
   return Result::echo_reply;
 }
 
-// A tag has one customer, who can use any number of sources behind it.
+// A tag has one customer, with any number of sources behind it.
 bool Responder::may_ask(const IpAddress& source, std::size_t from, std::optional<InterfaceIndex> interface,
                         Time now) {
   return interface.value_or(from) != from ? parts_.permit_to(from, *interface, now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Resolves the neighbours that packets are sent to (neighbor_resolver.h), on every port; and where no kernel
-// does (no TAP twin: an unprivileged process, `twin: off`), answers for a port: ARP and neighbour
+// does (no TAP mirror: an unprivileged process, `twin: off`), answers for a port: ARP and neighbour
 // solicitations for the port's own addresses (RFC 826, RFC 4861 7.2), pings of the router's addresses (RFC
 // 792, RFC 4443 4.2).
 //
@@ -67,7 +67,7 @@ class Responder {
  public:
   static constexpr std::uint32_t kEchoesPerSecond = 1000, kEchoesAtOnce = 32;
   enum class Answers : std::uint8_t {
-    all,  // and announces the port's addresses (RFC 5227 3, RFC 4861 7.2.6)
+    all,  // answers, and announces the port's addresses (RFC 5227 3, RFC 4861 7.2.6)
     none  // a kernel does
   };
 
@@ -153,7 +153,7 @@ class Responder {
 
   MacAddress mac_;
   Answers answers_;
-  InterfaceIndex interface_ = 0, came_by_ = 0;  // its own; of the frame in progress
+  InterfaceIndex interface_ = 0, came_by_ = 0;  // the port's; the one of the frame in progress
   std::unique_ptr<TagBindings> bindings_;       // set for a template
   PortAddresses addresses_;
   NeighborResolver neighbors_;

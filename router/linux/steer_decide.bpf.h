@@ -107,7 +107,7 @@ static __always_inline enum steer_class to_group(enum steer_class class, int is_
   if (!is_group) return STEER_CLASSES;
   return class == STEER_ROUTING || class == STEER_ND || class == STEER_DHCP ? class : STEER_GROUP;
 }
-static __always_inline int is_group_v4(__be32 destination) {  // or the limited broadcast address
+static __always_inline int is_group_v4(__be32 destination) {  // true also for the limited broadcast address
   return bpf_ntohl(destination) >> 28 == 14 || destination == 0xffffffff;
 }
 

@@ -28,7 +28,7 @@ enum steer_class {
       STEER_CLASSES,
 };
 
-// How the sources of packets for the router's addresses are checked (RFC 3704), by the kernel's routes.
+// Source check of packets for the router's addresses (RFC 3704), by the kernel's routes.
 enum steer_sources { STEER_SOURCES_ANY, STEER_SOURCES_LOOSE, STEER_SOURCES_STRICT };
 struct steer_source_check {
   unsigned int sources;  // enum steer_sources
@@ -37,7 +37,7 @@ struct steer_source_check {
 
 enum steer_decision {
   STEER_TRANSIT,    // the data plane's
-  STEER_NO_SOCKET,  // as STEER_TRANSIT, but no socket on that receive queue: dropped
+  STEER_NO_SOCKET,  // transit, dropped: no socket on that receive queue
   STEER_PASSED,     // plus the class: passed to the kernel
   STEER_LIMITED =
       STEER_PASSED + STEER_CLASSES,  // plus the class: dropped, above the limit of the class or its part

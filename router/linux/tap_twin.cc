@@ -37,7 +37,7 @@ void set_mtu(const std::string& name, std::uint16_t mtu) {
   tun::configure(SIOCSIFMTU, request, "give " + name + " its port's MTU");
 }
 
-// Before it is up: the kernel then adds a link-local address and sends messages about it.
+// Called before the device is up: the kernel then adds a link-local address and sends messages about it.
 void behave_as_router(const std::string& name) {
   tun::ensure_setting(tun::setting_path("ipv6", name, "forwarding"), 1);
   tun::ensure_setting(tun::setting_path("ipv6", name, "accept_ra"), 0);

@@ -24,7 +24,7 @@ namespace surety {
 struct TapTwinSettings {
   std::string name;
   MacAddress mac{};
-  std::uint16_t mtu = 1500;  // of the IP packet, in bytes
+  std::uint16_t mtu = 1500;  // bytes of the IP packet
 };
 
 class TapTwin {

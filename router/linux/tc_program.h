@@ -32,7 +32,7 @@ class TcProgram {
   // have added it and it has no other filter. Returns the program's id, too. Needs CAP_NET_ADMIN.
   std::pair<Attachment, std::uint32_t> attach(int ifindex, bpf_tc_attach_point point, const char* name);
 
-  int map(const char* name) const;  // its descriptor, closed with this object
+  int map(const char* name) const;  // descriptor of the map, closed with this object
 
  private:
   struct Close {

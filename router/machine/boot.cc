@@ -24,7 +24,7 @@ void reserve(const Host& host, int node, unsigned pages, std::ostream& out, std:
   warnings << fmt::format("node {} has no hugepages: {}\n", node, e.what());
 }
 
-// Where the NIC is now: PCI addresses change when cards do, names when the kernel finds another order.
+// The NIC's current entry: PCI addresses change with the cards, names with the kernel's order.
 const Nic* find(const std::vector<Nic>& nics, const TakenNic& taken) {
   const auto by = [&](auto same) {
     const auto found = std::ranges::find_if(nics, same);

@@ -57,7 +57,7 @@ Findings governor(const Patient& p) {
   return all;
 }
 
-// Where there are cores to spare; on fewer the router shares them with everything.
+// Checked only with spare cores; with fewer the router shares cores with all programs.
 Findings isolation(const Patient& p) {
   constexpr std::size_t kFewest = 4;
   if (!p.config()) return {};

@@ -33,7 +33,7 @@ using Findings = std::vector<Finding>;
 Finding ok(std::string says);
 Finding warning(std::string says, std::string mend = {});
 Finding error(std::string says, std::string mend = {});
-Finding safe(Finding finding);  // the same, fixed by `--fix`
+Finding safe(Finding finding);  // marks a finding as fixed by `--fix`
 
 // The running router with the configuration's name.
 struct Running {

@@ -40,7 +40,7 @@ bool leads_everywhere(const Json& route) {
   return to == "default" || to.ends_with("/0") || to.ends_with("/1");
 }
 
-// One that this router has given the kernel (router/linux/kernel_routes.h): its configuration brings it back.
+// True for a route set by the router (router/linux/kernel_routes.h): its configuration sets it again.
 bool is_ours(const Json& route) {
   const std::string protocol = route.value("protocol", "");
   return protocol == "surety" || protocol == "83";

@@ -79,7 +79,7 @@ bool is_operators(const Host& host, const std::string& file) {
 void plan_hugepages(const Host& host, const std::vector<int>& nodes, const Wishes& wishes,
                     std::uint64_t bytes, Plan& plan) {
   const bool pci = std::ranges::any_of(plan.devices, [](const auto& d) { return d.starts_with("pci"); });
-  constexpr unsigned kSpare = 64;  // so that a reload, or a tool beside the router, has some
+  constexpr unsigned kSpare = 64;  // reserve for a reload, or a tool beside the router
   const auto pages = wishes.hugepages.value_or(
       static_cast<unsigned>((bytes + kHugepageBytes - 1) / kHugepageBytes) + kSpare);
   auto shared = share_hugepages(host, pages, nodes);

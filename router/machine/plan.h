@@ -18,7 +18,7 @@ using PlannedMemory = std::function<std::uint64_t(const config::Config&)>;
 
 struct Wishes {
   std::vector<std::string> ports;      // names, or PCI addresses; empty: all that are free
-  std::string driver = "auto";         // or "af_xdp", "vfio-pci"
+  std::string driver = "auto";         // "auto", "af_xdp" or "vfio-pci"
   std::optional<unsigned> hugepages;   // pages of 2 MB
   std::optional<std::string> isolate;  // cores "2,3", or "none"
   std::string name = "surety";         // name of the router

@@ -56,7 +56,7 @@ struct ContractSighting {
   InterfaceIndex interface = 0;
   std::uint16_t service = 0;
   std::array<std::uint64_t, kPrecedences> before{};  // passed before it was a contract
-  bool unsure = false;  // its slot in the flow table may have been an unseen contract's
+  bool unsure = false;  // the slot in the flow table may have been an unseen contract's
   std::array<std::uint64_t, kPrecedences> let_go{};  // bytes passed, including `before`
   Loss lost{};                                       // total of its slot in the flow table
   std::uint32_t held = 0;
@@ -187,7 +187,7 @@ class ContractBook {
   std::map<ContractParts::Serial, Key> by_serial_;  // named lines
   ContractParts::Serial serials_ = 0;
   std::vector<std::vector<Session>> sessions_;            // indexed by worker and place
-  std::vector<std::unordered_map<FlowId, Loss>> losses_;  // as last seen; nonzero only
+  std::vector<std::unordered_map<FlowId, Loss>> losses_;  // last values; nonzero only
   std::map<std::string, ServiceLine> services_;
   std::uint64_t tick_ = 0, names_ = 0;
   std::size_t evictions_ = 0;  // in this second

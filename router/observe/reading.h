@@ -47,7 +47,7 @@ struct PortReading {
   std::uint64_t link_changes = 0;  // changes up or down, since the port exists
   unsigned owner_core = 0;         // core of the worker that owns the port's egress
   std::vector<unsigned> rx_cores;  // cores of the receiving workers, indexed by queue
-  std::string spread;              // how packets are spread over workers: "one", "queues", "dispatch"
+  std::string spread;              // spread of packets over workers: "one", "queues", "dispatch"
   // Sojourn times over all queues below the port, of strict classes and of others; nullopt: it has its own
   // queues only.
   std::optional<std::array<SojournHistogram, 2>> sojourns;
@@ -76,7 +76,7 @@ struct QueueReading {
   std::string interface;    // owner of the queue; empty: the port
   std::string of;           // template of a member
   std::size_t members = 0;  // number of members of a template, whose counters are the sum
-  bool has_sojourn = true;  // else the port has it, for all its queues together
+  bool has_sojourn = true;  // false: the port has it, for all its queues together
   std::uint32_t limit = 0;  // packets of any size; OUT packets may have room for less (queue_measure.h)
   std::uint32_t out_limit = 0;
   std::array<QueueCounters, kPrecedences> counters;
@@ -212,7 +212,7 @@ struct Reading {
   std::uint64_t routes_rejected = 0;  // wanted, but the FIB is full
   std::uint64_t mempool_available = 0, mempool_size = 0;
   std::shared_ptr<const std::vector<config::Sale>>
-      sold;  // sales of the configuration in force; nullptr: not known
+      sold;  // commitments of the configuration in force; nullptr: not known
   std::uint64_t reloads = 0, reload_failures = 0;
   bool last_reload_successful = true;
   std::optional<double> reload_seconds;  // duration of the last reload, successful or not

@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 3> kOwnTables{"events", "routes", 
 // One table; null if there is none of that name.
 Json table(const Reading& reading, std::string_view name);
 
-// All of them: {"router": [...], "ports": [...], ...}.
+// Object of all tables: {"router": [...], "ports": [...], ...}.
 Json to_json(const Reading& reading);
 
 // The upper bound of the bucket with the quantile 0 < q <= 1, in seconds: "at most". nullopt without samples;

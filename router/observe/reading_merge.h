@@ -14,8 +14,8 @@ namespace surety {
 //   ports, queues, services, filters, flows, stages: sums (the respect ratio: of the sums)
 //   handover: what was given less what was taken
 //   workers: appended; top flows: of both, most bytes first
-//   signalling: sums by result and by queue; the age of what was heard last; of a path that several workers
-//     keep a replica of, the lowest alpha
+//   signalling: sums by result and by queue; the age of the last signal; for a path that several workers
+//     hold back, the lowest alpha
 //   what the router fills in for itself (version, uptime, routes, buffers, ...): stays as it is
 void merge(Reading& into, const Reading& part);
 

@@ -53,7 +53,7 @@ class TelemetryClient {
 
  private:
   std::vector<std::filesystem::path> directories_;
-  std::chrono::milliseconds patience_;  // how long a router may take for one answer
+  std::chrono::milliseconds patience_;  // longest time for one answer
 };
 
 }  // namespace surety

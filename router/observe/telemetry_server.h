@@ -72,8 +72,8 @@ class TelemetryServer {
   struct Client {
     Fd socket;
     std::uint64_t last_heard = 0;  // in wake-ups of the server
-    std::string command = {};      // name of the table being read, and ...
-    TablePages pages{};            // ... its pages
+    std::string command = {};      // name of the table being read
+    TablePages pages{};            // pages of that table
   };
   void serve();
   void let_in();

@@ -6,8 +6,8 @@
 
 namespace surety {
 
-// Where a compiled BPF program is: beside the running executable, else in ../lib/surety/bpf/ from there.
-// Empty: nowhere.
+// Path of a compiled BPF program: beside the running executable, else in ../lib/surety/bpf/ from there.
+// Empty: not found.
 std::string bpf_object_path(std::string_view file);
 
 }  // namespace surety

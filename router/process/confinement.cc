@@ -43,8 +43,8 @@ bool keep_capabilities(CapabilityMask mask) {
   return ::syscall(SYS_capset, &header, data) == 0;
 }
 
-// These are restrictions of a thread, not of a process: each thread must apply them itself, also those of
-// libraries. A signal makes them do so, as in the C library when it changes the process's user.
+// The restrictions are per thread, not per process: each thread must apply them itself, also threads of
+// libraries. A signal triggers this, as in the C library when it changes the process's user.
 struct Order {
   int landlock = -1;
   bool packet_sockets = true;

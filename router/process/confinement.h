@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Restricts a process after its start, so that an attacker who takes it over by a packet or a request gains
-// little. Covers, for all threads: capabilities, no new privileges, system calls (seccomp: no new TCP socket,
-// among others), files and, since Linux 6.7, TCP (Landlock: no listening, no connection by an existing
-// socket).
+// Restricts a process after its start, so that an attacker gains little by taking it over with a packet or a
+// request. Covers, for all threads: capabilities, no new privileges, system calls (seccomp: no new TCP
+// socket, among others), files and, since Linux 6.7, TCP (Landlock: no listening, no connection by an
+// existing socket).
 #pragma once
 
 #include <set>
@@ -17,8 +17,8 @@ namespace surety {
 struct Needs {
   std::set<int> capabilities;       // CAP_... of the calling thread; all other threads have none
   std::vector<std::string> read;    // files, and directories with all their content
-  std::vector<std::string> change;  // the same; in such directories sockets may be made and files removed
-  std::vector<std::string> make;    // the same, and files and directories may be made
+  std::vector<std::string> change;  // files and directories, in which sockets may be made and files removed
+  std::vector<std::string> make;    // directories, in which files and directories may be made, too
   bool packet_sockets =
       false;  // AF_PACKET and AF_XDP, for the calling thread; all others, found in /proc, have none
 };

@@ -48,7 +48,7 @@ class ConnectionParts {
 
  private:
   using Open = std::pair<int, std::string>;
-  using Parts = std::map<std::string_view, std::size_t>;  // how many connections each address has
+  using Parts = std::map<std::string_view, std::size_t>;  // number of connections of each address
   using Part = Parts::value_type;
   std::size_t limit_;
   std::list<Open> open_;  // the oldest first

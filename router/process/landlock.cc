@@ -30,7 +30,7 @@ constexpr std::uint64_t kChange = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | kTrunc
 constexpr std::uint64_t kMake =
     kChange | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate |
-                                   kDeviceIoctl;  // the others are of directories
+                                   kDeviceIoctl;  // other rights are for directories
 
 RulesetAttributes all_rights(long abi) {
   std::uint64_t files = (std::uint64_t{LANDLOCK_ACCESS_FS_MAKE_SYM} << 1) - 1;  // ABI 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which network namespace this process is in.
+// Identifies the network namespace of this process.
 #pragma once
 
 #include <sys/stat.h>

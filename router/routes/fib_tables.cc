@@ -15,7 +15,7 @@ constexpr std::size_t kFirstLevel = 64 * kMegabyte;  // 2^24 entries of 4 bytes
 constexpr std::size_t kGroup = 1024;                 // 256 entries of 4 bytes
 constexpr std::size_t kNode = 192;  // two in the RIB for each route, with the mempool's header
 
-constexpr std::size_t kEmptyNode = 136;  // without what spreads them over memory channels
+constexpr std::size_t kEmptyNode = 136;  // without padding for memory channels
 
 std::size_t nodes(std::uint32_t routes) {
   const std::size_t ring = std::bit_ceil(std::size_t{2} * routes + 1) * sizeof(void*);

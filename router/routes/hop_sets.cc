@@ -92,7 +92,7 @@ std::optional<RouteTarget> HopSets::target(Id id) const {
   return set.target;
 }
 
-// --- what a set means ---
+// --- resolution of a set ---
 
 void HopSets::resolve(Set& set) const {
   set.special = set.key.special;
@@ -172,7 +172,7 @@ bool HopSets::remove_object(std::uint32_t id) {
   bool anew = refresh_object(id);
   const auto known = ids_.find(Key{.object = id});
   if (known == ids_.end()) return anew;
-  // Its id is not a key afterwards: a new object with this id has other routes.
+  // The object's id is not a key afterwards: a new object with this id has other routes.
   sets_[known->second].dead = true;
   ids_.erase(known);
   return true;

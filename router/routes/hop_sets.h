@@ -57,7 +57,7 @@ class HopSets {
   const Key& key(Id id) const { return sets_[id].key; }
   bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
   bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
-  bool dead(Id id) const { return sets_[id].dead; }          // its object, and its routes, were removed
+  bool dead(Id id) const { return sets_[id].dead; }          // object and routes were removed
   bool has(Id id, const NextHopMember& member) const;
   const NextHopMembers& members(Id id) const { return sets_[id].members; }  // current members, or ...
   std::uint32_t special(Id id) const { return sets_[id].special; }          // ... a fixed next hop

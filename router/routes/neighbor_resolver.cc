@@ -164,7 +164,7 @@ bool NeighborResolver::give_up(Entries::iterator it) {
   if (e.mac || e.tries == kTries)
     changes_.push_back({.address = it->first, .mac = {}, .unreachable = !e.mac});
   if (e.mac) {
-    e.tries = 0;  // it was known: maybe another neighbour has its address now
+    e.tries = 0;  // was known: maybe another neighbour has its address now
     begin_asking(it->first, e);
   }
   return true;

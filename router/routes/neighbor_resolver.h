@@ -53,10 +53,9 @@ class NeighborResolver {
   bool meet(const IpAddress& address, const MacAddress& mac, Time now);
   // meet() for a neighbour that needs no verification, since no other can be at its place: known at once.
   bool believe(const IpAddress& address, const MacAddress& mac, Time now);
-  // Its entry may be wrong: verifies it.
+  // Verifies an entry that may be wrong.
   void doubt(const IpAddress& address, Time now);
-  // Removes its entry, and resolves it again after kForgotten, so that an operator who clears a table sees it
-  // empty.
+  // Removes its entry, and resolves it again after kForgotten, so that a cleared table is empty for a moment.
   void forget(const IpAddress& address, Time now);
   // The link is up again, maybe to other neighbours: all entries become unknown, and are requested now.
   void restart(Time now);

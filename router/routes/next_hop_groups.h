@@ -60,7 +60,7 @@ class NextHopGroups {
  private:
   struct Group {
     NextHopMembers members;
-    std::vector<NextHopEntry> entries;  // as in the sink; empty until first programmed
+    std::vector<NextHopEntry> entries;  // entries in the sink; empty until first programmed
     std::uint32_t references = 0;
   };
   // For each place of the block, the index of its member: places of unusable members are shared among the

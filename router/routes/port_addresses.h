@@ -28,8 +28,8 @@ class PortAddresses {
   // True for a host address on one of the port's subnets: not the subnet itself, its broadcast, or an own
   // address.
   bool on_link(const IpAddress& a) const;
-  // From which address to speak to `peer`: the port's on its subnet, else any of its family, the port's
-  // first. None: the router has none of its family.
+  // Source address for packets to `peer`: the port's on its subnet, else any of its family, the port's first.
+  // nullopt: the router has none of its family.
   std::optional<IpAddress> source_towards(const IpAddress& peer) const;
   const std::vector<Prefix>& list() const { return port_; }
 

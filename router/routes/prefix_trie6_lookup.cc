@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lookup: for a vector of addresses, step by step, each step for all of them.
+// The lookup: for a burst of addresses, step by step, each step for all of them.
 //
 // Lists hold the addresses for each kind of step, and are appended to without a branch, since the direction
 // of an address is unpredictable. A step prefetches the cache line of the next one; for a final entry, which

@@ -65,7 +65,7 @@ void Rib::candidates_changed(const Prefix& prefix, Source source) {
   if (is_host(prefix) && source != Source::neighbor) changed_(prefix);
 }
 
-// --- what wins, and its way into the sink ---
+// --- selection, and programming of the sink ---
 
 const RouteCandidates::Candidate* Rib::winner(const Route& route, bool neighbors) const {
   for (const auto& c : route.candidates.all())
@@ -195,7 +195,7 @@ void Rib::account(const Prefix& prefix, const Programmed& before, const Programm
   change(count(on_link_, prefix), before.on_link, after.on_link);
 }
 
-// --- what concerns all routes ---
+// --- work on all routes ---
 
 void Rib::set_object(const NextHopEvent& event, std::uint32_t generation) {
   if (sets_.set_object(event, generation)) begin_walk();

@@ -62,7 +62,7 @@ class Rib {
 
   // Next hop objects of the kernel, for keys that refer to them.
   void set_object(const NextHopEvent& event, std::uint32_t generation);
-  void remove_object(std::uint32_t id);  // and the routes that refer to it
+  void remove_object(std::uint32_t id);  // removes the routes that refer to it, too
   bool knows_object(std::uint32_t id) const { return sets_.objects().knows(id); }
 
   // Removes the source's candidates of other generations; keep_stale() cancels the part that is not done yet.

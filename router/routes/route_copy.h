@@ -16,7 +16,7 @@ struct RouteWay {
   struct Hop {
     NextHopMember member{};
     unsigned weight = 1;
-    bool known = true;  // its gateway's MAC address is known, if it has a gateway
+    bool known = true;  // without a gateway, or with its MAC address known
   };
   std::vector<Hop> hops{};
   std::uint32_t special = kNextHopNone;  // a fixed next hop, without hops

@@ -38,7 +38,7 @@ struct NextHopEvent {
     std::uint16_t weight = 1;
     friend bool operator==(const Member&, const Member&) = default;
   };
-  EventAction action = EventAction::add;  // also replaces
+  EventAction action = EventAction::add;  // adds or replaces
   std::uint32_t id = 0;
   RouteNextHop hop{};  // unused for a group or a blackhole
   std::vector<Member> group{};
@@ -95,7 +95,7 @@ struct NextHopEntry {
     local,  // one of the router's own addresses
     glean,  // on a connected subnet, neighbour not resolved: the kernel resolves the packet's destination
     unresolved,  // a gateway that is not resolved: the kernel resolves the gateway
-    waiting,     // its MAC is known, but earlier packets may still be on their way: new ones wait
+    waiting,     // MAC known, but earlier packets may still be on their way: new ones wait
     opening,     // earlier packets have arrived: waiting ones are sent first
     ready,
   };

@@ -172,7 +172,7 @@ void Routes::learn(InterfaceIndex interface, const IpAddress& address, const std
   refresh_neighbor(address, key.second);
 }
 
-// A link-local address gives no routes, and each of thousands of twins has one.
+// A link-local address gives no routes, and each of thousands of TAP mirrors has one.
 void Routes::on(const AddressEvent& event) {
   if (!is_forwardable(host_prefix(event.address.address))) return;
   std::erase_if(kernel_addresses_,
@@ -207,7 +207,7 @@ void Routes::end_kernel_sync() {
     on(NeighborEvent{.action = EventAction::remove, .ifindex = ifindex, .address = address, .mac = {}});
 }
 
-// --- what the inputs mean ---
+// --- resolution of the inputs ---
 
 std::optional<InterfaceIndex> Routes::link_of(int ifindex) const {
   const auto at = bound_.find(ifindex);

@@ -178,7 +178,7 @@ class Routes {
   Neighbors yaml_neighbors_, learned_;
   std::map<InterfaceAddress, KernelNeighbor> kernel_neighbors_;
   Neighbors neighbors_;                              // the best source of each
-  NeighborArrivals arrivals_;                        // of neighbors_
+  NeighborArrivals arrivals_;                        // states of neighbors_
   std::map<IpAddress, InterfaceIndex> host_routes_;  // neighbours that have a host route
   std::uint32_t kernel_generation_ = 0, yaml_generation_ = 0;
 };

@@ -2,9 +2,9 @@
 // IPv6 prefixes of at most 16 bits, beside the table of the longer ones: one value for each value of an
 // address's first 16 bits.
 //
-// In that table such a prefix would be written into every gap between the longer routes inside it, a large
-// part of a full table. Here the widest takes 32,768 stores. One thread writes while others look up; a reader
-// gets the value before or after a change.
+// The table of longer prefixes would store such a prefix in every gap between the longer routes inside it, a
+// large part of a full table. Here the widest takes 32,768 stores. One thread writes while others look up; a
+// reader gets the value before or after a change.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ constexpr std::size_t kLarge = std::size_t{256} << 20;
 }  // namespace
 
 std::uint32_t Memory::units(std::uint32_t routes) {
-  const std::size_t changing = kLargestChange + 2 * (kLargestChange + kMuch);  // and what waits of either
+  const std::size_t changing = kLargestChange + 2 * (kLargestChange + kMuch);  // plus freed nodes and groups
   const std::size_t wanted = kFirstUnit + changing + routes * kUnitsOfRoute +
                              std::size_t{std::min(routes, 1u << kTopBits)} * kGroupUnits;
   return static_cast<std::uint32_t>(std::min<std::size_t>(wanted, UINT32_MAX / kUnit));

@@ -6,9 +6,9 @@
 // EAL's, all of it from the start; without, a page is resident once it is written to. A change allocates
 // nothing on the heap, so that it cannot fail halfway.
 //
-// It is sufficient for the routes it was made for, whatever their mix and history, up to kMostRoutes. Node
-// memory cannot become group memory again, so there is room for the maximum of both. Nodes: four for each
-// route, one in each slice, since n routes of a cell make at most 2n + 1 intervals, in n nodes or fewer.
+// The memory is sufficient for the routes it was made for, whatever their mix and history, up to kMostRoutes.
+// Node memory cannot become group memory again, so there is room for the maximum of both. Nodes: four for
+// each route, one in each slice, since n routes of a cell make at most 2n + 1 intervals, in n nodes or fewer.
 // Groups: one of the first table for each /16 in use; the others, which exist while they have more than 48
 // intervals, of 24 routes or more, nested up to four deep, take 64 units for every 23 routes.
 #pragma once

@@ -43,7 +43,7 @@ class Contributors {
   // True if the source of an 8th packet gets a sample: it has had no signal recently, and enough of the limit
   // is left for reminders. Counts as a signal.
   bool may_sample(const IpAddress& source, const IpAddress& destination, std::uint8_t dscp, Time now);
-  // When remind() is due; kNever: not watched.
+  // Due time of remind(); kNever: not watched.
   Time next() const { return next_; }
   // Called at next(): returns the reminders, without port and queue, if there has been an 8th arrival since
   // the last call, or if the queue is and was congested. At most `out.size()`.

@@ -6,15 +6,15 @@
 // somewhere along the path is congested; "not congested" means no signal for T2 when one was to be expected.
 // An onset is not signalled: the first signal is sent after seven arrivals in congestion, so T1 counts as
 // expired and the signal takes a step at once, as the first congestion indication of ISUP (Q.764, T29 and
-// T30), the origin of the paper's timers. Without another maximum the step is from the paper's, 0.4: no path
-// can tell how much of a shared queue it could have. T2 is restarted when it expires in congestion, whatever
+// T30), the origin of the paper's timers. Without another maximum the step is from the paper's, 0.4: the
+// share of a path in a shared queue is unknown. T2 is restarted when it expires in congestion, whatever
 // `control` is: by the letter of the paper it would stop until an onset.
 //
-// When a signal is to be expected: reminders come from a router that has stored the path, and continue while
-// its queue is congested (contributors.h), so silence for T2 means no congestion while that router still has
-// the path's OUT packets. Samples come at the 8th OUT arrival from any source: if the queue stayed congested,
-// one of 24 OUT packets would have caused one with 96 % (1 - (7/8)^24), so only silence for 24 packets means
-// no congestion, and returns one step. Any other silence means nothing, and alpha stays.
+// Expected signals: reminders come from a router that has stored the path, and continue while its queue is
+// congested (contributors.h), so silence for T2 means no congestion while that router still has the path's
+// OUT packets. Samples come at the 8th OUT arrival from any source: if the queue stayed congested, one of 24
+// OUT packets would have caused one with 96 % (1 - (7/8)^24), so only silence for 24 packets means no
+// congestion, and returns one step. Any other silence means nothing, and alpha stays.
 #pragma once
 
 #include "conditioners/csa_controller.h"
@@ -45,7 +45,7 @@ class RemoteAlpha {
   // True if the path may be removed: alpha is back at the maximum for good, or the path is idle. A search is
   // kept until its result is older than its longest wait.
   bool at_rest() const { return now_ >= forgets(); }
-  // When advance() is due; kNever at rest.
+  // Due time of advance(); kNever at rest.
   Time next_event() const;
 
  private:

@@ -51,7 +51,7 @@ class SignalGate {
     std::uint64_t accepted = 0;
     Time last{};
   };
-  std::vector<Sender> senders() const;  // those with state, silent for longest first
+  std::vector<Sender> senders() const;  // senders with state, silent for longest first
   // The senders of senders() by index, unordered, to be read a few at a time (SignalHistory::size()).
   std::size_t sender_count() const { return history_.size(); }
   Sender sender(std::size_t i) const { return reading_of(history_[i]); }

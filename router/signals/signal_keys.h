@@ -18,8 +18,8 @@
 //     192.0.2.1: [{id: 1, key: 8899aabbccddeeff0011223344556677}]
 //     192.0.2.2: [{id: 1, key: 00112233445566778899aabbccddeeff}]
 //
-// Its file needs no other key; the borders' files have those of all routers that signal. During the
-// transition the common key is the second in each list.
+// The file of such a router needs no other key; the borders' files have those of all routers that signal.
+// During the transition the common key is the second in each list.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ struct SignalKey {
 
 struct SignalKeys {
   static constexpr std::size_t kMaxRouters = 4096;
-  std::vector<SignalKey> keys;  // of routers without keys of their own: none, one or two; the first one signs
+  std::vector<SignalKey>
+      keys;  // for routers without keys of their own: none, one or two; the first one signs
   std::map<std::uint32_t, std::vector<SignalKey>> routers{};  // indexed by id, one or two each
 
   const std::vector<SignalKey>& of(std::uint32_t router) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// So many signals a second, with a tenth of a second's worth at once (at least 8).
+// Limits signals per second, with a tenth of a second's worth at once (at least 8).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class SignalLimit {
     bucket.fill(params_, now);
     return bucket.take(params_, params_.cost(0));
   }
-  // Whether it is as reset() leaves it.
+  // True if it is as reset() leaves it.
   bool is_full(TokenBucket& bucket, Time now) const {
     bucket.fill(params_, now);
     return bucket.credit() == params_.depth();

@@ -44,7 +44,7 @@ class SignalSender {
   QueueCounters counters(std::uint8_t port, std::uint8_t class_index) const;
 
   // Moves the counters and limits with the classes of a port; sequences stay with the queue numbers, since
-  // receivers do not know names.
+  // receivers have no names.
   void move(std::uint8_t port, const ClassMoves& moves, Time now);
   // Replaces the keys; they must outlive this object.
   void set_keys(const SignalKeys& keys) { keys_ = &keys; }

@@ -19,7 +19,7 @@ namespace surety {
 namespace {
 
 constexpr std::uint64_t kPacketsPerRun = 4'000'000;
-constexpr double kSeconds = 2;  // of a timed measurement
+constexpr double kSeconds = 2;  // duration of a timed measurement
 
 StageCounters measure_stages(BenchBed& bed, BenchFeed& feed, const std::string& path,
                              BenchSubject::Traffic traffic) {
@@ -119,7 +119,7 @@ EalPlan plan(const BenchOptions& o) {
   else if (o.core >= 0)
     c.workers = {static_cast<unsigned>(o.core)};
   EalPlan p = plan_eal(c);
-  // Else one thread, on the core that is measured.
+  // One thread otherwise, on the core that is measured.
   const auto at = std::find(p.arguments.begin(), p.arguments.end(), "--lcores");
   if (!o.workers) *(at + 1) = fmt::format("0@{}", p.worker_cores[0]);
   p.arguments.emplace_back("--no-telemetry");

@@ -81,7 +81,7 @@ void congest(config::Config& c) {
       1000, RioParams{0.002, {600, 800, Probability(0.1)}, {50, 500, Probability(1)}}};
 }
 
-// Of four packets one finds a token, one leaves OUT, and two are held 10 and 20 us for the next tokens.
+// Sizes buckets so that of four packets one finds a token, one leaves OUT, and two are held 10 and 20 us.
 void shorten_buckets(config::Config& c) {
   config::Csa& csa = contract(c.services[0]);
   const Rate rate = csa.bucket.in.rate();
@@ -111,7 +111,7 @@ void spoil(config::Config& c, const BadInput& bad) {
     enlarge(contract(c.services[0]));
     config::Aggregate& aggregate = c.aggregates[0];
     c.ports[1].shaper.rate = aggregate.marker.tpr_max = 1000_Gbps;
-    aggregate.marker.bucket = Depth::packets(1000);  // a vector arrives at once
+    aggregate.marker.bucket = Depth::packets(1000);  // 64 packets arrive at once
   } else if (bad.path == "classes") {
     c.services[0].mark_in = c.services[0].mark_out = std::nullopt;
     c.queues[0] = class_of_each_dscp();

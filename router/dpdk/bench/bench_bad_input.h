@@ -2,8 +2,8 @@
 // Rows of `surety bench --worst`: `everything`, but with the most expensive input for one stage or another.
 //
 //   new       each packet of a new flow; beyond the creation rate (default: a quarter of the table a second)
-//             they go on as best effort
-//   new-made  the same without a creation rate: each makes a flow, and takes an old one's place
+//             they are forwarded as best effort
+//   new-made  new, without a creation rate: each packet makes a flow, and displaces an old one
 //   one-flow  all packets of one flow
 //   classes   a class for each DSCP, packets of all 64 at random; all are of one class in `everything`
 //   1500      packets of 1500 bytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long things took, in cycles: to 1.6 % of each, in 15 kB, so that counting does
-// not disturb what is counted.
+// Histogram of durations in cycles: to 1.6 % of each, in 15 kB, so that counting does not disturb the
+// measurement.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class BenchHistogram {
       if ((seen += counts_[i]) > rank || (seen == count_ && seen > 0)) return std::min(bound(i), longest_);
     return 0;
   }
-  // How many took longer than `cycles`, to the precision of a bucket.
+  // The number of durations above `cycles`, to the precision of a bucket.
   std::uint64_t above(std::uint64_t cycles) const {
     std::uint64_t n = 0;
     for (std::size_t i = place(cycles) + 1; i < counts_.size(); ++i) n += counts_[i];

@@ -42,8 +42,8 @@ void note_turns(double seconds, BenchHistogram& turns, Turn&& turn) {
   }
 }
 
-// Touches as many random lines of memory as a vector of packets has flows: interrupts then find the caches
-// filled as by flows.
+// Touches as many random lines of memory as a burst has flows: interrupts then find the caches filled as by
+// flows.
 class MemoryWalk {
  public:
   explicit MemoryWalk(std::size_t lines) : memory_(lines * kLine), lines_(lines) {}

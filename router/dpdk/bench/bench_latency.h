@@ -18,7 +18,8 @@ struct LatencyAtLoad {
   double packets_per_second = 0;  // offered
   BenchHistogram added{};         // cycles from a packet's arrival to its transmission
   BenchHistogram turns{};         // cycles from turn to turn meanwhile
-  // The same through a loop that only receives and transmits: the share of the machine and the feed.
+  // Latency of the same packets through a loop that only receives and transmits: the share of the machine and
+  // the feed.
   BenchHistogram forwarded{};
 };
 

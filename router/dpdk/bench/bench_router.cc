@@ -45,7 +45,7 @@ config::Service csa_service() {
   return s;
 }
 
-// `roomy`: no drop in a queue that gets a whole vector at once, of any colours.
+// `roomy`: no drop in a queue that gets 64 packets at once, of any colours.
 config::QueueSet uplink(bool roomy) {
   config::QueueSet set;
   set.name = "uplink";

@@ -46,7 +46,7 @@ class BenchBed {
   // interfaces. Shared while in use, since they are large.
   std::shared_ptr<const Forwarding> by_interfaces(const Snapshot& snapshot,
                                                   const BenchInterfaces& interfaces);
-  // The same with next hops that leave by all ports but the first.
+  // Routes as the edge's, with next hops that leave by all ports but the first.
   std::shared_ptr<const Forwarding> by_ports();
   // The traffic of a path: one destination and DSCP per flow.
   std::unique_ptr<BenchFeed> make_feed(const std::string& path, std::uint32_t flows, bool v6) const;

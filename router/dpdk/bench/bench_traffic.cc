@@ -159,7 +159,7 @@ std::uint16_t BenchFeed::receive(rte_mbuf** mbufs, std::uint16_t n) {
 }
 
 // The table is the bench's: a device would write without the core, so the next frames are prefetched while
-// the router works. A vector of frames is a page, where the core's own prefetching ends.
+// the router works. A burst of frames is a page, where the core's own prefetching ends.
 void BenchFeed::fill(rte_mbuf** mbufs, std::uint16_t n) {
   const Frame* const frames = frames_.get();
   std::uint32_t next = next_;

@@ -41,7 +41,7 @@ struct BenchTraffic {
 
 class BenchFeed {
  public:
-  // Where a paced feed writes the arrival time, from the start of the frame: behind the UDP header.
+  // Offset of the arrival time that a paced feed writes into the frame: behind the UDP header.
   static constexpr std::size_t kStamp = 44;
 
   explicit BenchFeed(const BenchTraffic& traffic);

@@ -33,7 +33,7 @@ struct Case {
   const char* what;
   const char* path;
   std::size_t feeds;                      // ports that receive
-  bool one_exit = false;                  // all of it leaves by the first pair's port
+  bool one_exit = false;                  // true: all packets leave by the first pair's port
   bool elephant = false;                  // a single flow
   std::optional<std::size_t> dispatch{};  // on; an elephant to this one of two workers
 };

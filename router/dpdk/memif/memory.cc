@@ -22,7 +22,7 @@ bool has_ordinary_pages(int fd) {
 }
 
 bool sealed(int fd) {
-  ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);  // where its maker has left it to us
+  ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);  // if its owner has left it to this process
   const int seals = ::fcntl(fd, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }

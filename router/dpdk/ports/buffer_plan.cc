@@ -19,7 +19,7 @@ using Kind = config::Device::Kind;
 constexpr std::uint32_t kRing = 2048;      // descriptors that a port has each way (port.cc)
 constexpr std::uint32_t kPunted = 1024;    // on their way to the control thread (router.cc)
 constexpr std::uint32_t kInjected = 1024;  // on their way from it to a port (fabric.cc)
-constexpr std::uint32_t kVectors = 256;    // vectors in use by a thread
+constexpr std::uint32_t kVectors = 256;    // buffers in use by a thread
 constexpr std::uint32_t kLeastHeadroom = 16384, kMostHeadroom = 1 << 18;
 
 // Resident from the start, all of them: the descriptor rings of two more ports, the places that classes bring
@@ -32,7 +32,7 @@ std::uint32_t held_by(const config::Port& port, std::size_t workers) {
   switch (port.device.kind) {
     case Kind::none:
       return 0;
-    case Kind::af_packet:  // these copy frames, and keep no buffers
+    case Kind::af_packet:  // af_packet and memif copy frames, and keep no buffers
     case Kind::memif:
     case Kind::null:
     case Kind::pcap:

@@ -13,7 +13,7 @@ struct BufferNeeds {
   std::uint32_t queues = 0;   // port queues, at their limits
   std::uint32_t held = 0;     // input buffers, `flow_table: {held: ...}` for each worker
   std::uint32_t between = 0;  // rings between threads, and packets that wait until these are drained
-  std::uint32_t working = 0;  // vectors in use, caches of the pool
+  std::uint32_t working = 0;  // bursts in use, caches of the pool
 
   std::uint32_t total() const { return devices + queues + held + between + working; }
 };

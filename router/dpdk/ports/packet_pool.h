@@ -20,7 +20,7 @@
 namespace surety {
 
 inline constexpr std::uint32_t kFraming = 64;        // Ethernet header, VLAN tags
-inline constexpr std::uint16_t kPagedBuffer = 4096;  // all of it, DPDK's headers too
+inline constexpr std::uint16_t kPagedBuffer = 4096;  // bytes with DPDK's headers
 
 inline constexpr unsigned kPoolCache = 256;  // buffers, per thread
 

@@ -37,7 +37,7 @@ int socket_family(Kind kind) {
   return kind == Kind::af_packet ? AF_PACKET : -1;
 }
 
-// When an AF_XDP port was closed, by this thread or by the previous process.
+// The time when an AF_XDP port was closed, by this thread or by the previous process.
 std::chrono::steady_clock::time_point last_xdp_closed{};
 
 // True for drivers that need as many transmit queues as receive queues.
@@ -266,7 +266,7 @@ void DpdkPort::find_interrupts() {
 void DpdkPort::take_interrupt(std::uint16_t queue) {
   rte_eth_dev_rx_intr_disable(id_, queue);
   eventfd_t ignored;
-  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // or it stays readable
+  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // else it stays readable
 }
 
 void DpdkPort::close() noexcept {

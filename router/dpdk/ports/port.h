@@ -64,7 +64,7 @@ class DpdkPort {
   std::uint16_t rx_queues() const { return rx_queues_; }
   const MacAddress& mac() const { return mac_; }
   bool link_up() const;
-  std::optional<Rate> speed() const;  // of the link, if the device reports one
+  std::optional<Rate> speed() const;  // link speed, if the device reports one
   std::uint64_t rx_missed() const;    // lost by the device
 
   // Each queue has one thread, and so has transmit().

@@ -21,8 +21,8 @@ std::optional<std::string> missing_device(const config::Port& port);
 // unusable. Changes nothing.
 void look_at_device(const config::Port& port);
 
-// The same, also if another process serves the socket. Makes the socket's directory, and removes the file of
-// a dead server's socket.
+// look_at_device() with a check that no other process serves the socket. Makes the socket's directory, and
+// removes the file of a dead server's socket.
 void check_device(const config::Port& port);
 
 // A hint for the operator if DPDK refuses the device.

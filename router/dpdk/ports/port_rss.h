@@ -17,8 +17,8 @@ namespace surety {
 inline constexpr std::size_t kRssKey = 52;  // bytes of the longest key a device takes
 std::array<std::uint8_t, kRssKey> symmetric_rss_key();
 
-// Which fields the device must hash so that packets are spread by `spread`; none: it cannot. The transport's
-// ports are hashed where it can, addresses alone where not (fragments, DCCP).
+// The fields that the device must hash so that packets are spread by `spread`; nullopt: it cannot. The
+// transport's ports are hashed where it can, addresses alone where not (fragments, DCCP).
 std::optional<std::uint64_t> rss_fields(const rte_eth_dev_info& device, Spread spread);
 
 // The abilities of a device that DPDK itself drives.

@@ -33,7 +33,7 @@ class UmemRings {
  private:
   struct Ring {
     void* memory = nullptr;
-    std::size_t bytes = 0, descriptors = 0;  // where they begin
+    std::size_t bytes = 0, descriptors = 0;  // offset of the descriptors
     std::uint32_t *producer = nullptr, *consumer = nullptr;
     std::uint32_t size = 0;
   };

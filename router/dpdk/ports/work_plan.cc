@@ -39,7 +39,7 @@ bool has_customers(const config::Config& config, std::size_t port) {
          });
 }
 
-// The same condition as the classifier's (classifier.h).
+// True if a rule applies to a port, as in the classifier (classifier.h).
 bool applies(const config::Rule& rule, const config::Config& config, std::size_t port) {
   if (rule.match.interface) return config.interfaces[*rule.match.interface].port == port;
   if (rule.match.port) return *rule.match.port == port;

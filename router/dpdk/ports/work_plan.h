@@ -42,7 +42,7 @@ using config::kMaxWorkers;
 struct PortAbility {
   std::uint16_t max_rx_queues = 1;
   bool rss = false;                                  // spreads flows over its queues, symmetrically
-  bool rss_source = false, rss_destination = false;  // the same by one address
+  bool rss_source = false, rss_destination = false;  // spreads by one address
   bool spreads_by(Spread s) const {
     return s == Spread::flow          ? rss
            : s == Spread::source      ? rss_source
@@ -56,7 +56,7 @@ struct WorkPlan {
     std::size_t owner = 0;             // worker (not core) that queues and transmits
     std::vector<std::size_t> readers;  // indexed by receive queue; empty: there is no such port
     Spread spread = Spread::none;
-    bool dispatch = false;  // its only reader dispatches packets to all workers
+    bool dispatch = false;  // the only reader dispatches packets to all workers
     bool exists() const { return !readers.empty(); }
   };
   std::vector<unsigned> cores;  // indexed by worker

@@ -40,7 +40,7 @@ class Drain {
   }
 
   std::vector<const Drain*> peers_;
-  std::atomic<Stage> stage_{Stage::receives};  // the others read it
+  std::atomic<Stage> stage_{Stage::receives};  // read by the peers
 };
 
 }  // namespace surety

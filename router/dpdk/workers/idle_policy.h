@@ -40,8 +40,8 @@ class IdlePolicy {
     idle_since_ = now;
   }
 
-  // How long to sleep at most; 0: not at all. `next`: the next timer, kNever: none. `blocked`: packets wait
-  // for a device that accepts none.
+  // The longest permitted sleep; 0: none. `next`: the next timer, kNever: none. `blocked`: packets wait for a
+  // device that accepts none.
   Duration sleep(Time now, Time next, bool blocked = false) const {
     if (next <= now || turns_ < params_.turns || now - idle_since_ < params_.after) return Duration{0};
     const Duration limit = all_wake_ && !blocked ? params_.longest : params_.look;

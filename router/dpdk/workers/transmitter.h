@@ -33,7 +33,7 @@ class Transmitter {
   std::size_t take_over(Time now);
   std::size_t transmit(Time now);
 
-  // When packets or timers need a turn. Ports whose device accepts no packets are left out.
+  // The time when packets or timers need a turn. Ports whose device accepts no packets are left out.
   Time next_event(Time now) const;
   // True if packets wait for a device, perhaps for as long as its link is down.
   bool blocked() const;
@@ -87,7 +87,7 @@ class Transmitter {
 struct Transmitter::Update {
   std::vector<std::unique_ptr<EgressUpdate>>
       egresses;                                // indexed by port, of changed and removed ports; nullptr: none
-  std::vector<std::unique_ptr<Egress>> fresh;  // the same of new ports; then the previous ones
+  std::vector<std::unique_ptr<Egress>> fresh;  // egresses of new ports; then the previous ones
   std::vector<Port> ports;                     // new list for ports_
   std::vector<DpdkPort*> devices;              // indexed by port
 };

@@ -37,7 +37,7 @@ class TreeCopy {
   void copy(Reading& r, const QueueTree& tree, const PortTree::Node& node, InterfaceIndex i);
 
   std::span<const std::unique_ptr<Egress>> egresses_;
-  // Where to continue: the definition's first row, and its next interface.
+  // Position of the copy: the definition's first row, and its next interface.
   std::size_t port_ = 0, node_ = 1, row_ = 0;
   std::uint32_t member_ = 0;
   QueueReading scratch_;

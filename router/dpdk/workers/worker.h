@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A polling core: the loop around Ingress and Egress, which reads the clock for them.
 //
-// It receives from the queues that the plan assigns to it, and packets that other workers dispatch
+// A worker receives from the queues that the plan assigns to it, and packets that other workers dispatch
 // (receiver.h); conditions and routes them (Ingress); hands them over to the workers that own the egress
 // ports, and queues and transmits the packets of its own ports (transmitter.h). Single writer of everything
 // it counts (CONTRIBUTING.md rule 9).
@@ -74,15 +74,14 @@ class Worker {
   std::size_t turn();
   // Runs one turn at `now`, WorkerOptions::start or later.
   std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
-  // The end of run(), step by step: no more packets from devices ...
+  // First step of the end of run(): no more packets from devices. Turns until drained() follow.
   void stop_receiving() {
     receiver_.stop();
     ingress_->stop_waiting();
   }
-  // ... and turns until no packets are left here and the other workers, which stop too, have none for this
-  // one.
+  // True when no packets are left here and the other workers, which stop too, have none for this one.
   bool drained();
-  // When timers, held or queued packets need a turn.
+  // The time when timers, held or queued packets need a turn.
   Time next_event(Time now) const;
   // Called after putting work into a ring that this worker reads: it may be asleep.
   void wake() { sleeper_.wake(); }
@@ -179,8 +178,8 @@ class Worker {
   Sleeper sleeper_;
   IdlePolicy idle_;
   std::atomic<pid_t> thread_id_{0};
-  std::atomic<std::uint64_t> last_tsc_;  // when the last turn began, and ...
-  bool worked_ = false;                  // ... whether it moved packets
+  std::atomic<std::uint64_t> last_tsc_;  // begin of the last turn
+  bool worked_ = false;                  // the last turn moved packets
   std::atomic<Duration> most_drain_{Duration::max()};
   std::atomic<bool> stop_{false};
   std::atomic<WorkerUpdate*> update_{nullptr};  // not adopted yet

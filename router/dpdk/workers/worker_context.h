@@ -14,7 +14,7 @@
 
 namespace surety {
 
-// All of it must outlive the parts.
+// The members must outlive the parts.
 struct WorkerContext {
   std::span<const std::unique_ptr<DpdkPort>> ports;
   const WorkPlan& plan;

@@ -96,7 +96,7 @@ FlowRecord find_state(const Ingress& ingress, Time now, IngressTrace& t) {
   t.service = t.rule == Classifier::kNoRule ? snapshot.unmatched(t.header.interface)
                                             : snapshot.service_of_rule(t.rule);
   if (t.flow_known) {
-    t.service = flows[id].service;  // as stored in the record
+    t.service = flows[id].service;  // service stored in the record
     if ((flows[id].flags & FlowRecord::redirect) != 0) id = flows[id].state.shared;
     t.excess = Classifier::is_excess(flows.key(id));
   } else if (t.rule != Classifier::kNoRule &&

@@ -54,7 +54,7 @@ bool knows(const Ingress& ingress, const FlowKey& key, Time now);
 
 // The trace through the Egress of its port.
 struct QueueTrace {
-  bool known = false;        // else there is no queue: its interface was removed
+  bool known = false;        // false: no queue, since the interface was removed
   InterfaceIndex owner = 0;  // owner of the queue: an interface, or the port
   std::uint8_t class_index = 0;
   Precedence precedence = Precedence::out;  // precedence of its DSCP

@@ -20,7 +20,7 @@ namespace surety {
 
 struct Question {
   static constexpr std::uint16_t kUsualLength = 100;
-  std::string place{};  // as entered; empty: an existing flow
+  std::string place{};  // text of the question; empty: an existing flow
   IpAddress source, destination;
   std::uint8_t protocol = 0, dscp = 0;
   std::uint16_t source_port = 0, destination_port = 0;
