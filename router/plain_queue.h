@@ -47,7 +47,7 @@ class PlainQueue {
   void note_sojourn(Time now);
 
   std::vector<rte_mbuf*> ring_;  // size a power of two; head and tail are not wrapped
-  std::vector<Burst> bursts_;    // as many as ring_: at most one burst per packet
+  std::vector<Burst> bursts_;    // size of ring_: at most one burst per packet
   std::uint32_t head_ = 0, tail_ = 0, first_burst_ = 0, last_burst_ = 0, counted_ = 0;
   std::uint32_t mask_, limit_;
   QueueCounters counters_;

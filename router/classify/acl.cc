@@ -20,8 +20,8 @@ namespace {
 
 using config::Match;
 
-// Addresses come first, for they tell most entries apart: what follows the port ranges, which overlap, would
-// have to be there once for each overlap. That is minutes and gigabytes for some thousand entries.
+// Addresses come first, since they distinguish most entries: fields behind the port ranges, which overlap,
+// would be duplicated for each overlap. That takes minutes and gigabytes for some thousand entries.
 constexpr std::uint8_t kProtocol = 0, kAddresses = 1;
 enum Rest : std::uint8_t {
   source_port,
@@ -65,7 +65,7 @@ rte_acl_config layout(bool v6) {
     const auto field = static_cast<std::uint8_t>(kAddresses + i);
     define(field, mask, 4, field, base + std::size_t{4} * (i % words(v6)));
   }
-  const std::uint8_t group = place(source_port, v6);  // of four bytes each
+  const std::uint8_t group = place(source_port, v6);  // group of four bytes
   define(place(source_port, v6), range, 2, group, offsetof(AclInput, source_port));
   define(place(destination_port, v6), range, 2, group, offsetof(AclInput, destination_port));
   define(place(port, v6), bits, 1, group + 1, offsetof(AclInput, port));
@@ -141,7 +141,7 @@ bool has_ports_in_key(const ParsedPacket& packet) {
          c == FlowKey::Class::sctp;
 }
 
-// How many different sets of fields entries constrain.
+// The number of different sets of fields that entries constrain.
 std::size_t combinations(std::span<const AclEntry> entries) {
   std::set<std::array<bool, 8>> sets;
   for (const AclEntry& e : entries) {
@@ -152,7 +152,7 @@ std::size_t combinations(std::span<const AclEntry> entries) {
   }
   return sets.size();
 }
-// 10,000 entries of 16 combinations take a second; of 64, 1,000 take that and 2,500 seven.
+// 10,000 entries of 16 combinations take a second; with 64 combinations 1,000 take a second and 2,500 seven.
 constexpr std::size_t kFewCombinations = 32, kMostOfMany = 1000;
 
 [[noreturn]] void fail(const char* what, const char* step, int error) {
@@ -200,9 +200,9 @@ Acl::Acl(std::span<const AclEntry> entries, bool v6, const char* what) {
     add(&rules[i], std::min(together, rules.size() - i), v6, what);
 }
 
-// What is too much for one table goes into two.
+// Divides entries that are too many for one table into two.
 void Acl::add(const AclRule* rules, std::size_t n, bool v6, const char* what) {
-  // A name that is taken would give us somebody else's context.
+  // An existing name would return another context.
   static std::atomic<std::uint32_t> serial{0};
   const std::string name = "acl-" + std::to_string(serial.fetch_add(1));
   rte_acl_param param{};

@@ -108,7 +108,7 @@ void Classifier::find_classified(const config::Config& config) {
   }
 }
 
-// Of several rules that are the same only the first is ever matched; they keep their order.
+// Gives rules their ids. Of several equal rules only the first is ever matched; they keep their order.
 void Classifier::give_ids(const config::Config& config, const Classifier* before) {
   std::unordered_map<std::string_view, std::vector<std::uint32_t>> known;  // the first one's id last
   if (before != nullptr) {

@@ -21,7 +21,7 @@ bool has_ports(std::uint8_t protocol) {
          protocol == Protocol::kSctp;
 }
 
-// Of what stands behind a fragment header: RFC 8200 4.1, RFC 4302.
+// Headers that may follow a fragment header: RFC 8200 4.1, RFC 4302.
 bool is_extension(std::uint8_t protocol) {
   return protocol == Protocol::kHopByHop || protocol == Protocol::kRouting ||
          protocol == Protocol::kFragment || protocol == Protocol::kAuthentication ||
@@ -58,7 +58,7 @@ AclInput input(const FilteredPacket& packet) {
   return in;
 }
 
-// As the head of this file's header says.
+// Adds the lines of an entry, with the rules for fragments in filter.h.
 void add(const config::FilterEntry& e, std::uint32_t number, std::vector<AclEntry>& to) {
   const bool by_ports = constrains_ports(e.match), by_any = by_ports || e.match.protocol;
   to.push_back({.match = &e.match, .number = number});

@@ -14,7 +14,7 @@ namespace {
 
 using Places = std::unordered_map<std::string_view, std::size_t>;
 
-// By name; only of the first one of a name.
+// Filters by name; only the first of a name.
 Places places(const Filters& filters) {
   Places at;
   for (std::size_t i = 0; i < filters.size(); ++i) at.emplace(filters[i].config().name, i);

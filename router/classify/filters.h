@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filters of a configuration, and where what each entry decides is counted.
+// The filters of a configuration, and the order of their counters.
 //
-// Immutable, part of a Snapshot. A filter is built once, however many interfaces have it, and not again by a
-// reload that leaves it as it is. Counters are of a filter, not of its interfaces; each worker has an array
-// of them, of which this is the order. After a reload what an entry has counted is found by the names of
-// filter and entry and what it does.
+// Immutable, part of a Snapshot. A filter is built once for all its interfaces, and not again by a reload
+// that does not change it. Counters belong to a filter, not to its interfaces; each worker has an array of
+// them in this order. After a reload counts are carried over by the names of filter and entry and the action.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +18,32 @@ namespace surety {
 
 class Filters {
  public:
-  // `before`: of the configuration that this one replaces. Throws as Filter does.
+  // `before`: the filters of the previous configuration. Throws as Filter does.
   explicit Filters(const config::Config& config, const Filters* before = nullptr);
 
   std::size_t size() const { return filters_.size(); }
-  // By index into Config::filters.
+  // Indexed as Config::filters.
   const Filter& operator[](std::size_t i) const { return *filters_[i]; }
-  // What stands at Config::filters[i] decides about each of up to Filter::kMostAtOnce packets. Counts, and
-  // returns which packets may not pass, a bit each. `counts`: of the worker.
+  // Evaluates filter `i` for up to Filter::kMostAtOnce packets. Counts, and returns the packets that may not
+  // pass, one bit each. `counts`: the worker's.
   std::uint64_t judge(std::size_t i, std::span<const FilteredPacket> packets,
                       std::span<std::uint64_t> counts) const;
 
-  // The order of counters: those of a filter, in theirs, begin here.
+  // The index of a filter's first counter.
   std::size_t first_counter(std::size_t i) const { return firsts_[i]; }
   std::size_t counters() const { return firsts_.back(); }
-  // What was counted by the order of `before`, by this one; counters that are new are left alone.
+  // Copies counts in the order of `before` into this order; new counters are unchanged.
   void carry_over(std::span<const std::uint64_t> before, std::span<std::uint64_t> now) const;
 
  private:
   void follow(std::size_t i, const Filters& before, std::size_t k);
 
-  // Counters that were one behind the other, and are.
+  // A run of counters that is contiguous in both orders.
   struct Run {
     std::size_t from, to, count;
   };
   std::vector<std::shared_ptr<const Filter>> filters_;
-  std::vector<std::size_t> firsts_;  // by filter, and one for the end
+  std::vector<std::size_t> firsts_;  // indexed by filter, and one for the end
   std::vector<Run> runs_;
 };
 

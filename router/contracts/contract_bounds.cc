@@ -8,7 +8,7 @@ namespace surety {
 ContractBounds::ContractBounds(std::uint32_t flows, std::uint32_t slots)
     : slots_(std::bit_ceil(std::clamp(slots, 1u, kMostSlots))), charged_to_(flows) {}
 
-// A slot that has been used does not end the search when its count is 0: the pair may stand behind it.
+// A used slot with count 0 does not end the search: the pair may be behind it.
 std::uint32_t ContractBounds::find(std::uint64_t pair) const {
   const auto mask = static_cast<std::uint32_t>(slots_.size() - 1);
   const auto home = static_cast<std::uint32_t>(pair * 0x9e3779b97f4a7c15u >> 32);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many contracts a worker has of each rule by each interface, so that a rule sells no more than its
-// `contracts:`.
+// Counts the contracts of a worker by rule and interface, so that a rule has no more than its `contracts:`.
 //
-// Used when a contract begins or ends, never for a packet of a known flow. Memory is taken at the start:
-// 4 bytes for each flow of the table, and 16 for each slot of an open-addressed table, two for each flow but
-// kMostSlots at most. A pair of rule and interface is looked for in kProbes slots. Where none of them is free
+// Used when a contract begins or ends, never for a packet of a known flow. Memory is taken at the start: 4
+// bytes for each flow of the table, and 16 for each slot of an open-addressed table, two for each flow but
+// kMostSlots at most. A pair of rule and interface is searched in kProbes slots. If none of them is free
 // there is no room for a contract of that pair.
 #pragma once
 
@@ -25,13 +24,13 @@ class ContractBounds {
   // With this many slots, rounded up to a power of two.
   ContractBounds(std::uint32_t flows, std::uint32_t slots);
 
-  // Whether fewer than `most` contracts of the rule (Classifier::id()) by the interface are charged, and one
+  // True if fewer than `most` contracts of the rule (Classifier::id()) by the interface are charged, and one
   // more can be.
   bool room(std::uint32_t rule, InterfaceIndex interface, std::uint32_t most) const;
-  // The record is a contract of that rule and interface from now on, and of no other one. Without effect
-  // where the table has no slot for the pair.
+  // Charges the record as a contract of that rule and interface, and of no other. No effect if the table has
+  // no slot for the pair.
   void charge(FlowId id, std::uint32_t rule, InterfaceIndex interface);
-  // The record is no contract any more; nothing where it was not charged.
+  // Releases the record; no effect if it was not charged.
   void release(FlowId id);
 
   bool charged(FlowId id, std::uint32_t rule, InterfaceIndex interface) const;
@@ -50,7 +49,7 @@ class ContractBounds {
   std::uint32_t find(std::uint64_t pair) const;
 
   std::vector<Slot> slots_;                // a power of two
-  std::vector<std::uint32_t> charged_to_;  // by flow: one more than its slot; 0: not charged
+  std::vector<std::uint32_t> charged_to_;  // indexed by flow: its slot plus one; 0: not charged
 };
 
 }  // namespace surety

@@ -37,7 +37,7 @@ void ContractLedger::close(FlowId id) {
   place_of_[id] = 0;
   Place& place = places_[at];
   place.generation.store(place.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);  // before what open() writes
+  std::atomic_thread_fence(std::memory_order_release);  // ordered before the stores of open()
   free_.push_back(at);
 }
 

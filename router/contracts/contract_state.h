@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a contract's conditioner knows, for another process of the same configuration and clock to go on by.
+// State of a contract's conditioner, for another process with the same configuration and clock.
 #pragma once
 
 #include <type_traits>
@@ -11,11 +11,11 @@
 namespace surety {
 
 struct ContractState {
-  FlowKey key;             // of its flow, or of the contract that flows share
+  FlowKey key;             // the flow's, or that of the contract that flows share
   ConditionerState state;  // csa: nothing is held
   std::uint16_t rule = 0;
   std::uint16_t service = 0;
-  InterfaceIndex interface = 0;  // its first packet came by
+  InterfaceIndex interface = 0;  // ingress interface of its first packet
   bool shared = false;
 };
 static_assert(std::is_trivially_copyable_v<ContractState>);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What packets lose that have an owner (packet_owner.h): at the conditioner, which refuses them, or behind
-// it, in queues and elsewhere. So what a contract gets delivered is known without a look at any packet that
-// arrives: what its conditioner let go, less what was lost afterwards.
+// Losses of packets with an owner (packet_owner.h): at the conditioner, or behind it, in queues and
+// elsewhere. The delivered traffic of a contract is what its conditioner passes, less these losses:
+// transmitted packets need not be counted.
 //
-// One per worker, which counts what it drops, whichever worker conditioned it; others read, relaxed. Counts
-// never go back, and stay where they are when a flow's place in the table becomes another's. Memory is taken
-// where something is lost.
+// One per worker, which counts the packets that it drops, for any conditioning worker; others read, relaxed.
+// Counts never decrease, and stay when another flow gets the place in the table. Memory is taken only for
+// flows with losses.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace surety {
 
-// Of what a packet can be dropped once it is somebody's.
+// Drop reasons of packets with an owner.
 inline constexpr std::array kLossReasons{DropReason::buffer,
                                          DropReason::buffer_total,
                                          DropReason::buffer_share,
@@ -44,9 +44,9 @@ constexpr LossPlace place_of(DropReason reason) {
 }
 
 struct Loss {
-  std::uint64_t refused_bytes = 0;                             // by the conditioner
-  std::array<std::uint64_t, kPrecedences> bytes{};             // behind it, by what it had made of them
-  std::array<std::uint64_t, kPrecedences> packets{};           // the same
+  std::uint64_t refused_bytes = 0;                             // dropped by the conditioner
+  std::array<std::uint64_t, kPrecedences> bytes{};             // lost behind it, by the precedence it has set
+  std::array<std::uint64_t, kPrecedences> packets{};           // lost behind it, by precedence
   std::array<std::uint64_t, kLossReasons.size()> by_reason{};  // packets, refused ones too
 
   std::uint64_t at(LossPlace place) const;  // packets
@@ -56,11 +56,12 @@ struct Loss {
 
 class Losses {
  public:
-  // Makes room for so many workers with tables of so many flows; without, services are all it knows.
-  // Throws std::bad_alloc.
+  // Makes room for this many workers and flows per table; without it, only services are counted. Throws
+  // std::bad_alloc.
   void make_room(std::size_t workers, std::uint32_t flows);
 
-  // Asks for what add() will write. GCC 12 leaves out calls of what only prefetches.
+  // Prefetches the counters that add() will write. Inlined, since GCC 12 removes calls of functions that only
+  // prefetch.
   [[gnu::always_inline]] void expect(const PacketOwner& owner, DropReason reason) const {
     if (const Loss* const row = this->row(owner)) {
       __builtin_prefetch(&row->packets, 1);
@@ -70,9 +71,9 @@ class Losses {
   // A packet with `length` bytes of IP is dropped, for one of kLossReasons.
   void add(const PacketOwner& owner, DropReason reason, std::uint32_t length);
 
-  // Of the flow or contract with this record in the table of that worker. From any thread.
+  // Losses of the flow or contract with this record in the table of that worker. Thread-safe.
   Loss of(std::size_t worker, FlowId flow) const;
-  // Of a service, all its flows; from any thread.
+  // Losses of a service, over all its flows. Thread-safe.
   Loss of_service(std::uint16_t service) const;
 
  private:
@@ -88,13 +89,13 @@ class Losses {
     return index;
   }();
   static void count(Loss& row, DropReason reason, Precedence precedence, std::uint32_t length);
-  // Of the flow or contract that the packet is of; null: there is none.
+  // Loss counters of the flow or contract that owns the packet; nullptr: unowned.
   Loss* row(const PacketOwner& owner) const {
     const bool known = owner.any() && owner.flow < capacity_ && owner.worker() < flows_.size();
     return known ? &flows_[owner.worker()][owner.flow] : nullptr;
   }
 
-  std::vector<Table> flows_;  // by worker
+  std::vector<Table> flows_;  // indexed by worker
   std::uint32_t capacity_ = 0;
   Table services_ = table(std::size_t{1} << 16);
 };

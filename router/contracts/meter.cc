@@ -40,7 +40,7 @@ Refill refill(Rate rate, Bytes smaller_bucket) {
   return best;
 }
 
-// Of the buckets that can hold anything.
+// The smaller of the buckets that can hold anything.
 Bytes smaller(Bytes a, Bytes b) {
   return std::min(a, b) == Bytes(0) ? std::max(a, b) : std::min(a, b);
 }

@@ -37,15 +37,15 @@ class Meter {
   // RFC 4115: the excess rate is what `pir` has above `cir`, the excess bucket is `pbs` deep.
   explicit Meter(const config::TrTcm& params);
 
-  // Whether a state of one goes on with the other.
+  // True if a state of one meter is valid for the other.
   bool same_kind(const Meter& other) const { return profile_.index() == other.profile_.index(); }
 
   // All buckets full.
   void reset(State& state) const;
-  // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never goes back.
+  // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never decreases.
   Color check(State& state, Time now, std::uint32_t length) const;
 
-  // What is in its buckets, bytes; the first is that of green. A depth of 0: there is no such bucket.
+  // Bytes in its buckets; the first is that of green. Depth 0: there is no such bucket.
   struct Level {
     double tokens = 0, depth = 0;
   };

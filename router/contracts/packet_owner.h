@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose a packet is once its conditioner has let it go: it travels with the packet, so that whoever loses it
-// later, of whatever worker, can say to whom.
+// The owner of a packet behind its conditioner. It travels with the packet, so that a later loss, on any
+// worker, is counted for the owner.
 //
-// It stands in two words of the mbuf that no device reads when it sends: `packet_type` (0: nobody's, as in a
+// Stored in two words of the mbuf that no device reads on transmission: `packet_type` (0: no owner, as in a
 // fresh mbuf) and `hash.fdir.hi`.
 #pragma once
 
@@ -15,13 +15,12 @@
 namespace surety {
 
 struct PacketOwner {
-  FlowId flow =
-      kNoFlow;  // of the worker's table: the contract's record, or the flow's; kNoFlow: none is kept
+  FlowId flow = kNoFlow;  // in the worker's table: the contract's record, or the flow's; kNoFlow: no record
   std::uint32_t word = 0;
 
   static constexpr std::uint32_t kOwned = 1u << 31, kOut = 1u << 30;
   static constexpr unsigned kWorker = 16;  // bits of it: 14
-  // What is the same for all packets of a worker.
+  // The part of the word that is the same for all packets of a worker.
   static constexpr std::uint32_t base(std::size_t worker) {
     return kOwned | static_cast<std::uint32_t>(worker) << kWorker;
   }
@@ -41,7 +40,7 @@ inline void copy_owner(const rte_mbuf* from, rte_mbuf* to) {
   to->packet_type = from->packet_type;
   to->hash.fdir.hi = from->hash.fdir.hi;
 }
-// The router's own, the kernel's among them.
+// Marks a packet of the router itself or of the kernel.
 inline void disown(rte_mbuf* m) {
   m->packet_type = 0;
 }

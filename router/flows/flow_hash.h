@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a flow key to where it may stand in the index of the flow table.
+// Maps a flow key to its possible places in the index of the flow table.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace surety {
 
-// 64-bit keyed hash of a flow key, in registers: multiply to 128 bits and fold, as wyhash does. Who does not
-// know the seed cannot choose keys that collide.
+// 64-bit keyed hash of a flow key, in registers: multiply to 128 bits and fold, as wyhash does. Without the
+// seed, colliding keys cannot be chosen.
 class FlowHasher {
  public:
   explicit FlowHasher(std::uint64_t seed);
@@ -42,8 +42,7 @@ class FlowHasher {
   std::array<std::uint64_t, 7> s_;
 };
 
-// Where a flow may stand in an index of `buckets` buckets: two different ones (if there are
-// two) and a tag.
+// The places of a flow in an index of `buckets` buckets: two different buckets (if there are two) and a tag.
 struct FlowChoice {
   std::uint32_t first, second;
   static std::uint32_t first_of(std::uint64_t hash, std::uint32_t buckets) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which customer holds which record of a flow table, and which records have to make room for a newcomer.
+// The customer of each record of a flow table; selects records that are displaced by a new flow.
 //
-// Memory: six bytes for each record of the table. Records that have to make room are found by a sample of
-// kLines cache lines, spread evenly over the table from a random place on: a table of up to kLines * kLine
-// records is seen whole. Of a larger one, 256 records in random order miss a holder of a twentieth of it once
-// in half a million times. The work for a new flow is bounded, and there is none for other packets.
+// Memory: six bytes for each record of the table. Records to displace are found in a sample of kLines cache
+// lines, spread evenly over the table from a random place on: a table of up to kLines * kLine records is
+// sampled whole. In a larger one, 256 records in random order miss a customer with a twentieth of it once in
+// half a million times. The work for a new flow is bounded, and there is none for other packets.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class FlowHolders {
   FlowHolders(std::uint32_t flows, std::size_t ports, std::uint64_t seed)
       : shares_(ports), customers_(flows, kNobody), sharers_(flows), rng_(seed) {}
 
-  // Whether the customer may have one more record, with so many free.
+  // True if the customer may have one more record, with `free` records left.
   bool room(Customer c, std::uint32_t free) const { return shares_.room(c, free); }
   bool within(Customer c) const { return shares_.within(c); }
   void add(FlowId id, Customer c) {
@@ -54,7 +54,8 @@ class FlowHolders {
     std::array<FlowId, kCandidates> ids_;
     std::size_t seen_ = 0;
   };
-  // Records of customers that yield to the newcomer: of the largest in the sample, and of any; and its own.
+  // Records of customers that yield to the new flow's: of the largest customer in the sample, and of any; and
+  // the customer's own.
   struct Candidates {
     Found largest, any, own;
   };
@@ -64,8 +65,8 @@ class FlowHolders {
   static constexpr Customer kNobody = 0xffff;
 
   FairShare shares_;
-  std::vector<Customer> customers_;     // by record: who made it
-  std::vector<std::uint32_t> sharers_;  // by record of a contract
+  std::vector<Customer> customers_;     // customer of each record
+  std::vector<std::uint32_t> sharers_;  // number of flows of each contract's record
   Rng rng_;
 };
 

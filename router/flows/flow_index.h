@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line of the flow table's index: ten tags, and the record that each of them stands for.
+// One cache line of the flow table's index: ten tags, and the record of each.
 #pragma once
 
 #include <immintrin.h>
@@ -13,7 +13,7 @@
 
 namespace surety {
 
-// Tag 0: free. The 11th entry is of no flow, for who finds no tag: no branch on the way.
+// Tag 0: free. The 11th record is that of no flow, the result without a matching tag: it saves a branch.
 struct alignas(64) FlowBucket {
   static constexpr std::uint32_t kSlots = 10;
 
@@ -22,7 +22,7 @@ struct alignas(64) FlowBucket {
 
   // Bit 2i says that slot i has the tag.
   std::uint32_t matches(std::uint16_t tag) const {
-    constexpr std::uint32_t kSlotBits = 0x55555;  // of every two bits that a 16-bit comparison gives, one
+    constexpr std::uint32_t kSlotBits = 0x55555;  // one of the two bits that a 16-bit comparison gives
     return compare(tag) & kSlotBits;
   }
   // The first slot of those, kSlots if there is none.
@@ -30,7 +30,7 @@ struct alignas(64) FlowBucket {
     return static_cast<std::uint32_t>(std::countr_zero(matched | 1u << (2 * kSlots))) / 2;
   }
   std::uint32_t free_slot() const { return first(matches(0)); }
-  // What the first slot with that tag stands for. (What is compared beyond the tags stands behind them.)
+  // The record of the first slot with that tag. (The comparison covers bytes behind the tags, too.)
   FlowId candidate(std::uint16_t tag) const { return records[first(compare(tag))]; }
 
  private:

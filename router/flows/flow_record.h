@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of a flow: one cache line, all that a packet of a known flow touches.
+// The record of a flow: one cache line, all that a packet of a known flow touches.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,22 @@ namespace surety {
 union ConditionerState {
   EnhancedTokenBucketState csa;  // the longest; its note is the flow's, whatever conditions it
   std::uint64_t meter[4];        // Meter::State
-  FlowId shared;  // of a flow whose contract covers more than itself (`per: source` ...): where the state is
+  FlowId
+      shared;  // record with the state, if the flow's contract covers more than the flow (`per: source` ...)
   ConditionerState() : csa{} {}
 };
 
 struct alignas(64) FlowRecord {
-  // The key. The addresses of IPv6 stand elsewhere, and here what follows from them (FlowTable::recall()).
+  // The key. IPv6 addresses are stored elsewhere; `address` then holds a cached value (FlowTable::recall()).
   std::uint64_t rest = 0, address = 0;
   ConditionerState state;
   std::uint16_t last_seen = 0;  // ticks of the table
-  std::uint16_t in_bytes = 0;   // let go IN, modulo 2^16; FlowTable::counters() has all of them
-  std::uint16_t service = 0;    // what its rule gives it: index into Snapshot::services
+  std::uint16_t in_bytes = 0;   // passed IN, modulo 2^16; FlowTable::counters() has the totals
+  std::uint16_t service = 0;    // service of the flow's rule: index into Snapshot::services
   std::uint8_t dscp = 0;
   std::uint8_t flags = 0;
-  // embryonic: of one packet only; wide: its bytes do not fit into the record alone; stale: its service was
-  // found by a former configuration's rules, perhaps.
+  // embryonic: has had one packet; wide: its bytes do not fit into the record alone; stale: its service may
+  // be from a former configuration's rules.
   enum Flag : std::uint8_t {
     v6 = 1,
     live = 2,
@@ -40,9 +41,9 @@ struct alignas(64) FlowRecord {
     stale = 128
   };
 
-  std::uint16_t& out_bytes() { return state.csa.note; }  // as in_bytes
+  std::uint16_t& out_bytes() { return state.csa.note; }  // passed OUT, modulo 2^16
   const std::uint16_t& out_bytes() const { return state.csa.note; }
-  // With `redirect` and `stale`: whether it has asked for what its contract holds to be let go.
+  // With `redirect` and `stale`: the flow has requested the release of its contract's held packets.
   std::uint16_t& flush_asked() { return state.csa.domain; }
   const std::uint16_t& flush_asked() const { return state.csa.domain; }
 };

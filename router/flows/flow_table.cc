@@ -11,12 +11,12 @@ namespace surety {
 
 namespace {
 
-constexpr std::int64_t kMostTicks = 4096;  // of a timeout; of a contract's record twice as many
+constexpr std::int64_t kMostTicks = 4096;  // longest timeout; a contract's record has twice that
 constexpr Duration kLongestTimeout{std::int64_t{1} << 50};
 constexpr unsigned kShortestTick = 20;
 
 std::size_t bytes_needed(std::uint32_t capacity, std::uint32_t buckets) {
-  const std::size_t records = std::size_t{capacity} + 1;  // and nobody()
+  const std::size_t records = std::size_t{capacity} + 1;  // one more for nobody()
   return records * (sizeof(FlowRecord) + 32 + 12 + sizeof(FlowId)) + std::size_t{buckets} * 64;
 }
 
@@ -35,7 +35,7 @@ unsigned tick_for(Duration timeout) {
   return shift;
 }
 
-// By the flags is_shared and embryonic.
+// Limits by the flags is_shared and embryonic.
 std::array<std::int16_t, 4> limits(Duration idle, Duration embryonic, unsigned shift) {
   const auto t = static_cast<std::int16_t>(in_ticks(idle, shift));
   const auto e = static_cast<std::int16_t>(in_ticks(std::min(idle, embryonic), shift));
@@ -74,7 +74,7 @@ void FlowTable::lay_out() {
   p += records * sizeof(Carried);
   embryonic_ = new (p) FlowId[records]{};
   for (std::uint32_t i = 0; i < bucket_count_; ++i) index_[i].records[kSlots] = nobody();
-  for (FlowId id = 0; id < capacity_; ++id) records_[id].rest = id + 1;  // the last one's: nobody()
+  for (FlowId id = 0; id < capacity_; ++id) records_[id].rest = id + 1;  // the last one's next is nobody()
 }
 
 inline bool FlowTable::same(FlowId id, const FlowKey& key) const {
@@ -116,8 +116,8 @@ void FlowTable::announce(std::span<const ParsedPacket> packets, std::uint64_t* h
   }
 }
 
-// 98.6 % of the entries of a full table stand in their first bucket (first-fit, Poisson of mean 5), the
-// others get a walk of their own.
+// 98.6 % of the entries of a full table are in their first bucket (first-fit, Poisson of mean 5); the others
+// are searched one by one.
 void FlowTable::expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes,
                        FlowId* ids) const {
   const FlowBucket* const index = index_;
@@ -279,7 +279,7 @@ bool FlowTable::collect_embryonic(Batch& due, Tick t) {
       push_embryonic(id);
       continue;
     }
-    r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);  // it may stand in the ring twice
+    r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);  // the ring may have it twice
     add_to(due, id);
   }
   return embryonic_count_ > 0;

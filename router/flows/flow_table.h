@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows of one worker: exact match, bounded, aged, made at start (tests/bench/README.md).
+// The flows of one worker: exact match, bounded, aged, allocated at start (tests/bench/README.md).
 //
-// Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters),
-// 32 bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8
-// of index: below 128. Two-choice buckets of one cache line (10 x {16-bit tag, 32-bit record}), half
-// full, with displacement of index entries when both are full: records never move, so a FlowId stays
-// valid while the flow lives. A packet of a known flow touches two lines, its bucket and its record; of
-// IPv6, its key as well. The constructor writes to all of it: built by the thread that works with it,
-// it is of that thread's NUMA node.
+// Memory per flow of capacity: a 64-byte record (key, conditioner state, the low bits of its counters), 32
+// bytes for an IPv6 key, 12 for the rest of the counters, 4 for the queue of the embryonic and 12.8 of index:
+// below 128. Two-choice buckets of one cache line (10 x {16-bit tag, 32-bit record}), half full, with
+// displacement of index entries when both are full: records never move, so a FlowId stays valid while the
+// flow exists. A packet of a known flow touches two lines, its bucket and its record; for IPv6 its key as
+// well. The constructor writes to all memory: if the worker's thread runs it, the memory is on that thread's
+// NUMA node.
 //
-// Expiry: a look-up does not see a flow that has been idle for longer than the timeout, and takes nothing
-// out. A flow is embryonic until its second packet, and has a timeout of its own, so that a flood of new
-// flows does not hold the table. Only insert(), age(), age_embryonic() and remove() take records out; all but
-// the last tell of it before they do.
+// Expiry: a lookup ignores a flow that has been idle for longer than the timeout, and removes nothing. A flow
+// is embryonic until its second packet, and has a timeout of its own, so that a flood of new flows does not
+// fill the table. Only insert(), age(), age_embryonic() and remove() remove records; all but the last call
+// on_remove() before.
 //
 // Time is kept in ticks: of 2^20 ns, or longer ones so that the timeout has 4096 at most (of 8 ms for 30 s).
-// They are 16 bits wide, which suffices because age() goes round the table in time; when it does not (the
-// worker was away), time stands still for the table, and flows live longer. In a turn, age() comes first.
+// They are 16 bits wide, which is sufficient because age() visits the whole table in time; if it does not
+// (the worker was delayed), time stops for the table, and flows stay longer. In a turn, age() comes first.
 #pragma once
 
 #include <algorithm>
@@ -53,29 +53,28 @@ class FlowTable {
   std::uint64_t hash(const FlowKey& key) const { return hasher_(key) | 1; }
   Tick tick(Time now) const { return static_cast<Tick>(ticks(now)); }
 
-  // A look-up of several packets, kVector at most, takes these steps, so that no line is waited for.
-  // 1. Their hashes; their buckets are on their way into the cache.
+  // The lookup of several packets, at most kVector, has these steps, so that no cache line is waited for. 1.
+  // Computes their hashes, and prefetches their buckets.
   void announce(std::span<const ParsedPacket> packets, std::uint64_t* hashes) const;
-  // 2. What their buckets have them as, which may be another flow, or none; those records are on their way.
+  // 2. Finds the candidates in the buckets, which may be other flows, or none, and prefetches their records.
   void expect(std::span<const ParsedPacket> packets, const std::uint64_t* hashes, FlowId* ids) const;
-  // 3. Most of them are that flow, and an ordinary one: not idle, not stale, their second packet has come.
-  // Those are touch()ed, and `services` tells their service. A bit each in `others`: who is not; in
-  // `redirected`: whose contract is elsewhere.
+  // 3. Compares: most packets belong to their candidate, and it is ordinary: not idle, not stale, with a
+  // second packet. These are touch()ed, and `services` gets their service. One bit each in `others`: packets
+  // that are not; in `redirected`: packets whose contract has another record.
   struct Met {
     std::uint64_t others = 0, redirected = 0;
   };
   Met meet(std::span<const ParsedPacket> packets, const FlowId* ids, std::uint16_t* services, Tick t);
-  // 4. Of each of the others: the flow, kNoFlow where there is none, or where it has been idle for longer
-  // than the timeout. Does not touch last_seen: the caller does, with touch().
+  // 4. For each of the others: the flow; kNoFlow: there is none, or it has been idle for longer than the
+  // timeout. Does not touch last_seen: the caller does, with touch().
   FlowId confirm(FlowId id, const FlowKey& key, std::uint64_t hash, Tick t) const;
-  // All of it for one key: before insert(), since a vector may hold several packets of a new flow.
+  // The whole lookup for one key: before insert(), since a burst may have several packets of a new flow.
   FlowId find(const FlowKey& key, std::uint64_t hash, Time now) const;
 
-  // An embryonic record for a key that find() does not see; kNoFlow at the ceiling (or when 220 entries that
-  // could make room for it by moving cannot: never with an unknown seed). A record of the same key that has
-  // expired is removed first, after on_remove(FlowId). `shared` marks a contract's record that others
-  // redirect to: it lives twice as long, so it is still there for every redirecting flow that is found,
-  // if both are touched together.
+  // Adds an embryonic record for a key that find() does not find; kNoFlow at capacity (or if none of 220
+  // index entries can move: never with a secret seed). An expired record of the same key is removed first,
+  // after on_remove(FlowId). `shared` marks a contract's record that others redirect to: it has twice the
+  // timeout, so it exists for every redirecting flow that is found, if both are touched together.
   template <class F>
   FlowId insert(const FlowKey& key, std::uint64_t hash, bool shared, Time now, F&& on_remove) {
     if (const FlowId old = locate(key, hash); old != nobody()) {
@@ -84,22 +83,21 @@ class FlowTable {
     }
     return add(key, hash, shared, now);
   }
-  // Takes out a flow that is in, whatever its flags.
+  // Removes a flow, with any flags.
   void remove(FlowId id);
 
   FlowRecord& operator[](FlowId id) { return records_[id]; }
   const FlowRecord& operator[](FlowId id) const { return records_[id]; }
   FlowKey key(FlowId id) const;
-  // A packet of the flow came, not its first. A vector's packets have one tick, to be asked for once.
+  // Marks a packet of the flow that is not its first. All packets of a burst have one tick, computed once.
   void touch(FlowRecord& r, Tick t) const {
     r.last_seen = t;
     r.flags &= static_cast<std::uint8_t>(~FlowRecord::embryonic);
   }
   void touch(FlowRecord& r, Time now) const { touch(r, tick(now)); }
 
-  // A number that goes with a flow of IPv6 while it lives, for whoever knows something that follows of its
-  // key. 0: none, or it is not such a flow but one of IPv4, a contract's record, or kNoFlow: those remember
-  // nothing.
+  // A number stored with an IPv6 flow while it exists, for data that follow from its key. 0: none; flows of
+  // IPv4, contracts' records and kNoFlow store none.
   std::uint64_t recall(FlowId id) const {
     const FlowRecord& r = records_[std::min(id, nobody())];
     return remembers(r) ? r.address : 0;
@@ -109,11 +107,11 @@ class FlowTable {
     if (remembers(r)) r.address = number;
   }
 
-  // A packet of it, at most 65535 bytes long, is let go.
+  // Counts a passed packet of the flow, of at most 65535 bytes.
   void count(FlowId id, Precedence precedence, std::uint32_t bytes) {
     count(records_[id], id, precedence, bytes);
   }
-  // The same, of a record that is at hand.
+  // count() for a record at hand.
   void count(FlowRecord& r, FlowId id, Precedence precedence, std::uint32_t bytes) {
     std::uint16_t& low = precedence == Precedence::in ? r.in_bytes : r.out_bytes();
     const std::uint32_t sum = low + bytes;
@@ -121,14 +119,14 @@ class FlowTable {
     if (sum > 0xffff) [[unlikely]]
       carry(id, precedence);
   }
-  // For another thread than the worker's they may be 64 kB off for a moment.
+  // On other threads than the worker's they may be 64 kB off for a moment.
   FlowCounters counters(FlowId id) const;
 
-  static constexpr std::uint32_t kRemovals = 64;  // of one age() or age_embryonic() at most
+  static constexpr std::uint32_t kRemovals = 64;  // the most removals of one age() or age_embryonic()
 
-  // Removes idle flows, at most kRemovals, looking at up to `records` of them; sweeps round. Returns at how
-  // many it looked. on_remove(FlowId) is called before each removal; it must not insert or remove. Records
-  // with the flag `sticky` (packets are held) stay, and are never idle to a look-up.
+  // Removes idle flows, at most kRemovals, visiting up to `records` records, in rounds. Returns the number
+  // visited. on_remove(FlowId) is called before each removal; it must not insert or remove. Records with the
+  // flag `sticky` (packets are held) stay, and never count as idle.
   template <class F>
   std::uint32_t age(Time now, std::uint32_t records, F&& on_remove) {
     records = std::min(records, capacity_);
@@ -161,14 +159,14 @@ class FlowTable {
     remove_all(due, on_remove);
   }
 
-  // Gives all flows that are in, but no contract's record, the flag `stale`: begin_marking(), at any time
-  // also anew, then mark() as long as marking(), a slice of the table at a time.
+  // Sets the flag `stale` of all flows in the table, except contracts' records: begin_marking(), which may
+  // also restart, then mark() while marking(), a slice of the table at a time.
   void begin_marking() { marked_ = 0; }
   bool marking() const { return marked_ < capacity_; }
-  // Looks at up to `places` of the table, and marks up to `flows`.
+  // Visits up to `places` of the table, and marks up to `flows`.
   void mark(std::uint32_t places, std::uint32_t flows);
 
-  // How long nothing has come, to a tick.
+  // Time since the last packet, to a tick.
   Duration idle(FlowId id, Time now) const {
     const auto t = static_cast<std::int16_t>(tick(now) - records_[id].last_seen);
     return Duration(std::int64_t{t} << shift_);
@@ -177,7 +175,7 @@ class FlowTable {
   std::uint32_t size() const { return size_; }
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t buckets() const { return bucket_count_; }
-  // What one of that capacity takes.
+  // Bytes of a table of that capacity.
   static std::size_t bytes(std::uint32_t capacity);
   std::size_t memory_bytes() const { return memory_.bytes(); }  // everything allocated
 
@@ -185,7 +183,7 @@ class FlowTable {
 
  private:
   using Key6 = std::array<std::uint64_t, 4>;
-  // What has been carried out of a record's 16-bit counters, by precedence: 48 bits each.
+  // Carries out of a record's 16-bit counters, by precedence: 48 bits each.
   struct Carried {
     std::array<std::uint32_t, kPrecedences> low;
     std::array<std::uint16_t, kPrecedences> high;
@@ -198,12 +196,12 @@ class FlowTable {
     bool full() const { return size == kRemovals; }
   };
 
-  // A round of age() may take so many ticks, and the longest timeout is as long. Between two looks at a
-  // record it ages by two rounds at most: three times this number is still a positive 16-bit one.
+  // A round of age() may take this many ticks, and the longest timeout is as long. Between two visits a
+  // record ages by two rounds at most: three times this number is still a positive 16-bit one.
   static constexpr std::int64_t kLongestRound = 8192;
 
   std::int64_t ticks(Time now) const { return (now - lag_).time_since_epoch().count() >> shift_; }
-  // Times wrap: only their differences mean anything.
+  // Times wrap: only their differences are used.
   bool expired(const FlowRecord& r, Tick t) const {
     static_assert(FlowRecord::is_shared == 4 && FlowRecord::embryonic == 8);
     return static_cast<std::int16_t>(t - r.last_seen) > limits_[r.flags >> 2 & 3] &&
@@ -253,15 +251,15 @@ class FlowTable {
   FlowBucket* index_ = nullptr;
   Key6* keys6_ = nullptr;
   Carried* carried_ = nullptr;
-  FlowId* embryonic_ = nullptr;  // a ring, oldest first; what has become of them since, their records tell
+  FlowId* embryonic_ = nullptr;  // a ring, oldest first; the records have their current state
   std::uint32_t embryonic_first_ = 0, embryonic_count_ = 0;
   std::int32_t embryonic_looked_ = -1;  // tick at which none was due
   FlowId free_ = 0;                     // list of free records, through FlowRecord::rest; nobody() ends it
   std::uint32_t size_ = 0;
-  std::uint32_t hand_ = 0;                                               // where age() is
-  std::uint32_t marked_;                                                 // where mark() is
+  std::uint32_t hand_ = 0;                                               // position of age()
+  std::uint32_t marked_;                                                 // position of mark()
   std::int64_t round_began_ = std::numeric_limits<std::int64_t>::max();  // ticks
-  Duration lag_{};  // how long time has stood still for the table
+  Duration lag_{};  // total time for which the table's time was stopped
 };
 
 }  // namespace surety

@@ -17,7 +17,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// It starts at a huge page, as is wanted for them, and ends at a small one.
+// Maps memory that starts at a huge page, as huge pages require, and ends at a small one.
 std::byte* map(std::size_t bytes) {
   const std::size_t slack = bytes >= kHugePage ? kHugePage : 0;
   void* const p = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

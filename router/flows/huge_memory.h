@@ -10,8 +10,8 @@ namespace surety {
 
 class HugeMemory {
  public:
-  // Zeroes, from a multiple of 64 bytes (of a huge page, where it is as long as one). Who writes to it first
-  // decides the NUMA node that a page comes from. Throws std::bad_alloc.
+  // Zeroed, aligned to 64 bytes (to a huge page if at least that long). The first thread that writes to a
+  // page determines its NUMA node. Throws std::bad_alloc.
   explicit HugeMemory(std::size_t bytes);
 
   std::byte* data() const { return memory_.get(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a worker counts of each interface with tags: one writer, read by others as it goes on.
+// A worker's counters of each interface with tags: one writer, read by others meanwhile.
 //
-// There is room for all interfaces that there can ever be; what is not used costs address space only.
+// There is room for the maximum number of interfaces; unused counters cost address space only.
 #pragma once
 
 #include <atomic>
@@ -28,17 +28,17 @@ struct InterfaceCount {
 
 class InterfaceCounters {
  public:
-  // Who is about to count there may say so first: of many interfaces none is in a cache.
+  // Prefetches a counter before it is used: with many interfaces none is in a cache.
   void expect_received(InterfaceIndex i) const { __builtin_prefetch(&rx_.get()[i], 1); }
   void expect_sent(InterfaceIndex i) const { __builtin_prefetch(&tx_.get()[i], 1); }
   void received(InterfaceIndex i, std::uint32_t bytes) { rx_.get()[i].add(bytes); }
   void sent(InterfaceIndex i, std::uint32_t bytes) { tx_.get()[i].add(bytes); }
-  // From any thread.
+  // Thread-safe.
   InterfaceCount operator[](InterfaceIndex i) const {
     Row &rx = rx_.get()[i], &tx = tx_.get()[i];
     return {load(rx.packets), load(rx.bytes), load(tx.packets), load(tx.bytes)};
   }
-  // Another interface has this place. From any thread, while no packet is of it.
+  // Clears the counters for another interface at this place. Thread-safe while the interface has no packets.
   void forget(InterfaceIndex i) {
     for (Row* r : {&rx_.get()[i], &tx_.get()[i]})
       for (std::uint64_t* n : {&r->packets, &r->bytes})
@@ -46,7 +46,7 @@ class InterfaceCounters {
   }
 
  private:
-  // Of one direction, since no packet needs both: four to a cache line.
+  // Counters of one direction, since no packet needs both: four rows to a cache line.
   struct Row {
     std::uint64_t packets, bytes;
     void add(std::uint32_t more) {

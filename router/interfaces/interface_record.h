@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the data plane looks at of an interface, half a cache line.
+// The data plane's record of an interface, half a cache line.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace surety {
 
-// Below the number of ports: the port itself, that is its untagged frames. It means the same in all
+// Below the number of ports: the port itself, i.e. its untagged frames. An index means the same in all
 // snapshots that have the interface.
 using InterfaceIndex = std::uint16_t;
 inline constexpr InterfaceIndex kNoInterface = 0xffff;
@@ -23,7 +23,7 @@ inline constexpr std::uint16_t kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 class VlanTags {
  public:
   constexpr VlanTags() = default;  // none
-  // `outer` is not 0; `inner` is where there is one. `protocol`: of the outer one; the other's is 802.1Q.
+  // `outer` is not 0; `inner` is 0 for one tag. `protocol`: the outer tag's; the inner tag's is 802.1Q.
   constexpr VlanTags(std::uint16_t protocol, std::uint16_t outer, std::uint16_t inner)
       : word_(std::uint32_t{outer} | std::uint32_t{inner} << 12 |
               std::uint32_t{protocol == kServiceTag} << 24) {}
@@ -39,7 +39,7 @@ class VlanTags {
   constexpr std::uint16_t inner() const { return word_ >> 12 & 0xfff; }
   constexpr std::uint16_t protocol() const { return word_ >> 24 != 0 ? kServiceTag : kCustomerTag; }
   constexpr std::uint8_t bytes() const { return !any() ? 0 : inner() == 0 ? 4 : 8; }
-  // As they stand in a frame, read as a little-endian word; of one tag, or none, the rest means nothing.
+  // The tags as in a frame, read as a little-endian word; with one tag, or none, the rest is undefined.
   constexpr std::uint64_t in_frame(std::uint8_t priority) const {
     const auto tag = [priority](std::uint16_t protocol, std::uint16_t id) {
       return std::uint64_t{
@@ -56,14 +56,14 @@ class VlanTags {
 struct InterfaceRecord {
   VlanTags tags;
   std::uint8_t port = 0;
-  std::uint16_t mtu = 0;         // of the IP packet
-  InterfaceIndex link = 0;       // whose addresses and device it has: a member's template, else its own
+  std::uint16_t mtu = 0;         // bytes of the IP packet
+  InterfaceIndex link = 0;       // interface with its addresses and device: a member's template, else itself
   std::uint16_t definition = 0;  // index into Config::interfaces; kNoInterface: a port itself
   std::uint16_t filter_in = kNoFilter, filter_out = kNoFilter;
   config::Port::Trust trust = config::Port::Trust::customer;
   config::Port::SourceCheck source_check = config::Port::SourceCheck::strict;
-  bool live = false;         // of the configuration; else what is left of one before
-  bool is_template = false;  // no frame is of it, but of its members
+  bool live = false;         // in the configuration; false: removed
+  bool is_template = false;  // frames belong to its members only
   bool leased = false;       // trusted, without an IPv4 address: a DHCP client of the kernel may get one
   bool customer() const { return trust == config::Port::Trust::customer; }
 };

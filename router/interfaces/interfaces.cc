@@ -64,7 +64,7 @@ void Interfaces::place_ports(const config::Config& config) {
     r.definition = kNoInterface;
     r.leased = may_lease(port.trust, port.addresses);
     r.live = port.exists();
-    if (!r.live) r.trust = config::Port::Trust::customer;  // what a port that has gone left behind
+    if (!r.live) r.trust = config::Port::Trust::customer;  // state left by a removed port
   }
 }
 
@@ -76,7 +76,7 @@ Interfaces::Block Interfaces::block_of(const config::Interface& i) {
           .count = 1 + i.members()};
 }
 
-// Those that were there first, so that nobody else takes their places.
+// Places existing interfaces first, so that no new one takes their places.
 void Interfaces::place(const config::Config& config, const Interfaces* before) {
   std::vector<bool> taken(ports_.size(), true);
   const auto take = [&](const Block& b) {
@@ -105,7 +105,7 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
       take(b);
       if (b.count == 1) from = b.first + std::size_t{1};
     }
-  // Never fewer than there were: whoever waits longer than a reload finds that his is no more.
+  // Never fewer than before: packets that wait longer than a reload find an empty record.
   records_.resize(std::max(taken.size(), before == nullptr ? 0 : before->records_.size()));
   // Packets that wait for their port still leave by them.
   for (const Block& b : retired_)
@@ -151,7 +151,7 @@ void Interfaces::fill(const config::Interface& i, const Block& block, std::size_
   }
 }
 
-// By outer and inner tag, as TagTable wants them.
+// Sorted by outer and inner tag, as TagTable requires.
 void Interfaces::build_tables() {
   struct Entry {
     VlanTags tags;

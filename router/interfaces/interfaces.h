@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of a configuration: ports, and what `interfaces:` puts on them by tags.
+// The interfaces of a configuration: ports, and interfaces with tags (`interfaces:`).
 //
-// Immutable, part of a Snapshot. Next hops, counters and packets that wait name interfaces by index, so one
-// that stays has the same index after a reload, and the places of those that go stay empty for one more.
-// Ports have the lowest ones, their own numbers (config/port_places.h).
+// Immutable, part of a Snapshot. Next hops, counters and queued packets refer to interfaces by index, so an
+// index stays the same in a reload, and places of removed interfaces stay empty for one more reload. Ports
+// have the lowest indices, their own numbers (config/port_places.h).
 #pragma once
 
 #include <memory>
@@ -16,23 +16,23 @@
 
 namespace surety {
 
-// Its tags, as one writes them: `107`, `200.8`; of a template `200.*`.
+// The tags of an interface in common notation: `107`, `200.8`; of a template `200.*`.
 std::string to_string(const InterfaceRecord& r);
 
 class Interfaces {
  public:
-  // `before`: of the configuration that this one replaces. Throws std::runtime_error where there are more
-  // than kMostInterfaces, those before among them.
+  // `before`: the interfaces of the previous configuration. Throws std::runtime_error if there are more than
+  // kMostInterfaces, previous ones included.
   explicit Interfaces(const config::Config& config, const Interfaces* before = nullptr);
 
-  // By the tags of a frame: the outer VLAN id is not 0, the inner one is where there is one tag.
+  // Finds an interface by the tags of a frame: the outer VLAN ID is not 0, the inner one is 0 for one tag.
   // kNoInterface: none.
   InterfaceIndex find(std::uint8_t port, std::uint16_t protocol, std::uint16_t outer,
                       std::uint16_t inner) const {
     const TagTable* table = tables_[port].get();
     return table == nullptr ? kNoInterface : table->find(protocol, outer, inner);
   }
-  // Whether an interface has these tags, in frames of another protocol.
+  // True if an interface has these tags, with any protocol.
   bool has(std::uint8_t port, std::uint16_t outer, std::uint16_t inner) const {
     return tables_[port] != nullptr && tables_[port]->has(outer, inner);
   }
@@ -49,10 +49,10 @@ class Interfaces {
   bool filters_out(std::uint8_t port) const { return summaries_[port].filters_out; }
   bool leased(std::uint8_t port) const { return summaries_[port].leased; }
   std::size_t ports() const { return tables_.size(); }
-  // Of Config::interfaces[d]; a template's members follow it.
+  // The interface of Config::interfaces[d]; a template's members follow it.
   InterfaceIndex of_definition(std::size_t d) const { return blocks_[d].first; }
   std::size_t definitions() const { return blocks_.size(); }
-  std::string name(InterfaceIndex i) const;  // of a member NAME.TAG
+  std::string name(InterfaceIndex i) const;  // a member's is NAME.TAG
   bool exists(InterfaceIndex i) const { return i < records_.size() && records_[i].live; }
   // The customer of its contracts (`customer:`).
   const std::string& customer(InterfaceIndex i) const;
@@ -82,11 +82,11 @@ class Interfaces {
   void summarize();
 
   std::vector<InterfaceRecord> records_;
-  std::vector<Summary> summaries_;  // by port
-  std::vector<Block> blocks_;       // by definition
-  std::vector<Block> retired_;      // of the configuration before, and not of this one
+  std::vector<Summary> summaries_;  // indexed by port
+  std::vector<Block> blocks_;       // indexed by definition
+  std::vector<Block> retired_;      // in the previous configuration, and not in this one
   std::vector<std::string> ports_;
-  std::vector<std::shared_ptr<const TagTable>> tables_;  // by port; null: it has no interfaces
+  std::vector<std::shared_ptr<const TagTable>> tables_;  // indexed by port; nullptr: it has no interfaces
 };
 
 }  // namespace surety

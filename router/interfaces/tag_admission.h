@@ -19,7 +19,7 @@ class TagAdmission {
  public:
   explicit TagAdmission(const config::Config& config);
 
-  // `vlan` is not 0; `inner` is where there is one tag only.
+  // `vlan` is not 0; `inner` is 0 for one tag.
   bool admits(std::uint8_t port, std::uint16_t vlan, std::uint16_t inner) const {
     const Port& p = ports_[port];
     return inner == 0 ? p.single[vlan] : p.pairs.contains(pair(vlan, inner));
@@ -28,7 +28,7 @@ class TagAdmission {
  private:
   struct Port {
     std::bitset<4096> single;       // outer tags of frames with one tag
-    std::set<std::uint32_t> pairs;  // of frames with two tags
+    std::set<std::uint32_t> pairs;  // tags of frames with two tags
   };
   static std::uint32_t pair(std::uint16_t vlan, std::uint16_t inner) {
     return std::uint32_t{vlan} << 12 | inner;

@@ -106,7 +106,7 @@ void KernelRoutes::settle(const Prefix& to) {
     } else {
       if (there == there_.end() || !same_way(wanted->second, there->second))
         enter(wanted->second, there != there_.end());
-      given_.insert(to);  // or a route of an earlier run
+      given_.insert(to);  // possibly a route of an earlier run
     }
   } catch (const std::runtime_error& e) {
     if (told_.insert(to).second && refused_) refused_(to_string(to) + ": " + e.what());

@@ -2,9 +2,9 @@
 // Adds the routes of YAML to the kernel's table, so that packets of the kernel (answers to a ping, SSH, a
 // scrape, BGP) reach all destinations that the data plane reaches.
 //
-// These routes have a protocol number of their own (83, `surety`), by which a later run finds the routes of
-// an earlier one, and metric 1: other programs' routes for the same prefix stay beside them, or, with metric
-// 1 too, replace them. One thread; nothing here blocks.
+// The routes have a protocol number of their own (83, `surety`), by which a later run finds the routes of an
+// earlier one, and metric 1: other programs' routes for the same prefix stay beside them, or, with metric 1
+// too, replace them. One thread; nothing here blocks.
 #pragma once
 
 #include <functional>

@@ -2,7 +2,7 @@
 // Rings that hand packets from one thread to one other, in order (spsc_ring.h): to the worker that has a
 // flow, to the worker that owns a port, or from the control thread to a port.
 //
-// Bounded. What is in them at the end of the process is freed.
+// Bounded. Packets left at the end of the process are freed.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -16,7 +16,7 @@ namespace surety {
 
 inline constexpr unsigned kHandoverSize = 2048;
 
-// Frames of which nothing is known yet.
+// Frames that have not been parsed.
 class Handover : public SpscRing<rte_mbuf*> {
  public:
   explicit Handover(const std::string& name, unsigned size = kHandoverSize, int socket = SOCKET_ID_ANY)
@@ -24,11 +24,11 @@ class Handover : public SpscRing<rte_mbuf*> {
   ~Handover();
 };
 
-// A packet on its way to the worker that owns its port, with what its egress would look up in the frame: that
-// is in the other core's cache.
-class alignas(16) HandedPacket {  // as rings copy 16 bytes
+// A packet on its way to the worker that owns its port, with the fields that its egress would read in the
+// frame, which is in the other core's cache.
+class alignas(16) HandedPacket {  // rings copy 16 bytes
  public:
-  HandedPacket() {}  // of no packet: room is not worth initialising
+  HandedPacket() {}  // uninitialised: initialising room would cost time
   // `length`: bytes of the IP packet; `layout`: of the classes that `class_index` is one of (snapshot.h).
   HandedPacket(rte_mbuf* m, std::uint16_t length, std::uint8_t class_index, Precedence precedence,
                bool ecn_capable, std::uint16_t layout = 0)

@@ -33,7 +33,7 @@ class SpscRing {
   SpscRing(const SpscRing&) = delete;
   SpscRing& operator=(const SpscRing&) = delete;
 
-  // How many of the first ones found room; the others are still the caller's.
+  // Adds the first values for which there is room, and returns their number; the others stay the caller's.
   std::size_t enqueue(std::span<const T> values) {
     return rte_ring_sp_enqueue_burst_elem(ring_, values.data(), sizeof(T),
                                           static_cast<unsigned>(values.size()), nullptr);
@@ -42,7 +42,7 @@ class SpscRing {
     return rte_ring_sc_dequeue_burst_elem(ring_, room.data(), sizeof(T), static_cast<unsigned>(room.size()),
                                           nullptr);
   }
-  // How many the reader has not taken.
+  // The number of values not yet taken by the reader.
   std::size_t size() const { return rte_ring_count(ring_); }
   bool empty() const { return rte_ring_empty(ring_) != 0; }
 

@@ -21,8 +21,8 @@ struct Message {
   IpAddress sender, target;
 };
 
-// Of the bytes behind the Ethernet header. None: not Ethernet and IPv4, another operation,
-// or a sender that is a group.
+// Reads the bytes behind the Ethernet header. nullopt: not Ethernet and IPv4, another operation, or a sender
+// that is a group.
 std::optional<Message> read(std::span<const std::uint8_t> bytes);
 
 // A whole frame of kFrame bytes, from the message's sender.

@@ -36,7 +36,7 @@ class Sum {
     const auto s = static_cast<std::uint32_t>((n_ + std::rotl(n_, 32)) >> 32);
     return static_cast<std::uint16_t>((s + std::rotl(s, 16)) >> 16);
   }
-  // What a checksum field holds (as loaded); to be stored without swapping.
+  // The content of a checksum field (as loaded); stored without swapping.
   constexpr std::uint16_t checksum_field() const { return static_cast<std::uint16_t>(~folded()); }
   // Over data that includes its checksum field and pseudo header.
   constexpr bool valid() const { return folded() == 0xffff; }

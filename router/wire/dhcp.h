@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which packets are DHCP, by their ports: RFC 2131 4.1, RFC 8415 7.2. Fragments have no ports.
+// Identifies DHCP packets by their ports: RFC 2131 4.1, RFC 8415 7.2. Fragments have no ports.
 #pragma once
 
 #include <algorithm>

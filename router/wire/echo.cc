@@ -36,7 +36,7 @@ bool reply(const IpPacket& request, Slot& slot) {
   std::memcpy(icmp, request.payload.data(), payload);
   icmp[0] = request.protocol == kIcmp6Protocol ? kReply6 : kReply;
   icmp[2] = icmp[3] = 0;
-  Sum out = initial_sum(request);  // the same for both ways
+  Sum out = initial_sum(request);  // the pseudo header is the same for both directions
   out.add({icmp, payload});
   store(icmp + 2, out.checksum_field());
   slot.length = static_cast<std::uint32_t>(ip.header_length() + payload);

@@ -11,7 +11,7 @@ namespace surety::echo {
 
 inline constexpr std::uint8_t kIcmpProtocol = 1, kIcmp6Protocol = 58;
 
-// Whether it is an echo request for its destination; its checksum is not looked at.
+// True for an echo request to its destination; its checksum is not checked.
 bool is_request(const IpPacket& packet);
 
 // Writes the reply as an IP packet: same payload and DSCP, hop limit 64. False: the request's checksum is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint sees of an IP packet, and how it writes one: IPv4 and IPv6 alike.
+// An endpoint's view of an IP packet, for IPv4 and IPv6.
 //
 // An IpPacket is a view over real bytes that have passed parse() of router/wire/headers.h: lengths are
 // checked, it is not a fragment. endpoints::Transport checksums are the protocol's business (they need the
@@ -14,7 +14,7 @@
 
 namespace surety {
 
-// Both ends of a flow, as this end sees them; ports in host order. Of dccp_udp these are the DCCP ports.
+// Both ends of a flow, from the local one; ports in host order. For dccp_udp these are the DCCP ports.
 struct Tuple {
   IpAddress local, remote;
   std::uint16_t local_port = 0, remote_port = 0;
@@ -24,11 +24,11 @@ struct Tuple {
 struct IpPacket {
   IpAddress source, destination;
   std::span<const std::uint8_t> payload;  // the transport header and what follows; without link padding
-  std::uint16_t length = 0;               // of the whole IP packet: what a rate counts
+  std::uint16_t length = 0;               // bytes of the whole IP packet, as counted by rates
   std::uint8_t protocol = 0;              // IANA number
   std::uint8_t traffic_class = 0;         // DSCP << 2 | ECN
   bool l4_verified = false;               // the transport checksum is known to be good
-  // Of DCCP in UDP: the UDP ports that were around it (host order), `payload` is the DCCP packet; else zero.
+  // For DCCP in UDP: the outer UDP ports (host order), `payload` is the DCCP packet; else zero.
   std::uint16_t udp_source = 0, udp_destination = 0;
 
   std::uint8_t dscp() const { return traffic_class >> 2; }

@@ -16,7 +16,7 @@ void prepare_v4(std::uint8_t* ip, const Tuple& tuple, std::uint8_t protocol) {
   store(ip + 16, tuple.remote.v4_as_loaded());
 }
 
-// 20 bits that tell a pair's flows apart on equal-cost paths.
+// 20 bits that distinguish a pair's flows on equal-cost paths.
 std::uint32_t flow_label(const Tuple& tuple, std::uint8_t protocol) {
   std::uint64_t h = std::uint64_t{tuple.local_port} << 16 | tuple.remote_port | std::uint64_t{protocol} << 32;
   for (const std::uint64_t word : {tuple.local.high, tuple.local.low, tuple.remote.high, tuple.remote.low})

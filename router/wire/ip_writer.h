@@ -17,7 +17,7 @@ namespace surety {
 
 class IpWriter {
  public:
-  // `protocol` is what stands in the IP header: 6, 17 or 33.
+  // `protocol`: number in the IP header: 6, 17 or 33.
   IpWriter(const Tuple& tuple, std::uint8_t protocol);
 
   std::size_t header_length() const { return v6_ ? 40 : 20; }
@@ -57,7 +57,7 @@ class IpWriter {
 
   std::array<std::uint8_t, 40> header_{};
   std::uint32_t addresses_and_protocol_ = 0;  // one's complement sum, folded to 32 bits
-  std::uint16_t header_sum_ = 0;  // IPv4: of the prepared header without length, DSCP and checksum
+  std::uint16_t header_sum_ = 0;  // IPv4: sum of the prepared header without length, DSCP and checksum
   bool v6_;
 };
 static_assert(sizeof(IpWriter) == 48);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An IPv4 packet in pieces that fit (RFC 791 3.2).
+// Fragments an IPv4 packet (RFC 791 3.2).
 //
-// What rte_ip_frag gives lies in chains of buffers, or its function is experimental; what leaves a port here
-// lies in one.
+// rte_ip_frag's fragments are chains of buffers, or its function is experimental; ports here send single
+// buffers.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class Ipv4Fragments {
  private:
   std::span<const std::uint8_t> payload_;
   std::array<std::uint8_t, 60> first_,
-      others_;  // their headers: only copied options are in all (RFC 791 3.1)
+      others_;  // headers of the fragments: only copied options are in all (RFC 791 3.1)
   std::size_t first_length_, others_length_, sent_ = 0;
   std::uint16_t mtu_, place_;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which addresses a router must refuse, keep on the link, or hand to the kernel. Pure predicates
-// over addresses in host order; what depends on the router's own subnets (directed broadcast,
-// own addresses) is the FIB's business.
+// Addresses that a router must refuse, keep on the link, or hand to the kernel. Pure predicates over
+// addresses in host order; the FIB handles those that depend on the router's own subnets (directed broadcast,
+// own addresses).
 //
-// Sources: RFC 1812 4.2.2.11, 5.3.7 (martians), RFC 3927 7 (169.254/16),
-// RFC 4291 2.5-2.7 (IPv6 scopes), RFC 6890.
+// Sources: RFC 1812 4.2.2.11, 5.3.7 (martians), RFC 3927 7 (169.254/16), RFC 4291 2.5-2.7 (IPv6 scopes), RFC
+// 6890.
 #pragma once
 
 #include <array>
@@ -95,7 +95,7 @@ constexpr bool martian_destination(const Address& a) {
   return unspecified(a) || loopback(a) || v4_mapped(a) || multicast_of_no_link(a);
 }
 
-// Whether the first byte alone shows that none of the above holds.
+// True if the first byte alone shows that none of the above holds.
 constexpr bool ordinary(std::uint8_t first) {
   return first - 1u < 0xfdu;
 }

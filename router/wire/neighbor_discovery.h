@@ -16,14 +16,14 @@ inline constexpr std::size_t kFrame = kEthernetHeader + 40 + 24 + 8;
 inline constexpr std::uint8_t kRouterFlag = 0x80, kSolicitedFlag = 0x40, kOverrideFlag = 0x20;
 
 struct Message {
-  bool solicitation = false;  // else an advertisement
-  std::uint8_t flags = 0;     // of an advertisement
+  bool solicitation = false;  // false: an advertisement
+  std::uint8_t flags = 0;     // set in an advertisement
   IpAddress target;
   std::optional<MacAddress> link_layer;  // source's or target's
 };
 
-// Whether the message is valid (7.1.1, 7.1.2; the hop limit is the caller's) and one of the two; its ICMPv6
-// checksum included. None: not, or router discovery and redirects.
+// Reads one of the two messages if it is valid (7.1.1, 7.1.2; the caller checks the hop limit), with its
+// ICMPv6 checksum. nullopt: invalid, or router discovery and redirects.
 std::optional<Message> read(const IpPacket& packet);
 
 // A whole frame of kFrame bytes, with the link-layer option and hop limit 255.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight ordinary packets at once: what OrdinaryParser (parse_ordinary.h) finds out of each by branches is
-// found out of all of them by masks, and costs as much as of one.
+// Parses eight ordinary packets at once: replaces the branches of OrdinaryParser (parse_ordinary.h) by masks,
+// at the cost of one packet.
 //
-// The first 48 bytes of eight frames are turned so that a register holds the same four bytes of all. Names
-// tell where from the start of the frame: w16 is bytes 16 to 19, as loaded.
+// The first 48 bytes of eight frames are transposed so that a register holds the same four bytes of all.
+// Names are offsets in the frame: w16 is bytes 16 to 19, as loaded.
 #pragma once
 
 #include <immintrin.h>
@@ -17,16 +17,16 @@
 
 namespace surety {
 
-// Of one port; good for a burst.
+// A parser for one port; valid for a burst.
 class OrdinaryEight {
  public:
   static constexpr std::size_t kPackets = 8;
-  // Of each frame so many bytes are read. Ethernet's have 60 at least; those of virtual wires may have less.
+  // Bytes read of each frame. Ethernet frames have 60 at least; those of virtual devices may have less.
   static constexpr std::size_t kLeast = 48, kLeast6 = 60;
   using Frames = std::array<const std::uint8_t*, kPackets>;
 
   struct Found {
-    std::uint32_t v4 = 0, v6 = 0;  // a bit each: ordinary; of IPv6 but for what write6() asks
+    std::uint32_t v4 = 0, v6 = 0;  // one bit each: ordinary; for IPv6 except the checks of write6()
     // The upper half of the key's rest.
     alignas(32) std::array<std::uint32_t, kPackets> class_and_port;
   };
@@ -34,10 +34,10 @@ class OrdinaryEight {
   explicit OrdinaryEight(const ParseContext& context)
       : station_(detail::own_mac(context)), terms_(context), match_dscp_(context.match_dscp) {}
 
-  // Of frames so long it reads no byte behind them.
+  // True if all frames are long enough to be read.
   static bool reads(__m256i sizes) { return bits(_mm256_cmpgt_epi32(all(kLeast), sizes)) == 0; }
   static bool reads6(__m256i sizes) { return bits(_mm256_cmpgt_epi32(all(kLeast6), sizes)) == 0; }
-  // `sizes`: of the frames, as 32-bit numbers.
+  // Checks eight frames; `sizes`: their lengths as 32-bit numbers.
   [[gnu::always_inline]] Found check(const Frames& frames, __m256i sizes) const {
     const Lanes w = lanes(frames);
     const __m256i available = _mm256_sub_epi32(sizes, all(detail::kEthernetHeader)), ours = to_us(w);
@@ -55,7 +55,7 @@ class OrdinaryEight {
     found.v6 = bits(both(ours, ordinary6(w, fourth.word3(), protocol6, tcp6, available)));
     return found;
   }
-  // The same of frames that reads6() says yes to, IPv6 alone.
+  // Checks eight frames as IPv6 only; reads6() must be true.
   [[gnu::always_inline]] Found check6(const Frames& frames, __m256i sizes) const {
     const Lanes w = lanes(frames);
     const Rows fourth(frames, 44);
@@ -68,7 +68,7 @@ class OrdinaryEight {
     return found;
   }
 
-  // What OrdinaryParser makes of an ordinary IPv4 packet.
+  // Writes an ordinary IPv4 packet as OrdinaryParser does.
   [[gnu::always_inline]] void write4(const std::uint8_t* frame, std::uint32_t class_and_port,
                                      ParsedPacket& out) const {
     constexpr char no = -1;
@@ -85,7 +85,7 @@ class OrdinaryEight {
     if (match_dscp_) out.key.dscp = out.traffic_class >> 2;
   }
 
-  // The same of IPv6; false: it is not ordinary.
+  // Writes an ordinary IPv6 packet; false: it is not ordinary.
   [[gnu::always_inline]] bool write6(const std::uint8_t* frame, std::uint32_t class_and_port,
                                      ParsedPacket& out) const {
     constexpr char no = -1;
@@ -197,8 +197,8 @@ class OrdinaryEight {
         _mm256_add_epi32(_mm256_blend_epi16(sum, _mm256_setzero_si256(), 0xaa), _mm256_srli_epi32(sum, 16));
     return _mm256_cmpeq_epi32(folded, all(0xffff));
   }
-  // Source and destination differ, and both are ordinary by their first byte (ipv4::kOrdinary): what is not,
-  // its two halves say, which have a bit in common then.
+  // Source and destination differ, and both are ordinary by their first byte (ipv4::kOrdinary): otherwise the
+  // table entries of the byte's two halves have a bit in common.
   [[gnu::always_inline]] static __m256i addresses4(const Lanes& w) {
     const __m256i same = _mm256_cmpeq_epi32(_mm256_blend_epi16(w.w32, w.w24, 0xaa), w.w28);
     const __m256i first = _mm256_blend_epi16(_mm256_srli_epi32(w.w24, 16), w.w28, 0xaa);
@@ -213,7 +213,7 @@ class OrdinaryEight {
                                 _mm256_shuffle_epi8(by_high, both(_mm256_srli_epi32(first, 4), half)));
     return _mm256_andnot_si256(same, equal(common, 0x00ff00ff, 0));
   }
-  // TCP or UDP, and what its header says and the packet's length lie within the frame.
+  // TCP or UDP, with the length in its header and the packet's length within the frame.
   [[gnu::always_inline]] static __m256i lengths4(const Lanes& w, __m256i protocol, __m256i tcp,
                                                  __m256i available) {
     const __m256i udp = _mm256_cmpeq_epi32(protocol, all(detail::kUdp));
@@ -227,7 +227,7 @@ class OrdinaryEight {
     return _mm256_andnot_si256(beyond, either(tcp, udp));
   }
 
-  // `w56`: its second half is the length that UDP states. First bytes of addresses as ipv6::ordinary() says.
+  // `w56`: its second half is UDP's length. First bytes of addresses as in ipv6::ordinary().
   [[gnu::always_inline]] static __m256i ordinary6(const Lanes& w, __m256i w56, __m256i protocol, __m256i tcp,
                                                   __m256i available) {
     const __m256i udp = _mm256_cmpeq_epi32(protocol, all(detail::kUdp));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames that a station itself has to say, until there is room for them: few, and the newest are lost first.
+// Frames that a host itself sends, until there is room for them: few, and the newest are dropped first.
 #pragma once
 
 #include <algorithm>

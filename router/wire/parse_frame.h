@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parsers of headers.h share among themselves: the frame at hand,
-// the flow key, the transport checks.
+// Common parts of the parsers of headers.h: the current frame, the flow key, the transport checks.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +51,7 @@ enum Protocol : std::uint8_t {
   kSctp = 132,
 };
 
-// What a port adds to the flow key, made ready once for many packets.
+// A port's part of the flow key, prepared once for many packets.
 struct KeyTerms {
   KeyTerms(const ParseContext& context)  // NOLINT(google-explicit-constructor): says the same
       : port(static_cast<std::uint64_t>(context.port) << 56),
@@ -99,7 +98,8 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
                 offsetof(ParsedPacket, interface) == offsetof(ParsedPacket, length) + 14 &&
                 sizeof(ParsedPacket) >= offsetof(ParsedPacket, length) + 16);
   const std::uint64_t family = v6;
-  // From the whole object: of a member's address a compiler assumes that no more than the member is written.
+  // Derived from the whole object: from a member's address a compiler assumes that only the member is
+  // written.
   auto* const key = reinterpret_cast<std::uint8_t*>(&out.key) + offsetof(FlowKey, dscp);
   auto* const words = reinterpret_cast<std::uint8_t*>(&out) + offsetof(ParsedPacket, length);
   store(key, key_dscp(terms, static_cast<std::uint32_t>(traffic_class)) | family << 8);
@@ -109,9 +109,8 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
                        terms.interface);
 }
 
-// Whether the header of TCP or UDP and the length it states lie within the `payload` bytes at
-// `l4`. Both in one piece of branch-free code, because traffic is a mixture of the two that no
-// branch predictor can foresee.
+// True if the header of TCP or UDP and its length lie within the `payload` bytes at `l4`. Both in one piece
+// of branch-free code, because traffic is a mixture of the two that no branch predictor can foresee.
 inline bool tcp_or_udp_fits(bool tcp, const std::uint8_t* l4, std::size_t payload) {
   const std::size_t minimum = tcp ? 20 : 8;
   if (payload < minimum) [[unlikely]]
@@ -121,8 +120,8 @@ inline bool tcp_or_udp_fits(bool tcp, const std::uint8_t* l4, std::size_t payloa
   return stated >= minimum && stated <= payload;
 }
 
-// Whether the header of any transport protocol fits into the `payload` bytes at `l4`, as tcp_or_udp_fits()
-// says for those two; true of protocols that have no checks.
+// True if the header of any transport protocol fits into the `payload` bytes at `l4`, as in
+// tcp_or_udp_fits(); true for protocols without checks.
 bool transport_fits(std::uint8_t protocol, const std::uint8_t* l4, std::size_t payload);
 
 // A fragment's place. `end` is where the whole datagram would end if this were its last
@@ -133,7 +132,7 @@ struct Fragment {
 };
 bool fragment_possible(const Fragment& fragment, std::uint8_t protocol);
 
-// Class and low half of the key. Of fragments too: then without ports.
+// Class and low half of the key; for fragments without ports.
 std::uint64_t transport_key(const ParseContext& context, const Frame& f, bool fragment, std::uint8_t protocol,
                             const std::uint8_t* l4);
 

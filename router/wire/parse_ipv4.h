@@ -11,7 +11,7 @@ namespace surety::detail {
 [[gnu::noinline]] ParseOutcome parse_ipv4_general(const Frame& f, const ParseContext& context,
                                                   ParsedPacket& out);
 
-// Whether the words of a 20-byte header, version included, sum up to a multiple of 65535: 2^64 = 1 (mod
+// True if the words of a 20-byte header, version included, sum up to a multiple of 65535: 2^64 = 1 (mod
 // 65535), so adding with the carry put back keeps the remainder, whatever the byte order (RFC 1071).
 inline bool ipv4_checksum_valid(std::uint64_t a, std::uint64_t b, std::uint32_t c) {
   std::uint64_t sum;
@@ -19,15 +19,15 @@ inline bool ipv4_checksum_valid(std::uint64_t a, std::uint64_t b, std::uint32_t 
   sum += sum < b;
   sum += c;
   sum += sum < c;
-  // sum % 65535 == 0 in one multiplication: by the inverse of 65535 (mod 2^64), which takes its multiples,
-  // and nothing else, to their quotients.
+  // sum % 65535 == 0 in one multiplication: by the inverse of 65535 (mod 2^64), which maps its multiples, and
+  // nothing else, to their quotients.
   constexpr std::uint64_t kInverse = 0xfffe'fffe'fffe'ffff, kMostQuotient = 0x0001'0001'0001'0001;
   static_assert(kInverse * 65535 == 1 && kMostQuotient * 65535 == ~std::uint64_t{0});
   return sum * kInverse <= kMostQuotient;
 }
 
-// IHL 5, no fragment, TCP or UDP, ordinary addresses, of a unicast frame: true, and `out` is complete. All
-// else is parse_ipv4_general()'s.
+// IHL 5, no fragment, TCP or UDP, ordinary addresses, of a unicast frame: true, and `out` is complete.
+// parse_ipv4_general() handles all others.
 [[gnu::always_inline]] inline bool ordinary_ipv4(const Frame& f, const KeyTerms& terms, ParsedPacket& out) {
   if (f.available() < 20) [[unlikely]]
     return false;

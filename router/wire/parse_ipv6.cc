@@ -7,7 +7,7 @@ namespace surety::detail {
 
 namespace {
 
-// What walking the extension headers tells.
+// The result of walking the extension headers.
 struct Chain {
   DropReason drop = DropReason::none;
   std::uint8_t protocol = 0;
@@ -61,7 +61,7 @@ void read_fragment(const std::uint8_t* header, std::size_t length, Chain& chain)
 }
 
 // `length` is that of the IPv6 packet. Ends at the transport header, or behind the fragment header of a
-// fragment: what follows must look the same in all fragments of a datagram, else they would not be one flow.
+// fragment: the result must be the same for all fragments of a datagram, which are one flow.
 Chain walk_extensions(const std::uint8_t* ip, std::size_t length) {
   constexpr int kMaxHeaders = 8;
   Chain chain;

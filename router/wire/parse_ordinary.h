@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ordinary packet, for whoever walks a burst: parse() without its calls, which cost as much as the work.
+// Parses ordinary packets in a loop over a burst: parse() without its calls, which cost as much as the work.
 #pragma once
 
 #include "router/wire/parse_ipv4.h"
@@ -7,15 +7,14 @@
 
 namespace surety {
 
-// Of one port; good for a burst, with what does not change in registers.
+// A parser for one port; valid for a burst, with constants in registers.
 class OrdinaryParser {
  public:
   explicit OrdinaryParser(const ParseContext& context)
       : station_(detail::own_mac(context) << 16), terms_(context) {}
 
-  // Untagged, to the port's own MAC, TCP or UDP right behind an IP header without options,
-  // ordinary addresses: true, and `out` is what parse() makes of it, which forwards.
-  // false: ask parse(); `out` is unspecified.
+  // Untagged, to the port's own MAC, TCP or UDP right behind an IP header without options, ordinary
+  // addresses: true, and `out` is parse()'s, which forwards. false: use parse(); `out` is unspecified.
   [[gnu::always_inline]] bool operator()(const std::uint8_t* frame, std::size_t size,
                                          ParsedPacket& out) const {
     if (size < detail::kEthernetHeader + 20 || load<std::uint64_t>(frame) << 16 != station_) [[unlikely]]
@@ -26,9 +25,9 @@ class OrdinaryParser {
     return type == swap16(detail::kIpv6) && detail::ordinary_ipv6(f, terms_, out);
   }
 
-  // The same behind one tag or two, the inner one of 802.1Q. `whose(protocol, outer id, inner id)`, 0 for no
-  // inner tag: the interface, which becomes the packet's, or kNobody: false. It is asked before anything is
-  // written, since a half word that follows a whole one makes whoever reads that wait.
+  // operator() behind one tag or two, the inner one of 802.1Q. `whose(protocol, outer id, inner id)`, 0 for
+  // no inner tag, returns the packet's interface, or kNobody: false. It is called before anything is written,
+  // since a half word stored after a whole one delays the next load of the whole.
   static constexpr std::uint16_t kNobody = 0xffff;
   template <class Whose>
   [[gnu::always_inline]] bool tagged(const std::uint8_t* frame, std::size_t size, ParsedPacket& out,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often we answer those who ask without having been asked: so many at once, then so many a second.
+// Limits answers to unsolicited requests: a burst, then a rate per second.
 #pragma once
 
 #include "conditioners/token_bucket.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Room for one packet or frame that somebody is to write.
+// Room for one packet or frame.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace surety {
 
-// `data` is where it begins, `capacity` bytes may be written; who writes sets `length`.
+// `data`: start, `capacity`: bytes that may be written; the writer sets `length`.
 struct Slot {
   std::uint8_t* data = nullptr;
   std::uint32_t capacity = 0;
   std::uint32_t length = 0;
-  std::uint16_t interface = 0;  // that a frame is to leave by, where its maker has several
+  std::uint16_t interface = 0;  // egress interface of a frame, if its writer has several
 };
 using Room = std::span<Slot>;
 

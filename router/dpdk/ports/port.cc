@@ -266,7 +266,7 @@ void DpdkPort::find_interrupts() {
 void DpdkPort::take_interrupt(std::uint16_t queue) {
   rte_eth_dev_rx_intr_disable(id_, queue);
   eventfd_t ignored;
-  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // else it stays readable
+  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // read, or it stays readable
 }
 
 void DpdkPort::close() noexcept {

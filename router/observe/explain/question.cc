@@ -82,7 +82,7 @@ std::vector<std::string> words_of(std::string_view text) {
 void write_transport(const Question& q, std::uint8_t* l4, std::size_t length) {
   if (!config::has_ports(q.protocol)) {
     if (q.protocol == config::kIcmp) l4[0] = 8;      // echo request
-    if (q.protocol == config::kIcmpV6) l4[0] = 128;  // the same
+    if (q.protocol == config::kIcmpV6) l4[0] = 128;  // echo request of ICMPv6
     return;
   }
   store(l4, swap16(q.source_port));
