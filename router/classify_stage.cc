@@ -123,7 +123,8 @@ void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std:
   v.size = kept;
 }
 
-// All rules at once; then one packet after the other, since an earlier packet may have created the flow.
+// Matches the rules for all packets at once, then admits one packet after the other, since an earlier packet
+// may have created the flow.
 [[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
                                             PortIndex port, Time now) {
   std::array<const ParsedPacket*, kVector> packets;

@@ -134,7 +134,7 @@ ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortInd
   return fate;
 }
 
-// Not inlined: it would take registers from the loop above, whose packets seldom need it.
+// This function is not inlined: it would take registers from the loop above, whose packets seldom need it.
 [[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port,
                                                            FlowId id, const ServiceProgram& service,
                                                            Time now) {

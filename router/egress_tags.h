@@ -2,9 +2,9 @@
 // VLAN tags of outgoing frames: a frame is queued untagged and gets its tags on the way to the device, so
 // that all code before finds the IP header at one offset.
 //
-// Until then the mbuf has the outgoing interface and its tags, since a reload may have removed the interface
-// when the frame leaves: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in `hash.usr`.
-// Without the flag the frame leaves by the port itself, untagged.
+// Before that the mbuf contains the outgoing interface and its tags, since a reload may have removed the
+// interface when the frame leaves: RTE_MBUF_F_TX_VLAN in `ol_flags`, its index in `vlan_tci`, its tags in
+// `hash.usr`. Without the flag the frame leaves by the port itself, untagged.
 #pragma once
 
 #include <rte_ether.h>

@@ -2,7 +2,7 @@
 // Fragments IPv4 packets without DF that are larger than the MTU of their egress port: behind the
 // conditioner, so that fragments are marked, queued and shaped as all packets.
 //
-// Not on the fast path: it costs nothing while there are no such packets.
+// This stage is not on the fast path: it costs nothing while there are no such packets.
 #pragma once
 
 #include <rte_mbuf.h>

@@ -76,8 +76,8 @@ void Ingress::parse(std::span<rte_mbuf* const> burst, PortIndex port) {
   ports_[port].rx_bytes += bytes;
 }
 
-// Not inlined, as all stages: in one large function the compiler runs out of registers in each of them.
-// Returns the bytes received, as the next one.
+// No stage is inlined: in one large function the compiler runs out of registers in each of them. Returns the
+// bytes received, as the next one.
 [[gnu::noinline]] std::uint64_t Ingress::parse_eights(std::span<rte_mbuf* const> burst, PortIndex port) {
   if (burst.empty()) return 0;
   const OrdinaryEight eight(contexts_[port]);

@@ -24,7 +24,7 @@ std::uint64_t leading(unsigned bits) {
 constexpr std::uint64_t kInnerOfKey = std::uint64_t{0xfff} << 32, kOuterOfKey = std::uint64_t{0xfff} << 44,
                         kPortOfKey = std::uint64_t{0x1f} << 56;
 
-// A value that says whether it is there.
+// Appends an optional value; "-" if it is not set.
 template <class T>
 void append(std::string& to, const std::optional<T>& value) {
   to += value ? ' ' + std::to_string(*value) : " -";
@@ -91,7 +91,8 @@ void Classifier::build(const config::Config& config, const Classifier* before) {
   v6_ = std::make_shared<const Acl>(entries, true, "classification rules");
 }
 
-// Where interfaces of one port are not trusted alike, what no rule matches depends on the interface, too.
+// If interfaces of one port differ in trust, the default for packets that match no rule depends on the
+// interface, too.
 void Classifier::find_classified(const config::Config& config) {
   for (std::size_t i = 0; i < interfaces_->size(); ++i) {
     const InterfaceRecord& r = (*interfaces_)[static_cast<InterfaceIndex>(i)];

@@ -21,7 +21,7 @@ class ContractBounds {
   static constexpr std::uint32_t kProbes = 32, kMostSlots = 131072;
 
   explicit ContractBounds(std::uint32_t flows) : ContractBounds(flows, 2 * std::min(flows, kMostSlots)) {}
-  // With this many slots, rounded up to a power of two.
+  // `slots` are rounded up to a power of two.
   ContractBounds(std::uint32_t flows, std::uint32_t slots);
 
   // True if fewer than `most` contracts of the rule (Classifier::id()) by the interface are charged, and one

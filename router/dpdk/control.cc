@@ -71,7 +71,8 @@ Control::Known Control::leave() {
   for (const auto& [device, address] : std::exchange(given_, {}))
     known.addresses.push_back({device, address});
   for_each_link([&](ControlPort& c) {
-    // To close a packet socket takes the kernel a while, which the end of the process has.
+    // Leaked on purpose: the kernel takes a while to close a packet socket, and does it when the process
+    // ends.
     if (c.tap) new NeighborTap(std::move(*c.tap));
     if (!c.responder) return;
     c.responder->neighbors().for_each_known([&](const IpAddress& address, const MacAddress& mac) {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr unsigned kPuntsPerRound = 256;
 constexpr int kFramesPerRound = 256;  // per port
 
-// Without the padding that may follow.
+// The IP packet in a frame, without padding behind it.
 template <class Byte>
 std::span<Byte> ip_packet_of(std::span<Byte> frame, std::size_t l3_offset) {
   const auto ip = frame.subspan(l3_offset);

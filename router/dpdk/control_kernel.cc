@@ -38,7 +38,7 @@ void Control::restore(const ControlPort& c, const LinkEvent& link) {
   }
 }
 
-// For existing ports; addresses of interfaces are set and removed with their devices, or here.
+// Changes addresses of existing ports; those of interfaces are set and removed with their devices, or here.
 void Control::change_addresses(const config::Config& before) {
   std::unordered_map<std::string_view, const std::vector<Prefix>*> interfaces;
   for (const auto& i : before.interfaces) interfaces.emplace(i.name, &i.addresses);

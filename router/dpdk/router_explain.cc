@@ -89,7 +89,7 @@ void Router::trace_ingress(Traces& t) {
   t.ingress = traces[best];
 }
 
-// Not while workers_mutex_ is held: the control thread may wait for that.
+// The caller must not hold workers_mutex_: the control thread may wait for it.
 void Router::trace_route(Traces& t) {
   if (!t.ingress.parsed.forwards()) return;
   control_errands_.run(

@@ -20,7 +20,7 @@ bool needs_root(const config::Device& device) {
   return !DpdkPort::interface(device).empty() || device.kind == config::Device::Kind::tap;
 }
 
-// Throws errors of `f` as the port's.
+// Rethrows errors of `f` as PortError of the port.
 template <class F>
 void of_port(const config::Port& port, F&& f) {
   try {

@@ -148,8 +148,8 @@ void take_limits(pid_t old) {
   ::_exit(1);
 }
 
-// Not a child of this process, which ends earlier: systemd adopts it, and supervises only its own children.
-// Empty: it has ended already.
+// Starts the new process, but not as a child of this one, which ends earlier: systemd adopts it, and
+// supervises only its own children. Empty: it has ended already.
 Fd start(const RouterFacts& old, Within within, pid_t& process) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no other process can be started");

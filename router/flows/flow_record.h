@@ -43,7 +43,8 @@ struct alignas(64) FlowRecord {
 
   std::uint16_t& out_bytes() { return state.csa.note; }  // passed OUT, modulo 2^16
   const std::uint16_t& out_bytes() const { return state.csa.note; }
-  // With `redirect` and `stale`: the flow has requested the release of its contract's held packets.
+  // If `redirect` and `stale`: nonzero once the flow has requested the release of its contract's held
+  // packets.
   std::uint16_t& flush_asked() { return state.csa.domain; }
   const std::uint16_t& flush_asked() const { return state.csa.domain; }
 };

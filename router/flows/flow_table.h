@@ -111,7 +111,7 @@ class FlowTable {
   void count(FlowId id, Precedence precedence, std::uint32_t bytes) {
     count(records_[id], id, precedence, bytes);
   }
-  // count() for a record at hand.
+  // count() for a record already found.
   void count(FlowRecord& r, FlowId id, Precedence precedence, std::uint32_t bytes) {
     std::uint16_t& low = precedence == Precedence::in ? r.in_bytes : r.out_bytes();
     const std::uint32_t sum = low + bytes;

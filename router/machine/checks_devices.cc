@@ -109,7 +109,7 @@ Findings drivers(const Patient& p) {
   return all;
 }
 
-// With addresses it may have been set down on purpose: up, it would have routes.
+// A device with addresses may have been set down on purpose: up, it would have routes.
 Finding down(const Patient& p, const config::Port& port) {
   const std::string& name = port.device.name;
   const Nic* const nic = p.nic(name);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The machine for setup and doctor: files below a root directory, and programs to run.
 //
-// With the root "/" it is this machine. Any other root is a model of a machine: /sys, /proc and /etc are read
-// below it, links in it are followed as if it were the root, and programs are not run: their command lines
-// are appended to ROOT/commands/log, and their output is the file ROOT/commands/WORDS, the words joined by
-// "_" (a "/" in them becomes "_", too); without such a file a program counts as not installed.
+// Root "/" means this machine. Any other root is a model of a machine: /sys, /proc and /etc are read below
+// it, links in it are followed as if it were the root, and programs are not run: their command lines are
+// appended to ROOT/commands/log, and their output is the file ROOT/commands/WORDS, the words joined by "_" (a
+// "/" in them becomes "_", too); without such a file a program counts as not installed.
 #pragma once
 
 #include <cstdint>

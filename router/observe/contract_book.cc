@@ -250,7 +250,7 @@ bool ContractBook::violated(Line& line, const Loss& lost, double guaranteed, dou
   return all > line.packet;
 }
 
-// Over three seconds.
+// True if the bytes delivered in three seconds are below kHeldBack of the committed rate.
 bool ContractBook::below_rate(Session& session, double delivered, double committed) {
   const double all = delivered + session.before[0] + session.before[1];
   session.before = {delivered, session.before[0]};

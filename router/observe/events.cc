@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kCut = "...";
 
-// Not in the midst of a character of UTF-8.
+// Shortens the text to `most` bytes, at the border of a UTF-8 character.
 void cut(std::string& text, std::size_t most) {
   if (text.size() <= most) return;
   std::size_t end = most - kCut.size();

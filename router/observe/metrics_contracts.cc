@@ -37,7 +37,7 @@ void services(Families& out, const Reading& r) {
     for (const Precedence p : {Precedence::in, Precedence::out})
       bytes.add({{"service", s.name}, {"precedence", name(p)}}, s.delivered_bytes[index(p)]);
   bytes.move_to(out);
-  // Without a commitment there are no such seconds.
+  // Services without a commitment have no such seconds.
   const auto seconds = [](S s, std::uint64_t n) {
     return s.objective || s.demanding_seconds > 0 ? std::optional(static_cast<double>(n)) : std::nullopt;
   };

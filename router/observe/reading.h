@@ -98,8 +98,8 @@ struct ServiceReading {
   double committed_bytes_per_second = 0;  // rate x live contracts
   double achieved_bytes_per_second = 0;   // IN and OUT delivered, over the last seconds
   double achieved_in_bytes_per_second = 0;
-  // From its contracts: respect over the last seconds, if anything was guaranteed; and their seconds
-  // (ContractReading).
+  // Aggregates over its contracts: respect over the last seconds, if anything was guaranteed; and their
+  // seconds (ContractReading).
   std::optional<double> respect_ratio, objective;
   std::uint64_t demanding_seconds = 0, met_seconds = 0;
 };
@@ -117,7 +117,7 @@ struct ContractReading {
   // Seconds (contract_book.h): demanding ones, those of them that are met, and those held back by losses of
   // OUT packets.
   std::uint64_t demanding_seconds = 0, met_seconds = 0, held_back_seconds = 0;
-  // Over the last second.
+  // Rates over the last second.
   double offered_bytes_per_second = 0, delivered_bytes_per_second = 0, delivered_in_bytes_per_second = 0;
   std::optional<bool> met;  // the last second; nullopt: not demanding
   // The drop reason of most packets lost behind the conditioner, in the last second with such losses.

@@ -3,8 +3,8 @@
 //
 // One connection too many closes the oldest one of the address that has the most, so that a client that holds
 // connections open neither keeps others out nor breaks off what they are reading. Among addresses that have
-// equally many the one that loses is drawn at random: a client that speaks from many addresses cannot choose
-// them so that another one always loses.
+// equally many the one that loses is drawn at random: a client with many addresses cannot choose them so that
+// another one always loses.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 namespace surety::landlock {
 namespace {
 
-// Not in the kernel headers of Debian 12: constants of ABI 3, 4 and 5.
+// Constants of ABI 3, 4 and 5, which the kernel headers of Debian 12 lack.
 constexpr std::uint64_t kTruncate = 1u << 14, kDeviceIoctl = 1u << 15;
 constexpr long kAbiOfTcp = 4;
 constexpr std::uint64_t kBindTcp = 1u << 0, kConnectTcp = 1u << 1;

@@ -11,7 +11,7 @@ namespace surety {
 // `listen` is "host:port", "[v6]:port", or with port 0 for any free one. Throws std::runtime_error, one
 // sentence with the reason and the fix.
 Fd listen_at(const std::string& listen);
-// Throws as listen_at() does, but for a port that is taken or needs a privilege.
+// Throws as listen_at() does, except for a port that is in use or needs a privilege.
 void check_address(const std::string& listen);
 int port_of(const Fd& listener);
 bool is_loopback(const Fd& listener);  // only this machine reaches it

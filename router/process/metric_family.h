@@ -37,7 +37,7 @@ class Family {
   // Prometheus has doubles only: a counter above 2^53 loses its last digits.
   void add(Labels labels, double value);
   void add(Labels labels, std::uint64_t value) { add(std::move(labels), static_cast<double>(value)); }
-  // Without a value there is no series.
+  // Adds no series if there is no value.
   void add(Labels labels, std::optional<double> value) {
     if (value) add(std::move(labels), *value);
   }

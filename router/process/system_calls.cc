@@ -201,7 +201,7 @@ bool allow(scmp_filter_ctx filter, bool packet_sockets) {
   return failed == 0;
 }
 
-// Nothing here but what a signal handler may do.
+// Runs in a signal handler: only async-signal-safe calls are allowed.
 void tell(int call) {
   static std::array<std::atomic<bool>, 1024> told{};
   if (call < 0 || call >= static_cast<int>(told.size()) ||

@@ -6,7 +6,7 @@
 namespace surety {
 namespace {
 
-// Until the next try, after so many of them.
+// The time until the next try, after this many.
 Duration pause_after(unsigned tries) {
   if (tries < NeighborResolver::kTries) return NeighborResolver::kRetry;
   return tries == NeighborResolver::kTries ? 2 * NeighborResolver::kRetry : NeighborResolver::kSlowest;

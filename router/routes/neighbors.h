@@ -57,7 +57,7 @@ class NextHopTable {
     const Whole s = whole(id);
     return s.word.entry(s.interface, s.tags);
   }
-  // get() in registers.
+  // The result of get() in a form that fits registers.
   struct Whole {
     NextHopWord word;
     InterfaceIndex interface;  // undefined unless tagged()

@@ -140,7 +140,7 @@ std::optional<Prefix> Rib::that_yields(const Prefix& prefix, const RouteCandidat
   return station ? std::optional(host_prefix(*station)) : std::nullopt;
 }
 
-// Host routes withdrawn in vain return, and so do those that fit into surplus room.
+// Host routes whose withdrawal did not help return, and so do those that fit into surplus room.
 void Rib::make_room(const Prefix& prefix, const RouteCandidates::Candidate& to) {
   if (pause_ > 0) {
     --pause_;

@@ -79,7 +79,7 @@ class Routes {
   void end_kernel_sync();
 
   // With many routes some calls take long: end_kernel_sync(), bind_port(), configure() and changes of a next
-  // hop object. They do all work at once (the default), or a few milliseconds' worth per `steps` = 10,000,
+  // hop object. These do all work at once (the default), or a few milliseconds' worth per `steps` = 10,000,
   // and leave the rest to work(); true: there is more. Until then the sink has routes of the old state.
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
   bool work() { return rib_.work(); }

@@ -28,7 +28,7 @@ std::size_t Contributors::set_of(const IpAddress& s, const IpAddress& d, std::ui
   return (h >> 32) % (kRoom / kWays) * kWays;
 }
 
-// Between its last two packets, or since the last one where that is longer.
+// The time between its last two packets, or since the last one if longer.
 Duration Contributors::interval(const Source& s, Time now) {
   return std::max(s.before == Time::min() ? Duration{} : s.seen - s.before, now - s.seen);
 }

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMac = kSent + 8;
 inline constexpr std::size_t kEnd = kMac + sizeof(SignalMac);
 
 inline constexpr std::uint8_t kExtensionVersion = 2;  // RFC 4884 7
-// From the private-use range (RFC 4884 9.1); an unlikely combination for other users.
+// Numbers from the private-use range (RFC 4884 9.1); an unlikely combination for other users.
 inline constexpr std::uint8_t kClassNumber = 249, kObjectType = 83;
 inline constexpr std::uint8_t kFormat = 1;
 inline constexpr std::size_t kObjectBytes = kEnd - kObject;

@@ -38,7 +38,7 @@ class Sum {
   }
   // The content of a checksum field (as loaded); stored without swapping.
   constexpr std::uint16_t checksum_field() const { return static_cast<std::uint16_t>(~folded()); }
-  // Over data that includes its checksum field and pseudo header.
+  // True if data that includes its checksum field and pseudo header is intact.
   constexpr bool valid() const { return folded() == 0xffff; }
 
  private:

@@ -96,7 +96,7 @@ inline IpAddress destination_of(const FlowKey& key) {
 
 struct alignas(64) ParsedPacket {  // a cache line
   FlowKey key;
-  // From here 16 bytes, which the fast path writes as two words (parse_frame.h).
+  // The 16 bytes from here are written by the fast path as two words (parse_frame.h).
   std::uint16_t length = 0;  // bytes of the IP packet; the frame may be longer (padding)
   std::uint16_t vlan = 0, inner_vlan = 0;
   std::uint16_t l4_offset = 0;     // from the start of the frame, behind options and extension headers

@@ -22,7 +22,7 @@ class Outbox {
   // Room for the next frame, which its maker fills and then commits; null data: full.
   Slot next() {
     if (size_ == kFrames) return {};
-    if (bytes_.empty()) bytes_.resize(std::size_t{kFrames} * most_);  // most have nothing to say for long
+    if (bytes_.empty()) bytes_.resize(std::size_t{kFrames} * most_);  // most outboxes stay unused
     return {&bytes_[std::size_t{(first_ + size_) % kFrames} * most_], most_, 0};
   }
   void commit(std::uint32_t length, std::uint16_t interface = 0) {

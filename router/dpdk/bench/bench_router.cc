@@ -29,7 +29,7 @@ std::vector<config::Dscp> core_dscps() {
   return v;
 }
 
-// At 30 million packets a second each of 1,000 flows has 12 Mbit/s, and keeps its contract.
+// At 30 million packets a second each of 1,000 flows has 12 Mbit/s, within its contract.
 config::Service csa_service() {
   constexpr Rate kRate = 100_Mbps;
   config::Service s;

@@ -49,7 +49,7 @@ class BenchFeed {
   // Spaces packets evenly, this many per TSC cycle, stamped with the cycle of their arrival; 0: no pacing, no
   // stamps. IPv4 only: IPv6's 64 bytes have no room.
   void pace(double packets_per_cycle);
-  // Makes each packet one of a new flow.
+  // Gives each packet a new flow.
   void flood(bool on) { flood_ = on; }
 
   // The i-th packet: of the i-th flow, unless some flows have several in a row. Only the headers of long

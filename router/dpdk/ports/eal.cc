@@ -98,7 +98,8 @@ std::string file_prefix(const std::string& router_name) {
 std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
   const bool hugepages = page > kPage;
   const std::uint64_t buffer = buffer_bytes(c);
-  // With hugepages no buffer crosses a page, unless it is larger than one; without, buffers are contiguous.
+  // In hugepages no buffer crosses a page, unless it is larger than one; in small pages buffers are
+  // contiguous.
   const std::uint64_t spread = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
   const std::uint64_t share = hugepages && !paged_buffers(c) ? spread : buffer;
   const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes, hugepages) : 0;

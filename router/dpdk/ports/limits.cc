@@ -20,7 +20,7 @@ namespace surety {
 
 namespace {
 
-// Beside what the plan has: mapped by libraries, stacks of threads.
+// Memory that the plan does not contain: mappings of libraries, stacks of threads.
 constexpr std::uint64_t kMapped = 200'000'000;
 
 std::optional<std::uint64_t> of(decltype(RLIMIT_AS) which) {

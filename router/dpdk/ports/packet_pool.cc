@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint16_t kPagedRoom =
     kPagedBuffer - RTE_CACHE_LINE_ROUNDUP(sizeof(rte_mempool_objhdr)) - sizeof(rte_mbuf);
-// Without DPDK's spreading over memory channels, which would make them larger, than a page even.
+// Disables DPDK's spreading over memory channels, which would make buffers larger, even larger than a page.
 constexpr unsigned kPackedFlags = RTE_MEMPOOL_F_NO_SPREAD;
 
 struct Free {

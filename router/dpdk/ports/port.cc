@@ -203,7 +203,7 @@ void DpdkPort::configure(Spread spread, bool interrupts) {
   rte_eth_conf conf{};
   conf.intr_conf.rxq = interrupts ? 1 : 0;
   auto key = symmetric_rss_key();
-  // Without RSS the other end of the device spreads, which is configured there.
+  // A device without RSS spreads packets at its other end, which is configured there.
   if (rx_queues_ > 1 && ability_.rss) {
     const auto fields = rss_fields(device, spread);
     if (!fields)

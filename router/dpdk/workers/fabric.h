@@ -28,12 +28,12 @@ class Fabric {
   // std::runtime_error without memory.
   void open(const WorkPlan& plan, PortIndex port);
 
-  // From `worker` to the owner of `port`; nullptr: it is the owner.
+  // The ring from `worker` to the owner of `port`; nullptr: it is the owner.
   EgressHandover* to_owner(std::size_t worker, PortIndex port) const { return owner_[worker][port].get(); }
-  // From the reader of `port`, which dispatches, to `worker`; nullptr: `worker` is the reader, or the reader
-  // does not dispatch.
+  // The ring from the reader of `port`, which dispatches, to `worker`; nullptr: `worker` is the reader, or
+  // the reader does not dispatch.
   Handover* dispatched(PortIndex port, std::size_t worker) const { return dispatched_[port][worker].get(); }
-  // From the control thread to the owner of `port`: frames of the router's own kernel.
+  // The ring from the control thread to the owner of `port`: frames of the router's own kernel.
   Handover* injected(PortIndex port) const { return injected_[port].get(); }
   // nullptr: from itself.
   SignalRing* signals(std::size_t from, std::size_t to) const { return signals_[from][to].get(); }

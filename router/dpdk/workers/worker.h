@@ -96,8 +96,8 @@ class Worker {
     return errands_.run(what, [this] { sleeper_.wake(); });
   }
 
-  // From the next turn on signals are signed and checked with these keys, which must outlive the worker.
-  // Thread-safe. Only if the worker was started with keys.
+  // Sets the keys that sign and check signals from the next turn on; they must outlive the worker.
+  // Thread-safe. The worker must have been started with keys.
   void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
 
   // Prepares the adoption of another snapshot, which must outlive the worker or the next one, and of another
