@@ -161,7 +161,7 @@ class Egress {
   FairLimit told_;  // signals per congested interface, in fair parts
 };
 
-// All parts of an Egress that its configuration determines, as new.
+// New values of all parts of an Egress that its configuration determines.
 struct EgressUpdate {
   std::uint16_t layout;
   ClassMoves moves;

@@ -98,7 +98,7 @@ void Egress::adopt(EgressUpdate& update, Time now) {
   if (other_queues) requeue(update, now);
 }
 
-// For the law of counters these packets have been enqueued once.
+// Enqueues the packets of the previous queues again; `enqueued` counts each packet once.
 void Egress::requeue(EgressUpdate& before, Time now) {
   std::array<rte_mbuf*, kVector> burst;
   const auto take = [&]() -> std::size_t {

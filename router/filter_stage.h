@@ -29,7 +29,7 @@ class FilterStage {
   // `counts`: snapshot.filters.counters() zeros; adopt() carries the counts over and returns the old memory
   // in it.
   void adopt(const Snapshot& snapshot, std::vector<std::uint64_t>& counts);
-  // In the order of Snapshot::filters.
+  // Counters in the order of Snapshot::filters.
   std::span<const std::uint64_t> counts() const { return counts_; }
 
   // True if some interface of the port has a filter `in`; if any interface has a filter `out`.

@@ -2,8 +2,9 @@
 // The path of incoming packets: parse -> classify -> route -> condition(flow) -> rewrite -> the egress of a
 // port.
 //
-// One per worker, without device or clock (CONTRIBUTING.md rule 1): the driver passes bursts and the time,
-// and calls release() once per turn; next_event() is when a held packet may leave or a timer is due.
+// Each worker has one object, without device or clock (CONTRIBUTING.md rule 1): the driver passes bursts and
+// the time, and calls release() once per turn; next_event() is when a held packet may leave or a timer is
+// due.
 #pragma once
 
 #include <memory>

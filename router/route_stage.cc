@@ -35,7 +35,7 @@ RouteStage::RouteStage(const Snapshot& snapshot, const Fib& fib, const NextHopTa
   adopt(snapshot);
 }
 
-// For a port the lowest MTU of its interfaces; divert() uses the exact one.
+// Stores the lowest MTU of each port's interfaces; divert() uses the exact one.
 void RouteStage::adopt(const Snapshot& snapshot) {
   interfaces_ = snapshot.interfaces->data();
   for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)

@@ -38,7 +38,7 @@ class PacketRing {
 
   std::uint32_t snap() const { return snap_; }
 
-  // For the writer: the next slot, a header with room for `snap` bytes behind it; nullptr: the ring is full.
+  // The writer's next slot, a header with room for `snap` bytes behind it; nullptr: the ring is full.
   CapturedPacket* claim() {
     const std::uint32_t head = head_.load(std::memory_order_relaxed);
     if (head - tail_.load(std::memory_order_acquire) > mask_) return nullptr;
@@ -46,7 +46,7 @@ class PacketRing {
   }
   void commit() { head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-  // For the reader: the oldest packet; nullptr: the ring is empty.
+  // The oldest packet, for the reader; nullptr: the ring is empty.
   const CapturedPacket* front() const {
     const std::uint32_t tail = tail_.load(std::memory_order_relaxed);
     return head_.load(std::memory_order_acquire) == tail ? nullptr : at(tail);

@@ -47,7 +47,7 @@ void ContractHistory::work(const std::stop_token& stop) {
   }
 }
 
-// One record at a time, so that rows() waits for no file.
+// Adds one record per lock, so that rows() waits for no file.
 void ContractHistory::add(Minute minute, const ContractMinute& row) {
   const std::scoped_lock lock(mutex_);
   auto at = contracts_.find({row.customer, row.service, row.contract});

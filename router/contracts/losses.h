@@ -3,9 +3,9 @@
 // elsewhere. The delivered traffic of a contract is what its conditioner passes, less these losses:
 // transmitted packets need not be counted.
 //
-// One per worker, which counts the packets that it drops, for any conditioning worker; others read, relaxed.
-// Counts never decrease, and stay when another flow gets the place in the table. Memory is taken only for
-// flows with losses.
+// Each worker has one object, and counts in it the packets that it drops, for any conditioning worker; other
+// threads read relaxed. Counts never decrease, and stay when another flow gets the place in the table. Memory
+// is taken only for flows with losses.
 #pragma once
 
 #include <array>

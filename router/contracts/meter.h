@@ -40,7 +40,7 @@ class Meter {
   // True if a state of one meter is valid for the other.
   bool same_kind(const Meter& other) const { return profile_.index() == other.profile_.index(); }
 
-  // All buckets full.
+  // Fills all buckets.
   void reset(State& state) const;
   // The colour of a packet of `length` bytes (RFC: of the IP packet); `now` never decreases.
   Color check(State& state, Time now, std::uint32_t length) const;

@@ -60,7 +60,7 @@ class Control : public NetlinkMonitor::Handler {
           Backlog backlog = {}, std::shared_ptr<const Interfaces> interfaces = nullptr);
   ~Control() override;  // removes the addresses that this object has set
 
-  // One round: waits for kernel events for at most `patience`, then processes everything.
+  // Performs one round: waits for kernel events for at most `patience`, then processes everything.
   void round(std::chrono::milliseconds patience);
 
   // Applies another configuration, with the same port at each place or none in one of the two: its ports,
@@ -91,7 +91,7 @@ class Control : public NetlinkMonitor::Handler {
   void inherit(const Known& known);
 
   const Routes& routes() const { return routes_; }
-  // Only for the thread that calls round().
+  // Callable only by the thread that calls round().
   const std::vector<ControlPort>& ports() const { return control_ports_; }
   const std::map<InterfaceIndex, ControlPort>& links() const { return links_; }  // interfaces with tags
   const IcmpErrors& icmp_errors() const { return icmp_errors_; }

@@ -129,8 +129,8 @@ void Control::configure(const config::Config& config, std::shared_ptr<const Inte
   if (kernel_routes_) kernel_routes_->want(kernel_routes_of(config));
 }
 
-// Only addresses that the kernel marks as ours: an operator's address, also one that has replaced ours,
-// stays. So does an address on a device with routes of others: the kernel would remove these with the
+// Removes only addresses that the kernel marks as ours: an operator's address, also one that has replaced
+// ours, stays. So does an address on a device with routes of others: the kernel would remove these with the
 // device's last address, and the next run finds the address again.
 void Control::take_addresses_back(std::optional<int> ifindex) {
   if (given_.empty()) return;

@@ -29,7 +29,7 @@ class CopyRequest {
     ready_now_.wait_for(lock, patience, [this] { return ready_.has_value(); });
     return std::exchange(ready_, std::nullopt);
   }
-  // On the thread that copies: calls `step(copy)` until it returns false. Returns true if there is more to
+  // Calls `step(copy)` until it returns false; on the thread that copies. Returns true if there is more to
   // do.
   template <class Step>
   bool work(Step&& step) {
@@ -69,10 +69,11 @@ class ControlTables {
   static constexpr std::size_t kPlaces = 8192;  // entries per round: a millisecond or two
   static constexpr std::chrono::milliseconds kPatience{2000};
 
-  // For another thread. Return null if the control thread does not finish within kPatience.
+  // These are called by other threads. They return null if the control thread does not finish within
+  // kPatience.
   Json routes();
   Json neighbors();
-  // On the control thread, in each round. Returns true if there is more to do at once.
+  // Copies a part; called by the control thread in each round. Returns true if there is more to do at once.
   bool step(const Control& control, Time now);
 
  private:

@@ -269,7 +269,7 @@ std::vector<Watchdog::Watched> Router::watched() {
   return all;
 }
 
-// After everything is open and every thread started, and before the first packet is read.
+// Called when everything is open and every thread started, before the first packet is read.
 void Router::confine() {
   Needs needs = needs_of(written_, file_);
   needs.make.push_back(store_.directory());
@@ -305,7 +305,7 @@ std::string Router::advice() const {
       file_, running_.router.name);
 }
 
-// For `systemctl status`.
+// Sets the text of `systemctl status`.
 void Router::tell_status(std::size_t contracts) {
   if (running_.ports.empty()) return manager_.status(advice());
   manager_.status(fmt::format("{} of {} ports up, {} contracts{}", ports_.up(), running_.ports.size(),

@@ -196,7 +196,7 @@ void Router::go_back(bool by_itself) {
   attempt([&] { return adopt(std::move(trial.before), trial.before_hash, config::tree_at(file_)); });
 }
 
-// Before the process is confined, which then may write there.
+// Called before the process is confined: confine() then permits writing there.
 void Router::open_store() try {
   store_.open();
   remember("", "start", Json::array());

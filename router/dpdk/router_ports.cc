@@ -71,7 +71,7 @@ WorkPlan Router::next_plan(const config::Config& next) const {
   return plan;
 }
 
-// All, or none.
+// Changes all devices, or none.
 void Router::change_devices(const config::Config& next) {
   const config::Config& now = snapshot_->config;
   std::size_t p = 0;

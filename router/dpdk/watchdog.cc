@@ -53,7 +53,8 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-// None of them runs before the router forwards, nor when it ends: the manager does not watch then.
+// Reports nothing while a thread does not run, before the router forwards and when it ends: the manager does
+// not watch then.
 void Watchdog::feed(Feeding& feeding, Time now) const {
   std::vector<std::uint64_t> turns;
   for (const Watched& w : watched_) {
@@ -77,7 +78,8 @@ void Watchdog::run() {
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       const pid_t thread = watched_[i].thread();
       if (thread == 0) continue;
-      // Before the clock: where others have the core in between, he gets that time and is not blamed for it.
+      // Turns are read before the clock: time that other processes use the core in between is not counted as
+      // a stall.
       const std::uint64_t turns = watched_[i].turns();
       const bool stands = watches[i].look(turns, clock.now(), ran(thread));
       if (stands && !told[i])

@@ -119,7 +119,7 @@ class FlowTable {
     if (sum > 0xffff) [[unlikely]]
       carry(id, precedence);
   }
-  // On other threads than the worker's they may be 64 kB off for a moment.
+  // The counters of a flow; on other threads than the worker's they may be 64 kB off for a moment.
   FlowCounters counters(FlowId id) const;
 
   static constexpr std::uint32_t kRemovals = 64;  // the most removals of one age() or age_embryonic()

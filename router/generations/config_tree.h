@@ -30,8 +30,8 @@ struct ConfigTree {
 // True if a file of a tree is below the directory of its main file, so that it is kept and installed with it.
 bool inside(const std::string& name);
 
-// All existing files of a configuration; of a pointer the files that it points at. Follows links. Throws
-// std::runtime_error without the main file.
+// Reads all existing files of a configuration; for a pointer the files that it points at. Follows links.
+// Throws std::runtime_error without the main file.
 ConfigTree gather(const std::filesystem::path& file);
 // The hash of a configuration that was read, the same with and without a pointer.
 std::string hash_of(const config::Tree& tree);
@@ -44,7 +44,7 @@ using Renames = std::vector<std::pair<std::string, std::string>>;
 Renames as_given(const ConfigTree& tree, const std::filesystem::path& file,
                  const std::filesystem::path& given);
 
-// For parsing `staged` as if it were in `file`: paths of keys and secrets are relative to that.
+// Parses `staged` as if it were in `file`: paths of keys and secrets are relative to that.
 config::Tree as_installed(const std::filesystem::path& staged, const std::filesystem::path& file);
 
 // Makes `tree`, an installable() one, the configuration in `file`, in one step: after a kill, or with a full

@@ -31,8 +31,8 @@ void sync_directory(const fs::path& directory) {
   if (!at || ::fsync(at.get()) != 0) fail("write", directory);
 }
 
-// Only root can give a file away; for all others it is theirs already. A router that is confined may not do
-// either, and has no need to.
+// Only root can change a file's owner; other users own the file already. A confined router may not do either,
+// and need not.
 void give(const Fd& to, const Rights& rights, const fs::path& path) {
   struct stat is {};
   if (::fstat(to.get(), &is) != 0) fail("read", path);
@@ -106,7 +106,7 @@ void rename(const fs::path& from, const fs::path& to) {
 void remove(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
-  // Below what is no directory there is nothing.
+  // A path below a file does not exist.
   if (error && error != std::errc::not_a_directory) fail("remove", path, error.value());
 }
 

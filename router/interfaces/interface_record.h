@@ -8,8 +8,8 @@
 
 namespace surety {
 
-// Below the number of ports: the port itself, i.e. its untagged frames. An index means the same in all
-// snapshots that have the interface.
+// An index below the number of ports is the port itself, i.e. its untagged frames. An index means the same in
+// all snapshots that have the interface.
 using InterfaceIndex = std::uint16_t;
 inline constexpr InterfaceIndex kNoInterface = 0xffff;
 inline constexpr std::size_t kMostInterfaces = 0xffff;  // ports, templates and their members together

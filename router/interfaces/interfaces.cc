@@ -105,7 +105,7 @@ void Interfaces::place(const config::Config& config, const Interfaces* before) {
       take(b);
       if (b.count == 1) from = b.first + std::size_t{1};
     }
-  // Never fewer than before: packets that wait longer than a reload find an empty record.
+  // The number of records never decreases: packets that wait longer than a reload find an empty record.
   records_.resize(std::max(taken.size(), before == nullptr ? 0 : before->records_.size()));
   // Packets that wait for their port still leave by them.
   for (const Block& b : retired_)

@@ -39,7 +39,7 @@ int surety_divert(struct __sk_buff* frame) {
   struct divert_state* s = bpf_map_lookup_elem(&state, &only);
   if (is_forwarded(frame)) return refuse(s);
   if (!s || bpf_ktime_get_ns() >= s->until) return TC_ACT_OK;
-  // Below 0: there is no such device. Where that has no room it drops the frame, and counts it.
+  // `refused` below 0: there is no such device. A device without room drops the frame, and counts it.
   const long refused = bpf_clone_redirect(frame, s->tap, 0);
   return refused < 0 ? TC_ACT_OK : refused > 0 ? TC_ACT_SHOT : TC_ACT_STOLEN;
 }

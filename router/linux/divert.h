@@ -17,8 +17,8 @@ namespace surety {
 
 class Divert {
  public:
-  // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. Diverts nothing before keep()
-  // is called, nor after the end of the object or the process. Throws std::runtime_error.
+  // Works in the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. Diverts nothing before
+  // keep() is called, nor after the end of the object or the process. Throws std::runtime_error.
   explicit Divert(int ifindex);
 
   // Diverts until `until`, or the time of the next call. CLOCK_MONOTONIC, the only clock of the kernel's

@@ -13,7 +13,7 @@
 
 namespace surety {
 
-// One mapped divert.bpf.o.
+// The programs and maps of one divert.bpf.o.
 class DivertObject {
  public:
   DivertObject();
@@ -34,7 +34,7 @@ class ForwardingGuard {
  public:
   using Watched = std::vector<TcProgram::Attachment>;
 
-  // In the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. All here throw
+  // Works in the calling thread's network namespace; needs CAP_NET_ADMIN and CAP_BPF. All here throw
   // std::runtime_error.
   ForwardingGuard() = default;
   // Marks frames that arrive by a device. Divert handles its egress.

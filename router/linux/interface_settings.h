@@ -15,7 +15,7 @@ namespace surety {
 
 class InterfaceSettings {
  public:
-  // In the calling thread's network namespace.
+  // Works in the calling thread's network namespace.
   explicit InterfaceSettings(const std::string& interface);
   ~InterfaceSettings();  // restores settings that are still as this object set them
   InterfaceSettings(InterfaceSettings&&) = default;

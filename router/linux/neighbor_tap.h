@@ -13,7 +13,7 @@ namespace surety {
 
 class NeighborTap {
  public:
-  // In the calling thread's network namespace. Needs CAP_NET_RAW. Throws std::system_error.
+  // Works in the calling thread's network namespace. Needs CAP_NET_RAW. Throws std::system_error.
   explicit NeighborTap(int ifindex);
 
   // The next frame, in `room`; empty: there is none.

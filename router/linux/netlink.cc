@@ -51,9 +51,9 @@ void NetlinkMonitor::poll(Handler& handler, Time now) {
     if (n >= 0) {
       taken += take(static_cast<std::size_t>(n), handler);
     } else if (errno == EAGAIN) {
-      // Only when the queue is empty: until then the kernel keeps discarding messages after an ENOBUFS
-      // without reporting another one, and a dump would not cover those. Two dumps must not run at the same
-      // time.
+      // A dump starts only when the queue is empty: until then the kernel keeps discarding messages after an
+      // ENOBUFS without reporting another one, and a dump would not cover those. Two dumps must not run at
+      // the same time.
       if (!due() || tried) return;
       tried = true;
       lost_ = again_ = false;

@@ -36,7 +36,7 @@ class Request {
   void put_byte(std::uint16_t type, std::uint8_t value) { mnl_attr_put_u8(header_, type, value); }
   nlattr* nest(std::uint16_t type) { return mnl_attr_nest_start(header_, type); }
   void end(nlattr* nest) { mnl_attr_nest_end(header_, nest); }
-  // One entry of RTA_MULTIPATH: its attributes go into it until end_hop().
+  // Starts one entry of RTA_MULTIPATH: its attributes go into it until end_hop().
   rtnexthop* hop(const RouteNextHop& next) {
     auto* const h = static_cast<rtnexthop*>(mnl_nlmsg_put_extra_header(header_, sizeof(rtnexthop)));
     h->rtnh_ifindex = next.ifindex;

@@ -27,7 +27,7 @@ class PuntDevice {
   explicit PuntDevice(const std::string& name = "surety-punt");
 
   const std::string& name() const { return name_; }
-  // One whole IPv4 or IPv6 packet. Does not block; false: the kernel did not take it.
+  // Writes one whole IPv4 or IPv6 packet. Does not block. false: the kernel did not take it.
   bool write(std::span<const std::uint8_t> ip_packet);
 
  private:

@@ -44,7 +44,7 @@ class RequestParts {
     ReplyLimit shared;
     std::vector<ReplyLimit> parts;
   };
-  // One part for all sources of an IPv6 /64.
+  // All sources of an IPv6 /64 share one part.
   std::size_t part_of(const IpAddress& source) const {
     std::uint64_t network = 0;
     std::memcpy(&network, source.data(), std::min(source.size(), sizeof network));

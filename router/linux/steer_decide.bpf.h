@@ -101,8 +101,9 @@ static __always_inline enum steer_class class_of_ipv4(const struct iphdr* ip, co
   return class_of(ip->protocol, first, (const __u8*)ip + ip->ihl * 4, end);
 }
 
-// For groups, the classes of routing protocols, ND and DHCP, and one for all others. A frame to a group MAC
-// address with a unicast IP destination is transit: the kernel would answer it without a source check.
+// The class of a frame to a group: those of routing protocols, ND and DHCP, and one for all others. A frame
+// to a group MAC address with a unicast IP destination is transit: the kernel would answer it without a
+// source check.
 static __always_inline enum steer_class to_group(enum steer_class class, int is_group) {
   if (!is_group) return STEER_CLASSES;
   return class == STEER_ROUTING || class == STEER_ND || class == STEER_DHCP ? class : STEER_GROUP;

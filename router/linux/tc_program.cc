@@ -13,7 +13,7 @@
 namespace surety {
 namespace {
 
-// One handle for all routers, so that a killed one's program is replaced.
+// All routers use one handle, so that the program of a killed router is replaced.
 bpf_tc_opts ours() {
   bpf_tc_opts options{};
   options.sz = sizeof(options);

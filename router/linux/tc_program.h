@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A BPF program of ours in the kernel's traffic control (`clsact`) of an interface.
 //
-// After a kill it stays attached, until the next router replaces it. Its decisions must be right without a
-// running router.
+// The program stays attached after a kill, until the next router replaces it. Its decisions must be right
+// without a running router.
 #pragma once
 
 #include <bpf/libbpf.h>

@@ -48,7 +48,7 @@ class Host {
   // The last component of a link's target.
   std::optional<std::string> link(const fs::path& path) const;
 
-  // One write to an existing file, as required by /sys and /proc. Throws std::system_error.
+  // Writes an existing file with one write(2), as required by /sys and /proc. Throws std::system_error.
   void write(const fs::path& path, std::string_view text) const;
   // Replaces a file in one step: written beside it, synced, renamed. Makes its directories. Throws
   // std::system_error.

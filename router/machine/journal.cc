@@ -111,7 +111,7 @@ std::string Journal::undo_number(const Step& s) const {
   return fmt::format("{}: {} again", s.path, host_.number(s.path).value_or(before));
 }
 
-// For a removed NIC: undoes driverctl's configuration for its return.
+// Undoes driverctl's configuration of a removed NIC, for its return.
 std::string Journal::undo_override(const Step& s) const {
   const fs::path kept = fs::path("/etc/driverctl.d") / s.path;
   if (s.undo[1] == "unset-override")

@@ -51,7 +51,7 @@ bool has_gateway(const Json& route) {
   return one(route) || std::ranges::any_of(route.value("nexthops", Json::array()), one);
 }
 
-// Down from a VLAN, bond or bridge to the devices that carry it.
+// Adds the interface and the devices below it that carry a VLAN, bond or bridge.
 void add_below(const Host& host, const std::string& interface, std::set<std::string>& all) {
   if (!all.insert(interface).second) return;
   for (const std::string& name : host.list("/sys/class/net/" + interface))

@@ -31,7 +31,7 @@ struct Plan {
   std::string configuration_file;            // /etc/surety/NAME.yaml
   std::optional<std::string> configuration;  // new text; nullopt: the existing one stays
   std::vector<std::string> notes;            // sentences for the operator
-  // In the order of execution; empty: there is nothing to do.
+  // The steps in the order of execution; empty: there is nothing to do.
   std::vector<std::string> steps(const Host& host) const;
 };
 

@@ -11,7 +11,7 @@ namespace surety {
 
 class BusyRatios {
  public:
-  // Once a second, with the current counters of `workers`.
+  // Called once a second, with the current counters of `workers`.
   void sample(std::span<const WorkerReading> workers);
   // The ratio between the last two samples; none before there are two.
   void apply(std::span<WorkerReading> workers) const;

@@ -104,14 +104,14 @@ class ContractBook {
   static constexpr std::size_t kEvictions = 16;  // per second
 
   explicit ContractBook(std::size_t most) : most_(most) {}
-  // After a reload: sets the number of lines; existing lines stay, names may differ.
+  // Sets the number of lines after a reload; existing lines stay, names may differ.
   void keep(std::size_t most) {
     most_ = most;
     ++names_;
   }
 
-  // Once a second, with all live contracts, by worker and place. `terms`: indexed by service; `name`: called
-  // for a contract not seen before.
+  // Called once a second, with all live contracts, by worker and place. `terms`: indexed by service; `name`:
+  // called for a contract not seen before.
   void sample(const std::vector<ContractSighting>& sightings, const std::vector<ContractTerms>& terms,
               const std::function<ContractName(const ContractSighting&)>& name, Time now);
 

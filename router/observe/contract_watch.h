@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The current contracts of all workers, and their names.
 //
-// For the control thread, which reads the workers' state (CONTRIBUTING.md rule 9): a few cache lines per
+// Used by the control thread, which reads the workers' state (CONTRIBUTING.md rule 9): a few cache lines per
 // contract, without delaying packets.
 #pragma once
 

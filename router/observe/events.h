@@ -81,7 +81,7 @@ class EventLog {
   EventLog(Clock clock, Write write);
 
   void add(Event event);
-  // Once a second: logs the number of skipped events.
+  // Logs the number of skipped events; called once a second.
   void settle();
   // Rows of the table `events`, oldest first.
   Json rows() const;

@@ -18,7 +18,7 @@ void GatewayEvents::look(std::span<const Routes::Resolution> unresolved, Time no
   std::erase_if(silent_, [&](const auto& entry) {
     const auto& [gateway, s] = entry;
     if (s.still) return false;
-    // Otherwise no route uses it, or its link is down.
+    // No event if the address is unknown: no route uses the gateway, or its link is down.
     if (s.told && known_(gateway.first, gateway.second)) tell(EventLevel::notice, gateway, true);
     return true;
   });

@@ -24,7 +24,7 @@ class GatewayEvents {
   GatewayEvents(EventLog& log, NameOf name_of, Known known)
       : log_(log), name_of_(std::move(name_of)), known_(std::move(known)) {}
 
-  // Several times a second, with those that are in use and not known.
+  // Called several times a second, with the gateways in use whose MAC address is not known.
   void look(std::span<const Routes::Resolution> unresolved, Time now);
 
  private:

@@ -59,7 +59,7 @@ struct PortReading {
                               // be negative, as the workers' readings are not simultaneous
 };
 
-// All ports that reloads have removed: their counts are part of the law of counters.h.
+// The row of all ports that reloads have removed: their counts are part of the law of counters.h.
 inline constexpr const char* kGonePorts = "(gone)";
 
 struct InterfaceReading {  // an interface with tags

@@ -39,7 +39,7 @@ class ReportLog {
   ReportLog(const ReportLog&) = delete;
   ReportLog& operator=(const ReportLog&) = delete;
 
-  // Never waits for the disk.
+  // Queues the rows; never waits for the disk.
   void add(Minute minute, std::vector<ContractMinute> rows);
   // Why the last minute could not be written; empty: it was written.
   std::string trouble() const;

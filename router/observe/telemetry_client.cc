@@ -131,7 +131,7 @@ std::string receive(const Router& router) {
   return text;
 }
 
-// One request, one answer: its text.
+// Sends one request and returns the text of the answer.
 std::string answer_of(const Router& router, const std::string& request) {
   const int socket = router.socket.get();
   if (uninterrupted([&] { return send(socket, request.data(), request.size(), MSG_NOSIGNAL); }) < 0)

@@ -39,7 +39,7 @@ std::optional<std::string> ChangeLock::take(const std::filesystem::path& directo
   // Shared with the router's own user, whichever process is first.
   if (struct stat owner{}; ::stat(directory.c_str(), &owner) == 0 && owner.st_uid != ::geteuid())
     if (::fchown(file.get(), owner.st_uid, owner.st_gid) != 0 && ::geteuid() == 0) fail();
-  // On a full disk the name is not written, and the lock is held all the same.
+  // The lock is held even if a full disk prevents writing the name.
   const std::string name = fmt::format("{} ({}, process {})", who, what, ::getpid());
   if (::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), name.data(), name.size(), 0) < 0) {
   }

@@ -51,7 +51,7 @@ class Family {
   MetricFamily family_;
 };
 
-// One family with one series per row: `labels(row)`, `value(row)`.
+// Adds one family with one series per row: `labels(row)`, `value(row)`.
 template <class Rows, class LabelsOf, class ValueOf>
 void each(Families& out, MetricType type, std::string name, const char* help, const Rows& rows,
           LabelsOf labels, ValueOf value) {
@@ -60,7 +60,7 @@ void each(Families& out, MetricType type, std::string name, const char* help, co
   family.move_to(out);
 }
 
-// One family for each counter of a table (conditioners/counter_table.h) that has a metric of its own;
+// Adds one family for each counter of a table (conditioners/counter_table.h) that has a metric of its own;
 // `add_series(family, member)` adds its series.
 template <class Infos, class AddSeries>
 void each_counter(Families& out, const Infos& infos, AddSeries add_series) {

@@ -165,7 +165,8 @@ constexpr int kAllowed[] = {
 };
 
 constexpr int kFamilies[] = {AF_UNIX, AF_NETLINK};
-// For requests to the kernel. A new TCP socket could connect anywhere if Landlock does not cover TCP.
+// Datagram sockets are for requests to the kernel. A new TCP socket could connect anywhere if Landlock does
+// not cover TCP.
 constexpr int kOfDatagrams[] = {AF_INET, AF_INET6};
 constexpr scmp_datum_t kTypeOfSocket = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
 constexpr int kPacketFamilies[] = {AF_PACKET, AF_XDP};

@@ -21,7 +21,7 @@ struct OwnAddress {
 };
 
 struct ConnectedRoute {
-  // In order of preference, if several addresses give the same prefix.
+  // Kinds in order of preference, if several addresses give the same prefix.
   enum class Kind : std::uint8_t {
     local,  // an own address, or the subnet-router anycast address of an IPv6 subnet (RFC 4291, 2.6.1; except
             // a /127, RFC 6164)

@@ -134,7 +134,7 @@ bool Fib::add(const Prefix& prefix, std::uint32_t value) {
   if (prefix.address.is_v6()) return add6(prefix, value);
   if (prefix.length == 0) return set_default(false, value);
   const std::uint32_t address = prefix.masked().address.v4_host_order();
-  // Only prefixes beyond the first level take a group.
+  // Only prefixes longer than the first level use a group of the second one.
   if (prefix.length > kFirstLevelBits) quiesce();
   const bool added = add4(address, prefix.length, value);
   freed_ = freed_ || may_have_freed(address, prefix.length, value);

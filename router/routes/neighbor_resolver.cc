@@ -177,7 +177,7 @@ std::optional<NeighborResolver::Request> NeighborResolver::next_request(Time now
     if (e.tries >= kTries && !give_up(it)) continue;
     ++e.tries;
     e.last = now;
-    // After this it must be wanted again, or requests stop.
+    // Requests stop after this unless the neighbour is wanted again.
     if (e.tries >= kTries && !e.mac) e.wanted = false;
     set_due(it->first, e, now + (e.mac ? kRetry : pause_after(e.tries)));
     return Request{it->first, e.mac};

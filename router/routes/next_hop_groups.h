@@ -63,8 +63,8 @@ class NextHopGroups {
     std::vector<NextHopEntry> entries;  // entries in the sink; empty until first programmed
     std::uint32_t references = 0;
   };
-  // For each place of the block, the index of its member: places of unusable members are shared among the
-  // best usable ones, so that no flow uses a dead gateway while another works.
+  // The index of the member at each place of the block: places of unusable members are shared among the best
+  // usable ones, so that no flow uses a dead gateway while another works.
   static std::vector<std::size_t> choose(const std::vector<NextHopEntry>& entries);
   void program(std::uint32_t first, Group& group);
   void retire(std::uint32_t first, const Group& group);

@@ -24,11 +24,11 @@ class PathSlots {
     return slot;
   }
 
-  // Neither the slot nor the pair of path and domain may be in the table.
+  // Adds a slot. Neither the slot nor the pair of path and domain may be in the table.
   void add(Slot slot, const Path& path, std::uint16_t domain);
   void remove(Slot slot);  // must be in the table
 
-  // For a slot in the table, or removed and not added again.
+  // `slot` must be in the table, or removed and not added again.
   const Path& path(Slot slot) const { return entries_[slot].path; }
   std::uint16_t domain(Slot slot) const { return entries_[slot].domain; }
 

@@ -168,7 +168,7 @@ void Rib::withdraw(const Prefix& station) {
   account(station, before, {});
 }
 
-// One for each removed route: its room is about that of one other.
+// Retries one rejected route; called for each removed one, whose room is about that of one other.
 void Rib::retry_rejected() {
   while (!waiting_.empty()) {
     const Prefix prefix = waiting_.back();

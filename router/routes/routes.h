@@ -84,8 +84,8 @@ class Routes {
   void limit_work(std::size_t steps) { rib_.limit_work(steps); }
   bool work() { return rib_.work(); }
 
-  // After this a newly resolved neighbour is not ready at once, but takes part in the next batch (see
-  // NeighborArrivals).
+  // Makes newly resolved neighbours from now on become ready with the next batch (see NeighborArrivals), not
+  // at once.
   void gate_neighbors() { arrivals_.start(); }
   bool collect_arrivals() { return arrivals_.collect(); }
   void advance_arrivals();
@@ -108,7 +108,7 @@ class Routes {
     return neighbors_.contains({neighbor, interface});
   }
 
-  // All routes and all known neighbours, for copies (route_copy.h).
+  // The tables of all routes and all known neighbours, for copies (route_copy.h).
   const Rib& rib() const { return rib_; }
   enum class NeighborSource : std::uint8_t { yaml, kernel, learned };  // in order of preference
   // Calls f(address, interface, mac, source) for `count` known neighbours from `from` on; returns where to

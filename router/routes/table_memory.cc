@@ -71,7 +71,7 @@ void TableMemory::release_zeroes() {
     if (end > at) madvise(start_ + at, end - at, MADV_DONTNEED);
     at = end + page;
   }
-  // In a small one a single route would take as much as 512.
+  // A small table uses no hugepages: a single route would take as much as 512.
   if (mapped_ != nullptr && bytes_ < kLarge) madvise(start_, bytes_, MADV_NOHUGEPAGE);
 }
 

@@ -13,8 +13,8 @@ namespace surety {
 
 class TableMemory {
  public:
-  // For `bytes` of objects. `name`: at most 31 characters, unique in the process. With hugepages the memory
-  // is EAL's. Throws std::runtime_error without memory, or if 31 of them exist.
+  // Provides memory for `bytes` of objects. `name`: at most 31 characters, unique in the process. With
+  // hugepages the memory is EAL's. Throws std::runtime_error without memory, or if 31 of them exist.
   TableMemory(const std::string& name, std::size_t bytes);
   ~TableMemory();
   TableMemory(const TableMemory&) = delete;

@@ -39,7 +39,7 @@ Memory::Memory(std::uint32_t routes) : end_(units(routes)) {
     if (p == nullptr) throw std::runtime_error("FIB for IPv6: no memory");
     memory_ = {static_cast<std::byte*>(p), Release{0}};
   } else {
-    // Most of it will never be resident: it is not reserved, so that less RAM is sufficient.
+    // Most of the memory will never be resident: it is not reserved, so that less RAM is sufficient.
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* const p = mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
     if (p == MAP_FAILED) throw std::runtime_error("FIB for IPv6: " + std::string(strerror(errno)));

@@ -24,7 +24,7 @@ namespace surety::trie6 {
 
 class Memory {
  public:
-  // For this many routes. Throws std::runtime_error without enough memory.
+  // Provides memory for this many routes. Throws std::runtime_error without enough memory.
   explicit Memory(std::uint32_t routes);
   static std::size_t bytes(std::uint32_t routes);
   static constexpr std::uint32_t kMostRoutes = 9'000'000;
@@ -42,7 +42,7 @@ class Memory {
   bool waits() const { return given_nodes_.size() + given_groups_.size() * kGroupUnits >= kMuch; }
   // Called when no reader uses freed memory.
   void reclaim();
-  // In units of 64 bytes, without freed memory: 0 without a route.
+  // Used memory in units of 64 bytes, without freed memory: 0 without a route.
   std::size_t used() const;
 
   // Words of the whole memory, by index.

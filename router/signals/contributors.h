@@ -25,7 +25,8 @@ namespace surety {
 
 class Contributors {
  public:
-  // More than T1, so that each reminder may take a step, and less than half of T2 (csa_controller.h).
+  // The pace of reminders is more than T1, so that each reminder may take a step, and less than half of T2
+  // (csa_controller.h).
   static constexpr Duration kPace = std::chrono::milliseconds(32);
   static constexpr Duration kMemory = std::chrono::seconds(8);
   // Time after an OUT packet for which a border may rely on reminders.

@@ -9,7 +9,8 @@ namespace surety {
 
 namespace {
 
-// Never freed: keys of objects that live as long as the process are revealed to its end.
+// The pad is never freed: objects that live as long as the process need it until its end to reveal their
+// keys.
 const HiddenKey::Plain& pad() {
   static const HiddenKey::Plain* const made = [] {
     void* const memory = sodium_init() < 0 ? nullptr : sodium_malloc(sizeof(HiddenKey::Plain));

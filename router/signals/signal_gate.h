@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The border's side: decides which signal packets are accepted.
 //
-// One per worker; no I/O; bounded memory, nothing is allocated per packet after the first of a sender. The
-// checks in their order; the first that fails gives the result: read_signal(); `reflected` (our own id);
-// `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router); `replayed`
-// (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3); `limited` (token bucket
-// by the same). Only authentic signals make or change state: a forger, with any address, could use up a limit
-// before the MAC, and the MAC costs less than a packet. The state of a sender is removed after silence for
-// twice max_age, when any replay is stale (signal_history.h, also for clocks that step). State does not
-// survive a restart; instead, signals sent before the start are `stale`. This rule ends max_age after the
-// start: from then on the age is sufficient, and a clock that was ahead at the start and is then set back
-// silences no sender for longer.
+// Each worker has one object; no I/O; bounded memory, nothing is allocated per packet after the first of a
+// sender. The checks in their order; the first that fails gives the result: read_signal(); `reflected` (our
+// own id); `unknown_key`, `forged`; `stale`; `senders` (no room for another queue of another router);
+// `replayed` (sliding window of 1024 sequence numbers by router, port, queue: RFC 4303 3.4.3); `limited`
+// (token bucket by the same). Only authentic signals make or change state: a forger, with any address, could
+// use up a limit before the MAC, and the MAC costs less than a packet. The state of a sender is removed after
+// silence for twice max_age, when any replay is stale (signal_history.h, also for clocks that step). State
+// does not survive a restart; instead, signals sent before the start are `stale`. This rule ends max_age
+// after the start: from then on the age is sufficient, and a clock that was ahead at the start and is then
+// set back silences no sender for longer.
 #pragma once
 
 #include <cstdint>

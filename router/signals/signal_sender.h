@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The signalling side: makes packets of the signals of congested queues.
 //
-// One per worker that owns ports; no I/O. Each queue number of a port has its own sequence, which starts at
-// the time of day (seconds in the upper 32 bits, their fraction in the lower 32) and so keeps rising over
-// restarts; and its own limit, a token bucket of `queue_limit` signals per second with a depth of a tenth of
-// a second (at least 8). Signals come from an address of the router, one per family: the first of its core
-// ports, else of any (no link-local one). They are sent to the source of the congested packet, or to its
-// border if `borders` has one.
+// Each worker that owns ports has one object; no I/O. Each queue number of a port has its own sequence, which
+// starts at the time of day (seconds in the upper 32 bits, their fraction in the lower 32) and so keeps
+// rising over restarts; and its own limit, a token bucket of `queue_limit` signals per second with a depth of
+// a tenth of a second (at least 8). Signals come from an address of the router, one per family: the first of
+// its core ports, else of any (no link-local one). They are sent to the source of the congested packet, or to
+// its border if `borders` has one.
 #pragma once
 
 #include <array>

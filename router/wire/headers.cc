@@ -24,7 +24,7 @@ constexpr bool is_tag(std::uint16_t type) {
   return type == kVlan || type == kServiceVlan || type == kOldServiceVlan;
 }
 
-// Neither IPv4 nor IPv6.
+// Parses frames that are neither IPv4 nor IPv6.
 ParseOutcome parse_other(const Frame& f, std::uint16_t type, ParsedPacket& out) {
   constexpr std::size_t kArpOverEthernet = 28;
   fill_link(f, out);

@@ -28,7 +28,7 @@ struct IpPacket {
   std::uint8_t protocol = 0;              // IANA number
   std::uint8_t traffic_class = 0;         // DSCP << 2 | ECN
   bool l4_verified = false;               // the transport checksum is known to be good
-  // For DCCP in UDP: the outer UDP ports (host order), `payload` is the DCCP packet; else zero.
+  // The outer UDP ports (host order) of DCCP in UDP, whose `payload` is the DCCP packet; else zero.
   std::uint16_t udp_source = 0, udp_destination = 0;
 
   std::uint8_t dscp() const { return traffic_class >> 2; }

@@ -78,8 +78,8 @@ inline void fill_link(const Frame& f, ParsedPacket& out) {
   out.l3_offset = static_cast<std::uint8_t>(f.l3);
 }
 
-// All of `out` but the rest and addresses of the key, of a packet with ports:
-// in three stores instead of fifteen.
+// Fills all of `out` except the rest and the addresses of the key, for a packet with ports, in three stores
+// instead of fifteen.
 [[gnu::always_inline]] inline void fill_words(const KeyTerms& terms, const Frame& f, bool v6,
                                               std::size_t length, std::size_t l4_offset,
                                               std::uint64_t protocol, std::uint64_t traffic_class,

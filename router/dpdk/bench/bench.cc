@@ -77,7 +77,8 @@ Feeds make_feeds(const BenchBed& bed, const std::vector<BenchRow>& rows) {
   return feeds;
 }
 
-// All paths of one number of flows, interleaved, so that what the machine does to one it does to all.
+// Measures all paths with one number of flows, interleaved, so that disturbances by the machine affect all of
+// them alike.
 std::vector<BenchRow> measure(BenchBed& bed, const BenchOptions& o, std::uint64_t flows,
                               std::span<const int> families) {
   std::vector<BenchRow> rows = plan_rows(o, flows, families);
@@ -119,7 +120,7 @@ EalPlan plan(const BenchOptions& o) {
   else if (o.core >= 0)
     c.workers = {static_cast<unsigned>(o.core)};
   EalPlan p = plan_eal(c);
-  // One thread otherwise, on the core that is measured.
+  // Without --workers the bench has one thread, on the measured core.
   const auto at = std::find(p.arguments.begin(), p.arguments.end(), "--lcores");
   if (!o.workers) *(at + 1) = fmt::format("0@{}", p.worker_cores[0]);
   p.arguments.emplace_back("--no-telemetry");

@@ -25,9 +25,9 @@ struct BenchOptions {
   bool worst = false;  // instead of those paths: `everything` with its most expensive inputs
   int core = -1;       // the last one this process may use
   bool json = false;
-  // Before each repetition waits for a line on standard input, and answers with a line of JSON: the cycles
-  // per packet of each path ("core", "core, IPv6"), for the first number of flows. For a driver that measures
-  // other programs in between (tests/bench/peers.py).
+  // The bench waits for a line on standard input before each repetition, and answers with a line of JSON: the
+  // cycles per packet of each path ("core", "core, IPv6"), for the first number of flows. For a driver that
+  // measures other programs in between (tests/bench/peers.py).
   bool step = false;
   // Egress ports of the `paths` without interfaces, each route by one of them.
   std::size_t exits = 1;

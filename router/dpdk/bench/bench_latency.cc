@@ -64,7 +64,7 @@ class MemoryWalk {
   std::uint64_t state_ = 1;
 };
 
-// While it lives, stamped packets that a port transmits are counted by age.
+// Counts stamped packets that a port transmits by age, as long as the object exists.
 class AgeCounter {
  public:
   AgeCounter(std::uint16_t port, BenchHistogram& ages)

@@ -23,7 +23,7 @@ struct BenchRow {
 // Prints the rows of one family and number of flows. `hz`: cycles per second.
 void print_rows(const std::vector<BenchRow>& rows, bool json, double hz);
 void print_rows_header(unsigned core, int repetitions, double hz);
-// One line of JSON: the last repetition of each row.
+// Prints one line of JSON: the last repetition of each row.
 void print_step(const std::vector<BenchRow>& rows);
 void print_workers(const std::vector<BenchWorkers>& rows, bool json);
 void print_latency(const BenchLatency& latency, bool json, double hz);

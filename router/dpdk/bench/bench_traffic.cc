@@ -74,7 +74,7 @@ void put_tags(std::uint8_t* frame, const BenchInterfaces& interfaces, std::uint3
   put16(frame + 18, interfaces.inner(i));
 }
 
-// All below `size`, in an order that no cache foresees.
+// Maps i = 0, 1, ... to all numbers below `size`, in an order that no prefetcher predicts.
 std::uint32_t hop(std::uint32_t i, std::uint32_t size) {
   constexpr std::uint64_t kPrime = 2'654'435'761;
   return static_cast<std::uint32_t>(i * kPrime % size);

@@ -28,8 +28,8 @@ struct BenchTraffic {
   std::span<const config::Dscp> dscps;  // drawn at random, by flow; none: BE
   std::uint32_t first = 0;              // number of the first flow
   BenchInterfaces interfaces{};         // ingress interfaces of flows. IPv4 only
-  // Instead of random ones: flows use so many of the routes, in an order with jumps, and the DSCP changes
-  // after each round.
+  // The number of routes that flows use, in an order with jumps, instead of random destinations; the DSCP
+  // changes after each round. 0: random.
   std::uint32_t spread = 0;
   // Bad input (bench_bad_input.h).
   bool new_flows = false;                    // no two packets are of one flow

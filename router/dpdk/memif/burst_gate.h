@@ -23,11 +23,11 @@ class BurstGate {
     for (auto& l : lanes_) l.taken.store(true, std::memory_order_relaxed);
   }
 
-  // For the lane's thread. false: do not enter. After true, call leave().
+  // Called by the lane's thread. false: do not enter. After true, call leave().
   bool enter(std::size_t lane) { return !lanes_[lane].taken.exchange(true, std::memory_order_acquire); }
   void leave(std::size_t lane) { lanes_[lane].taken.store(false, std::memory_order_release); }
 
-  // For one other thread at a time: returns when no worker is inside; a burst takes microseconds. The
+  // Called by one other thread at a time; returns when no worker is inside; a burst takes microseconds. The
   // workers' accesses inside happen before; accesses after open() see what this thread did in between.
   void shut() {
     if (!std::exchange(open_, false)) return;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSocket = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-// One descriptor and not a byte more: the padding of CMSG_SPACE() has room for a second.
+// This holds exactly one descriptor: the padding of CMSG_SPACE() has room for a second.
 union Ancillary {
   cmsghdr header;
   char bytes[CMSG_LEN(sizeof(int))];

@@ -63,7 +63,7 @@ void ClientSession::answer(const Hello& hello) {
   say(connect);
 }
 
-// One region: the rings, then the buffers of each.
+// Lays out one region: the rings, then the buffers of each.
 void ClientSession::lay_out(std::uint16_t receive_queues, std::uint8_t log2_size) {
   const std::uint32_t rings = receive_queues + 1u, ring = Ring::bytes(log2_size);
   const std::uint32_t buffers = terms_.buffer_size << log2_size;

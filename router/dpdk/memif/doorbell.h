@@ -17,7 +17,7 @@ namespace surety::memif {
 
 class Doorbell {
  public:
-  // For one thread at a time.
+  // Used by one thread at a time.
   Doorbell();
   ~Doorbell();
   Doorbell(const Doorbell&) = delete;

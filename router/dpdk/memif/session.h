@@ -39,7 +39,7 @@ class Session {
  public:
   virtual ~Session() = default;
   virtual void hear(Letter letter) = 0;
-  // On a server: true if the peer has sent init; one peer can be accepted.
+  // True on a server if the peer has sent init; one peer can be accepted.
   virtual bool claims() const { return true; }
 
   // A message to be sent, in order. The descriptor stays the session's.

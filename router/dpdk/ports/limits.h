@@ -13,7 +13,7 @@
 namespace surety {
 
 struct Limits {
-  // In bytes; nullopt: unlimited.
+  // Limits in bytes; nullopt: unlimited.
   std::optional<std::uint64_t> address_space, locked, resident;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for
-// each NUMA node that has some.
+// Packet buffers, in the memory that is near the ports: one mempool (packet_pool.h) for each NUMA node that
+// has some.
 //
-// On a machine with one node that is one pool.
+// A machine with one node has one pool.
 #pragma once
 
 #include <rte_mempool.h>
@@ -24,23 +24,22 @@ int node_of(const config::Device& device, int otherwise, const std::string& sysf
 
 class Pools {
  public:
-  // One pool for each of `nodes` (by port; repetitions are one). Throws std::runtime_error.
-  // `name`: at most 20 characters, unique in the process.
+  // Creates one pool per node in `nodes` (indexed by port; repetitions share a pool). Throws
+  // std::runtime_error. `name`: at most 20 characters, unique in the process.
   Pools(const std::string& name, const config::Config& config, const PoolPlan& plan, std::vector<int> nodes);
   // The nodes are those of the ports' devices.
   Pools(const std::string& name, const config::Config& config, const PoolPlan& plan);
 
-  // While they are in use: to as many as `plan.start`, or as there may be. False: there is no memory for
-  // them.
+  // Grows the pools while they are in use, to `plan.start` buffers or to their maximum. False: out of memory.
   bool grow(const PoolPlan& plan);
 
   rte_mempool* of(std::size_t port) const { return pools_.at(nodes_[port]).get(); }
-  // The nearest that there is.
+  // The pool nearest to the device.
   rte_mempool* near(const config::Device& device) const;
   rte_mempool* on(int node) const;  // nullptr: no port on this node
   std::size_t size() const { return pools_.size(); }
   std::uint32_t size_of_each() const { return size_of_each_; }
-  // All together.
+  // Sums over all pools.
   std::uint64_t available() const;
   std::uint64_t buffers() const;
 

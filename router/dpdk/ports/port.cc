@@ -68,7 +68,8 @@ DpdkPort::~DpdkPort() {
   close();
 }
 
-// One router per interface. The holder of the lock may remove what a killed router has left on the interface.
+// Locks the interface for this router. The holder of the lock may remove what a killed router has left on the
+// interface.
 void DpdkPort::claim_interface() {
   struct stat network {};
   ::stat("/proc/self/ns/net", &network);

@@ -15,7 +15,7 @@ namespace surety {
 
 class Drain {
  public:
-  // Another worker of the router, which must outlive the last call of done().
+  // Adds another worker of the router, which must outlive the last call of done().
   void connect(const Drain& peer) { peers_.push_back(&peer); }
 
   // Called between two turns of a worker that receives no more; true: it may end. `nothing_in()`: it has no

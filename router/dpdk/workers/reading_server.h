@@ -36,7 +36,7 @@ class ReadingServer {
   // Thread-safe. Empty when there is no answer within a second. If the worker does not run, the calling
   // thread copies.
   std::optional<Reading> read(Sleeper& sleeper, const TscClock& clock);
-  // For the thread that turns the worker; does not wait.
+  // Called by the thread that runs the worker's turns; does not wait.
   const Reading& read_here(Time now);
 
   // Called by the worker's thread: it answers after start() and until stop().

@@ -21,8 +21,8 @@ class Receiver {
  public:
   Receiver(const WorkerContext& context, std::uint64_t dispatch_seed);
 
-  // Once per turn: passes a burst of each source to `ingress`. Returns the number of packets, including those
-  // dispatched to other workers.
+  // Passes a burst of each source to `ingress`; called once per turn. Returns the number of packets,
+  // including those dispatched to other workers.
   std::size_t receive(Ingress& ingress, Time now);
   // Ends reception from devices; packets dispatched by others are still taken.
   void stop() { receiving_ = false; }

@@ -42,14 +42,14 @@ class SignalExchange {
   // Applies a reload.
   void adopt(const Snapshot& snapshot, Time now);
 
-  // Once per turn: sends the pending signals of the queues through `ingress`, which has the routes.
+  // Sends the pending signals of the queues through `ingress`, which has the routes; called once per turn.
   // `egresses`: nullptr for another worker's.
   void send(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
-  // Once per turn: passes notes of interfaces' queues (Egress::take_notes()) to `ingress` and the other
-  // workers. true: some went to other workers.
+  // Passes notes of interfaces' queues (Egress::take_notes()) to `ingress` and the other workers; called once
+  // per turn. true: some went to other workers.
   bool note(std::span<const std::unique_ptr<Egress>> egresses, Ingress& ingress, Time now);
-  // Once per turn: passes signals accepted by `ingress` to the other workers, and theirs to `ingress`. true:
-  // some went to other workers.
+  // Passes signals accepted by `ingress` to the other workers, and theirs to `ingress`; called once per turn.
+  // true: some went to other workers.
   bool share(Ingress& ingress, Time now);
   // True if other workers have signals for this one.
   bool waits() const;

@@ -28,7 +28,7 @@ std::vector<Row> in_order(std::vector<Row> rows, KeyOf key_of) {
   return rows;
 }
 
-// Only queues with counts; the others would be rows of zeros.
+// Adds only queues with counts; the others would be rows of zeros.
 void add_senders(SignallingReading& r, const SignallingNumbers& numbers, const Snapshot& snapshot) {
   for (const auto& q : numbers.queues) {
     const auto& n = q.counters;

@@ -79,7 +79,7 @@ void Sleeper::sleep(Duration at_most) {
 
 void Sleeper::wake() {
   rte_atomic_thread_fence(__ATOMIC_SEQ_CST);
-  // One writer is enough: the first takes the announcement away.
+  // One write is enough: the first waker clears asleep_.
   if (!asleep_.load(std::memory_order_relaxed) || !asleep_.exchange(false, std::memory_order_relaxed)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(event_.get(), &one, sizeof one);

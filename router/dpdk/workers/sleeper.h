@@ -27,8 +27,8 @@ class Sleeper {
  public:
   Sleeper();  // throws std::system_error without free descriptors
 
-  // For the worker's thread: sets its timer slack to the minimum. By default the kernel rounds every sleep up
-  // by 50 us.
+  // Sets the timer slack of the calling thread, the worker's, to the minimum. By default the kernel rounds
+  // every sleep up by 50 us.
   static void tighten_timer();
   // Wakes on a readable descriptor, which must stay open until unwatch(). Repeated calls have no effect.
   // False: not a descriptor.

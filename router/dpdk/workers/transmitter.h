@@ -27,8 +27,8 @@ class Transmitter {
   // The egress of each port; nullptr: another worker owns it.
   std::span<const std::unique_ptr<Egress>> egresses() const { return egresses_; }
 
-  // Once per turn each, in this order: runs timers of the egresses; enqueues packets handed over by others;
-  // sends due packets to the devices. The latter two return the number of packets.
+  // These three are called once per turn, in this order: they run timers of the egresses, enqueue packets
+  // handed over by others, and send due packets to the devices. The latter two return the number of packets.
   void advance(Time now);
   std::size_t take_over(Time now);
   std::size_t transmit(Time now);
@@ -42,9 +42,10 @@ class Transmitter {
   // True if no packets are queued at these ports, or on their way to them from other workers.
   bool sent() const;
 
-  // Another snapshot, and optionally another plan: prepare() on any thread, adopt() between two turns.
-  // Packets queued for a removed port are dropped. Its Egress stays until another port gets its place, since
-  // others may read its alpha; packets that they hand over meanwhile are dropped, until the next update.
+  // Changes to another snapshot, and optionally another plan: prepare() on any thread, adopt() between two
+  // turns. Packets queued for a removed port are dropped. Its Egress stays until another port gets its place,
+  // since others may read its alpha; packets that they hand over meanwhile are dropped, until the next
+  // update.
   struct Update;
   Update prepare(const Snapshot& snapshot, const WorkPlan& plan, Time now) const;
   void adopt(Update& update, const Snapshot& snapshot, Time now);

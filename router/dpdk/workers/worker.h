@@ -56,7 +56,7 @@ class Worker {
  public:
   // The only worker: receives from all queues and owns all ports.
   Worker(const WorkerEnvironment& environment, const WorkerOptions& options);
-  // One of several workers, the plan's number `index`. connect() comes before its first turn.
+  // Creates one of several workers, the plan's number `index`. connect() comes before its first turn.
   Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::size_t index, const Fabric* fabric,
          const WorkerOptions& options);
   ~Worker();  // frees held and queued packets
@@ -112,14 +112,14 @@ class Worker {
   void update(WorkerUpdate& update);
   bool updated() const { return update_.load(std::memory_order_acquire) == nullptr; }
 
-  // For the thread that runs the turns.
+  // Called by the thread that runs the turns.
   const Reading& read_here() { return readings_.read_here(options_.clock.now()); }
   const StageCounters& stages() const { return meter_.counters(); }
   std::uint64_t drops(DropReason reason) const;  // all ports
 
   // Called before run(): takes over contracts of another process.
   void restore(std::span<const ContractState> states) { ingress_->restore(states, options_.clock.now()); }
-  // For the control thread, which reads flows relaxed (top flows).
+  // Used by the control thread, which reads flows relaxed (top flows).
   const Ingress& ingress() const { return *ingress_; }
   const Losses& losses() const { return disposal_.losses(); }
   // Sets the capture tap (router/capture/capture_tap.h); nullptr: none. Thread-safe. false: not within a
@@ -130,7 +130,7 @@ class Worker {
 
   // The egress of a port that it owns; nullptr: another worker does. Between two of its turns.
   const Egress* egress(PortIndex port) const { return transmitter_.egresses()[port].get(); }
-  // For the control thread, which may call forget().
+  // Used by the control thread, which may call forget().
   InterfaceCounters& interfaces() { return interface_counters_; }
   const InterfaceCounters& interfaces() const { return interface_counters_; }
   Time now() const { return options_.clock.now(); }

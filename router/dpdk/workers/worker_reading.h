@@ -13,8 +13,8 @@
 
 namespace surety {
 
-// All names, all numbers zero but the flow table's capacity: the same rows at the same places for every
-// worker (reading_merge.h).
+// A reading with all names, and all numbers zero except the flow table's capacity: the same rows at the same
+// places for every worker (reading_merge.h).
 Reading blank_reading(const Snapshot& snapshot, unsigned core);
 // Fills the queues of the ports that this worker owns; nullptr marks another's, whose rows stay unchanged.
 void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot);

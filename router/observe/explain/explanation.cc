@@ -210,7 +210,7 @@ Verdict routed(const IngressTrace& t, const Snapshot& s) {
   return {"leaves"};
 }
 
-// In the order of the stages.
+// The verdict of the first stage, in their order, that stops the packet.
 Verdict verdict(const IngressTrace& t, const Snapshot& s) {
   if (t.parsed.drop != DropReason::none) return dropped(t.parsed.drop);
   if (t.parsed.punt != PuntReason::none) return kernel(t.parsed.punt);

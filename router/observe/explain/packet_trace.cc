@@ -36,7 +36,7 @@ Meter::Level level(const TokenBucket& bucket, const TokenBucketParams& params) {
   return {static_cast<double>(bucket.credit()) / byte, static_cast<double>(params.depth()) / byte};
 }
 
-// On a copy of its state.
+// Conditions the packet on a copy of the flow's state.
 void condition_csa(const Ingress& ingress, const ServiceProgram& service, EnhancedTokenBucketState s,
                    Time now, IngressTrace& t) {
   const AlphaClocks& clocks = ingress.clocks();
