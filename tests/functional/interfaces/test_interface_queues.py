@@ -297,26 +297,26 @@ def test_a_port_gets_its_first_queues_below_and_loses_them(router, load, listene
 
 @ONE_AND_TWO
 def test_what_waits_goes_on_in_order(lab, router):
-    """A hundred packets of two customers wait for a slow port when it gets queues below, other ones, and none again."""
-    slow = ", shape: 400 kbit/s, burst: 3 kB"
+    """Forty packets of two customers wait for a slow port when it gets queues below, other ones, and none again."""
+    slow = ", shape: 200 kbit/s, burst: 3 kB"
     texts = [edge_yaml(port=slow), edge_yaml(port=slow, a=", weight: 5", b=""), plain_yaml().replace(shaped(PORT), slow)]
     router.reload(plain_yaml().replace(shaped(PORT), slow))
     with contextlib.ExitStack() as stack:
         sinks = [stack.enter_context(UdpSink(lab.inside[name], address(name), 7300)) for name in "ab"]
         sources = [stack.enter_context(UdpSource(lab.up, address(name), 7300)) for name in "ab"]
-        for i in range(50):
+        for i in range(20):
             for source in sources:
                 source.send(i.to_bytes(4, "big") + bytes(900))
-        router.until(lambda m: m.sum("surety_port_queued_packets", port="acc0") > 60)
+        router.until(lambda m: m.sum("surety_port_queued_packets", port="acc0") > 25)
         for text in texts:
             m = router.reload(text)
             law(m)
             assert m.sum("surety_port_queued_packets", port="acc0") > 5  # packets wait all the time
         router.reload(edge_yaml())
         router.settle()
-        wait_for(lambda: all(sink.drain() >= 50 for sink in sinks))
+        wait_for(lambda: all(sink.drain() >= 20 for sink in sinks))
     for sink in sinks:
-        assert [int.from_bytes(p[:4], "big") for p in sink.payloads] == list(range(50))
+        assert [int.from_bytes(p[:4], "big") for p in sink.payloads] == list(range(20))
     assert not router.metrics().drops("acc0")
 
 
