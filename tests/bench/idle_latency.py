@@ -68,13 +68,14 @@ def customers(count):
 
 
 @contextlib.contextmanager
-def scraped(router):
-    """One scrape after the other; yields their times in seconds."""
+def scraped(router, core):
+    """One scrape after the other, by a client that leaves the worker's `core` alone; yields their sizes in bytes and times in seconds."""
     took, over = [], threading.Event()
+    others = ",".join(str(n) for n in sorted(os.sched_getaffinity(0) - {core})) or str(core)
 
     def scrape():
         while not over.is_set():
-            out = subprocess.run(router.namespace.command(sys.executable, "-c", SCRAPE), capture_output=True, text=True, check=True)
+            out = subprocess.run(router.namespace.command("taskset", "-c", others, sys.executable, "-c", SCRAPE), capture_output=True, text=True, check=True)
             took.append([float(word) for word in out.stdout.split()])
 
     thread = threading.Thread(target=scrape)
@@ -248,7 +249,7 @@ def main():
                     with Bed(device, idle, o.core, directory, o.services) as bed:
                         for mode in (m for m in got if m.split()[0] == idle):
                             cpus, latencies, lost = got[mode]
-                            with scraped(bed.routers[0]) if "scraped" in mode else contextlib.nullcontext([]) as times:
+                            with scraped(bed.routers[0], o.core) if "scraped" in mode else contextlib.nullcontext([]) as times:
                                 cpus.append(idle_cpu(bed.routers, o.seconds))
                                 more, missing = measure(bed.a, bed.b, o.packets, o.pause / 1000)
                             scrapes += times
