@@ -390,5 +390,35 @@ TEST(ActiveQueue, ByBytesIsBoundedInPacketsToo) {
   EXPECT_EQ(filled_with(9000), 100u) << "never less than the limit";
 }
 
+// Bursts of equal lengths and of different ones, which RIO takes one by one.
+TEST(ActiveQueue, CountsLargePacketsOfBurstsThatComeAndGoTogether) {
+  const RioParams rio{.weight = 1, .in = {40, 60, Probability(1)}, .out = {40, 60, Probability(1)}};
+  const std::array<bool, 64> ecn_capable{};
+  for (const bool has_rio : {false, true})
+    for (const bool mixed : {false, true})
+      for (const std::uint16_t length : {std::uint16_t{1500}, std::uint16_t{1501}, std::uint16_t{9000}}) {
+        ActiveQueue queue({.limit = 100, .rio = has_rio ? std::optional(rio) : std::nullopt, .beyond = 300},
+                          1);
+        std::vector<Packet> burst;
+        for (FlowId i = 0; i < 20; ++i)
+          burst.push_back(packet(i, i % 3 == 0 ? Precedence::in : Precedence::out,
+                                 mixed && i % 2 == 0 ? std::uint16_t{100} : length));
+        for (int round = 0; round < 2; ++round) {
+          std::array<ActiveQueue::Notice, 64> notices;
+          queue.enqueue(burst, std::span(ecn_capable).first(burst.size()), notices, kStart);
+          std::vector<Packet> left(queue.depth());
+          const auto half = std::span(left).first(left.size() / 2);
+          for (const auto out : {half, std::span(left).subspan(half.size())}) {
+            const std::uint32_t before = queue.counted();
+            queue.dequeue(out, kStart);
+            std::uint32_t taken = 0;
+            for (const Packet& p : out) taken += std::min<std::uint32_t>(p.length, 1500);
+            EXPECT_EQ(before - queue.counted(), taken) << has_rio << mixed << length;
+          }
+          EXPECT_EQ(queue.counted(), 0u) << has_rio << mixed << length;
+        }
+      }
+}
+
 }  // namespace
 }  // namespace surety
