@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from harness import SURETY, Namespace  # noqa: E402
-from namespaces import prefer_session  # noqa: E402
+from namespaces import prefer_session, remove  # noqa: E402
 
 # What only root makes, by the module that has it.
 NEED_ROOT = {"namespaces": "Namespace", "guide": "Machine", "machine": "Machine", "chroot": "Chroot", "sandbox": "Sandbox"}
@@ -64,6 +64,8 @@ def requirements():
                 if module in sys.modules:
                     patch.setattr(getattr(sys.modules[module], name), "__init__", lambda *_, **__: pytest.skip(reason))
         yield
+    # What an interrupt has found half made, nobody else knows.
+    remove(f"sf-{os.getpid()}")
 
 
 @pytest.fixture(scope="session")

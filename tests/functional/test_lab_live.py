@@ -74,7 +74,8 @@ pytestmark = [pytest.mark.skipif(not LAB.exists(), reason=f"no {LAB}; build it, 
 def live(*arguments, check=True, environment=ENVIRONMENT, patience=300):
     """It is put before its routers and endpoints, because it is their wire, and they, each in a session of its own, before other programs where
     the test is."""
-    process = subprocess.Popen([LAB, "live", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ends_with_us = ["setpriv", "--pdeathsig", "TERM"]
+    process = subprocess.Popen([*ends_with_us, LAB, "live", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, env=environment, start_new_session=True)
     prefer(process.pid)
     until = time.monotonic() + patience
@@ -257,12 +258,15 @@ class Running:
         return self.process.returncode, out, errors
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_ends_it_and_nothing_stays(scenario, directory, number):
+@pytest.mark.parametrize("number, lost", [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)],
+                         ids=["SIGINT", "SIGTERM", "its directory is gone"])
+def test_a_signal_ends_it_and_nothing_stays(scenario, directory, number, lost):
     before = rest()
     run = Running(scenario, directory)
     assert len(run.programs()) == 2
     assert rest() > before
+    if lost:
+        shutil.rmtree(run.kept)
     run.process.send_signal(number)
     time.sleep(0.01)
     run.process.send_signal(number)  # impatience changes nothing
