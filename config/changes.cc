@@ -131,9 +131,9 @@ class Differences {
     const bool many = only.kind == Node::Kind::map || only.kind == Node::Kind::sequence;
     if (place_.size() == 1 && many) return compare(a != nullptr ? a : &empty, b != nullptr ? b : &empty);
     if (const Entries* const e = entries_of(place_))
-      return tell(b != nullptr ? fmt::format("new ({})", inside(only, e->identity)) : "gone");
+      return tell(b != nullptr ? fmt::format("new ({})", inside(only, e->identity)) : "removed");
     if (place_.back().label.empty())
-      return tell(fmt::format("{} {}", shown(only), b != nullptr ? "new" : "gone"));
+      return tell(fmt::format("{} {}", shown(only), b != nullptr ? "new" : "removed"));
     const std::string none = "not set";
     tell(fmt::format("{} -> {}", a != nullptr ? shown(*a) : none, b != nullptr ? shown(*b) : none));
   }
@@ -224,7 +224,7 @@ std::vector<Change> changes(const Config& before, const Config& after, std::vect
 std::string to_text(const std::vector<Change>& changes) {
   std::string text;
   for (const Change& c : changes)
-    text += fmt::format("{}{}; concerns {}\n", c.what,
+    text += fmt::format("{}{}; affects {}\n", c.what,
                         c.takes == Change::Takes::restart ? "; takes a restart" : "", c.whom);
   return text;
 }

@@ -31,10 +31,10 @@ std::vector<Change> changes(const Config& before, const Config& after);
 // `fixed`: changes that need a restart (reload.h); a running router compares with its configuration at start.
 std::vector<Change> changes(const Config& before, const Config& after, std::vector<Fixed> fixed);
 
-// A line for each: "service gold: rate 20 Mbit/s -> 30 Mbit/s; concerns contracts of service gold", with
-// "takes a restart" before "concerns" where it does.
+// A line for each: "service gold: rate 20 Mbit/s -> 30 Mbit/s; affects contracts of service gold", with
+// "takes a restart" before "affects" where it does.
 std::string to_text(const std::vector<Change>& changes);
-// On one line, of many the first few: "route 10.0.0.0/8: gone; service gold: gone; and 7 more changes".
+// On one line, of many the first few: "route 10.0.0.0/8: removed; service gold: removed; and 7 more changes".
 // "nothing has changed".
 std::string in_short(const std::vector<Change>& changes);
 

@@ -56,7 +56,8 @@ std::string set_of(const Config& c, const std::string& name) {
     if (set && p.queues == set) names.push_back("port " + p.name);
   for (const Interface& i : c.interfaces)
     if (set && i.queues == set) names.push_back("interface " + name_of(i, c));
-  return names.empty() ? "nobody: no port has these queues" : "what leaves by " + listed(names);
+  return names.empty() ? "nothing: no port or interface uses this queue set"
+                       : "traffic that leaves by " + listed(names);
 }
 
 std::string outlet(const Outline& item) {
@@ -67,39 +68,39 @@ std::string outlet(const Outline& item) {
 
 std::string whole(std::string_view section) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWhom = {{
-      {"admission", "what may be sold"},
-      {"pcp", "what leaves with a tag, and what comes with one from the core"},
+      {"admission", "admission of contracts"},
+      {"pcp", "tagged frames that leave, and those from the core"},
       {"signalling", "congestion signals"},
-      {"metrics", "who reads the metrics"},
-      {"log", "who reads the log"},
-      {"icmp", "who gets ICMP errors"},
+      {"metrics", "readers of the metrics"},
+      {"log", "readers of the log"},
+      {"icmp", "receivers of ICMP errors"},
       {"flow_table", "new flows"},
       {"kernel", "the kernel's routes and addresses"},
-      {"version", "nobody"},
+      {"version", "nothing"},
   }};
   const auto at = std::ranges::find(kWhom, section, [](const auto& w) { return w.first; });
-  return std::string(at == kWhom.end() ? "all that passes the router" : at->second);
+  return std::string(at == kWhom.end() ? "all traffic of the router" : at->second);
 }
 
 }  // namespace
 
 std::string concern(std::string_view section, const std::string& name, const Outline& item, const Config& c) {
   if (name.empty()) return whole(section);
-  if (section == "ports") return "what comes and leaves by port " + name;
+  if (section == "ports") return "traffic of port " + name;
   if (section == "groups") {
     const auto group = index_of(c.groups, name);
-    return interfaces(c, "nobody: no interface is in this group",
+    return interfaces(c, "nothing: no interface is in this group",
                       [&](const Interface& i) { return group && i.group == group; });
   }
   if (section == "interfaces") return interfaces(c, name, [&](const Interface& i) { return i.name == name; });
   if (section == "filters") {
     const auto filter = index_of(c.filters, name);
-    return interfaces(c, "nobody: no interface has this filter", [&](const Interface& i) {
+    return interfaces(c, "nothing: no interface uses this filter", [&](const Interface& i) {
       return filter && (i.filter_in == filter || i.filter_out == filter);
     });
   }
-  if (section == "routes") return "what goes to " + name;
-  if (section == "neighbors") return "what goes by " + name;
+  if (section == "routes") return "traffic to " + name;
+  if (section == "neighbors") return "traffic through " + name;
   if (section == "queues") return set_of(c, name);
   if (section == "services") return "contracts of service " + name;
   if (section == "classify") return "contracts of service " + value(item, "service");

@@ -22,7 +22,7 @@ void read_version(MapReader& map, Problems& problems) {
   const auto* text = text_of(*n, "`version: 1`", problems);
   if (text && *text != kVersion) {
     problems.error(n->mark,
-                   fmt::format("version {} is not known; this program reads version 1", quote(*text)));
+                   fmt::format("version {} is not supported; this program reads version 1", quote(*text)));
   }
 }
 

@@ -43,10 +43,12 @@ void read_ingress(MapReader& map, ArdParams& p, Draft& draft) {
   bool ingress = border;
   map.read("ingress", ingress);
   if (ingress && !border) {
-    draft.problems.error(map.at("ingress"), "a router of `role: core` is nobody's ingress edge");
+    draft.problems.error(map.at("ingress"),
+                         "a router of `role: core` is not an ingress edge; leave `ingress` out");
   } else if (!ingress && map.find("drop") && p.drop > Probability(0)) {
-    draft.problems.warning(map.at("drop"),
-                           "without effect: only the ingress edge drops early, this marker remarks");
+    draft.problems.warning(
+        map.at("drop"),
+        "`drop` has no effect: only a marker at the ingress edge drops early, this one only remarks");
   }
   if (!ingress) p.drop = Probability(0);
 }
@@ -64,10 +66,9 @@ const QueueSet* find_set(MapReader& map, Aggregate& a, Draft& draft) {
     draft.problems.error(map.node().mark, "an aggregate needs `port` or `interface`");
   if (!port && !a.interface) return nullptr;
   if (a.interface && c.interfaces[*a.interface].is_template()) {
-    draft.problems.error(at->mark,
-                         fmt::format("{} is one interface for each inner tag, and an aggregate one marker: "
-                                     "it stands before a port or one interface",
-                                     quote(at->text)));
+    draft.problems.error(at->mark, fmt::format("{} is one interface for each inner tag, but an aggregate has "
+                                               "one marker: name a port or a single interface",
+                                               quote(at->text)));
     return nullptr;
   }
   a.port = a.interface ? c.interfaces[*a.interface].port : *port;
@@ -125,9 +126,9 @@ void read_sources(MapReader& map, Aggregate& a, const QueueClass* c, Draft& draf
 void check_whole_class(const Aggregate& a, const Mark& at, Draft& draft) {
   for (const auto& other : draft.config.aggregates) {
     if (!same_class(other, a) || !other.sources.empty()) continue;
-    draft.problems.error(at, fmt::format("aggregate `{}` already stands before this class of this {}; "
-                                         "`match` tells several apart",
-                                         other.name, noun_of(a)));
+    draft.problems.error(
+        at, fmt::format("aggregate `{}` already covers this class of this {}; give one of the two a `match`",
+                        other.name, noun_of(a)));
     return;
   }
 }
@@ -142,7 +143,7 @@ void read_out_dscp(MapReader& map, Aggregate& a, const QueueClass* c, Problems& 
     if (elsewhere) {
       problems.warning(
           out->mark,
-          fmt::format("{} is not an OUT DSCP of class `{}`: the next router will treat it otherwise",
+          fmt::format("{} is not an OUT DSCP of class `{}`: the next router may not treat it as OUT",
                       quote(out->text), c->scheduling.name));
     }
     return;

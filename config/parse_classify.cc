@@ -25,7 +25,7 @@ void read_per(MapReader& map, Rule& rule, Problems& problems) {
                  {"interface", Per::interface}});
   const Node* n = map.find("prefix");
   if (!n) return;
-  if (rule.per != Per::prefix) problems.error(n->mark, "`prefix` lengths go with `per: prefix`");
+  if (rule.per != Per::prefix) problems.error(n->mark, "`prefix` needs `per: prefix`");
   MapReader lengths(*n, "`prefix`", problems);
   read_integer(lengths.find("ipv4"), 1, 32, rule.prefix_v4, problems);
   read_integer(lengths.find("ipv6"), 1, 128, rule.prefix_v6, problems);

@@ -35,7 +35,7 @@ void read_entry_name(MapReader& map, std::string& name, std::map<std::string, Ma
   if (!is_name(name)) {
     problems.error(at, fmt::format("{} cannot name an entry", quote(name)));
   } else if (std::ranges::all_of(name, is_digit)) {
-    problems.error(at, "a number is what an entry without a name is called by");
+    problems.error(at, "a name cannot be a number: an entry without a name is called by its number");
   } else if (const auto [it, fresh] = lines.emplace(name, at); !fresh) {
     problems.error(at, fmt::format("there is already an entry {} in this filter, at {}", quote(name),
                                    line_name(it->second)));
@@ -64,7 +64,8 @@ void read_filter(const Node& node, Filter& filter, std::vector<Mark>& places, st
     places.push_back(n->mark);
   }
   if (node.kind == Node::Kind::sequence && node.items.empty())
-    problems.error(node.mark, "a filter without entries denies everything; if that is meant: `[{deny: {}}]`");
+    problems.error(node.mark,
+                   "a filter without entries denies everything; if that is intended, write `[{deny: {}}]`");
 }
 
 // Entries behind one that decides about everything decide nothing.
@@ -74,18 +75,19 @@ void warn_about_entries(const Filter& filter, const Draft::FilterPlaces& places,
   if (!entries.empty() && std::ranges::none_of(entries, decides))
     problems.warning(
         places.name,
-        fmt::format("filter `{}` denies everything: it permits nothing, and what no entry matches is denied",
-                    filter.name));
+        fmt::format(
+            "filter `{}` denies everything: it has no `permit`, and packets that match no entry are denied",
+            filter.name));
   const auto all = std::ranges::find_if(entries, [](const FilterEntry& e) { return matches_all(e.match); });
   if (all == entries.end()) return;
   const auto index = static_cast<std::size_t>(all - entries.begin());
   if (all->permit && std::all_of(entries.begin(), all, [](const FilterEntry& e) { return e.permit; }))
     problems.warning(places.name, fmt::format("filter `{}` permits everything", filter.name));
   if (index + 1 < entries.size())
-    problems.warning(places.entries[index + 1],
-                     fmt::format("nothing comes to this entry, nor to those behind it: the one at {} decides "
-                                 "about everything",
-                                 line_name(places.entries[index])));
+    problems.warning(
+        places.entries[index + 1],
+        fmt::format("no packet reaches this entry or those after it: the entry at {} matches everything",
+                    line_name(places.entries[index])));
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ void read_like_port(MapReader& map, Interface& i, const Port* port, Places& plac
   read_trust(map, i.trust, i.source_check);
   places.mtu = map.at("mtu");
   if (read_integer(map.find("mtu"), kMinMtu, kMaxMtu, i.mtu, draft.problems) && port && i.mtu > port->mtu)
-    draft.problems.error(places.mtu, fmt::format("more than the {} of port `{}`", port->mtu, port->name));
+    draft.problems.error(places.mtu,
+                         fmt::format("`mtu` is above the {} of port `{}`", port->mtu, port->name));
   if (const Node* n = map.find("twin")) {
     read_twin(*n, i.twin, draft.problems);
     places.twin = n->mark;
@@ -95,7 +96,7 @@ void read_hosts(MapReader& map, Interface& i, bool tags_known, Problems& problem
   const Node* n = map.find("hosts");
   read_integer(n, 1, kMaxHosts, i.hosts, problems);
   if (n && tags_known && !i.is_template())
-    problems.error(n->mark, "`hosts` goes with a range of inner tags, where addresses are learned");
+    problems.error(n->mark, "`hosts` needs a range of inner tags: only their addresses are learned");
 }
 
 // Reads the scheduling parameters of its packets towards the port.

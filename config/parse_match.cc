@@ -49,7 +49,7 @@ void settle_family(MapReader& map, Match& m, Problems& problems) {
     const auto family = v6 ? Family::ipv6 : Family::ipv4;
     if (m.family != Family::any && m.family != family) {
       problems.error(map.at(key),
-                     fmt::format("`{}` is {}, the rest of the match is {}: nothing can match both", key,
+                     fmt::format("`{}` is {}, the rest of the match is {}: no packet can match both", key,
                                  v6 ? "IPv6" : "IPv4", v6 ? "IPv4" : "IPv6"));
     }
     m.family = family;
@@ -90,7 +90,7 @@ void read_place(MapReader& map, Match& m, Draft& draft) {
   m.interface = draft.interfaces.resolve(*interface, "interface", problems);
   for (const auto* key : {"port", "vlan", "inner_vlan"}) {
     const Node* n = map.find(key);
-    if (n) problems.error(n->mark, fmt::format("the interface says it: leave `{}` out", key));
+    if (n) problems.error(n->mark, fmt::format("the interface already determines it: leave `{}` out", key));
   }
 }
 
@@ -123,7 +123,8 @@ void read_filter_match(const Node& node, Match& m, Problems& problems) {
   for (const auto* key : {"port", "interface", "vlan", "inner_vlan"}) {
     const Node* n = map.find(key);
     if (n)
-      problems.error(n->mark, fmt::format("a filter is of the interfaces that name it: leave `{}` out", key));
+      problems.error(n->mark,
+                     fmt::format("a filter applies to the interfaces that use it: leave `{}` out", key));
   }
   read_fields(map, m, problems);
 }

@@ -21,7 +21,7 @@ bool read_worker(const Node& node, unsigned& core, Draft& draft) {
   std::vector<std::string> cores(workers.size());
   std::ranges::transform(workers, cores.begin(), [](unsigned w) { return std::to_string(w); });
   const std::vector<std::string_view> names(cores.begin(), cores.end());
-  draft.problems.error(node.mark, fmt::format("core {} is no worker{}", core, hint(node.text, names)));
+  draft.problems.error(node.mark, fmt::format("core {} is not a worker{}", core, hint(node.text, names)));
   return false;
 }
 
@@ -31,7 +31,8 @@ void read_readers(const Node& node, Port& port, Draft& draft) {
     if (read_worker(*n, core, draft)) port.rx_workers.push_back(core);
   }
   if (node.kind == Node::Kind::sequence && node.items.empty())
-    draft.problems.error(node.mark, "no worker at all; leave it out for those that the port's device allows");
+    draft.problems.error(
+        node.mark, "the list of workers is empty; leave `workers` out to use those that the device allows");
 }
 
 }  // namespace
@@ -49,8 +50,9 @@ void read_port_workers(MapReader& port, Port& out, Draft& draft) {
     if (bool on = false; read_value(*n, on, draft.problems)) out.dispatch = on;
   if (out.dispatch.value_or(false) &&
       std::max<std::size_t>(out.rx_queues.value_or(1), out.rx_workers.size()) > 1)
-    draft.problems.error(map.at("dispatch"),
-                         "a port's only reader dispatches; with several queues, the device spreads packets");
+    draft.problems.error(
+        map.at("dispatch"),
+        "`dispatch` needs a single receive queue: with several, the device spreads the packets");
   if (out.rx_workers.size() > queues)
     draft.problems.error(map.at("workers"),
                          fmt::format("{} workers for {} receive queue{}: each needs one",

@@ -63,7 +63,7 @@ void read_port(const Node& node, Port& port, Draft::PortPlaces& places, Draft& d
     if (port.twin && is_of_kernel(port.device))
       draft.problems.warning(
           n->mark,
-          fmt::format("`{}` is a device of the kernel already: `twin` does nothing", port.device.name));
+          fmt::format("`{}` is already a device of the kernel: `twin` has no effect", port.device.name));
   }
 }
 
@@ -99,7 +99,7 @@ void read_interface_addresses(const Node& node, std::vector<Prefix>& addresses, 
       problems.error(n->mark, fmt::format("{} is not an interface address; write it like {}", quote(*text),
                                           "`10.1.0.254/24` or `2001:db8:1::fe/64`"));
     } else if (!is_unicast(prefix->address)) {
-      problems.error(n->mark, fmt::format("{} cannot be the address of a station", quote(*text)));
+      problems.error(n->mark, fmt::format("{} cannot be the address of a host", quote(*text)));
     } else if (const auto reserved = reserved_name(*prefix); !reserved.empty()) {
       problems.error(n->mark, fmt::format("{} is the {} address of its subnet", quote(*text), reserved));
     } else {

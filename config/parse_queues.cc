@@ -88,7 +88,8 @@ std::optional<Aqm> read_aqm(MapReader& map, ActiveQueueParams& queue, Problems& 
   const auto said = map.find("aqm") ? std::optional(aqm) : std::nullopt;
   const Node* n = map.find("rio");
   if (!n && aqm == Aqm::out_tail_drop)
-    problems.error(map.at("aqm"), "this class has no `rio` whose thresholds it would take");
+    problems.error(map.at("aqm"),
+                   "`aqm: out-tail-drop` needs the thresholds of `rio`, which this class does not have");
   if (n && aqm == Aqm::tail_drop)
     problems.error(map.at("aqm"), "tail drop has no thresholds; leave `aqm` or `rio` out");
   if (!n) return said;
@@ -117,9 +118,10 @@ void read_limit(MapReader& map, QueueClass& c, Problems& problems) {
   if (!scalar || !parse_duration(n->text).value)
     read_packets(n, 1, kMaxLimit, c.scheduling.queue.limit, problems);
   else if (map.find("rio"))
-    problems.error(n->mark, "the thresholds of `rio` are packets, so `limit` is, too, like `200 packets`");
+    problems.error(
+        n->mark, "the thresholds of `rio` are packets, so `limit` must be packets, too, like `200 packets`");
   else if (read_value(*n, limit.time, problems) && limit.time > kMaxDelay)
-    problems.error(n->mark, "packets wait for at most 5 s in a class");
+    problems.error(n->mark, "packets can wait for at most 5 s in a class");
   else
     c.limit = limit;
 }
@@ -186,16 +188,15 @@ void settle_rio(QueueSet& set, std::size_t c, std::optional<Aqm> aqm, Mark at, P
     return problems.note(
         at,
         fmt::format("IN and OUT packets share class {}, which has no `rio`: OUT packets have room for 10 to "
-                    "20 % of its limit; `aqm: rio` says the same, `aqm: tail-drop` drops IN and OUT alike",
+                    "20 % of its limit; `aqm: rio` confirms this, `aqm: tail-drop` drops IN and OUT alike",
                     quote(name)));
   const auto text = [](const RedParams& red) {
     return fmt::format("{{min: {:g}, max: {:g}, pmax: {:g}}}", red.min, red.max, red.pmax.value());
   };
-  problems.note(
-      at, fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its limit of "
-                      "{} packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` says the same, "
-                      "`aqm: tail-drop` drops IN and OUT alike",
-                      quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out)));
+  problems.note(at, fmt::format("IN and OUT packets share class {}, which has no `rio`; derived from its "
+                                "limit of {} packets: `rio: {{average: {:g}, in: {}, out: {}}}`; `aqm: rio` "
+                                "confirms this, `aqm: tail-drop` drops IN and OUT alike",
+                                quote(name), queue.limit, rio.weight, text(rio.in), text(rio.out)));
 }
 
 // Full packets that the rate sends within the limit.

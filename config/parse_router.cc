@@ -38,7 +38,8 @@ void read_cores(const Node& node, std::vector<unsigned>& workers, Problems& prob
       problems.error(n->mark, fmt::format("too many workers: at most {}", kMaxWorkers));
   }
   if (node.kind == Node::Kind::sequence && node.items.empty()) {
-    problems.error(node.mark, "no worker at all; leave `workers` out to use all cores but the first");
+    problems.error(node.mark,
+                   "the list of workers is empty; leave `workers` out to use all cores but the first");
   }
 }
 

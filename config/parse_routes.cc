@@ -25,17 +25,18 @@ void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& rou
     IpAddress gateway;
     if (!read_value(*n, gateway, problems)) continue;
     if (gateway.is_v6() != to.address.is_v6()) {
-      problems.error(n->mark, fmt::format("gateway `{}` and destination `{}` are not of one family",
-                                          to_string(gateway), to_string(to)));
+      problems.error(n->mark,
+                     fmt::format("gateway `{}` and destination `{}` are of different address families",
+                                 to_string(gateway), to_string(to)));
       continue;
     }
     if (!is_unicast(gateway)) {
-      problems.error(n->mark, fmt::format("{} cannot be the address of a station", quote(n->text)));
+      problems.error(n->mark, fmt::format("{} cannot be the address of a host", quote(n->text)));
       continue;
     }
     for (const auto& h : route.next_hops) {
       if (h.via == gateway)
-        problems.error(n->mark, fmt::format("gateway {} is already there", quote(n->text)));
+        problems.error(n->mark, fmt::format("gateway {} is already in this route", quote(n->text)));
     }
     outlet.via = gateway;
     route.next_hops.push_back(outlet);
@@ -45,7 +46,8 @@ void read_gateways(const Node& via, NextHop outlet, const Prefix& to, Route& rou
       return;
     }
   }
-  if (via.kind == Node::Kind::sequence && via.items.empty()) problems.error(via.mark, "no gateway at all");
+  if (via.kind == Node::Kind::sequence && via.items.empty())
+    problems.error(via.mark, "the list of gateways is empty");
 }
 
 // Reads the port or interface of a neighbor.
@@ -56,9 +58,9 @@ void read_link(MapReader& map, Neighbor& neighbor, Draft& draft) {
     draft.problems.error(map.node().mark, "a neighbor needs `port` or `interface`");
   if (is_template(neighbor.interface, draft))
     draft.problems.error(
-        by->mark, fmt::format("{} is one interface for each inner tag: which of them has a neighbor is "
-                              "learned, not said",
-                              quote(by->text)));
+        by->mark,
+        fmt::format("{} is one interface for each inner tag: its neighbors are learned; leave this one out",
+                    quote(by->text)));
   if (neighbor.interface) port = draft.config.interfaces[*neighbor.interface].port;
   neighbor.port = port.value_or(0);
 }
@@ -75,7 +77,7 @@ bool read_route(const Node& node, Route& route, std::vector<Mark>& places, Draft
   if (node.kind != Node::Kind::map) return known;
   if (route.blackhole && (via || by)) {
     problems.error(map.at("blackhole"),
-                   "a blackhole route leads nowhere; leave `via`, `port` and `interface` out");
+                   "a blackhole route drops its packets; leave `via`, `port` and `interface` out");
     return known;
   }
   if (!route.blackhole && !via && !by) {
@@ -100,7 +102,7 @@ const Node* read_outlet(MapReader& map, std::optional<std::size_t>& port,
                         std::optional<std::size_t>& interface, Draft& draft) {
   const Node* p = map.find("port");
   const Node* i = map.find("interface");
-  if (p && i) draft.problems.error(p->mark, "the interface lies on its port: leave `port` out");
+  if (p && i) draft.problems.error(p->mark, "the interface already determines the port: leave `port` out");
   if (i) {
     interface = draft.interfaces.resolve(*i, "interface", draft.problems);
   } else if (p) {

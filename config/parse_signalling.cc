@@ -42,8 +42,8 @@ bool read_border(const Node& node, Signalling::Border& border, Problems& problem
   if (!source || !address) return false;
   if (border.source.address.is_v6() == border.border.is_v6()) return true;
   problems.error(map.at("border"),
-                 fmt::format("border `{}` and source `{}` are not of one family: a signal goes by the "
-                             "packet's own",
+                 fmt::format("border `{}` and source `{}` are of different address families: a signal has "
+                             "the family of the packet that caused it",
                              to_string(border.border), to_string(border.source)));
   return false;
 }
@@ -95,13 +95,13 @@ void validate_signalling(Draft& draft) {
   const auto& c = draft.config;
   if (c.signalling.mode != Mode::off && !draft.names_id && !draft.lab) {
     draft.problems.error(draft.signalling_places.mode,
-                         "signals tell which router they are from: this mode needs `id` of `router`, like "
+                         "a signal carries the id of its router: this mode needs `id` of `router`, like "
                          "`router: {id: 192.0.2.1}`");
   }
   if (draft.problems.any_error()) return;
   if (c.router.role == Router::Role::border && draft.signalling_places.borders) {
     draft.problems.warning(*draft.signalling_places.borders,
-                           "routers of the role border send no signals: `borders` does nothing here");
+                           "a router of `role: border` sends no signals: `borders` has no effect");
   }
 }
 

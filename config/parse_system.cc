@@ -44,12 +44,11 @@ void read_tls(const Node& node, Metrics::Tls& tls, Draft& draft) {
 void warn_of_readers(const Metrics& m, Mark at, Problems& problems) {
   if (m.listen.empty() || is_loopback(m.listen)) return;
   if (m.password_file.empty())
-    problems.warning(
-        at,
-        "whoever reaches this address may read the metrics: ask for a password (`password_file`, "
-        "and `tls`), or listen on 127.0.0.1");
+    problems.warning(at,
+                     "any host that reaches this address can read the metrics: set a password "
+                     "(`password_file`, with `tls`), or listen on 127.0.0.1");
   else if (!m.tls)
-    problems.warning(at, "the password crosses the network as it is: encrypt it (`tls`)");
+    problems.warning(at, "the password crosses the network unencrypted: add `tls`");
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ bool goes_on(const Port& a, const Port& b) {
 std::size_t PortPlaces::find_room(const Places& before, const Places& next, const Port& port) {
   for (std::size_t p = 0; p < next.size(); ++p)
     if (!before[p].port && !before[p].resting && !next[p].port) return p;
-  throw std::runtime_error("there is no place for port " + port.name + ": a router has " +
-                           std::to_string(kMaxPorts) +
-                           ", and that of a port that goes or is opened anew is free after one more reload");
+  throw std::runtime_error(
+      "there is no room for port " + port.name + ": a router has " + std::to_string(kMaxPorts) +
+      " places, and the place of a removed or reopened port is free after one more reload");
 }
 
 Config PortPlaces::place(Config next) {

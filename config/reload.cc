@@ -109,10 +109,11 @@ class Comparison {
 
   void closes(const Port& port) {
     if (const char* kind = at_start_only(port.device))
-      refuse({"ports", port.name, "device"},
-             fmt::format("port `{}` cannot go or change its device, a {} one, while the router runs; "
-                         "restart it",
-                         port.name, kind));
+      refuse(
+          {"ports", port.name, "device"},
+          fmt::format(
+              "port `{}` cannot be removed or change its device, a {} one, while the router runs; restart it",
+              port.name, kind));
   }
 
   void opens(const Port& port) {
@@ -123,10 +124,9 @@ class Comparison {
           {"ports", port.name, "device"},
           fmt::format("port `{}` cannot get a {} device while the router runs; restart it", port.name, kind));
     else if (!running_.router.new_ports)
-      refuse({"ports", port.name},
-             fmt::format("the device of port `{}` would have to be opened, and `router: {{new_ports: "
-                         "off}}` lets none be; restart the router",
-                         port.name));
+      refuse({"ports", port.name}, fmt::format("port `{}` needs a device that is not open, and `router: "
+                                               "{{new_ports: off}}` forbids opening one; restart the router",
+                                               port.name));
   }
 
   const Config &running_, &next_;

@@ -205,11 +205,11 @@ std::string sold(const Config& config) {
 }
 
 std::string sold_in_all(const Config& config) {
-  std::vector<std::array<std::string, 5>> rows{{"of", "direction", "sold", "there is", ""}};
+  std::vector<std::array<std::string, 5>> rows{{"of", "direction", "committed", "capacity", ""}};
   for (const Sale& s : sales(config)) {
     if (s.of == Sale::Of::interface) continue;
     rows.push_back({name_of(s), s.way == Sale::Way::up ? "up" : "down", rate_text(s.sold),
-                    s.capacity ? rate_text(*s.capacity) : "-", s.oversold() ? "oversold" : ""});
+                    s.capacity ? rate_text(*s.capacity) : "-", s.oversold() ? "oversubscribed" : ""});
   }
   return rows.size() > 1 ? table(rows) : "";
 }

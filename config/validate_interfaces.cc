@@ -29,7 +29,7 @@ void check_names(Draft& draft) {
     const auto& name = c.interfaces[i].name;
     if (draft.ports.find(name))
       draft.problems.error(draft.interface_places[i].name,
-                           fmt::format("a port is called `{}` already, and metrics list both", name));
+                           fmt::format("a port is already called `{}`, and metrics list both", name));
     if (const Interface* t = template_of(name, draft))
       draft.problems.error(draft.interface_places[i].name,
                            fmt::format("`{}` is already an interface of `{}`", name, t->name));
@@ -90,7 +90,7 @@ void check_tags(Draft& draft) {
     if (!places.known) continue;
     Tagged& others = tagged[{interface.port, interface.vlan}];
     if (const Interface* other = sharer(others, interface, c)) {
-      draft.problems.error(places.tags, fmt::format("interface `{}` has {} of this port already", other->name,
+      draft.problems.error(places.tags, fmt::format("interface `{}` already has {} of this port", other->name,
                                                     tags_of(*other)));
       continue;
     }
@@ -115,7 +115,7 @@ void check_groups(Draft& draft) {
     const Group& group = c.groups[*interface.group];
     if (group.port == interface.port) continue;
     draft.problems.error(*places.group,
-                         fmt::format("group `{}` is of port `{}`, this interface of port `{}`", group.name,
+                         fmt::format("group `{}` is on port `{}`, this interface on port `{}`", group.name,
                                      c.ports[group.port].name, c.ports[interface.port].name));
   }
 }
@@ -138,8 +138,7 @@ void warn_about_interfaces(Draft& draft) {
     if (interface.is_template() && interface.addresses.empty())
       draft.problems.warning(
           draft.interface_places[i].name,
-          fmt::format("`{}` has no address: nobody behind it has a gateway, and no host of "
-                      "it is found",
+          fmt::format("`{}` has no address: the hosts behind it have no gateway and are not found",
                       interface.name));
   }
   for (std::size_t g = 0; g < used.size(); ++g) {

@@ -32,7 +32,7 @@ std::string advice(const Service& s, const QueueSet& set) {
   }
   const auto both = std::ranges::find_if(
       set.classes, [](const QueueClass& c) { return !c.in.empty() && c.scheduling.queue.rio; });
-  return both != set.classes.end() ? say(*both) : ": no class with IN and OUT packets takes any";
+  return both != set.classes.end() ? say(*both) : ": no class with `rio` has an IN DSCP";
 }
 
 // Services with a committed rate that customers use, in the order of the file.
@@ -76,8 +76,8 @@ void warn_about_marks(Draft& draft, std::size_t service, const Uplink& way) {
     const bool takes_room = promised[e.class_index] || set.classes[e.class_index].scheduling.queue.rio;
     if (e.precedence == Precedence::in && takes_room)
       draft.problems.warning(
-          at, fmt::format("{} packets leave as {}, which is IN in class `{}` of {}: they "
-                          "take the room of what is promised",
+          at, fmt::format("{} packets leave as {}, which is IN in class `{}` of {}: they take room from "
+                          "committed traffic",
                           colour, dscp_text(*dscp), set.classes[e.class_index].scheduling.name, way.name()));
   };
   look(s.mark_out, "OUT");
@@ -105,20 +105,16 @@ void warn_about_no_mark(Draft& draft, std::size_t service, const Uplink& way) {
   const Service& s = draft.config.services[service];
   const auto shares = [](const QueueClass& c) { return !c.in.empty() && c.scheduling.queue.rio; };
   if (!s.mark_in)
-    draft.problems.warning(
-        draft.service_places[service].name,
-        fmt::format(
-            "without `mark: {{in: ...}}` its IN packets keep the DSCP that they came with, so that the "
-            "queues of {} cannot tell them from others",
-            way.name()));
+    draft.problems.warning(draft.service_places[service].name,
+                           fmt::format("without `mark: {{in: ...}}` its IN packets keep their DSCP, and the "
+                                       "queues of {} cannot distinguish them from others",
+                                       way.name()));
   else if (!s.mark_out && way.queues->by_dscp[*s.mark_in].precedence == Precedence::in &&
            std::ranges::any_of(way.queues->classes, shares))
-    draft.problems.warning(
-        draft.service_places[service].mark,
-        fmt::format(
-            "without `out` its OUT packets keep the DSCP that they came with: who sends {} himself has "
-            "all of them IN at {}",
-            dscp_text(*s.mark_in), way.name()));
+    draft.problems.warning(draft.service_places[service].mark,
+                           fmt::format("without `out` its OUT packets keep their DSCP: all packets that a "
+                                       "customer sends with {} are IN at {}",
+                                       dscp_text(*s.mark_in), way.name()));
 }
 
 // The queues of `way` are to take IN packets of the service as IN, and others not.
@@ -132,7 +128,8 @@ void check_promise(Draft& draft, std::size_t service, const Uplink& way) {
   } else if (is_shaped(way, draft.config)) {
     draft.problems.warning(
         draft.service_places[service].name,
-        fmt::format("its IN packets wait with all others at {}, which has no `queues`", way.name()));
+        fmt::format("its IN packets share one queue with all others at {}, which has no `queues`",
+                    way.name()));
   }
 }
 
@@ -161,11 +158,10 @@ void warn_about_room(Draft& draft, std::size_t service, const Uplink& way, std::
             depth, c.name, way.name(), c.queue.limit));
   } else if (depth / kSmall > measure.places() && !noted[k] && leaves_slowly(depth, way.rate)) {
     noted[k] = true;
-    draft.problems.note(
-        buckets.front().first,
-        fmt::format("a burst of packets of {} B may be {} packets, and class `{}` of {} has places "
-                    "for {}: IN packets beyond are dropped",
-                    kSmall, depth / kSmall, c.name, way.name(), measure.places()));
+    draft.problems.note(buckets.front().first,
+                        fmt::format("a burst of {} B packets can be {} packets, but class `{}` of {} has "
+                                    "room for {}: IN packets beyond that are dropped",
+                                    kSmall, depth / kSmall, c.name, way.name(), measure.places()));
   }
 }
 
@@ -187,19 +183,16 @@ void warn_about_unlimited(Draft& draft, const Uplink& way, std::vector<bool>& to
     const QueueClass& taken = way.queues->classes[mark ? way.queues->by_dscp[*mark].class_index
                                                        : static_cast<std::size_t>(first - promised.begin())];
     if (!mark)
-      draft.problems.warning(
-          draft.service_places[s].name,
-          fmt::format(
-              "without `mark: {{in: BE}}` its packets keep the DSCP that they came with: with {} they take "
-              "the room in class `{}` of {} that is promised to others",
-              dscp_text(taken.in.front()), taken.scheduling.name, way.name()));
+      draft.problems.warning(draft.service_places[s].name,
+                             fmt::format("without `mark: {{in: BE}}` its packets keep their DSCP: with {} "
+                                         "they take room in class `{}` of {} from committed traffic",
+                                         dscp_text(taken.in.front()), taken.scheduling.name, way.name()));
     else if (way.queues->by_dscp[*mark].precedence == Precedence::in &&
              promised[way.queues->by_dscp[*mark].class_index])
-      draft.problems.warning(
-          draft.service_places[s].mark,
-          fmt::format("nothing limits its packets, and as {} they take the room in class `{}` of {} that is "
-                      "promised to others; mark them `BE`",
-                      dscp_text(*mark), taken.scheduling.name, way.name()));
+      draft.problems.warning(draft.service_places[s].mark,
+                             fmt::format("nothing limits its packets, and with {} they take room in class "
+                                         "`{}` of {} from committed traffic; mark them `BE`",
+                                         dscp_text(*mark), taken.scheduling.name, way.name()));
   }
 }
 
@@ -210,9 +203,9 @@ void warn_about_control(Draft& draft, const Uplink& way) {
   const auto set = static_cast<std::size_t>(way.queues - draft.config.queues.data());
   draft.problems.warning(
       draft.queue_places[set],
-      fmt::format("routing protocols ({}) wait with best effort in class `{}`, and lose "
-                  "their sessions when it is congested: give them a class, like "
-                  "`{{name: control, dscp: [CS6, CS7], priority: strict, rate: ...}}`",
+      fmt::format("routing protocols ({}) share class `{}` with best effort, and lose their sessions when it "
+                  "is congested: give them a class, like `{{name: control, dscp: [CS6, CS7], priority: "
+                  "strict, rate: ...}}`",
                   dscp_text(kRouting), way.queues->classes[rest.class_index].scheduling.name));
 }
 
@@ -225,9 +218,10 @@ void warn_about_marks(Draft& draft) {
   const auto services = promising(c);
   const auto first = std::ranges::find_if(services, [&](std::size_t i) { return separates(c.services[i]); });
   if (ways.empty() && first != services.end() && c.port_count() > 1)
-    draft.problems.warning(draft.service_places[*first].name,
-                           "rates are promised, but no port or interface has `trust: core`: it is not known "
-                           "where the way out is, and what comes from there is treated as a customer's");
+    draft.problems.warning(
+        draft.service_places[*first].name,
+        "services have committed rates, but no port or interface has `trust: core`: the way to the core "
+        "cannot be checked, and packets from there are treated as a customer's");
   for (const std::size_t s : services)
     for (const Uplink& way : ways) check_promise(draft, s, way);
   std::vector<bool> told(c.services.size());
@@ -243,8 +237,8 @@ void warn_about_marks(Draft& draft) {
     if (!csa || csa->alpha.min == csa->alpha.max) continue;
     if (std::ranges::none_of(ways, [&](const Uplink& w) { return is_shaped(w, c); }))
       draft.problems.warning(draft.service_places[s].name,
-                             fmt::format("`alpha` follows the queues of {}, which has no `shape`: they grow "
-                                         "only where the device itself is the narrowest link",
+                             fmt::format("`alpha` follows the queues of {}, which has no `shape`: they fill "
+                                         "only if the device itself is the bottleneck",
                                          ways.front().name()));
   }
 }

@@ -117,9 +117,9 @@ std::vector<Subnet> subnets(const Draft& draft) {
 
 std::string overlap_text(const Subnet& s, const Subnet& around) {
   if (s.prefix == around.prefix)
-    return fmt::format("`{}` is the subnet of `{}`, too: packets to it leave by one of the two",
+    return fmt::format("`{}` is also the subnet of `{}`: packets to it leave by one of the two",
                        to_string(s.prefix), *around.owner);
-  return fmt::format("`{}` lies in `{}` of `{}`: packets to it leave by `{}` alone", to_string(s.prefix),
+  return fmt::format("`{}` is part of `{}` of `{}`: packets to it leave by `{}` only", to_string(s.prefix),
                      to_string(around.prefix), *around.owner, *s.owner);
 }
 

@@ -39,10 +39,9 @@ std::optional<Promised> promised(Draft& draft) {
     if (service.committed == Rate{}) continue;
     known = known && rule.contracts;
     if (!rule.contracts)
-      draft.problems.error(
-          draft.rule_places[i],
-          "`max: auto` of `alpha` follows what is sold: say how many contracts this rule sells "
-          "by `contracts`");
+      draft.problems.error(draft.rule_places[i],
+                           "`max: auto` of `alpha` is derived from all committed rates: give the number of "
+                           "contracts of this rule as `contracts`");
     sum.add(rule);
   }
   return known ? std::optional(sum.all()) : std::nullopt;
@@ -57,14 +56,16 @@ double auto_max(Rate capacity, const Promised& sold) {
 void settle(CsaParams& alpha, Mark at, std::optional<Rate> capacity, const Promised& sold,
             Problems& problems) {
   if (!capacity) {
-    problems.error(at, "`auto` needs to know the way out: give each port with `trust: core` its `shape`");
+    problems.error(at,
+                   "`auto` is derived from the capacity towards the core: give each port with `trust: core` "
+                   "its `shape`");
     return;
   }
   const double max = auto_max(*capacity, sold);
   if (max <= alpha.min.value()) {
-    problems.error(at, fmt::format("`auto` comes to {:.3f}, not above `min` {:g}: core ports carry {} and "
-                                   "rules promise {}",
-                                   max, alpha.min.value(), rate_text(*capacity), rate_text(sold.all())));
+    problems.error(
+        at, fmt::format("`auto` is {:.3f}, not above `min` {:g}: core ports carry {} and rules commit {}",
+                        max, alpha.min.value(), rate_text(*capacity), rate_text(sold.all())));
     return;
   }
   alpha.max = Ratio::of(std::min(max, kMostAutoMax));
@@ -113,8 +114,9 @@ void warn_about_burst(Draft& draft, std::size_t i) {
   if (depth >= rate * kLeast) return;
   draft.problems.warning(
       buckets.front().first,
-      fmt::format("{:.1f} ms of {}: the bursts of a TCP connection are beyond it; {:.0f} kB are 100 ms",
-                  depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
+      fmt::format(
+          "the bucket holds {:.1f} ms of {}, less than the bursts of a TCP connection; {:.0f} kB are 100 ms",
+          depth / rate * 1000, rate_text(s.committed), rate * kUsual / 1000));
 }
 
 // A bucket of many seconds lets a customer send IN for as long; `kbit/s` for `Mbit/s` makes one.
@@ -126,8 +128,8 @@ void warn_about_deep_buckets(Draft& draft, std::size_t i) {
     const double seconds = static_cast<double>(depth.count()) / std::max(rate, 1.0);
     if (draft.lab || seconds <= kMost) continue;
     draft.problems.warning(
-        at, fmt::format("{:.0f} s of {}: that much may be sent at once; {:.0f} B are 100 ms", seconds,
-                        rate_text(s.committed), rate / 10));
+        at, fmt::format("the bucket holds {:.0f} s of {}: that much can be sent at once; {:.0f} B are 100 ms",
+                        seconds, rate_text(s.committed), rate / 10));
   }
 }
 
@@ -136,7 +138,7 @@ void warn_about_objective(Draft& draft, std::size_t i) {
   if (!objective || *objective >= 0.5) return;
   draft.problems.warning(
       draft.service_places[i].name,
-      fmt::format("`objective` is {:g} % of the seconds: a service that fails in most of them keeps it",
+      fmt::format("`objective` is {:g} % of the seconds: a service that fails in most of them still meets it",
                   *objective * 100));
 }
 
@@ -147,8 +149,7 @@ void warn_about_peak(Draft& draft, std::size_t i) {
   if (!t || t->rfc4115 || t->pbs >= t->cbs || buckets.empty()) return;
   draft.problems.warning(
       buckets.back().first,
-      fmt::format("`peak_burst` is less than `committed_burst`: of a burst of {} B what is beyond "
-                  "{} B is red",
+      fmt::format("`peak_burst` is less than `committed_burst`: of a burst of {} B, all beyond {} B is red",
                   t->cbs.count(), t->pbs.count()));
 }
 
@@ -166,7 +167,7 @@ void validate_aggregates(Draft& draft) {
     const auto fits =
         sum == a.marker.tpr_max
             ? std::string()
-            : fmt::format("up to here aggregates of this class have {} in all, ", rate_text(sum));
+            : fmt::format("aggregates of this class up to here have {} in all, ", rate_text(sum));
     draft.problems.error(draft.aggregate_places[i].rate, fmt::format("{}more than the {} that its {}", fits,
                                                                      rate_text(limit->rate), limit->name));
   }
@@ -186,9 +187,9 @@ void warn_about_aggregates(Draft& draft) {
       continue;
     draft.problems.warning(
         draft.aggregate_places[i].rate,
-        fmt::format("less than the {} that rules promise of class `{}`: IN packets of contracts "
-                    "are remarked",
-                    rate_text(of_class->sold), queue));
+        fmt::format(
+            "less than the {} that rules commit in class `{}`: IN packets of contracts are remarked as OUT",
+            rate_text(of_class->sold), queue));
   }
 }
 
@@ -217,8 +218,9 @@ void warn_about_services(Draft& draft) {
     for (const auto& [at, depth] : places.buckets) {
       if (depth.count() >= mtu) continue;
       draft.problems.warning(
-          at, fmt::format("{} B is less than one packet of {} B: such packets pass only when it is full",
-                          depth.count(), mtu));
+          at,
+          fmt::format("{} B is less than one packet of {} B: such packets pass only when the bucket is full",
+                      depth.count(), mtu));
     }
     warn_about_burst(draft, i);
     warn_about_deep_buckets(draft, i);
@@ -226,13 +228,13 @@ void warn_about_services(Draft& draft) {
     warn_about_peak(draft, i);
     const auto* csa = std::get_if<Csa>(&draft.config.services[i].conditioner);
     if (csa && csa->bucket.buffer > held && places.buffer) {
-      draft.problems.warning(*places.buffer,
-                             fmt::format("more than `held` of `flow_table`, {} packets for all flows", held));
+      draft.problems.warning(
+          *places.buffer,
+          fmt::format("`buffer` is more than `held` of `flow_table`, {} packets for all flows", held));
     }
     if (csa && !some_rio && csa->alpha.min != csa->alpha.max) {
       draft.problems.warning(
-          places.name,
-          "no queue has `rio`, so `alpha` of this csa service never moves by a queue of this router");
+          places.name, "no queue has `rio`, so no queue of this router changes `alpha` of this csa service");
     }
   }
 }

@@ -83,7 +83,7 @@ void check_gateway(Draft& draft, const Links& links, const NextHop& hop, Mark at
   if (links.own(gateway)) {
     draft.problems.warning(at, fmt::format("gateway `{}` is this router itself", to_string(gateway)));
   } else if (const auto reserved = links.reserved(gateway); !reserved.empty()) {
-    draft.problems.warning(at, fmt::format("gateway `{}` is the {} address of its subnet: no station has it",
+    draft.problems.warning(at, fmt::format("gateway `{}` is the {} address of its subnet: no host has it",
                                            to_string(gateway), reserved));
   } else if (outlet) {
     if (!is_link_local_v6(gateway) && !connects(*outlet->addresses, gateway)) {
@@ -96,9 +96,9 @@ void check_gateway(Draft& draft, const Links& links, const NextHop& hop, Mark at
                                        to_string(gateway)));
   } else if (!links.connect(gateway)) {
     draft.problems.warning(
-        at, fmt::format(
-                "gateway `{}` is in no port's subnet: this route stays unusable until the kernel adds one",
-                to_string(gateway)));
+        at,
+        fmt::format("gateway `{}` is in no port's subnet: this route is unusable until the kernel adds one",
+                    to_string(gateway)));
   }
 }
 
@@ -114,7 +114,7 @@ void check_neighbor(Draft& draft, const Links& links, std::size_t n) {
   if (links.own(neighbor.address)) {
     warn("is this router itself");
   } else if (const auto reserved = links.reserved(neighbor.address); !reserved.empty()) {
-    warn(fmt::format("is the {} address of its subnet: no station has it", reserved));
+    warn(fmt::format("is the {} address of its subnet: no host has it", reserved));
   } else if (!is_link_local_v6(neighbor.address) && !outlet.addresses->empty() &&
              !connects(*outlet.addresses, neighbor.address)) {
     warn(fmt::format("is in no subnet of {}: no route leads to it there", outlet.name));
@@ -144,14 +144,13 @@ void check_way_out(Draft& draft) {
         !leaves_by(c.routes[i], Port::Trust::core, c))
       draft.problems.warning(
           draft.route_places[i],
-          fmt::format("the default route leads to customers, not out by {}", core.front().name()));
+          fmt::format("the default route leads to customers instead of {}", core.front().name()));
   const auto leaves = [&](const Route& r) { return leaves_by(r, Port::Trust::core, c); };
   if (c.kernel.routes || std::ranges::any_of(c.routes, leaves)) return;
   draft.problems.warning(
       draft.port_places[core.front().port].name,
       fmt::format(
-          "no route leads out by {}, and with `kernel: {{routes: off}}` none will: only its subnet is "
-          "reached",
+          "no route leaves by {}, and `kernel: {{routes: off}}` adds none: only its subnet can be reached",
           core.front().name()));
 }
 
@@ -163,8 +162,10 @@ void warn_about_routes(Draft& draft) {
   check_way_out(draft);
   const std::size_t room = draft.config.dpdk.max_routes;
   if (draft.config.routes.size() > room)
-    draft.problems.warning(draft.route_places[room],
-                           fmt::format("from here on routes find no room: `dpdk: {{max_routes: {}}}`", room));
+    draft.problems.warning(
+        draft.route_places[room],
+        fmt::format("there is no room for the routes from here on: increase `dpdk: {{max_routes: {}}}`",
+                    room));
   for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
     const Route& route = draft.config.routes[i];
     const auto& hops = route.next_hops;
@@ -180,8 +181,7 @@ void warn_about_routes(Draft& draft) {
     if (!hops.empty() && links.is_subnet(route.to) && hops.front().via)
       draft.problems.warning(
           draft.route_places[i],
-          fmt::format("`{}` is a subnet of this router: its stations need no gateway, leave "
-                      "this route out",
+          fmt::format("`{}` is a subnet of this router: its hosts need no gateway; leave this route out",
                       to_string(route.to)));
     for (std::size_t j = 0; j < hops.size(); ++j) {
       if (hops[j].via) check_gateway(draft, links, hops[j], draft.gateway_places[i][j]);

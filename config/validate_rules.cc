@@ -192,8 +192,9 @@ void warn_about_sources(Draft& draft) {
       if (!filter || there.empty() || !permits_others_only(c.filters[*filter], in, there)) return;
       draft.problems.warning(
           draft.interface_places[i].name,
-          fmt::format("filter `{}` lets nothing {} `{}`: no `permit` is for packets {} what is behind it",
-                      c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to"));
+          fmt::format(
+              "filter `{}` lets nothing {} `{}`: no `permit` matches packets {} the networks behind it",
+              c.filters[*filter].name, in ? "in from" : "out to", x.name, in ? "from" : "to"));
     };
     look(x.filter_in, true);
     look(x.filter_out, false);
@@ -209,16 +210,15 @@ void warn_about_contracts(Draft& draft) {
     if (const auto most = most_contracts(rule); most && sells > *most)
       draft.problems.warning(
           draft.rule_places[r],
-          fmt::format("sells {} contracts, and there can be {}: correct `contracts`, `per` or the prefix",
+          fmt::format("`contracts` is {}, but there can be only {}: correct `contracts`, `per` or the prefix",
                       sells, *most));
     if (std::holds_alternative<None>(c.services[rule.service].conditioner)) continue;
     const std::uint64_t before = std::exchange(all, all + sells), room = c.flow_table.capacity;
     if (before <= room && all > room)
-      draft.problems.warning(
-          draft.rule_places[r],
-          fmt::format("up to here rules sell {} contracts, and the table of flows has {} places: "
-                      "`flow_table: {{capacity: {}}}`",
-                      all, room, 2 * all));
+      draft.problems.warning(draft.rule_places[r],
+                             fmt::format("rules up to here have {} contracts, but the flow table has room "
+                                         "for {}: set `flow_table: {{capacity: {}}}`",
+                                         all, room, 2 * all));
   }
 }
 

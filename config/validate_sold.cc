@@ -26,16 +26,16 @@ void require_numbers(Draft& draft) {
   const Config& c = draft.config;
   for (std::size_t r = 0; r < c.rules.size(); ++r)
     if (sells(c.rules[r], c) && !c.rules[r].contracts)
-      draft.problems.error(
-          draft.rule_places[r],
-          "`admission: refuse` counts what is sold: say how many contracts this rule sells by `contracts`");
+      draft.problems.error(draft.rule_places[r],
+                           "`admission: refuse` adds up all committed rates: give the number of contracts of "
+                           "this rule as `contracts`");
   if (std::ranges::none_of(c.rules, [&](const Rule& r) { return sells(r, c); })) return;
   const auto core = towards(Port::Trust::core, c);
   for (std::size_t p = 0; p < core.size(); ++p)
     if (core[p] && !c.ports[p].shaper.rate)
       draft.problems.error(
           draft.port_places[p].name,
-          fmt::format("`admission: refuse` needs to know the way out: give port `{}` its `shape`",
+          fmt::format("`admission: refuse` needs the capacity towards the core: give port `{}` its `shape`",
                       c.ports[p].name));
 }
 
@@ -128,15 +128,14 @@ void bound_open_ended_rules(Draft& draft) {
           std::clamp<std::uint64_t>(room.part.bits_per_second() / each.bits_per_second(), 1,
                                     std::numeric_limits<std::uint32_t>::max()));
     if (c.admission != Config::Admission::warn) continue;
-    const std::string bound =
-        rule.most ? fmt::format(
-                        "up to {} by each interface and then one for all others, derived from the {} of {}: "
-                        "say how many by",
-                        *rule.most - 1, rate_text(room.all), room.of)
-                  : std::string("without a bound: limit them by");
+    const std::string bound = rule.most ? fmt::format(
+                                              "up to {} on each interface and one more for all others, "
+                                              "derived from the {} of {}: give their number as",
+                                              *rule.most - 1, rate_text(room.all), room.of)
+                                        : std::string("without a bound: limit their number by");
     draft.problems.warning(
         draft.rule_places[r],
-        fmt::format("each {} gets {} of its own, {} `contracts`, or sell `per: interface` or `per: rule`",
+        fmt::format("each {} gets a contract of {}, {} `contracts`, or use `per: interface` or `per: rule`",
                     chosen_by_senders(rule.per), rate_text(each), bound));
   }
 }
@@ -150,7 +149,7 @@ std::string factor_text(const Sale& s) {
 }
 
 std::string too_much(const Sale& s, std::string_view what, const std::string& of) {
-  return fmt::format("sold {} times: {} {} in all, more than its {}", factor_text(s),
+  return fmt::format("oversubscribed by a factor of {}: {} {} in all, more than its {}", factor_text(s),
                      fmt::format(fmt::runtime(what), of), rate_text(s.sold), rate_text(*s.capacity));
 }
 
@@ -160,7 +159,7 @@ void report_way_out(Draft& draft, std::size_t rule) {
   for (std::size_t r = 0; r <= rule; ++r) promises.add(draft.config.rules[r]);
   draft.oversold(
       draft.rule_places[rule],
-      fmt::format("up to here rules promise {} in all, more than the {} that core ports are shaped to",
+      fmt::format("rules up to here commit {} in all, more than the {} that core ports are shaped to",
                   rate_text(promises.so_far()), rate_text(*way_out(draft.config))));
 }
 
@@ -168,8 +167,7 @@ void report(Draft& draft, const Sale& s) {
   if (s.of == Sale::Of::queue) {
     draft.oversold(
         draft.rule_places[*s.rule],
-        fmt::format("with this, rules promise {} of queue `{}` of port `{}`, more than the {} that it is "
-                    "sure of",
+        fmt::format("rules up to here commit {} in queue `{}` of port `{}`, more than its guaranteed {}",
                     rate_text(s.sold), s.queue, s.port, rate_text(*s.capacity)));
     return;
   }
@@ -177,9 +175,9 @@ void report(Draft& draft, const Sale& s) {
   const std::string name = group ? fmt::format("group `{}`", s.group) : fmt::format("port `{}`", s.port);
   const Mark at = group ? draft.group_places[s.index].shape : draft.port_places[s.index].shape;
   if (s.way == Sale::Way::down)
-    draft.oversold(at, too_much(s, "shapers on {} let through", name));
+    draft.oversold(at, too_much(s, "shapers on {} allow", name));
   else
-    draft.oversold(at, too_much(s, "contracts on {} come to", name));
+    draft.oversold(at, too_much(s, "contracts on {} commit", name));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ bool read_or(const Node& node, std::string_view expected, std::optional<T> (*par
 
 // `usual`, unless the text is an IPv4-mapped IPv6 address.
 std::string_view expected_at(const Node& node, std::string_view usual) {
-  return node.text.starts_with("::ffff:") ? "how IPv4 addresses are written here: leave out `::ffff:`"
+  return node.text.starts_with("::ffff:") ? "an accepted form of an IPv4 address: leave out `::ffff:`"
                                           : usual;
 }
 
@@ -152,7 +152,7 @@ bool read_value(const Node& node, MacAddress& out, Problems& problems) {
   MacAddress mac{};
   if (!read_or(node, "a MAC address like `02:00:00:00:00:01`", parse_mac, mac, problems)) return false;
   if (mac == MacAddress{} || mac[0] & 1) {
-    problems.error(node.mark, fmt::format("{} is not the address of one station", quote(node.text)));
+    problems.error(node.mark, fmt::format("{} is not the address of a single host", quote(node.text)));
     return false;
   }
   out = mac;

@@ -12,7 +12,7 @@ namespace surety::config {
 namespace {
 
 constexpr std::string_view kInclude = "include";
-constexpr const char* kTooLarge = "with what it includes, larger than 4 MiB, which no configuration is";
+constexpr const char* kTooLarge = "larger than the limit of 4 MiB, with its included files";
 
 // The path of `name`, which is relative to the directory of the file `from`.
 std::string beside(const std::string& from, const std::string& name) {
@@ -97,7 +97,7 @@ const Node* Assembly::read(const std::string& name, Mark at, const Including* by
   if (document.root() == nullptr && by != nullptr && document.error() == Document::kEmpty) return nullptr;
   if (document.root() == nullptr) return refuse(document.error_mark(), document.error());
   weight_ += document.root()->weight;
-  if (weight_ > Document::kMaxNodes) return refuse(at, "with what it includes, too many values");
+  if (weight_ > Document::kMaxNodes) return refuse(at, "too many values, with its included files");
   for (Node* reference : document.references()) resolve(*reference, name);
   return merged(*document.root(), {name, by, by == nullptr ? 0 : by->depth + 1});
 }
@@ -161,7 +161,7 @@ void Assembly::resolve(Node& reference, const std::string& from) {
   if (reference.text.empty())
     answer.error = "a name must follow";
   else if (taken_ > Document::kMaxBytes)
-    answer.error = "what `!file` and `!env` stand for is larger than 4 MiB in all";
+    answer.error = "the values of `!file` and `!env` are larger than 4 MiB in all";
   else
     answer = env ? sources_.variable(name) : sources_.secret(name);
   if (!env) others_.push_back(tree_.path_of(name));

@@ -77,7 +77,7 @@ class TreeBuilder : public YAML::EventHandler {
     const bool inside = it == anchors_.end() || std::any_of(open_.begin(), open_.end(), [&](const Open& o) {
                           return o.node == it->second;
                         });
-    if (inside) refuse(m, "an alias inside what it stands for");
+    if (inside) refuse(m, "an alias inside its own anchor");
     place(*it->second, place_of(m));
   }
 
@@ -104,7 +104,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (!origin_.references) refuse(m, "a tag, `" + tag + "`, which has no meaning here");
     if (tag != "!env" && tag != "!file") refuse(m, "no tag is called `" + tag + "`; there are: !env, !file");
     const bool key = !open_.empty() && open_.back().node->kind == Node::Kind::map && key_ == nullptr;
-    if (key) refuse(m, "a tag before a key: only values come from elsewhere");
+    if (key) refuse(m, "a tag before a key: only a value can have one");
     n.origin = tag == "!env" ? Node::Origin::env : Node::Origin::file;
     document_.references_.push_back(&n);
   }
@@ -169,7 +169,7 @@ Document::Document(std::string_view text, Origin origin) {
     error_ = std::move(message);
   };
   if (text.size() > kMaxBytes) {
-    refuse({}, "larger than 4 MiB, which no configuration is");
+    refuse({}, "larger than the limit of 4 MiB");
     return;
   }
   if (text.find('\0') != text.npos) {

@@ -66,7 +66,7 @@ void Problems::redact(Mark at, std::string& message) const {
     replace_all(message, quote(h.value), h.name);
     if (h.value.size() >= kTelling) replace_all(message, h.value, "...");
     if (at != h.at) continue;
-    if (h.value.find('`') != std::string::npos) message = fmt::format("the value of {} is not right", h.name);
+    if (h.value.find('`') != std::string::npos) message = fmt::format("the value of {} is not valid", h.name);
     for (auto begin = message.find('`'); begin != std::string::npos; begin = message.find('`', begin)) {
       const auto end = message.find('`', begin + 1);
       if (end == std::string::npos) break;

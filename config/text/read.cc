@@ -33,8 +33,9 @@ std::optional<std::string> read_yaml(const std::string& path, Problems& problems
   if (whole || text->size() > Document::kMaxBytes) return text;
   const auto lines = static_cast<int>(std::ranges::count(*text, '\n'));
   const auto column = static_cast<int>(text->size() - text->find_last_of('\n'));
-  problems.error({lines + 1, column},
-                 "the file ends within a line: what should follow may be missing; write it to its end");
+  problems.error(
+      {lines + 1, column},
+      "the last line has no line break: the rest may be missing; end a complete file with a line break");
   return {};
 }
 
@@ -42,8 +43,7 @@ std::optional<std::string> read_secret(const std::string& path, Problems& proble
   RegularFile file(path);
   auto text = text_of(file, problems);
   if (text && (file.mode() & (S_IROTH | S_IWOTH)) != 0)
-    problems.error({},
-                   "everybody on this machine may read or change it; `chmod o-rwx` keeps the secret in it");
+    problems.error({}, "every user of this machine may read or change it; run `chmod o-rwx` on it");
   return text;
 }
 

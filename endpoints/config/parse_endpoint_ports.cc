@@ -23,9 +23,9 @@ void read_gateway(const Node& node, EndpointPort& port, Problems& problems) {
   if (!read_value(node, a, problems)) return;
   auto& gateway = a.is_v6() ? port.gateway_v6 : port.gateway;
   if (!is_unicast(a)) {
-    problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(node.text)));
+    problems.error(node.mark, fmt::format("{} cannot be the address of a host", quote(node.text)));
   } else if (gateway) {
-    problems.error(node.mark, fmt::format("a port has one IPv{} gateway, and {} is it already",
+    problems.error(node.mark, fmt::format("a port has only one IPv{} gateway, here already {}",
                                           a.is_v6() ? 6 : 4, quote(to_string(*gateway))));
   } else if (!on_link(port, a)) {
     problems.error(node.mark, fmt::format("{} is in none of the port's subnets", quote(node.text)));

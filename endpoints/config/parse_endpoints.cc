@@ -15,9 +15,9 @@ void read_measure(const Node& node, EndpointsDraft& draft) {
   TimeRange range;
   if (!read_time_range(node, range, draft.problems)) return;
   if (range.to <= range.from)
-    draft.problems.error(node.mark, "a stretch of time to measure, like `10 s - 60 s`");
+    draft.problems.error(node.mark, "expected a range of time, like `10 s - 60 s`");
   else if (draft.config.duration && range.from >= *draft.config.duration)
-    draft.problems.error(node.mark, "the run is over before the measurement begins");
+    draft.problems.error(node.mark, "the run ends before the measurement begins");
   else
     draft.config.measure = range;
 }

@@ -37,13 +37,13 @@ void read_mark(const Node& node, bool has_dscp, SenderParams& common, Problems& 
   Dscp in = common.dscp;
   if (const Node* n = map.find("in"); n && read_dscp(*n, in, problems)) {
     if (has_dscp && in != common.dscp)
-      problems.error(n->mark, fmt::format("`dscp` says {}; leave one of them out", dscp_name(common.dscp)));
+      problems.error(n->mark, fmt::format("`dscp` is {}; leave one of the two out", dscp_name(common.dscp)));
     common.dscp = in;
   }
   common.dscp_out = out_of(in);
   if (const Node* n = map.find("out")) read_dscp(*n, common.dscp_out, problems);
   if (common.dscp_out == common.dscp)
-    problems.warning(node.mark, fmt::format("IN and OUT packets are both {}: nobody can tell them apart",
+    problems.warning(node.mark, fmt::format("IN and OUT packets are both {}: routers cannot distinguish them",
                                             dscp_name(common.dscp)));
 }
 
@@ -72,7 +72,7 @@ void read_peer(const Node& node, Sender& sender, Problems& problems) {
   if (!address || !port.value || address->is_v6() != brackets) {
     problems.error(node.mark, fmt::format("{} is not {}", quote(*text), kPeer));
   } else if (!is_unicast(*address)) {
-    problems.error(node.mark, fmt::format("{} cannot be the address of a station", quote(host)));
+    problems.error(node.mark, fmt::format("{} cannot be the address of a host", quote(host)));
   } else {
     sender.to = *address;
     sender.to_port = static_cast<std::uint16_t>(*port.value);

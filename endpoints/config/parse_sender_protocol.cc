@@ -67,7 +67,7 @@ void refuse_others(MapReader& map, Protocol protocol, const std::string& name, P
     if (o == kOptions.end() || (o->of & protocol) != 0) continue;
     map.find(o->key);
     problems.error(key.mark,
-                   fmt::format("`{}` is of {}; a {} sender has no `{}`", o->key, o->whose, name, o->key));
+                   fmt::format("`{}` is for {}; a {} sender has no `{}`", o->key, o->whose, name, o->key));
   }
 }
 
@@ -82,7 +82,7 @@ void check_packet(const MapReader& map, Bytes packet, Bytes least, const std::st
 void warn_unreachable(const MapReader& map, Rate offered, Rate target, Problems& problems) {
   if (offered > Rate{} && offered < target)
     problems.warning(map.at("target"),
-                     fmt::format("the sender offers {} kbit/s on average: it cannot reach this",
+                     fmt::format("the sender offers {} kbit/s on average: it cannot reach this target",
                                  static_cast<double>(offered.bits_per_second()) / 1000));
 }
 
@@ -94,7 +94,7 @@ UdpParams read_udp(MapReader& map, const Sender& sender, Problems& problems) {
   map.read("rate", p.rate);
   const bool on = map.read("on", p.on), off = map.read("off", p.off);
   if (on != off && (map.find("on") == nullptr) != (map.find("off") == nullptr))
-    problems.error(map.at(on ? "on" : "off"), "`on` and `off` go together");
+    problems.error(map.at(on ? "on" : "off"), "`on` and `off` need each other: give both or neither");
   const double share = on && off ? seconds(p.on) / seconds(p.on + p.off) : 1;
   warn_unreachable(map, share * p.rate, sender.target, problems);
   return p;
@@ -110,7 +110,7 @@ DccpParams read_dccp(MapReader& map, Protocol protocol, const Sender& sender, co
   map.read("ecn", p.ecn);
   map.read_word("encapsulation", p.udp, {{"native", false}, {"udp", true}});
   if (read_integer(map.find("udp_port"), 1, 65535, p.udp_remote_port, problems) && !p.udp)
-    problems.error(map.at("udp_port"), "`udp_port` goes with `encapsulation: udp`");
+    problems.error(map.at("udp_port"), "`udp_port` needs `encapsulation: udp`");
   map.read_word("tfrc", p.tfrc.specification,
                 {{"rfc5348", TfrcSpecification::rfc5348}, {"rfc3448", TfrcSpecification::rfc3448}});
   if (protocol != kGtfrc) return p;

@@ -65,7 +65,7 @@ void read_sink(const Node& node, Sink& sink, std::vector<Mark>& places, Endpoint
       places.push_back(item->mark);
     }
     if (n->kind == Node::Kind::sequence && n->items.empty())
-      problems.error(n->mark, "a sink that listens on nothing");
+      problems.error(n->mark, "the list is empty: a sink needs something to listen on, like `tcp 5001`");
   }
   read_sink_params(map, sink.params, problems);
   if (map.read("window", sink.params.window) && sink.params.window > kMaxWindow)

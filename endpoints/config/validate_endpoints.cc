@@ -43,7 +43,8 @@ DccpUdpPorts check_sinks(EndpointsDraft& draft) {
       if (l.transport != endpoints::Transport::dccp_udp) continue;
       const auto first = dccp_udp.emplace(sink.port, l.port).first->second;
       if (first != l.port)
-        draft.problems.error(at, fmt::format("a port speaks DCCP in UDP on one UDP port, here {}", first));
+        draft.problems.error(at,
+                             fmt::format("a port uses one UDP port for DCCP in UDP, here already {}", first));
     }
   }
   return dccp_udp;
@@ -64,7 +65,7 @@ void settle_dccp_in_udp(EndpointsDraft& draft, const DccpUdpPorts& ports) {
       if (taken)
         draft.problems.error(
             draft.sender_places[i].name,
-            fmt::format("`encapsulation: udp` needs UDP port {} of its own, where a udp sink listens",
+            fmt::format("`encapsulation: udp` needs UDP port {}, but a udp sink listens there",
                         dccp->udp_local_port));
     }
   }
@@ -112,10 +113,9 @@ void check_senders(EndpointsDraft& draft) {
     const bool fitted = sum <= kSourcePorts;
     sum += s.flows;
     if (fitted && sum > kSourcePorts)
-      draft.problems.error(
-          places.flows, fmt::format("{} flows to one address and port, which {} source ports can tell apart; "
-                                    "send some of them to another port",
-                                    sum, kSourcePorts));
+      draft.problems.error(places.flows, fmt::format("{} flows to one address and port, but there are only "
+                                                     "{} source ports; send some of them to another port",
+                                                     sum, kSourcePorts));
   }
 }
 

@@ -61,7 +61,7 @@ void print_changes(const Json& verdict, std::ostream& out) {
   for (const Json& change : verdict.at("changes")) {
     const std::string whom = change.at("whom");
     out << change.at("what").get<std::string>() << (change.at("takes") == kRestart ? "; takes a restart" : "")
-        << (whom.empty() ? "" : "; concerns " + whom) << '\n';
+        << (whom.empty() ? "" : "; affects " + whom) << '\n';
   }
   if (verdict.contains("left_out")) out << "and " << verdict.at("left_out") << " more changes\n";
 }

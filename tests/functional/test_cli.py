@@ -106,7 +106,7 @@ def test_check_says_what_is_sold_in_both_directions():
         "acme": ["100 Mbit/s business (assured of up0)", "200 Mbit/s", "4/7 of access0 (1 Gbit/s)", "voice strict 5 Mbit/s, data"],
         "homes": ["256 kbit/s phone (voice of up0), 10 Mbit/s home (assured of up0)", "50 Mbit/s",
                   "1/4000 of street (400 Mbit/s), 2/7 of access0 (1 Gbit/s)", "voice strict 5 Mbit/s, data"]}
-    assert re.search(r":16:\d+: warning: sold 500 times: .* group `street` ", said)
+    assert re.search(r":16:\d+: warning: oversubscribed by a factor of 500: .* group `street` ", said)
 
 
 def test_several_files_at_once():

@@ -169,4 +169,4 @@ def test_the_whole_evening_is_a_scenario():
     """Of which `check` says how often each street and the uplink are sold."""
     said = sh(LAB, "check", EVENING).stdout.splitlines()
     assert said[-1] == f"{EVENING}: ok: 1 router, 4001 hosts, 4001 links, 7840 senders"
-    assert sum("sold 33.34 times" in line for line in said) == 4
+    assert sum("oversubscribed by a factor of 33.34" in line for line in said) == 4

@@ -177,4 +177,4 @@ def test_a_secret_that_all_may_read_does_not_start(namespace, name):
     router.file(name).chmod(0o644)
     status, text = router.fails()
     assert status == 1
-    assert f"{router.file(name)}:1:1: error: everybody on this machine may read or change it" in text
+    assert f"{router.file(name)}:1:1: error: every user of this machine may read or change it" in text

@@ -247,7 +247,7 @@ def test_where_no_ports_may_be_opened(lab):
         router.stop()
         router.start()
         wait_for(router._ready, 60)
-        router.refuse(lab.yaml(lab.dmz()), "`router: {new_ports: off}` lets none be; restart the router")
+        router.refuse(lab.yaml(lab.dmz()), "`router: {new_ports: off}` forbids opening one; restart the router")
         router.reload(lab.yaml(lan="mtu: 1400"))
         lab.meet()
 

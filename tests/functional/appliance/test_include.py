@@ -53,18 +53,18 @@ def test_a_router_in_several_files(lab, directory, monkeypatch):
         customer.write_text(GOLD.replace("RATE", "2 Gallons"))
         router.refuse(None, f"{customer}:1:", "Gallons")
         (directory / "b.yaml").write_text("routes: [")
-        router.refuse(None, f"{directory}/*.yaml", "ends within a line")
+        router.refuse(None, f"{directory}/*.yaml", "the last line has no line break")
         assert "10.9.0.0/16" in router.show("routes").stdout
         (directory / "b.yaml").unlink()
         customer.write_text(GOLD.replace("RATE", "3 Mbit/s"))
         router.reload()
-        event(router, "reload", "route 10.9.0.0/16: gone; service gold: rate 2 Mbit/s -> 3 Mbit/s", after=told["number"])
+        event(router, "reload", "route 10.9.0.0/16: removed; service gold: rate 2 Mbit/s -> 3 Mbit/s", after=told["number"])
 
         secret_in(directory / "secret", OTHER)
         router.reload()
         event(router, "reload", "entry 1 of filter f: permit.source changed")
         (directory / "secret").chmod(0o644)
-        router.refuse(None, f"!file {directory}/secret", "everybody on this machine may read")
+        router.refuse(None, f"!file {directory}/secret", "every user of this machine may read")
         secret_in(directory / "secret", "203.0.113.77/320")
         router.refuse(None, "router.yaml:", "`!file")
         said = router.stderr() + json.dumps(events(router)) + router.show("router", "--json").stdout
@@ -91,11 +91,11 @@ def test_diff_of_two_files(directory, monkeypatch):
     assert (same.returncode, same.stdout, same.stderr) == (0, "", "")
     differ = two(directory, "log: {level: debug}\n", "log: {level: info}\nmetrics: {listen: off}\n")
     assert differ.returncode == 1 and differ.stdout == (
-        "log: level debug -> info; concerns who reads the log\n"
-        "metrics: listen not set -> off; takes a restart; concerns who reads the metrics\n")
+        "log: level debug -> info; affects readers of the log\n"
+        "metrics: listen not set -> off; takes a restart; affects readers of the metrics\n")
     monkeypatch.setenv("SURETY_TEST_NAME", "s3cret")
     hidden = two(directory, "router: {name: !env SURETY_TEST_NAME}\n", "router: {name: open}\n")
-    assert hidden.stdout == "router: name changed; takes a restart; concerns all that passes the router\n"
+    assert hidden.stdout == "router: name changed; takes a restart; affects all traffic of the router\n"
     broken = two(directory, "", "log: {level: loud}\n")
     assert broken.returncode == 2 and not broken.stdout and f"{directory}/new.yaml:3:14: error:" in broken.stderr
     assert sh(SURETY, "diff", directory / "old.yaml", directory / "none.yaml", check=False).returncode == 2
@@ -128,10 +128,10 @@ class Answers:
 
 @pytest.mark.parametrize("answer, status, words", [
     ({"changes": [], "errors": []}, 0, "x.yaml: changes nothing of the router that runs"),
-    ({"changes": [{"what": "log: level a -> b", "takes": "at_once", "whom": "who reads the log"}], "errors": []}, 0,
-     "log: level a -> b; concerns who reads the log\n"),
+    ({"changes": [{"what": "log: level a -> b", "takes": "at_once", "whom": "readers of the log"}], "errors": []}, 0,
+     "log: level a -> b; affects readers of the log\n"),
     ({"changes": [{"what": "dpdk: mbufs 1 -> 2", "takes": "restart", "whom": "all"}], "errors": []}, 1,
-     "dpdk: mbufs 1 -> 2; takes a restart; concerns all\n"),
+     "dpdk: mbufs 1 -> 2; takes a restart; affects all\n"),
     ({"changes": [], "errors": ["DIRECTORY/etc/r1.yaml:1:1: error: `!env X`: not in the environment of this program\n"]}, 1,
      "\nx.yaml:1:1: error: `!env X`"),
 ])

@@ -22,7 +22,7 @@ classify:
 """
 
 
-REFUSED = "rules promise 8 Mbit/s of queue `assured` of port `wan0`, more than the 7500 kbit/s that it is sure of"
+REFUSED = "rules up to here commit 8 Mbit/s in queue `assured` of port `wan0`, more than its guaranteed 7500 kbit/s"
 
 
 def test_a_router_that_sells_too_much_does_not_start(namespace):
@@ -72,4 +72,4 @@ def test_check_refuses_it_too(namespace, directory):
     assert done.returncode == 1
     assert REFUSED in done.stdout
     path.write_text("version: 1\n" + yaml(8, "warn"))
-    assert "queue assured of port wan0  up         8 Mbit/s  7500 kbit/s  oversold" in namespace.run(SURETY, "check", path).stdout
+    assert "queue assured of port wan0  up         8 Mbit/s   7500 kbit/s  oversubscribed" in namespace.run(SURETY, "check", path).stdout

@@ -40,7 +40,7 @@ TEST(Changes, NameWhatComesGoesAndChanges) {
            "ports: {lan0: {device: null}, lan1: {device: null}}\n"
            "services: {gold: {rate: 30 Mbit/s, alpha: {min: 0.1, max: 0.5}}}\nmetrics: {top_flows: 5}\n"),
       ElementsAre("admission: warn -> not set", "metrics: top_flows not set -> 5",
-                  "port lan0: mtu 1500 -> not set", "port lan1: new (device: null)", "port old: gone",
+                  "port lan0: mtu 1500 -> not set", "port lan1: new (device: null)", "port old: removed",
                   "service gold: alpha.max 0.4 -> 0.5", "service gold: rate 20 Mbit/s -> 30 Mbit/s"));
 }
 
@@ -54,7 +54,7 @@ TEST(Changes, EntriesOfListsGoByWhatTellsThemApart) {
   EXPECT_THAT(told("routes: [{to: 10.1.0.0/16, via: 10.0.0.1}, {to: 10.2.0.0/16, via: 10.0.0.1}]\n",
                    "routes: [{to: 10.3.0.0/16, via: 10.0.0.1}, {to: 10.1.0.0/16, via: 10.0.0.2}]\n"),
               ElementsAre("route 10.3.0.0/16: new (via: 10.0.0.1)",
-                          "route 10.1.0.0/16: via 10.0.0.1 -> 10.0.0.2", "route 10.2.0.0/16: gone"));
+                          "route 10.1.0.0/16: via 10.0.0.1 -> 10.0.0.2", "route 10.2.0.0/16: removed"));
   EXPECT_THAT(
       told("queues: {up: [{name: a, limit: 1 packets}, {name: b}, {name: c}]}\n",
            "queues: {up: [{name: c}, {name: a, limit: 2 packets}, {name: b}], down: [{name: x}]}\n"),
@@ -73,12 +73,12 @@ TEST(Changes, ARuleBetweenRulesIsOneChange) {
   const auto rules = [](const std::string& all) { return "classify: [" + all + "]\n"; };
   EXPECT_THAT(told(rules(a + ", " + b), rules(c + ", " + a + ", " + b)),
               ElementsAre("rule 1: new (match: {port: c}, service: s)"));
-  EXPECT_THAT(told(rules(a + ", " + b + ", " + c), rules(a + ", " + c)), ElementsAre("rule 2: gone"));
+  EXPECT_THAT(told(rules(a + ", " + b + ", " + c), rules(a + ", " + c)), ElementsAre("rule 2: removed"));
   EXPECT_THAT(told(rules(a + ", " + b + ", " + c), rules(a + ", {match: {port: b}, service: t}, " + c)),
               ElementsAre("rule 2: service s -> t"));
   EXPECT_THAT(told(rules(a + ", " + b + ", " + c), rules(b + ", " + c + ", " + a)),
               ElementsAre("rule 3: moved from place 1 to 3"));
-  EXPECT_THAT(told(rules(a + ", " + a), rules(a)), ElementsAre("rule 2: gone"));
+  EXPECT_THAT(told(rules(a + ", " + a), rules(a)), ElementsAre("rule 2: removed"));
 }
 
 TEST(Changes, ValuesOfListsAreToldOneByOne) {
@@ -130,17 +130,17 @@ Change only(const std::string& from, const std::string& to) {
 
 TEST(Changes, SayWhomTheyConcern) {
   EXPECT_EQ(only("rate: 1 Mbit/s", "rate: 2 Mbit/s").whom, "contracts of service gold");
-  EXPECT_EQ(only("dscp: [EF]", "dscp: [CS6]").whom, "what leaves by port up0");
+  EXPECT_EQ(only("dscp: [EF]", "dscp: [CS6]").whom, "traffic that leaves by port up0");
   EXPECT_EQ(only("name: all, dscp", "name: all, limit: 7 packets, dscp").whom,
-            "nobody: no port has these queues");
-  EXPECT_EQ(only("via: 10.1.0.9", "via: 10.1.0.8").whom, "what goes to 10.9.0.0/16");
+            "nothing: no port or interface uses this queue set");
+  EXPECT_EQ(only("via: 10.1.0.9", "via: 10.1.0.8").whom, "traffic to 10.9.0.0/16");
   EXPECT_EQ(only("street: {port: lan0}", "street: {port: lan0, weight: 2}").whom,
             "interfaces homes.1 to homes.9");
   EXPECT_EQ(only("10.7.0.0/24}", "10.7.0.0/25}").whom, "interfaces acme (customer acme-inc)");
   EXPECT_EQ(only("vlan: 7, ", "vlan: 7, mtu: 1400, ").whom, "interfaces acme (customer acme-inc)");
   EXPECT_EQ(only("  gold:", "  dear: {conditioner: none}\n  gold:").whom, "contracts of service dear");
-  EXPECT_EQ(only("shape: 10", "shape: 11").whom, "what comes and leaves by port up0");
-  EXPECT_EQ(only("version: 1\n", "version: 1\nlog: {level: debug}\n").whom, "who reads the log");
+  EXPECT_EQ(only("shape: 10", "shape: 11").whom, "traffic of port up0");
+  EXPECT_EQ(only("version: 1\n", "version: 1\nlog: {level: debug}\n").whom, "readers of the log");
 }
 
 TEST(Changes, SayWhatTakesARestart) {
@@ -166,11 +166,12 @@ TEST(Changes, WhatNoLineSaysIsToldToo) {
 }
 
 TEST(Changes, AsText) {
-  const std::vector<Change> two = {{"admission: warn -> refuse", Change::Takes::at_once, "what may be sold"},
-                                   {"router: name a -> b", Change::Takes::restart, "all"}};
+  const std::vector<Change> two = {
+      {"admission: warn -> refuse", Change::Takes::at_once, "admission of contracts"},
+      {"router: name a -> b", Change::Takes::restart, "all"}};
   EXPECT_EQ(to_text(two),
-            "admission: warn -> refuse; concerns what may be sold\n"
-            "router: name a -> b; takes a restart; concerns all\n");
+            "admission: warn -> refuse; affects admission of contracts\n"
+            "router: name a -> b; takes a restart; affects all\n");
   EXPECT_EQ(in_short(two), "admission: warn -> refuse; router: name a -> b");
   EXPECT_EQ(in_short(std::vector<Change>(7, two[0])),
             "admission: warn -> refuse; admission: warn -> refuse; admission: warn -> refuse; admission: "

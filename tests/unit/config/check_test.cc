@@ -63,9 +63,9 @@ TEST_F(Check, SaysWhatIsSoldInAll) {
                  "classify: [{match: {port: a}, service: s}]\n"),
       0);
   EXPECT_TRUE(
-      report_.ends_with("of       direction  sold      there is\n"
-                        "port a   up         2 Mbit/s  -\n"
-                        "port up  up         2 Mbit/s  1 Mbit/s  oversold\n" +
+      report_.ends_with("of       direction  committed  capacity\n"
+                        "port a   up         2 Mbit/s   -\n"
+                        "port up  up         2 Mbit/s   1 Mbit/s  oversubscribed\n" +
                         path_ + ": ok: 2 ports, 1 queue set, 1 service, 1 rule, 1 warning\n"))
       << report_;
 }

@@ -50,13 +50,14 @@ TEST(Examples, TheAccessEdgeIsOverbooked) {
   EXPECT_THAT(
       said,
       testing::ElementsAre(
-          "sold 500 times: shapers on group `street` let through 200 Gbit/s in all, more than its 400 Mbit/s",
-          "sold 103 times: contracts on group `street` come to 41024 Mbit/s in all, more than its 400 Mbit/s",
-          "strict classes on group `street` may take 20 Gbit/s in all, more than its 400 Mbit/s: then they "
-          "wait, and nothing else leaves",
-          "with this, rules promise 400 Mbit/s of queue `voice` of port `up0`, more than the 100 Mbit/s that "
-          "it "
-          "is sure of"));
+          "oversubscribed by a factor of 500: shapers on group `street` allow 200 Gbit/s in all, more than "
+          "its 400 Mbit/s",
+          "oversubscribed by a factor of 103: contracts on group `street` commit 41024 Mbit/s in all, more "
+          "than its 400 Mbit/s",
+          "strict classes on group `street` may take 20 Gbit/s in all, more than its 400 Mbit/s: if they "
+          "do, no other class is served",
+          "rules up to here commit 400 Mbit/s in queue `voice` of port `up0`, more than its guaranteed 100 "
+          "Mbit/s"));
 }
 
 // What begins as the file does and ends anywhere, as long as it is being written: no part of a line passes.
@@ -77,7 +78,7 @@ int expect_no_part_of_a_line(const fs::path& example, auto parse, auto parse_fil
     const auto line = std::ranges::count(part, '\n') + 1;
     EXPECT_EQ(result.diagnostics.at(0).line, line);
     EXPECT_EQ(result.diagnostics.at(0).column, static_cast<int>(size - part.find_last_of('\n')));
-    EXPECT_EQ(result.diagnostics.at(0).message.find("the file ends within a line"), 0u);
+    EXPECT_EQ(result.diagnostics.at(0).message.find("the last line has no line break"), 0u);
   }
   fs::remove(path);
   return accepted;
@@ -89,7 +90,7 @@ TEST(Examples, AFileThatIsTooLargeIsNotSaidToEndWithinALine) {
   const auto result = parse_file(path);
   fs::remove(path);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.diagnostics.at(0).message, "larger than 4 MiB, which no configuration is");
+  EXPECT_EQ(result.diagnostics.at(0).message, "larger than the limit of 4 MiB");
 }
 
 TEST(Examples, APartThatEndsWithinALineIsNone) {

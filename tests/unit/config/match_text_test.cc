@@ -32,7 +32,7 @@ TEST(MatchText, ReadsTheFieldsOfAMatch) {
 TEST(MatchText, SaysWhatIsWrongAsAConfigurationWould) {
   EXPECT_THAT(parse_words({"source=10.1.0"}).error, HasSubstr("10.1.0"));
   EXPECT_THAT(parse_words({"source=10.1.0.1", "destination=2001:db8::1"}).error,
-              HasSubstr("nothing can match both"));
+              HasSubstr("no packet can match both"));
   EXPECT_THAT(parse_words({"source_port=65536"}).error, HasSubstr("65536"));
   EXPECT_THAT(parse_words({"protocol=esp", "source_port=1"}).error, HasSubstr("no ports"));
   EXPECT_THAT(parse_words({"protocol=udq"}).error, HasSubstr("udp"));

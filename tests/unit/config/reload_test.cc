@@ -205,20 +205,23 @@ TEST(ReloadErrors, WhereNoPortsMayBeOpenedTheyMayStillGoAndChange) {
     return all.empty() ? std::string() : std::to_string(all[0].line) + ": " + all[0].message;
   };
   EXPECT_EQ(errors("mtu: 1500, trust: customer", "mtu: 1400, trust: core"), "");
-  EXPECT_EQ(errors("eth1", "eth9"),
-            "5: the device of port `lan` would have to be opened, and `router: {new_ports: off}` lets none "
-            "be; restart the router");
-  EXPECT_EQ(errors("  wan:", "  dmz: {device: null}\n  wan:"),
-            "6: the device of port `dmz` would have to be opened, and `router: {new_ports: off}` lets none "
-            "be; restart the router");
+  EXPECT_EQ(
+      errors("eth1", "eth9"),
+      "5: port `lan` needs a device that is not open, and `router: {new_ports: off}` forbids opening one; "
+      "restart the router");
+  EXPECT_EQ(
+      errors("  wan:", "  dmz: {device: null}\n  wan:"),
+      "6: port `dmz` needs a device that is not open, and `router: {new_ports: off}` forbids opening one; "
+      "restart the router");
 }
 
 TEST(ReloadErrors, PortsOfAtTheStartOnlyStay) {
   const auto before = parse(changed("af_xdp eth1", "pci 0000:01:00.0"), "r.yaml").config.value();
   const auto errors = errors_of(parse_reload(before, kRunning, "r.yaml"));
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].message,
-            "port `lan` cannot go or change its device, a pci one, while the router runs; restart it");
+  EXPECT_EQ(
+      errors[0].message,
+      "port `lan` cannot be removed or change its device, a pci one, while the router runs; restart it");
 }
 
 TEST(ReloadFile, GivesWhatItHasRead) {

@@ -128,8 +128,8 @@ TEST(Assembly, WhatCannotBeIncluded) {
   EXPECT_EQ(said_of("m/*.yaml", many), "/etc/surety/main.yaml:2:10: error: more than 1000 files");
   const std::string large(3 << 20, '#');
   EXPECT_EQ(said_of("[a.yaml, b.yaml]", {{"a.yaml", large}, {"b.yaml", large}}),
-            "/etc/surety/main.yaml:2:19: error: with what it includes, larger than 4 MiB, which no "
-            "configuration is");
+            "/etc/surety/main.yaml:2:19: error: larger than the limit of 4 MiB, with its "
+            "included files");
 }
 
 TEST(Assembly, FileNamesStartWhereTheyAreWritten) {
@@ -164,8 +164,7 @@ TEST(Values, ThatAreMissingOrMisplacedAreErrors) {
   EXPECT_EQ(said_of("router: {name: !env ''}"), ":2:16: error: `!env `: a name must follow");
   EXPECT_EQ(said_of("router: {name: !evn X}"),
             ":2:16: error: no tag is called `!evn`; there are: !env, !file");
-  EXPECT_EQ(said_of("router: {!env X: a}"),
-            ":2:10: error: a tag before a key: only values come from elsewhere");
+  EXPECT_EQ(said_of("router: {!env X: a}"), ":2:10: error: a tag before a key: only a value can have one");
   EXPECT_EQ(said_of("router: !env {name: a}"), ":2:9: error: a tag before a map");
   EXPECT_EQ(said_of("workers: !env [1]"), ":2:10: error: a tag before a list");
   EXPECT_EQ(said_of("router: {name: !!str x}"), "") << "YAML's own";
@@ -199,8 +198,8 @@ TEST(Values, AreInNoMessageAndInNoChange) {
         .config.value();
   };
   EXPECT_EQ(to_text(changes(with("a-secret"), with("b-secret"))),
-            "interface i: customer changed; concerns interfaces i (customer (not shown))\n"
-            "router: name changed; takes a restart; concerns all that passes the router\n");
+            "interface i: customer changed; affects interfaces i (customer (not shown))\n"
+            "router: name changed; takes a restart; affects all traffic of the router\n");
   EXPECT_EQ(to_text(changes(with("a-secret"), with("a-secret"))), "");
 }
 

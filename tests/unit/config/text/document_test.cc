@@ -63,7 +63,7 @@ TEST(Document, RefusesAliasesThatExpandTooFar) {
 
 TEST(Document, RefusesAnAliasInsideItself) {
   const Document d("a: &x\n  - *x\n");
-  EXPECT_EQ(d.error(), "an alias inside what it stands for");
+  EXPECT_EQ(d.error(), "an alias inside its own anchor");
   EXPECT_EQ(d.error_mark(), (Mark{2, 5}));
 }
 
@@ -76,8 +76,7 @@ TEST(Document, RefusesDeepNesting) {
 }
 
 TEST(Document, RefusesWhatIsTooLargeOrNoText) {
-  EXPECT_EQ(Document(std::string(Document::kMaxBytes + 1, ' ')).error(),
-            "larger than 4 MiB, which no configuration is");
+  EXPECT_EQ(Document(std::string(Document::kMaxBytes + 1, ' ')).error(), "larger than the limit of 4 MiB");
   EXPECT_EQ(Document(std::string_view("a: \0b", 5)).error(), "not a text: it contains a zero byte");
 }
 

@@ -84,8 +84,8 @@ TEST_F(OnDisk, WhatCannotBeReadIsNamedWhereItIsWanted) {
   write("main.yaml", "version: 1\ninclude: [a.yaml]\n");
   write("a.yaml", "ports: {a: {device: nu");
   EXPECT_EQ(error(),
-            "main.yaml:2:11: error: `a.yaml`: the file ends within a line: what should follow may be "
-            "missing; write it to its end");
+            "main.yaml:2:11: error: `a.yaml`: the last line has no line break: the rest may be missing; "
+            "end a complete file with a line break");
   write("main.yaml", "version: 1\nrouter: {name: !file none}\n");
   EXPECT_EQ(error(), "main.yaml:2:16: error: `!file none`: cannot be read: No such file or directory");
   write("none", std::string("a\0b", 3));
@@ -97,8 +97,8 @@ TEST_F(OnDisk, ASecretIsNotForEverybody) {
   for (const mode_t mode : {mode_t{0644}, mode_t{0602}}) {
     write("name", "north\n", mode);
     EXPECT_EQ(error(),
-              "main.yaml:2:16: error: `!file name`: everybody on this machine may read or change it; `chmod "
-              "o-rwx` keeps the secret in it");
+              "main.yaml:2:16: error: `!file name`: every user of this machine may read or change it; run "
+              "`chmod o-rwx` on it");
   }
   write("name", "north\r\n", 0640);
   EXPECT_EQ(parsed().config.value().router.name, "north");

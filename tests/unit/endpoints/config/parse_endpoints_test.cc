@@ -143,7 +143,7 @@ TEST(ParseEndpoints, WhatIsMeasuredLiesWithinTheRun) {
       "sinks: [{port: p0, listen: [tcp 5001]}]\nduration: 5 s\nmeasure: 5 s - 6 s\n",
       "f.yaml");
   ASSERT_EQ(late.diagnostics.size(), 1u);
-  EXPECT_EQ(late.diagnostics[0].message, "the run is over before the measurement begins");
+  EXPECT_EQ(late.diagnostics[0].message, "the run ends before the measurement begins");
 }
 
 TEST(ParseEndpoints, PortsWithBothFamilies) {

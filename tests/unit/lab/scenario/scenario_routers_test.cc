@@ -46,7 +46,7 @@ TEST(LabRouters, TakeDevicesAndVersionsAsTheyAre) {
   const auto s = clean({.routers = "routers: {r: {version: 1, ports: {a: {device: af_xdp x}, b: {}}}}"});
   EXPECT_EQ(s.routers.at(0).config.ports[0].device.name, "x");
   EXPECT_THAT(messages({.routers = "routers: {r: {version: 2, ports: {a: {}, b: {}}}}"}),
-              ElementsAre("2:24 version `2` is not known; this program reads version 1"));
+              ElementsAre("2:24 version `2` is not supported; this program reads version 1"));
 }
 
 TEST(LabRouters, SignalUnlessTheySayOff) {

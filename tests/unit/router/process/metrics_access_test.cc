@@ -63,7 +63,7 @@ TEST_F(MetricsAccessFiles, AnythingElseIsRefusedAndNotShown) {
 
 TEST_F(MetricsAccessFiles, SecretsAreNobodyElsesBusiness) {
   EXPECT_THAT(fault({.password_file = file("password", "u:p", 0644)}),
-              HasSubstr("password:1:1: error: everybody on this machine may read or change it"));
+              HasSubstr("password:1:1: error: every user of this machine may read or change it"));
   EXPECT_TRUE(with_password("u:p", 0640).login);
   const std::string said =
       fault({.tls = config::Metrics::Tls{file("cert", "x", 0644), file("key", "y", 0604)}});

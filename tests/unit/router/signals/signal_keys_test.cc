@@ -179,7 +179,7 @@ TEST_F(SignalKeyFile, IsNobodyElsesBusiness) {
     const auto r = load_signal_keys(path_);
     EXPECT_FALSE(r.ok());
     ASSERT_EQ(r.errors.size(), 1u);
-    EXPECT_THAT(r.errors[0], HasSubstr(path_ + ":1:1: error: everybody on this machine may read or change"));
+    EXPECT_THAT(r.errors[0], HasSubstr(path_ + ":1:1: error: every user of this machine may read or change"));
   }
   ASSERT_EQ(chmod(path_.c_str(), 0640), 0);  // a group may be the router's own
   EXPECT_TRUE(load_signal_keys(path_).ok());

@@ -44,7 +44,7 @@ TEST(Question, SaysWhyThereCanBeNoSuchPacket) {
   const std::string ends = "l source=10.1.0.1 destination=10.2.0.1 ";
   EXPECT_THAT(refusal("l source=10.1.0.300 destination=10.2.0.1 protocol=icmp"), HasSubstr("10.1.0.300"));
   EXPECT_THAT(refusal("l source=10.1.0.1 destination=2001:db8::1 protocol=icmp"),
-              HasSubstr("nothing can match both"));
+              HasSubstr("no packet can match both"));
   EXPECT_THAT(refusal("l source=10.1.0.1 protocol=icmp"), HasSubstr("`destination=10.1.0.1`"));
   EXPECT_THAT(refusal("l source=10.1.0.0/24 destination=10.2.0.1 protocol=icmp"), HasSubstr("are several"));
   EXPECT_THAT(refusal(ends + "protocol=udp source_port=1 destination_port=65536"), HasSubstr("65536"));
