@@ -30,7 +30,7 @@ namespace surety {
 
 // clang-format off
 #define SURETY_QUEUE_COUNTERS(X)                                                                               \
-  X(arrivals,       "surety_queue_arrivals_total", "Packets that came to the queue, drops included.", "ARRIVALS") \
+  X(arrivals,       "surety_queue_arrivals_total", "Packets that arrived at the queue, including drops.", "ARRIVALS") \
   X(departures,     "surety_queue_departures_total",     "Packets that left the queue.", "")                   \
   X(departed_bytes, "surety_queue_departed_bytes_total", "Bytes of IP packets that left the queue.", "")       \
   X(early_drops,    "surety_queue_early_drops_total", "Packets dropped between RIO's min and max.", "EARLY")   \

@@ -12,49 +12,49 @@
 // clang-format off
 #define SURETY_DROP_REASONS(X)                                                                                   \
   X(truncated,             parse,     error,  "frame shorter than its headers say")                              \
-  X(foreign_mac,           parse,     error,  "frame for another station, or a unicast packet in a group frame")                               \
-  X(ethertype,             parse,     error,  "ethertype that nobody here handles")                              \
+  X(foreign_mac,           parse,     error,  "frame for another MAC address, or a unicast packet in a multicast or broadcast frame")          \
+  X(ethertype,             parse,     error,  "ethertype that the router does not handle")                       \
   X(vlan_depth,            parse,     error,  "more than two VLAN tags")                                         \
-  X(ipv4_version,          parse,     error,  "IPv4 ethertype, other version")                                   \
+  X(ipv4_version,          parse,     error,  "IPv4 ethertype, but another IP version")                          \
   X(ipv4_header_length,    parse,     error,  "IHL below 5 or beyond the packet")                                \
   X(ipv4_total_length,     parse,     error,  "total length below the header or beyond the frame")               \
   X(ipv4_checksum,         parse,     error,  "wrong IPv4 header checksum")                                      \
   X(ipv4_options,          parse,     error,  "malformed or source-route IPv4 options")                          \
   X(ipv4_martian_source,   parse,     error,  "source address that must not appear on a wire (RFC 1812 5.3.7)")  \
   X(ipv4_martian_destination, parse,  error,  "destination that must not be forwarded (RFC 1812 5.3.7)")         \
-  X(ipv6_version,          parse,     error,  "IPv6 ethertype, other version")                                   \
+  X(ipv6_version,          parse,     error,  "IPv6 ethertype, but another IP version")                          \
   X(ipv6_payload_length,   parse,     error,  "payload length beyond the frame")                                 \
   X(ipv6_extension,        parse,     error,  "malformed or endless extension header chain")                     \
   X(ipv6_martian_source,   parse,     error,  "IPv6 source that must not be forwarded")                          \
   X(ipv6_martian_destination, parse,  error,  "IPv6 destination that must not be forwarded")                     \
   X(l4_truncated,          parse,     error,  "transport header beyond the packet")                              \
   X(fragment,              parse,     error,  "impossible fragment (zero length, beyond 65535, tiny first)")     \
-  X(link_local,            parse,     error,  "link-local address or neighbour discovery, and not for this router: it stays on its link") \
-  X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has none")                           \
-  X(vlan_unknown,          parse,     error,  "VLAN tags of no interface, and that no rule of the port names")   \
-  X(source_check,          classify,  policy, "no route leads back to the source where it came from (`source_check`)") \
+  X(link_local,            parse,     error,  "link-local address or neighbor discovery, but not for this router: such packets stay on their link") \
+  X(no_kernel_peer,        parse,     error,  "for the kernel, but the port has no kernel device")               \
+  X(vlan_unknown,          parse,     error,  "VLAN tags that no interface has and no rule of the port names")   \
+  X(source_check,          classify,  policy, "no route back to the source by the way the packet came (`source_check`)") \
   X(filtered,              classify,  policy, "a filter of the interface does not permit it (`filter`)")                    \
-  X(signal,                classify,  error,  "congestion signal refused (surety_csa_signals_total says why)")   \
+  X(signal,                classify,  error,  "congestion signal rejected (surety_csa_signals_total has the reason)") \
   X(dispatch_full,         parse,     error,  "the ring to the worker that has this flow is full")               \
   X(handover_full,         forward,   error,  "the ring to the worker that owns the egress port is full")        \
   X(no_route,              forward,   error,  "no route to the destination")                                     \
   X(blackhole,             forward,   policy, "route of type blackhole, unreachable or prohibit")                \
-  X(ttl_exceeded,          forward,   error,  "TTL or hop limit used up and no kernel peer to answer")           \
-  X(mtu_exceeded,          forward,   error,  "larger than the egress MTU, and nobody to tell its sender")         \
+  X(ttl_exceeded,          forward,   error,  "TTL or hop limit expired, and no kernel device to report it")     \
+  X(mtu_exceeded,          forward,   error,  "larger than the egress MTU, and its sender cannot be notified")     \
   X(no_fragment_buffer,    forward,   error,  "larger than the egress MTU, and no packet buffers for its fragments") \
-  X(neighbor_unresolved,   forward,   error,  "next hop's MAC address not known yet")                            \
+  X(neighbor_unresolved,   forward,   error,  "MAC address of the next hop not resolved yet")                    \
   X(punt_overflow,         forward,   error,  "too many exceptions for the kernel at once")                      \
-  X(punt_limited,          forward,   error,  "more exceptions of its kind and customer than the control plane takes") \
+  X(punt_limited,          forward,   error,  "more exceptions of its kind, or of its customer, than the control plane accepts") \
   X(buffer,                condition, policy, "input buffer of the flow is full (CSA, Fig. 5)")                  \
   X(buffer_total,          condition, policy, "input buffers of all flows together are full")                    \
-  X(buffer_share,          condition, policy, "input buffers hold as much of its customer as of one they may")  \
+  X(buffer_share,          condition, policy, "input buffers hold as many packets of its customer as one may have") \
   X(police,                condition, policy, "beyond the rate of a policed service")                            \
   X(ard,                   aggregate, policy, "ARD marker's fair early drop (P_drop)")                           \
   X(early,                 queue,     policy, "RIO: between min and max")                                        \
   X(forced,                queue,     policy, "RIO: average above max")                                          \
   X(overflow,              queue,     policy, "queue full")                                                      \
-  X(port_gone,             queue,     policy, "a reload has taken the port away that it was to leave by")        \
-  X(interface_gone,        queue,     policy, "a reload has taken the interface away that it was to leave by")
+  X(port_gone,             queue,     policy, "a reload removed its egress port")                                \
+  X(interface_gone,        queue,     policy, "a reload removed its egress interface")
 // clang-format on
 
 namespace surety {
