@@ -53,7 +53,7 @@ BenchPair::BenchPair(const std::string& protocol, std::uint32_t flows, std::uint
   while (traffic_->unresolved()) {
     turn();
     if (now_ > Time(10s))
-      throw std::runtime_error("the two stations of the benchmark do not find each other");
+      throw std::runtime_error("the two endpoints of the benchmark do not resolve each other's address");
   }
   traffic_->start(now_);
   for (const Time until = now_ + 10 * round_trip_ + 1500ms; now_ < until;) turn();
@@ -96,7 +96,7 @@ void BenchPair::collect_answers() {
     n = right().poll(slots_, now_);
     for (const FrameSlot& frame : std::span(slots_).first(n)) {
       if (tail_ - head_ == ring_.size() || frame.length > kAnswer)
-        throw std::runtime_error("more answers than the benchmark has room for");
+        throw std::runtime_error("the benchmark has no room for so many answers");
       Answer& a = ring_[tail_++ & (ring_.size() - 1)];
       a.due = now_ + round_trip_;
       a.length = frame.length;

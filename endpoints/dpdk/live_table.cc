@@ -104,7 +104,7 @@ std::string live_text(const EndpointReading& r, std::size_t rows) {
   for (std::size_t i = 0; i < shown; ++i)
     table.row(i < r.senders.size() ? row(r.senders[i]) : row(r.sinks[i - r.senders.size()]));
   std::string text = title(r) + table.text();
-  if (shown < all) text += fmt::format("... and {} more; the report has them all\n", all - shown);
+  if (shown < all) text += fmt::format("... and {} more; all are in the report\n", all - shown);
   return text;
 }
 

@@ -25,25 +25,24 @@ auto into(T& target, surety::config::Parsed<typename T::value_type> (*parse)(std
 
 void add_run(CLI::App& app, RunOptions& o, std::optional<double>& tolerance) {
   auto* run = app.add_subcommand(
-      "run",
-      "Send and receive as the configuration says, then report; exit status 1 when a target was missed");
+      "run", "Send and receive as configured, then report; exit status 1 if a target was missed");
   run->add_option("file", o.file, "configuration, YAML")->required();
   run->add_option_function<std::string>(
       "--duration", into(o.duration, surety::config::parse_time),
-      "how long from the first flow on, e.g. 60s; default: until all senders "
-      "are done");
+      "how long to run from the first flow on, e.g. 60s; default: until all senders are done");
   run->add_option_function<std::string>("--tolerance", into(tolerance, surety::config::parse_fraction),
                                         "how much of its target a flow may miss, e.g. 4%");
   run->add_option("--json", o.json, "write the report to this file too; `-`: to standard output instead");
   run->add_flag("--live,!--no-live", o.live, "show a table each second; default: on a terminal");
   run->add_option("--metrics", o.metrics, "Prometheus address, e.g. 127.0.0.1:9466, or off");
   run->add_flag_callback(
-      "--busy", [&o] { o.pace = Pace::busy; }, "poll without pause: exact pacing, one core in full");
+      "--busy", [&o] { o.pace = Pace::busy; }, "poll without pause: exact pacing, uses a whole core");
   run->add_flag_callback(
       "--gentle", [&o] { o.pace = Pace::gentle; },
-      "sleep up to 50 us where nothing is due; default below 3 cores");
+      "sleep up to 50 us while nothing is due; default with fewer than 3 cores");
   run->add_option("--core", o.core, "the core to poll on")->check(CLI::NonNegativeNumber);
-  run->add_option("--accept", o.accept, "most flows that the sinks of one port keep; default 16384")
+  run->add_option("--accept", o.accept,
+                  "maximum number of flows that the sinks of one port keep; default 16384")
       ->check(CLI::PositiveNumber);
 }
 
@@ -55,12 +54,12 @@ void add_bench(CLI::App& app, BenchOptions& o) {
       ->transform(CLI::AsSizeValue(true));
   bench->add_option("--packet", o.packets, "IP packet sizes in bytes")->delimiter(',');
   bench->add_option("--protocols", o.protocols, "udp, gtfrc, newreno")->delimiter(',');
-  bench->add_option("--repetitions", o.repetitions, "medians are of this many runs")
+  bench->add_option("--repetitions", o.repetitions, "number of runs for each median")
       ->check(CLI::Range(1, 99));
   bench->add_option("--core", o.core, "the core to measure on");
   bench->add_flag("--json", o.json, "one line of JSON per row");
   bench->add_flag("--pacing", o.pacing,
-                  "instead: how exactly 1,000 gTFRC flows are paced at 5 Gbit/s in total");
+                  "measure instead how exactly 1,000 gTFRC flows are paced at 5 Gbit/s in total");
 }
 
 }  // namespace

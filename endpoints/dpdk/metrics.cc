@@ -86,10 +86,10 @@ void counters(Renderer& r) {
   r.senders(kCounter, "retransmitted_packets_total", "IP packets sent again.",
             [](S s) { return s.retransmitted_packets; });
   r.both(kCounter, "received_packets_total",
-         "IP packets received; of a sender: at its receiver, as far as it is known here.",
+         "IP packets received; for a sender: by its receiver, as far as it has reported them.",
          [](const auto& s) { return s.received_packets; });
   r.both(kCounter, "received_bytes_total",
-         "Bytes of IP packets received; of a sender: at its receiver, as far as it is known here.",
+         "Bytes of IP packets received; for a sender: by its receiver, as far as it has reported them.",
          [](const auto& s) { return s.received_bytes; });
   r.both(kCounter, "payload_bytes_total", "Bytes that reached the receiving application, each once.",
          [](const auto& s) { return s.payload_bytes; });
@@ -100,10 +100,10 @@ void counters(Renderer& r) {
 void gauges(Renderer& r) {
   constexpr auto kGauge = MetricType::Gauge;
   using S = const SenderReading&;
-  r.senders(kGauge, "target_bytes_per_second", "Promised rate of IP packets.",
+  r.senders(kGauge, "target_bytes_per_second", "Target rate of IP packets.",
             [](S s) { return s.target > 0 ? std::optional(s.target) : std::nullopt; });
   r.both(kGauge, "delivered_bytes_per_second",
-         "What the applications got in the last second, in order (TCP) or at all, in bytes of IP packets.",
+         "Bytes of IP packets delivered to the applications in the last second; of TCP, in order.",
          [](const auto& s) { return s.delivered; });
   r.senders(kGauge, "respect_ratio",
             "Respect of service so far: the mean over seconds of min(1, rate / target).",
@@ -116,8 +116,7 @@ void gauges(Renderer& r) {
             [](S s) { return s.allowed_rate; });
   r.senders(kGauge, "broken_guarantees", "gTFRC flows whose X is below guarantee / theta.",
             [](S s) { return s.broken_guarantees; });
-  r.senders(kGauge, "failed_flows", "Flows that ended before their time.",
-            [](S s) { return std::uint64_t{s.failed}; });
+  r.senders(kGauge, "failed_flows", "Flows that failed.", [](S s) { return std::uint64_t{s.failed}; });
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ WorkerOptions worker_options(const config::Endpoints& c, const RunOptions& o, bo
 std::uint64_t secret() {
   std::uint64_t s = 0;
   if (getrandom(&s, sizeof s, 0) != sizeof s)
-    throw std::runtime_error("the kernel has no random numbers for us");
+    throw std::runtime_error("cannot get random numbers from the kernel");
   return s;
 }
 
@@ -84,7 +84,7 @@ Session::Session(const config::Endpoints& config, const config::Config& ports, c
   for (std::size_t p = 0; p < ports.ports.size(); ++p) {
     if (xdp.empty() && ports.ports[p].device.kind == config::Device::Kind::af_xdp)
       throw std::runtime_error(
-          "take_all.bpf.o stands neither beside the program nor in ../lib/surety; reinstall surety");
+          "take_all.bpf.o is neither beside the program nor in ../lib/surety; reinstall surety");
     ports_.push_back(std::make_unique<DpdkPort>(ports.ports[p], p, pool_.get(), xdp));
     ports_.back()->start();
     frames_.push_back(std::make_unique<DpdkFrames>(*ports_.back()));
@@ -124,7 +124,7 @@ void Session::run(const std::atomic<bool>& stop) {
       worker_.get(), kWorkerLcore);
   if (launched != 0)
     throw std::runtime_error(fmt::format("cannot start the worker: {}", rte_strerror(-launched)));
-  spdlog::info("started: ports: {}, flows: {}", config_.ports.size(), traffic_->flows().size());
+  spdlog::info("started ports={} flows={}", config_.ports.size(), traffic_->flows().size());
   try {
     for (; worker_->outcome() == Worker::Outcome::running; std::this_thread::sleep_for(kRound)) {
       if (stop.load(std::memory_order_relaxed)) worker_->stop();
@@ -139,7 +139,7 @@ void Session::run(const std::atomic<bool>& stop) {
   if (worker_->outcome() == Worker::Outcome::finished) return;
   const auto& sender = config_.senders[traffic_->unresolved().value_or(0)];
   throw std::runtime_error(
-      fmt::format("sender {}: nobody on port {} answers for the way to {}; is the gateway right, and up?",
+      fmt::format("sender {}: no answer on port {} from the next hop to {}; is the gateway right, and up?",
                   sender.name, config_.ports[sender.port].name, to_string(sender.to)));
 }
 

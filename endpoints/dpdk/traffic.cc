@@ -155,7 +155,7 @@ void Traffic::listen() {
     const std::size_t port = config_.sinks[sink].port;
     const std::uint16_t number = l.transport == Transport::dccp_udp ? std::uint16_t{0} : l.port;
     if (!stations_[port]->host().listen(l.transport, number, *acceptor))
-      throw std::runtime_error(fmt::format("sinks: {} {} of port {} is there twice; leave one out",
+      throw std::runtime_error(fmt::format("sinks: {} {} of port {} is listed twice; leave one out",
                                            endpoints::name(l.transport), l.port, config_.ports[port].name));
   }
 }
@@ -182,8 +182,8 @@ void Traffic::plan_flows() {
     for (std::uint32_t n = 0; n < s.flows; ++n, ++next) {
       if (next >= kPorts)
         throw std::runtime_error(
-            fmt::format("sender {}: {} flows to one address and port are the most, since each has "
-                        "a local port; send some to another port",
+            fmt::format("sender {}: at most {} flows to one address and port, since each needs a local port; "
+                        "send some to another port",
                         s.name, kPorts));
       f.number = n;
       f.tuple.local_port = nth_port(next);

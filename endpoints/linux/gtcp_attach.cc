@@ -88,11 +88,10 @@ std::string kernel_btf() {
 
 void check_kernel(const std::string& file) {
   const std::unique_ptr<btf, FreeBtf> types(btf__parse(file.c_str(), nullptr));
-  if (!types)
-    throw std::runtime_error("this kernel does not describe its types (no " + file + "): " + kNeeds);
+  if (!types) throw std::runtime_error("this kernel has no type information (no " + file + "): " + kNeeds);
   if (btf__find_by_name_kind(types.get(), "bpf_struct_ops_tcp_congestion_ops", BTF_KIND_STRUCT) < 0)
     throw std::runtime_error(
-        std::string("this kernel takes no TCP congestion control from BPF (no struct_ops): ") + kNeeds);
+        std::string("this kernel has no TCP congestion control in BPF (no struct_ops): ") + kNeeds);
 }
 
 void LoadedGtcp::Close::operator()(bpf_object* o) const {
@@ -105,7 +104,7 @@ LoadedGtcp::LoadedGtcp(const std::string& pins) {
   object_.reset(bpf_object__open_mem(image.data(), image.size(), nullptr));
   if (!object_) throw std::system_error(errno, std::generic_category(), "cannot read the BPF programs");
   if (const int error = bpf_object__load(object_.get()); error != 0)
-    refuse("cannot load the BPF programs (--verbose says why)", -error);
+    refuse("cannot load the BPF programs (--verbose shows why)", -error);
   if (const int error = bpf_object__pin_maps(object_.get(), pins.c_str()); error != 0) {
     // libbpf takes its pins away, but not their directory; one with others in it stays.
     ::rmdir(pins.c_str());
@@ -129,8 +128,8 @@ void attach_gtcp(const std::vector<Reservation>& reservations, const std::string
   check_kernel(kernel_btf());
   if (gtcp_attached())
     throw std::runtime_error(
-        "gtcp is attached already; `surety-gtcp reserve` changes its reservations, `surety-gtcp detach` ends "
-        "it");
+        "gtcp is already attached; `surety-gtcp reserve` changes its reservations, `surety-gtcp detach` "
+        "removes it");
   remove_pins(pins);  // pins of a gtcp that something else detached
   LoadedGtcp loaded(pins);
   try {

@@ -58,7 +58,7 @@ void take_away(int map, const Prefix& to) {
                              "; `surety-gtcp status` lists the reservations");
   if (error != 0)
     throw std::system_error(-error, std::generic_category(),
-                            "cannot take the reservation for " + to_string(to.masked()) + " away");
+                            "cannot remove the reservation for " + to_string(to.masked()));
 }
 
 template <class Key>
@@ -80,8 +80,8 @@ Fd open_pin(const std::string& pins, const char* name) {
   if (map) return map;
   if (errno == ENOENT)
     throw std::runtime_error(
-        "no " + pins + " here: attach gtcp first (`surety-gtcp attach`), and if it is attached, work in " +
-        "the mount namespace where that was done (`ip netns exec` makes a new one, `nsenter --net` does "
+        "no " + pins + " here: attach gtcp first (`surety-gtcp attach`); if it is attached, run this in " +
+        "the mount namespace where it was attached (`ip netns exec` makes a new one, `nsenter --net` does "
         "not)");
   if (errno == EPERM || errno == EACCES)
     throw std::runtime_error("not allowed to use " + pins + ": become root");
@@ -132,10 +132,10 @@ GtcpTotals GtcpReservations::totals() const {
 Fd socket_of(int pid, int descriptor) {
   const std::string process = "process " + std::to_string(pid);
   const Fd owner(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!owner) throw std::system_error(errno, std::generic_category(), "cannot reach " + process);
+  if (!owner) throw std::system_error(errno, std::generic_category(), "cannot open " + process);
   Fd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, owner.get(), descriptor, 0)));
   const std::string what = "descriptor " + std::to_string(descriptor) + " of " + process;
-  if (!socket) throw std::system_error(errno, std::generic_category(), "cannot take " + what);
+  if (!socket) throw std::system_error(errno, std::generic_category(), "cannot get " + what);
   int protocol = 0;
   socklen_t size = sizeof(protocol);
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PROTOCOL, &protocol, &size) != 0 || protocol != IPPROTO_TCP)

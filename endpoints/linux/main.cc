@@ -39,14 +39,15 @@ Rate rate_of(const std::string& text) {
 Prefix prefix_of(const std::string& text) {
   if (const auto prefix = parse_prefix(text)) return *prefix;
   if (const auto address = parse_address(text)) return {*address, address->bits()};
-  throw std::runtime_error("\"" + text + "\" is no prefix; write 10.2.0.0/16, 2001:db8::/32 or an address");
+  throw std::runtime_error("\"" + text +
+                           "\" is not a prefix; write 10.2.0.0/16, 2001:db8::/32 or an address");
 }
 
 Reservation reservation_of(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
     throw std::runtime_error("\"" + text +
-                             "\" is no reservation; write PREFIX=RATE, e.g. 10.2.0.0/16=4Mbit/s");
+                             "\" is not a reservation; write PREFIX=RATE, e.g. 10.2.0.0/16=4Mbit/s");
   return {prefix_of(text.substr(0, equals)), rate_of(text.substr(equals + 1))};
 }
 
@@ -96,40 +97,42 @@ void show(const Request& request) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "GTCP, a TCP congestion control that knows its reserved rate, for any program: TCP_CONGESTION=gtcp, "
-      "iperf3 -C gtcp"};
+      "GTCP, a TCP congestion control with a reserved rate, for any program: TCP_CONGESTION=gtcp, iperf3 -C "
+      "gtcp"};
   app.set_version_flag("--version", surety::kVersion);
   app.require_subcommand(1);
   bool verbose = false;
-  app.add_flag("--verbose", verbose, "what libbpf and the kernel's verifier say");
+  app.add_flag("--verbose", verbose, "print the messages of libbpf and of the kernel's verifier");
 
   Request request;
-  auto* attaching = app.add_subcommand("attach", "Bring the congestion control `gtcp` into the kernel");
+  auto* attaching = app.add_subcommand("attach", "Attach the congestion control `gtcp` to the kernel");
   attaching->add_option("--reserve", request.reserve,
-                        "what each connection to a prefix has reserved: 10.2.0.0/16=4Mbit/s");
+                        "reserved rate of each connection to a prefix: 10.2.0.0/16=4Mbit/s");
   attaching->add_option("--default", request.unreserved,
-                        "the same for all other destinations; else they have nothing");
-  attaching->add_flag("--allow", request.allow,
-                      "to every user (net.ipv4.tcp_allowed_congestion_control); else it takes CAP_NET_ADMIN");
+                        "reserved rate of each connection to other destinations; default: none");
+  attaching->add_flag(
+      "--allow", request.allow,
+      "let every user choose it (net.ipv4.tcp_allowed_congestion_control); default: CAP_NET_ADMIN only");
 
   auto* reserving = app.add_subcommand("reserve", "Reserve a rate for each connection to a prefix");
   reserving->add_option("prefix", request.prefix)->required();
   reserving->add_option("rate", request.rate, "e.g. `4 Mbit/s`; 0 bit/s: none")->required();
 
-  auto* releasing = app.add_subcommand("release", "Take the reservation for a prefix away");
+  auto* releasing = app.add_subcommand("release", "Remove the reservation for a prefix");
   releasing->add_option("prefix", request.prefix)->required();
 
   auto* setting =
-      app.add_subcommand("set", "Give one socket of a running program gtcp and a rate of its own");
+      app.add_subcommand("set", "Set gtcp and a reserved rate on one socket of a running program");
   setting->add_option("--pid", request.pid, "the process")->required();
-  setting->add_option("--fd", request.fd, "its descriptor; connections accepted from it inherit the rate")
+  setting
+      ->add_option("--fd", request.fd, "its file descriptor; connections accepted from it inherit the rate")
       ->required();
   setting->add_option("--rate", request.rate, "e.g. `4 Mbit/s`")->required();
 
   auto* detaching =
-      app.add_subcommand("detach", "Take `gtcp` out of the kernel; connections that use it go on");
-  auto* showing = app.add_subcommand("status", "Is it attached, its reservations, and what used them");
-  showing->add_flag("--json", request.json, "for programs");
+      app.add_subcommand("detach", "Detach `gtcp` from the kernel; connections that use it continue");
+  auto* showing = app.add_subcommand("status", "Show whether it is attached, its reservations and their use");
+  showing->add_flag("--json", request.json, "print JSON");
 
   if (const auto status = surety::answer_programs(app, argc, argv)) return *status;
   CLI11_PARSE(app, argc, argv);

@@ -159,7 +159,7 @@ std::string table(Flows flows) {
 std::string missed(const FlowResult& f) {
   const std::string promised = rate_of(*target(f));
   if (!f.arrival_known)
-    return fmt::format("MISSED {}: nobody told what arrived of {}\n", f.identity.name, promised);
+    return fmt::format("MISSED {}: unknown of {} (no report from the receiver)\n", f.identity.name, promised);
   const double share = f.delivered.bytes_per_second() / f.identity.target.bytes_per_second();
   return fmt::format("MISSED {}: {} of {} ({})\n", f.identity.name, rate_of(*bits(f, f.delivered)), promised,
                      human::percent(share));
@@ -190,7 +190,7 @@ std::string verdict(const Report& r) {
   const auto broken =
       std::count_if(r.flows.begin(), r.flows.end(), [&](const auto& f) { return !f.kept(r.tolerance); });
   if (promised == 0) return "";
-  return text + fmt::format("{} of {} promises kept (tolerance {})\n", promised - broken, promised,
+  return text + fmt::format("{} of {} targets met (tolerance {})\n", promised - broken, promised,
                             human::percent(r.tolerance));
 }
 

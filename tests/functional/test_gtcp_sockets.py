@@ -105,7 +105,7 @@ def test_detach_leaves_connections_alone_and_ends_the_choice(attach):
     with Network() as network, Sockets(network) as sockets:
         listener, client = sockets.listener(), sockets.client(socket.AF_INET)
         sockets.connect(client, listener)
-        assert gtcp("attach", check=False).stderr.startswith("surety-gtcp: gtcp is attached already; ")
+        assert gtcp("attach", check=False).stderr.startswith("surety-gtcp: gtcp is already attached; ")
         gtcp("detach")
         assert status() == {"attached": False} and not pathlib.Path("/sys/fs/bpf/surety-gtcp").exists()
         client.sendall(b"on we go")
@@ -118,5 +118,5 @@ def test_detach_leaves_connections_alone_and_ends_the_choice(attach):
 def test_a_kernel_without_struct_ops_gets_one_sentence():
     done = gtcp("attach", check=False, SURETY_GTCP_BTF="/nonexistent")
     assert done.returncode == 1 and done.stderr == (
-        "surety-gtcp: this kernel does not describe its types (no /nonexistent): GTCP for Linux sockets needs "
+        "surety-gtcp: this kernel has no type information (no /nonexistent): GTCP for Linux sockets needs "
         "Linux 5.13 or newer, built with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF\n")

@@ -38,7 +38,7 @@ TEST(LiveTable, ShowsAllRowsThatFit) {
 TEST(LiveTable, LeavesOutWhatDoesNotFitAndSaysSo) {
   const std::string text = live_text(test::sample_endpoint_reading(), 4);
   EXPECT_EQ(lines(text), 4u);
-  EXPECT_TRUE(text.ends_with("... and 2 more; the report has them all\n")) << text;
+  EXPECT_TRUE(text.ends_with("... and 2 more; all are in the report\n")) << text;
   EXPECT_EQ(text.find("\nweb"), std::string::npos);
 }
 

@@ -64,7 +64,7 @@ TEST(Traffic, MoreFlowsThanPortsAreRefused) {
       "senders: [{name: a, port: p0, protocol: udp, rate: 1 kbit/s, to: \"10.0.0.2:5001\", flows: 64512}]\n");
   c.senders.push_back(c.senders[0]);
   c.senders[1].name = "b";
-  EXPECT_THAT(refusal(c), HasSubstr("sender b: 64512 flows to one address and port are the most"));
+  EXPECT_THAT(refusal(c), HasSubstr("sender b: at most 64512 flows to one address and port"));
 }
 
 TEST(Traffic, APeerBehindNoGatewayIsRefused) {
@@ -78,7 +78,7 @@ TEST(Traffic, APeerBehindNoGatewayIsRefused) {
 TEST(Traffic, ASinkThatIsThereTwiceIsRefused) {
   auto c = test::parsed("sinks: [{port: p1, listen: [tcp 5001]}]\n");
   c.sinks.push_back(c.sinks[0]);
-  EXPECT_EQ(refusal(c), "sinks: tcp 5001 of port p1 is there twice; leave one out");
+  EXPECT_EQ(refusal(c), "sinks: tcp 5001 of port p1 is listed twice; leave one out");
 }
 
 TEST(Traffic, StartsAreDrawnFromTheSeed) {

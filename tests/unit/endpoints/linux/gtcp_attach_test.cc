@@ -19,7 +19,7 @@ TEST(CheckKernel, AKernelWithoutTypesIsNamedInASentence) {
   EXPECT_THAT(
       [] { check_kernel("/nonexistent/btf"); },
       ThrowsMessage<std::runtime_error>(
-          "this kernel does not describe its types (no /nonexistent/btf): GTCP for Linux sockets needs Linux "
+          "this kernel has no type information (no /nonexistent/btf): GTCP for Linux sockets needs Linux "
           "5.13 or newer, built with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF"));
 }
 
@@ -36,12 +36,11 @@ TEST(CheckKernel, AKernelWithoutStructOpsIsNamedInASentence) {
   const auto object = gtcp_object();
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(object.data()), static_cast<std::streamsize>(object.size()));
-  EXPECT_THAT(
-      [&] { check_kernel(path); },
-      ThrowsMessage<std::runtime_error>(
-          "this kernel takes no TCP congestion control from BPF (no struct_ops): GTCP for Linux sockets "
-          "needs Linux 5.13 or newer, built with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and "
-          "CONFIG_DEBUG_INFO_BTF"));
+  EXPECT_THAT([&] { check_kernel(path); },
+              ThrowsMessage<std::runtime_error>(
+                  "this kernel has no TCP congestion control in BPF (no struct_ops): GTCP for Linux sockets "
+                  "needs Linux 5.13 or newer, built with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and "
+                  "CONFIG_DEBUG_INFO_BTF"));
   std::remove(path.c_str());
 }
 

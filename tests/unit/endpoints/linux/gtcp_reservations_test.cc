@@ -150,10 +150,10 @@ TEST(SocketOf, NamesWhatIsNoTcpSocket) {
               ThrowsMessage<std::runtime_error>("descriptor " + std::to_string(udp.get()) + " of process " +
                                                 me + " is not a TCP socket"));
   EXPECT_THAT([] { socket_of(::getpid(), 9999); },
-              ThrowsMessage<std::runtime_error>("cannot take descriptor 9999 of process " + me +
+              ThrowsMessage<std::runtime_error>("cannot get descriptor 9999 of process " + me +
                                                 ": Bad file descriptor"));
   EXPECT_THAT([] { socket_of(0x3fffffff, 0); },
-              ThrowsMessage<std::runtime_error>("cannot reach process 1073741823: No such process"));
+              ThrowsMessage<std::runtime_error>("cannot open process 1073741823: No such process"));
 }
 
 TEST(ChooseGtcp, NeedsItAttached) {

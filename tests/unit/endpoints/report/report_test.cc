@@ -120,7 +120,7 @@ constexpr const char* kTable =
     "backup  gtcp      [2001:db8::1]:5001    4 Mbit/s    2 Mbit/s  772 kbit/s  4000      3980    20  97.5 %  52.3 ms      0.00123        2 s  50.0 %  closed\n"
     "\n"
     "MISSED backup: 2 Mbit/s of 4 Mbit/s (50.0 %)\n"
-    "1 of 2 promises kept (tolerance 4.0 %)\n";
+    "1 of 2 targets met (tolerance 4.0 %)\n";
 constexpr const char* kManyFlows =
     "flow        protocol  peer                  target                       delivered     goodput  sent  received  lost      IN      RTT  loss events  to target                         RoS  state\n"
     "backup x 9  gtcp      [2001:db8::1]:5001  4 Mbit/s  1 Mbit/s / 5 Mbit/s / 9 Mbit/s  772 kbit/s  4000      3980     7  97.5 %  52.3 ms      0.00123        2 s  25.0 % / 125.0 % / 225.0 %  closed\n";
@@ -190,13 +190,14 @@ TEST(ReportText, ManyMissedPromisesShowTheWorst) {
   }
   EXPECT_THAT(report(flows).text(), HasSubstr("\nMISSED by 10 of 10 flows, worst:\n"
                                               "MISSED backup#1: 100 kbit/s of 4 Mbit/s (2.5 %)\n"
-                                              "0 of 10 promises kept (tolerance 4.0 %)\n"));
+                                              "0 of 10 targets met (tolerance 4.0 %)\n"));
 }
 
 TEST(ReportText, APromiseThatNobodyCouldCheckIsMissed) {
   FlowResult f = noise();
   f.identity.target = 1_Mbps;
-  EXPECT_THAT(report({f}).text(), HasSubstr("MISSED noise: nobody told what arrived of 1 Mbit/s\n"));
+  EXPECT_THAT(report({f}).text(),
+              HasSubstr("MISSED noise: unknown of 1 Mbit/s (no report from the receiver)\n"));
 }
 
 }  // namespace
