@@ -28,7 +28,7 @@ void check_devices(Draft& draft) {
         owners.emplace(std::tuple(port.device.kind, port.device.name, port.device.server), port.name);
     if (!fresh) {
       draft.problems.error(draft.port_places[i].device,
-                           fmt::format("this device is already port `{}`", it->second));
+                           fmt::format("port `{}` already has this device", it->second));
     }
   }
 }

@@ -166,7 +166,7 @@ void validate_aggregates(Draft& draft) {
     if (!limit || sum <= limit->rate) continue;
     const auto fits =
         sum == a.marker.tpr_max
-            ? std::string()
+            ? std::string("`rate` is ")
             : fmt::format("aggregates of this class up to here have {} in all, ", rate_text(sum));
     draft.problems.error(draft.aggregate_places[i].rate, fmt::format("{}more than the {} that its {}", fits,
                                                                      rate_text(limit->rate), limit->name));
@@ -185,11 +185,10 @@ void warn_about_aggregates(Draft& draft) {
     });
     if (a.interface || !a.sources.empty() || of_class == sold.end() || of_class->sold <= a.marker.tpr_max)
       continue;
-    draft.problems.warning(
-        draft.aggregate_places[i].rate,
-        fmt::format(
-            "less than the {} that rules commit in class `{}`: IN packets of contracts are remarked as OUT",
-            rate_text(of_class->sold), queue));
+    draft.problems.warning(draft.aggregate_places[i].rate,
+                           fmt::format("`rate` is less than the {} that rules commit in class `{}`: IN "
+                                       "packets of contracts are remarked as OUT",
+                                       rate_text(of_class->sold), queue));
   }
 }
 

@@ -39,7 +39,7 @@ DccpUdpPorts check_sinks(EndpointsDraft& draft) {
       const Mark at = draft.listen_places[i][j];
       const endpoints::Transport as = over_udp(l.transport) ? endpoints::Transport::udp : l.transport;
       const auto [it, fresh] = owners.emplace(std::tuple(sink.port, as, l.port), written(l));
-      if (!fresh) draft.problems.error(at, fmt::format("`{}` listens there already", it->second));
+      if (!fresh) draft.problems.error(at, fmt::format("`{}` already listens there", it->second));
       if (l.transport != endpoints::Transport::dccp_udp) continue;
       const auto first = dccp_udp.emplace(sink.port, l.port).first->second;
       if (first != l.port)

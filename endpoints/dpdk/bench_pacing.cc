@@ -116,8 +116,8 @@ void print(const PacingMeter& meter, bool json) {
   }
   std::cout
       << fmt::format(
-             "{} gTFRC flows of 5 Mbit/s, {} packets of {} bytes; error of the distance between packets of "
-             "a flow\np50 {:.1f} us, p99 {:.1f} us (budget {:.0f} us{}), p99.9 {:.1f} us, max {:.1f} us",
+             "{} gTFRC flows of 5 Mbit/s, {} packets of {} bytes; error of the interval between packets of a "
+             "flow\np50 {:.1f} us, p99 {:.1f} us (budget {:.0f} us{}), p99.9 {:.1f} us, max {:.1f} us",
              kFlows, meter.packets(), kPacket, p50, p99, us(kPacingBudget),
              meter.quantile(0.99) <= kPacingBudget ? "" : ": missed", p999, us(meter.largest()))
       << std::endl;
