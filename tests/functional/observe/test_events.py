@@ -97,7 +97,7 @@ def test_reloads_say_what_has_changed(lab):
         assert refused["level"] == "error" and refused["fields"]["successful"] is False
         assert all(LINE.fullmatch(line) for line in router.stderr().splitlines()), router.stderr()
         router.reload(text + "log: {format: json}\n")
-        event(router, "reload", "log: format not set -> json", "service gold: gone", after=refused["number"])
+        event(router, "reload", "log: format not set -> json", "service gold: removed", after=refused["number"])
         assert json.loads(router.stderr().splitlines()[-1])["kind"] in ("reload", "log")
 
 

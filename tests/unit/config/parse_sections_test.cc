@@ -458,7 +458,7 @@ TEST(ParseSystem, MetricsOfALoopbackAddressNeedNoPassword) {
     EXPECT_EQ(warnings(own), "") << own;
   for (const auto* open : {"'0.0.0.0:1'", "'[::]:1'", "'192.0.2.1:1'", "router:1"}) {
     EXPECT_THAT(warnings(open), HasSubstr("any host that reaches this address")) << open;
-    EXPECT_THAT(warnings(open + std::string(", password_file: p")), HasSubstr("encrypt it")) << open;
+    EXPECT_THAT(warnings(open + std::string(", password_file: p")), HasSubstr("add `tls`")) << open;
     EXPECT_EQ(warnings(open + std::string(", password_file: p, tls: {cert_file: c, key_file: k}")), "")
         << open;
   }
