@@ -29,7 +29,7 @@ Transport transport_of(const std::string& protocol) {
   if (protocol == "gtfrc") return Transport::dccp;
   if (protocol == "newreno") return Transport::tcp;
   throw std::invalid_argument(
-      fmt::format("protocol `{}` is not measured; take udp, gtfrc or newreno", protocol));
+      fmt::format("protocol `{}` cannot be measured; use udp, gtfrc or newreno", protocol));
 }
 
 void set_params(config::Sender& s, const BenchTraffic& t) {
@@ -57,7 +57,7 @@ config::Endpoints bench_config(const BenchTraffic& t) {
   const Transport transport = transport_of(t.protocol);
   if (t.packet < kLeastPacket || t.packet > 1500)
     throw std::invalid_argument(
-        fmt::format("packets of {} bytes are not measured; take {} to 1500", t.packet, kLeastPacket));
+        fmt::format("packets of {} bytes cannot be measured; use {} to 1500", t.packet, kLeastPacket));
   config::Endpoints c;
   c.ports = {port("left", "10.0.0.1/24"), port("right", "10.0.0.2/24")};
   config::Sink sink;
