@@ -31,7 +31,8 @@ constexpr int kNotStarted = 127;
   setsid();
   const int in = open("/dev/null", O_RDONLY);
   int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
-  if (out < 0) out = open("/dev/null", O_WRONLY);  // namespaces are removed also when the log's directory is gone
+  if (out < 0)
+    out = open("/dev/null", O_WRONLY);  // namespaces are removed also when the log's directory is gone
   if (in >= 0 && out >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
     execvp(argv[0], argv);
   _exit(kNotStarted);
