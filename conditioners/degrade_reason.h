@@ -12,9 +12,9 @@
 
 // clang-format off
 #define SURETY_DEGRADE_REASONS(X)                                                                                 \
-  X(flow_table_full,  classify, "service needs per-flow state and the flow table is full")                        \
-  X(flow_share_full,  classify, "service needs per-flow state and its customer has used up its part of the flow table") \
-  X(creation_limited, classify, "service needs per-flow state and new flows exceed flow_table.creation_rate, or its customer's part of it")
+  X(flow_table_full,  classify, "service needs a flow record, and the flow table is full")                        \
+  X(flow_share_full,  classify, "service needs a flow record, and its customer has used up its part of the flow table") \
+  X(creation_limited, classify, "service needs a flow record, and new flows exceed flow_table.creation_rate or the customer's part of it")
 // clang-format on
 
 namespace surety {

@@ -14,22 +14,22 @@ namespace surety {
 
 // clang-format off
 #define SURETY_EXCEPTION_RESULTS(X)                                                                         \
-  X(to_twin,          up,   "given to the kernel by the port's TAP twin")                                   \
+  X(to_twin,          up,   "given to the kernel by the port's TAP mirror")                                 \
   X(to_kernel,        up,   "given to the kernel by the punt device")                                       \
-  X(to_responder,     up,   "taken by the built-in responder (surety_responder_frames_total says how)")     \
-  X(held,             up,   "waits for its next hop's MAC address")                                         \
-  X(icmp_error,       up,   "cannot go on (surety_icmp_errors_total says whether its sender was told)")     \
-  X(twin_refused,     up,   "lost: the TAP twin is down or has no room")                                    \
-  X(kernel_refused,   up,   "lost: the punt device is down or has no room")                                 \
-  X(not_held,         up,   "lost: its next hop does not answer, or too many packets wait")                 \
-  X(no_taker,         up,   "lost: the process has no means to give it to the kernel")                      \
-  X(from_twin,        down, "of the kernel, given to the port")                                             \
-  X(from_kernel,      down, "sent by the kernel out of the port's own device, given to the port")             \
-  X(from_responder,   down, "of the responder, given to the port: answers, requests, packets that waited")  \
-  X(no_buffer,        down, "lost: no packet buffer")                                                       \
-  X(ring_full,        down, "lost: the port's worker does not keep up")                                     \
-  X(oversized,        down, "lost: larger than a packet buffer")                                            \
-  X(forwarded,        down, "lost: frames of the network that the kernel has forwarded, past the conditioners")
+  X(to_responder,     up,   "given to the built-in responder (results: surety_responder_frames_total)")     \
+  X(held,             up,   "held until its next hop is resolved")                                          \
+  X(icmp_error,       up,   "cannot be forwarded (its ICMP error: surety_icmp_errors_total)")               \
+  X(twin_refused,     up,   "dropped: the TAP mirror is down or has no room")                               \
+  X(kernel_refused,   up,   "dropped: the punt device is down or has no room")                              \
+  X(not_held,         up,   "dropped: its next hop does not answer, or too many packets wait")              \
+  X(no_taker,         up,   "dropped: there is no device or responder for it")                              \
+  X(from_twin,        down, "from the kernel by the TAP mirror, given to the port")                         \
+  X(from_kernel,      down, "from the kernel by the port's own device, given to the port")                  \
+  X(from_responder,   down, "from the responder, given to the port: answers, requests, held packets")       \
+  X(no_buffer,        down, "dropped: no packet buffer is free")                                            \
+  X(ring_full,        down, "dropped: the port's worker does not keep up")                                  \
+  X(oversized,        down, "dropped: larger than a packet buffer")                                         \
+  X(forwarded,        down, "dropped: the kernel forwarded it past the conditioners")
 // clang-format on
 enum class ExceptionResult : std::uint8_t {
 #define X(name, way, help) name,

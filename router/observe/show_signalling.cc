@@ -41,14 +41,14 @@ std::string render_signalling(const Json& rows, bool all) {
             {text("PORT", "port"), text("QUEUE", "queue"), count("SENT", "sent"), count("LIMITED", "limited"),
              count("LOST", "lost")},
             of_kind(rows, "sender"));
-  paragraph("Queues of other routers that were heard",
+  paragraph("Queues of other routers whose signals arrived",
             {text("ROUTER", "router"), count("PORT", "port"), count("QUEUE", "queue"),
              count("SIGNALS", "signals"), number("LAST", "age_seconds", human::duration)},
             of_kind(rows, "source"));
-  paragraph("Signals received, by what became of them",
+  paragraph("Signals received, by result",
             {text("RESULT", "result"), count("SIGNALS", "signals"), text("MEANING", "help")},
             results(rows, all));
-  paragraph(observe ? "Paths that signals would hold back" : "Paths that signals hold back",
+  paragraph(observe ? "Paths that signals would throttle" : "Paths that signals throttle",
             {text("PATH", "path"), text("DOMAIN", "domain"), alpha("ALPHA", "alpha_ratio"),
              alpha("APPLIED", "applied_alpha_ratio")},
             of_kind(rows, "path"));

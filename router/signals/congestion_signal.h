@@ -64,24 +64,24 @@ inline CongestionSignal signal_about(std::span<const std::uint8_t> ip) {
 // Result of a signal at a router; the name is the metric label.
 // clang-format off
 #define SURETY_SIGNAL_RESULTS(X)                                                             \
-  X(applied,      "alpha of its path follows it")                                            \
-  X(observed,     "alpha of its path would follow it: mode observe")                         \
-  X(not_border,   "this router has the role core: flows are conditioned elsewhere")          \
-  X(not_customer, "its source does not lie behind a customer port: another border's")        \
-  X(no_path,      "no route to its destination, or one that leads nowhere")                  \
-  X(no_domain,    "no CSA service's flows leave by its path")                                \
-  X(off,          "signalling is off here, and it must not go on to a customer")             \
-  X(from_customer, "came by a customer port: only routers signal")                           \
-  X(malformed,    "truncated, oversized, or its parts contradict one another")               \
+  X(applied,      "sets alpha of its path")                                                  \
+  X(observed,     "would set alpha of its path, but for mode observe")                       \
+  X(not_border,   "this router has the role core: border routers condition flows")           \
+  X(not_customer, "its source is not behind a customer port: for another border router")     \
+  X(no_path,      "no route to its destination by any port")                                 \
+  X(no_domain,    "no CSA service uses its path")                                            \
+  X(off,          "signalling is off here: not forwarded to a customer")                     \
+  X(from_customer, "arrived by a customer port: only routers may signal")                    \
+  X(malformed,    "truncated, oversized or inconsistent")                                    \
   X(checksum,     "wrong ICMP checksum")                                                     \
-  X(version,      "of a version of the format that is not known here")                       \
-  X(unknown_key,  "signed with a key that is not that router's in the key file")             \
-  X(forged,       "its MAC is not what the key gives")                                       \
-  X(reflected,    "this router's own, come back")                                            \
-  X(stale,        "older, or newer, than max_age: the routers' clocks must agree to it")     \
-  X(replayed,     "its sequence number was seen, or is too old to tell")                     \
-  X(limited,      "more of that queue a second than the limit")                             \
-  X(senders,      "more congested queues signal than there is room for")
+  X(version,      "unknown version of the format")                                           \
+  X(unknown_key,  "signed with a key that the key file does not have for that router")       \
+  X(forged,       "its MAC does not match the key")                                          \
+  X(reflected,    "sent by this router itself")                                              \
+  X(stale,        "its time differs by more than max_age: the routers' clocks must agree")   \
+  X(replayed,     "its sequence number was received before, or is too old to check")         \
+  X(limited,      "more signals of that queue per second than the limit")                    \
+  X(senders,      "more congested queues signal than the router keeps")
 // clang-format on
 enum class SignalResult : std::uint8_t {
 #define X(name, help) name,

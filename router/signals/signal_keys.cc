@@ -132,7 +132,7 @@ void KeyFile::read_key(const Node& node, std::vector<SignalKey>& out) const {
   SignalKey key;
   const Node* id = member(node, "id", problems_);
   const Node* secret = member(node, "key", problems_);
-  refuse_others(node, {"id", "key"}, "only `id` and `key` can stand here", problems_);
+  refuse_others(node, {"id", "key"}, "only `id` and `key` are allowed here", problems_);
   const bool has_id = id && read_id(*id, key.id, problems_);
   const bool has_secret = secret && read_secret(*secret, secrets_, key.secret, problems_);
   for (const SignalKey& other : out) {
@@ -160,7 +160,7 @@ void KeyFile::read_routers(const Node& node, SignalKeys& out) const {
     if (!router || router->is_v6() || router->v4_host_order() == 0)
       problems_.error(id->mark, "the id of a router is an IPv4 address, as in its `router: {id: ...}`");
     else if (const auto [it, fresh] = out.routers.try_emplace(router->v4_host_order()); !fresh)
-      problems_.error(id->mark, "this router has its keys already");
+      problems_.error(id->mark, "this router is already there");
     else
       read_keys(*keys, it->second);
   }
@@ -169,7 +169,7 @@ void KeyFile::read_routers(const Node& node, SignalKeys& out) const {
 void KeyFile::read(const Node& root, SignalKeys& out) const {
   const Node* routers = member(root, "routers", problems_, false);
   const Node* keys = member(root, "keys", problems_, !routers);
-  refuse_others(root, {"keys", "routers"}, "only `keys` and `routers` can stand here", problems_);
+  refuse_others(root, {"keys", "routers"}, "only `keys` and `routers` are allowed here", problems_);
   if (keys) read_keys(*keys, out.keys);
   if (routers) read_routers(*routers, out);
 }
@@ -230,8 +230,8 @@ SignalKeysResult load_signal_keys(const config::Config& c) {
   SignalKeysResult result = load_signal_keys(c.signalling.key_file);
   if (result.ok() && c.router.role == config::Router::Role::core && result.keys.of(c.router.id).empty())
     result.errors.push_back(
-        fmt::format("{}: it has no key to sign the signals of this core router: write one under `keys`, or "
-                    "under `routers` for the router's `id`",
+        fmt::format("{}: no key to sign the signals of this core router: write one under `keys`, or under "
+                    "`routers` for the router's `id`",
                     c.signalling.key_file));
   return result;
 }

@@ -43,14 +43,14 @@ namespace surety {
 #define SURETY_PUNT_REASONS(X)                                                        \
   X(arp,        "ARP")                                                                \
   X(local,      "for one of the router's own addresses")                              \
-  X(multicast,  "multicast or broadcast, routing protocols among it")                 \
-  X(neighbor_discovery, "IPv6 neighbour discovery")                                   \
+  X(multicast,  "multicast or broadcast, such as routing protocols")                  \
+  X(neighbor_discovery, "IPv6 neighbor discovery")                                    \
   X(dhcp,       "DHCP between a client and a server or relay of its link")            \
   X(link_local, "link-local scope, IPv4 or IPv6")                                     \
-  X(control,    "slow protocols, LLDP and others that a kernel may want")             \
-  X(ttl,        "TTL or hop limit used up: its sender is told")                       \
-  X(mtu,        "larger than the egress MTU: its sender is told")      \
-  X(neighbor,   "next hop's MAC address not known: waits until it answers")
+  X(control,    "slow protocols, LLDP and other frames for the kernel")               \
+  X(ttl,        "TTL or hop limit used up: its sender gets an ICMP error")            \
+  X(mtu,        "larger than the egress MTU: its sender gets an ICMP error")          \
+  X(neighbor,   "next hop not resolved: held until it answers")
 // clang-format on
 enum class PuntReason : std::uint8_t {
 #define X(name, help) name,

@@ -140,7 +140,7 @@ def test_one_wrong_file_is_enough(directory):
     ("p0: {device: af_packet lo}", "dpdk: {hugepages: on, memory: 900 GB}\n", " are needed; `echo "),
     ("p0: {device: pcap rx=gone.pcap}", "", "port p0: no such file: "),
     ("p0: {device: pcap tx=gone/out.pcap}", "", "port p0: there is no directory "),
-    ("p0: {device: af_packet lo}", "signalling: {mode: observe, key_file: others}\n", "others: it has no key to sign the signals of this core router"),
+    ("p0: {device: af_packet lo}", "signalling: {mode: observe, key_file: others}\n", "others: no key to sign the signals of this core router"),
 ], ids=["core", "mtu", "no password file", "open password file", "foreign address", "core of a port", "hugepages", "pcap file", "pcap directory", "no key"])
 def test_check_refuses_what_run_would(directory, namespace, ports, more, says):
     """In a namespace of its own: `lo` is a port until `run` refuses the rest."""

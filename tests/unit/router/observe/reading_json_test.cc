@@ -136,7 +136,7 @@ TEST(ReadingJson, ExceptionsByPortAndTheirWay) {
   const Json rows = sample("exceptions");
   ASSERT_EQ(rows.size(), 2 * kExceptionResults + 2 + 2 + 1);
   EXPECT_EQ(rows[0], Json::parse(R"({"port": "lan0", "way": "up", "result": "to_twin", "frames": 2,
-    "help": "given to the kernel by the port's TAP twin"})"));
+    "help": "given to the kernel by the port's TAP mirror"})"));
   EXPECT_EQ(rows[kExceptionResults], Json::parse(R"({
     "port": "lan0", "way": "kernel", "result": "arp passed", "frames": 8, "help": "ARP"})"));
   EXPECT_EQ(rows[kExceptionResults + 2], Json::parse(R"({
@@ -204,7 +204,7 @@ TEST(ReadingJson, SignallingHasARowForEveryResult) {
   const std::vector<Json> rows = of_kind("received");
   ASSERT_EQ(rows.size(), kSignalResults);
   EXPECT_EQ(rows[static_cast<std::size_t>(SignalResult::forged)], Json::parse(R"({
-    "kind": "received", "result": "forged", "signals": 1, "help": "its MAC is not what the key gives"})"));
+    "kind": "received", "result": "forged", "signals": 1, "help": "its MAC does not match the key"})"));
   EXPECT_EQ(rows[static_cast<std::size_t>(SignalResult::stale)]["signals"], 0);
 }
 

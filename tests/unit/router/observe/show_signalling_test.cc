@@ -29,16 +29,16 @@ TEST(ShowSignalling, BothSides) {
             "PORT  QUEUE    SENT  LIMITED  LOST\n"
             "wan0  assured     7        2     1\n"
             "\n"
-            "Queues of other routers that were heard:\n"
+            "Queues of other routers whose signals arrived:\n"
             "ROUTER     PORT  QUEUE  SIGNALS    LAST\n"
             "192.0.2.2     1      0        6  250 ms\n"
             "\n"
-            "Signals received, by what became of them:\n"
+            "Signals received, by result:\n"
             "RESULT   SIGNALS  MEANING\n"
-            "applied        6  alpha of its path follows it\n"
-            "forged         1  its MAC is not what the key gives\n"
+            "applied        6  sets alpha of its path\n"
+            "forged         1  its MAC does not match the key\n"
             "\n"
-            "Paths that signals hold back:\n"
+            "Paths that signals throttle:\n"
             "PATH         DOMAIN        ALPHA  APPLIED\n"
             "10.9.0.0/24  wan0/assured   0.12      0.1\n");
 }
@@ -49,7 +49,7 @@ TEST(ShowSignalling, ObserveSaysThatNothingIsApplied) {
   s.paths[0].applied_alpha = 0.4;
   const std::string text = shown(s);
   EXPECT_THAT(text, StartsWith("Mode: observe (computed and shown; nothing is applied)\n"));
-  EXPECT_THAT(text, EndsWith("\nPaths that signals would hold back:\n"
+  EXPECT_THAT(text, EndsWith("\nPaths that signals would throttle:\n"
                              "PATH         DOMAIN        ALPHA  APPLIED\n"
                              "10.9.0.0/24  wan0/assured   0.12      0.4\n"));
 }
@@ -58,7 +58,7 @@ TEST(ShowSignalling, ResultsThatNeverHappenedOnDemand) {
   const SignallingReading s = test::sample_signalling();
   EXPECT_THAT(shown(s), Not(HasSubstr("stale")));
   const std::string some = shown(s), all = shown(s, true);
-  EXPECT_THAT(all, HasSubstr("\nstale                0  older, or newer, than max_age"));
+  EXPECT_THAT(all, HasSubstr("\nstale                0  its time differs by more than max_age"));
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n') - std::count(some.begin(), some.end(), '\n'),
             static_cast<std::ptrdiff_t>(kSignalResults) - 2);
 }

@@ -94,7 +94,7 @@ TEST(RenderTable, AllDropsOnDemand) {
 TEST(RenderTable, ExceptionsThatHappened) {
   EXPECT_EQ(sample("exceptions"),
             "PORT  WAY        RESULT         FRAMES  MEANING\n"
-            "lan0  up         to_twin             2  given to the kernel by the port's TAP twin\n"
+            "lan0  up         to_twin             2  given to the kernel by the port's TAP mirror\n"
             "lan0  kernel     arp passed          8  ARP\n"
             "lan0  responder  arp_reply           3  answered\n"
             "all   icmp       time_exceeded       4  said so\n");

@@ -67,7 +67,7 @@ TEST(SignalKeys, RoutersAreIdsWithTheirKeys) {
     EXPECT_THAT(only_error(std::string("routers: {") + id + keys + "}"), HasSubstr("is an IPv4 address"))
         << id;
   EXPECT_THAT(only_error("routers:\n  192.0.2.1" + keys + "\n  192.0.2.1" + keys),
-              HasSubstr("3:3: error: this router has its keys already"));
+              HasSubstr("3:3: error: this router is already there"));
   EXPECT_THAT(only_error("routers: {192.0.2.1: []}"), HasSubstr("one key or two"));
   EXPECT_THAT(only_error("routers: []"), HasSubstr("expected `ROUTER_ID: "));
   EXPECT_THAT(only_error("routers: {192.0.2.1: [{id: 1, key: 12}]}"), HasSubstr("32 hexadecimal digits"));
@@ -118,7 +118,7 @@ TEST(SignalKeys, OneOrTwo) {
 TEST(SignalKeys, OnlyWhatBelongsThere) {
   const std::string one = std::string("{id: 1, key: ") + kSecret + "}";
   EXPECT_THAT(only_error("keys: [" + one + "]\nversion: 1"),
-              HasSubstr("2:1: error: only `keys` and `routers` can stand here"));
+              HasSubstr("2:1: error: only `keys` and `routers` are allowed here"));
   EXPECT_THAT(only_error(std::string("keys: [{id: 1, key: ") + kSecret + ", name: a}]"),
               HasSubstr("only `id` and `key`"));
   EXPECT_THAT(only_error(std::string("keys: [{id: 1, id: 1, key: ") + kSecret + "}]"),
