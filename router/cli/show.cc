@@ -34,8 +34,8 @@ void add_show(CLI::App& app, Action& action) {
   auto* show = app.add_subcommand("show", "Tables of a running router");
   show->add_option(
           "what", request.what,
-          "ports, interfaces, queues, services, contracts, filters, flows, drops, exceptions, "
-          "aggregates, domains, signalling, routes, neighbors, events, sold, workers, router or stages")
+          "ports, interfaces, queues, services, contracts, commitments (or sold), filters, flows, drops, "
+          "exceptions, aggregates, domains, signalling, routes, neighbors, events, workers, router or stages")
       ->required();
   show->add_option("where", request.selection.where,
                    "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE stands for anything");

@@ -32,7 +32,7 @@ void end_in_time() {
 Json rows(const std::string& table, const Unknown& unknown) {
   const auto name = unknown.given.find("--name");
   const auto router = name == unknown.given.end() ? std::nullopt : std::optional(name->second);
-  return TelemetryClient(runtime_directories(), kPatience).table(table, router);
+  return TelemetryClient(runtime_directories(), kPatience).table(table_name(table), router);
 }
 
 void add_column(std::set<std::string>& to, const Json& rows, const std::string& column) {

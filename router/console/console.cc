@@ -72,6 +72,7 @@ Console::Page Console::page(std::string_view path) {
 }
 
 Console::Page Console::table(std::string_view name) {
+  name = table_name(name);
   const auto known = std::ranges::find(kTables, name);
   const auto own = own_.find(name);
   if (known == kTables.end() && own == own_.end()) return nullptr;

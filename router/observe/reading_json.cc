@@ -246,7 +246,7 @@ Json filter_row(const FilterReading& f) {
   return {{"filter", f.filter}, {"entry", f.entry}, {"action", f.action()}, {"packets", f.packets}};
 }
 
-Json sold_row(const config::Sale& s) {
+Json commitment_row(const config::Sale& s) {
   Json row = {{"port", s.port},
               {"group", s.group},
               {"interface", s.interface},
@@ -371,7 +371,7 @@ Json table(const Reading& r, std::string_view name) {
   if (name == "signalling") return signalling_rows(r.signalling);
   if (name == "workers") return worker_rows(r);
   if (name == "stages") return stage_rows(r.stages);
-  if (name == "sold") return r.sold ? rows_of(*r.sold, sold_row) : Json::array();
+  if (name == "commitments") return r.sold ? rows_of(*r.sold, commitment_row) : Json::array();
   return nullptr;
 }
 

@@ -22,11 +22,16 @@ using Json = nlohmann::ordered_json;  // keeps the order in which columns are wr
 
 inline constexpr std::array<std::string_view, 16> kTables{
     "router", "ports",      "interfaces", "queues",  "services",   "contracts", "filters", "flows",
-    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",  "sold",
+    "drops",  "exceptions", "aggregates", "domains", "signalling", "workers",   "stages",  "commitments",
 };
 
 // Tables that are not from a reading: the owner of a TelemetryServer provides them.
 inline constexpr std::array<std::string_view, 3> kOwnTables{"events", "routes", "neighbors"};
+
+// The name of a table. `sold` is an alias of `commitments`.
+constexpr std::string_view table_name(std::string_view name) {
+  return name == "sold" ? "commitments" : name;
+}
 
 // One table; null if there is none of that name.
 Json table(const Reading& reading, std::string_view name);

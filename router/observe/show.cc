@@ -121,8 +121,8 @@ Columns contract_columns() {
           grows(count("HELD BACK", "held_back_seconds")),
           count("HELD", "held"),
           grows(count("DROPPED", "dropped_conditioner")),
-          grows(count("LOST", "dropped_queue")),
-          grows(count("OTHERWISE", "dropped_other")),
+          grows(count("QUEUE DROPS", "dropped_queue")),
+          grows(count("OTHER DROPS", "dropped_other")),
           text("DIRECTION", "direction"),
           text("REASON", "reason")};
 }
@@ -210,20 +210,20 @@ Columns columns_of(std::string_view what) {
   if (what == "aggregates") return aggregate_columns();
   if (what == "domains") return {text("DOMAIN", "name"), alpha("ALPHA", "alpha_ratio")};
   if (what == "workers") return worker_columns();
-  if (what == "sold")
+  if (what == "commitments")
     return {text("PORT", "port"),
             text("GROUP", "group"),
             text("INTERFACE", "interface"),
             text("QUEUE", "queue"),
             text("DIRECTION", "direction"),
-            number("SOLD", "sold_bytes_per_second", rate),
-            number("OF", "capacity_bytes_per_second", rate),
-            quotient("PART", percent,
+            number("COMMITTED", "sold_bytes_per_second", rate),
+            number("CAPACITY", "capacity_bytes_per_second", rate),
+            quotient("UTILIZATION", percent,
                      [](const Json& row) {
                        return std::pair(real(row, "sold_bytes_per_second"),
                                         real(row, "capacity_bytes_per_second"));
                      }),
-            count("EACH OF", "members")};
+            count("PER MEMBER OF", "members")};
   return {text("STAGE", "stage"), grows(count("CYCLES", "cycles")), grows(count("PACKETS", "packets")),
           quotient("CYCLES/PACKET", plain,
                    [](const Json& row) { return std::pair(real(row, "cycles"), real(row, "packets")); })};

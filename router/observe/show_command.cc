@@ -46,11 +46,12 @@ std::string as_text(const ShowRequest& request, std::vector<Json> rows, ShowRate
 
 }  // namespace
 
-int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err,
+int show(ShowRequest request, const TelemetryClient& client, std::ostream& out, std::ostream& err,
          const ShowAgain& again, std::string_view clear) {
+  request.what = table_name(request.what);
   const std::vector<std::string_view> known = table_names();
   if (std::ranges::find(known, request.what) == known.end()) {
-    err << fmt::format("surety show: nothing is called {}: choose one of {}\n", request.what,
+    err << fmt::format("surety show: no table is called {}: choose one of {}\n", request.what,
                        human::list(known));
     return 2;
   }

@@ -14,7 +14,7 @@
 namespace surety {
 
 struct ShowRequest {
-  std::string what{};                   // one of kTables or kOwnTables
+  std::string what{};                   // one of kTables or kOwnTables, or an alias
   std::optional<std::string> router{};  // nullopt: see telemetry_client.h
   bool json = false;                    // rows of reading_json.h, indented; with a watch one line per table
   bool all = false;                     // drops, exceptions, signalling: also lines with count 0
@@ -27,7 +27,7 @@ using ShowAgain = std::function<std::optional<double>()>;
 // Exit status: 0, 1 when no router answers, 2 when there is no such table or key. Errors go to `err`, as one
 // line. With `again` the table is repeated until `again` returns nullopt, `out` fails, or there is an error;
 // counters are then shown as growth per second. `clear`: written before each table, for a terminal.
-int show(const ShowRequest& request, const TelemetryClient& client, std::ostream& out, std::ostream& err,
+int show(ShowRequest request, const TelemetryClient& client, std::ostream& out, std::ostream& err,
          const ShowAgain& again = {}, std::string_view clear = "\n");
 
 }  // namespace surety

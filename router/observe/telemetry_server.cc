@@ -189,7 +189,8 @@ std::string TelemetryServer::answer(Client& client, std::string_view request) {
   if (command == "/") return reply(command, text(names()));
   const bool bare = comma == request.size();
   const std::string_view arguments = bare ? "" : request.substr(comma + 1);
-  const std::string_view name = std::string_view(command).substr(std::min(command.size(), kRoot.size()));
+  const std::string_view name =
+      table_name(std::string_view(command).substr(std::min(command.size(), kRoot.size())));
   if (!command.starts_with(kRoot)) return reply(command, "null");
   if (const auto known = commands_.find(name); known != commands_.end())
     return reply(command, text(run(known->second, arguments, client.socket)));

@@ -58,6 +58,10 @@ const COLUMNS = {
     text('began'), number('lasted_seconds'), text('service'), text('contract'), text('reason'), number('committed_bytes_per_second'),
     number('offered_bytes_per_second'), number('delivered_in_bytes_per_second', 'delivered IN'),
   ],
+  commitments: [
+    text('port'), text('group'), text('interface'), text('queue'), text('direction'), number('sold_bytes_per_second', 'committed'),
+    number('capacity_bytes_per_second', 'capacity'), text('oversold', 'oversubscribed'), number('members', 'per member of'),
+  ],
   services: [
     text('name', 'service'), text('conditioner'), bars, sinceStart, objective, number('contracts'), number('flows'), ...rates,
     {...number('respect_ratio', 'of guaranteed'), text: (row) => percent(row.respect_ratio)}, number('held'), number('dropped'),

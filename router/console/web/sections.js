@@ -62,7 +62,7 @@ const SECTIONS = [
     cards: dropCards, open: true},
   {name: 'ports', title: 'Ports', cards: portCards, open: true},
   {name: 'events', title: 'Events', rows: (rows) => [...rows].reverse(), open: true},
-  {name: 'routes', title: 'Routes'}, {name: 'neighbors', title: 'Neighbours'}, {name: 'sold', title: 'Sold'},
+  {name: 'routes', title: 'Routes'}, {name: 'neighbors', title: 'Neighbors'}, {name: 'commitments', title: 'Committed capacity'},
   {name: 'interfaces', title: 'Interfaces'}, {name: 'flows', title: 'Largest flows'}, {name: 'filters', title: 'Filters'},
   {name: 'signalling', title: 'Congestion signals'}, {name: 'exceptions', title: 'Exceptions'}, {name: 'workers', title: 'Workers'},
 ];

@@ -59,10 +59,12 @@ def test_show_and_metrics_say_the_same(namespace):
         m = router.metrics()
         assert m.value("surety_sold_bytes_per_second", **queue) == 1_000_000
         assert m.value("surety_capacity_bytes_per_second", **queue) == 937_500
-        rows = json.loads(router.show("sold", "--json").stdout)
+        rows = json.loads(router.show("commitments", "--json").stdout)
         found, = [row for row in rows if queue.items() <= row.items()]
         assert (found["sold_bytes_per_second"], found["capacity_bytes_per_second"], found["oversold"]) == (1e6, 937_500, True)
-        assert "107 %" in router.show("sold").stdout or "106.7 %" in router.show("sold").stdout
+        text = router.show("commitments").stdout
+        assert "107 %" in text or "106.7 %" in text
+        assert router.show("sold").stdout == text, "the alias"
 
 
 def test_check_refuses_it_too(namespace, directory):

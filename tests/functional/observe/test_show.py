@@ -20,8 +20,8 @@ services: {gold: {conditioner: token-bucket, rate: 1 Mbit/s, bucket: 20 kB, mark
 classify: [{match: {port: lan0}, service: gold, per: flow}]
 routes: [{to: 10.9.0.0/16, via: 10.2.0.1}, {to: 10.8.0.0/16, via: 10.2.0.9}]
 """
-TABLES = ["router", "ports", "interfaces", "queues", "services", "contracts", "sold", "filters", "flows", "drops", "exceptions", "aggregates", "domains",
-          "signalling", "workers", "stages", "events", "routes", "neighbors"]
+TABLES = ["router", "ports", "interfaces", "queues", "services", "contracts", "commitments", "sold", "filters", "flows", "drops", "exceptions", "aggregates",
+          "domains", "signalling", "workers", "stages", "events", "routes", "neighbors"]
 
 
 @pytest.fixture(scope="module")

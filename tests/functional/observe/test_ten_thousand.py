@@ -41,7 +41,7 @@ def test_a_scrape(router):
     assert took < 4 * PATIENCE
 
 
-@pytest.mark.parametrize("table, least", [("services", SERVICES), ("queues", 8), ("interfaces", 3), ("sold", 3)])
+@pytest.mark.parametrize("table, least", [("services", SERVICES), ("queues", 8), ("interfaces", 3), ("commitments", 3)])
 def test_a_table(router, table, least):
     shown, took = timed(lambda: router.show(table, "--json"))
     assert len(json.loads(shown.stdout)) >= least

@@ -75,6 +75,7 @@ TEST_F(ConsoleTest, TablesAreThoseOfShow) {
     const Json shown = api(std::string(name));  // takes a reading first
     EXPECT_EQ(shown, table(reading_, name)) << name;
   }
+  EXPECT_EQ(api("sold"), api("commitments")) << "an alias";
   EXPECT_THAT(
       console_->page("/api/ports")->headers,
       ElementsAre(Pair(testing::StrEq("Surety-Uptime"), "1.000"), Pair(testing::StrEq("Surety-Rows"), "2")));

@@ -209,12 +209,12 @@ TEST(ReadingJson, SignallingHasARowForEveryResult) {
 }
 
 TEST(ReadingJson, SoldInBothDirections) {
-  EXPECT_EQ(sample("sold"), Json::parse(R"([
+  EXPECT_EQ(sample("commitments"), Json::parse(R"([
     {"port": "wan0", "group": "", "interface": "", "queue": "assured", "direction": "up", "sold_bytes_per_second": 3750000.0,
      "oversold": true, "capacity_bytes_per_second": 3000000.0},
     {"port": "lan0", "group": "street", "interface": "homes", "queue": "", "direction": "down",
      "sold_bytes_per_second": 1000000.0, "oversold": false, "members": 4}])"));
-  EXPECT_EQ(table(Reading{}, "sold"), Json::array());
+  EXPECT_EQ(table(Reading{}, "commitments"), Json::array());
 }
 
 TEST(SojournQuantile, IsTheUpperBoundOfTheBucket) {

@@ -39,11 +39,12 @@ TEST(RenderTable, Ports) {
       "   0      10       0 B    577 kB         -  34 Mbit/s      2  one            2\n");
 }
 
-TEST(RenderTable, SoldAgainstWhatThereIs) {
-  EXPECT_EQ(sample("sold"),
-            "PORT  GROUP   INTERFACE  QUEUE    DIRECTION       SOLD         OF     PART  EACH OF\n"
-            "wan0                     assured  up         30 Mbit/s  24 Mbit/s  125.0 %        -\n"
-            "lan0  street  homes               down        8 Mbit/s          -        -        4\n");
+TEST(RenderTable, CommitmentsAgainstCapacity) {
+  EXPECT_EQ(
+      sample("commitments"),
+      "PORT  GROUP   INTERFACE  QUEUE    DIRECTION  COMMITTED   CAPACITY  UTILIZATION  PER MEMBER OF\n"
+      "wan0                     assured  up         30 Mbit/s  24 Mbit/s      125.0 %              -\n"
+      "lan0  street  homes               down        8 Mbit/s          -            -              4\n");
 }
 
 TEST(RenderTable, QueuesHaveARowForEachPrecedence) {
@@ -175,6 +176,14 @@ TEST_F(Show, PrintsJson) {
   EXPECT_EQ(out_.str(), "[\n  {\n    \"name\": \"wan0/assured\",\n    \"alpha_ratio\": 0.38\n  }\n]\n");
 }
 
+TEST_F(Show, SoldIsAnAliasOfCommitments) {
+  const test::FakeRouter router(directory_, "edge1", [](const std::string&) -> std::string {
+    return R"({"/surety/commitments":{"total":0,"offset":0,"rows":[]}})";
+  });
+  EXPECT_EQ(run({.what = "sold", .json = true}), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "[]\n");
+}
+
 TEST_F(Show, FailsWithoutARouter) {
   EXPECT_EQ(run({.what = "ports"}), 1);
   EXPECT_EQ(out_.str(), "");
@@ -185,9 +194,9 @@ TEST_F(Show, ListsTheTablesWhenThereIsNoSuchOne) {
   EXPECT_EQ(run({.what = "prefixes"}), 2);
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(),
-            "surety show: nothing is called prefixes: choose one of router, ports, interfaces, queues, "
+            "surety show: no table is called prefixes: choose one of router, ports, interfaces, queues, "
             "services, contracts, filters, flows, drops, exceptions, aggregates, domains, signalling, "
-            "workers, stages, sold, events, routes, neighbors\n");
+            "workers, stages, commitments, events, routes, neighbors\n");
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST_F(TelemetryServerTest, HandsOutEveryTable) {
   const auto server = serve();
   for (const std::string_view name : kTables)
     EXPECT_EQ(ask(name).dump(), table(test::sample_reading(), name).dump()) << name;
+  EXPECT_EQ(ask("sold"), ask("commitments")) << "an alias";
 }
 
 TEST_F(TelemetryServerTest, HandsOutTablesOfNoReading) {
