@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Committed rates of each port, group, interface and queue, against their capacity: one model for `surety
-// check`, `admission:`, `surety show sold` and the metrics.
+// check`, `admission:`, `surety show commitments` and the metrics.
 //
 // Down are the shapers of what is below a port or a group. Up are the contracts' committed rates: on the
 // interfaces, groups and ports they come by, on the ports towards the core, and in the queues there that IN
