@@ -27,14 +27,14 @@ namespace surety {
   X(rx_bytes,   "surety_port_rx_bytes_total",   "Bytes of frames received, without FCS.", "RX BYTES")          \
   X(tx_packets, "surety_port_tx_packets_total", "Packets transmitted.", "TX")                                  \
   X(tx_bytes,   "surety_port_tx_bytes_total",   "Bytes of frames transmitted, without FCS.", "TX BYTES")       \
-  X(forwarded,  "surety_port_forwarded_packets_total", "Packets received here and handed to an egress.", "FORWARDED") \
+  X(forwarded,  "surety_port_forwarded_packets_total", "Packets received here and handed to an egress port.", "FORWARDED") \
   X(signals,    "surety_port_signals_total",                                                                   \
-                "Congestion signals received here that ended in this router and were believed.", "")           \
+                "Congestion signals received here that ended in this router and were accepted.", "")           \
   X(fragments,  "surety_port_fragments_total",                                                                 \
-                "Packets that those received here became more by fragmentation.", "")                          \
-  X(enqueued,   "surety_port_enqueued_packets_total", "Packets taken over for transmission here.", "")         \
+                "Additional packets that fragmentation made of packets received here.", "")                    \
+  X(enqueued,   "surety_port_enqueued_packets_total", "Packets that reached the egress of this port.", "")     \
   X(originated, "surety_port_originated_packets_total",                                                        \
-                "Packets of the router's own (signals, the kernel's) handed to the egress here.", "")          \
+                "Packets of the router itself (signals, frames of the kernel) handed to this egress port.", "") \
   X(held,       "surety_port_held_packets", "Packets received here that wait in input buffers.", "HELD")
 // clang-format on
 struct PortCounters {
@@ -72,15 +72,15 @@ inline void start_anew(PortCounters& c, PortCounters& gone) {
 // and not lost.
 // clang-format off
 #define SURETY_SERVICE_COUNTERS_BY_PRECEDENCE(X)                                                               \
-  X(packets,    "surety_service_packets_total", "Packets conditioned and let go.", "")                         \
-  X(bytes,      "surety_service_bytes_total",   "Bytes of IP packets conditioned and let go.", "")             \
-  X(lost,       "surety_service_lost_packets_total", "Packets lost behind their conditioner.", "")              \
-  X(lost_bytes, "surety_service_lost_bytes_total", "Bytes of IP packets lost behind their conditioner.", "")
+  X(packets,    "surety_service_packets_total", "Packets that passed the conditioner.", "")                    \
+  X(bytes,      "surety_service_bytes_total",   "Bytes of IP packets that passed the conditioner.", "")        \
+  X(lost,       "surety_service_lost_packets_total", "Packets dropped behind the conditioner.", "")            \
+  X(lost_bytes, "surety_service_lost_bytes_total", "Bytes of IP packets dropped behind the conditioner.", "")
 #define SURETY_SERVICE_COUNTERS(X)                                                                             \
   X(dropped,    "surety_service_dropped_packets_total", "Packets dropped by the conditioner.", "DROPPED")      \
   X(dropped_bytes, "surety_service_dropped_bytes_total", "Bytes of IP packets dropped by the conditioner.", "") \
   X(held,       "surety_service_held_packets", "Packets in input buffers.", "HELD")                            \
-  X(contracts,  "surety_service_contracts", "Conditioner states alive, each worth the service's rate.", "CONTRACTS") \
+  X(contracts,  "surety_service_contracts", "Contracts in use, each with the rate of the service.", "CONTRACTS") \
   X(flows,      "surety_flows", "Flows in the flow table.", "FLOWS")
 // clang-format on
 struct ServiceCounters {

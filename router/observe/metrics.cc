@@ -33,11 +33,11 @@ void ports(Families& out, const Reading& r) {
   using P = const PortReading&;
   counters(order.next({&C::rx_packets, &C::rx_bytes, &C::tx_packets, &C::tx_bytes}));
   family(MetricType::Counter, "surety_port_rx_missed_total",
-         "Packets lost before the router saw them: the device's receive queue was full.",
+         "Packets dropped by the device before the router received them: its receive queue was full.",
          [](P p) { return p.rx_missed; });
   counters(order.next({&C::forwarded, &C::signals, &C::originated}));
   family(MetricType::Gauge, "surety_port_handover_packets",
-         "Packets given to the worker that owns the egress here and not taken by it yet.",
+         "Packets handed to the worker that owns this egress port and not yet taken by it.",
          [](P p) { return static_cast<double>(p.handover); });
   counters(order.rest());
   family(MetricType::Gauge, "surety_port_queued_packets", "Packets that wait for transmission here.",
@@ -47,16 +47,16 @@ void ports(Families& out, const Reading& r) {
     if (p.name != kGonePorts) up.add({{"port", p.name}}, p.up ? 1.0 : 0.0);
   up.move_to(out);
   Family missing(MetricType::Gauge, "surety_port_missing",
-                 "Whether this machine has no such device; the port is opened when it comes.");
+                 "Whether the device of the port is missing; the port is opened when the device appears.");
   for (P p : r.ports)
     if (p.name != kGonePorts) missing.add({{"port", p.name}}, p.missing ? 1.0 : 0.0);
   missing.move_to(out);
-  family(MetricType::Counter, "surety_port_link_changes_total", "Changes of the link, to up or to down.",
-         [](P p) { return p.link_changes; });
+  family(MetricType::Counter, "surety_port_link_changes_total",
+         "Changes of the link state, to up or to down.", [](P p) { return p.link_changes; });
   family(MetricType::Gauge, "surety_port_speed_bytes_per_second",
-         "Speed of the link, where its device tells.", [](P p) { return p.speed_bytes_per_second; });
+         "Speed of the link, if the device reports it.", [](P p) { return p.speed_bytes_per_second; });
   family(MetricType::Gauge, "surety_port_shape_bytes_per_second",
-         "Rate that the port is shaped to, where it is.", [](P p) { return p.shape_bytes_per_second; });
+         "Rate of the shaper of the port, if it has one.", [](P p) { return p.shape_bytes_per_second; });
 }
 
 // A template's members have series of their own beside it: sums must leave out one of them (label `of`).
@@ -73,11 +73,13 @@ void interfaces(Families& out, const Reading& r) {
   using C = InterfaceCount;
   family("surety_interface_rx_packets_total", "Frames received with the tags of an interface.",
          &C::rx_packets);
-  family("surety_interface_rx_bytes_total", "Bytes of these frames, tags and all, without FCS.",
+  family("surety_interface_rx_bytes_total",
+         "Bytes of frames received with the tags of an interface, including tags, without FCS.",
          &C::rx_bytes);
   family("surety_interface_tx_packets_total", "Frames transmitted with the tags of an interface.",
          &C::tx_packets);
-  family("surety_interface_tx_bytes_total", "Bytes of these frames, tags and all, without FCS.",
+  family("surety_interface_tx_bytes_total",
+         "Bytes of frames transmitted with the tags of an interface, including tags, without FCS.",
          &C::tx_bytes);
 }
 
@@ -94,8 +96,8 @@ void by_reason(Families& out, const char* name, const char* help, const Reading&
 
 void refusals(Families& out, const Reading& r) {
   Family drops(MetricType::Counter, "surety_drops_total",
-               "Packets dropped, by reason; group policy: the configuration wants it, error: a defect of "
-               "packet, network or box.");
+               "Packets dropped, by reason; group policy: the configuration asks for it, error: a defect of "
+               "a packet, the network or the machine.");
   for (const PortReading& port : r.ports) {
     for (std::size_t i = 0; i < kDropReasons; ++i) {
       const DropReasonInfo& reason = kDropReasonInfo[i];
@@ -110,19 +112,18 @@ void refusals(Families& out, const Reading& r) {
   by_reason(out, "surety_punted_packets_total", "Packets handed to the kernel, by reason.", r,
             kPuntReasonInfo, &PortCounters::punted);
   by_reason(out, "surety_degraded_packets_total",
-            "Packets that went on as best effort instead of by their service, by reason.", r,
-            kDegradeReasonInfo, &PortCounters::degraded);
+            "Packets forwarded as best effort instead of by their service, by reason.", r, kDegradeReasonInfo,
+            &PortCounters::degraded);
 }
 
 void exceptions(Families& out, const Reading& r) {
   Family frames(MetricType::Counter, "surety_exception_frames_total",
-                "Frames between a port and the kernel or the responder behind it, by what became of them.");
-  Family kernel(
-      MetricType::Counter, "surety_kernel_frames_total",
-      "Frames that came to the kernel's device of a port, by class and what became of them: passed to "
-      "the kernel, limited (dropped), the data plane's.");
+                "Frames between a port and the kernel or the built-in responder, by result.");
+  Family kernel(MetricType::Counter, "surety_kernel_frames_total",
+                "Frames that arrived at the kernel's device of a port, by class and result: passed to the "
+                "kernel, limited (dropped), or for the data plane.");
   Family responder(MetricType::Counter, "surety_responder_frames_total",
-                   "Frames that the built-in responder took, by what it did.");
+                   "Frames that the built-in responder handled, by result.");
   for (const PortReading& p : r.ports) {
     for (std::size_t i = 0; i < kExceptionResults; ++i) {
       const ExceptionResultInfo& info = kExceptionResultInfo[i];
@@ -140,7 +141,7 @@ void exceptions(Families& out, const Reading& r) {
   responder.move_to(out);
   each(
       out, MetricType::Counter, "surety_icmp_errors_total",
-      "ICMP errors about packets that cannot go on, by what became of them.", r.icmp_errors,
+      "ICMP errors about packets that cannot be forwarded, by result.", r.icmp_errors,
       [](const NamedCount& n) {
         return Labels{{"result", std::string(n.name)}};
       },
@@ -180,7 +181,7 @@ void queues(Families& out, const Reading& r) {
   depth.move_to(out);
 
   each(out, MetricType::Gauge, "surety_queue_limit_packets",
-       "Packets of any size that the queue has room for; of small ones, it has room for more.", r.queues, own,
+       "Packets of any size that the queue has room for; it has room for more small ones.", r.queues, own,
        [](const QueueReading& q) { return std::uint64_t{q.limit}; });
   Family average(MetricType::Gauge, "surety_queue_average_packets",
                  "RIO's moving averages: of IN packets, and of all packets (precedence total).");
@@ -191,8 +192,9 @@ void queues(Families& out, const Reading& r) {
     }
   average.move_to(out);
 
-  Family thresholds(MetricType::Gauge, "surety_queue_threshold_packets",
-                    "RIO's thresholds for these averages (out: judged by the total).");
+  Family thresholds(
+      MetricType::Gauge, "surety_queue_threshold_packets",
+      "RIO's thresholds for its moving averages (OUT packets: for the average of all packets).");
   for (const QueueReading& q : r.queues)
     for (const Precedence p : {Precedence::in, Precedence::out})
       if (q.thresholds)
@@ -251,10 +253,10 @@ void services(Families& out, const Reading& r) {
       for (const Precedence p : {Precedence::in, Precedence::out})
         family.add({{"service", s.name}, {"precedence", name(p)}}, (s.counters.*member)[index(p)]);
   });
-  gauge("surety_service_respect_ratio",
-        "Delivered of what is guaranteed over the last ten seconds, at most 1; not there "
-        "where nothing was guaranteed.",
-        [](S s) { return s.respect_ratio; });
+  gauge(
+      "surety_service_respect_ratio",
+      "Delivered of guaranteed bytes over the last ten seconds, at most 1; absent if nothing was guaranteed.",
+      [](S s) { return s.respect_ratio; });
   counters(order.next({&C::dropped, &C::held, &C::contracts}));
   gauge("surety_service_committed_bytes_per_second",
         "Committed rate: the service's rate times its contracts.",
@@ -280,19 +282,18 @@ void sold(Families& out, const Reading& r) {
         value);
   };
   family("surety_sold_bytes_per_second",
-         "Rate sold: up, what contracts commit; down, what shapers let through. Of a template's interfaces, "
-         "of each.",
+         "Committed capacity: the rate that contracts commit (up) or that shapers pass (down); for a "
+         "template, of each member.",
          [](S s) { return s.sold.bytes_per_second(); });
-  family("surety_capacity_bytes_per_second", "Rate that there is for what is sold, where it is known.",
+  family("surety_capacity_bytes_per_second", "Capacity for the committed rates, if it is known.",
          [](S s) { return s.capacity ? std::optional(s.capacity->bytes_per_second()) : std::nullopt; });
 }
 
 void filters(Families& out, const Reading& r) {
   each(
       out, MetricType::Counter, "surety_filter_packets_total",
-      "Packets about which an entry of a filter has decided, or its end (default): of a flow with a record "
-      "the "
-      "first, and the first after a reload; each one of all others.",
+      "Packets decided by an entry of a filter, or by none (default). A flow with a record counts with its "
+      "first packet, and with the first after a reload; all other packets count each.",
       r.filters,
       [](const FilterReading& f) {
         return Labels{{"filter", f.filter}, {"entry", f.entry}, {"action", f.action()}};
@@ -302,15 +303,15 @@ void filters(Families& out, const Reading& r) {
 
 void workers(Families& out, const Reading& r) {
   Family cycles(MetricType::Counter, "surety_worker_cycles_total",
-                "TSC cycles, by whether a turn found packets.");
+                "TSC cycles of turns that found packets (busy) and of those that found none (idle).");
   for (const WorkerReading& w : r.workers) {
     cycles.add({{"worker", std::to_string(w.core)}, {"state", "busy"}}, w.counters.busy_cycles);
     cycles.add({{"worker", std::to_string(w.core)}, {"state", "idle"}}, w.counters.idle_cycles);
   }
   cycles.move_to(out);
   each(
-      out, MetricType::Gauge, "surety_worker_busy_ratio", "Part of the last second that a worker worked.",
-      r.workers,
+      out, MetricType::Gauge, "surety_worker_busy_ratio",
+      "Share of the last second in which a worker was busy.", r.workers,
       [](const WorkerReading& w) {
         return Labels{{"worker", std::to_string(w.core)}};
       },
@@ -326,7 +327,7 @@ void workers(Families& out, const Reading& r) {
       },
       [](const WorkerReading& w) { return w.flows; });
   Family stage_cycles(MetricType::Counter, "surety_stage_cycles_total", "TSC cycles spent in a stage.");
-  Family stage_packets(MetricType::Counter, "surety_stage_packets_total", "Packets worked on by a stage.");
+  Family stage_packets(MetricType::Counter, "surety_stage_packets_total", "Packets processed by a stage.");
   for (std::size_t i = 0; i < kStages; ++i) {
     stage_cycles.add({{"stage", std::string(kStageNames[i])}}, r.stages.cycles[i]);
     stage_packets.add({{"stage", std::string(kStageNames[i])}}, r.stages.packets[i]);
@@ -337,7 +338,7 @@ void workers(Families& out, const Reading& r) {
 
 void top_flows(Families& out, const Reading& r) {
   Family bytes(MetricType::Gauge, "surety_top_flow_bytes",
-               "Bytes of the flows that sent most; a slot's flow changes, hence a gauge.");
+               "Bytes of the largest flows; a gauge, because the flow of a slot changes.");
   for (std::size_t slot = 0; slot < r.top_flows.size(); ++slot) {
     const FlowReading& f = r.top_flows[slot];
     for (const Precedence p : {Precedence::in, Precedence::out})
@@ -356,35 +357,37 @@ void top_flows(Families& out, const Reading& r) {
 void process(Families& out, const ProcessUse& p) {
   constexpr auto gauge = MetricType::Gauge;
   single(out, MetricType::Counter, "process_cpu_seconds_total",
-         "CPU time of all threads, workers' polling included.", p.cpu_seconds);
+         "CPU time of all threads, including polling workers.", p.cpu_seconds);
   single(out, gauge, "process_resident_memory_bytes", "Memory of the process that is in RAM.",
          p.resident_bytes);
   single(out, gauge, "process_start_time_seconds", "When the process started.", p.start_time_seconds);
   single(out, gauge, "process_open_fds", "Open file descriptors.", p.open_fds);
-  single(out, gauge, "process_max_fds", "File descriptors that may be open.", p.max_fds);
+  single(out, gauge, "process_max_fds", "Limit of open file descriptors.", p.max_fds);
 }
 
 void router(Families& out, const Reading& r) {
   constexpr auto gauge = MetricType::Gauge;
-  single(out, gauge, "surety_build_info", "Always 1; the labels tell what runs.", 1.0,
+  single(out, gauge, "surety_build_info",
+         "Always 1; the labels give the router's name, version and configuration.", 1.0,
          {{"version", r.version}, {"router", r.router_name}, {"config_hash", r.config_hash}});
   single(out, gauge, "surety_uptime_seconds", "Time since the start.", r.uptime_seconds);
   single(out, gauge, "surety_config_last_reload_successful", "Whether the last reload was accepted.",
          r.last_reload_successful ? 1.0 : 0.0);
   single(out, MetricType::Counter, "surety_config_reloads_total",
-         "Configurations taken over (SIGHUP) since the start.", r.reloads);
+         "Configurations accepted by reloads since the start.", r.reloads);
   single(out, MetricType::Counter, "surety_config_reload_failures_total",
-         "Configurations refused (SIGHUP) since the start; the one before went on.", r.reload_failures);
-  single(out, gauge, "surety_config_reload_seconds", "Time that the last reload took, taken over or refused.",
+         "Configurations refused by reloads since the start; the previous one stayed in effect.",
+         r.reload_failures);
+  single(out, gauge, "surety_config_reload_seconds", "Time that the last reload took, accepted or refused.",
          r.reload_seconds);
   single(out, gauge, "surety_config_last_reload_timestamp_seconds",
-         "When the configuration in force was taken over, by a reload or at the start.",
+         "When the configuration in effect was accepted, by a reload or at the start.",
          r.last_reload_timestamp);
   single(out, gauge, "surety_mempool_available", "Packet buffers free.", r.mempool_available);
   single(out, gauge, "surety_mempool_size", "Packet buffers in all.", r.mempool_size);
   single(out, gauge, "surety_routes", "Routes in the FIB.", r.routes);
   single(out, gauge, "surety_routes_rejected", "Routes that the FIB has no room for.", r.routes_rejected);
-  single(out, gauge, "surety_neighbors", "Neighbours whose MAC address is known.", r.neighbors);
+  single(out, gauge, "surety_neighbors", "Neighbors whose MAC address is known.", r.neighbors);
   single(out, gauge, "surety_flow_table_capacity", "Flows that fit into the flow tables.", r.flow_capacity);
 }
 

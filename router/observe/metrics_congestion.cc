@@ -12,7 +12,7 @@ void path_alphas(Families& out, std::vector<SignalPathReading> rows) {
   rows.resize(std::min(rows.size(), kMaxPathSeries));
   each(
       out, MetricType::Gauge, "surety_csa_path_alpha_ratio",
-      "CSA's alpha as congestion signals ask for it, of the paths that are held back most.", rows,
+      "CSA's alpha according to congestion signals, of the most throttled paths.", rows,
       [](const SignalPathReading& p) {
         return Labels{{"path", p.path}, {"domain", p.domain}};
       },
@@ -21,7 +21,7 @@ void path_alphas(Families& out, std::vector<SignalPathReading> rows) {
 
 void signalling(Families& out, const SignallingReading& s) {
   Family signals(MetricType::Counter, "surety_csa_signals_total",
-                 "Congestion signals, by what became of them.");
+                 "Congestion signals, by direction and result.");
   SignalSenderReading sent;
   for (const SignalSenderReading& q : s.senders) {
     sent.sent += q.sent;
@@ -35,8 +35,8 @@ void signalling(Families& out, const SignallingReading& s) {
     signals.add({{"direction", "received"}, {"result", std::string(kSignalResultInfo[i].name)}},
                 s.received[i]);
   signals.move_to(out);
-  single(out, MetricType::Gauge, "surety_csa_paths", "Paths that congestion signals hold back, or would.",
-         std::uint64_t{s.paths.size()});
+  single(out, MetricType::Gauge, "surety_csa_paths",
+         "Paths that congestion signals throttle, or would in mode observe.", std::uint64_t{s.paths.size()});
   path_alphas(out, s.paths);
 }
 

@@ -7,12 +7,12 @@ namespace {
 
 constexpr auto kCounter = MetricType::Counter, kGauge = MetricType::Gauge;
 constexpr const char *kDemanding =
-                         "Seconds of each contract that count: at least a tenth of its committed rate was "
+                         "Demanding seconds of each contract: at least a tenth of its committed rate was "
                          "guaranteed, or the second is violated.",
                      *kMet =
-                         "Demanding seconds that are not violated: all was delivered that the contract "
-                         "guarantees. Conformance is their share.",
-                     *kObjective = "The least conformance that the service is to have.";
+                         "Demanding seconds that are not violated: the guaranteed bytes were delivered. "
+                         "Conformance is their share.",
+                     *kObjective = "The conformance that is agreed with the customer.";
 
 std::uint64_t offered(const ServiceCounters& c) {
   return c.bytes[0] + c.bytes[1] + c.dropped_bytes;
@@ -29,10 +29,10 @@ void services(Families& out, const Reading& r) {
         value);
   };
   family(kCounter, "surety_service_offered_bytes_total",
-         "Bytes of IP packets that came to a conditioner and have left it, let go or dropped.",
+         "Bytes of IP packets that came to a conditioner and were passed or dropped by it.",
          [](S s) { return offered(s.counters); });
   Family bytes(kCounter, "surety_service_delivered_bytes_total",
-               "Bytes of IP packets let go by a conditioner and not lost behind it.");
+               "Bytes of IP packets that passed a conditioner and were not dropped behind it.");
   for (S s : r.services)
     for (const Precedence p : {Precedence::in, Precedence::out})
       bytes.add({{"service", s.name}, {"precedence", name(p)}}, s.delivered_bytes[index(p)]);
@@ -59,14 +59,15 @@ void contracts(Families& out, const Reading& r) {
     each(out, type, name, help, r.contracts, labels, value);
   };
   family(kGauge, "surety_contract_committed_bytes_per_second",
-         "Committed rate of what is alive: 0 while nothing is.",
+         "Committed rate of the contracts in use; 0 if none is.",
          [](C c) { return c.committed_bytes_per_second; });
   family(kCounter, "surety_contract_offered_bytes_total",
-         "Bytes of IP packets that came to its conditioner and have left it, let go or dropped.",
+         "Bytes of IP packets that came to the contract's conditioner and were passed or dropped by it.",
          [](C c) { return c.offered_bytes; });
   Family bytes(kCounter, "surety_contract_delivered_bytes_total",
-               "Bytes of IP packets let go by its conditioner and not lost behind it.");
-  Family drops(kCounter, "surety_contract_dropped_packets_total", "Its packets dropped, by place.");
+               "Bytes of IP packets that passed the contract's conditioner and were not dropped behind it.");
+  Family drops(kCounter, "surety_contract_dropped_packets_total",
+               "Packets of the contract that were dropped, by place.");
   for (C c : r.contracts) {
     const auto with = [&](const char* key, const char* value) {
       Labels all = labels(c);
@@ -80,13 +81,14 @@ void contracts(Families& out, const Reading& r) {
   }
   bytes.move_to(out);
   drops.move_to(out);
-  family(kGauge, "surety_contract_held_packets", "Its packets in input buffers.", [](C c) { return c.held; });
+  family(kGauge, "surety_contract_held_packets", "Packets of the contract in input buffers.",
+         [](C c) { return c.held; });
   family(kCounter, "surety_contract_demanding_seconds_total", kDemanding,
          [](C c) { return c.demanding_seconds; });
   family(kCounter, "surety_contract_met_seconds_total", kMet, [](C c) { return c.met_seconds; });
   family(kCounter, "surety_contract_held_back_seconds_total",
-         "Seconds in which OUT packets of any of its contracts were lost behind the conditioner and less "
-         "than 95 % of the committed rate was delivered over three seconds.",
+         "Seconds in which OUT packets were dropped behind the conditioner and less than 95 % of the "
+         "committed rate was delivered over three seconds, for any of the contracts.",
          [](C c) { return c.held_back_seconds; });
   family(kGauge, "surety_contract_objective_ratio", kObjective, [](C c) { return c.objective; });
 }
