@@ -109,7 +109,7 @@ void EventLog::tell_left_out(Limit& limit, EventKind kind, const EventTime& time
   if (n == 0) return;
   take({EventLevel::warning,
         kind,
-        fmt::format("{} more of kind {} left out: they came too fast", n, name(kind)),
+        fmt::format("{} more events of kind {} omitted: they came too fast", n, name(kind)),
         {{"left_out", n}}},
        time);
 }

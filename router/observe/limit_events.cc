@@ -52,9 +52,9 @@ void LimitEvents::look(const Reading& r, Time now) {
   }
   for (const NamedCount& n : r.icmp_errors)
     if (n.name == "limited") count({limit, {}, "icmp_errors", n.help}, n.count, now);
-  tell({table, {}, "routes", "routes for which there is no room (`dpdk.max_routes`)"}, r.routes_rejected,
+  tell({table, {}, "routes", "routes without room: raise `dpdk.max_routes`"}, r.routes_rejected,
        r.routes_rejected > 0, now);
-  tell({table, {}, "packet_buffers", "packet buffers free, of which there are hardly any (`dpdk.mbufs`)"},
+  tell({table, {}, "packet_buffers", "packet buffers are free, less than 5 % of them: raise `dpdk.mbufs`"},
        r.mempool_available, r.mempool_available * kLow < r.mempool_size, now);
 }
 

@@ -122,8 +122,10 @@ std::filesystem::path directory_of(const ReportRequest& request) {
   for (const auto& entry : std::filesystem::directory_iterator(all, none))
     if (entry.is_directory()) names.insert(entry.path().filename());
   if (names.size() == 1) return all / *names.begin();
-  throw std::runtime_error(names.empty() ? fmt::format("no router has kept anything in {}", all.string())
-                                         : fmt::format("--name one of {}", fmt::join(names, ", ")));
+  throw std::runtime_error(
+      names.empty() ? fmt::format("no router has kept records in {}", all.string())
+                    : fmt::format("several routers have kept records: choose one of {} with --name",
+                                  fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -169,7 +171,7 @@ int report(const ReportRequest& request, std::ostream& out, std::ostream& err) {
     std::size_t ahead = 0;
     const Json rows = report_rows(directory, request, ahead);
     if (ahead > 0)
-      err << fmt::format("surety report: left out: {} rows of {} are later than now: a clock was ahead\n",
+      err << fmt::format("surety report: omitted {} rows of {} that are later than now: a clock was ahead\n",
                          ahead, directory.string());
     if (request.format == ReportRequest::Format::csv)
       write_csv(rows, out);

@@ -88,7 +88,7 @@ void ReportLog::add(Minute minute, std::vector<ContractMinute> rows) {
   const std::scoped_lock lock(mutex_);
   if (pages_.size() == kWaiting) {
     pages_.pop_front();
-    trouble_ = "the disk is slower than the minutes";
+    trouble_ = "the disk is too slow: records of some minutes are lost";
   }
   pages_.push_back({minute, std::move(rows)});
   wake_.notify_one();

@@ -279,8 +279,8 @@ std::string note_on(std::string_view what, const std::vector<Json>& lines) {
   if (lines.empty()) return "`metrics: {top_flows: N}` keeps the N largest flows; by default none\n";
   const auto is_contract = [](const Json& line) { return line.value("protocol", "") == "contract"; };
   if (std::ranges::none_of(lines, is_contract)) return {};
-  return "`contract` counts all flows that it covers; `surety capture` of their port or customer has each of "
-         "them\n";
+  return "A row `contract` counts all flows of that contract; `surety capture` of their port or customer "
+         "shows each\n";
 }
 
 std::string render_table(std::string_view what, Json rows, bool all) {

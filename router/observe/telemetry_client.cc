@@ -116,7 +116,7 @@ std::string explain_choice(const Found& found, bool named) {
 
 constexpr std::size_t kMostArguments = 960;  // limit of a router for one command
 constexpr std::string_view kSilent = "does not answer: look at its log, or restart it";
-constexpr std::string_view kStrange = "gave an answer that makes no sense: is it another version of surety?";
+constexpr std::string_view kStrange = "gave an invalid answer: is it another version of surety?";
 
 [[noreturn]] void fail(const Router& router, std::string_view what) {
   throw std::runtime_error(fmt::format("router {} {}", router.name, what));
@@ -225,7 +225,7 @@ Json TelemetryClient::table(std::string_view table, const std::optional<std::str
 TelemetryClient::Conversation TelemetryClient::begin(std::string_view command, std::string_view arguments,
                                                      const std::optional<std::string>& name) const {
   if (arguments.size() > kMostArguments)
-    throw std::runtime_error(fmt::format("that is too long: {} characters at most", kMostArguments));
+    throw std::runtime_error(fmt::format("the request is too long: {} characters at most", kMostArguments));
   Router router = choose(directories_, name, patience_);
   if (!router.greeting) receive(router);
   const std::string request = fmt::format("/surety/{}", command);

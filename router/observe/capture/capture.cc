@@ -121,7 +121,7 @@ std::string hear(const Fd& socket) {
   std::string message(1 << 17, '\0');
   const ssize_t n = ::recv(socket.get(), message.data(), message.size(), 0);
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-    throw std::runtime_error("the router has ended before the capture");
+    throw std::runtime_error("the router stopped before the capture ended");
   message.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   return message;
 }

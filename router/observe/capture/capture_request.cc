@@ -27,14 +27,14 @@ std::uint32_t number(const config::Field& field, std::uint32_t least, std::uint3
   std::uint32_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < least || n > most)
-    refuse(fmt::format("`{}={}` cannot be: it is a number from {} to {}", name, text, least, most));
+    refuse(fmt::format("`{}={}` is not a number from {} to {}", name, text, least, most));
   return n;
 }
 
 void add_reason(std::string_view name, CaptureWish& wish) {
   const auto known = std::ranges::find(kDropReasonInfo, name, &DropReasonInfo::name);
   if (known == kDropReasonInfo.end())
-    refuse(fmt::format("no drop is called {}: `surety show drops --all` lists the reasons", name));
+    refuse(fmt::format("no drop reason is called {}: `surety show drops --all` lists them", name));
   wish.reasons.set(static_cast<std::size_t>(known - kDropReasonInfo.begin()));
 }
 
@@ -96,7 +96,7 @@ CaptureRequest parse_capture(std::string_view text, std::shared_ptr<const Interf
   r.wish.known = std::move(interfaces);
   std::istringstream words{std::string(text)};
   std::string word;
-  if (!(words >> word)) refuse("a capture is of a port, an interface, a customer or `drops`: say which");
+  if (!(words >> word)) refuse("say what to capture: a port, an interface, a customer or `drops`");
   find_place(word, r);
   std::vector<config::Field> fields;
   while (words >> word) {
@@ -110,10 +110,10 @@ CaptureRequest parse_capture(std::string_view text, std::shared_ptr<const Interf
     else if (field.first == "seconds")
       r.time = std::chrono::seconds(number(field, 1, CaptureRequest::kMostSeconds));
     else if (std::ranges::find(kPlaces, field.first) != kPlaces.end())
-      refuse(fmt::format(
-          "no filter of a capture is called {}: a place is the first word of a capture, and ports "
-          "of TCP and UDP are `source_port` and `destination_port`",
-          field.first));
+      refuse(
+          fmt::format("`{}` is no filter of a capture: name the port or interface first; ports of TCP and "
+                      "UDP are `source_port` and `destination_port`",
+                      field.first));
     else
       fields.push_back(std::move(field));
   }

@@ -122,8 +122,8 @@ std::optional<std::string> CaptureServer::over(Session& s, Time until, const std
     if (n > 0) return "stopped";
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) s.gone = true;
   }
-  if (s.gone) return "the client has gone";
-  if (stop.stop_requested()) return "the router ends";
+  if (s.gone) return "the client has disconnected";
+  if (stop.stop_requested()) return "the router stops";
   if (interrupted_.load(std::memory_order_relaxed)) return "a reload has changed the ports";
   if (router_.now() >= until) return "time";
   return {};

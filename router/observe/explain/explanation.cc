@@ -229,7 +229,7 @@ std::string marked(const Traces& traces, const Snapshot& s) {
   if (!traces.ingress.own_state) return fmt::format("service {}, not conditioned", p.name);
   const std::string rate = human::rate(static_cast<double>(p.committed.bytes_per_second()));
   if (p.mark_out == kKeepDscp && p.drop_red && p.mark_in != kKeepDscp)
-    return fmt::format("service {}, up to {}, and what is beyond is dropped", p.name, rate);
+    return fmt::format("service {}, up to {}; packets beyond are dropped", p.name, rate);
   return fmt::format("service {}, marked IN up to {}, {} now", p.name, rate,
                      traces.ingress.fate == Fate::in ? "IN" : "OUT");
 }

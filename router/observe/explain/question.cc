@@ -36,14 +36,14 @@ std::optional<std::uint16_t> take(std::vector<Field>& fields, std::string_view n
   std::uint16_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < least || n > most)
-    refuse(fmt::format("`{}={}` cannot be: it is a number from {} to {}", name, text, least, most));
+    refuse(fmt::format("`{}={}` is not a number from {} to {}", name, text, least, most));
   return n;
 }
 
 IpAddress one_address(const std::optional<Prefix>& prefix, std::string_view name) {
   if (!prefix) refuse(fmt::format("a packet has a {0}: say which, like `{0}=10.1.0.1`", name));
   if (prefix->length != prefix->address.bits())
-    refuse(fmt::format("a packet has one {}: {} are several", name, to_string(*prefix)));
+    refuse(fmt::format("a packet has one {}: {} covers several", name, to_string(*prefix)));
   return prefix->address;
 }
 
@@ -102,7 +102,7 @@ Question parse_question(std::string_view text) {
     if (!is_field && q.place.empty() && fields.empty())
       q.place = word;
     else if (!is_field)
-      refuse(fmt::format("`{}` is no field: fields are like `source=10.1.0.1`", word));
+      refuse(fmt::format("`{}` is not a field: fields are like `source=10.1.0.1`", word));
     else
       fields.push_back(config::field_of(word));
   }
@@ -127,7 +127,7 @@ Arrival arrival_of(const Question& q, const config::Config& config, const Interf
                          config.interfaces[record.definition].first_inner));
     if (i >= config.ports.size()) {
       if (q.vlan || q.inner_vlan)
-        refuse(fmt::format("the interface {} says its VLAN: leave `vlan` out", q.place));
+        refuse(fmt::format("interface {} has its own VLAN: leave `vlan` out", q.place));
       return {record.port, record.tags};
     }
     if (q.vlan.value_or(0) == 0) return {record.port, {}};

@@ -33,9 +33,9 @@ std::string interface(const Json& i) {
 }
 
 std::string flow(const Json& answer) {
-  std::string s = "new: it has no record";
+  std::string s = "new: no record yet";
   if (const auto f = answer.find("flow"); f != answer.end())
-    s = fmt::format("known to worker {}, idle for {}", f->value("worker", 0),
+    s = fmt::format("record of worker {}, idle for {}", f->value("worker", 0),
                     human::duration(real(*f, "idle_seconds")));
   if (const auto c = answer.find("counted"); c != answer.end())
     s += fmt::format("; {} IN and {} OUT so far", human::bytes(real(*c, "in_bytes")),
@@ -124,7 +124,7 @@ std::string render_explanation(const Json& a) {
     if (const auto j = a.find(key); j != a.end()) line(what, say(*j));
   };
   part("packet", "packet", packet);
-  part("comes by", "interface", interface);
+  part("arrives by", "interface", interface);
   if (a.contains("service")) line("flow", flow(a));
   if (const auto c = a.find("source_check"); c != a.end())
     line("source check",
@@ -142,8 +142,7 @@ std::string render_explanation(const Json& a) {
                      c->at("alpha_ratio").is_number() ? human::ratio(real(*c, "alpha_ratio")) : "unlimited",
                      text(*c, "domain")));
   part("route", "route", route);
-  if (const auto r = a.find("route"); r != a.end() && r->contains("next_hop"))
-    line("neighbour", neighbor(*r));
+  if (const auto r = a.find("route"); r != a.end() && r->contains("next_hop")) line("neighbor", neighbor(*r));
   part("filter out", "filter_out", filter);
   part(a.contains("queue_out") ? "queue, IN" : "queue", "queue_in", queue);
   part("queue, OUT", "queue_out", queue);

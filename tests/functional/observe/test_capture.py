@@ -243,7 +243,7 @@ def test_a_pipe_that_is_closed_ends_it(lab, router, directory):
 
 @pytest.mark.parametrize("what, options, complaint", [
     ("lan9", [], "no port, interface or customer is called lan9"),
-    ("drops", ["--reason", "late"], "no drop is called late"),
+    ("drops", ["--reason", "late"], "no drop reason is called late"),
     ("lan0", ["--reason", "early"], "only drops have a reason"),
     ("lan0", ["--filter", "source=10.1.0"], "10.1.0"),
     ("lan0", ["--filter", "protocol=icmp", "--filter", "source_port=1"], "no ports"),

@@ -62,7 +62,7 @@ def test_a_new_packet_stage_by_stage(lab, router):
                                 "drop probability 0 % IN, 0 % OUT")
     words = explain(router, "lan0", *FIELDS).stdout
     assert words.endswith(said["sentence"] + "\n")
-    assert f"(line {rule[0]})" in words and "neighbour" in words
+    assert f"(line {rule[0]})" in words and "neighbor" in words
 
 
 def test_a_flow_that_is_there_is_found_by_its_fields(lab, router):

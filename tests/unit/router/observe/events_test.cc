@@ -87,7 +87,7 @@ TEST(EventLog, AFloodOfOneKindIsLimitedAndSaid) {
   EXPECT_EQ(bed.written.size(), EventLog::kAtOnce + 1) << "there is no room yet";
   bed.now += 1s;
   bed.log.settle();
-  EXPECT_EQ(bed.written.back(), "900 more of kind link left out: they came too fast");
+  EXPECT_EQ(bed.written.back(), "900 more events of kind link omitted: they came too fast");
   bed.log.settle();
   EXPECT_EQ(bed.written.size(), EventLog::kAtOnce + 2) << "said once";
 }
@@ -98,7 +98,7 @@ TEST(EventLog, WhatWasLeftOutIsSaidBeforeTheNext) {
   bed.now += 1s;
   bed.add(EventKind::link, "last");
   ASSERT_EQ(bed.written.size(), 102U);
-  EXPECT_EQ(bed.written[100], "1 more of kind link left out: they came too fast");
+  EXPECT_EQ(bed.written[100], "1 more events of kind link omitted: they came too fast");
   EXPECT_EQ(bed.written[101], "last");
 }
 

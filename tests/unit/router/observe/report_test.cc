@@ -86,7 +86,7 @@ TEST_F(ReportTest, WhatIsLaterThanNowIsLeftOutAndSaid) {
   ASSERT_EQ(files().size(), 2u);
   const ReportRequest now{.since = kNoon, .until = kNoon + 60, .format = ReportRequest::Format::csv};
   EXPECT_THAT(text(now), testing::AllOf(HasSubstr("2025-11-24T16:01Z"), testing::Not(HasSubstr("2025-11-26")),
-                                        HasSubstr("left out: 1 rows of ")));
+                                        HasSubstr("omitted 1 rows of ")));
   EXPECT_EQ(status_, 0);
 }
 
@@ -173,11 +173,11 @@ TEST_F(ReportTest, ADiskThatRefusesIsToldAndHoldsUpNobody) {
 }
 
 TEST_F(ReportTest, SaysWhereNothingIsKept) {
-  EXPECT_THAT(text(), HasSubstr("no router has kept anything in "));
+  EXPECT_THAT(text(), HasSubstr("no router has kept records in "));
   EXPECT_EQ(status_, 1);
   fs::create_directories(all_ / "a");
   fs::create_directories(all_ / "b");
-  EXPECT_THAT(text(), HasSubstr("--name one of a, b"));
+  EXPECT_THAT(text(), HasSubstr("choose one of a, b with --name"));
   EXPECT_THAT(text({.router = "c"}), HasSubstr("surety report: "));
   EXPECT_EQ(status_, 1);
 }

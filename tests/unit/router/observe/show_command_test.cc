@@ -61,7 +61,7 @@ TEST(ShowFlows, SaysWhereFlowsAreThatItDoesNotShow) {
     return out.str();
   };
   row = R"({"source":"10.1.0.1","destination":"any","protocol":"contract","service":"gold"})";
-  EXPECT_THAT(shown(), testing::EndsWith("`surety capture` of their port or customer has each of them\n"));
+  EXPECT_THAT(shown(), testing::EndsWith("`surety capture` of their port or customer shows each\n"));
   row = R"({"source":"10.1.0.1:5","destination":"10.2.0.1:6","protocol":"udp","service":"gold"})";
   EXPECT_THAT(shown(), testing::Not(HasSubstr("surety capture")));
 }

@@ -186,8 +186,7 @@ TEST_F(TelemetryClientTest, SaysWhenTheRouterDoesNotKnowTheTable) {
 }
 
 TEST_F(TelemetryClientTest, RefusesAnswersThatMakeNoSense) {
-  const std::string strange =
-      "router edge1 gave an answer that makes no sense: is it another version of surety?";
+  const std::string strange = "router edge1 gave an invalid answer: is it another version of surety?";
   for (const char* text :
        {R"(not json)", R"([])", R"({"/other":{}})", R"({"/surety/router":7})", R"({"/surety/router":{}})",
         R"({"/surety/router":{"rows":{}}})", R"({"/surety/router":{"rows":[1]}})",

@@ -71,8 +71,8 @@ TEST_F(CaptureRequestTest, HasLimitsAndAMatch) {
 TEST_F(CaptureRequestTest, SaysWhatCannotBe) {
   EXPECT_THAT(refusal(""), HasSubstr("say which"));
   EXPECT_THAT(refusal("lab"), HasSubstr("called lab"));
-  EXPECT_THAT(refusal("drops reason=late"), HasSubstr("no drop is called late"));
-  EXPECT_THAT(refusal("drops reason="), HasSubstr("no drop is called"));
+  EXPECT_THAT(refusal("drops reason=late"), HasSubstr("no drop reason is called late"));
+  EXPECT_THAT(refusal("drops reason="), HasSubstr("no drop reason is called"));
   EXPECT_THAT(refusal("lan reason=early"), HasSubstr("capture `drops`"));
   EXPECT_THAT(refusal("lan rate=0"), HasSubstr("from 1 to"));
   EXPECT_THAT(refusal("lan snap=70000"), HasSubstr("from 14 to"));

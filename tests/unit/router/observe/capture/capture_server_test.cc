@@ -155,7 +155,7 @@ TEST_F(CaptureServerTest, EndsWithTheRouterOrAReload) {
   hear_json();
   wait_for_tap(true);
   server.reset();
-  EXPECT_THAT(std::string(hear_json()["ended"]), testing::HasSubstr("router ends"));
+  EXPECT_THAT(std::string(hear_json()["ended"]), testing::HasSubstr("router stops"));
   EXPECT_EQ(tap.load(), nullptr);
 }
 

@@ -46,7 +46,8 @@ TEST(Question, SaysWhyThereCanBeNoSuchPacket) {
   EXPECT_THAT(refusal("l source=10.1.0.1 destination=2001:db8::1 protocol=icmp"),
               HasSubstr("no packet can match both"));
   EXPECT_THAT(refusal("l source=10.1.0.1 protocol=icmp"), HasSubstr("`destination=10.1.0.1`"));
-  EXPECT_THAT(refusal("l source=10.1.0.0/24 destination=10.2.0.1 protocol=icmp"), HasSubstr("are several"));
+  EXPECT_THAT(refusal("l source=10.1.0.0/24 destination=10.2.0.1 protocol=icmp"),
+              HasSubstr("covers several"));
   EXPECT_THAT(refusal(ends + "protocol=udp source_port=1 destination_port=65536"), HasSubstr("65536"));
   EXPECT_THAT(refusal(ends + "protocol=udp source_port=1-9 destination_port=2"), HasSubstr("not a range"));
   EXPECT_THAT(refusal(ends + "protocol=udp source_port=1"), HasSubstr("`destination_port=5004`"));
@@ -59,7 +60,7 @@ TEST(Question, SaysWhyThereCanBeNoSuchPacket) {
   EXPECT_THAT(refusal(ends + "protocol=icmp inner_vlan=7"), HasSubstr("needs `vlan`"));
   EXPECT_THAT(refusal(ends + "protocol=icmp length=30"), HasSubstr("too short"));
   EXPECT_THAT(refusal(ends + "protocol=icmp colour=red"), HasSubstr("colour"));
-  EXPECT_THAT(refusal(ends + "protocol=icmp twice"), HasSubstr("`twice` is no field"));
+  EXPECT_THAT(refusal(ends + "protocol=icmp twice"), HasSubstr("`twice` is not a field"));
 }
 
 struct QuestionPlace : testing::Test {
