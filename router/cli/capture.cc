@@ -27,7 +27,7 @@ std::string in_seconds(std::string& text) {
 void add_capture(CLI::App& app, Action& action) {
   const auto wanted = std::make_shared<CaptureOptions>();
   auto* capture =
-      app.add_subcommand("capture", "Packets of a running router as pcapng, until SIGINT or a limit");
+      app.add_subcommand("capture", "Capture packets of a running router as pcapng, until SIGINT or a limit");
   capture->add_option("what", wanted->what, "a port, an interface, a customer, or `drops`")->required();
   capture->add_option("file", wanted->file, "FILE.pcapng; -: standard output")->required();
   capture
@@ -35,8 +35,9 @@ void add_capture(CLI::App& app, Action& action) {
           "--filter", wanted->filters,
           "source=, destination=, protocol=, source_port=, destination_port=, dscp=: as `match` has them")
       ->allow_extra_args(false);
-  capture->add_option("--reason", wanted->reasons, "of drops; default: all")->allow_extra_args(false);
-  capture->add_option("--rate", wanted->rate, "packets a second, at most")->capture_default_str();
+  capture->add_option("--reason", wanted->reasons, "reasons of `drops`; default: all")
+      ->allow_extra_args(false);
+  capture->add_option("--rate", wanted->rate, "packets per second, at most")->capture_default_str();
   capture->add_option("--size", wanted->megabytes, "MB of the file, at most")->capture_default_str();
   capture->add_option("--time", wanted->seconds, "seconds, or a time like `5m`, at most")
       ->transform(CLI::Validator(in_seconds, "TIME"))

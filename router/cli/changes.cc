@@ -51,7 +51,8 @@ int diff_files(const std::string& before, const std::string& after) {
 CLI::App* add(CLI::App& app, Action& action, const std::shared_ptr<Asked>& asked, const char* name,
               const char* help, Command command) {
   auto* added = app.add_subcommand(name, help);
-  added->add_option("--state", asked->state, "where routers that do not run keep it: /var/lib/surety");
+  added->add_option("--state", asked->state,
+                    "state directory, for routers that do not run; default: /var/lib/surety");
   added->callback(
       [&action, asked, command] { action = [asked, command] { return carry_out(*asked, command); }; });
   return added;
@@ -63,10 +64,11 @@ void add_name(CLI::App* command, Asked& asked) {
 
 void add_how(CLI::App* command, Asked& asked) {
   command->add_option("--confirm", asked.confirm,
-                      "a time, like `5 min`: the router goes back by itself unless `surety confirm` comes");
-  command->add_option("--why", asked.request.why, "for the history");
+                      "a time like `5 min`: the router returns to its previous configuration unless you run "
+                      "`surety confirm` by then");
+  command->add_option("--why", asked.request.why, "reason, for the history");
   command->add_flag("--at-next-start", asked.request.at_next_start,
-                    "what cannot change while the router runs is installed for its next start");
+                    "if a change needs a restart, install the configuration for the next start");
   add_name(command, asked);
 }
 
@@ -74,13 +76,12 @@ void add_how(CLI::App* command, Asked& asked) {
 
 void add_changes(CLI::App& app, Action& action) {
   auto asked = std::make_shared<Asked>();
-  auto* command =
-      add(app, action, asked, "diff",
-          "How a configuration differs from what runs, or from another one, what that takes and whom it "
-          "concerns; exit status 0, 1 or 2",
-          diff);
-  command->add_option("file", asked->file, "configuration, YAML; of two the old one")->required();
-  command->add_option("new", asked->to, "the new one: nothing is asked of a router");
+  auto* command = add(app, action, asked, "diff",
+                      "Compare a configuration with the running one, or with another: each change, what it "
+                      "takes and whom it concerns; exit status 0, 1 or 2",
+                      diff);
+  command->add_option("file", asked->file, "configuration, YAML; with NEW, the old one")->required();
+  command->add_option("new", asked->to, "the new one; no router is needed");
   command->callback([&action, asked] {
     action = [asked] {
       return asked->to.empty() ? carry_out(*asked, diff) : diff_files(asked->file, asked->to);
@@ -90,33 +91,34 @@ void add_changes(CLI::App& app, Action& action) {
   add_name(command, *asked);
 
   asked = std::make_shared<Asked>();
-  command =
-      add(app, action, asked, "apply", "A router goes by this configuration, now and when it starts", apply);
+  command = add(app, action, asked, "apply", "Apply a configuration to a router, now and for its next start",
+                apply);
   command->add_option("file", asked->file, "configuration, YAML")->required();
   command->add_option("--to", asked->to,
-                      "the file that the router is started with, where it has never run; default: "
-                      "/etc/surety/NAME.yaml");
+                      "file to install for a router that has never run; default: /etc/surety/NAME.yaml");
   add_how(command, *asked);
 
   asked = std::make_shared<Asked>();
-  command = add(app, action, asked, "confirm", "Keeps what was applied with --confirm", confirm);
+  command =
+      add(app, action, asked, "confirm", "Keep the configuration that was applied with --confirm", confirm);
   add_name(command, *asked);
 
   asked = std::make_shared<Asked>();
   command = add(app, action, asked, "rollback",
-                "Ends a trial; else goes back to the generation before, or to another one", rollback);
-  command->add_option("generation", asked->generation, "a number of `surety history`")
+                "End a trial; without one, return to the previous or the given generation", rollback);
+  command->add_option("generation", asked->generation, "a number from `surety history`")
       ->check(CLI::PositiveNumber);
   add_how(command, *asked);
 
   asked = std::make_shared<Asked>();
-  command = add(app, action, asked, "history", "What a router went by: when, who, what and why", history);
+  command = add(app, action, asked, "history",
+                "List the configurations that were in effect: when, who, what and why", history);
   command->add_flag("--json", asked->request.json, "for programs");
   add_name(command, *asked);
 
   asked = std::make_shared<Asked>();
   command = add(app, action, asked, "reload",
-                "A router reads its configuration again, as after SIGHUP; waits for what it says", reload);
+                "Reload the configuration file of a router, as SIGHUP does, and wait for the result", reload);
   command->add_option("name", asked->router, "the router's name; default: the only one that runs");
   command->callback([&action, asked] {
     action = [asked] {

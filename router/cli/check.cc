@@ -65,9 +65,9 @@ void add_check(CLI::App& app, Action& action) {
       "Check configurations: every error with its place, and what `surety run` would refuse on this machine; "
       "exit status 0 or 1");
   check->add_option("file", request->files, "configurations, YAML")->required();
-  auto* running = check->add_flag("--against-running", request->against_running,
-                                  "also what they would change for the router that runs; exit status 1 where "
-                                  "it would not take them over");
+  auto* running = check->add_flag(
+      "--against-running", request->against_running,
+      "also what they would change in the running router; exit status 1 if it would refuse them");
   check->add_option("--name", request->router, "the router's name; default: the only one that runs")
       ->needs(running);
   check->callback([&action, request] { action = [request] { return check_all(*request); }; });

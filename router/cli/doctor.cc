@@ -96,15 +96,16 @@ int examine_as_asked(const DoctorOptions& asked) try {
 void add_doctor(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<DoctorOptions>();
   auto* doctor = app.add_subcommand(
-      "doctor", "What is wrong with this machine, and the command that mends it; exit status 1 with errors");
+      "doctor",
+      "Check this machine: what is wrong, and the command that fixes it; exit status 1 if there are errors");
   doctor->add_option("file", asked->file, "configuration; default: /etc/surety/NAME.yaml");
   doctor->add_option("--name", asked->name, "the router's name")->capture_default_str();
   doctor->add_flag("--fix", asked->fix,
-                   "run the commands that are safe: never links, addresses, programs or a reboot");
+                   "run the safe commands: they change no links, addresses or programs, and never reboot");
   doctor->add_flag("--json", asked->json, "for programs");
   doctor->add_option("--root", asked->root,
-                     "DIRECTORY that stands for a machine; programs are not run there");
-  doctor->add_option("--state", asked->state, "where generations and reports are kept")
+                     "DIRECTORY with the files of a machine to check instead; no programs are run");
+  doctor->add_option("--state", asked->state, "directory of generations and reports")
       ->envname("SURETY_STATE")
       ->default_val("/var/lib/surety");
   doctor->callback([&action, asked] { action = [asked] { return examine_as_asked(*asked); }; });

@@ -47,18 +47,18 @@ int write_report(const ReportOptions& asked) {
 
 void add_report(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<ReportOptions>();
-  auto* report =
-      app.add_subcommand("report", "What each customer got of what he has bought, from what a router keeps");
+  auto* report = app.add_subcommand(
+      "report",
+      "Report what was delivered to each customer, and the conformance, from the records of a router");
   report->add_option("--since", asked->since, "how far back: 90m, 24h")->capture_default_str();
-  report->add_option("--name", asked->router,
-                     "the router's name; default: the only one that has kept anything");
-  report->add_option("--customer", asked->customer, "of one customer");
-  report->add_option("--directory", asked->directory, "where routers keep it (`metrics: {report: ...}`)");
-  report->add_flag("--hours", asked->hours, "a row for each hour, too");
+  report->add_option("--name", asked->router, "the router's name; default: the only one with records");
+  report->add_option("--customer", asked->customer, "only of this customer");
+  report->add_option("--directory", asked->directory, "directory of the records (`metrics: {report: ...}`)");
+  report->add_flag("--hours", asked->hours, "a row for each hour");
   report->add_option("--format", asked->format, "text, csv or json")
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();
-  report->add_option("file", asked->file, "to write it to; default: standard output");
+  report->add_option("file", asked->file, "file to write; default: standard output");
   report->callback([&action, asked] { action = [asked] { return write_report(*asked); }; });
 }
 

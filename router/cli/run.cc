@@ -10,9 +10,8 @@ void add_run(CLI::App& app, Action& action) {
   auto* run = app.add_subcommand("run", "Forward packets as the configuration says, until SIGTERM or SIGINT");
   run->add_option("file", *file, "configuration, YAML")->required();
   const auto take_over = std::make_shared<bool>();
-  run->add_flag(
-      "--take-over", *take_over,
-      "where a router of that name runs, make everything ready beside it and then take its ports over");
+  run->add_flag("--take-over", *take_over,
+                "if a router of that name runs, start beside it, then take over its ports");
   run->callback(
       [&action, file, take_over] { action = [file, take_over] { return surety::run(*file, *take_over); }; });
 }

@@ -51,28 +51,31 @@ void add_setup(CLI::App& app, Action& action) {
   auto* setup = app.add_subcommand(
       "setup", "Give NICs, memory and cores of this machine to the router, or take them back");
   machine::Wishes& wishes = asked->wishes;
-  setup->add_flag("--yes,-y", asked->yes, "ask nobody");
-  setup->add_flag("--dry-run", asked->dry_run, "say what would be done, and change nothing");
-  setup->add_option("--ports", wishes.ports, "NAME,NAME or PCI addresses; default: all that nothing uses")
+  setup->add_flag("--yes,-y", asked->yes, "do not ask for confirmation");
+  setup->add_flag("--dry-run", asked->dry_run, "print what would be done; change nothing");
+  setup->add_option("--ports", wishes.ports, "NAME,NAME or PCI addresses; default: all unused NICs")
       ->delimiter(',');
   setup
       ->add_option("--driver", wishes.driver,
-                   "vfio-pci: the NIC is the router's alone; af_xdp: the kernel keeps it; "
-                   "auto: vfio-pci where an IOMMU lets it")
+                   "vfio-pci: only the router uses the NIC; af_xdp: the kernel keeps it; auto: vfio-pci if "
+                   "an IOMMU permits it")
       ->check(CLI::IsMember({"auto", "vfio-pci", "af_xdp"}));
-  setup->add_option("--hugepages", wishes.hugepages, "of 2 MB; default: as many as the configuration needs");
-  setup->add_option("--isolate", wishes.isolate,
-                    "CORES such as 2,3, or none; default: one for each port, of machines "
-                    "with at least four");
-  setup->add_option("--name", wishes.name, "of the router: /etc/surety/NAME.yaml")->capture_default_str();
+  setup->add_option("--hugepages", wishes.hugepages,
+                    "number of hugepages of 2 MB; default: as many as the configuration needs");
+  setup->add_option(
+      "--isolate", wishes.isolate,
+      "CORES such as 2,3, or none; default: one for each port, on machines with at least four cores");
+  setup->add_option("--name", wishes.name, "name of the router; its file is /etc/surety/NAME.yaml")
+      ->capture_default_str();
   setup->add_flag("--keep-configuration", wishes.keep_configuration, "write no configuration");
-  auto* undo = setup->add_flag("--undo", asked->undo, "take back all that setup has done");
+  auto* undo = setup->add_flag("--undo", asked->undo, "undo all changes of setup");
   setup
       ->add_flag("--boot", asked->boot,
-                 "what surety-boot.service does: hugepages and drivers by /etc/surety/machine.yaml")
+                 "set hugepages and drivers from /etc/surety/machine.yaml, as surety-boot.service does")
       ->excludes(undo);
-  setup->add_option("--root", asked->root, "DIRECTORY that stands for a machine; programs are not run there");
-  setup->add_option("--state", asked->state, "where it is kept what was before")
+  setup->add_option("--root", asked->root,
+                    "DIRECTORY with the files of a machine to set up instead; no programs are run");
+  setup->add_option("--state", asked->state, "directory of the original settings")
       ->envname("SURETY_STATE")
       ->default_val("/var/lib/surety");
   setup->callback([&action, asked] { action = [asked] { return set_up_as_asked(*asked); }; });

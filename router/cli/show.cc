@@ -31,23 +31,22 @@ int show_as_asked(ShowOptions& asked) {
 void add_show(CLI::App& app, Action& action) {
   const auto asked = std::make_shared<ShowOptions>();
   ShowRequest& request = asked->request;
-  auto* show = app.add_subcommand("show", "Tables of a running router");
+  auto* show = app.add_subcommand("show", "Show a table of a running router");
   show->add_option(
           "what", request.what,
           "ports, interfaces, queues, services, contracts, commitments (or sold), filters, flows, drops, "
           "exceptions, aggregates, domains, signalling, routes, neighbors, events, workers, router or stages")
       ->required();
   show->add_option("where", request.selection.where,
-                   "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE stands for anything");
+                   "KEY=VALUE or KEY!=VALUE: only such rows; * in VALUE matches anything");
   show->add_option("--sort", request.selection.sort, "KEY: numbers from the largest, others from A to Z");
-  show->add_option("--top", request.selection.top, "so many rows; of events the newest");
-  show->add_option("--customer", asked->customer, "of one customer: customer=...");
+  show->add_option("--top", request.selection.top, "number of rows; of events the newest");
+  show->add_option("--customer", asked->customer, "only of this customer, as customer=...");
   show->add_flag("--violated,--missed", asked->violated,
-                 "contracts that are violated in the last second: met=false");
+                 "only contracts that were violated in the last second, as met=false");
   asked->watched =
       show->add_option("--watch", asked->watch,
-                       "SECONDS or TIME: again and again, each 1 s by default; counters as what they grow "
-                       "by in a second")
+                       "SECONDS or TIME: repeat, each 1 s by default; counters as their growth per second")
           ->expected(0, 1000)  // including conditions behind it
           ->type_name("");
   show->add_option(
@@ -56,7 +55,7 @@ void add_show(CLI::App& app, Action& action) {
   show->add_flag("--json", request.json, "for programs");
   show->add_flag(
       "--all", request.all,
-      "drops, exceptions, signalling: also what never happened; queues: of members of templates, too");
+      "drops, exceptions, signalling: also rows with count 0; queues: also of members of templates");
   show->callback([&action, asked] { action = [asked] { return show_as_asked(*asked); }; });
 }
 

@@ -8,8 +8,7 @@ namespace surety {
 void add_upgrade(CLI::App& app, Action& action) {
   const auto name = std::make_shared<std::optional<std::string>>();
   auto* upgrade = app.add_subcommand(
-      "upgrade",
-      "Start the installed program beside a running router, and have it take that one's ports over");
+      "upgrade", "Start the installed program beside a running router, then take over its ports");
   upgrade->add_option("name", *name, "the router's name; default: the only one that runs");
   upgrade->callback([&action, name] { action = [name] { return surety::upgrade(*name); }; });
 }
