@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Bash completion of surety, surety-endpoint, surety-lab and surety-gtcp: each says itself what a word may be, with the names of
-# what runs now.
+# Bash completion of surety, surety-endpoint, surety-lab and surety-gtcp: each lists the possible words itself, with the names of
+# running routers.
 _surety() {
   local line=${COMP_LINE:0:COMP_POINT} words current candidate before
   read -ra words <<<"$line"
