@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes Grafana's dashboards into dashboards/, a panel a line: what is the same of all panels is said once, here."""
+"""Writes Grafana's dashboards into dashboards/, one panel per line. What all panels have in common is defined here, once."""
 import json
 import pathlib
 
@@ -17,7 +17,7 @@ def panel(title, unit, *queries, kind="timeseries", wide=12, high=8, shares=()):
     made = {"type": kind, "title": title, "datasource": SOURCE, "targets": targets, "gridPos": {"w": wide, "h": high},
             "fieldConfig": {"defaults": {"unit": unit}, "overrides": [
                 {"matcher": {"id": "byName", "options": column}, "properties": [{"id": "unit", "value": SHARE}]} for column in shares]}}
-    if kind == "heatmap":  # of buckets, by their bounds
+    if kind == "heatmap":  # rows are buckets, by their bounds
         made["options"] = {"calculate": False, "yAxis": {"unit": unit}}
     if kind == "table":  # a row for each set of labels
         columns = {f"Value #{t['refId']}" if len(targets) > 1 else "Value": t["legendFormat"] for t in targets}
@@ -36,7 +36,7 @@ def variable(name, query, many=True):
 
 
 def on(name, labels=""):
-    """Series of the routers that are looked at."""
+    """The series of the selected routers."""
     return f'{name}{{instance=~"$router"{labels and "," + labels}}}'
 
 
@@ -45,7 +45,7 @@ def total(name, labels="", by=""):
 
 
 def rate(name, labels="", by=""):
-    """Of a counter."""
+    """The rate of a counter."""
     return f"sum by ({by}) (rate({on(name, labels)}[$__rate_interval]))"
 
 
@@ -54,7 +54,7 @@ def bits(expression):
 
 
 def share(part, whole):
-    """Of what there is."""
+    """A part of a whole, absent if the whole is 0."""
     return f"{part} / ({whole} > 0)"
 
 
@@ -84,16 +84,16 @@ OVERVIEW = [
     stat("Committed", BITS, rates_of("service")[0][1]),
     stat("Delivered", BITS, rates_of("service")[2][1]),
     stat("Dropped", PACKETS, rate("surety_drops_total")),
-    panel("Alerts", COUNT, ("fires", on("ALERTS", 'alertstate="firing"')), kind="table", high=6),
-    panel("What runs", SECONDS, ("up", RUNS), kind="table", high=6),
+    panel("Alerts", COUNT, ("firing", on("ALERTS", 'alertstate="firing"')), kind="table", high=6),
+    panel("Running routers", SECONDS, ("up", RUNS), kind="table", high=6),
     panel("Committed, offered and delivered", BITS, *rates_of("service")),
-    panel("Delivered of what is guaranteed, ten seconds", SHARE, ("{{service}}", on("surety_service_respect_ratio"))),
+    panel("Delivered of guaranteed, ten seconds", SHARE, ("{{service}}", on("surety_service_respect_ratio"))),
     panel("Ports", BITS, ("{{port}} received", bits(rate("surety_port_rx_bytes_total", by="instance, port"))),
           ("{{port}} sent", bits(rate("surety_port_tx_bytes_total", by="instance, port")))),
-    panel("Sold of what there is", SHARE, ("{{port}} {{interface}} {{group}} {{queue}} {{direction}}",
+    panel("Utilization: committed of capacity", SHARE, ("{{port}} {{interface}} {{group}} {{queue}} {{direction}}",
                                            f"topk(20, {on('surety_sold_bytes_per_second')} / surety_capacity_bytes_per_second)")),
-    panel("Drops that the configuration wants", PACKETS, ("{{reason}}", rate("surety_drops_total", 'group="policy"', "reason") + " > 0")),
-    panel("Drops by defects", PACKETS, ("{{reason}}", rate("surety_drops_total", 'group="error"', "reason") + " > 0")),
+    panel("Drops by configuration (group policy)", PACKETS, ("{{reason}}", rate("surety_drops_total", 'group="policy"', "reason") + " > 0")),
+    panel("Drops by defects (group error)", PACKETS, ("{{reason}}", rate("surety_drops_total", 'group="error"', "reason") + " > 0")),
 ]
 
 LOST = 'place=~"queue|other"'
@@ -103,7 +103,7 @@ CUSTOMERS = [
     panel("Violated share of five minutes' demanding seconds", SHARE, ("{{customer}} {{service}} {{contract}}", f"topk(20, {on('contract:surety_missed:ratio5m')}) > 0")),
     panel("Held back: seconds of each second", COUNT, ("{{customer}} {{service}} {{contract}}",
                                                        f"topk(20, {rate('surety_contract_held_back_seconds_total', by='customer, service, contract')})")),
-    panel("Lost in queues", PACKETS, ("{{customer}}", f"topk(20, {rate('surety_contract_dropped_packets_total', LOST, 'customer')}) > 0")),
+    panel("Dropped behind the conditioner", PACKETS, ("{{customer}}", f"topk(20, {rate('surety_contract_dropped_packets_total', LOST, 'customer')}) > 0")),
     panel("Offered", BITS, ("{{customer}}", bits(f"topk(20, {rate('surety_contract_offered_bytes_total', by='customer')})"))),
     panel("Delivered IN of the committed rate", SHARE,
           ("{{customer}}", "bottomk(20, " + share(rate("surety_contract_delivered_bytes_total", IN, "customer"),
@@ -151,21 +151,21 @@ SOJOURN = rate("surety_queue_sojourn_seconds_bucket", THIS, "le")
 QUEUES = [
     average("RIO's average of IN packets, and its thresholds", "in", "in"),
     average("RIO's average of all packets, and its thresholds for OUT", "total", "out"),
-    panel("Packets that wait, and the limit", COUNT, (QUEUE, total("surety_queue_depth_packets", THIS, PLACE)),
+    panel("Packets in the queue, and the limit", COUNT, (QUEUE, total("surety_queue_depth_packets", THIS, PLACE)),
           (f"{QUEUE} limit", f"max by ({PLACE}) ({on('surety_queue_limit_packets', THIS)})")),
     panel("Sent", BITS, (QUEUE + " {{precedence}}", bits(rate("surety_queue_departed_bytes_total", THIS, f"{PLACE}, precedence")))),
     fates("in"),
     fates("out"),
-    panel("IN lost of what came", SHARE, (QUEUE, on("queue:surety_in_drops:ratio_rate1m", THIS))),
-    panel("Time that packets wait", SECONDS, *((name, f"histogram_quantile({q}, {SOJOURN})") for name, q in (("half of them", 0.5), ("99 of 100", 0.99)))),
-    panel("Time that packets wait", SECONDS, ("{{le}}", SOJOURN), kind="heatmap", wide=24),
+    panel("IN dropped of IN received", SHARE, (QUEUE, on("queue:surety_in_drops:ratio_rate1m", THIS))),
+    panel("Sojourn time", SECONDS, *((name, f"histogram_quantile({q}, {SOJOURN})") for name, q in (("p50", 0.5), ("p99", 0.99)))),
+    panel("Sojourn time, distribution", SECONDS, ("{{le}}", SOJOURN), kind="heatmap", wide=24),
 ]
 
 SIGNALLING = [
-    panel("Alpha: part of the promised rate granted to OUT packets", SHARE, ("{{instance}} {{domain}}", on("surety_csa_alpha_ratio"))),
-    panel("Paths held back most: alpha", SHARE, ("{{path}} {{domain}}", f"bottomk(20, {on('surety_csa_path_alpha_ratio')})")),
+    panel("Alpha: OUT rate as a share of the committed rate", SHARE, ("{{instance}} {{domain}}", on("surety_csa_alpha_ratio"))),
+    panel("Most throttled paths: alpha", SHARE, ("{{path}} {{domain}}", f"bottomk(20, {on('surety_csa_path_alpha_ratio')})")),
     panel("Congested queues", COUNT, (QUEUE, on("surety_queue_congested", 'of=""') + " > 0")),
-    panel("Paths held back", COUNT, ("{{instance}}", on("surety_csa_paths"))),
+    panel("Throttled paths", COUNT, ("{{instance}}", on("surety_csa_paths"))),
     panel("Signals sent", PACKETS, ("{{result}}", rate("surety_csa_signals_total", 'direction="sent"', "result"))),
     panel("Signals received", PACKETS, ("{{result}}", rate("surety_csa_signals_total", 'direction="received"', "result") + " > 0")),
     panel("Aggregates: rate permitted to IN packets", BITS, ("{{aggregate}}", bits(on("surety_ard_tpr_bytes_per_second")))),
@@ -177,24 +177,24 @@ EACH, EACH_PORT = "{{instance}}", "{{instance}} {{port}}"
 CARRIES = "(surety_port_shape_bytes_per_second or surety_port_speed_bytes_per_second)"
 MACHINE = [
     panel("Workers: busy share", SHARE, ("{{instance}} {{worker}}", on("worker:surety_busy:ratio1m"))),
-    panel("Cycles of a packet by stage", COUNT,
+    panel("Cycles per packet, by stage", COUNT,
           ("{{stage}}", share(rate("surety_stage_cycles_total", by="stage"), rate("surety_stage_packets_total", by="stage")))),
     panel("Packet buffers free", SHARE, (EACH, f"{on('surety_mempool_available')} / surety_mempool_size")),
-    panel("Lost before the router saw them", PACKETS, (EACH_PORT, rate("surety_port_rx_missed_total", by="instance, port"))),
-    panel("Flows of what fits", SHARE, (EACH, f"{total('surety_worker_flows', by='job, instance')} / on (job, instance) surety_flow_table_capacity")),
-    panel("Went on as best effort", PACKETS, ("{{reason}}", rate("surety_degraded_packets_total", by="reason"))),
+    panel("Dropped before the router received them", PACKETS, (EACH_PORT, rate("surety_port_rx_missed_total", by="instance, port"))),
+    panel("Flows of capacity", SHARE, (EACH, f"{total('surety_worker_flows', by='job, instance')} / on (job, instance) surety_flow_table_capacity")),
+    panel("Forwarded as best effort instead of by service", PACKETS, ("{{reason}}", rate("surety_degraded_packets_total", by="reason"))),
     panel("Processor", SHARE, (EACH, rate("process_cpu_seconds_total", SURETY, "instance"))),
     panel("Memory", BYTES, (EACH, on("process_resident_memory_bytes", SURETY))),
     panel("Files open", COUNT, (EACH, on("process_open_fds", SURETY))),
-    panel("Routes and neighbours", COUNT, ("{{instance}} routes", on("surety_routes")), ("{{instance}} neighbours", on("surety_neighbors")),
+    panel("Routes and neighbors", COUNT, ("{{instance}} routes", on("surety_routes")), ("{{instance}} neighbors", on("surety_neighbors")),
           ("{{instance}} routes without room", on("surety_routes_rejected"))),
     panel("Ports: sent of shape or speed", SHARE, (EACH_PORT, f"rate({on('surety_port_tx_bytes_total')}[$__rate_interval]) / {CARRIES}")),
     panel("Links up", COUNT, (EACH_PORT, on("surety_port_up"))),
-    panel("Link changes of ten minutes", COUNT, (EACH_PORT, f"increase({on('surety_port_link_changes_total')}[10m])")),
+    panel("Link changes in ten minutes", COUNT, (EACH_PORT, f"increase({on('surety_port_link_changes_total')}[10m])")),
     panel("Last reload", SECONDS, (EACH, on("surety_config_reload_seconds"))),
     panel("Reloads refused", COUNT, (EACH, on("surety_config_reload_failures_total"))),
     panel("Punted to the kernel", PACKETS, ("{{reason}}", rate("surety_punted_packets_total", by="reason"))),
-    panel("Frames that the kernel is spared", PACKETS, ("{{class}}", rate("surety_kernel_frames_total", 'result="limited"', "class"))),
+    panel("Frames to the kernel that are limited (dropped)", PACKETS, ("{{class}}", rate("surety_kernel_frames_total", 'result="limited"', "class"))),
 ]
 
 DEPTH = "surety_queue_depth_packets"

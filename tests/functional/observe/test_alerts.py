@@ -21,7 +21,7 @@ PATIENCE = 60  # s
 
 # Of dashboards, what may find nothing here, and why.
 EMPTY = {
-    ("signalling", "Paths held back most: alpha"): "takes a second router that signals with the right key: test_signalling.py",
+    ("signalling", "Most throttled paths: alpha"): "takes a second router that signals with the right key: test_signalling.py",
     ("signalling", "Aggregates: rate permitted to IN packets"): "no aggregate is configured",
     ("signalling", "Aggregates: remarked OUT, dropped"): "no aggregate is configured",
 }
