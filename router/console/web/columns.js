@@ -75,7 +75,7 @@ const COLUMNS = {
   ],
   domains: [text('name', 'congested queue'), number('alpha_ratio', 'alpha')],
   drops: [
-    text('port'), text('reason'), number('packets_per_second', 'a second'), number('packets'), text('group'), text('stage'), text('help'),
+    text('port'), text('reason'), number('packets_per_second', 'per second'), number('packets'), text('group'), text('stage'), text('help'),
   ],
   ports: [
     text('name', 'port'), text('device'), {key: 'up', css: ({up}) => up === false ? 'bad' : ''},

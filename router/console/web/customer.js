@@ -97,8 +97,8 @@ class CustomerPage {
     setText(this.name, customer);
     const [plan, violations, day] = this.parts;
     plan.show(rows, 'This customer has no contract in use and no shaper now.');
-    violations.show(violationsOf(source.tables.events ?? [], customer), 'None among the events that the router remembers.');
-    day.show(hoursOf(of(source.tables.history)), source.has('history') ? 'Nothing is kept of this customer yet.' :
+    violations.show(violationsOf(source.tables.events ?? [], customer), 'None among the events that the router keeps.');
+    day.show(hoursOf(of(source.tables.history)), source.has('history') ? 'No records of this customer yet.' :
       'This router keeps no history: `metrics: {report: off}`.');
     this.cards.show([...rateCards(source, 'contracts', rows.filter(({shaper}) => !shaper)), ...this.interfaces(of(source.tables.interfaces))]);
   }

@@ -47,7 +47,7 @@ function portCards(source, name, rows) {
 
 const most = (rows) => [...rows].sort((a, b) => b.packets - a.packets);
 const dropCards = (source, name, rows) =>
-  together('packets dropped, a second', 'packets_per_second', '_packets_per_second', (row) => `${row.port}: ${row.reason}`)(source, name, most(rows));
+  together('packets dropped per second', 'packets_per_second', '_packets_per_second', (row) => `${row.port}: ${row.reason}`)(source, name, most(rows));
 
 const SECTIONS = [
   {name: 'contracts', title: 'Customers', sort: recording ? {key: 'end_to_end', down: true} : {key: 'met', down: false},
@@ -139,7 +139,7 @@ class Section {
 
   about(rows) {
     if (!this.source.has(this.name)) return `This router has no table of ${this.title.toLowerCase()}.`;
-    if (!rows) return 'Not there yet.';
+    if (!rows) return 'Not loaded yet.';
     const all = this.source.totals[this.name];
     return all > rows.length ? `The first ${digits(rows.length)} of ${digits(all)}.` : rows.length ? '' : 'There are none.';
   }

@@ -77,8 +77,8 @@ class Table {
     while (this.body.rows.length > count) this.body.deleteRow(-1);
     for (let i = 0; i < count; ++i) this.fill(this.body.rows[i] ?? this.add(), rows[i]);
     const left = rows.length - count;
-    setText(this.more, left ? `and ${left.toLocaleString('en')} more: search, or sort them otherwise` :
-      rows.length || !this.rows.length ? '' : 'None of them has what is searched for.');
+    setText(this.more, left ? `and ${left.toLocaleString('en')} more: search, or sort by another column` :
+      rows.length || !this.rows.length ? '' : 'No row matches the search.');
   }
 
   add() {
