@@ -149,9 +149,10 @@ Json read_table(const Router& router, std::string_view table) {
     if (!answer.is_object() || !answer.contains(command)) fail(router, kStrange);
     Json& page = answer[command];
     if (page.is_null())
-      fail(router, fmt::format("does not know {}: try again if it has just started, else it is another "
-                               "version of surety",
-                               command));
+      fail(router,
+           fmt::format(
+               "does not support {}: try again if it has just started, else it is another version of surety",
+               command));
     if (!page.is_object() || !page.contains("rows") || !page["rows"].is_array()) fail(router, kStrange);
     for (Json& row : page["rows"]) {
       if (!row.is_object()) fail(router, kStrange);
@@ -233,7 +234,7 @@ TelemetryClient::Conversation TelemetryClient::begin(std::string_view command, s
   if (!all.is_object() || !all.contains(request)) fail(router, kStrange);
   const Json& answer = all[request];
   if (answer.is_null())
-    fail(router, fmt::format("does not know {}: is it another version of surety?", request));
+    fail(router, fmt::format("does not support {}: is it another version of surety?", request));
   if (!answer.is_object()) fail(router, kStrange);
   if (answer.contains("error")) throw std::runtime_error(answer.value("error", ""));
   return {answer, std::move(router.socket)};

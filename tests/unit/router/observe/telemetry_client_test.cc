@@ -180,9 +180,10 @@ TEST_F(TelemetryClientTest, GivesUpOnARouterThatHangs) {
 
 TEST_F(TelemetryClientTest, SaysWhenTheRouterDoesNotKnowTheTable) {
   const FakeRouter router(directory_, "edge1", always(R"({"/surety/router":null})"));
-  EXPECT_EQ(error(),
-            "router edge1 does not know /surety/router: try again if it has just started, else it is another "
-            "version of surety");
+  EXPECT_EQ(
+      error(),
+      "router edge1 does not support /surety/router: try again if it has just started, else it is another "
+      "version of surety");
 }
 
 TEST_F(TelemetryClientTest, RefusesAnswersThatMakeNoSense) {
