@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a row is shown, and in which order. A column that no row has a value for is left out.
+// The columns of each table, in their order. A column without a value in any row is left out.
 'use strict';
 
 const text = (key, title) => ({key, title});
 const number = (key, title) => ({key, title, number: true});
 
-// Of both precedences of a queue.
+// A value of both precedences of a queue.
 const both = (key, of, title) => ({key, title, number: true, value: (row) => of(row.in ?? {}, row.out ?? {})});
 const summed = (counter, title) => both(counter, (i, o) => i[counter] + o[counter], title);
 const thresholds = (precedence) => ({
@@ -25,7 +25,7 @@ const rates = [
   {...number('delivered_in_bytes_per_second', 'delivered IN'), value: (row) => row.delivered_in_bytes_per_second ?? row.achieved_in_bytes_per_second},
 ];
 
-// Red is what is violated, or below its objective; what is as it should be has no colour.
+// Violated contracts and values below their objective are red; good values have no colour.
 const now = {
   key: 'met', title: 'now', css: ({met}) => met === false ? 'bad' : '',
   text: ({met, reason}) => met === undefined ? '' : met ? 'conforms' : reason ? `violated: ${reason}` : 'violated',
@@ -89,7 +89,7 @@ const COLUMNS = {
   ],
 };
 
-// For a table of which nothing is said above: its members as they come, those of members one level down too.
+// Columns of a table that COLUMNS does not have: its members in their order, and the members one level down.
 function columnsOf(rows) {
   const found = new Map();
   for (const row of rows.slice(0, 100))

@@ -5,7 +5,7 @@
 
 const customerLink = (name) => `#customer=${encodeURIComponent(name)}`;
 
-// The customer that the address names; null: the page of all.
+// The customer in the page's address; null: the page of all customers.
 function chosenCustomer() {
   const found = /^#customer=(.*)$/.exec(location.hash);
   if (!found) return null;
@@ -22,13 +22,13 @@ const shapersOf = (source) => (source.tables.interfaces ?? []).filter((row) => r
   delivered_bytes_per_second: row.tx_bytes_per_second,
 }));
 
-// Contracts with what is kept of their last 24 hours, and shapers.
+// Contracts with the records of their last 24 hours, and shapers.
 function customerRows(source, contracts) {
   const kept = new Map((source.tables.history ?? []).map((row) => [keyOf('contracts', row), row]));
   return [...contracts.map((row) => ({...row, day: kept.get(keyOf('contracts', row))})), ...shapersOf(source)];
 }
 
-// One row for each hour of the last 24 in which something was sent, the last one first.
+// One row for each of the last 24 hours with traffic, the newest first.
 function hoursOf(days) {
   const now = new Date();
   const rows = [];
@@ -44,7 +44,7 @@ function hoursOf(days) {
   return rows.sort((a, b) => a.ago - b.ago);
 }
 
-// Episodes of violated seconds, the last one first. `events`: oldest first.
+// Episodes of violated seconds, the newest first. `events`: oldest first.
 function violationsOf(events, customer) {
   const open = new Map();
   const rows = [];
@@ -78,7 +78,7 @@ class CustomerPage {
     this.parts[0].element.append(this.cards.element);
   }
 
-  // show(rows, none): `none` stands where there are no rows.
+  // show(rows, none): `none` is shown if there are no rows.
   part(name, title) {
     const table = new FittedTable(name);
     const note = element('p', 'faint');

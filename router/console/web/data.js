@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `surety-lab run --report` has recorded stands here; a router has nothing, and is asked.
+// `surety-lab run --report` writes its recording here. null: the tables come from a router.
 'use strict';
 const recording = null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first line of the page: whether a contract is violated now, how many are, how many are below their
-// objective, and which ports are down. Red where there is one; green where nothing on the page of all is red.
+// objective, and which ports are down. Red if there are any; green if nothing on the page of all customers is red.
 'use strict';
 
 const NAMED = 5; // customers, at most
@@ -35,7 +35,7 @@ function headline(source) {
   return said;
 }
 
-// Written anew where it says something else.
+// Replaces the headline only if it has changed.
 function showHeadline(node, source) {
   const made = headline(source);
   const text = made.map(({outerHTML}) => outerHTML).join();

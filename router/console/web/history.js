@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rows have shown over the last minutes: of each table the first thousand rows, 300 values each.
+// Values of rows over the last minutes: the first thousand rows of each table, 300 values each.
 'use strict';
 
 const HISTORY_VALUES = 300, HISTORY_ROWS = 1000;
@@ -9,7 +9,7 @@ class RowHistory {
     this.rows = new Map();
   }
 
-  // All values of one moment: [[key, {member: value}]]. Rows that are gone are forgotten.
+  // Adds all values of one moment: [[key, {member: value}]]. Removes rows that are missing.
   add(time, rows) {
     const kept = new Map();
     for (const [key, values] of rows) {
@@ -30,15 +30,15 @@ class RowHistory {
   }
 }
 
-// Counters as rates: how much each has grown a second since the last time it was looked at.
+// Counters as rates: growth per second since the previous reading.
 class Rates {
   constructor() {
     this.before = new Map();
     this.time = NaN;
   }
 
-  // rows: [[key, row]]; adds to each row `members[counter]` for each of its counters. None, the first time and where
-  // a counter has begun anew.
+  // rows: [[key, row]]; adds to each row `members[counter]` for each of its counters; none in the first reading
+  // and after a counter was reset.
   add(time, rows, members) {
     const passed = time - this.time;
     const now = new Map();

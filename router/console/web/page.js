@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: what is asked for, when, and what a lab's recording has besides.
+// The page: the tables that it requests and how often, and the additional parts of a lab's recording.
 'use strict';
 
 const EVERY = 1000, LEAST_PAUSE = 300, AFTER_FAILURE = 2000; // ms
@@ -58,7 +58,7 @@ async function follow() {
 const OVER_TIME = [['throughput_bytes_per_second', 'Throughput at the receiver'], ['rate_bytes_per_second', 'Sending rate X (TFRC, gTFRC)'],
   ['window', 'Congestion window (TCP), packets'], ['delay_seconds', 'One-way delay, mean']];
 
-// Committed rates of `rows`; those that are the same are one level.
+// Committed rates of `rows`; equal rates are one level.
 function committedRates(rows) {
   const names = new Map();
   for (const {committed_bytes_per_second: y, customer} of rows)
@@ -66,7 +66,7 @@ function committedRates(rows) {
   return [...names].map(([y, who]) => ({name: `committed: ${[...who].join(', ')}`, y}));
 }
 
-// Flows over time, all together: those of one sender by themselves where there is room for them.
+// All flows over time; the flows of a sender have lines of their own if there is room for them.
 function overTime(rows) {
   const cards = [];
   for (const [member, title] of OVER_TIME) {

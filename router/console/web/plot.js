@@ -15,7 +15,7 @@ function followScheme() {
 }
 
 class Plot {
-  // `unit`: what a member of such a name has (shown()); `ago`: times are told as seconds before the last one.
+  // `unit`: the ending of a member's name that gives its unit (shown()); `ago`: times are shown as seconds before the last one.
   constructor({unit = '', ago = false}) {
     this.unit = unit;
     this.ago = ago;
@@ -91,7 +91,7 @@ class Plot {
   }
 }
 
-// Of many lines their mean, least and greatest at each place; all have the same times.
+// Mean, minimum and maximum of many lines at each time; all lines have the same times.
 function envelope(name, lines) {
   const longest = lines.reduce((a, b) => (b.points.length > a.points.length ? b : a));
   const at = longest.points.map(({x}, i) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of the page: each a table with, above it, cards of what its first rows have shown over time.
+// The sections of the page: a table each, below cards that plot its first rows over time.
 'use strict';
 
 const CARDS = 6, RECORDED_CARDS = 60, LINES = 12; // at most
@@ -67,7 +67,7 @@ const SECTIONS = [
   {name: 'signalling', title: 'Congestion signals'}, {name: 'exceptions', title: 'Exceptions'}, {name: 'workers', title: 'Workers'},
 ];
 
-// A table with the columns that its rows have values for.
+// A table with the columns for which its rows have values.
 class FittedTable {
   constructor(name, sort = null) {
     this.name = name;
@@ -87,7 +87,7 @@ class FittedTable {
   }
 }
 
-// Cards with a plot each, drawn again where they are.
+// Cards with a plot each; plots are updated in place.
 class Cards {
   constructor(ago) {
     this.ago = ago;

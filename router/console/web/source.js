@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the tables come from: a router that is asked each second, or a lab's recording. Both have `tables`
-// ({name: rows}), has(name), and points(table, row, member), what a row has shown over time.
+// Sources of the tables: a router, with a request each second, or a lab's recording. Both have `tables`
+// ({name: rows}), has(name), and points(table, row, member): the values of a row over time.
 'use strict';
 
-// What a row is known by.
+// The members that identify a row.
 const KEYS = {contracts: ['customer', 'service', 'contract'], queues: ['port', 'interface', 'name'], drops: ['port', 'reason']};
 const keyOf = (table, row) => JSON.stringify((KEYS[table] ?? ['name']).map((member) => row[member]));
 
-// Counters that are shown as rates, too.
+// Counters that are also shown as rates.
 const RATES = {
   ports: {rx_bytes: 'rx_bytes_per_second', tx_bytes: 'tx_bytes_per_second', rx_packets: 'rx_packets_per_second',
     tx_packets: 'tx_packets_per_second'},
@@ -15,7 +15,7 @@ const RATES = {
   drops: {packets: 'packets_per_second'},
 };
 
-// What is remembered of each row.
+// Members of which a history is kept.
 const REMEMBERED = {
   contracts: ['offered_bytes_per_second', 'delivered_bytes_per_second'],
   services: ['offered_bytes_per_second', 'delivered_bytes_per_second', 'achieved_bytes_per_second'],
@@ -24,7 +24,7 @@ const REMEMBERED = {
   drops: ['packets_per_second'],
 };
 
-// Seconds from one question for a table to the next; 1 for the others.
+// Seconds between requests for a table; 1 for the others.
 const EVERY_SECONDS = {interfaces: 5, history: 60};
 
 class Router {
@@ -57,7 +57,7 @@ class Router {
     return answer;
   }
 
-  // One after the other: over a slow link they come less often, and never pile up.
+  // Requests one table after the other: on a slow link they are less frequent, and never pile up.
   async refresh(wanted) {
     this.names ??= await (await this.ask('api/')).json();
     for (const name of wanted) {
@@ -68,7 +68,7 @@ class Router {
     }
   }
 
-  // What is empty may be there soon.
+  // An empty table may have rows soon.
   due(name) {
     const every = this.tables[name]?.length ? EVERY_SECONDS[name] ?? 0 : 0;
     return !(name in this.asked) || performance.now() - this.asked[name] >= 1000 * every;
@@ -76,7 +76,7 @@ class Router {
 
   take(name, rows, moment, total) {
     if (moment === this.moments[name]) return;
-    if (moment < this.moments[name]) this.forget(); // the router has begun anew
+    if (moment < this.moments[name]) this.forget(); // the router has restarted
     this.moments[name] = moment;
     this.totals[name] = total;
     const keyed = rows.map((row) => [keyOf(name, row), row]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table that is searched and sorted. Of many rows the first ones are on the page; cells are changed where
-// they are, so that nothing jumps under the reader.
+// A table that is searched and sorted. If there are many rows, the first ones are on the page; cells are changed in
+// place, so that nothing moves while it is read.
 'use strict';
 
 const MOST_ROWS = 200;
@@ -47,7 +47,7 @@ class Table {
     return column.text ? column.text(row) : shown(column.key, this.value(column, row));
   }
 
-  // Those that are searched for, in their order.
+  // The rows that match the search, in their order.
   chosen() {
     const words = this.search.toLowerCase();
     const rows = words ? this.rows.filter((row) => this.says(row, words)) : [...this.rows];
@@ -57,7 +57,7 @@ class Table {
     const keyed = rows.map((row) => [this.value(column, row) ?? null, row]);
     keyed.sort(([a], [b]) => {
       if (a === b) return 0;
-      if (a === null || b === null) return a === null ? 1 : -1; // what has none comes last
+      if (a === null || b === null) return a === null ? 1 : -1; // rows without a value come last
       return sign * (typeof a === 'string' ? a.localeCompare(b, 'en', {numeric: true}) : a - b);
     });
     return keyed.map(([, row]) => row);
@@ -110,7 +110,7 @@ function bar() {
   return element('div', 'bar', element('i', 'offered'), element('i', 'delivered'), element('i', 'committed'));
 }
 
-// Parts of what is the most of them, or of `of`.
+// The rates as parts of the largest one.
 function fillBar(node, {committed = 0, offered = 0, delivered = 0}) {
   const most = 1.15 * Math.max(committed, delivered, Math.min(offered, 2 * Math.max(committed, delivered))) || 1;
   [offered, delivered, committed].forEach((value, i) => {

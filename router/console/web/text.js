@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values as people read them, by what the name of a member says of its unit; and elements, whose content is
-// always text.
+// Values for people, in the unit that the name of the member ends in; and elements, whose content is always
+// text.
 'use strict';
 
 const PREFIXES = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
@@ -45,7 +45,7 @@ function shown(key, value) {
 // "committed_bytes_per_second" -> "committed"
 const titled = (key) => key.replace(/_(bytes_per_second|packets_per_second|seconds|ratio)$/, '').replaceAll('_', ' ');
 
-// For sorting what is text already: "1.03 Mbit/s", "12 ms".
+// The number of a formatted value, for sorting: "1.03 Mbit/s", "12 ms".
 function magnitude(text) {
   const found = /^(-?[\d.]+)(?: ± [\d.]+)? ?([GMkmµn]?)/.exec(text);
   const sizes = {G: 1e9, M: 1e6, k: 1e3, m: 1e-3, µ: 1e-6, n: 1e-9};
