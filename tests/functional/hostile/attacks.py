@@ -216,7 +216,7 @@ def _broken(a):
 
 USUAL = {
     "plain packets": Attack(_plain),
-    "more than it bought": Attack(_beyond_its_contract),
+    "beyond its contract": Attack(_beyond_its_contract),
     "IP options": Attack(_options),
     "router alert": Attack(_router_alert),
     "extension headers": Attack(_extension_headers),

@@ -249,7 +249,7 @@ BYPASSES = {
     "answered solicitations": Attack(_answered_solicitations, by="n", rate=4000, lead=12),
     "answered ARP requests": Attack(_answered_requests, by="n", rate=2000),
     "claims of the victim's address": Attack(_claims, by="n"),
-    "unknown stations beside the victim": Attack(_unknown_stations),
+    "unknown hosts beside the victim": Attack(_unknown_stations),
     "many MAC addresses": Attack(_many_senders),
     "reflected echoes": Attack(_reflected_echoes),
     "EF reflected to the victim": Attack(_reflected_voice),

@@ -4,7 +4,7 @@
 
 hostile_table.py [--scenes 1 2 3 4] [--attacks NAME...] [--seconds 8] [--rate 200000] [--markdown FILE]: needs root and frr.
 It prints a row for each attack and scene; without an attack, "none". --markdown writes the worst of each attack between FILE's marks,
-as in router/README.md. Exit status 1: a row is beyond a limit.
+as in tests/bench/README.md. Exit status 1: a row is beyond a limit.
 """
 import argparse
 import contextlib
