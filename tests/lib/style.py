@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comments of the product's C++ are plain English: they begin with a subject, and use the field's words.
+"""Comments of the product's C++ are plain English: they begin with a subject, and use the field's words. Documents use them, too.
 
 A comment is a sentence with a subject and a verb ("Returns ..." has one: the function), or a noun phrase that names the thing
-declared. Machines do not know, ask or tell. style.budget has the offences that each room may have: more are an error, and
-`style.py --lower` writes lower numbers. Files that move between rooms take their numbers along, by hand.
+declared. Machines do not know, ask or tell; people, of whom documents write, may. style.budget has the offences that each room,
+and the documents of each top-level folder, may have: more are an error, and `style.py --lower` writes lower numbers. Files that move
+between rooms take their numbers along, by hand.
 """
 import collections
 import pathlib
@@ -14,6 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGET = pathlib.Path(__file__).with_name("style.budget")
 PRODUCT = ("aqm", "conditioners", "config", "endpoints", "router", "deploy")
+HISTORY = ROOT / "CHANGELOG.md"  # old entries keep their words
 KINDS = {"block": "begins without a subject", "trailing": "begins without a subject", "words": "says"}
 SHOWN = 20  # offences of a room and kind
 
@@ -32,6 +34,10 @@ PRIVATE = re.compile(
     r"\b(who(m|ever|mever)?|(no|some|any|every)body|anew|stands?|stood|tells?|told|ask(s|ed|ing)?|hears?|heard|know|knows|knew"
     r"|promise[sd]?|go(es)? on|lets? go|sells?|sold|sales|buys?|bought|strangers?|outlets?|heritage|(predec|succ)essors?|errands?"
     r"|stations?|twins?|vectors?|eights)\b", re.I)
+
+IN_DOCUMENTS = re.compile(
+    r"\b(whom?ever|(no|some|any|every)body|anew|stands?|stood|hears?|heard|promise[sd]?|go(es)? on|lets? go|sells?|sold|sales|buys?|bought"
+    r"|strangers?|outlets?|heritage|errands?|stations?|twins?|eights)\b", re.I)
 
 
 def comments(text):
@@ -56,12 +62,22 @@ def without_subject(comment):
     return bool(WITHOUT_SUBJECT.match(start) or CLAUSE.match(start) and not MAIN_CLAUSE.search(start))
 
 
-def private_words(comment):
-    return [match.group() for match in PRIVATE.finditer(NAMES.sub("", comment))]
+def prose(text):
+    """(line, text) of each line of a Markdown text that is not code."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = line.startswith("```")
+        fenced ^= fence
+        if line.strip() and not (fence or fenced or line.startswith("    ")):
+            yield number, line
+
+
+def private_words(comment, words=PRIVATE):
+    return [match.group() for match in words.finditer(NAMES.sub("", comment))]
 
 
 def survey():
-    """Per room: how many comments it has, and the offences as (age of the file, text), by kind."""
+    """Per room: how many comments or lines of documents it has, and the offences as (age of the file, text), by kind."""
     total, offences = collections.Counter(), collections.defaultdict(list)
     for path in sorted(p for top in PRODUCT for p in (ROOT / top).rglob("*") if p.suffix in (".cc", ".h", ".c")):
         file = path.relative_to(ROOT)
@@ -72,6 +88,13 @@ def survey():
                 offences[room, kind].append((age, f"{file}:{line}: {KINDS[kind]}: {said[:60]}"))
             for word in private_words(said):
                 offences[room, "words"].append((age, f"{file}:{line}: {KINDS['words']} `{word}`: {said[:60]}"))
+    for path in sorted({*ROOT.glob("*.md"), *(p for top in (*PRODUCT, "tests") for p in (ROOT / top).rglob("*.md"))} - {HISTORY}):
+        file = path.relative_to(ROOT)
+        room, age = "/".join([*file.parts[:-1][:1], "*.md"]), -path.stat().st_mtime
+        for line, said in prose(path.read_text()):
+            total[room] += 1
+            for word in private_words(said, IN_DOCUMENTS):
+                offences[room, "words"].append((age, f"{file}:{line}: {KINDS['words']} `{word}`: {said.strip()[:60]}"))
     return total, offences
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What style.py takes for a comment, and which comments offend."""
+"""What style.py takes for a comment and for prose, and which of both offend."""
 import pathlib
 import sys
 
@@ -46,6 +46,12 @@ def test_with_a_subject(comment):
 def test_private_words_but_for_names_and_quotations():
     assert style.private_words("Whoever asks is told, and nobody `stands`: \"who\", sold_to, tell(), sales.h, kNow.") == ["Whoever", "asks", "told", "nobody"]
     assert style.private_words("The understanding of an unknown vector_size, std::vector and Twin::of.") == []
+
+
+def test_documents_without_their_code():
+    assert list(style.prose("# A title\n\n```sh\nsold\n```\nText\n    sold\n- an item\n")) == [(1, "# A title"), (6, "Text"), (8, "- an item")]
+    said = "Ask a customer who knows: `surety show sold`, SuretyPromiseMissed, station_routes.h; nobody sells it anew."
+    assert style.private_words(said, style.IN_DOCUMENTS) == ["nobody", "sells", "anew"]
 
 
 def test_a_budget_may_only_fall():
