@@ -59,7 +59,7 @@ def table2():
     # What the product's own control keeps is not the paper's doing.
     for name, bands, whys in (("CSA", (PROVISIONED, paper(98.4)), (None, missed("unknown", 30))),
                               ("search", (model(1000), model(98.4)), (None, None))):
-        promise = rows_of(f"{name}, the promise", one[name], None, None, *bands, whys)
+        promise = rows_of(f"{name}, guarantee", one[name], None, None, *bands, whys)
         rows += promise[0] + promise[1] + sweep("N", f"{name}: mean alpha", "", alpha, one[name])
         figures["kbit/s"]["search"], figures["RoS (%)"]["search"] = promise
     rows += sweep("N", "search: the link is filled", "kbit/s", delivered("*"), one["search"], bands=filled)
@@ -142,8 +142,8 @@ def as_printed(name, cases, signals, judged, rates_whys=None, ros_whys=None):
 def promised(name, cases, origin):
     rows = []
     for phb, bought in BOUGHT.items():
-        rows += sweep("case", f"{name}, the promise: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), cases, bands=origin(bought))
-        rows += sweep("case", f"{name}, the promise: {phb} RoS", "%", ros(CLASSES[phb]), cases, bands=origin(97))
+        rows += sweep("case", f"{name}, guarantee: {phb} throughput", "kbit/s", delivered(CLASSES[phb]), cases, bands=origin(bought))
+        rows += sweep("case", f"{name}, guarantee: {phb} RoS", "%", ros(CLASSES[phb]), cases, bands=origin(97))
     return rows
 
 

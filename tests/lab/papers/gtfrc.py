@@ -234,16 +234,16 @@ def overstating(setting, flow, cases, others, value, why="", **bands):
     """Section 3: no advantage to the flow itself, the contracts of others are kept, the rest is flooded. `bands`: of the others."""
     honest = cases[1]
     against_honest = {part: (case, honest) for part, case in cases.items() if part > 1}
-    return [*sweep("g said / g bought", f"{setting}, {flow} flow itself", "kbit/s", delivered(flow), cases),
-            *sweep("g said / g bought", f"{setting}, {flow} flow's losses", "%", lost(flow), cases),
-            *sweep("g said / g bought", f"{setting}, {flow} flow's gain", "%", gain(flow), against_honest,
+    return [*sweep("g stated / g ordered", f"{setting}, {flow} flow itself", "kbit/s", delivered(flow), cases),
+            *sweep("g stated / g ordered", f"{setting}, {flow} flow's losses", "%", lost(flow), cases),
+            *sweep("g stated / g ordered", f"{setting}, {flow} flow's gain", "%", gain(flow), against_honest,
                    ["no advantage"] * len(against_honest), paper(high=2), why),
-            *sweep("g said / g bought", f"{setting}, {others}", "kbit/s", value, cases, **bands)]
+            *sweep("g stated / g ordered", f"{setting}, {others}", "kbit/s", value, cases, **bands)]
 
 
 PROTECTED = "the IN traffic of others is protected"
-UNSOLD = "gtfrc-overstated: it takes more of what nobody has bought; the IN of others is what it was"
-overstated = Experiment("gtfrc-overstated", "Section 3: a sender that says more than it bought, by 20 and 50 %", [
+UNSOLD = "gtfrc-overstated: it takes more of the uncommitted capacity; the IN of others is unchanged"
+overstated = Experiment("gtfrc-overstated", "Section 3: a sender that states 20 and 50 % more than it ordered", [
     *overstating("Fig. 2(b)", "long", saying(gtfrc, "long", 800), "IN of the short flow", in_rate("short"),
                  papers=[PROTECTED] * len(MORE), bands=paper(190)),
     *overstating("Fig. 2(b)", "short", saying(gtfrc, "short", 200), "IN of the long flow", in_rate("long"),
@@ -263,7 +263,7 @@ def only_off(band):
     return {"off": band}
 
 
-under_provisioned = Experiment("gtfrc-under", "Section 4: 120 % of the link is sold, with and without theta", [
+under_provisioned = Experiment("gtfrc-under", "Section 4: 120 % of the link is committed, with and without theta", [
     *sweep("theta", "long flow", "kbit/s", long, under, bands=only_off(model(633, 700))),
     *sweep("theta", "short flow", "kbit/s", short, under, bands=only_off(model(317, 350))),
     *sweep("theta", "IN dropped", "%", drops("in", *ALL), under, bands=only_off(model(16, 17.4))),

@@ -76,7 +76,7 @@ table1 = Experiment("tfrc-table1", "Table 1, Figs. 2-4: application-limited TFRC
 PAIRS = {0.5: (510, 509), 1: (1000, 1000), 2: (2000, 2000), 3: (3000, 3000), 4: (4000, 4000), 5: (4866, 4865)}  # TFRC, UDP
 pairs = {x: base.set({"senders.tcp": None, "senders.tfrc.rate": f"{tfrc} kbit/s", "senders.udp.rate": f"{udp} kbit/s"})
          for x, (tfrc, udp) in PAIRS.items()}
-LAST = "tfrc-end: the paper's run goes on for one packet more"
+LAST = "tfrc-end: the paper's run lasts one packet longer"
 drawn, drawn_rows = figures("rate of each (Mbit/s)", {"TFRC": "tfrc", "UDP": "udp"}, pairs,
                             ("Fig. 5: packet delivery ratio", "", delivery), ("Fig. 6: packet loss ratio", "", loss))
 RECEIVED = (6369, 12486, 24969, 37455, 49926, 60740)
