@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A port's shaper: packets leave at most at `rate`, counted as the wire counts them.
 //
-// Rates count bytes of the IP packet (router/README.md); `overhead` adds what the port's wire adds per
-// packet. Guarantees, for a caller that sends only when ready(): in any interval T the wire carries at
+// Rates count bytes of the IP packet (router/pipeline/README.md); `overhead` adds what the port's wire adds
+// per packet. Guarantees, for a caller that sends only when ready(): in any interval T the wire carries at
 // most rate * T + burst + one packet; and at least rate * T - one packet if there is always something to
 // send and the caller looks at least every burst / rate. No rounding: the credit is exact
 // (token_bucket.h). No division per packet.

@@ -2,7 +2,8 @@
 // Structs of counters, declared as a list X(name, metric, help, column) beside the code that counts, one line
 // for each counter.
 //
-// From the list follow the members, and a table from which router/observe makes everything that is shown:
+// From the list follow the members, and a table from which router/operate/observe makes everything that is
+// shown:
 //   name    the member, and its name in JSON and telemetry; ends in _bytes unless it counts packets or things
 //   metric  full name of the Prometheus family: ends in _total, or it is a gauge; "": has none of its own
 //   help    what is counted, a sentence

@@ -32,7 +32,7 @@ constexpr double seconds(Duration d) {
   return static_cast<double>(d.count()) * 1e-9;
 }
 
-// An amount of data in bytes; of an IP packet unless a name says otherwise (router/README.md).
+// An amount of data in bytes; of an IP packet unless a name says otherwise (router/pipeline/README.md).
 class Bytes {
  public:
   constexpr Bytes() = default;

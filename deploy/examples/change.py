@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Changes a running router's configuration from a program: `change.py SOCKET diff|try|confirm|back [FILE [SECONDS]]`.
 
-SOCKET is what `surety show` uses: /run/dpdk/surety-NAME/dpdk_telemetry.v2. Answers: router/generations/changes_schema.json. A program that
+SOCKET is what `surety show` uses: /run/dpdk/surety-NAME/dpdk_telemetry.v2. Answers: router/operate/generations/changes_schema.json. A program that
 only wants to apply something is better off with `surety apply --confirm 5m`; this is for one that looks at the router before it confirms.
 """
 import fcntl

@@ -2,7 +2,7 @@
 """Does each contract conform? Two samples of the counters, one after the start-up of TCP and one at the end, decide.
 
 Rate: what the far side's TCP got in order, retransmissions not counted, in bytes of IP packets as contracts count them
-(1448 of a packet's 1500 bytes are payload). Conformance is the router's own (router/observe/contract_book.h), since it started: the
+(1448 of a packet's 1500 bytes are payload). Conformance is the router's own (router/operate/observe/contract_book.h), since it started: the
 figure of its console and of `surety show contracts`. In so short a time one violated second is forgiven.
 """
 import dataclasses

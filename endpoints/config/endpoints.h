@@ -18,7 +18,7 @@
 #include "endpoints/tcp/tcp_params.h"
 #include "endpoints/tfrc/dccp_params.h"
 #include "endpoints/udp/udp_params.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::config {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading of a running `surety-endpoint`: its senders by line of YAML, its sinks by port and protocol, and
-// the drops of its ports. Sums and means over flows, never single flows (router/observe/README.md).
+// the drops of its ports. Sums and means over flows, never single flows (router/operate/observe/README.md).
 #pragma once
 
 #include <array>

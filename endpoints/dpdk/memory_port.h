@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "endpoints/dpdk/frame_port.h"
-#include "router/dpdk/ports/clock.h"
+#include "router/daemon/ports/clock.h"
 
 namespace surety::endpoints {
 

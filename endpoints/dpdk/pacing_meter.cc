@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "router/wire/bytes.h"
+#include "router/pipeline/wire/bytes.h"
 
 namespace surety::endpoints {
 

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "router/dpdk/ports/derived_mac.h"
-#include "router/dpdk/ports/interface.h"
-#include "router/dpdk/ports/port.h"
+#include "router/daemon/ports/derived_mac.h"
+#include "router/daemon/ports/interface.h"
+#include "router/daemon/ports/port.h"
 #include "router/process/usable_cores.h"
 
 namespace surety::endpoints {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "endpoints/config/endpoints.h"
-#include "router/dpdk/ports/eal.h"
+#include "router/daemon/ports/eal.h"
 
 namespace surety::endpoints {
 

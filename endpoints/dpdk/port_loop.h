@@ -10,7 +10,7 @@
 #include "endpoints/dpdk/frame_port.h"
 #include "endpoints/dpdk/snapshot.h"
 #include "endpoints/host/station.h"
-#include "router/dpdk/ports/clock.h"
+#include "router/daemon/ports/clock.h"
 
 namespace surety::endpoints {
 

@@ -11,7 +11,7 @@
 
 #include "endpoints/dpdk/plan.h"
 #include "endpoints/dpdk/session.h"
-#include "router/dpdk/ports/stop_signals.h"
+#include "router/daemon/ports/stop_signals.h"
 
 namespace surety::endpoints {
 

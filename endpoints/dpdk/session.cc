@@ -17,9 +17,9 @@
 
 #include "endpoints/dpdk/metrics.h"
 #include "endpoints/dpdk/plan.h"
-#include "router/dpdk/ports/buffer_plan.h"
-#include "router/dpdk/ports/eal.h"
-#include "router/dpdk/ports/packet_pool.h"
+#include "router/daemon/ports/buffer_plan.h"
+#include "router/daemon/ports/eal.h"
+#include "router/daemon/ports/packet_pool.h"
 #include "router/process/bpf_object_path.h"
 
 namespace surety::endpoints {

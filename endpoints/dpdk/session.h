@@ -14,7 +14,7 @@
 #include "endpoints/dpdk/observer.h"
 #include "endpoints/dpdk/run.h"
 #include "endpoints/dpdk/worker.h"
-#include "router/dpdk/ports/port.h"
+#include "router/daemon/ports/port.h"
 #include "router/process/metrics_server.h"
 
 namespace surety::endpoints {

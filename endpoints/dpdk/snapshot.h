@@ -11,7 +11,7 @@
 #include "endpoints/dpdk/endpoint_reading.h"
 #include "endpoints/engine/engine.h"
 #include "endpoints/host/host.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {
 

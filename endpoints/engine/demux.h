@@ -4,8 +4,8 @@
 
 #include "endpoints/engine/refusal.h"
 #include "endpoints/engine/transport.h"
-#include "router/wire/checksum.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/checksum.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "endpoints/engine/engine.h"
-#include "router/wire/bytes.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/bytes.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {
 

@@ -15,8 +15,8 @@
 #include "endpoints/engine/flow_reading.h"
 #include "endpoints/engine/refusal.h"
 #include "endpoints/engine/transport.h"
-#include "router/wire/ip.h"
-#include "router/wire/slot.h"
+#include "router/pipeline/wire/ip.h"
+#include "router/pipeline/wire/slot.h"
 
 namespace surety::endpoints {
 

@@ -14,7 +14,7 @@
 #include "conditioners/units.h"
 #include "endpoints/engine/huge_array.h"
 #include "endpoints/engine/transport.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {
 

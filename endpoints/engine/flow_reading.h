@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counters and controller state of a flow, in the same form for every protocol and both ends.
 //
-// Packets and bytes are whole IP packets (router/README.md) unless a name says payload. Receivers fill
-// `received_*`, senders `sent_*`; `payload_bytes` is what reached the receiving application, each byte once
-// (a sender has it from acknowledgements or feedback).
+// Packets and bytes are whole IP packets (router/pipeline/README.md) unless a name says payload. Receivers
+// fill `received_*`, senders `sent_*`; `payload_bytes` is what reached the receiving application, each byte
+// once (a sender has it from acknowledgements or feedback).
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "router/wire/checksum.h"
+#include "router/pipeline/wire/checksum.h"
 
 namespace surety::endpoints {
 

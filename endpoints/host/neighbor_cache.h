@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "conditioners/units.h"
-#include "router/wire/ethernet.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/ip.h"
 
 namespace surety::endpoints {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "endpoints/engine/demux.h"
-#include "router/wire/ip.h"
-#include "router/wire/parse_ipv4.h"
+#include "router/pipeline/wire/ip.h"
+#include "router/pipeline/wire/parse_ipv4.h"
 
 namespace surety::endpoints {
 

@@ -10,7 +10,7 @@
 
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/refusal.h"
-#include "router/wire/reply_limit.h"
+#include "router/pipeline/wire/reply_limit.h"
 
 namespace surety::endpoints {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "router/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/neighbor_discovery.h"
 
 namespace surety::endpoints {
 

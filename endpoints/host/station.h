@@ -22,11 +22,11 @@
 #include "conditioners/units.h"
 #include "endpoints/host/host.h"
 #include "endpoints/host/neighbor_cache.h"
-#include "router/wire/arp.h"
-#include "router/wire/ethernet.h"
-#include "router/wire/headers.h"
-#include "router/wire/outbox.h"
-#include "router/wire/reply_limit.h"
+#include "router/pipeline/wire/arp.h"
+#include "router/pipeline/wire/ethernet.h"
+#include "router/pipeline/wire/headers.h"
+#include "router/pipeline/wire/outbox.h"
+#include "router/pipeline/wire/reply_limit.h"
 
 namespace surety::endpoints {
 

@@ -5,8 +5,8 @@
 #include "endpoints/engine/demux.h"
 #include "endpoints/host/ordinary_packet.h"
 #include "endpoints/host/station.h"
-#include "router/wire/echo.h"
-#include "router/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/echo.h"
+#include "router/pipeline/wire/neighbor_discovery.h"
 
 namespace surety::endpoints {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "endpoints/host/station.h"
-#include "router/wire/ip_bytes.h"
-#include "router/wire/neighbor_discovery.h"
+#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/neighbor_discovery.h"
 
 namespace surety::endpoints {
 

@@ -22,7 +22,7 @@
 #include "endpoints/tcp/tcp_reassembly.h"
 #include "endpoints/tcp/tcp_state.h"
 #include "endpoints/tcp/wire_tcp.h"
-#include "router/wire/ip_writer.h"
+#include "router/pipeline/wire/ip_writer.h"
 
 namespace surety::endpoints {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "router/wire/bytes.h"
+#include "router/pipeline/wire/bytes.h"
 
 namespace surety::endpoints::dccp {
 

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "router/wire/bytes.h"
-#include "router/wire/checksum.h"
+#include "router/pipeline/wire/bytes.h"
+#include "router/pipeline/wire/checksum.h"
 
 namespace surety::endpoints::dccp {
 

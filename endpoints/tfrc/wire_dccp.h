@@ -13,8 +13,8 @@
 
 #include "endpoints/engine/engine.h"
 #include "endpoints/engine/refusal.h"
-#include "router/wire/ip.h"
-#include "router/wire/ip_writer.h"
+#include "router/pipeline/wire/ip.h"
+#include "router/pipeline/wire/ip_writer.h"
 
 namespace surety::endpoints::dccp {
 

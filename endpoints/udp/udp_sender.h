@@ -14,7 +14,7 @@
 #include "endpoints/udp/cbr.h"
 #include "endpoints/udp/udp_params.h"
 #include "endpoints/udp/wire_udp.h"
-#include "router/wire/ip_writer.h"
+#include "router/pipeline/wire/ip_writer.h"
 
 namespace surety::endpoints {
 

@@ -13,7 +13,7 @@
 #include "endpoints/engine/sequence_window.h"
 #include "endpoints/engine/sink_params.h"
 #include "endpoints/udp/wire_udp.h"
-#include "router/wire/ip_writer.h"
+#include "router/pipeline/wire/ip_writer.h"
 
 namespace surety::endpoints {
 

@@ -160,7 +160,7 @@ constexpr int kAllowed[] = {
     SCMP_SYS(getrlimit),
     SCMP_SYS(prlimit64),
     SCMP_SYS(getrusage),
-    // Addresses that are left to the kernel (router/linux/steer.h), with the capability for it.
+    // Addresses that are left to the kernel (router/daemon/linux/steer.h), with the capability for it.
     SCMP_SYS(bpf),
 };
 

@@ -9,9 +9,9 @@
 
 #include "conditioners/rng.h"
 #include "endpoints/host/station.h"
-#include "router/wire/checksum.h"
-#include "router/wire/ip_writer.h"
-#include "tests/unit/router/wire/frame_builder.h"
+#include "router/pipeline/wire/checksum.h"
+#include "router/pipeline/wire/ip_writer.h"
+#include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace surety::endpoints {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "router/routes/fib.h"
+#include "router/pipeline/routes/fib.h"
 
 namespace surety {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "conditioners/rng.h"
 #include "config/parse.h"
-#include "router/classify_stage.h"
+#include "router/pipeline/classify_stage.h"
 
 namespace surety {
 namespace {

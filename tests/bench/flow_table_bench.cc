@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "conditioners/rng.h"
-#include "router/flows/flow_table.h"
+#include "router/pipeline/flows/flow_table.h"
 
 namespace surety {
 namespace {

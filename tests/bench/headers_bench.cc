@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "router/wire/headers.h"
-#include "tests/unit/router/wire/frame_builder.h"
+#include "router/pipeline/wire/headers.h"
+#include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace surety {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "config/reload.h"
 #include "config/text/document.h"
-#include "router/routes/routes.h"
-#include "tests/unit/router/data_plane.h"
+#include "router/pipeline/routes/routes.h"
+#include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
 namespace {

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/unit/router/dpdk/workers/null_router.h"
+#include "tests/unit/router/daemon/workers/null_router.h"
 
 namespace surety {
 namespace {

@@ -3,7 +3,7 @@
 // send their calls of rte_eth_dev_start() here.
 //
 // Port 0 is a net_null with copy=0: each receive fills its buffers with the next 64 bytes of a table of
-// flows, as router/dpdk/bench/bench_traffic.cc does. What the other ports transmit is counted: for each
+// flows, as router/daemon/bench/bench_traffic.cc does. What the other ports transmit is counted: for each
 // PEER_BLOCK packets a line goes to the file descriptor PEER_FD with the TSC cycles per packet and the share
 // of the fed packets that left there. (l3fwd sends what its table does not know back by port 0.) In the
 // environment: PEER_FLOWS; PEER_PIPES, if the frames are to carry two VLAN tags, the inner one a pipe's

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "config/parse.h"
-#include "router/dpdk/workers/worker_reading.h"
-#include "router/observe/metrics.h"
+#include "router/daemon/workers/worker_reading.h"
+#include "router/operate/observe/metrics.h"
 
 namespace surety {
 namespace {

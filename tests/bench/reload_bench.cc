@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/data_plane.h"
+#include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
 namespace {

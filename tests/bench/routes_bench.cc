@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "router/routes/fib.h"
-#include "router/routes/routes.h"
+#include "router/pipeline/routes/fib.h"
+#include "router/pipeline/routes/routes.h"
 
 namespace surety {
 namespace {

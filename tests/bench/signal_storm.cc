@@ -12,8 +12,8 @@
 #include <rte_eal.h>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/data_plane.h"
-#include "tests/unit/router/signals/signal_packets.h"
+#include "tests/unit/router/pipeline/data_plane.h"
+#include "tests/unit/router/pipeline/signals/signal_packets.h"
 
 namespace surety {
 namespace {

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <numeric>
 
-#include "router/dpdk/workers/signalling_copy.h"
-#include "tests/unit/router/signals/signal_packets.h"
+#include "router/daemon/workers/signalling_copy.h"
+#include "tests/unit/router/pipeline/signals/signal_packets.h"
 
 namespace surety {
 namespace {

@@ -4,9 +4,9 @@
 #include <benchmark/benchmark.h>
 #include <x86intrin.h>
 
-#include "router/signals/signal_gate.h"
-#include "router/signals/signal_sender.h"
-#include "tests/unit/router/signals/signal_packets.h"
+#include "router/pipeline/signals/signal_gate.h"
+#include "router/pipeline/signals/signal_sender.h"
+#include "tests/unit/router/pipeline/signals/signal_packets.h"
 
 namespace surety {
 namespace {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The law of router/counters.h that every scrape of /metrics obeys."""
+"""The law of router/pipeline/counters.h that every scrape of /metrics obeys."""
 EGRESS_STAGES = {"aggregate", "queue"}
 
 

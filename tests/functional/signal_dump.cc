@@ -8,8 +8,8 @@
 #include <numeric>
 #include <span>
 
-#include "router/signals/signal_sender.h"
-#include "tests/unit/router/wire/frame_builder.h"
+#include "router/pipeline/signals/signal_sender.h"
+#include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Congestion signals from their definition (router/signals/signal_message.md), independent of the product's code."""
+"""Congestion signals from their definition (router/pipeline/signals/signal_message.md), independent of the product's code."""
 import socket
 import struct
 import time

@@ -16,7 +16,7 @@ from scapy.utils import wrpcap  # noqa: E402
 
 
 def committed():
-    text = (UNIT / "router/wire/headers_golden.hex").read_text().splitlines()
+    text = (UNIT / "router/pipeline/wire/headers_golden.hex").read_text().splitlines()
     return [line for line in text if not line.startswith("#")]
 
 

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "router/wire/headers.h"
-#include "router/wire/parse_ipv4.h"
-#include "router/wire/parse_ipv6.h"
-#include "router/wire/parse_ordinary.h"
+#include "router/pipeline/wire/headers.h"
+#include "router/pipeline/wire/parse_ipv4.h"
+#include "router/pipeline/wire/parse_ipv6.h"
+#include "router/pipeline/wire/parse_ordinary.h"
 
 namespace {
 

@@ -18,9 +18,9 @@
 #include <variant>
 #include <vector>
 
-#include "router/linux/ipv6_siblings.h"
-#include "router/linux/netlink_message.h"
-#include "router/routes/routes.h"
+#include "router/daemon/linux/ipv6_siblings.h"
+#include "router/daemon/linux/netlink_message.h"
+#include "router/pipeline/routes/routes.h"
 
 using namespace surety;
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "config/address.h"
-#include "router/linux/icmp_error.h"
-#include "router/linux/responder.h"
-#include "router/wire/checksum.h"
+#include "router/daemon/linux/icmp_error.h"
+#include "router/daemon/linux/responder.h"
+#include "router/pipeline/wire/checksum.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "router/signals/signal_keys.h"
+#include "router/pipeline/signals/signal_keys.h"
 
 namespace {
 

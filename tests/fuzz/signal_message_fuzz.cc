@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "router/signals/signal_gate.h"
-#include "tests/unit/router/signals/signal_packets.h"
+#include "router/pipeline/signals/signal_gate.h"
+#include "tests/unit/router/pipeline/signals/signal_packets.h"
 
 namespace {
 

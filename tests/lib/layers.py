@@ -11,29 +11,30 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOMS = """conditioners aqm aqm/hierarchy config/text config
-    router/process router/machine router/wire router/rings router/interfaces router/capture router/classify router/flows router/contracts router/routes router/signals router router/observe router/observe/explain router/observe/capture router/generations router/console router/linux
-    router/dpdk/memif router/dpdk/ports router/dpdk/workers router/dpdk router/dpdk/bench router/cli
+    router/process router/operate/machine
+    router/pipeline/wire router/pipeline/interfaces router/pipeline/capture router/pipeline/classify router/pipeline/flows
+    router/pipeline/routes router/pipeline/signals router/pipeline
+    router/operate/observe router/operate/explain router/operate/capture router/operate/generations router/operate/console router/daemon/linux
+    router/daemon/memif router/daemon/ports router/daemon/workers router/daemon router/daemon/bench router/operate/cli
     endpoints/engine endpoints/tcp endpoints/tfrc endpoints/udp endpoints/host endpoints/config endpoints/report
     endpoints/dpdk endpoints/linux
     tests/lab/scenario tests/lab/results tests/lab/simulation tests/lab/live tests/lab""".split()
 # What endpoints may use of the product besides themselves: bytes, text, and the helpers of a program with ports.
-BELOW_ENDPOINTS = ["conditioners", "config", "config/text", "router/process", "router/wire"]
+BELOW_ENDPOINTS = ["conditioners", "config", "config/text", "router/process", "router/pipeline/wire"]
 ONLY = {room: BELOW_ENDPOINTS for room in ROOMS if room.startswith("endpoints/")}
-ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/dpdk/ports"]
+ONLY["endpoints/dpdk"] = BELOW_ENDPOINTS + ["router/daemon/ports"]
 ONLY["router/process"] = ["config", "config/text"]
-ONLY["router/machine"] = ["config", "config/text", "router/process"]
-ONLY["router/dpdk/memif"] = ["router/process"]
-ONLY["router/wire"] = ["conditioners", "config"]
-ONLY["router/rings"] = ["conditioners"]
-ONLY["router/interfaces"] = ["conditioners", "config"]
-ONLY["router/capture"] = ["conditioners", "config", "router/wire", "router/interfaces"]
-ONLY["router/classify"] = ["conditioners", "config", "router/wire", "router/interfaces"]
-ONLY["router/flows"] = ["conditioners", "router/wire"]
-ONLY["router/contracts"] = ["conditioners", "config", "router/wire", "router/interfaces", "router/flows"]
-ONLY["router/linux"] = ["conditioners", "config", "router/process", "router/wire", "router/interfaces", "router/routes"]
-ONLY["router/observe"] = [room for room in ROOMS[: ROOMS.index("router/observe")]]
-NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|machine|wire|signals|linux)|endpoints/(?!dpdk).*)$")
-DEVICES = re.compile(r"(router|endpoints)/dpdk")
+ONLY["router/operate/machine"] = ["config", "config/text", "router/process"]
+ONLY["router/daemon/memif"] = ["router/process"]
+ONLY["router/pipeline/wire"] = ["conditioners", "config"]
+ONLY["router/pipeline/interfaces"] = ["conditioners", "config"]
+ONLY["router/pipeline/capture"] = ["conditioners", "config", "router/pipeline/wire", "router/pipeline/interfaces"]
+ONLY["router/pipeline/classify"] = ["conditioners", "config", "router/pipeline/wire", "router/pipeline/interfaces"]
+ONLY["router/pipeline/flows"] = ["conditioners", "config", "router/pipeline/wire", "router/pipeline/interfaces"]
+ONLY["router/daemon/linux"] = ["conditioners", "config", "router/process", "router/pipeline/wire", "router/pipeline/interfaces", "router/pipeline/routes"]
+ONLY["router/pipeline"] = ["conditioners", "aqm", "aqm/hierarchy", "config", *(room for room in ROOMS if room.startswith("router/pipeline/"))]
+NO_DPDK = re.compile(r"(conditioners|aqm|config(/text)?|router/(process|operate/machine|pipeline/(wire|signals)|daemon/linux)|endpoints/(?!dpdk).*)$")
+DEVICES = re.compile(r"router/daemon|endpoints/dpdk")
 
 
 def may_use(room, other):

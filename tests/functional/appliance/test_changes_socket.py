@@ -10,7 +10,7 @@ import pytest
 from managed import Managed
 from router import ROOT, wait_for
 
-SCHEMA = json.loads((ROOT / "router/generations/changes_schema.json").read_text())
+SCHEMA = json.loads((ROOT / "router/operate/generations/changes_schema.json").read_text())
 
 
 @pytest.fixture

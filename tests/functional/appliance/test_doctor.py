@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`surety doctor` on real devices, sockets and settings; tests/unit/router/machine breaks each condition in a tree."""
+"""`surety doctor` on real devices, sockets and settings; tests/unit/router/operate/machine breaks each condition in a tree."""
 import json
 import stat
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The other end of a memif link, in Python: as it should be, or as whoever means harm would have it.
 
-The layout is that of memif 2.0 (router/dpdk/memif): 128-byte messages with at most one descriptor; rings of 16-byte descriptors."""
+The layout is that of memif 2.0 (router/daemon/memif): 128-byte messages with at most one descriptor; rings of 16-byte descriptors."""
 import contextlib
 import fcntl
 import mmap

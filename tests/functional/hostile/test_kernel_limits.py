@@ -12,7 +12,7 @@ from pair import Pair
 
 pytestmark = pytest.mark.paced("each answer counts, and a router without its core loses some")
 TURNS, AT_ONCE = 1000, 16  # frames of a flood
-RATES = {"arp": 2000, "icmp": 1000}  # a second: router/linux/steer_decision.h
+RATES = {"arp": 2000, "icmp": 1000}  # a second: router/daemon/linux/steer_decision.h
 VICTIM = ("02:00:00:00:00:77", "10.3.0.1")
 FLOODED, OTHER = "10.1.0.254", "10.3.0.254"
 

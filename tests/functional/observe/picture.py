@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pictures of the console in the documentation: what it shows of deploy/try's customers after a while, or of a lab's report. As root:
 
-    /usr/bin/python3 tests/functional/observe/picture.py router/console/console.png [--seconds 60] [--dark] [--width 1280] [--height 900]
+    /usr/bin/python3 tests/functional/observe/picture.py router/operate/console/console.png [--seconds 60] [--dark] [--width 1280] [--height 900]
     /usr/bin/python3 tests/functional/observe/picture.py tests/lab/results/report.png --report config/examples/lab-edge.yaml
 """
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every question of router/observe/README.md's table of an operator's night is answered by the command that stands beside it."""
+"""Every question of router/operate/observe/README.md's table of an operator's night is answered by the command that stands beside it."""
 import re
 import shlex
 import threading
@@ -26,7 +26,7 @@ metrics: {report: kept, top_flows: 5}
 
 
 def questions():
-    text = (ROOT / "router/observe/README.md").read_text()
+    text = (ROOT / "router/operate/observe/README.md").read_text()
     table = text[text.index("## An operator's night"):]
     rows = re.findall(r"^\| (.+\?) \| `surety (.+?)`", table, re.MULTILINE)
     assert len(rows) >= 15

@@ -42,7 +42,7 @@ def rows(router, *arguments):
 
 
 def test_all_tables_keep_to_the_schema(router):
-    schema = json.loads((ROOT / "router/observe/show_schema.json").read_text())
+    schema = json.loads((ROOT / "router/operate/observe/show_schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)
     for table in TABLES:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ten thousand services and twelve thousand interfaces: what it takes to look at them.
 
-0.3 s is what it takes on an idle machine (router/observe/README.md); on a busy one a test can only say that it is no matter of tens
+0.3 s is what it takes on an idle machine (router/operate/observe/README.md); on a busy one a test can only say that it is no matter of tens
 of seconds, as when each page of a table was a question of its own.
 """
 import json

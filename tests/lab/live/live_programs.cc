@@ -14,7 +14,7 @@
 #include <random>
 #include <sstream>
 
-#include "router/observe/telemetry_client.h"
+#include "router/operate/observe/telemetry_client.h"
 #include "router/process/fd.h"
 #include "tests/lab/live/live_config.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "router/observe/reading_json.h"
+#include "router/operate/observe/reading_json.h"
 #include "tests/lab/live/live_layout.h"
 #include "tests/lab/live/live_process.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "router/observe/reading_json.h"
+#include "router/operate/observe/reading_json.h"
 #include "tests/lab/results/result.h"
 
 namespace surety::lab {

@@ -9,10 +9,10 @@
 //    "results": [{"title": ..., "columns": [{"title": ..., "number": true}, ...], "rows": [["...", ...],
 //    ...]}]}
 //
-// Rows have the names and units of router/observe/reading_json.h; a flow is a contract, whose customer is the
-// sender. `met` is the router's own verdict (conformance), `end_to_end` is about what the application got.
-// null: no value. Of very many values in all (kMostValues) some in a row are shown by their mean. The same
-// results give the same bytes on every machine.
+// Rows have the names and units of router/operate/observe/reading_json.h; a flow is a contract, whose
+// customer is the sender. `met` is the router's own verdict (conformance), `end_to_end` is about what the
+// application got. null: no value. Of very many values in all (kMostValues) some in a row are shown by their
+// mean. The same results give the same bytes on every machine.
 #pragma once
 
 #include <nlohmann/json.hpp>

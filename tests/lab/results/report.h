@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `surety-lab run --report DIR`: the console's page (router/console) with a recording in a router's place, to
-// be opened as a file; and the series as CSV.
+// `surety-lab run --report DIR`: the console's page (router/operate/console) with a recording in a router's
+// place, to be opened as a file; and the series as CSV.
 #pragma once
 
 #include <span>

@@ -38,8 +38,8 @@ struct FlowResult {
   // as acknowledged; none: nothing was promised.
   std::optional<double> ros;
   // Conformance of the flow's contract, with all flows of the contract, by the router's own definition and
-  // code (router/observe/contract_book.h): the share of demanding seconds that are met. none: the flow has no
-  // contract, or there is no demanding second.
+  // code (router/operate/observe/contract_book.h): the share of demanding seconds that are met. none: the
+  // flow has no contract, or there is no demanding second.
   std::optional<double> conformance;
   // End of the first such 1-s bin (after the start) with >= 95 % of the target; none: never.
   std::optional<double> time_to_target_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conformance of the contracts at each router of a run, by the router's own definition and code
-// (router/observe/contract_book.h).
+// (router/operate/observe/contract_book.h).
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "router/observe/contract_book.h"
-#include "router/observe/contract_watch.h"
+#include "router/operate/observe/contract_book.h"
+#include "router/operate/observe/contract_watch.h"
 #include "tests/lab/simulation/router_driver.h"
 
 namespace surety::lab {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "router/wire/headers.h"
+#include "router/pipeline/wire/headers.h"
 #include "tests/lab/simulation/packet_note.h"
 #include "tests/lab/simulation/plan.h"
 #include "tests/lab/simulation/router_driver.h"

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "endpoints/engine/demux.h"
-#include "router/wire/checksum.h"
+#include "router/pipeline/wire/checksum.h"
 #include "tests/lab/simulation/plan.h"
 
 namespace surety::lab {

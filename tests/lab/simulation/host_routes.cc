@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "router/routes/neighbors.h"
-#include "router/routes/paths.h"
+#include "router/pipeline/routes/neighbors.h"
+#include "router/pipeline/routes/paths.h"
 #include "tests/lab/simulation/scenario_error.h"
 
 namespace surety::lab {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "router/routes/fib.h"
+#include "router/pipeline/routes/fib.h"
 
 namespace surety::lab {
 

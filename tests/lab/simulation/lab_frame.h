@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "router/interfaces/interface_record.h"
-#include "router/wire/bytes.h"
+#include "router/pipeline/interfaces/interface_record.h"
+#include "router/pipeline/wire/bytes.h"
 
 namespace surety::lab {
 

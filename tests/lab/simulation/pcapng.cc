@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "router/capture/pcapng.h"
+#include "router/pipeline/capture/pcapng.h"
 
 namespace surety::lab {
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "router/rewrite_stage.h"
-#include "router/routes/fib.h"
-#include "router/routes/neighbors.h"
-#include "router/routes/paths.h"
-#include "router/snapshot.h"
-#include "router/wire/ip.h"
+#include "router/pipeline/rewrite_stage.h"
+#include "router/pipeline/routes/fib.h"
+#include "router/pipeline/routes/neighbors.h"
+#include "router/pipeline/routes/paths.h"
+#include "router/pipeline/snapshot.h"
+#include "router/pipeline/wire/ip.h"
 #include "tests/lab/scenario/scenario.h"
 
 namespace surety::lab {

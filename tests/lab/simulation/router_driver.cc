@@ -5,8 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "router/contracts/packet_owner.h"
-#include "router/egress_tags.h"
+#include "router/pipeline/egress_tags.h"
+#include "router/pipeline/flows/packet_owner.h"
 #include "tests/lab/simulation/lab_frame.h"
 
 namespace surety::lab {

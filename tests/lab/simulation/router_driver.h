@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A router of a run: the product's Ingress and Egress objects, driven by events.
 //
-// As the DPDK worker's turn (router/dpdk/workers/worker.cc): timers, then what has come in, then what may
+// As the DPDK worker's turn (router/daemon/workers/worker.cc): timers, then what has come in, then what may
 // leave; but exactly when something is due. A port holds its packets back while the line behind it is busy,
 // as a driver's full ring does.
 #pragma once
@@ -11,10 +11,10 @@
 #include <optional>
 #include <vector>
 
-#include "router/egress.h"
-#include "router/ingress.h"
-#include "router/signals/congestion_signal.h"
-#include "router/signals/signal_sender.h"
+#include "router/pipeline/egress.h"
+#include "router/pipeline/ingress.h"
+#include "router/pipeline/signals/congestion_signal.h"
+#include "router/pipeline/signals/signal_sender.h"
 #include "tests/lab/simulation/plan.h"
 
 namespace surety::lab {

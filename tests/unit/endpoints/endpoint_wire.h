@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "endpoints/engine/engine.h"
-#include "router/wire/headers.h"
+#include "router/pipeline/wire/headers.h"
 
 namespace surety::endpoints {
 

@@ -8,8 +8,8 @@
 
 #include "endpoints/engine/demux.h"
 #include "endpoints/host/host.h"
-#include "router/wire/ip_writer.h"
-#include "tests/unit/router/wire/frame_builder.h"
+#include "router/pipeline/wire/ip_writer.h"
+#include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace surety::endpoints {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/wire/parse_verdict.h"
+#include "tests/unit/router/pipeline/wire/parse_verdict.h"
 
 namespace surety::endpoints {
 namespace {

@@ -4,7 +4,7 @@
 #include "conditioners/rng.h"
 #include "endpoints/tcp/tcp_receiver.h"
 #include "endpoints/tcp/tcp_sender.h"
-#include "router/wire/rewrite.h"
+#include "router/pipeline/wire/rewrite.h"
 #include "tests/unit/endpoints/endpoint_wire.h"
 
 namespace surety::endpoints {

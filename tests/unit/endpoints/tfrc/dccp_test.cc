@@ -4,7 +4,7 @@
 
 #include "conditioners/rng.h"
 #include "endpoints/tfrc/tfrc_equation.h"
-#include "router/wire/rewrite.h"
+#include "router/pipeline/wire/rewrite.h"
 #include "tests/unit/endpoints/tfrc/dccp_peer.h"
 
 namespace surety::endpoints {

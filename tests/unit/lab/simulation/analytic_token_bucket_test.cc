@@ -8,7 +8,7 @@
 #include "conditioners/enhanced_token_bucket.h"
 #include "conditioners/rng.h"
 #include "conditioners/token_bucket.h"
-#include "tests/unit/router/data_plane.h"
+#include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "conditioners/rng.h"
-#include "tests/unit/router/data_plane.h"
+#include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety {
 namespace {

@@ -9,10 +9,10 @@
 #include <functional>
 #include <map>
 
-#include "router/dpdk/workers/worker.h"
+#include "router/daemon/workers/worker.h"
 #include "tests/lab/simulation/network.h"
 #include "tests/lab/simulation/pcapng.h"
-#include "tests/unit/router/data_plane.h"
+#include "tests/unit/router/pipeline/data_plane.h"
 
 namespace surety::lab {
 namespace {

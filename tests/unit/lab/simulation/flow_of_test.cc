@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/router/wire/frame_builder.h"
+#include "tests/unit/router/pipeline/wire/frame_builder.h"
 
 namespace surety::lab {
 namespace {

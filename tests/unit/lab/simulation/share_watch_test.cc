@@ -77,7 +77,7 @@ senders: [{name: f, host: h, to: s, protocol: udp, rate: 1 Mbit/s}]
                   .groups.empty());
 }
 
-// As the worker does (router/dpdk/workers/signal_exchange.h).
+// As the worker does (router/daemon/workers/signal_exchange.h).
 TEST(LabRouterDriver, TellsItsConditionersOfACongestedInterface) {
   const RunResult run = test::run_once(R"(
 version: 1

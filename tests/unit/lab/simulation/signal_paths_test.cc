@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which flows congestion signals hold back, and how well those hear that send little
-// (router/signals/README.md).
+// (router/pipeline/signals/README.md).
 #include <gmock/gmock.h>
 
 #include <fstream>

@@ -3,7 +3,7 @@
 // holds the flows back.
 #include <gmock/gmock.h>
 
-#include "router/signals/signal_message.h"
+#include "router/pipeline/signals/signal_message.h"
 #include "tests/lab/results/result_json.h"
 #include "tests/lab/simulation/network.h"
 #include "tests/unit/lab/simulation/bench.h"

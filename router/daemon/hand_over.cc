@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/hand_over.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+#include "router/operate/observe/telemetry_client.h"
+
+namespace surety {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 5s;
+constexpr std::size_t kPart = 64 << 10;  // bytes of a message; it must fit into the socket's buffer
+constexpr std::string_view kTake = "take", kDevices = "devices", kRest = "rest", kTaken = "taken",
+                           kReload = "reload";
+
+bool waits(const Fd& socket, short event, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  pollfd p{socket.get(), event, 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    const int n = ::poll(&p, 1, static_cast<int>(std::max(left, 0ms).count()));
+    if (n >= 0 || errno != EINTR) return n == 1;  // a signal, perhaps SIGHUP: the peer is unaffected
+  }
+}
+
+// Sends objects as in memory: both ends are on one machine with the same kHandOverVersion, which must be
+// raised with each change of the format (tests/unit/router/daemon/hand_over_test.cc).
+template <class T>
+void send_all(const std::vector<T>& all, auto&& send) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  constexpr std::size_t kMost = kPart / sizeof(T);
+  for (std::size_t i = 0; i < all.size(); i += kMost)
+    send(std::string_view(reinterpret_cast<const char*>(&all[i]),
+                          std::min(kMost, all.size() - i) * sizeof(T)));
+}
+
+// False: the sender has died.
+template <class T>
+bool hear_all(std::vector<T>& all, std::size_t count, auto&& hear) {
+  while (all.size() < count) {
+    const std::string part = hear();
+    const std::size_t n = part.size() / sizeof(T);
+    if (n == 0) return false;
+    all.resize(all.size() + n);
+    std::memcpy(static_cast<void*>(&all[all.size() - n]), part.data(), n * sizeof(T));
+  }
+  return true;
+}
+
+Json sizes() {
+  return {sizeof(ContractState), sizeof(Control::Known::Address), sizeof(Control::Known::Station)};
+}
+
+}  // namespace
+
+Json to_json(const RouterFacts& f) {
+  return {{"version", kHandOverVersion},
+          {"process", f.process},
+          {"file", f.file},
+          {"config_hash", f.config_hash},
+          {"layout", f.layout},
+          {"workers", f.workers},
+          {"dispatch_seed", f.dispatch_seed},
+          {"hugepages", f.hugepages},
+          {"forwards", f.forwards},
+          {"sizes", sizes()},
+          {"clock", {f.clock.base, f.clock.ns_per_tick}}};
+}
+
+RouterFacts facts_of(const Json& j) {
+  constexpr const char* kOther = "the router that runs hands over in another way: restart it";
+  try {
+    if (j.at("sizes") != sizes()) throw std::runtime_error(kOther);
+    return {.process = j.at("process"),
+            .file = j.at("file"),
+            .config_hash = j.at("config_hash"),
+            .layout = j.at("layout"),
+            .workers = j.at("workers"),
+            .dispatch_seed = j.at("dispatch_seed"),
+            .hugepages = j.at("hugepages"),
+            .forwards = j.at("forwards"),
+            .clock = {j.at("clock").at(0), j.at("clock").at(1)}};
+  } catch (const Json::exception&) {
+    throw std::runtime_error(kOther);
+  }
+}
+
+// --- the new one ---
+
+Predecessor::Predecessor(const std::string& router) {
+  auto begun = TelemetryClient().begin(kHandOver, std::to_string(kHandOverVersion), router);
+  facts_ = facts_of(begun.answer);
+  socket_ = std::move(begun.socket);
+}
+
+std::string Predecessor::hear(int* fd) {
+  if (!socket_) return {};
+  if (!waits(socket_, POLLIN, kPatience))
+    throw std::runtime_error(fmt::format("process {} does not hand over: look at its log", facts_.process));
+  std::string text(kPart + sizeof(ContractState), '\0');
+  iovec part{text.data(), text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t n = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+  if (n <= 0) {
+    socket_ = Fd();
+    return {};
+  }
+  if (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr && c->cmsg_type == SCM_RIGHTS) {
+    int got = -1;
+    std::memcpy(&got, CMSG_DATA(c), sizeof got);
+    if (fd != nullptr)
+      *fd = got;
+    else
+      ::close(got);
+  }
+  text.resize(static_cast<std::size_t>(n));
+  return text;
+}
+
+Heritage Predecessor::take() {
+  if (::send(socket_.get(), kTake.data(), kTake.size(), MSG_NOSIGNAL) < 0) socket_ = Fd();
+  int lock = -1;
+  const std::string head = hear(&lock);
+  Heritage heritage;
+  heritage.lock = Fd(lock);
+  if (head.empty()) return heritage;
+  const Json json = Json::parse(head, nullptr, false);
+  if (!json.is_object())
+    throw std::runtime_error("the router that runs hands over in another way: restart it");
+  const auto next = [this] { return hear(); };
+  bool whole = hear_all(heritage.known.addresses, json.value("addresses", std::size_t{0}), next) &&
+               hear_all(heritage.known.stations, json.value("stations", std::size_t{0}), next);
+  for (const std::size_t count : json.value("contracts", std::vector<std::size_t>()))
+    whole = whole && hear_all(heritage.contracts.emplace_back(), count, next);
+  if (!whole) return {};
+  if (hear() != kDevices) return {};
+  return heritage;
+}
+
+void Predecessor::wait_for_rest() {
+  hear();
+}
+
+void Predecessor::taken() {
+  if (socket_) ::send(socket_.get(), kTaken.data(), kTaken.size(), MSG_NOSIGNAL);
+}
+
+std::optional<bool> Predecessor::wants_reload() {
+  if (!socket_) return false;
+  std::array<char, 16> text;
+  const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  socket_ = Fd();
+  return n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kReload;
+}
+
+void tell_main_process() {
+  const char* const name = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (name == nullptr || (*name != '/' && *name != '@') || std::strlen(name) >= sizeof address.sun_path)
+    return;
+  std::strcpy(address.sun_path, name);
+  if (*name == '@') address.sun_path[0] = '\0';
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name));
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const std::string text = fmt::format("MAINPID={}", ::getpid());
+  ::sendto(socket.get(), text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address), size);
+}
+
+// --- the old one ---
+
+void Successor::begin(std::string_view version, const RouterFacts& facts, Fd& socket) {
+  const std::scoped_lock lock(mutex_);
+  if (version != std::to_string(kHandOverVersion))
+    throw std::runtime_error("this router hands over in another way: restart it");
+  if (lives()) throw std::runtime_error("another process is about to take over already");
+  socket_ = std::move(socket);
+  send(Json{{"/surety/" + std::string(kHandOver), to_json(facts)}}.dump());
+}
+
+bool Successor::lives() const {
+  if (!socket_) return false;
+  pollfd p{socket_.get(), POLLRDHUP, 0};
+  return ::poll(&p, 1, 0) == 0 || (p.revents & (POLLRDHUP | POLLHUP)) == 0;
+}
+
+bool Successor::is_there() {
+  const std::scoped_lock lock(mutex_);
+  return lives();
+}
+
+bool Successor::takes() {
+  const std::scoped_lock lock(mutex_);
+  if (!socket_) return false;
+  std::array<char, 16> text;
+  const ssize_t n = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (n > 0 && std::string_view(text.data(), static_cast<std::size_t>(n)) == kTake) return true;
+  socket_ = Fd();  // the peer has died
+  return false;
+}
+
+void Successor::send(std::string_view message, int fd) {
+  iovec part{const_cast<char*>(message.data()), message.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr m{};
+  m.msg_iov = &part;
+  m.msg_iovlen = 1;
+  if (fd >= 0) {
+    m.msg_control = control.data();
+    m.msg_controllen = control.size();
+    cmsghdr* const c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(c), &fd, sizeof fd);
+  }
+  while (::sendmsg(socket_.get(), &m, MSG_NOSIGNAL) < 0)
+    if ((errno != EAGAIN && errno != EINTR) || !waits(socket_, POLLOUT, kPatience))
+      throw std::runtime_error("the process that was to take over has ended");
+}
+
+void Successor::give(const Heritage& heritage, int lock) {
+  std::vector<std::size_t> counts;
+  for (const auto& c : heritage.contracts) counts.push_back(c.size());
+  const Control::Known& known = heritage.known;
+  send(Json{{"contracts", counts}, {"addresses", known.addresses.size()}, {"stations", known.stations.size()}}
+           .dump(),
+       lock);
+  const auto next = [this](std::string_view part) { send(part); };
+  send_all(known.addresses, next);
+  send_all(known.stations, next);
+  for (const auto& contracts : heritage.contracts) send_all(contracts, next);
+}
+
+void Successor::devices_are_free() {
+  send(kDevices);
+}
+
+void Successor::rest_is_free() {
+  send(kRest);
+}
+
+void Successor::wait_until_taken() {
+  std::array<char, 16> text;
+  if (!waits(socket_, POLLIN, kPatience) || ::recv(socket_.get(), text.data(), text.size(), 0) <= 0)
+    throw std::runtime_error("the process that was to take over has ended");
+}
+
+void Successor::pass_on_reload() {
+  ::send(socket_.get(), kReload.data(), kReload.size(), MSG_NOSIGNAL);
+}
+
+}  // namespace surety

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ICMP and ICMPv6 errors about packets that cannot be forwarded (RFC 792, RFC 1812 4.3.2 and 5.2.7, RFC 4443
+// 2.4, 3).
+//
+// Sans-I/O. The error leaves by the packet's ingress port, to the neighbour that sent it, from an address of
+// that port. All errors of the router share a limit, in which each customer has a part: kAtOnce, then
+// kPerSecond (RFC 1812 4.3.2.8, RFC 4443 2.4 f; fair_limit.h).
+//
+// All are CS6 (RFC 1812 4.3.2.5). The first kLongAtOnce, then kLongPerSecond, quote as much of the packet as
+// fits into 576 bytes (RFC 1812 4.3.2.3), with IPv6 into 1280. Further errors, too many for an operator or
+// for path MTU discovery, quote 68 bytes, with IPv6 48: a thousand large ones per second, in a class of high
+// priority, would take 10 Mbit/s of the customer's link, which may be shared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "conditioners/fair_limit.h"
+#include "router/pipeline/routes/port_addresses.h"
+#include "router/pipeline/wire/slot.h"
+
+namespace surety {
+
+enum class IcmpProblem : std::uint8_t {
+  time_exceeded,
+  too_big,
+  host_unreachable,
+  net_unreachable,
+  prohibited,  // administratively prohibited (RFC 1812 5.2.7.1)
+  source_refused,
+  port_unreachable,  // on the router's own addresses, if there is no kernel to report it
+};
+
+// clang-format off
+#define SURETY_ICMP_ERROR_RESULTS(X)                                                               \
+  X(time_exceeded, "TTL or hop limit used up: said so")                                            \
+  X(too_big,       "larger than the way out: said so, with its MTU")                               \
+  X(host_unreachable, "its next hop does not answer, or a route says that nobody is there: said so") \
+  X(net_unreachable,  "no route leads there: said so")                                             \
+  X(prohibited,       "a route or a filter says that nobody may go there: said so")                \
+  X(source_refused,   "its source does not belong where it came from: said so")                    \
+  X(port_unreachable, "nobody listens at the router's own port: said so")                          \
+  X(fragmentable,  "IPv4, larger than the way out, may be fragmented: nobody here does")           \
+  X(not_answered,  "about an ICMP error, a fragment other than the first, or a group's frame")     \
+  X(no_address,    "the router has no address of its family to speak from")                        \
+  X(limited,       "more errors than are sent in a second")
+// clang-format on
+enum class IcmpErrorResult : std::uint8_t {
+#define X(name, help) name,
+  SURETY_ICMP_ERROR_RESULTS(X)
+#undef X
+      none,
+};
+inline constexpr std::size_t kIcmpErrorResults = static_cast<std::size_t>(IcmpErrorResult::none);
+struct IcmpErrorResultInfo {
+  std::string_view name, help;
+};
+inline constexpr std::array<IcmpErrorResultInfo, kIcmpErrorResults> kIcmpErrorResultInfo{{
+#define X(name, help) {#name, help},
+    SURETY_ICMP_ERROR_RESULTS(X)
+#undef X
+}};
+
+// The ingress port of a packet, for its sender (RFC 5837).
+struct InterfaceInformation {
+  std::string_view name;  // 63 bytes at most
+  std::uint32_t mtu = 0;
+};
+
+class IcmpErrors {
+ public:
+  static constexpr std::uint32_t kPerSecond = 1000, kAtOnce = 50;
+  static constexpr std::uint32_t kLongPerSecond = 16, kLongAtOnce = 8;
+  static constexpr std::size_t kLargest = 14 + 1280;  // frame
+
+  // `id`: the router's; source address where the port has none (RFC 1812 4.3.2.4).
+  IcmpErrors(std::size_t ports, Time now, std::optional<IpAddress> id = {})
+      : limit_(kPerSecond, kAtOnce, ports, now), long_(kLongPerSecond, kLongAtOnce, ports, now), id_(id) {}
+
+  // Divides the limits among this many ports.
+  void share_among(std::size_t ports) {
+    limit_.share_among(std::max<std::size_t>(1, ports));
+    long_.share_among(std::max<std::size_t>(1, ports));
+  }
+
+  // `frame` has passed parse(); its IP header is at `l3_offset`; `customer` sent it. `mtu`: the egress's, for
+  // too_big. `told`: content of an extension (RFC 4884); nullptr: none. `slot` has room for kLargest; its
+  // length is 0 unless a frame is to be sent.
+  IcmpErrorResult report(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
+                         std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                         const PortAddresses& addresses, Slot& slot, Time now,
+                         const InterfaceInformation* told = nullptr);
+
+  const std::array<std::uint64_t, kIcmpErrorResults>& results() const { return results_; }
+
+ private:
+  IcmpErrorResult judge(IcmpProblem problem, std::uint16_t mtu, std::span<const std::uint8_t> frame,
+                        std::size_t l3_offset, Customer customer, const MacAddress& mac,
+                        const PortAddresses& addresses, Slot& slot, Time now,
+                        const InterfaceInformation* told);
+
+  FairLimit limit_, long_;
+  std::optional<IpAddress> id_;
+  std::array<std::uint64_t, kIcmpErrorResults> results_{};
+};
+
+}  // namespace surety

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adds the routes of YAML to the kernel's table, so that packets of the kernel (answers to a ping, SSH, a
+// scrape, BGP) reach all destinations that the data plane reaches.
+//
+// The routes have a protocol number of their own (83, `surety`), by which a later run finds the routes of an
+// earlier one, and metric 1: other programs' routes for the same prefix stay beside them, or, with metric 1
+// too, replace them. One thread; nothing here blocks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "router/daemon/linux/netlink_commands.h"
+#include "router/pipeline/routes/route_events.h"
+
+namespace surety {
+
+class KernelRoutes {
+ public:
+  static constexpr std::uint32_t kMetric = 1;
+
+  // `refused`: called once for each route that the kernel refuses, e.g. because its gateway is behind no
+  // device of the kernel; tried again after each resynchronisation with the kernel.
+  using Refused = std::function<void(const std::string& message)>;
+  KernelRoutes(NetlinkCommands& commands, Refused refused);
+  ~KernelRoutes();  // removes the routes it has added
+  KernelRoutes(const KernelRoutes&) = delete;
+  KernelRoutes& operator=(const KernelRoutes&) = delete;
+
+  // Leaves the routes in the kernel: the next run has the same ones, or finds them.
+  void leave() { given_.clear(); }
+
+  // Replaces the set of routes. Next hops as for NetlinkCommands::add_route().
+  void want(const std::vector<RouteEvent>& routes);
+
+  // Handles a route event of the kernel, for our routes and others'.
+  void on(const RouteEvent& event);
+  void begin_sync() { seen_.clear(); }
+  void end_sync();
+
+  // Makes a bounded number of changes; true: there are more.
+  bool work();
+
+ private:
+  void on_others(const RouteEvent& event);
+  void settle(const Prefix& to);
+  void enter(const RouteEvent& route, bool ours_is_there);
+
+  NetlinkCommands& commands_;
+  Refused refused_;
+  std::map<Prefix, RouteEvent> wanted_, there_;  // there_: as reported by the kernel
+  std::set<Prefix> given_, seen_, told_;         // since the start, in this sync, since the last want()
+  std::set<Prefix> to_settle_;
+  bool synced_ = false;  // false until the first sync: leftover routes are not known yet
+};
+
+}  // namespace surety

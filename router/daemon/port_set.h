@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The devices of a router's ports, indexed by place: opened and closed one by one, readable from any thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "router/daemon/linux/interface_settings.h"
+#include "router/daemon/ports/pools.h"
+#include "router/daemon/ports/port.h"
+#include "router/operate/observe/reading.h"
+#include "router/pipeline/wire/headers.h"
+
+namespace surety {
+
+class PortSet {
+ public:
+  explicit PortSet(const Pools& pools) : pools_(pools) {}
+
+  // Indexed by place; nullptr: not open. Ports that workers use may be touched by workers only.
+  std::span<const std::unique_ptr<DpdkPort>> all() const { return ports_; }
+  bool is_open(std::size_t place) const { return ports_[place] != nullptr; }
+  // True if the device did not exist when it was to be opened, and has not appeared since.
+  bool is_missing(std::size_t place) const { return missing_[place].load(std::memory_order_relaxed); }
+  bool any_missing() const {
+    return std::ranges::any_of(missing_, [](const auto& m) { return m.load(); });
+  }
+  std::ptrdiff_t open_ports() const {
+    return std::ranges::count_if(ports_, [](const auto& p) { return p != nullptr; });
+  }
+  void set_missing(std::size_t place, bool missing) {
+    missing_[place].store(missing, std::memory_order_relaxed);
+  }
+  // True if an open port has the device, so that it cannot be opened twice.
+  bool in_use(const config::Device& device) const;
+
+  // Probes the device; start() comes next. Throws std::runtime_error, and then nothing is open.
+  void open(const config::Port& port, std::size_t place);
+  void start(std::size_t place, const WorkPlan::Port& plan);
+  // Closes a port that no worker uses. The kernel's interface gets its settings back.
+  void close(std::size_t place);
+
+  // Capabilities of each port; for a port that is not open only whether it exists.
+  std::vector<PortAbility> abilities(const config::Config& config) const;
+  // Reads the devices' statistics. Thread-safe.
+  void read(std::span<PortReading> rows) const;
+  // The number of ports with a link. Thread-safe.
+  std::size_t up() const;
+
+ private:
+  const Pools& pools_;
+  std::array<std::optional<InterfaceSettings>, kMaxPorts> settings_;  // outlive the ports
+  std::array<std::unique_ptr<DpdkPort>, kMaxPorts> ports_;
+  std::array<config::Device, kMaxPorts> devices_;
+  std::array<std::atomic<bool>, kMaxPorts> missing_{};
+  mutable std::mutex mutex_;               // guards started_ against readers on other threads
+  std::array<bool, kMaxPorts> started_{};  // may be read
+};
+
+}  // namespace surety

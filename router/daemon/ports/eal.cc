@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/ports/eal.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/mman.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+
+#include "router/daemon/ports/buffer_plan.h"
+#include "router/daemon/ports/packet_pool.h"
+#include "router/daemon/ports/work_plan.h"
+#include "router/pipeline/routes/fib.h"
+#include "router/process/usable_cores.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint64_t kMega = 1 << 20;
+constexpr std::uint64_t kHugepage = 2 * kMega, kPage = 4096;
+constexpr std::uint64_t kOfRing = 16;  // bytes of the pool's ring for each buffer: a power of two of pointers
+
+std::uint64_t free_hugepages() {
+  std::ifstream f("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+  std::uint64_t n = 0;
+  f >> n;
+  return f ? n : 0;
+}
+
+// Free hugepages may be reserved by others, or exceed a limit of this process's group: only an allocation
+// shows it, and DPDK's own messages would be unhelpful.
+bool can_have_hugepages(std::uint64_t pages) {
+  constexpr int kOfTwoMegabytes = 21 << MAP_HUGE_SHIFT;
+  const std::size_t bytes = pages * kHugepage;
+  void* const got = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | kOfTwoMegabytes, -1, 0);
+  if (got == MAP_FAILED) return false;
+  ::munmap(got, bytes);
+  return true;
+}
+
+// The control thread's lcore is 0, the workers' are 1 and on.
+std::string lcores(const std::vector<unsigned>& workers, std::vector<unsigned> others) {
+  if (others.size() > workers.size())
+    for (const unsigned core : workers) std::erase(others, core);
+  std::string s = fmt::format("0@({})", fmt::join(others, ","));
+  for (std::size_t w = 0; w < workers.size(); ++w) s += fmt::format(",{}@{}", w + 1, workers[w]);
+  return s;
+}
+
+bool needs_privilege(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(), [](const config::Port& p) {
+    using Kind = config::Device::Kind;
+    return p.device.kind == Kind::af_xdp || p.device.kind == Kind::af_packet || p.device.kind == Kind::tap ||
+           p.device.kind == Kind::pci;
+  });
+}
+
+bool has_pci(const config::Config& c) {
+  return std::any_of(c.ports.begin(), c.ports.end(),
+                     [](const config::Port& p) { return p.device.kind == config::Device::Kind::pci; });
+}
+
+// Filters of this configuration and of the next one at the same time; acl.h has the size of an entry.
+std::uint64_t filter_bytes(const config::Config& c) {
+  constexpr std::uint64_t kPerEntry = 2048;
+  std::uint64_t entries = 0;
+  for (const auto& f : c.filters) entries += f.entries.size();
+  return 2 * entries * kPerEntry;
+}
+
+std::uint64_t memory_of(const config::Config& c, std::uint64_t page) {
+  return std::max<std::uint64_t>(eal_memory_bytes(c, count_workers(c), page), c.dpdk.memory_mb * kMega);
+}
+
+}  // namespace
+
+std::vector<unsigned> default_workers(const std::vector<unsigned>& cores) {
+  const std::size_t first = cores.size() > 1 ? 1 : 0;
+  const std::span<const unsigned> rest = std::span(cores).subspan(first);
+  const std::span<const unsigned> chosen = rest.first(std::min(rest.size(), kMaxWorkers));
+  return {chosen.begin(), chosen.end()};
+}
+
+std::string file_prefix(const std::string& router_name) {
+  return "surety-" + router_name;
+}
+
+std::uint64_t eal_memory_bytes(const config::Config& c, std::size_t workers, std::uint64_t page) {
+  const bool hugepages = page > kPage;
+  const std::uint64_t buffer = buffer_bytes(c);
+  // In hugepages no buffer crosses a page, unless it is larger than one; in small pages buffers are
+  // contiguous.
+  const std::uint64_t spread = buffer < page ? page / (page / buffer) : (buffer + page - 1) / page * page;
+  const std::uint64_t share = hugepages && !paged_buffers(c) ? spread : buffer;
+  const std::uint64_t fib = c.dpdk.max_routes > 0 ? Fib::memory_bytes(c.dpdk.max_routes, hugepages) : 0;
+  const std::uint64_t buffers = (plan_pool(c, workers, hugepages).most + page / buffer) * (share + kOfRing);
+  return fib + buffers + fabric_bytes(workers, c.ports.size()) + filter_bytes(c) + 64 * kMega;
+}
+
+std::vector<unsigned> worker_cores(const config::Config& c) {
+  const auto cores = usable_cores();
+  if (c.workers.empty()) return default_workers(cores);
+  for (const unsigned core : c.workers)
+    if (std::find(cores.begin(), cores.end(), core) == cores.end())
+      throw std::runtime_error(fmt::format("workers: core {} cannot be used here; this process may use {}",
+                                           core, fmt::join(cores, ", ")));
+  return c.workers;
+}
+
+std::size_t count_workers(const config::Config& c) {
+  return c.workers.empty() ? default_workers(usable_cores()).size() : c.workers.size();
+}
+
+bool choose_hugepages(const config::Config& c, std::string& note) {
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::off) return false;
+  const std::uint64_t needed = (memory_of(c, kHugepage) + kHugepage - 1) / kHugepage, free = free_hugepages();
+  if (free >= needed && can_have_hugepages(needed)) return true;
+  const std::string there =
+      free < needed
+          ? fmt::format("{} hugepages of 2 MB are free, {} are needed", free, needed)
+          : fmt::format(
+                "{} hugepages of 2 MB are free, but this process cannot have the {} that are needed, "
+                "since others have reserved them or its limits (hugetlb of its cgroup) forbid it",
+                free, needed);
+  const std::string mend = fmt::format("`echo {} > /proc/sys/vm/nr_hugepages`", needed + 64);
+  if (c.dpdk.hugepages == config::Dpdk::Hugepages::on)
+    throw std::runtime_error(
+        fmt::format("{}; {} reserves them, `dpdk: {{hugepages: off}}` runs without", there, mend));
+  if (has_pci(c)) throw std::runtime_error(fmt::format("a PCI device needs hugepages: {}; {}", there, mend));
+  note = fmt::format("running without hugepages, which is slower: {}; {} helps", there, mend);
+  return false;
+}
+
+EalPlan plan_eal(const config::Config& c) {
+  if (needs_privilege(c) && geteuid() != 0)
+    throw std::runtime_error(
+        "these ports need root (CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF); run `sudo surety run ...`");
+  const auto cores = usable_cores();
+  EalPlan plan;
+  plan.worker_cores = worker_cores(c);
+  plan.hugepages = choose_hugepages(c, plan.note);
+  plan.arguments = {"surety",
+                    "--lcores",
+                    lcores(plan.worker_cores, cores),
+                    "--file-prefix",
+                    file_prefix(c.router.name),
+                    "--log-level",
+                    "4",
+                    "--force-max-simd-bitwidth",
+                    "512",              // FIB lookups in AVX-512 where the CPU has it
+                    "--no-telemetry"};  // router/operate/observe/telemetry_server.h is ours
+  if (plan.hugepages) {
+    plan.arguments.emplace_back("--in-memory");
+  } else {
+    for (const char* a : {"--no-huge", "--no-shconf", "-m"}) plan.arguments.emplace_back(a);
+    plan.arguments.push_back(std::to_string((memory_of(c, kPage) + kMega - 1) / kMega));
+  }
+  // Without a DMA device no physical addresses are needed, nor the privilege to read them.
+  if (!has_pci(c))
+    for (const char* a : {"--no-pci", "--iova-mode", "va"}) plan.arguments.emplace_back(a);
+  plan.arguments.insert(plan.arguments.end(), c.dpdk.extra.begin(), c.dpdk.extra.end());
+  return plan;
+}
+
+void start_eal(const EalPlan& plan) {
+  static std::vector<std::string> kept;  // EAL keeps pointers into its arguments
+  kept = plan.arguments;
+  std::vector<char*> argv;
+  argv.reserve(kept.size() + 1);
+  for (auto& a : kept) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  if (rte_eal_init(static_cast<int>(kept.size()), argv.data()) < 0)
+    throw std::runtime_error(fmt::format("DPDK does not start: {}; its arguments were `{}`",
+                                         rte_strerror(rte_errno), fmt::join(plan.arguments, " ")));
+}
+
+}  // namespace surety

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/ports/port.h"
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_interrupts.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include "router/daemon/ports/derived_mac.h"
+#include "router/daemon/ports/interface.h"
+#include "router/daemon/ports/packet_pool.h"
+#include "router/daemon/ports/port_rss.h"
+#include "router/daemon/ports/umem_rings.h"
+#include "router/daemon/ports/xdp_queue.h"
+
+namespace surety {
+
+namespace {
+
+constexpr std::uint16_t kRxDescriptors = 2048, kTxDescriptors = 2048;
+
+using Kind = config::Device::Kind;
+
+// Address family of the sockets that a driver of this kind receives from; -1: none.
+int socket_family(Kind kind) {
+  if (kind == Kind::af_xdp) return AF_XDP;
+  return kind == Kind::af_packet ? AF_PACKET : -1;
+}
+
+// The time when an AF_XDP port was closed, by this thread or by the previous process.
+std::chrono::steady_clock::time_point last_xdp_closed{};
+
+// True for drivers that need as many transmit queues as receive queues.
+bool paired(Kind kind) {
+  return kind == Kind::af_xdp || kind == Kind::tap || kind == Kind::vhost;
+}
+
+}  // namespace
+
+DpdkPort::DpdkPort(const config::Port& config, std::size_t index, rte_mempool* pool,
+                   const std::string& xdp_program)
+    : config_(config), pool_(pool), interface_(interface(config.device)) {
+  check_device(config_);
+  if (!interface_.empty()) claim_interface();
+  if (config_.device.kind != Kind::memif) {
+    probe(index, xdp_program);
+  } else {
+    ability_.max_rx_queues = BurstGate::kLanes - 1;
+    mac_ = config_.mac.value_or(derived_mac({}, config_.name));
+  }
+}
+
+void DpdkPort::follow_another() {
+  last_xdp_closed = std::chrono::steady_clock::now();
+}
+
+DpdkPort::~DpdkPort() {
+  close();
+}
+
+// Locks the interface for this router. The holder of the lock may remove what a killed router has left on the
+// interface.
+void DpdkPort::claim_interface() {
+  struct stat network {};
+  ::stat("/proc/self/ns/net", &network);
+  interface_lock_ = std::make_unique<ProcessLock>(fmt::format("interface-{}-{}", network.st_ino, interface_));
+  if (interface_lock_->holder())
+    throw std::runtime_error(fmt::format(
+        "port {}: another router (process {}) has interface `{}`; stop it, or name another interface",
+        config_.name, *interface_lock_->holder(), interface_));
+  if (peer(config_.device) != KernelPeer::steered) return;
+  try {
+    Steer::detach_leftover(static_cast<int>(if_nametoindex(interface_.c_str())));
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(fmt::format("port {}: {}", config_.name, e.what()));
+  }
+}
+
+void DpdkPort::probe(std::size_t index, const std::string& xdp_program) {
+  const std::string arguments = device_arguments(config_, index, xdp_program);
+  const std::size_t named = std::min(arguments.find(','), arguments.size());
+  device_name_ = arguments.substr(0, named);
+  SocketWatch sockets(socket_family(config_.device.kind));
+  // rte_dev_probe() takes 127 characters, which two files exceed.
+  const bool on_a_bus = config_.device.kind == config::Device::Kind::pci;
+  const int r = on_a_bus ? rte_dev_probe(arguments.c_str())
+                         : rte_vdev_init(device_name_.c_str(),
+                                         arguments.substr(std::min(named + 1, arguments.size())).c_str());
+  if (r != 0)
+    throw std::runtime_error(fmt::format("port {}: cannot open {}: {}; {}", config_.name,
+                                         describe(config_.device), strerror(r > 0 ? ENOTSUP : -r),
+                                         open_hint(config_.device)));
+  if (rte_eth_dev_get_port_by_name(device_name_.c_str(), &id_) != 0)
+    throw std::runtime_error(fmt::format("port {}: {} has no Ethernet port", config_.name, device_name_));
+  // The sockets' queues are unknown: each queue's reader polls when any socket is readable.
+  for (const int fd : sockets.appeared())
+    for (std::uint16_t q = 0; q < config_.rx_queues.value_or(1); ++q) wakes_.add(q, fd);
+  try {
+    look_at_device();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+void DpdkPort::look_at_device() {
+  rte_eth_dev_info device{};
+  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  ability_ = ability_of(device);
+  // A virtual device does not hash, even if its driver claims it: the other end selects the queue.
+  if (config_.device.kind != Kind::pci) ability_ = {.max_rx_queues = ability_.max_rx_queues};
+  rte_ether_addr mac{};
+  must(rte_eth_macaddr_get(id_, &mac), "read its MAC address");
+  std::memcpy(mac_.data(), mac.addr_bytes, 6);
+  if (config_.mac) mac_ = *config_.mac;
+}
+
+int DpdkPort::socket() const {
+  const int node = id_ == RTE_MAX_ETHPORTS ? -1 : rte_eth_dev_socket_id(id_);
+  return node < 0 ? static_cast<int>(rte_socket_id()) : node;
+}
+
+void DpdkPort::must(int result, const std::string& what) const {
+  if (result < 0)
+    throw std::runtime_error(fmt::format("port {}: cannot {}: {}", config_.name, what, strerror(-result)));
+}
+
+void DpdkPort::start(std::uint16_t rx_queues, Spread spread) {
+  if (rx_queues > ability_.max_rx_queues || rx_queues == 0)
+    throw std::runtime_error(fmt::format("port {}: it receives in {} queues at most, not in {}", config_.name,
+                                         ability_.max_rx_queues, rx_queues));
+  rx_queues_ = rx_queues;
+  if (config_.device.kind == Kind::memif) return start_memif();
+  started_ = true;
+  const BpfWatch programs;
+  start_device(spread);
+  if (config_.device.kind == Kind::af_xdp) programs_ = programs.appeared();
+  if (config_.promiscuous) set_promiscuous(true);
+}
+
+// A virtual device without this setting receives every frame anyway.
+void DpdkPort::set_promiscuous(bool on) {
+  if (config_.device.kind == Kind::memif) return;
+  const int r = on ? rte_eth_promiscuous_enable(id_) : rte_eth_promiscuous_disable(id_);
+  if (r != -ENOTSUP) must(r, on ? "make it promiscuous" : "make it promiscuous no more");
+}
+
+void DpdkPort::change(const config::Port& next) {
+  const auto room = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_));
+  const std::uint32_t most = room - RTE_PKTMBUF_HEADROOM - kFraming;
+  if (next.mtu > most)
+    throw std::runtime_error(
+        fmt::format("port {}: its packet buffers are for an mtu of {} at most; restart the router for {}",
+                    next.name, most, next.mtu));
+  if (next.mtu != config_.mtu) set_mtu(next.mtu);
+  try {
+    if (next.promiscuous != config_.promiscuous) set_promiscuous(next.promiscuous);
+  } catch (...) {
+    set_mtu(config_.mtu);
+    throw;
+  }
+  config_ = next;
+}
+
+void DpdkPort::start_device(Spread spread) {
+  // Devices without interrupts per queue fail at start.
+  if (config_.device.kind == Kind::pci) {
+    configure(spread, true);
+    if (rte_eth_dev_start(id_) == 0) return find_interrupts();
+  }
+  configure(spread, false);
+  must(rte_eth_dev_start(id_), "start it");
+}
+
+void DpdkPort::start_memif() {
+  const auto buffer = static_cast<std::uint32_t>(rte_pktmbuf_data_room_size(pool_)) - RTE_PKTMBUF_HEADROOM;
+  const memif::Terms terms{.interface = config_.name, .receive_queues = rx_queues_, .buffer_size = buffer};
+  try {
+    memif_ = std::make_unique<memif::Port>(terms, config_.device.name, config_.device.server, *pool_);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(
+        fmt::format("port {}: cannot serve {}: {}; {}", config_.name, config_.device.name, e.code().message(),
+                    e.code() == std::errc::permission_denied
+                        ? "a router that runs makes sockets in /run/surety, or where it had some at its start"
+                        : "does another port use this socket?"));
+  }
+  for (std::uint16_t q = 0; q < rx_queues_; ++q)
+    if (const int fd = memif_->wake_fd(q); fd >= 0) wakes_.add(q, fd);
+}
+
+void DpdkPort::configure(Spread spread, bool interrupts) {
+  rte_eth_dev_info device{};
+  must(rte_eth_dev_info_get(id_, &device), "ask the device what it can do");
+  rte_eth_conf conf{};
+  conf.intr_conf.rxq = interrupts ? 1 : 0;
+  auto key = symmetric_rss_key();
+  // A device without RSS spreads packets at its other end, which is configured there.
+  if (rx_queues_ > 1 && ability_.rss) {
+    const auto fields = rss_fields(device, spread);
+    if (!fields)
+      throw std::runtime_error(
+          fmt::format("port {}: the device cannot spread packets as the contracts of this port "
+                      "need it; receive in one queue: `receive: {{queues: 1}}`",
+                      config_.name));
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_key = key.data();
+    conf.rx_adv_conf.rss_conf.rss_key_len = device.hash_key_size != 0 ? device.hash_key_size : 40;
+    conf.rx_adv_conf.rss_conf.rss_hf = *fields;
+  }
+  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  must(rte_eth_dev_configure(id_, rx_queues_, tx_queues, &conf),
+       fmt::format("configure it with {} receive queues", rx_queues_));
+  set_up_queues();
+  set_up_mtu();
+}
+
+void DpdkPort::set_up_queues() {
+  std::uint16_t rx = kRxDescriptors, tx = kTxDescriptors;
+  must(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx, &tx), "agree on descriptor counts");
+  const auto node = static_cast<unsigned>(socket());
+  const std::uint16_t tx_queues = paired(config_.device.kind) ? rx_queues_ : 1;
+  if (config_.device.kind == Kind::af_xdp && !in_umem(*pool_))
+    throw std::runtime_error(
+        fmt::format("port {}: its packet buffers are not those of af_xdp, which a router has that begins "
+                    "with such a port; restart it",
+                    config_.name));
+  if (config_.device.kind == Kind::af_xdp) wait_for_xdp_queues(interface_, rx_queues_, last_xdp_closed);
+  SocketWatch sockets(socket_family(config_.device.kind));
+  for (std::uint16_t q = 0; q < rx_queues_; ++q) {
+    must(rte_eth_rx_queue_setup(id_, q, rx, node, nullptr, pool_), "set up a receive queue");
+    for (const int fd : sockets.appeared()) wakes_.add(q, fd);
+  }
+  for (std::uint16_t q = 0; q < tx_queues; ++q)
+    must(rte_eth_tx_queue_setup(id_, q, tx, node, nullptr), "set up a transmit queue");
+}
+
+void DpdkPort::set_up_mtu() {
+  if (config_.mtu != 1500) set_mtu(config_.mtu);
+}
+
+// Virtual devices may not support MTUs; their frames are as large as their buffers.
+void DpdkPort::set_mtu(std::uint16_t mtu) {
+  if (config_.device.kind == Kind::memif) return;
+  if (mtu_found_ == 0 && !interface_.empty()) mtu_found_ = mtu_of(interface_);
+  if (const int r = rte_eth_dev_set_mtu(id_, mtu); r != -ENOTSUP) must(r, "set its MTU");
+}
+
+void DpdkPort::find_interrupts() {
+  for (std::uint16_t q = 0; q < rx_queues_; ++q) {
+    const int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(id_, q);
+    if (fd < 0) return;
+    wakes_.add(q, fd);
+  }
+  interrupts_ = true;
+}
+
+void DpdkPort::take_interrupt(std::uint16_t queue) {
+  rte_eth_dev_rx_intr_disable(id_, queue);
+  eventfd_t ignored;
+  for (const int fd : wake_fds(queue)) eventfd_read(fd, &ignored);  // read, or it stays readable
+}
+
+void DpdkPort::close() noexcept {
+  memif_.reset();
+  std::vector<int> sockets;
+  for (std::uint16_t q = 0; config_.device.kind == Kind::af_xdp && q < rx_queues_; ++q)
+    for (const int fd : wakes_.of(q))
+      if (std::ranges::find(sockets, fd) == sockets.end()) sockets.push_back(fd);
+  UmemRings rings(sockets, *pool_);
+  if (id_ != RTE_MAX_ETHPORTS) {
+    if (mtu_found_ != 0) rte_eth_dev_set_mtu(id_, static_cast<std::uint16_t>(std::min(mtu_found_, 65535u)));
+    if (started_) rte_eth_dev_stop(id_);
+    rte_eth_dev_info info{};
+    if (rte_eth_dev_info_get(id_, &info) == 0 && info.device != nullptr) {
+      rte_eth_dev_close(id_);
+      rte_dev_remove(info.device);
+    }
+  }
+  id_ = RTE_MAX_ETHPORTS;
+  rings.give_back();
+  if (!sockets.empty()) last_xdp_closed = std::chrono::steady_clock::now();
+  close_bpf(programs_);
+}
+
+bool DpdkPort::link_up() const {
+  if (memif_) return memif_->connected();
+  if (!interface_.empty()) return interface_up(interface_);
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+std::optional<Rate> DpdkPort::speed() const {
+  constexpr std::uint64_t kMega = 1'000'000;
+  if (memif_) return std::nullopt;
+  if (!interface_.empty()) {
+    const auto speed = speed_of(interface_);
+    return speed ? std::optional(Rate::bits_per_second(*speed * kMega)) : std::nullopt;
+  }
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(id_, &link) != 0 || link.link_speed == RTE_ETH_SPEED_NUM_NONE ||
+      link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+    return std::nullopt;
+  return Rate::bits_per_second(link.link_speed * kMega);
+}
+
+std::uint64_t DpdkPort::rx_missed() const {
+  if (memif_) return memif_->missed();
+  rte_eth_stats stats{};
+  return rte_eth_stats_get(id_, &stats) == 0 ? stats.imissed + stats.rx_nombuf : 0;
+}
+
+}  // namespace surety

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/ports/port_device.h"
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "config/text/suggest.h"
+#include "router/daemon/ports/interface.h"
+#include "router/daemon/ports/port.h"
+#include "router/daemon/ports/socket_file.h"
+
+namespace surety {
+
+namespace {
+
+using Kind = config::Device::Kind;
+
+std::string mac_argument(const config::Port& port) {
+  return port.mac ? ",mac=" + to_string(*port.mac) : std::string();
+}
+
+// A socket of this kind of device, and whether we are its server. 0: it has none.
+int socket_type(Kind kind) {
+  if (kind == Kind::memif) return SOCK_SEQPACKET;
+  return kind == Kind::vhost || kind == Kind::virtio_user ? SOCK_STREAM : 0;
+}
+bool serves(const config::Device& d) {
+  return d.kind == Kind::vhost || (d.kind == Kind::memif && d.server);
+}
+
+// DPDK's af_xdp reads the first queues; frames of other queues would go to the kernel.
+void check_channels(const config::Port& port, const std::string& name) {
+  const Channels has = channels_of(name);
+  const unsigned wanted = port.rx_queues.value_or(1);
+  if (has.rx == wanted) return;
+  throw std::runtime_error(
+      fmt::format("port {}: `{}` receives in {} queues, this port reads {}; `ethtool -L {} {} {}`, or "
+                  "`receive: {{queues: {}}}`",
+                  port.name, name, has.rx, wanted, name, has.combined ? "combined" : "rx", wanted, has.rx));
+}
+
+// Interfaces of this machine, without the loopback.
+std::vector<std::string> interfaces() {
+  const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> all(if_nameindex(),
+                                                                                 if_freenameindex);
+  std::vector<std::string> names;
+  for (const struct if_nameindex* i = all.get(); i != nullptr && i->if_index != 0; ++i)
+    if (std::string_view(i->if_name) != "lo") names.emplace_back(i->if_name);
+  return names;
+}
+
+void check_interface(const config::Port& port) {
+  const std::string name = DpdkPort::interface(port.device);
+  if (name.empty()) return;
+  if (const auto missing = missing_device(port)) throw std::runtime_error(*missing);
+  if (port.device.kind == Kind::af_xdp) check_channels(port, name);
+}
+
+void check_files(const config::Port& port) {
+  if (port.device.kind != Kind::pcap) return;
+  const auto& [rx, tx] = std::tie(port.device.rx_file, port.device.tx_file);
+  if (!rx.empty() && !std::filesystem::exists(rx))
+    throw std::runtime_error(fmt::format("port {}: no such file: {}", port.name, rx));
+  const auto directory = std::filesystem::path(tx).parent_path();
+  if (!directory.empty() && !std::filesystem::is_directory(directory))
+    throw std::runtime_error(
+        fmt::format("port {}: there is no directory {} to write {} in", port.name, directory.string(), tx));
+}
+
+void check_served(const config::Port& port, SocketFile found) {
+  const std::string& path = port.device.name;
+  if (found == SocketFile::live)
+    throw std::runtime_error(
+        fmt::format("port {}: another process serves {}; stop it, be its client, or name another "
+                    "socket",
+                    port.name, path));
+  if (found == SocketFile::other)
+    throw std::runtime_error(fmt::format(
+        "port {}: {} is there and is no socket of ours; remove it, or name another", port.name, path));
+  if (found == SocketFile::stale && ::unlink(path.c_str()) != 0 && errno != ENOENT)
+    throw std::runtime_error(fmt::format("port {}: cannot remove {}, left behind by a process that died: {}",
+                                         port.name, path, strerror(errno)));
+}
+
+void check_socket_path(const config::Port& port) {
+  const std::string& path = port.device.name;
+  if (socket_type(port.device.kind) == 0) return;
+  if (path.size() > kSocketPath || path.find(',') != path.npos)
+    throw std::runtime_error(
+        fmt::format("port {}: the socket's path must have at most {} characters and no comma: {}", port.name,
+                    kSocketPath, path));
+}
+
+void check_socket(const config::Port& port) {
+  const std::string& path = port.device.name;
+  const int type = socket_type(port.device.kind);
+  if (type == 0) return;
+  const auto directory = std::filesystem::path(path).parent_path();
+  std::error_code failed;
+  // The first process creates it: a client may start before its server.
+  if (!directory.empty()) std::filesystem::create_directories(directory, failed);
+  if (directory.empty() || ::access(directory.c_str(), R_OK | W_OK) != 0)
+    throw std::runtime_error(fmt::format("port {}: cannot write in the directory of {}: {}", port.name, path,
+                                         directory.empty() ? "name it in full, from / on" : strerror(errno)));
+  if (serves(port.device)) check_served(port, look_at_socket(path, type));
+  if (port.device.kind == Kind::virtio_user && look_at_socket(path, type) != SocketFile::live)
+    throw std::runtime_error(
+        fmt::format("port {}: nobody serves {}; start the vhost side first", port.name, path));
+}
+
+}  // namespace
+
+std::string device_arguments(const config::Port& port, std::size_t index, const std::string& xdp_program) {
+  const config::Device& d = port.device;
+  const unsigned queues = port.rx_queues.value_or(1);
+  switch (d.kind) {
+    case Kind::pci:
+      return d.name;
+    case Kind::af_xdp:
+      return fmt::format("net_af_xdp{},iface={},queue_count={},xdp_prog={}", index, d.name, queues,
+                         xdp_program);
+    case Kind::af_packet:
+      return fmt::format("net_af_packet{},iface={},qpairs={},qdisc_bypass=1", index, d.name, queues);
+    case Kind::tap:
+      return fmt::format("net_tap{},iface={}", index, d.name);
+    case Kind::virtio_user:
+      return fmt::format("net_virtio_user{},path={},queues={}{}", index, d.name, queues, mac_argument(port));
+    case Kind::vhost:
+      return fmt::format("net_vhost{},iface={},queues={}", index, d.name, queues);
+    case Kind::null:
+      return fmt::format("net_null{},size=64,copy=0,no-rx={}", index, d.name == kFeedDevice ? 0 : 1);
+    case Kind::pcap: {
+      std::string s = fmt::format("net_pcap{}", index);
+      if (!d.rx_file.empty()) s += ",rx_pcap=" + d.rx_file;
+      if (!d.tx_file.empty()) s += ",tx_pcap=" + d.tx_file;
+      return s;
+    }
+    case Kind::memif:  // no device of DPDK's
+    case Kind::ring:
+    case Kind::none:
+      break;
+  }
+  throw std::runtime_error(fmt::format("port {}: device `{}` is not supported; between processes use memif",
+                                       port.name, DpdkPort::describe(d)));
+}
+
+std::optional<std::string> missing_device(const config::Port& port) {
+  const std::string name = DpdkPort::interface(port.device);
+  if (!name.empty() && if_nametoindex(name.c_str()) == 0) {
+    const std::vector<std::string> names = interfaces();
+    return fmt::format("port {}: there is no interface `{}` here{}", port.name, name,
+                       config::hint(name, std::vector<std::string_view>(names.begin(), names.end())));
+  }
+  if (port.device.kind != Kind::pci) return {};
+  const std::string& address = port.device.name;
+  const std::filesystem::path devices = "/sys/bus/pci/devices";
+  if (exists(devices / (address.size() == 7 ? "0000:" + address : address))) return {};
+  return fmt::format("port {}: there is no PCI device {} here; `lspci` lists those there are", port.name,
+                     address);
+}
+
+void look_at_device(const config::Port& port) {
+  check_interface(port);
+  check_files(port);
+  check_socket_path(port);
+}
+
+void check_device(const config::Port& port) {
+  look_at_device(port);
+  check_socket(port);
+}
+
+std::string open_hint(const config::Device& device) {
+  switch (device.kind) {
+    case Kind::pci:
+      return "is it bound to vfio-pci? `dpdk-devbind.py --status` shows it";
+    case Kind::af_xdp:
+    case Kind::af_packet:
+      return "does another program hold it? `ip -details link show` shows an attached XDP program";
+    case Kind::tap:
+      return "is there such an interface already? is /dev/net/tun there? `ip link` shows the interfaces";
+    case Kind::vhost:
+    case Kind::virtio_user:
+      return "these need hugepages, or memory that can be shared";
+    default:
+      return "DPDK's messages above say why";
+  }
+}
+
+KernelPeer DpdkPort::peer(const config::Device& device) {
+  switch (device.kind) {
+    case Kind::af_xdp:
+      return KernelPeer::steered;
+    case Kind::af_packet:
+      return KernelPeer::sees_all;
+    case Kind::none:
+    case Kind::null:
+    case Kind::pcap:
+      return KernelPeer::none;
+    default:
+      return KernelPeer::twin;
+  }
+}
+
+std::string DpdkPort::interface(const config::Device& device) {
+  const bool its_own = device.kind == Kind::af_xdp || device.kind == Kind::af_packet;
+  return its_own ? device.name : std::string();
+}
+
+std::string DpdkPort::describe(const config::Device& d) {
+  switch (d.kind) {
+    case Kind::none:
+      return "none";
+    case Kind::pci:
+      return "pci " + d.name;
+    case Kind::af_xdp:
+      return "af_xdp " + d.name;
+    case Kind::af_packet:
+      return "af_packet " + d.name;
+    case Kind::tap:
+      return "tap " + d.name;
+    case Kind::memif:
+      return "memif " + d.name + (d.server ? " server" : " client");
+    case Kind::virtio_user:
+      return "virtio-user " + d.name;
+    case Kind::vhost:
+      return "vhost " + d.name;
+    case Kind::pcap:
+      return "pcap rx=" + d.rx_file + " tx=" + d.tx_file;
+    case Kind::null:
+      return "null";
+    case Kind::ring:
+      return "ring";
+  }
+  return "?";
+}
+
+}  // namespace surety

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A router that takes over from another one, and one that hands over (hand_over.h).
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "config/text/hash.h"
+#include "router/daemon/router.h"
+
+namespace surety {
+
+namespace {
+
+std::string layout_of(const Interfaces& interfaces) {
+  std::string names;
+  for (std::size_t i = 0; i < interfaces.size(); ++i)
+    names.append(interfaces.name(static_cast<InterfaceIndex>(i))).push_back('\n');
+  return config::hash_of(names);
+}
+
+}  // namespace
+
+RouterFacts Router::facts() {
+  const std::scoped_lock lock(shown_mutex_);
+  return {.process = ::getpid(),
+          .file = whole_file_,
+          .config_hash = config_hash_,
+          .layout = layout_of(*shown_interfaces_),
+          .workers = workers_.size(),
+          .dispatch_seed = dispatch_seed_,
+          .hugepages = plan_.hugepages,
+          .forwards = stage_.load() == Stage::forwards,
+          .clock = clock_.origin()};
+}
+
+// The old process does not forward after this.
+Heritage Router::inherit() {
+  if (!predecessor_) return {};
+  Heritage heritage = predecessor_->take();
+  DpdkPort::follow_another();
+  starting_.lap("the old one");
+  const std::string name = "router-" + written_.router.name;
+  lock_ = heritage.lock ? std::make_unique<ProcessLock>(name, std::move(heritage.lock))
+                        : std::make_unique<ProcessLock>(name);
+  if (lock_->holder()) throw std::runtime_error(fmt::format("process {} forwards already", *lock_->holder()));
+  return heritage;
+}
+
+// Numbers of rules and interfaces are the same only in the same configuration.
+bool Router::may_restore(const Heritage& heritage) const {
+  if (!predecessor_ || heritage.contracts.empty()) return false;
+  const RouterFacts& old = predecessor_->facts();
+  if (old.config_hash == config_hash_ && old.layout == layout_of(*snapshot_->interfaces) &&
+      heritage.contracts.size() == workers_.size())
+    return true;
+  spdlog::warn("contracts begin anew: the router before had another configuration");
+  return false;
+}
+
+void Router::restore_contracts(const Heritage& heritage) {
+  std::size_t contracts = 0;
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    workers_[w]->restore(heritage.contracts[w]);
+    contracts += heritage.contracts[w].size();
+  }
+  spdlog::info("{} contracts of process {} go on", contracts, predecessor_->facts().process);
+}
+
+// Takes over a reload request that reached the old process too late.
+void Router::hear_predecessor(std::atomic<bool>& reload) {
+  if (!predecessor_) return;
+  const auto wanted = predecessor_->wants_reload();
+  if (!wanted) return;
+  if (*wanted) reload.store(true, std::memory_order_relaxed);
+  predecessor_.reset();
+}
+
+// The control thread has ended its work, and the workers theirs.
+void Router::hand_over(const std::atomic<bool>& reload) {
+  Phases phases;
+  Heritage heritage;
+  for (const auto& w : workers_) heritage.contracts.push_back(w->ingress().save());
+  heritage.known = control_->leave();
+  successor_.give(heritage, lock_->fd());
+  phases.lap("contracts");
+  metrics_.reset();
+  telemetry_.reset();
+  capture_.reset();
+  for (std::size_t p = 0; p < kMaxPorts; ++p) ports_.close(p);
+  successor_.devices_are_free();
+  phases.lap("devices");
+  control_.reset();
+  lock_->leave();
+  successor_.rest_is_free();
+  phases.lap("rest");
+  successor_.wait_until_taken();
+  phases.lap("the new one");
+  spdlog::info("handed over {}", phases.text());
+  events_.settle();
+  events_.add({EventLevel::notice,
+               EventKind::stop,
+               "stopped: another process has taken over",
+               {{"reason", "hand-over"}}});
+  if (reload.load(std::memory_order_relaxed)) successor_.pass_on_reload();
+  ::_exit(0);
+}
+
+}  // namespace surety

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A polling core: the loop around Ingress and Egress, which reads the clock for them.
+//
+// A worker receives from the queues that the plan assigns to it, and packets that other workers dispatch
+// (receiver.h); conditions and routes them (Ingress); hands them over to the workers that own the egress
+// ports, and queues and transmits the packets of its own ports (transmitter.h). Single writer of everything
+// it counts (CONTRIBUTING.md rule 9).
+#pragma once
+
+#include <rte_rcu_qsbr.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "router/daemon/ports/clock.h"
+#include "router/daemon/workers/drain.h"
+#include "router/daemon/workers/errands.h"
+#include "router/daemon/workers/idle_policy.h"
+#include "router/daemon/workers/reading_server.h"
+#include "router/daemon/workers/receiver.h"
+#include "router/daemon/workers/signal_exchange.h"
+#include "router/daemon/workers/sleeper.h"
+#include "router/daemon/workers/transmitter.h"
+#include "router/daemon/workers/worker_context.h"
+#include "router/daemon/workers/worker_update.h"
+#include "router/pipeline/ingress.h"
+
+namespace surety {
+
+struct WorkerOptions {
+  unsigned core = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t dispatch_seed = 1;  // secret, the same for all workers of a router
+  bool sleep = false;  // sleep after some time without work (idle_policy.h); else poll without end
+  bool measure_stages = true;
+  TscClock clock = {};  // one for all workers of a router
+  std::optional<Time> start =
+      {};  // start time, if the caller passes the time to turn(); nullopt: the worker's own clock
+};
+
+// The environment of all workers of a router; all of it must outlive them.
+struct WorkerEnvironment {
+  const Snapshot& snapshot;  // at the start
+  std::span<const std::unique_ptr<DpdkPort>> ports;
+  const Fib& fib;
+  const NextHopTable& next_hops;
+  rte_ring* punts = nullptr;    // to the control thread; nullptr: exceptions are dropped
+  rte_mempool* pool = nullptr;  // for the router's own packets; nullptr: no signals, no fragmentation
+  const SignalKeys* signal_keys = nullptr;  // nullptr: signalling is off
+  const WallClock* wall_clock = nullptr;    // nullptr: signalling is off
+};
+
+class Worker {
+ public:
+  // The only worker: receives from all queues and owns all ports.
+  Worker(const WorkerEnvironment& environment, const WorkerOptions& options);
+  // Creates one of several workers, the plan's number `index`. connect() comes before its first turn.
+  Worker(const WorkerEnvironment& environment, const WorkPlan& plan, std::size_t index, const Fabric* fabric,
+         const WorkerOptions& options);
+  ~Worker();  // frees held and queued packets
+
+  // Connects all workers of the plan, indexed by worker, this one included.
+  void connect(std::span<const std::unique_ptr<Worker>> all);
+  // Called before run(): `rcu` gets a report once per turn, as thread `index`, that no reference to a FIB
+  // entry is held.
+  void report_to(rte_rcu_qsbr* rcu);
+  // Polls until stop(), then sends queued and held packets for at most `drain`. Runs on the worker's core.
+  void run(Duration drain);
+  // Ends run(), which then drains for at most `most`.
+  void stop(Duration most = Duration::max());
+  // Runs one turn: timers, receive, condition, transmit. Returns the number of transmitted packets.
+  std::size_t turn();
+  // Runs one turn at `now`, WorkerOptions::start or later.
+  std::size_t turn(Time now) { return turn(now, rte_rdtsc()); }
+  // First step of the end of run(): no more packets from devices. Turns until drained() follow.
+  void stop_receiving() {
+    receiver_.stop();
+    ingress_->stop_waiting();
+  }
+  // True when no packets are left here and the other workers, which stop too, have none for this one.
+  bool drained();
+  // The time when timers, held or queued packets need a turn.
+  Time next_event(Time now) const;
+  // Called after putting work into a ring that this worker reads: it may be asleep.
+  void wake() { sleeper_.wake(); }
+
+  // The worker's numbers (reading_server.h). Thread-safe, unless turn() is called directly. nullopt when it
+  // does not answer within a second.
+  std::optional<Reading> read() { return readings_.read(sleeper_, options_.clock); }
+
+  // Runs `what` between two turns, on the worker's thread: some microseconds, without allocation.
+  // Thread-safe. false: not within a second.
+  bool between_turns(const Errands::What& what) {
+    return errands_.run(what, [this] { sleeper_.wake(); });
+  }
+
+  // Sets the keys that sign and check signals from the next turn on; they must outlive the worker.
+  // Thread-safe. The worker must have been started with keys.
+  void use_keys(const SignalKeys& keys) { signals_.use_keys(keys); }
+
+  // Prepares the adoption of another snapshot, which must outlive the worker or the next one, and of another
+  // plan, if ports are added or removed; nullptr: the same plan. The rings of a new port are in the fabric
+  // already, and its place was empty in the last two snapshots; the same holds for a port whose device has
+  // been opened since. Any thread, while updated().
+  std::unique_ptr<WorkerUpdate> prepare(const Snapshot& snapshot, const WorkPlan* plan = nullptr) const;
+  // Called if ports are added, once all workers (by index) have prepared their updates.
+  void connect(WorkerUpdate& update, std::span<const std::unique_ptr<WorkerUpdate>> all) const;
+  // Adopts `update` at the next turn. `update` must exist, and read() must not be called, until updated().
+  // Thread-safe.
+  void update(WorkerUpdate& update);
+  bool updated() const { return update_.load(std::memory_order_acquire) == nullptr; }
+
+  // Called by the thread that runs the turns.
+  const Reading& read_here() { return readings_.read_here(options_.clock.now()); }
+  const StageCounters& stages() const { return meter_.counters(); }
+  std::uint64_t drops(DropReason reason) const;  // all ports
+
+  // Called before run(): takes over contracts of another process.
+  void restore(std::span<const ContractState> states) { ingress_->restore(states, options_.clock.now()); }
+  // Used by the control thread, which reads flows relaxed (top flows).
+  const Ingress& ingress() const { return *ingress_; }
+  const Losses& losses() const { return disposal_.losses(); }
+  // Sets the capture tap (router/pipeline/capture/capture_tap.h); nullptr: none. Thread-safe. false: not
+  // within a second.
+  bool set_tap(CaptureTap* tap) {
+    return between_turns([this, tap] { disposal_.set_tap(tap); });
+  }
+
+  // The egress of a port that it owns; nullptr: another worker does. Between two of its turns.
+  const Egress* egress(PortIndex port) const { return transmitter_.egresses()[port].get(); }
+  // Used by the control thread, which may call forget().
+  InterfaceCounters& interfaces() { return interface_counters_; }
+  const InterfaceCounters& interfaces() const { return interface_counters_; }
+  Time now() const { return options_.clock.now(); }
+  // A number that changes in each turn, at least once per IdleParams::longest. Thread-safe.
+  std::uint64_t last_turn() const { return last_tsc_.load(std::memory_order_relaxed); }
+  // The thread that runs the worker; 0: none.
+  pid_t thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
+
+ private:
+  std::size_t turn(Time now, std::uint64_t tsc);
+  void poll();
+  void exchange_signals(Time now);
+  void wake_others(bool all);
+  void count(std::uint64_t tsc, bool worked);
+  void rest(Time now);
+  bool work_waits() const;
+  unsigned thread() const { return static_cast<unsigned>(context_.index); }
+  void adopt(Time now);
+  void adopt_ports(WorkerUpdate& update);
+  void fill(Reading& r, const Snapshot& snapshot) const;
+  std::vector<SignallingNumbers::Queue> signal_queues(const Snapshot& snapshot, const WorkPlan& plan) const;
+  SignallingCopy signalling_copy(const Snapshot& snapshot) const;
+
+  WorkPlan plan_;
+  const WorkerOptions options_;
+  std::vector<PortCounters> port_counters_;
+  PortCounters gone_;  // counts of removed ports whose places are in use again
+  std::vector<ServiceCounters> service_counters_;
+  InterfaceCounters interface_counters_;
+  WorkerCounters counters_;
+  StageMeter meter_;
+  PacketDisposal disposal_;
+  const WorkerContext context_;
+  std::vector<MacAddress> macs_;  // indexed by port
+  std::vector<Outlet> outlets_;   // indexed by port
+  std::vector<Worker*> others_;   // indexed by worker; nullptr: this one
+  Receiver receiver_;
+  SignalExchange signals_;
+  Transmitter transmitter_;
+  const std::unique_ptr<Ingress> ingress_;
+  ReadingServer readings_;
+  Errands errands_;
+  rte_rcu_qsbr* rcu_ = nullptr;
+  Drain drain_;
+  Sleeper sleeper_;
+  IdlePolicy idle_;
+  std::atomic<pid_t> thread_id_{0};
+  std::atomic<std::uint64_t> last_tsc_;  // begin of the last turn
+  bool worked_ = false;                  // the last turn moved packets
+  std::atomic<Duration> most_drain_{Duration::max()};
+  std::atomic<bool> stop_{false};
+  std::atomic<WorkerUpdate*> update_{nullptr};  // not adopted yet
+};
+
+}  // namespace surety

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/daemon/workers/worker_reading.h"
+
+#include <algorithm>
+
+#include "router/daemon/ports/port.h"
+#include "router/daemon/workers/tree_copy.h"
+#include "router/operate/observe/interface_rows.h"
+
+namespace surety {
+
+namespace {
+
+// The configuration's services in its order, then our own.
+void place(std::span<ServiceReading> rows, const Snapshot& snapshot) {
+  const auto own = static_cast<unsigned>(snapshot.service_of.size());
+  for (ServiceReading& row : rows) row.place = own;
+  for (unsigned i = 0; i < own; ++i) rows[snapshot.service_of[i]].place = i;
+}
+
+// A row for each class of each definition (tree_copy.h).
+void place_interfaces(Reading& r, const PortTree& tree, const config::Config& c) {
+  for (const PortTree::Node& n : std::span(tree.nodes).subspan(1)) {
+    for (const ClassParams& cls : n.classes) {
+      QueueReading q;
+      q.port = c.ports[tree.port].name;
+      name_after(q, cls);
+      q.interface = c.interfaces[n.definition].name;
+      q.members = c.interfaces[n.definition].members();
+      if (q.members > 0) q.thresholds.reset();  // a sum has none
+      q.has_sojourn = false;
+      r.interface_queues.push_back(std::move(q));
+    }
+  }
+}
+
+}  // namespace
+
+Reading blank_reading(const Snapshot& snapshot, unsigned core) {
+  Reading r;
+  const config::Config& c = snapshot.config;
+  r.router_name = c.router.name;
+  for (std::size_t p = 0; p < c.ports.size(); ++p) {
+    PortReading port;
+    port.name = c.ports[p].name;
+    if (!c.ports[p].exists()) {
+      r.ports.push_back(std::move(port));
+      continue;
+    }
+    port.device = DpdkPort::describe(c.ports[p].device);
+    if (c.ports[p].shaper.rate) port.shape_bytes_per_second = c.ports[p].shaper.rate->bytes_per_second();
+    r.ports.push_back(std::move(port));
+    const PortTree* const tree = snapshot.queues[p].tree.get();
+    for (const auto& cls : snapshot.queues[p].classes) {
+      QueueReading q;
+      q.port = c.ports[p].name;
+      name_after(q, cls.scheduling);
+      q.has_sojourn = tree == nullptr;
+      r.queues.push_back(std::move(q));
+    }
+    if (tree == nullptr) continue;
+    r.ports[p].sojourns.emplace();
+    place_interfaces(r, *tree, c);
+  }
+  if (!r.interface_queues.empty()) r.member_queues.resize(kMostMemberRows);
+  for (const auto& s : snapshot.services) {
+    ServiceReading service;
+    service.name = s.name;
+    service.conditioner = s.conditioner;
+    service.retired = s.retired;
+    r.services.push_back(std::move(service));
+  }
+  place(r.services, snapshot);
+  for (std::size_t f = 0; f < snapshot.filters.size(); ++f)
+    for (const auto& counter : snapshot.filters[f].counters())
+      r.filters.push_back({snapshot.filters[f].config().name, counter.name, counter.permit, 0});
+  for (const auto& d : snapshot.domains) r.domains.push_back({d.name, 0, d.retired});
+  for (const auto& a : c.aggregates) {
+    AggregateReading aggregate;
+    aggregate.name = a.name;
+    aggregate.port = c.ports[a.port].name;
+    aggregate.queue = c.queues_before(a)->classes[a.class_index].scheduling.name;
+    r.aggregates.push_back(std::move(aggregate));
+  }
+  r.flow_capacity = c.flow_table.capacity;
+  r.workers.push_back({.core = core, .counters = {}, .flows = 0});
+  return r;
+}
+
+namespace {
+
+void fill(QueueReading& r, const ActiveQueue& q) {
+  for (const Precedence p : {Precedence::in, Precedence::out}) {
+    r.counters[index(p)] = q.counters(p);
+    r.depth[index(p)] = q.depth(p);
+  }
+  r.has_rio = q.rio() != nullptr;
+  if (r.has_rio) {
+    r.average_in = q.rio()->average_in();
+    r.average_total = q.rio()->average_total();
+  }
+  r.congested = q.congested();
+  r.sojourn = q.sojourn();
+}
+
+void fill(QueueReading& r, const PlainQueue& q) {
+  r.counters[index(Precedence::out)] = q.counters();
+  r.depth[index(Precedence::out)] = q.depth();
+  r.sojourn = q.sojourn();
+}
+
+void fill(AggregateReading& r, const Egress::Aggregate& a) {
+  r.tpr_bytes_per_second = a.marker.tpr().bytes_per_second();
+  r.lambda_in_bytes_per_second = a.marker.lambda_in();
+  r.lambda_out_bytes_per_second = a.marker.lambda_out();
+  r.tokens_bytes = static_cast<double>(a.marker.tokens()) / static_cast<double>(kCreditPerByte);
+  r.counters = a.counters;
+}
+
+void fill(std::span<QueueReading> rows, const Egress& e) {
+  if (e.plain() != nullptr) return fill(rows[0], *e.plain());
+  if (const QueueTree* const tree = e.tree()) {
+    for (std::size_t c = 0; c < rows.size(); ++c)
+      fill_tree_row(rows[c], tree->hierarchy(), tree->plan().port, c);
+  } else {
+    for (std::size_t c = 0; c < rows.size(); ++c) fill(rows[c], e.scheduler().queue(c));
+  }
+}
+
+}  // namespace
+
+void fill_egresses(Reading& r, std::span<const std::unique_ptr<Egress>> egresses, const Snapshot& snapshot) {
+  std::span<QueueReading> rest = r.queues;
+  for (std::size_t p = 0; p < egresses.size(); ++p) {
+    if (!snapshot.config.ports[p].exists()) continue;
+    if (const QueueTree* const tree = egresses[p] ? egresses[p]->tree() : nullptr;
+        tree && r.ports[p].sojourns)
+      for (const Plane plane : {Plane::strict, Plane::data})
+        (*r.ports[p].sojourns)[index(plane)] = tree->hierarchy().sojourn(plane);
+    const std::size_t classes = snapshot.queues[p].classes.size();
+    const auto rows = rest.first(classes);
+    rest = rest.subspan(classes);
+    if (egresses[p]) fill(rows, *egresses[p]);
+  }
+}
+
+bool fill_some(Reading& r, const ManyRows& rows, const Snapshot& snapshot, std::size_t& done) {
+  const std::size_t last = done + kRowsAtOnce;
+  std::size_t first = 0;  // first row of the current table
+  const auto table = [&](std::size_t count, auto fill_row) {
+    for (; done < std::min(last, first + count); ++done) fill_row(done - first);
+    first += count;
+  };
+  table(rows.services.size(), [&](std::size_t s) {
+    ServiceCounters& counters = r.services[s].counters = rows.services[s];
+    const Loss loss = rows.losses.of_service(static_cast<std::uint16_t>(s));
+    counters.lost = loss.packets;
+    counters.lost_bytes = loss.bytes;
+  });
+  table(rows.filters.size(), [&](std::size_t f) { r.filters[f].packets = rows.filters[f]; });
+  table(snapshot.domains.size(), [&](std::size_t d) {
+    if (const Egress* e = rows.egresses[snapshot.domains[d].port].get())
+      r.domains[d].alpha = e->alpha(static_cast<std::uint16_t>(d)).value();
+  });
+  for (const auto& e : rows.egresses) {
+    const auto aggregates = e ? e->aggregates() : std::span<const Egress::Aggregate>();
+    table(aggregates.size(),
+          [&](std::size_t a) { fill(r.aggregates[aggregates[a].config_index], aggregates[a]); });
+  }
+  return done == first;
+}
+
+}  // namespace surety

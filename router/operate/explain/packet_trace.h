@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traces what the data plane would do to a packet now, with its own parts and without changing them.
+//
+// Runs on the worker that owns the parts, between two turns: some microseconds, without allocation. The
+// calling thread adds names (explanation.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "router/pipeline/egress.h"
+#include "router/pipeline/ingress.h"
+
+namespace surety {
+
+// The trace through one worker's Ingress.
+struct IngressTrace {
+  struct Filtered {
+    std::uint16_t filter = kNoFilter;  // index into Config::filters
+    std::uint32_t entry = 0;           // index of the entry, or the number of entries
+    bool permit = true;
+  };
+  // The conditioner's decision.
+  enum class Fate : std::uint8_t { in, out, waits, dropped };
+
+  ParsedPacket header;
+  ParseOutcome parsed;  // vlan_unknown among it
+  bool source_accepted = true;
+  Filtered filter_in, filter_out;
+  std::uint16_t rule = Classifier::kNoRule, service = 0;
+  bool flow_known = false,
+       state_known = false;  // the flow has a record; its state, or its contract's, has one
+  bool own_state = false;    // the packet has a state, known or not
+  bool excess = false;       // the state is the rule's excess contract
+  FlowCounters counters;     // the state's, else the flow's
+  Duration idle{};
+  std::uint32_t held = 0, held_bytes = 0;
+  std::array<Meter::Level, 2> buckets{};
+  std::uint16_t domain = kNoDomain;
+  Ratio alpha;  // the flow's current alpha
+  Fate fate = Fate::in;
+  bool red = false;  // meter: beyond both buckets
+  RouteTarget target;
+  std::uint32_t next_hop = kNextHopNone;
+  NextHopEntry hop;
+};
+// Traces `frame`, which arrives by `port`; sets its destination MAC address.
+void trace(const Ingress& ingress, std::span<std::uint8_t> frame, PortIndex port, Time now,
+           IngressTrace& out);
+
+// True if this worker has a record of the flow.
+bool knows(const Ingress& ingress, const FlowKey& key, Time now);
+
+// The trace through the Egress of its port.
+struct QueueTrace {
+  bool known = false;        // false: no queue, since the interface was removed
+  InterfaceIndex owner = 0;  // owner of the queue: an interface, or the port
+  std::uint8_t class_index = 0;
+  Precedence precedence = Precedence::out;  // precedence of its DSCP
+  std::array<std::uint32_t, kPrecedences> depth{};
+  double level = 0;         // packets, as measured for the limit and RIO (queue_measure.h)
+  std::uint32_t limit = 0;  // for packets of that precedence
+  bool rio = false;
+  double average_in = 0, average_total = 0;
+  double refusal = 0;         // probability
+  std::uint32_t waiting = 0;  // packets in all queues of the port
+};
+// Traces a packet with this DSCP that leaves by `interface`. `snapshot`: the Egress's.
+void trace(const Egress& egress, const Snapshot& snapshot, PortIndex port, InterfaceIndex interface,
+           std::uint8_t dscp, Time now, QueueTrace& out);
+
+}  // namespace surety

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `surety diff`, `apply`, `confirm`, `rollback`, `history` and `reload`: change a router's configuration, and
+// change it back.
+//
+// The router's file is the configuration in effect, and is replaced in one step. Before that a running router
+// checks a candidate and runs with it, for ten seconds or the length of the trial; if the file does not have
+// it by then, the router rolls back. A kill at any instant therefore leaves one of the two configurations, in
+// the router and on the disk, and a router starts with what was confirmed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "router/operate/observe/telemetry_client.h"
+
+namespace surety {
+
+struct ChangeRequest {
+  std::optional<std::string> router{};  // nullopt: the only one that runs, or that has generations
+  std::filesystem::path file{};         // apply, diff: the candidate
+  std::filesystem::path to{};           // the router's file; empty: its last one, or in /etc/surety
+  std::filesystem::path state{};        // state directory of all routers; empty: state_directory()
+  std::optional<std::chrono::seconds> confirm{};
+  std::string why{};
+  bool at_next_start = false;       // installs changes that require a restart, too
+  std::optional<int> generation{};  // rollback: target; nullopt: the previous one
+  bool json = false;                // history, diff
+};
+
+// Input and output of the commands; `now` in Unix seconds.
+struct ChangeContext {
+  const TelemetryClient& client;
+  std::int64_t now = 0;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+// Each returns the exit status. 0: done; 1: not done, and nothing has changed, with the reason as a sentence
+// on `err`.
+int diff(const ChangeRequest& request, const ChangeContext& context);  // 1: they differ; 2: it has errors
+// The result of the candidate on the running router. 1: it would be refused.
+int compare_with_running(const ChangeRequest& request, const ChangeContext& context);
+int apply(const ChangeRequest& request, const ChangeContext& context);
+int confirm(const ChangeRequest& request, const ChangeContext& context);
+int rollback(const ChangeRequest& request, const ChangeContext& context);
+int history(const ChangeRequest& request, const ChangeContext& context);
+int reload(const ChangeRequest& request, const ChangeContext& context);
+
+}  // namespace surety

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The device of each port: there, whose, connected.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "router/operate/machine/binding.h"
+#include "router/operate/machine/checks.h"
+
+namespace surety::machine {
+
+namespace {
+
+using Kind = config::Device::Kind;
+using Ports = std::vector<const config::Port*>;
+
+Ports kernel_ports(const Patient& p) {
+  return p.ports_with({Kind::af_xdp, Kind::af_packet});
+}
+Ports pci_ports(const Patient& p) {
+  return p.ports_with({Kind::pci});
+}
+
+// The NIC's entry in /etc/surety/machine.yaml, with its name or address at that time, found by MAC.
+const Nic* moved(const Patient& p, const std::string& device) {
+  for (const TakenNic& t : p.machine.nics)
+    if ((t.name == device || t.pci == device) && !t.mac.empty()) {
+      const auto now = std::ranges::find(p.nics, t.mac, &Nic::mac);
+      return now == p.nics.end() ? nullptr : &*now;
+    }
+  return nullptr;
+}
+
+Finding gone(const Patient& p, const config::Port& port, const std::string& device) {
+  const std::string what = fmt::format("port {}: there is no {}", port.name, device);
+  const Nic* const nic = moved(p, device);
+  if (!nic) return error(what + " in this machine", "surety setup --dry-run");
+  if (port.device.kind == Kind::pci)
+    return error(fmt::format("{}; its MAC {} is at {} now", what, nic->mac, nic->pci),
+                 fmt::format("sed -i 's/{}/{}/' {}", device, nic->pci, p.file));
+  return error(fmt::format("{}; its MAC {} is called {} now", what, nic->mac, nic->name),
+               fmt::format("ip link set {} down && ip link set {} name {}", nic->name, nic->name, device));
+}
+
+Findings devices(const Patient& p) {
+  Findings all;
+  for (const auto* port : kernel_ports(p))
+    if (!p.host.exists("/sys/class/net/" + port->device.name))
+      all.push_back(gone(p, *port, port->device.name));
+  for (const auto* port : pci_ports(p))
+    if (const auto pci = full_address(port->device.name); !p.host.exists("/sys/bus/pci/devices/" + pci))
+      all.push_back(gone(p, *port, pci));
+  if (all.empty() && p.config() && p.config()->port_count() > 0)
+    all.push_back(ok("the devices of all ports are there"));
+  return all;
+}
+
+Findings kept(const Patient& p) {
+  if (!p.nics_fault.empty()) return {warning(p.nics_fault, "apt-get install iproute2")};
+  Findings all;
+  for (const auto* port : kernel_ports(p))
+    if (const Nic* nic = p.nic(port->device.name); nic && !nic->kept.empty())
+      all.push_back(
+          warning(fmt::format("port {}: {} {}: a mistake in the configuration takes it away from you",
+                              port->name, nic->name, nic->kept),
+                  "surety setup --dry-run"));
+  for (const auto* port : kernel_ports(p))
+    if (const Nic* nic = p.nic(port->device.name))
+      for (const auto& use : nic->uses)
+        if (use.starts_with("member of") || use.starts_with("below "))
+          all.push_back(warning(
+              fmt::format("port {}: {} is {}, which will not see its packets", port->name, nic->name, use),
+              fmt::format("ip link set {} nomaster", nic->name)));
+  return all;
+}
+
+Findings iommu(const Patient& p) {
+  const auto ports = pci_ports(p);
+  const bool needed = std::ranges::any_of(ports, [&](const auto* port) {
+    return !is_bifurcated(driver_of(p.host, full_address(port->device.name)));
+  });
+  if (!needed) return {ok("no port needs an IOMMU")};
+  if (has_iommu(p.host)) return {ok("the IOMMU is on")};
+  const bool amd = p.host.read("/proc/cpuinfo").value_or("").find("AuthenticAMD") != std::string::npos;
+  return {
+      error("vfio-pci needs an IOMMU, and the kernel has none: on in the firmware, and on the kernel's "
+            "command line",
+            fmt::format("echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {} iommu=pt\"' > "
+                        "/etc/default/grub.d/iommu.cfg && update-grub  # then reboot",
+                        amd ? "amd_iommu=on" : "intel_iommu=on"))};
+}
+
+Findings drivers(const Patient& p) {
+  constexpr std::string_view kOurs[] = {"vfio-pci", "uio_pci_generic", "igb_uio"};
+  Findings all;
+  for (const auto* port : pci_ports(p)) {
+    const std::string pci = full_address(port->device.name), driver = driver_of(p.host, pci);
+    if (!p.host.exists("/sys/bus/pci/devices/" + pci)) continue;
+    if (is_bifurcated(driver) || std::ranges::count(kOurs, driver) > 0)
+      all.push_back(ok(fmt::format("port {}: {} is bound to {}", port->name, pci, driver)));
+    else
+      all.push_back(error(fmt::format("port {}: {} is bound to {}, not to vfio-pci", port->name, pci,
+                                      driver.empty() ? "nothing" : driver),
+                          p.host.has("driverctl") ? fmt::format("driverctl set-override {} vfio-pci", pci)
+                                                  : fmt::format("dpdk-devbind.py -b vfio-pci {}", pci)));
+  }
+  return all;
+}
+
+// A device with addresses may have been set down on purpose: up, it would have routes.
+Finding down(const Patient& p, const config::Port& port) {
+  const std::string& name = port.device.name;
+  const Nic* const nic = p.nic(name);
+  Finding finding = warning(fmt::format("port {}: {} is down", port.name, name),
+                            "ip link set " + shell_text({name}) + " up");
+  return nic && nic->addresses.empty() ? safe(finding) : finding;
+}
+
+Findings link(const Patient& p) {
+  constexpr long long kUp = 1;  // IFF_UP
+  Findings all;
+  for (const auto* port : kernel_ports(p)) {
+    const std::string& name = port->device.name;
+    const fs::path at = "/sys/class/net/" + name;
+    if (!p.host.exists(at)) continue;
+    const long long flags = std::strtoll(p.host.line(at / "flags").value_or("0").c_str(), nullptr, 0);
+    const auto speed = p.host.number(at / "speed");
+    if ((flags & kUp) == 0)
+      all.push_back(down(p, *port));
+    else if (p.host.number(at / "carrier") != 1)
+      all.push_back(warning(
+          fmt::format("port {}: {} has no link: look at the cable and the other end", port->name, name),
+          "ethtool " + name));
+    else if (p.host.line(at / "duplex") == "half")
+      all.push_back(warning(fmt::format("port {}: {} is half duplex", port->name, name),
+                            fmt::format("ethtool -s {} autoneg on", name)));
+    else if (speed && *speed > 0 && port->shaper.rate &&
+             port->shaper.rate->bits_per_second() > static_cast<std::uint64_t>(*speed) * 1'000'000)
+      all.push_back(warning(
+          fmt::format("port {}: its shape is above the {} Mbit/s of {}: what is promised is lost in the NIC",
+                      port->name, *speed, name),
+          fmt::format("surety check {}  # ports: {{{}: {{shape: {} Mbit/s}}}}", p.file, port->name, *speed)));
+    else
+      all.push_back(ok(fmt::format("port {}: {} has a link", port->name, name)));
+  }
+  return all;
+}
+
+Findings queues(const Patient& p) {
+  Findings all;
+  for (const auto* port : p.ports_with({Kind::af_xdp})) {
+    unsigned has = 0;
+    for (const auto& queue : p.host.list("/sys/class/net/" + port->device.name + "/queues"))
+      has += queue.starts_with("rx-");
+    if (const unsigned reads = port->rx_queues.value_or(1); has != reads && has > 0)
+      all.push_back(error(fmt::format("port {}: {} receives in {} queues, the router reads {}", port->name,
+                                      port->device.name, has, reads),
+                          fmt::format("ethtool -L {} combined {}", port->device.name, reads)));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::span<const Check> checks_of_devices() {
+  static constexpr std::array kChecks{Check{"devices", devices}, Check{"access", kept},
+                                      Check{"iommu", iommu},     Check{"drivers", drivers},
+                                      Check{"link", link},       Check{"queues", queues}};
+  return kChecks;
+}
+
+}  // namespace surety::machine

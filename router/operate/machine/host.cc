@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/machine/host.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include "config/text/regular_file.h"
+#include "router/process/fd.h"
+
+namespace surety::machine {
+
+namespace {
+
+constexpr const char* kNew = ".surety-new";
+
+[[noreturn]] void fail(std::string_view what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), fmt::format("cannot {} {}", what, path.string()));
+}
+
+void write_all(const Fd& file, std::string_view text, const fs::path& path) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(file.get(), text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write", path);
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void sync_directory(const fs::path& directory) {
+  const Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() >= 0) ::fsync(opened.get());
+}
+
+std::string trimmed(const std::string& text) {
+  const auto from = text.find_first_not_of(" \t\r\n\0");
+  return from == text.npos ? std::string() : text.substr(from, text.find_last_not_of(" \t\r\n") + 1 - from);
+}
+
+std::optional<std::string> whole_file(const fs::path& path) {
+  constexpr std::size_t kMostBytes = 64 << 20;
+  config::RegularFile file(path);
+  std::string text = file.text(kMostBytes);
+  if (!file.error().empty() || text.size() > kMostBytes) return {};
+  return text;
+}
+
+}  // namespace
+
+Host::Host(fs::path root) : root_(fs::absolute(root).lexically_normal()) {
+  if (!root_.has_filename() && root_ != "/") root_ = root_.parent_path();
+}
+
+Host Host::enter(const fs::path& root) {
+  Host tree(root);
+  if (!tree.is_this_machine() && ::chroot(tree.root_.c_str()) == 0 && ::chdir("/") == 0) {
+    tree.root_ = "/";
+    tree.entered_ = true;
+  }
+  return tree;
+}
+
+// Part by part, so that an absolute link of the tree stays in the tree.
+fs::path Host::at(const fs::path& path) const {
+  if (root_ == "/") return path;
+  fs::path inside = "/";
+  int links = 0;
+  std::vector<fs::path> rest;
+  const auto put = [&](const fs::path& more) {
+    const fs::path relative = more.relative_path();
+    std::vector<fs::path> parts(relative.begin(), relative.end());
+    rest.insert(rest.end(), parts.rbegin(), parts.rend());
+  };
+  put(path);
+  while (!rest.empty()) {
+    const fs::path part = rest.back();
+    rest.pop_back();
+    if (part == "..") {
+      inside = inside.parent_path();
+      continue;
+    }
+    std::error_code error;
+    const fs::path target = fs::read_symlink(root_ / (inside / part).relative_path(), error);
+    if (error || ++links > 40) {
+      inside /= part;
+      continue;
+    }
+    if (target.is_absolute()) inside = "/";
+    put(target);
+  }
+  return root_ / inside.relative_path();
+}
+
+bool Host::exists(const fs::path& path) const {
+  std::error_code error;
+  return fs::exists(at(path), error);
+}
+
+std::optional<std::string> Host::read(const fs::path& path) const {
+  return whole_file(at(path));
+}
+
+std::optional<std::string> Host::line(const fs::path& path) const {
+  auto text = read(path);
+  if (text) text = trimmed(*text);
+  return text;
+}
+
+std::optional<long long> Host::number(const fs::path& path) const {
+  const auto text = line(path);
+  long long n = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), n).ec != std::errc()) return {};
+  return n;
+}
+
+std::vector<std::string> Host::list(const fs::path& path) const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(at(path), error), end; !error && entry != end; entry.increment(error))
+    names.push_back(entry->path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::optional<std::string> Host::link(const fs::path& path) const {
+  std::error_code error;
+  const auto target = fs::read_symlink(at(path.parent_path()) / path.filename(), error);
+  if (error) return {};
+  return target.filename().string();
+}
+
+void Host::write(const fs::path& path, std::string_view text) const {
+  const Fd file(::open(at(path).c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) fail("open", path);
+  write_all(file, text, path);
+  // A file of a tree would keep the end of what was longer; the kernel's have none.
+  if (!is_this_machine() && ::ftruncate(file.get(), static_cast<off_t>(text.size())) != 0)
+    fail("write", path);
+}
+
+void Host::replace(const fs::path& path, std::string_view text, unsigned mode) const {
+  constexpr int kWriting = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const fs::path real = at(path), beside = real.string() + kNew;
+  std::error_code error;
+  fs::create_directories(real.parent_path(), error);
+  {
+    const Fd file(::open(beside.c_str(), kWriting, mode));
+    if (file.get() >= 0 && !config::not_regular(file.get()).empty()) errno = EINVAL, fail("write", path);
+    if (file.get() < 0) fail("write", path);
+    try {
+      write_all(file, text, path);
+      if (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0) fail("write", path);
+    } catch (...) {
+      ::unlink(beside.c_str());
+      throw;
+    }
+  }
+  if (::rename(beside.c_str(), real.c_str()) != 0) fail("write", path);
+  sync_directory(real.parent_path());
+}
+
+void Host::remove(const fs::path& path) const {
+  if (::unlink(at(path).c_str()) != 0 && errno != ENOENT) fail("remove", path);
+  sync_directory(at(path).parent_path());
+}
+
+void Host::tidy(const fs::path& path) const {
+  ::unlink((at(path).string() + kNew).c_str());
+}
+
+bool Host::has(const std::string& program) const {
+  for (const char* directory :
+       {"/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"})
+    if (exists(fs::path(directory) / program)) return true;
+  return false;
+}
+
+bool Host::clock_synchronised() const {
+  if (exists("/run/systemd/timesync/synchronized")) return true;
+  timex clock{};
+  return is_this_machine() && ::adjtimex(&clock) >= 0 && (clock.status & STA_UNSYNC) == 0;
+}
+
+std::vector<unsigned> cores_of(std::string_view list) {
+  std::vector<unsigned> cores;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  const auto next = [&](unsigned& n) {
+    const auto [after, error] = std::from_chars(at, end, n);
+    at = after;
+    return error == std::errc();
+  };
+  for (unsigned first = 0; next(first);) {
+    unsigned last = first;
+    if (at != end && *at == '-' && !next((++at, last))) break;
+    for (unsigned c = first; c <= last && cores.size() < 4096; ++c) cores.push_back(c);
+    if (at == end || *at++ != ',') break;
+  }
+  return cores;
+}
+
+std::string text_of(const std::vector<unsigned>& cores) {
+  return fmt::format("{}", fmt::join(cores, ","));
+}
+
+std::string unit_of(const std::string& router) {
+  return router == "surety" ? router : "surety@" + router;
+}
+
+std::string shell_text(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+      return (std::isalnum(static_cast<unsigned char>(c)) != 0) ||
+             std::string_view("._-/:=,+@").find(c) != std::string_view::npos;
+    });
+    std::string quoted;
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += (text.empty() ? "" : " ") + (plain ? word : "'" + quoted + "'");
+  }
+  return text;
+}
+
+}  // namespace surety::machine

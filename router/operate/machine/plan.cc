@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/machine/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "config/parse.h"
+#include "router/operate/machine/binding.h"
+#include "router/operate/machine/hugepages.h"
+
+namespace surety::machine {
+
+namespace {
+
+// NIC drivers for which DPDK's drivers need the device exclusively.
+constexpr std::string_view kDriven[] = {"e1000",   "e1000e", "igb",  "igbvf", "igc",     "ixgbe",
+                                        "ixgbevf", "i40e",   "iavf", "ice",   "ena",     "vmxnet3",
+                                        "bnxt_en", "qede",   "enic", "cxgb4", "vfio-pci"};
+
+std::string name_of(const Nic& nic) {
+  return nic.name.empty() ? nic.pci : nic.name;
+}
+
+// Why vfio-pci cannot have it; empty: it can.
+std::string against_vfio(const Host& host, const Nic& nic, const std::vector<Nic>& chosen) {
+  if (nic.pci.empty()) return "it is no PCI device";
+  if (!has_iommu(host))
+    return "the IOMMU is off (`intel_iommu=on` or `amd_iommu=on` for the kernel, and the firmware's setting)";
+  if (!std::ranges::count(kDriven, nic.driver))
+    return fmt::format("DPDK has no driver that takes {} over", nic.driver);
+  for (const auto& other : group_companions(host, nic.pci))
+    if (std::ranges::none_of(chosen, [&](const Nic& n) { return n.pci == other; }))
+      return fmt::format("{} is in its IOMMU group and would go with it", other);
+  return {};
+}
+
+void choose_device(const Host& host, const Nic& nic, const std::vector<Nic>& chosen, const Wishes& wishes,
+                   Plan& plan) {
+  TakenNic taken{nic.name, nic.pci, nic.mac, ""};
+  const std::string against = against_vfio(host, nic, chosen);
+  if (is_bifurcated(nic.driver) && wishes.driver != "af_xdp") {
+    plan.devices.push_back("pci " + nic.pci);
+  } else if (wishes.driver == "vfio-pci" || (wishes.driver == "auto" && against.empty())) {
+    if (!against.empty())
+      throw std::runtime_error(fmt::format("{} cannot be bound to vfio-pci: {}", name_of(nic), against));
+    taken.driver = kVfio;
+    plan.devices.push_back("pci " + nic.pci);
+  } else if (nic.name.empty()) {
+    throw std::runtime_error(fmt::format("{} has no interface for af_xdp, and {}", nic.pci, against));
+  } else {
+    plan.devices.push_back("af_xdp " + nic.name);
+    if (wishes.driver == "auto" && !nic.pci.empty())
+      plan.notes.push_back(fmt::format("{} stays with the kernel (af_xdp): {}", nic.name, against));
+  }
+  if (!nic.uses.empty())
+    plan.notes.push_back(fmt::format("{} is used already: {}", name_of(nic), fmt::join(nic.uses, ", ")));
+  plan.machine.nics.push_back(std::move(taken));
+}
+
+std::vector<int> nodes_of(const Host& host, const std::vector<Nic>& nics) {
+  std::set<int> nodes;
+  for (const Nic& nic : nics)
+    if (nic.numa >= 0) nodes.insert(nic.numa);
+  if (nodes.empty()) nodes.insert(numa_nodes(host).front());
+  return {nodes.begin(), nodes.end()};
+}
+
+// The operator's; the package's has no port.
+bool is_operators(const Host& host, const std::string& file) {
+  if (!host.exists(file)) return false;
+  const auto parsed = config::parse_file(host.at(file));
+  return !parsed.ok() || parsed.config->port_count() > 0;
+}
+
+void plan_hugepages(const Host& host, const std::vector<int>& nodes, const Wishes& wishes,
+                    std::uint64_t bytes, Plan& plan) {
+  const bool pci = std::ranges::any_of(plan.devices, [](const auto& d) { return d.starts_with("pci"); });
+  constexpr unsigned kSpare = 64;  // reserve for a reload, or a tool beside the router
+  const auto pages = wishes.hugepages.value_or(
+      static_cast<unsigned>((bytes + kHugepageBytes - 1) / kHugepageBytes) + kSpare);
+  auto shared = share_hugepages(host, pages, nodes);
+  unsigned sum = 0;
+  for (const auto& [node, part] : shared) sum += part;
+  if (sum >= pages || pci || wishes.hugepages) {
+    if (sum < pages)
+      plan.notes.push_back(fmt::format(
+          "only {} of {} hugepages are reserved: more would be above half of the free memory", sum, pages));
+    plan.machine.hugepages = std::move(shared);
+  } else {
+    plan.notes.push_back(fmt::format(
+        "no hugepages: {} would be more than half of the free memory; the router goes without, slower",
+        pages));
+  }
+}
+
+WorkerCores cores_for(const Host& host, const std::vector<int>& nodes, const Wishes& wishes,
+                      std::size_t ports) {
+  if (!wishes.isolate) return choose_cores(host, ports, nodes);
+  WorkerCores cores;
+  if (*wishes.isolate == "none") return cores;
+  cores.workers = cores.isolated = cores_of(*wishes.isolate);
+  const auto online = cores_of(host.line("/sys/devices/system/cpu/online").value_or("0"));
+  if (cores.workers.empty() || std::ranges::count(cores.workers, 0U) > 0 ||
+      std::ranges::any_of(cores.workers, [&](unsigned c) { return std::ranges::count(online, c) == 0; }))
+    throw std::runtime_error(
+        fmt::format("`--isolate {}`: cores of this machine are {}, and the first stays with the system",
+                    *wishes.isolate, text_of(online)));
+  return cores;
+}
+
+}  // namespace
+
+std::vector<Nic> chosen_nics(const std::vector<Nic>& nics, const Wishes& wishes) {
+  std::vector<Nic> chosen;
+  if (wishes.ports.empty()) {
+    std::ranges::copy_if(nics, std::back_inserter(chosen), &Nic::is_free);
+    return chosen;
+  }
+  for (const auto& wanted : wishes.ports) {
+    const auto nic =
+        std::ranges::find_if(nics, [&](const Nic& n) { return n.name == wanted || n.pci == wanted; });
+    if (wanted.empty() || nic == nics.end())
+      throw std::runtime_error(fmt::format("there is no NIC `{}` here", wanted));
+    if (!nic->kept.empty())
+      throw std::runtime_error(fmt::format(
+          "{} {}: it is not taken, or nobody would reach this machine any more", wanted, nic->kept));
+    if (std::ranges::count(chosen, nic->mac, &Nic::mac) == 0 || nic->mac.empty()) chosen.push_back(*nic);
+  }
+  return chosen;
+}
+
+Plan make_plan(const Host& host, const std::vector<Nic>& nics, const Wishes& wishes,
+               const PlannedMemory& memory) {
+  Plan plan;
+  for (const Nic& nic : nics) choose_device(host, nic, nics, wishes, plan);
+  const auto nodes = nodes_of(host, nics);
+  const WorkerCores cores = cores_for(host, nodes, wishes, nics.size());
+  plan.machine.isolated = cores.isolated;
+  plan.configuration_file = fmt::format("/etc/surety/{}.yaml", wishes.name);
+  const std::string text = first_configuration(nics, plan.devices, cores.workers, wishes.name);
+  const bool operators = is_operators(host, plan.configuration_file);
+  if (operators || wishes.keep_configuration)
+    plan.notes.push_back(fmt::format("{} stays as it is{}; its ports should be: {}", plan.configuration_file,
+                                     operators ? ", since it is yours" : "", fmt::join(plan.devices, ", ")));
+  else
+    plan.configuration = text;
+  const auto parsed = operators ? config::parse_file(host.at(plan.configuration_file))
+                                : config::parse(text, plan.configuration_file);
+  if (!parsed.ok() && !operators) throw std::runtime_error(parsed.diagnostics.front().format());
+  plan_hugepages(host, nodes, wishes, parsed.ok() ? memory(*parsed.config) : 0, plan);
+  return plan;
+}
+
+std::vector<std::string> Plan::steps(const Host& host) const {
+  std::vector<std::string> all;
+  if (!machine.isolated.empty() && host.has("update-grub"))
+    all.push_back(
+        fmt::format("{}: `{}`, update-grub; as of the next boot", kGrubFile, kernel_words(machine.isolated)));
+  for (const auto& [node, pages] : machine.hugepages)
+    all.push_back(fmt::format("{} hugepages of 2 MB on node {}", pages, node));
+  all.push_back(fmt::format("{}: what is done at each boot", kMachineFile));
+  if (configuration)
+    all.push_back(
+        fmt::format("{}: a first configuration with {}", configuration_file, fmt::join(devices, ", ")));
+  for (const TakenNic& nic : machine.nics)
+    if (!nic.driver.empty()) all.push_back(fmt::format("{} ({}) goes to {}", nic.pci, nic.name, nic.driver));
+  return all;
+}
+
+}  // namespace surety::machine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/observe/limit_events.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "conditioners/degrade_reason.h"
+#include "conditioners/drop_reason.h"
+
+namespace surety {
+namespace {
+
+constexpr std::array kOfTables{DropReason::buffer_total, DropReason::no_fragment_buffer};
+constexpr std::array kOfLimits{DropReason::punt_overflow, DropReason::punt_limited, DropReason::buffer_share};
+
+EventKind kind_of(DegradeReason reason) {
+  return reason == DegradeReason::flow_table_full ? EventKind::table_full : EventKind::attack_limited;
+}
+
+}  // namespace
+
+// A counter that is watched; `help` describes it.
+struct LimitEvents::Subject {
+  EventKind kind = EventKind::table_full;
+  std::string port{};  // empty: the router's
+  std::string reason{};
+  std::string_view help{};
+};
+
+void LimitEvents::look(const Reading& r, Time now) {
+  constexpr EventKind table = EventKind::table_full, limit = EventKind::attack_limited;
+  for (const PortReading& p : r.ports) {
+    for (std::size_t i = 0; i < kDegradeReasons; ++i)
+      count({kind_of(static_cast<DegradeReason>(i)), p.name, std::string(kDegradeReasonInfo[i].name),
+             kDegradeReasonInfo[i].help},
+            p.counters.degraded[i], now);
+    for (const DropReason d : kOfTables)
+      count({table, p.name, std::string(info(d).name), info(d).help},
+            p.counters.drops[static_cast<std::size_t>(d)], now);
+    for (const DropReason d : kOfLimits)
+      count({limit, p.name, std::string(info(d).name), info(d).help},
+            p.counters.drops[static_cast<std::size_t>(d)], now);
+    for (const NamedCount& n : p.responder)
+      if (n.name == "table_full" || n.name == "limited")
+        count({n.name == "limited" ? limit : table, p.name, fmt::format("responder_{}", n.name), n.help},
+              n.count, now);
+    for (const KernelCount& k : p.kernel)
+      if (k.result == "limited")
+        count({limit, p.name, fmt::format("kernel_{}", k.frame_class), k.help}, k.frames, now);
+  }
+  for (const NamedCount& n : r.icmp_errors)
+    if (n.name == "limited") count({limit, {}, "icmp_errors", n.help}, n.count, now);
+  tell({table, {}, "routes", "routes without room: raise `dpdk.max_routes`"}, r.routes_rejected,
+       r.routes_rejected > 0, now);
+  tell({table, {}, "packet_buffers", "packet buffers are free, less than 5 % of them: raise `dpdk.mbufs`"},
+       r.mempool_available, r.mempool_available * kLow < r.mempool_size, now);
+}
+
+void LimitEvents::count(const Subject& s, std::uint64_t counted, Time now) {
+  std::uint64_t& before = counted_[s.port + '\n' + s.reason];
+  const std::uint64_t more = counted > before ? counted - before : 0;
+  before = counted;
+  tell(s, more, more > 0, now);
+}
+
+void LimitEvents::tell(const Subject& s, std::uint64_t n, bool happening, Time now) {
+  if (episodes_.look(s.port + '\n' + s.reason, happening, now) != Episodes::Change::began) return;
+  const std::string where = s.port.empty() ? "" : fmt::format("port {}: ", s.port);
+  Json fields = {{"reason", s.reason}, {"count", n}};
+  if (!s.port.empty()) fields["port"] = s.port;
+  log_.add({EventLevel::warning, s.kind, fmt::format("{}{}: {}: {}", where, s.reason, n, s.help),
+            std::move(fields)});
+}
+
+}  // namespace surety

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A worker's part of a capture: selects packets, and copies their first bytes.
+//
+// A worker without a tap pays one check per burst. With a tap it checks each packet; the rate of copies is
+// bounded, and packets for which the ring is full are counted. One thread reads the ring and the counters
+// meanwhile.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "conditioners/drop_reason.h"
+#include "conditioners/token_bucket.h"
+#include "config/config.h"
+#include "router/pipeline/capture/packet_ring.h"
+#include "router/pipeline/interfaces/interfaces.h"
+
+namespace surety {
+
+// Immutable, and the same for all workers.
+struct CaptureWish {
+  bool drops = false;                      // false: packets received and sent
+  std::bitset<kDropReasons> reasons{};     // reasons of drops
+  std::uint32_t ports = 0;                 // one bit each: all frames of these ports
+  std::vector<std::uint8_t> interfaces{};  // indexed by interface: frames with their tags
+  std::shared_ptr<const Interfaces> known{};
+  config::Match match{};
+  bool matches_all = true;
+  std::uint32_t snap = 256;     // bytes of each frame
+  std::uint32_t rate = 10'000;  // packets per second and worker
+};
+
+class CaptureTap {
+ public:
+  CaptureTap(std::shared_ptr<const CaptureWish> wish, Time now);
+
+  // --- For the worker.
+
+  // Sets the time; once per turn.
+  void at(Time now) { now_ = now; }
+  // Frames that a device has received or is about to send, with their tags.
+  void frames(std::span<rte_mbuf* const> burst, std::uint8_t port, pcapng::Direction direction);
+  void dropped(const rte_mbuf* m, std::uint8_t port, DropReason reason);
+
+  // --- For the reader.
+
+  PacketRing& ring() { return ring_; }
+  std::uint64_t beyond_rate() const { return beyond_rate_.load(std::memory_order_relaxed); }
+  std::uint64_t no_room() const { return no_room_.load(std::memory_order_relaxed); }
+
+ private:
+  bool is_wanted(std::span<const std::uint8_t> frame, std::uint8_t port) const;
+  void copy(const rte_mbuf* m, std::uint8_t port, pcapng::Direction direction, DropReason reason);
+  static void add(std::atomic<std::uint64_t>& counter) {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  const std::shared_ptr<const CaptureWish> wish_;
+  const TokenBucketParams rate_;
+  TokenBucket allowed_;
+  PacketRing ring_;
+  Time now_;
+  std::atomic<std::uint64_t> beyond_rate_{0}, no_room_{0};
+};
+
+}  // namespace surety

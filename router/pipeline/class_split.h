@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Splits a burst by class: the DSCP of a packet, which a conditioner or a router before us has set, decides
+// its class and its drop precedence (RFC 2475: the behaviour aggregate classifier).
+//
+// Traffic is a mixture of classes, and each change of queue costs cycles: take() returns all packets of a
+// class in the burst at once, in their order. The class of the first packet comes first.
+#pragma once
+
+#include <rte_ether.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "conditioners/packet.h"
+#include "config/config.h"
+#include "router/pipeline/handover.h"
+#include "router/pipeline/vector.h"
+#include "router/pipeline/wire/ip_bytes.h"
+#include "router/pipeline/wire/rewrite.h"
+
+namespace surety {
+
+// The IP header of a packet at an egress: its frame has a 14-byte Ethernet header, without tags.
+inline std::uint8_t* egress_ip(const Packet& p) {
+  return ip_header(static_cast<rte_mbuf*>(p.handle), RTE_ETHER_HDR_LEN);
+}
+
+// Packets of one class, in their order.
+struct ClassRun {
+  std::size_t class_index = 0;
+  std::span<Packet> packets;
+  std::span<bool> ecn_capable;  // one per packet
+};
+
+class ClassSplit {
+ public:
+  using ClassesByDscp = decltype(config::QueueSet::by_dscp);
+  struct Arrival {
+    std::uint8_t class_index;
+    bool ecn_capable;
+  };
+  // Finds the class by the traffic class, and sets the packet's precedence.
+  static Arrival look_up(Packet& p, std::uint8_t traffic_class, const ClassesByDscp& by_dscp) {
+    const auto entry = by_dscp[traffic_class >> 2];
+    p.precedence = entry.precedence;
+    return {entry.class_index, ecn_capable(traffic_class)};
+  }
+  // Finds the class by the traffic class in the packet's frame.
+  static Arrival look_up(Packet& p, const ClassesByDscp& by_dscp) {
+    return look_up(p, traffic_class(egress_ip(p)), by_dscp);
+  }
+
+  explicit ClassSplit(const ClassesByDscp& by_dscp) : by_dscp_(by_dscp) {}
+  void adopt(const ClassesByDscp& by_dscp) { by_dscp_ = by_dscp; }
+  std::size_t class_of(std::uint8_t dscp) const { return by_dscp_[dscp].class_index; }
+
+  // Starts on a burst of at most kVector packets, and looks up their classes in their
+  // frames.
+  void begin(std::span<Packet> burst);
+  // Starts on the rewritten packets at `places` of `v`. `room` holds descriptors for them. Returns their
+  // number. Does not read frames: `v` has the DSCPs stored into them.
+  std::size_t begin(const Vector& v, Places places, std::span<Packet> room);
+  // Starts on packets whose classes another worker has looked up; `room` holds descriptors for as many.
+  void begin(std::span<const HandedPacket> burst, std::span<Packet> room);
+  // Gives the packets of the next class, which the caller may change; they are good until the next call.
+  // false: the burst is done.
+  bool take(ClassRun& run);
+
+ private:
+  void start(Packet* packets, std::size_t n);
+  template <bool kAll>
+  std::size_t describe(const Vector& v, Places places, Packet* packets);
+  void copy(Places members, ClassRun& run);
+
+  ClassesByDscp by_dscp_;
+  Packet* packets_ = nullptr;  // the burst; class_of_ and ecn_capable_ run parallel
+  std::size_t size_ = 0;
+  Places left_ = 0;  // packets not taken yet
+  std::array<std::uint8_t, kVector> class_of_{};
+  std::array<bool, kVector> ecn_capable_, taken_ecn_capable_;
+  std::array<Packet, kVector> taken_;
+};
+
+}  // namespace surety

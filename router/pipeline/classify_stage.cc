@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/pipeline/classify_stage.h"
+
+#include <bit>
+
+namespace surety {
+
+namespace {
+
+// The whole table is swept once per half timeout, in slices too short to matter (a microsecond); after a
+// delay the slices are longer, but still short (some microseconds).
+constexpr std::int64_t kSlice = 64, kLongestSlice = 1024;
+// Budget of the sweep after a reload, per turn: a stale flow costs one slow-path classification. Eight per
+// burst of 64 slow a busy worker by about a quarter while the sweep runs (4 million flows: some seconds).
+// Unused places take some microseconds.
+constexpr std::uint32_t kMarkPlaces = 1024, kMarkFlows = 8;
+
+}  // namespace
+
+std::uint32_t ClassifyStage::creation_rate(const config::FlowTable& table) {
+  return table.creation_rate.value_or(std::max(1u, table.capacity / 4));
+}
+
+ClassifyStage::ClassifyStage(const Snapshot& snapshot, std::span<PortCounters> ports,
+                             std::span<ServiceCounters> services, const SourceCheck& sources,
+                             FilterStage& filters, PacketDisposal& disposal, std::uint64_t seed, Time now)
+    : snapshot_(&snapshot),
+      ports_(ports),
+      services_(services),
+      sources_(sources),
+      filters_(filters),
+      disposal_(disposal),
+      flows_(snapshot.config.flow_table.capacity, snapshot.config.flow_table.idle_timeout, seed, kEmbryonic),
+      customer_(seed),
+      ledger_(flows_.capacity()),
+      bounds_(flows_.capacity()),
+      holders_(flows_.capacity(), snapshot.config.ports.size(), seed),
+      creations_(creation_rate(snapshot.config.flow_table), flows_.capacity(), snapshot.config.ports.size(),
+                 now),
+      limited_(snapshot.config.flow_table.creation_rate != 0u),
+      per_record_(std::max<std::int64_t>(1, snapshot.config.flow_table.idle_timeout.count() / 2 /
+                                                std::max(1u, snapshot.config.flow_table.capacity))),
+      swept_(now) {
+  creations_.share_among(std::max<std::size_t>(1, snapshot.config.port_count()));
+  requests_.reserve(kMostRequests);
+  for (std::size_t p = 0; p < snapshot.config.ports.size(); ++p)
+    classified_.push_back(snapshot.classifier.classifies(static_cast<PortIndex>(p)));
+}
+
+[[gnu::noinline]] void ClassifyStage::run(Vector& v, PortIndex port, Time now) {
+  const auto packets = std::span<const ParsedPacket>(v.header).first(v.size);
+  Hashes hashes;
+  flows_.announce(packets, hashes.data());
+  flows_.expect(packets, hashes.data(), v.flow.data());
+  const FlowTable::Tick tick = flows_.tick(now);
+  const FlowTable::Met met = flows_.meet(packets, v.flow.data(), v.service.data(), tick);
+  Strangers strangers = meet_others(v, met, hashes, tick);
+  const bool filtered = filters_.asks_in(port);
+  if (strangers.size == 0 && !filtered) [[likely]]
+    return;
+  if (sources_.asks(port)) check_sources(v, strangers, hashes, port);
+  if (filtered) filter(v, strangers, hashes, port);
+  if (strangers.size == 0) return;
+  admit(v, strangers, hashes, port, now);
+}
+
+// Handles packets of shared contracts, second packets of flows, packets of stale flows and of none.
+inline ClassifyStage::Strangers ClassifyStage::meet_others(Vector& v, const FlowTable::Met& met,
+                                                           const Hashes& hashes, FlowTable::Tick tick) {
+  Strangers strangers;
+  for (std::uint64_t left = met.others | met.redirected; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    if ((met.others >> i & 1) != 0) v.flow[i] = flows_.confirm(v.flow[i], v.header[i].key, hashes[i], tick);
+    if (v.flow[i] == kNoFlow || !meet(v, i, tick))
+      strangers.which[strangers.size++] = static_cast<std::uint8_t>(i);
+  }
+  return strangers;
+}
+
+void ClassifyStage::check_sources(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+  std::uint64_t refused = 0;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::uint8_t i = strangers.which[s];
+    if (!sources_.accepts(v.header[i])) refused |= std::uint64_t{1} << i;
+  }
+  remove(v, strangers, hashes, refused, [&](std::size_t i) {
+    disposal_.refuse(v.mbuf[i], port, DropReason::source_check, Refusal::source, v.header[i]);
+  });
+}
+
+void ClassifyStage::filter(Vector& v, Strangers& strangers, Hashes& hashes, PortIndex port) {
+  std::uint64_t asked = filters_.asked_always(v, port);
+  for (std::size_t s = 0; s < strangers.size; ++s) asked |= std::uint64_t{1} << strangers.which[s];
+  if (asked == 0) [[likely]]
+    return;
+  remove(v, strangers, hashes, filters_.refused(v, asked),
+         [&](std::size_t i) { filters_.refuse(v, i, port); });
+}
+
+// Removes the packets in `refused`, one bit each, from `v`, and moves the others up.
+template <class Refuse>
+void ClassifyStage::remove(Vector& v, Strangers& strangers, Hashes& hashes, std::uint64_t refused,
+                           Refuse&& refuse) {
+  if (refused == 0) return;
+  std::size_t left = 0;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::uint8_t i = strangers.which[s];
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if ((refused & bit) == 0)
+      strangers.which[left++] = static_cast<std::uint8_t>(i - std::popcount(refused & (bit - 1)));
+  }
+  strangers.size = left;
+  const std::size_t size = v.size;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if ((refused >> i & 1) != 0) {
+      refuse(i);
+      continue;
+    }
+    hashes[kept] = hashes[i];
+    v.keep(i, kept++);
+  }
+  v.size = kept;
+}
+
+// Matches the rules for all packets at once, then admits one packet after the other, since an earlier packet
+// may have created the flow.
+[[gnu::noinline]] void ClassifyStage::admit(Vector& v, const Strangers& strangers, const Hashes& hashes,
+                                            PortIndex port, Time now) {
+  std::array<const ParsedPacket*, kVector> packets;
+  std::array<std::uint16_t, kVector> rules;
+  for (std::size_t s = 0; s < strangers.size; ++s) packets[s] = &v.header[strangers.which[s]];
+  snapshot_->classifier.match({packets.data(), strangers.size}, port, rules);
+  within_left_ = beyond_left_ = kDisplacements;
+  bool created = false;
+  for (std::size_t s = 0; s < strangers.size; ++s) {
+    const std::size_t i = strangers.which[s];
+    if (created && v.flow[i] == kNoFlow) v.flow[i] = flows_.find(v.header[i].key, hashes[i], now);
+    if (v.flow[i] != kNoFlow) {
+      if (!meet(v, i, flows_.tick(now))) reconcile(v, i, rules[s], port, now);
+      continue;
+    }
+    const Opened opened = create(v, i, rules[s], port, hashes[i], now);
+    v.flow[i] = opened.id;
+    created |= opened.id != kNoFlow;
+    if (opened.reason != DegradeReason::none) degrade(v, i, port, opened.reason);
+  }
+}
+
+void ClassifyStage::degrade(Vector& v, std::size_t i, PortIndex port, DegradeReason reason) {
+  v.flow[i] = kNoFlow;
+  v.service[i] = snapshot_->best_effort();
+  ++ports_[port].degraded[static_cast<std::size_t>(reason)];
+}
+
+ClassifyStage::Judgement ClassifyStage::judge(std::uint16_t rule, InterfaceIndex interface) const {
+  if (rule == Classifier::kNoRule) return {snapshot_->unmatched(interface), false, false};
+  const std::uint16_t service = snapshot_->service_of_rule(rule);
+  const bool needs_state = snapshot_->services[service].kind != ServiceProgram::Kind::none;
+  return {service, needs_state, needs_state && snapshot_->config.rules[rule].per != config::Rule::Per::flow};
+}
+
+// Handles a packet of an unknown flow: its rule decides, and a new record stores the result, if there is
+// room.
+ClassifyStage::Opened ClassifyStage::create(Vector& v, std::size_t i, std::uint16_t rule, PortIndex port,
+                                            std::uint64_t hash, Time now) {
+  const ParsedPacket& packet = v.header[i];
+  const Judgement j = judge(rule, packet.interface);
+  std::uint16_t service = v.service[i] = j.service;
+  if (!j.needs_state && !plenty(now)) return {};
+  const Opener by = opener(packet.key, port);
+  const bool shares = j.shares || (j.needs_state && !has_room(rule, packet.interface));
+  Opened shared;
+  if (shares) {
+    shared = contract(rule, service, packet, by, now);
+    if (shared.id == kNoFlow) return shared;
+    service = v.service[i] = flows_[shared.id].service;  // the former service, until the contract restarts
+  }
+  const Opened opened = open(packet.key, hash, service, false, by, now);
+  if (opened.id == kNoFlow) return j.needs_state && !shares ? opened : shared;
+  if (shares) {
+    FlowRecord& r = flows_[opened.id];
+    r.flags |= FlowRecord::redirect;
+    r.state.shared = shared.id;
+    holders_.join(shared.id);
+    r.flush_asked() = 0;
+    if (service != j.service) r.flags |= FlowRecord::stale;
+  } else if (j.needs_state) {
+    begin_contract(opened.id, rule, packet.interface);
+  }
+  ++services_[service].flows;
+  return opened;
+}
+
+// The record that all flows of one contract share: `per: source` and the like, and the excess contract.
+// Touched with each of its flows, here and in meet(): the flows refer to it by number, so it must not be
+// removed before them, wherever their packets are.
+ClassifyStage::Opened ClassifyStage::contract(std::uint16_t rule, std::uint16_t service,
+                                              const ParsedPacket& packet, Opener by, Time now) {
+  const Classifier& classifier = snapshot_->classifier;
+  const bool of_flow = snapshot_->config.rules[rule].per == config::Rule::Per::flow;  // above the limit
+  FlowKey key = of_flow ? classifier.excess_key(rule, packet) : classifier.contract_key(rule, packet);
+  std::uint64_t hash = flows_.hash(key);
+  FlowId known = flows_.find(key, hash, now);
+  if (known == kNoFlow && !of_flow && !has_room(rule, packet.interface)) {
+    key = classifier.excess_key(rule, packet);
+    hash = flows_.hash(key);
+    known = flows_.find(key, hash, now);
+  }
+  if (known != kNoFlow) {
+    flows_.touch(flows_[known], now);
+    if (flows_[known].service != service) ask(known, service, now);
+    return {known};
+  }
+  const Opened opened = open(key, hash, service, true, by, now);
+  if (opened.id != kNoFlow) begin_contract(opened.id, rule, packet.interface);
+  return opened;
+}
+
+// The excess contract is the last one of the rule's number.
+bool ClassifyStage::has_room(std::uint16_t rule, InterfaceIndex interface) const {
+  const config::Rule& r = snapshot_->config.rules[rule];
+  const bool one = r.per == config::Rule::Per::vlan && interface >= snapshot_->interfaces->ports();
+  return !r.most || one || bounds_.room(snapshot_->classifier.id(rule), interface, *r.most - 1);
+}
+
+ClassifyStage::Opened ClassifyStage::open(const FlowKey& key, std::uint64_t hash, std::uint16_t service,
+                                          bool contract, Opener by, Time now) {
+  if (full() || !holders_.room(by.customer, flows_.capacity() - flows_.size())) {
+    const auto reason = full() ? DegradeReason::flow_table_full : DegradeReason::flow_share_full;
+    if (!displace(by, now)) return {kNoFlow, reason};
+  } else if (limited_ && !creations_.permit(by.customer, now)) {
+    return {kNoFlow, DegradeReason::creation_limited};
+  }
+  const FlowId id = flows_.insert(key, hash, contract, now, [this](FlowId gone) { closed(gone); });
+  if (id == kNoFlow) return {kNoFlow, DegradeReason::flow_table_full};
+  holders_.add(id, by.customer);
+  flows_[id].service = service;
+  start(flows_[id], snapshot_->services[service], now);
+  return {id};
+}
+
+void ClassifyStage::start(FlowRecord& r, const ServiceProgram& program, Time now) const {
+  switch (program.kind) {
+    case ServiceProgram::Kind::csa:
+      EnhancedTokenBucket::reset(r.state.csa, program.csa, now, Time{});
+      r.state.csa.domain = kNoDomain;
+      break;
+    case ServiceProgram::Kind::meter:
+      program.meter->reset(r.state.meter);
+      break;
+    case ServiceProgram::Kind::none:
+      break;
+  }
+}
+
+bool ClassifyStage::plenty(Time now) {
+  const std::uint32_t reserve = flows_.capacity() / 4;
+  return flows_.size() < flows_.capacity() - reserve && (!limited_ || creations_.spare(reserve, now));
+}
+
+void ClassifyStage::closed(FlowId id) {
+  holders_.remove(id);
+  const FlowRecord& r = flows_[id];
+  if ((r.flags & FlowRecord::redirect) != 0) holders_.leave(r.state.shared);
+  const bool contract = (r.flags & FlowRecord::is_shared) != 0;
+  if (!contract) --services_[r.service].flows;
+  if (contract || has_own_state(r)) end_contract(id);
+}
+
+void ClassifyStage::begin_contract(FlowId id, std::uint16_t rule, InterfaceIndex interface) {
+  ++services_[flows_[id].service].contracts;
+  const FlowCounters before = flows_.counters(id);  // counted while the flow had no contract
+  ledger_.open(id, snapshot_->classifier.id(rule), interface, {before.in_bytes, before.out_bytes});
+  if (!Classifier::is_excess(flows_.key(id))) bounds_.charge(id, snapshot_->classifier.id(rule), interface);
+}
+
+void ClassifyStage::end_contract(FlowId id) {
+  --services_[flows_[id].service].contracts;
+  ledger_.close(id);
+  bounds_.release(id);
+}
+
+bool ClassifyStage::has_own_state(const FlowRecord& r) const {
+  return (r.flags & FlowRecord::redirect) == 0 &&
+         snapshot_->services[r.service].kind != ServiceProgram::Kind::none;
+}
+
+// The size of a slice follows from the time since the last one, however long a turn takes.
+void ClassifyStage::age(Time now) {
+  const auto gone = [this](FlowId id) { closed(id); };
+  if (now - swept_ >= kSlice * per_record_) {
+    const auto due = std::min((now - swept_) / per_record_, kLongestSlice);
+    const std::uint32_t looked = flows_.age(now, static_cast<std::uint32_t>(due), gone);
+    // A delay of more than a round counts as one round.
+    swept_ = std::max(swept_ + looked * per_record_, now - flows_.capacity() * per_record_);
+  }
+  flows_.age_embryonic(now, gone);
+  if (next_event() != kNever) [[unlikely]] {
+    due_ = now;
+    flows_.mark(kMarkPlaces, kMarkFlows);
+  }
+}
+
+}  // namespace surety

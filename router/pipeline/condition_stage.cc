@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/pipeline/condition_stage.h"
+
+#include "router/pipeline/wire/ip_bytes.h"
+
+namespace surety {
+
+namespace {
+// Fine enough that a 1500-byte packet at 100 Mbit/s is held 14 % too long at most; 4096 slots cover 67 ms.
+constexpr Duration kSlot{1 << 14};
+constexpr std::uint32_t kSlots = 4096;
+constexpr std::size_t kWakeAtOnce = 16;
+
+AlphaClocks::Mode mode_of(const Snapshot& snapshot) {
+  const bool observe = snapshot.config.signalling.mode == config::Signalling::Mode::observe;
+  return observe ? AlphaClocks::Mode::observe : AlphaClocks::Mode::act;
+}
+
+Path path_of(const Vector& v, std::size_t i) {
+  return path_of(destination_of(v.header[i].key), RouteTarget::decode(v.route[i]).narrowness);
+}
+
+// The path of a packet that is or was held, from its mbuf (keep_notes()).
+Path path_of(rte_mbuf* m) {
+  return path_of(destination_of(ip_header(m, m->l2_len)), RouteTarget::decode(m->hash.usr).narrowness);
+}
+}  // namespace
+
+ConditionStage::ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
+                               std::span<ServiceCounters> services, PacketDisposal& disposal,
+                               std::uint64_t seed, Time now, std::size_t worker)
+    : snapshot_(&snapshot),
+      flows_(flows),
+      ports_(ports),
+      services_(services),
+      disposal_(disposal),
+      owner_(PacketOwner::base(worker)),
+      pool_(snapshot.config.flow_table.held_packets),
+      may_hold_(pool_.capacity()),
+      customer_(seed),
+      shares_(snapshot.config.ports.size()),
+      wheel_(snapshot.config.flow_table.held_packets, kSlot, kSlots, now),
+      clocks_(snapshot.domains, now, mode_of(snapshot), AlphaClocks::kMaxPaths, snapshot.domain_capacity),
+      alphas_(snapshot.domain_capacity) {}
+
+void ConditionStage::adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now) {
+  snapshot_ = &snapshot;
+  services_ = services;
+  may_hold_ = std::min(snapshot.config.flow_table.held_packets, pool_.capacity());
+  clocks_.adopt(snapshot.domains, mode_of(snapshot), now);
+}
+
+void ConditionStage::run(Vector& v, PortIndex port, Time now) {
+  const std::size_t size = v.size;
+  std::size_t kept = 0;
+  for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
+    while (end < size && v.service[end] == v.service[begin]) ++end;
+    const ServiceProgram& service = snapshot_->services[v.service[begin]];
+    // The common case has its own loop.
+    kept = service.kind == ServiceProgram::Kind::csa ? run_csa(v, begin, end, kept, port, service, now)
+                                                     : run_other(v, begin, end, kept, port, service, now);
+  }
+  v.size = kept;
+}
+
+// Conditions consecutive packets of one service; passed packets are counted once for all of them.
+[[gnu::noinline]] std::size_t ConditionStage::run_csa(Vector& v, std::size_t begin, std::size_t end,
+                                                      std::size_t kept, PortIndex port,
+                                                      const ServiceProgram& service, Time now) {
+  std::uint64_t in_packets = 0, in_bytes = 0;
+  const std::uint16_t* const domains = snapshot_->domains_of(v.service[begin]);
+  ServiceCounters& counters = services_[v.service[begin]];
+  const bool moves = clocks_.acting();
+  // Default the run to IN; csa() overwrites the precedence and mark of packets that go OUT.
+  std::fill(&v.precedence[begin], &v.precedence[0] + end, Precedence::in);
+  std::fill(&v.mark[begin], &v.mark[0] + end, service.mark_in);
+  FlowRecord* const records = &flows_[0];  // in a register: a member would be loaded again after each store
+  for (std::size_t i = begin; i < end; ++i) {
+    FlowId id = v.flow[i];
+    FlowRecord* flow = &records[id];
+    if ((flow->flags & FlowRecord::redirect) != 0) {
+      v.flow[i] = id = flow->state.shared;
+      flow = &records[id];
+    }
+    const std::uint32_t length = v.header[i].length;
+    EnhancedTokenBucketState& s = flow->state.csa;
+    AlphaClocks::Index clock = domains[v.egress[i]];
+    if (moves) [[unlikely]]
+      clock = clocks_.of(clock, path_of(v, i));
+    if (s.domain == clock && EnhancedTokenBucket::offer_in(s, service.csa, length, now)) [[likely]] {
+      ++in_packets;
+      in_bytes += length;
+      flows_.count(*flow, id, Precedence::in, length);
+    } else if (csa(v, i, port, id, service, now) != Fate::goes) {
+      continue;
+    }
+    v.keep(i, kept++);
+  }
+  counters.packets[index(Precedence::in)] += in_packets;
+  counters.bytes[index(Precedence::in)] += in_bytes;
+  return kept;
+}
+
+std::size_t ConditionStage::run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept,
+                                      PortIndex port, const ServiceProgram& service, Time now) {
+  for (std::size_t i = begin; i < end; ++i)
+    if (condition(v, i, port, service, now) == Fate::goes) v.keep(i, kept++);
+  return kept;
+}
+
+void ConditionStage::run_unconditioned(Vector& v, std::uint16_t service) {
+  std::fill_n(v.mark.begin(), v.size, snapshot_->services[service].mark_in);
+  std::fill_n(v.precedence.begin(), v.size, Precedence::in);
+  std::fill_n(v.service.begin(), v.size, service);
+  std::fill_n(v.flow.begin(), v.size, kNoFlow);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < v.size; ++i) bytes += v.header[i].length;
+  services_[service].packets[index(Precedence::in)] += v.size;
+  services_[service].bytes[index(Precedence::in)] += bytes;
+}
+
+ConditionStage::Fate ConditionStage::condition(Vector& v, std::size_t i, PortIndex port,
+                                               const ServiceProgram& service, Time now) {
+  FlowId id = v.flow[i];
+  if (service.kind == ServiceProgram::Kind::none) {
+    v.flow[i] = kNoFlow;  // the packet has no contract
+    return go(v, i, service, id, Precedence::in);
+  }
+  if ((flows_[id].flags & FlowRecord::redirect) != 0) v.flow[i] = id = flows_[id].state.shared;
+  const Color color = service.meter->check(flows_[id].state.meter, now, v.header[i].length);
+  if (color == Color::red && service.drop_red) return refuse(v, i, port, id, DropReason::police);
+  const Fate fate = go(v, i, service, id, color == Color::green ? Precedence::in : Precedence::out);
+  if (color == Color::red) v.mark[i] = service.mark_red;
+  return fate;
+}
+
+// This function is not inlined: it would take registers from the loop above, whose packets seldom need it.
+[[gnu::noinline]] ConditionStage::Fate ConditionStage::csa(Vector& v, std::size_t i, PortIndex port,
+                                                           FlowId id, const ServiceProgram& service,
+                                                           Time now) {
+  EnhancedTokenBucketState& s = flows_[id].state.csa;
+  AlphaClocks::Index clock = snapshot_->domain(v.egress[i], v.service[i]);
+  if (clocks_.acting()) clock = clocks_.of(clock, path_of(v, i));
+  if (s.domain != clock) [[unlikely]]
+    enter_clock(s, service.csa, clock);
+  const bool waiting = s.held != 0;
+  const Packet packet{v.mbuf[i], id, v.header[i].length, Precedence::out, DropReason::none};
+  const std::uint32_t free = may_hold_ - std::min(pool_.held(), may_hold_);
+  const bool may_wait = free > 0 && (FairShare::plenty(free, may_hold_) ||
+                                     shares_.room(customer_(v.header[i].key, port), free));
+  switch (EnhancedTokenBucket::offer(s, service.csa, packet, now, clocks_[clock], pool_, may_wait)) {
+    case EtbVerdict::in:
+      return go(v, i, service, id, Precedence::in);
+    case EtbVerdict::out:
+      if (clocks_.has_paths()) [[unlikely]]
+        count_out(id, path_of(v, i));
+      return go(v, i, service, id, Precedence::out);
+    case EtbVerdict::drop_buffer:
+      return refuse(v, i, port, id, DropReason::buffer);
+    case EtbVerdict::drop_buffer_total:
+      return refuse(v, i, port, id, free > 0 ? DropReason::buffer_share : DropReason::buffer_total);
+    case EtbVerdict::hold:
+      break;
+  }
+  keep_notes(v, i);
+  shares_.add(v.mbuf[i]->vlan_tci_outer = customer_(v.header[i].key, port));
+  ++ports_[port].held;
+  ++services_[v.service[i]].held;
+  if (!waiting) {
+    flows_[id].flags |= FlowRecord::sticky;
+    wheel_.insert(s.held, EnhancedTokenBucket::next_release(s, service.csa, now, clocks_[clock], pool_));
+  }
+  return Fate::held;
+}
+
+// A flow's out-bucket uses the clock of its egress queue, or of its path while that is held back. When its
+// route changes, or when a contract's flows leave by several ports, the tokens gained so far stay.
+void ConditionStage::enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p,
+                                 AlphaClocks::Index clock) {
+  if (s.domain != kNoDomain) s.out.fill(p.out, clocks_.now(s.domain));
+  s.out.rebase(clocks_.now(clock));
+  s.domain = clock;
+}
+
+// Moves a held flow to another clock if needed: the path of its first packet may have been held back or
+// released since.
+void ConditionStage::follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p) {
+  const Path path = path_of(static_cast<rte_mbuf*>(pool_.head(s.held).handle));
+  const AlphaClocks::Index clock = clocks_.of(clocks_.domain(s.domain), path);
+  if (s.domain != clock) enter_clock(s, p, clock);
+}
+
+ConditionStage::Fate ConditionStage::go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id,
+                                        Precedence precedence) {
+  const std::uint32_t length = v.header[i].length;
+  const bool in = precedence == Precedence::in;
+  v.precedence[i] = precedence;
+  v.mark[i] = in ? service.mark_in : service.mark_out;
+  ServiceCounters& c = services_[v.service[i]];
+  ++c.packets[index(precedence)];
+  c.bytes[index(precedence)] += length;
+  if (id != kNoFlow) flows_.count(id, precedence, length);
+  return Fate::goes;
+}
+
+ConditionStage::Fate ConditionStage::refuse(Vector& v, std::size_t i, PortIndex port, FlowId id,
+                                            DropReason reason) {
+  ServiceCounters& c = services_[v.service[i]];
+  ++c.dropped;
+  c.dropped_bytes += v.header[i].length;
+  set_owner(v.mbuf[i], owner_, id, v.service[i], Precedence::out);
+  disposal_.lose(v.mbuf[i], port, reason, v.header[i].length);
+  return Fate::dropped;
+}
+
+void ConditionStage::count_out(FlowId id, const Path& path) {
+  clocks_.sent(clocks_.domain(flows_[id].state.csa.domain), path);
+}
+
+// Stores the fields that revive() needs in the mbuf of a held packet.
+void ConditionStage::keep_notes(const Vector& v, std::size_t i) {
+  rte_mbuf* m = v.mbuf[i];
+  m->l2_len = v.header[i].l3_offset & 0x7f;
+  m->hash.usr = v.route[i];
+}
+
+void ConditionStage::revive(Vector& v, const Packet& p, std::uint16_t service) {
+  auto* m = static_cast<rte_mbuf*>(p.handle);
+  const std::size_t i = v.size++;
+  v.mbuf[i] = m;
+  v.flow[i] = p.flow;
+  v.service[i] = service;
+  v.route[i] = m->hash.usr;
+  v.header[i].length = p.length;
+  v.header[i].l3_offset = static_cast<std::uint8_t>(m->l2_len);
+  const std::uint8_t* const ip = ip_header(m, m->l2_len);
+  v.header[i].v6 = is_v6(ip);
+  v.header[i].traffic_class = traffic_class(ip);
+  shares_.remove(m->vlan_tci_outer);
+  --ports_[m->port].held;
+  --services_[service].held;
+  if (p.precedence == Precedence::out && clocks_.has_paths()) [[unlikely]]
+    count_out(p.flow, path_of(m));
+  go(v, i, snapshot_->services[service], p.flow, p.precedence);
+}
+
+bool ConditionStage::release(Vector& v, Time now) {
+  std::array<std::uint32_t, kWakeAtOnce> due;
+  std::array<Packet, kVector> packets;
+  const std::size_t n = wheel_.expire(now, due);
+  for (std::size_t k = 0; k < n; ++k) {
+    const FlowId id = pool_.flow(due[k]);
+    FlowRecord& flow = flows_[id];
+    EnhancedTokenBucketState& s = flow.state.csa;
+    const ServiceProgram& service = snapshot_->services[flow.service];
+    if (clocks_.moves(s.domain)) [[unlikely]]
+      follow_path(s, service.csa);
+    const AlphaClock& alpha = clocks_[s.domain];
+    const std::size_t freed =
+        EnhancedTokenBucket::release(s, service.csa, now, alpha, pool_, {packets.data(), kVector - v.size});
+    for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
+    flows_.touch(flow, now);
+    if (s.held == 0)
+      flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
+    else  // no room left in `v`, or no tokens: try again
+      wheel_.insert(s.held,
+                    v.full() ? now : EnhancedTokenBucket::next_release(s, service.csa, now, alpha, pool_));
+  }
+  return n == kWakeAtOnce || v.full();
+}
+
+bool ConditionStage::flush(Vector& v, FlowId id, Time now) {
+  FlowRecord& flow = flows_[id];
+  if ((flow.flags & FlowRecord::sticky) == 0) return true;
+  EnhancedTokenBucketState& s = flow.state.csa;
+  const HoldingPool::Queue queue = s.held;
+  std::array<Packet, kVector> packets;
+  const std::size_t freed = EnhancedTokenBucket::flush(s, snapshot_->services[flow.service].csa, pool_,
+                                                       {packets.data(), kVector - v.size});
+  for (std::size_t i = 0; i < freed; ++i) revive(v, packets[i], flow.service);
+  flows_.touch(flow, now);
+  if (s.held != 0) return false;
+  wheel_.remove(queue);
+  flow.flags &= static_cast<std::uint8_t>(~FlowRecord::sticky);
+  return true;
+}
+
+HoldingPool::Queue ConditionStage::queue_of(FlowId id) const {
+  const FlowRecord& flow = flows_[id];
+  const bool buffers = (flow.flags & (FlowRecord::sticky | FlowRecord::redirect)) == FlowRecord::sticky;
+  return buffers ? flow.state.csa.held : 0;
+}
+
+std::uint32_t ConditionStage::held(FlowId id) const {
+  return pool_.size(queue_of(id));
+}
+
+std::uint32_t ConditionStage::held_bytes(FlowId id) const {
+  return pool_.bytes(queue_of(id));
+}
+
+void ConditionStage::discard() {
+  std::array<std::uint32_t, kWakeAtOnce> queues;
+  while (const std::size_t n = wheel_.expire(kNever, queues))
+    for (std::size_t k = 0; k < n; ++k)
+      while (pool_.size(queues[k]) > 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(pool_.pop(queues[k]).handle));
+}
+
+void ConditionStage::advance(std::span<const Outlet> outlets, Time now) {
+  for (std::size_t d = 0; d < snapshot_->domains.size(); ++d)
+    alphas_[d] = outlets[snapshot_->domains[d].port].egress->alpha(static_cast<std::uint16_t>(d));
+  clocks_.advance(alphas_, now);
+}
+
+SignalResult ConditionStage::on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now) {
+  advance(outlets, now);
+  const bool observe = snapshot_->config.signalling.mode == config::Signalling::Mode::observe;
+  for (std::size_t d = 0; d < snapshot_->domains.size(); ++d) {
+    const CsaDomain& domain = snapshot_->domains[d];
+    if ((path.ports >> domain.port & 1) == 0 || !concerns(*snapshot_, domain, path.dscp)) continue;
+    clocks_.signal(path.path, static_cast<std::uint16_t>(d), path.kind, now);
+  }
+  return observe ? SignalResult::observed : SignalResult::applied;
+}
+
+}  // namespace surety

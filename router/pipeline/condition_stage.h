@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Applies the service to a packet: marks it IN or OUT, holds it, or drops it.
+//
+// Owns the input buffers of all CSA flows, their timer wheel and their alpha clocks, including the clocks of
+// paths that congestion signals hold back. A held packet keeps its mbuf, into which the fields for the later
+// stages are written.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "conditioners/csa_controller.h"
+#include "conditioners/enhanced_token_bucket.h"
+#include "conditioners/fair_share.h"
+#include "conditioners/release_wheel.h"
+#include "router/pipeline/alpha_clocks.h"
+#include "router/pipeline/counters.h"
+#include "router/pipeline/egress.h"
+#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/flow_table.h"
+#include "router/pipeline/packet_disposal.h"
+#include "router/pipeline/signal_path.h"
+#include "router/pipeline/snapshot.h"
+#include "router/pipeline/vector.h"
+
+namespace surety {
+
+class ConditionStage {
+ public:
+  ConditionStage(const Snapshot& snapshot, FlowTable& flows, std::span<PortCounters> ports,
+                 std::span<ServiceCounters> services, PacketDisposal& disposal, std::uint64_t seed, Time now,
+                 std::size_t worker = 0);
+
+  // Sets mark and precedence; removes held and dropped packets from `v`.
+  void run(Vector& v, PortIndex port, Time now);
+  // run() for packets of one service that conditions nothing and keeps no flows.
+  void run_unconditioned(Vector& v, std::uint16_t service);
+  // Replaces the configuration on a reload. Held packets stay, with their service's new parameters, and are
+  // visited when already scheduled: at the latest in the wheel's 67 ms. Where `flow_table: {held: ...}` is
+  // less than the number of held packets, all of them stay, and none is added.
+  void adopt(const Snapshot& snapshot, std::span<ServiceCounters> services, Time now);
+  // Appends the held packets of a flow or contract to `v`, all OUT; false: `v` has no room for all of them.
+  bool flush(Vector& v, FlowId id, Time now);
+  // Appends held packets that are due to `v` (empty when called); true: `v` is full and there may be more.
+  bool release(Vector& v, Time now);
+  // Advances the alpha clocks with the alpha of their domains' queues. Once per turn, before anything else.
+  void advance(std::span<const Outlet> outlets, Time now);
+  // A signal concerns the flows that leave by this path: `applied`, or `observed`.
+  SignalResult on_signal(const SignalPath& path, std::span<const Outlet> outlets, Time now);
+
+  void discard();  // frees all held packets; for the end of the process
+  Time next_event() const { return std::min(wheel_.next_event(), clocks_.next_event()); }
+  const AlphaClocks& clocks() const { return clocks_; }
+  std::uint32_t held() const { return pool_.held(); }
+  std::uint32_t held(FlowId id) const;
+  std::uint32_t held_bytes(FlowId id) const;
+
+ private:
+  HoldingPool::Queue queue_of(FlowId id) const;  // 0: nothing is held
+  enum class Fate : std::uint8_t { goes, held, dropped };
+  std::size_t run_csa(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+                      const ServiceProgram& service, Time now);
+  std::size_t run_other(Vector& v, std::size_t begin, std::size_t end, std::size_t kept, PortIndex port,
+                        const ServiceProgram& service, Time now);
+  Fate condition(Vector& v, std::size_t i, PortIndex port, const ServiceProgram& service, Time now);
+  Fate csa(Vector& v, std::size_t i, PortIndex port, FlowId id, const ServiceProgram& service, Time now);
+  Fate go(Vector& v, std::size_t i, const ServiceProgram& service, FlowId id, Precedence precedence);
+  Fate refuse(Vector& v, std::size_t i, PortIndex port, FlowId id, DropReason reason);
+  void enter_clock(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p, AlphaClocks::Index clock);
+  void follow_path(EnhancedTokenBucketState& s, const EnhancedTokenBucketParams& p);
+  void count_out(FlowId id, const Path& path);
+  static void keep_notes(const Vector& v, std::size_t i);
+  void revive(Vector& v, const Packet& p, std::uint16_t service);
+
+  const Snapshot* snapshot_;
+  FlowTable& flows_;
+  std::span<PortCounters> ports_;
+  std::span<ServiceCounters> services_;
+  PacketDisposal& disposal_;
+  const std::uint32_t owner_;  // tag of its packets: PacketOwner::base()
+  HoldingPool pool_;
+  std::uint32_t may_hold_;  // packets; the snapshot's limit, and at most the pool's
+  CustomerHasher customer_;
+  FairShare shares_;  // parts of the pool
+  ReleaseWheel wheel_;
+  AlphaClocks clocks_;
+  std::vector<Ratio> alphas_;  // the ports' own queues', indexed by domain; sized for all future domains
+};
+
+}  // namespace surety

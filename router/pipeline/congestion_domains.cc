@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/pipeline/congestion_domains.h"
+
+#include <bit>
+#include <utility>
+
+namespace surety {
+
+std::vector<CongestionDomains::Controller> CongestionDomains::configured(const Snapshot& snapshot,
+                                                                         PortIndex port, Time now) {
+  std::vector<Controller> controllers;
+  for (std::size_t d = 0; d < snapshot.domains.size(); ++d) {
+    const CsaDomain& domain = snapshot.domains[d];
+    if (domain.port == port)
+      controllers.push_back(
+          {static_cast<std::uint16_t>(d), domain.class_index, CsaController(domain.params, now)});
+  }
+  return controllers;
+}
+
+CongestionDomains::CongestionDomains(std::vector<Controller> controllers, std::size_t capacity,
+                                     PortIndex port)
+    : controllers_(std::move(controllers)),
+      alphas_(std::make_unique<std::atomic<Ratio>[]>(capacity)),
+      port_(port) {
+  for (std::size_t d = 0; d < capacity; ++d) alphas_[d].store(Ratio::of(1), std::memory_order_relaxed);
+  for (const Controller& c : controllers_) publish(c);
+}
+
+void CongestionDomains::adopt(std::vector<Controller>& fresh) {
+  auto old = controllers_.begin();
+  for (Controller& c : fresh) {
+    while (old != controllers_.end() && old->domain < c.domain) ++old;
+    if (old != controllers_.end() && old->domain == c.domain) {
+      const Ratio max = c.csa.params().max;
+      c.csa = old->csa;
+      c.csa.set_max(max);
+    }
+    publish(c);
+  }
+  controllers_.swap(fresh);
+}
+
+void CongestionDomains::move(const ClassMoves& moves, std::vector<Contributors>& fresh) {
+  watched_ = moves.image(watched_);
+  if (contributors_.empty()) return;
+  for (std::size_t c = 0; c < contributors_.size(); ++c)
+    if (moves.to[c] != ClassMoves::kGone) std::swap(contributors_[c], fresh[moves.to[c]]);
+  contributors_.swap(fresh);
+}
+
+void CongestionDomains::arrival(std::size_t class_index, CongestionEvent event, const Packet& p, Time now) {
+  for (Controller& c : controllers_) {
+    if (c.class_index != class_index) continue;
+    // Timers that expire now come first: until an onset the queue was not congested, until an eighth it was.
+    c.csa.advance(now, event == CongestionEvent::eighth);
+    if (event == CongestionEvent::onset) c.csa.onset(now);
+    if (event == CongestionEvent::eighth) c.csa.eighth(now);
+    publish(c);
+  }
+  if (!signals_on_) return;
+  Contributors& contributors = contributors_[class_index];
+  const bool eighth = event == CongestionEvent::eighth;
+  contributors.congested(eighth, now);
+  watched_ |= std::uint64_t{contributors.watching()} << class_index;
+  if (eighth) sample(class_index, p, now);
+}
+
+void CongestionDomains::enable_signals(bool on, std::size_t classes, std::uint32_t limit) {
+  signals_on_ = on;
+  if (!on || !contributors_.empty()) return;
+  contributors_.assign(classes, Contributors(limit));
+  reminders_.resize(Contributors::kMost);
+}
+
+[[gnu::noinline]] void CongestionDomains::note(const ClassRun& run, Time now) {
+  for (const Packet& p : run.packets) note(run.class_index, p, now);
+}
+
+void CongestionDomains::note(std::size_t class_index, const Packet& packet, Time now) {
+  if (packet.precedence != Precedence::out) return;
+  const std::uint8_t* const ip = egress_ip(packet);
+  contributors_[class_index].note(source_of(ip), destination_of(ip), traffic_class(ip) >> 2, now);
+}
+
+bool CongestionDomains::Queues::congested(std::size_t class_index, Time now) const {
+  if (hierarchy != nullptr) {
+    hierarchy->settle(port, class_index, now);
+    return hierarchy->congested(port, class_index);
+  }
+  scheduler->queue(class_index).settle(now);
+  return scheduler->queue(class_index).congested();
+}
+
+[[gnu::noinline]] void CongestionDomains::sample(std::size_t class_index, const Packet& p, Time now) {
+  CongestionSignal s = signal_about({egress_ip(p), p.length});
+  if (!contributors_[class_index].may_sample(s.source, s.destination, s.dscp, now)) return;
+  s.port = port_;
+  s.class_index = static_cast<std::uint8_t>(class_index);
+  s.time = now;
+  signals_.push(s);
+}
+
+void CongestionDomains::advance(const Queues& queues, Time now) {
+  for (Controller& c : controllers_) {
+    if (now < c.csa.next_event()) continue;
+    c.csa.advance(now, queues.congested(c.class_index, now));
+    publish(c);
+  }
+  for (std::uint64_t left = watched_; left != 0; left &= left - 1) {
+    const auto c = static_cast<std::size_t>(std::countr_zero(left));
+    if (now < contributors_[c].next()) continue;
+    remind(c, queues.congested(c, now), now);
+  }
+}
+
+void CongestionDomains::remind(std::size_t class_index, bool congested, Time now) {
+  const std::size_t n = contributors_[class_index].remind(congested, now, reminders_);
+  for (std::size_t i = 0; i < n && signals_on_; ++i) {
+    reminders_[i].port = port_;
+    reminders_[i].class_index = static_cast<std::uint8_t>(class_index);
+    signals_.push(reminders_[i]);
+  }
+  if (!contributors_[class_index].watching()) watched_ &= ~(std::uint64_t{1} << class_index);
+}
+
+Time CongestionDomains::next_event() const {
+  Time t = kNever;
+  for (const Controller& c : controllers_) t = std::min(t, c.csa.next_event());
+  for (std::uint64_t left = watched_; left != 0; left &= left - 1)
+    t = std::min(t, contributors_[static_cast<std::size_t>(std::countr_zero(left))].next());
+  return t;
+}
+
+}  // namespace surety

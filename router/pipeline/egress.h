@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The path of packets out of one port: aggregate markers, the classes' queues, the scheduler, the shaper.
+// Interfaces with queues or shapers of their own queue their packets there (queue_tree.h), all others in the
+// port's queues.
+//
+// Owned by one worker, without device or clock: the driver enqueues bursts, calls transmit() with the room it
+// has, and calls it again at next_event().
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "aqm/class_scheduler.h"
+#include "aqm/port_shaper.h"
+#include "conditioners/fair_limit.h"
+#include "router/pipeline/aggregate_markers.h"
+#include "router/pipeline/class_split.h"
+#include "router/pipeline/congestion_domains.h"
+#include "router/pipeline/handover.h"
+#include "router/pipeline/packet_disposal.h"
+#include "router/pipeline/plain_queue.h"
+#include "router/pipeline/queue_tree.h"
+#include "router/pipeline/snapshot.h"
+
+namespace surety {
+
+struct EgressUpdate;
+
+class Egress {
+ public:
+  Egress(const Snapshot& snapshot, PortIndex port, PortCounters& counters, PacketDisposal& disposal, Time now,
+         std::uint64_t seed);
+
+  // Prepares another configuration for a port, or for one that the snapshot has no longer (`goes_on` false).
+  // `snapshot` was made from the one adopted last, or else its classes are the same (names, order, strict or
+  // not) and it has `queues`, or none, as before. Thread-safe: touches no Egress. `now` and `seed` are used
+  // for new parts, as in the constructor.
+  static std::unique_ptr<EgressUpdate> prepare(const Snapshot& snapshot, PortIndex port, Time now,
+                                               std::uint64_t seed, bool goes_on = true);
+  // Applies `update` between two turns, without allocation; the snapshot is not needed afterwards. Queued
+  // packets stay and leave in their order, counters continue. So do the averages of RIO, the credit of
+  // shapers, alpha and timers of a domain that is kept, and meters and tokens of an aggregate that keeps its
+  // name. Packets in a removed class leave by the classes that have its DSCPs now (aqm/retired_queues.h). A
+  // larger limit of a queue that holds packets applies within the next calls of advance(), which copy a slice
+  // of the packets each. Where the port gets or loses `queues`, queued packets are enqueued again. Packets of
+  // a removed port, queued or arriving, are dropped as `port_gone`. Interfaces below the port change within
+  // the next calls of advance(); packets in the queues of a removed interface are dropped as
+  // `interface_gone`, packets of an interface with other classes or no queues are enqueued again. The caller
+  // destroys `update`, which then holds all that is to be freed.
+  void adopt(EgressUpdate& update, Time now);
+
+  // Takes over the rewritten packets at `places` of `v`, which leave by this port.
+  void enqueue(const Vector& v, Places places, Time now);
+  // Takes over packets (at most kVector) whose frame starts with a 14-byte Ethernet header. Refused packets
+  // are dropped.
+  void enqueue(std::span<Packet> burst, Time now);
+  // enqueue() for a port that is plain().
+  void enqueue_plain(std::span<rte_mbuf* const> burst, Time now);
+  // Describes a frame of `length` bytes of IP with this traffic class, as enqueue() would read it. For
+  // workers that do not own the port and hand over: reads only the port's `classes` of the caller's own
+  // snapshot.
+  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, std::uint8_t traffic_class,
+                               const PortQueues& classes);
+  static HandedPacket describe(rte_mbuf* m, std::uint16_t length, const PortQueues& classes) {
+    return describe(m, length, traffic_class(ip_header(m, RTE_ETHER_HDR_LEN)), classes);
+  }
+  // enqueue() for packets that another worker has handed over. While only one of the two has adopted moved
+  // classes, the frame is read again.
+  void enqueue_handed(std::span<const HandedPacket> burst, Time now);
+  // enqueue() for frames that have not been parsed.
+  void enqueue_frames(std::span<rte_mbuf* const> burst, Time now);
+  // enqueue() for frames of this router's own kernel, of any kind: ARP, other non-IP frames and neighbour
+  // discovery take the class of CS6.
+  void enqueue_own(std::span<rte_mbuf* const> burst, Time now);
+  // Fills `room`, up to kVector, with packets that may leave now, in order; the driver owns them from then
+  // on.
+  std::size_t transmit(std::span<rte_mbuf*> room, Time now);
+  // Timers: T2 of the congestion signalling, intervals of the aggregates. Once per turn.
+  void advance(Time now);
+  // Frees everything queued; for the end of the process.
+  void discard(Time now);
+  // The time when transmit() or advance() may have work again.
+  Time next_event(Time now) const { return std::min(next_departure(now), next_timer()); }
+  Time next_departure(Time now) const;  // transmit(); kNever: nothing is queued
+  Time next_timer() const;              // advance()
+
+  // Enables or disables signals of congested queues towards the sources of their OUT packets. Initially off;
+  // the first call with `on` allocates. For internal routers: a border's own queues drive the alpha of its
+  // flows directly.
+  void enable_signals(bool on) { domains_.enable_signals(on, scheduler_.classes(), signal_limit_); }
+  // Moves the oldest pending signals to `out`, for the driver to send. Once per turn.
+  std::size_t take_signals(std::span<CongestionSignal> out) { return domains_.take_signals(out); }
+  const SignalOutbox& signals() const { return domains_.signals(); }
+  // Congestion of interfaces' queues, for this router's own conditioners, in the form of another router's
+  // signals: the paths of the flows are held back (router/pipeline/signals/README.md). Once per turn.
+  std::size_t take_notes(std::span<CongestionSignal> out) { return notes_.take(out); }
+
+  // alpha of a domain of this port (index into Snapshot::domains); 1 for a domain that is not adopted yet.
+  // Thread-safe.
+  Ratio alpha(std::uint16_t domain) const { return domains_.alpha(domain); }
+
+  std::uint32_t depth() const {  // packets queued
+    return plain_ ? plain_->depth() : tree_ ? tree_->depth() : scheduler_.depth();
+  }
+  // The port's classes; their queues stay empty when the port is plain, or has a tree.
+  const ClassScheduler& scheduler() const { return scheduler_; }
+  // The queues below the port; nullptr: it has its own queues only.
+  const QueueTree* tree() const { return tree_.get(); }
+  // The queue of a port without `queues`; nullptr for others.
+  const PlainQueue* plain() const { return plain_ ? &*plain_ : nullptr; }
+  using Aggregate = AggregateMarkers::Aggregate;
+  std::span<const Aggregate> aggregates() const { return markers_.all(); }
+
+ private:
+  void enqueue_plain(const Vector& v, Places places, Time now);
+  // Packets copied per turn to a queue's larger ring: a few microseconds, and more packets than can arrive
+  // and leave in a turn, so that copying ends.
+  static constexpr std::uint32_t kSlice = 512;
+  Egress(EgressUpdate&& start, const Snapshot& snapshot, PortIndex port, PortCounters& counters,
+         PacketDisposal& disposal, Time now);
+  void requeue(EgressUpdate& before, Time now);
+  void enqueue_classes(Time now);
+  void enqueue_class(const ClassRun& run, Time now);
+  void enqueue_tree(const Vector& v, Places places, Time now);
+  void enqueue_tree(std::span<Packet> burst, Time now);
+  void enqueue_tree(std::span<const HandedPacket> burst, Time now);
+  void offer_marked(std::size_t arrivals, Time now);
+  void offer(std::size_t arrivals, Time now);
+  std::size_t mark_arrivals(std::size_t arrivals, Time now);
+  void note_congestion(const Hierarchy::Arrival& arrival, CongestionEvent event, Time now);
+  void advance_tree(Time now);
+  void take_removed(Time now);
+  void enqueue_control(rte_mbuf* m, Time now);
+
+  PortIndex port_;
+  std::uint16_t layout_;        // number of the classes' layout
+  std::uint32_t signal_limit_;  // signals per second and queue
+  PortCounters& counters_;
+  PacketDisposal& disposal_;
+  // The members that a port without `queues` needs are adjacent, before the burst buffers.
+  PortShaper shaper_;
+  std::optional<PlainQueue> plain_;            // set if the port has no `queues`, or was removed
+  DropReason refusal_ = DropReason::overflow;  // drop reason for packets beyond plain_'s limit
+  bool growing_ = false;                       // a queue has packets to copy to a larger ring
+  ClassScheduler scheduler_;                   // with the classes' queues
+  std::unique_ptr<QueueTree> tree_;            // instead of the classes' queues; nullptr: the port has none
+  ClassSplit split_;
+  AggregateMarkers markers_;
+  CongestionDomains domains_;
+  // Each is used within one call; members because on the stack they would be initialised in each call.
+  std::array<Packet, kVector> packets_;
+  std::array<ActiveQueue::Notice, kVector> notices_;
+  std::array<Hierarchy::Arrival, kVector> arrivals_;
+  SignalOutbox notes_;
+  FairLimit told_;  // signals per congested interface, in fair parts
+};
+
+// New values of all parts of an Egress that its configuration determines.
+struct EgressUpdate {
+  std::uint16_t layout;
+  ClassMoves moves;
+  ClassSplit::ClassesByDscp by_dscp;
+  ClassScheduler scheduler;
+  PortShaper shaper;
+  AggregateMarkers::Set aggregates;
+  std::vector<CongestionDomains::Controller> controllers;
+  std::vector<Contributors> contributors;  // empty unless classes move
+  std::optional<PlainQueue> plain;         // the port has no `queues`
+  bool gone;                               // the port was removed
+  std::unique_ptr<QueueTree> tree;         // set if the port had no tree
+  std::optional<QueueTree::Update> tree_update;
+};
+
+// The egress of a port for the packets of one worker: the worker's own Egress, or the worker that owns it.
+struct Outlet {
+  // The port's Egress. If another worker owns it, only alpha() and describe() may be called.
+  Egress* egress = nullptr;
+  // Ring to the worker that owns the port; nullptr: this worker does.
+  EgressHandover* owner = nullptr;
+};
+
+}  // namespace surety

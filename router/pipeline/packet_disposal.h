@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ways out of the pipeline other than transmission: a named drop, or the kernel. One object per worker,
+// so that every packet that leaves this way is counted once, at one place.
+#pragma once
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "conditioners/fair_limit.h"
+#include "router/pipeline/capture/capture_tap.h"
+#include "router/pipeline/counters.h"
+#include "router/pipeline/flows/customer_hash.h"
+#include "router/pipeline/flows/losses.h"
+#include "router/pipeline/interfaces/interface_record.h"
+#include "router/pipeline/vector.h"
+
+namespace surety {
+
+// The kernel device behind a port: none; one that also gets every frame (af_packet); one that gets what the
+// XDP program passes (af_xdp); or, for a device unknown to the kernel, the control thread's TAP mirror or
+// built-in responder.
+enum class KernelPeer : std::uint8_t { none, sees_all, steered, twin };
+
+// Why a packet is dropped and reported to its sender (RFC 1812 5.2.7.1, RFC 4443 3.1).
+enum class Refusal : std::uint8_t { no_route, unreachable, prohibited, source };
+
+class PacketDisposal {
+ public:
+  // `punts`: ring to the control thread; nullptr: exceptions are dropped. `seed`: secret, and the same for
+  // all of the router's `workers`, which share the punt limits evenly, except for packets without a flow.
+  PacketDisposal(std::span<PortCounters> ports, std::vector<KernelPeer> peers, rte_ring* punts,
+                 std::uint64_t seed = 1, std::size_t workers = 1);
+
+  // Applies a reload: the kernel devices of the first `ports` ports. If no port has one, exceptions are
+  // dropped.
+  void adopt(const std::vector<KernelPeer>& peers, std::size_t ports);
+
+  // Sets the time for punt(); once per burst.
+  void at(Time now) { now_ = now; }
+
+  void drop(rte_mbuf* m, PortIndex port, DropReason reason) { drop(m, Why{.port = port, .reason = reason}); }
+
+  // Drops a packet with `length` bytes of IP that has an owner (flows/packet_owner.h). flush() counts the
+  // loss there: with a million flows the owner's counters are in no cache.
+  void lose(rte_mbuf* m, PortIndex port, DropReason reason, std::uint32_t length) {
+    losses_.expect(PacketOwner::of(m), reason);
+    drop(m, Why{.port = port, .reason = reason, .lost = true, .length = length});
+  }
+  // Drops a whole frame on its way out, in the same way.
+  void lose(rte_mbuf* m, PortIndex port, DropReason reason) {
+    lose(m, port, reason, m->pkt_len - RTE_ETHER_HDR_LEN);
+  }
+  Losses& losses() { return losses_; }
+  const Losses& losses() const { return losses_; }
+
+  // Sets the capture tap, which gets dropped packets and the frames that the worker's devices receive and
+  // send. nullptr: none. Called between two turns.
+  void set_tap(CaptureTap* tap) { tap_ = tap; }
+  CaptureTap* tap() const { return tap_; }
+
+  // Drops a packet and has the control thread report it to the sender, within its limits; counted as the drop
+  // only.
+  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, std::size_t l3_offset,
+              InterfaceIndex interface);
+  void refuse(rte_mbuf* m, PortIndex port, DropReason reason, Refusal why, const ParsedPacket& h) {
+    refuse(m, port, reason, why, h.l3_offset, h.interface);
+  }
+
+  // Frees a packet that ends here without a drop: a congestion signal.
+  void consume(rte_mbuf* m) {
+    why_[count_] = {};
+    bin(m);
+  }
+
+  // Hands the packet to the kernel, or drops it under the reason why it cannot. Punts to the control thread
+  // are limited by kind and customer (control-plane policing, RFC 6192). `l3_offset`: start of the IP header
+  // (0: not an IP packet); `next_hop`: the route's; `interface`: the ingress interface: one other than the
+  // port itself has a TAP mirror.
+  void punt(rte_mbuf* m, PortIndex port, PuntReason reason, std::size_t l3_offset, std::uint32_t next_hop,
+            InterfaceIndex interface);
+
+  // Counts losses and frees dropped packets; once per burst.
+  void flush() {
+    if (count_ > 0) empty_bin();
+  }
+
+ private:
+  bool hand_up(rte_mbuf* m, PortIndex port, PuntReason reason, std::uint32_t what, std::size_t l3_offset,
+               Customer customer, InterfaceIndex interface);
+  [[gnu::noinline]] void show_drops() const;
+  void empty_bin();
+  struct Why {
+    PortIndex port = 0;
+    DropReason reason = DropReason::none;  // none: freed without a drop
+    bool lost = false;                     // counted with its owner, too
+    std::uint32_t length = 0;
+  };
+  void drop(rte_mbuf* m, const Why& why) {
+    ++ports_[why.port].drops[static_cast<std::size_t>(why.reason)];
+    why_[count_] = why;
+    bin(m);
+  }
+  void bin(rte_mbuf* m) {
+    bin_[count_++] = m;
+    if (count_ == bin_.size()) flush();
+  }
+
+  // Members that every burst reads.
+  std::span<PortCounters> ports_;
+  CaptureTap* tap_ = nullptr;
+  std::size_t count_ = 0;  // packets in bin_
+
+  std::vector<KernelPeer> peers_;
+  rte_ring* const ring_;
+  rte_ring* punts_;  // ring_, or nullptr while exceptions are dropped
+  CustomerHasher customer_;
+  std::vector<FairLimit> limits_;  // indexed by reason, and one for refused packets; empty without a ring
+  Time now_{};
+  std::array<rte_mbuf*, kVector> bin_;
+  std::array<Why, kVector> why_;  // parallel to bin_
+  Losses losses_;
+};
+
+// Fields of a punted mbuf: `hash.usr`, `l2_len`, `vlan_tci` (interface), `vlan_tci_outer` (Customer) and
+// `port` (PortIndex). Written by PacketDisposal, read by the control thread.
+inline std::uint32_t punted_next_hop(const rte_mbuf* m) {
+  return m->hash.usr & 0xffffff;
+}
+inline PuntReason punted_reason(const rte_mbuf* m) {
+  return static_cast<PuntReason>(m->hash.usr >> 24);  // none: it was dropped and is to be reported
+}
+inline Refusal punted_refusal(const rte_mbuf* m) {
+  return static_cast<Refusal>(punted_next_hop(m));
+}
+
+}  // namespace surety

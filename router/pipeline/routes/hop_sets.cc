@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/pipeline/routes/hop_sets.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "router/pipeline/routes/weighted_members.h"
+
+namespace surety {
+namespace {
+
+auto order_of(const RouteHop& h) {
+  return std::tie(h.ifindex, h.interface, h.weight, h.via);
+}
+
+RouteHop hop_of(const RouteNextHop& h) {
+  return {.via = h.via, .interface = {}, .ifindex = h.ifindex, .weight = h.weight};
+}
+
+}  // namespace
+
+bool HopSets::KeyLess::operator()(const Key& a, const Key& b) const {
+  if (std::tie(a.special, a.object) != std::tie(b.special, b.object))
+    return std::tie(a.special, a.object) < std::tie(b.special, b.object);
+  return std::ranges::lexicographical_compare(
+      a.hops, b.hops, [](const auto& x, const auto& y) { return order_of(x) < order_of(y); });
+}
+
+bool HopSets::Set::on_link() const {
+  return std::ranges::any_of(members, [](const auto& m) { return !m.gateway; });
+}
+
+HopSets::HopSets(NextHopGroups& groups, Resolve resolve)
+    : groups_(groups), resolve_(std::move(resolve)), sets_(1) {}
+
+HopSets::Id HopSets::hold(Key key) {
+  if (const auto known = ids_.find(key); known != ids_.end()) {
+    ++sets_[known->second].held;
+    return known->second;
+  }
+  Id id = static_cast<Id>(sets_.size());
+  if (free_.empty()) {
+    sets_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  Set& set = sets_[id];
+  ids_.emplace(key, id);
+  set.key = std::move(key);
+  set.held = 1;
+  resolve(set);
+  return id;
+}
+
+void HopSets::drop(Id id) {
+  if (--sets_[id].held == 0) forget(id);
+}
+
+std::optional<RouteTarget> HopSets::use(Id id) {
+  Set& set = sets_[id];
+  if (set.special == kNextHopNone && !set.target) take_block(set);
+  const auto now = target(id);
+  if (now) ++set.used;
+  return now;
+}
+
+void HopSets::unuse(Id id) {
+  Set& set = sets_[id];
+  if (--set.used > 0) return;
+  if (set.target) groups_.release(set.block);
+  set.target.reset();
+  forget(id);
+}
+
+void HopSets::forget(Id id) {
+  Set& set = sets_[id];
+  if (set.held > 0 || set.used > 0) return;
+  if (!set.dead) ids_.erase(set.key);
+  set = {};
+  free_.push_back(id);
+}
+
+bool HopSets::has(Id id, const NextHopMember& member) const {
+  return std::ranges::find(sets_[id].members, member) != sets_[id].members.end();
+}
+
+std::optional<RouteTarget> HopSets::target(Id id) const {
+  const Set& set = sets_[id];
+  if (set.special != kNextHopNone) return RouteTarget{set.special};
+  return set.target;
+}
+
+// --- resolution of a set ---
+
+void HopSets::resolve(Set& set) const {
+  set.special = set.key.special;
+  set.members.clear();
+  std::vector<RouteHop> hops = set.key.hops;
+  if (set.key.object != 0) {
+    const auto meaning = objects_.meaning(set.key.object);
+    if (meaning.blackhole) set.special = kNextHopBlackhole;
+    for (const auto& h : meaning.hops) hops.push_back(hop_of(h));
+  }
+  bool foreign = false;
+  std::vector<WeightedMember> members;
+  for (const auto& hop : hops) {
+    const Resolved resolved = resolve_(hop);
+    foreign |= resolved.foreign;
+    if (resolved.member) members.push_back({*resolved.member, hop.weight});
+  }
+  set.members = places_of(std::move(members));
+  if (set.members.empty() && foreign) set.special = kNextHopForeign;
+}
+
+bool HopSets::refresh(Set& set) {
+  const bool was_active = set.active(), was_on_link = set.on_link();
+  const auto before = std::pair(set.special, set.members);
+  resolve(set);
+  if (set.dead) set.special = kNextHopNone, set.members.clear();
+  if (before == std::pair(set.special, set.members)) return false;
+  if (set.used == 0) return was_active != set.active();
+  if (change_block(set)) return was_on_link != set.on_link();
+  if (set.target) retired_.push_back(set.block);
+  set.target.reset();
+  take_block(set);
+  return true;
+}
+
+// Shares stay equal only if the old number of places is a multiple of the new one.
+bool HopSets::change_block(Set& set) {
+  const std::size_t places = set.target ? set.target->count : 0;
+  if (set.special != kNextHopNone || set.members.empty() || places % set.members.size() != 0 || places == 0)
+    return false;
+  NextHopMembers spread;
+  for (const auto& m : set.members) spread.insert(spread.end(), places / set.members.size(), m);
+  if (spread == set.block) return true;
+  if (!groups_.change(set.block, spread)) return false;
+  set.block = std::move(spread);
+  return true;
+}
+
+void HopSets::take_block(Set& set) {
+  if (set.special != kNextHopNone || set.members.empty()) return;
+  set.target = groups_.acquire(set.members);
+  if (set.target) set.block = set.members;
+}
+
+bool HopSets::refresh_all() {
+  bool anew = false;
+  for (auto& set : sets_)
+    if (set.held > 0 || set.used > 0) anew |= refresh(set);
+  return anew;
+}
+
+bool HopSets::refresh_object(std::uint32_t id) {
+  bool anew = false;
+  for (const auto affected : objects_.affected(id))
+    if (const auto set = ids_.find(Key{.object = affected}); set != ids_.end())
+      anew |= refresh(sets_[set->second]);
+  return anew;
+}
+
+bool HopSets::set_object(const NextHopEvent& event, std::uint32_t generation) {
+  objects_.set(event, generation);
+  return refresh_object(event.id);
+}
+
+bool HopSets::remove_object(std::uint32_t id) {
+  objects_.remove(id);
+  bool anew = refresh_object(id);
+  const auto known = ids_.find(Key{.object = id});
+  if (known == ids_.end()) return anew;
+  // The object's id is not a key afterwards: a new object with this id has other routes.
+  sets_[known->second].dead = true;
+  ids_.erase(known);
+  return true;
+}
+
+void HopSets::release_retired() {
+  for (const auto& block : retired_) groups_.release(block);
+  retired_.clear();
+}
+
+}  // namespace surety

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sets of next hops of routes, each kept once, with its current meaning.
+//
+// A million routes share a few hundred sets: a route has a set's number, and each set is resolved once. When
+// its meaning changes, its block of next hops is changed in place if possible; else the caller must program
+// its routes again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "router/pipeline/routes/next_hop_groups.h"
+#include "router/pipeline/routes/next_hop_objects.h"
+#include "router/pipeline/routes/route_events.h"
+
+namespace surety {
+
+// A next hop as configured by its source: exactly one of interface and ifindex, or `via` alone.
+struct RouteHop {
+  std::optional<IpAddress> via{};  // nullopt: on link
+  std::optional<InterfaceIndex> interface {};
+  int ifindex = 0;
+  std::uint16_t weight = 1;
+};
+
+class HopSets {
+ public:
+  using Id = std::uint32_t;
+  static constexpr Id kNone = 0;
+
+  // The destination of a route: one of these.
+  struct Key {
+    std::uint32_t special = kNextHopNone;  // a fixed next hop
+    std::uint32_t object = 0;              // a next hop object of the kernel
+    std::vector<RouteHop> hops{};
+  };
+  // The current meaning of a hop. Neither: its gateway is on no connected subnet.
+  struct Resolved {
+    std::optional<NextHopMember> member{};
+    bool foreign = false;  // through an interface that is not a port
+  };
+  using Resolve = std::function<Resolved(const RouteHop&)>;
+
+  HopSets(NextHopGroups& groups, Resolve resolve);
+
+  // A set exists while it is held or used; each hold() requires a drop(), each use() an unuse().
+  Id hold(Key key);
+  void drop(Id id);
+  // The value of the routes' FIB entries; the first use() allocates next hop ids. nullopt: no ids are left.
+  std::optional<RouteTarget> use(Id id);
+  void unuse(Id id);
+
+  const Key& key(Id id) const { return sets_[id].key; }
+  bool active(Id id) const { return sets_[id].active(); }    // leads anywhere
+  bool on_link(Id id) const { return sets_[id].on_link(); }  // some hop leads straight to the destination
+  bool dead(Id id) const { return sets_[id].dead; }          // object and routes were removed
+  bool has(Id id, const NextHopMember& member) const;
+  const NextHopMembers& members(Id id) const { return sets_[id].members; }  // current members, or ...
+  std::uint32_t special(Id id) const { return sets_[id].special; }          // ... a fixed next hop
+  std::optional<RouteTarget> target(Id id) const;  // value of a set in use; nullopt: it has lost its ids
+
+  // Called when results of `resolve`, or an object, have changed. true: routes must be programmed again;
+  // their ids in the FIB stay allocated until release_retired().
+  bool refresh_all();
+  bool set_object(const NextHopEvent& event, std::uint32_t generation);
+  bool remove_object(std::uint32_t id);
+  void release_retired();
+
+  const NextHopObjects& objects() const { return objects_; }
+
+ private:
+  struct Set {
+    Key key;
+    std::uint32_t special = kNextHopNone;
+    NextHopMembers members;
+    std::optional<RouteTarget> target;  // value of the block, while there is one
+    NextHopMembers block;               // key of the block
+    std::uint32_t held = 0, used = 0;
+    bool dead = false;
+    bool active() const { return special != kNextHopNone || !members.empty(); }
+    bool on_link() const;
+  };
+  struct KeyLess {
+    bool operator()(const Key& a, const Key& b) const;
+  };
+  void resolve(Set& set) const;
+  bool refresh(Set& set);
+  bool refresh_object(std::uint32_t id);
+  bool change_block(Set& set);
+  void take_block(Set& set);
+  void forget(Id id);
+
+  NextHopGroups& groups_;
+  Resolve resolve_;
+  NextHopObjects objects_;
+  std::map<Key, Id, KeyLess> ids_;
+  std::deque<Set> sets_;  // indexed by id; the first is unused
+  std::vector<Id> free_;
+  std::vector<NextHopMembers> retired_;  // blocks that routes in the FIB may still refer to
+};
+
+}  // namespace surety

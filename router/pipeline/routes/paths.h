@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A path: the destination network of packets, not their next hop.
+//
+// A path is the prefix of an address's route; if that is wider than a /24, or a /48 of IPv6 (the narrowest in
+// the Internet's routing table), the /24 or /48 of the address. A packet's path therefore follows from its
+// destination and the `narrowness` of its route, which the FIB returns along with the next hop: the bits by
+// which the route is longer than /24 or /48, else 0.
+#pragma once
+
+#include "config/address.h"
+#include "router/pipeline/routes/route_events.h"
+
+namespace surety {
+
+using Path = Prefix;
+
+inline constexpr std::uint8_t kWidePath4 = 24, kWidePath6 = 48;
+
+// The target of a route, as stored in the FIB.
+inline RouteTarget target_of(const Prefix& route, RouteTarget target) {
+  const std::uint8_t wide = route.address.is_v6() ? kWidePath6 : kWidePath4;
+  target.narrowness = route.length > wide ? static_cast<std::uint8_t>(route.length - wide) : std::uint8_t{0};
+  return target;
+}
+
+// The path of an address whose route has this narrowness.
+inline Path path_of(const IpAddress& destination, std::uint8_t narrowness) {
+  const std::uint8_t wide = destination.is_v6() ? kWidePath6 : kWidePath4;
+  return Path{destination, static_cast<std::uint8_t>(wide + narrowness)}.masked();
+}
+
+}  // namespace surety

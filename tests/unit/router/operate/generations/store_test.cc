@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/generations/store.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "config/parse.h"
+#include "router/operate/generations/changes.h"
+#include "router/operate/generations/disk.h"
+
+namespace surety {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct StoreBed : ::testing::Test {
+  StoreBed() {
+    char name[] = "/tmp/store-XXXXXX";
+    top = ::mkdtemp(name);
+    store = Store(top / "state");
+    store.open();
+  }
+  ~StoreBed() override { fs::remove_all(top); }
+
+  static ConfigTree tree(const std::string& text) { return {"edge.yaml", {{"edge.yaml", text}}}; }
+  static Generation about(const ConfigTree& t, const char* how) {
+    Generation g;
+    g.how = how;
+    g.main = t.main;
+    g.hash = t.hash();
+    return g;
+  }
+  Generation keep(const std::string& text) {
+    return *store.settle(tree(text), about(tree(text), "found"), false);
+  }
+
+  fs::path top;
+  Store store{""};
+};
+
+TEST_F(StoreBed, KeepsWhatIsInstalledAndNothingElse) {
+  EXPECT_EQ(keep("a").number, 1);
+  EXPECT_EQ(keep("a").number, 1);
+  store.stage(tree("b"), about(tree("b"), "apply"));
+  EXPECT_EQ(keep("a").number, 1);  // it was never installed
+  EXPECT_FALSE(store.staged());
+  store.stage(tree("b"), about(tree("b"), "apply"));
+  const Generation b = keep("b");
+  EXPECT_EQ(b.number, 2);
+  EXPECT_EQ(b.parent, 1);
+  EXPECT_EQ(b.how, "apply");
+  EXPECT_EQ(store.tree_of(store.all().front()), tree("a"));
+}
+
+// Only whoever has seen it taken can tell.
+TEST_F(StoreBed, OfTheSameTextsIsOneThatWasTaken) {
+  keep("a");
+  const auto settled = [&](bool taken) {
+    return *store.settle(tree("a"), about(tree("a"), "found"), false, taken);
+  };
+  EXPECT_EQ(settled(true).number, 1);
+  store.stage(tree("a"), about(tree("a"), "apply"));
+  EXPECT_EQ(settled(false).number, 1);
+  store.stage(tree("a"), about(tree("a"), "apply"));
+  EXPECT_EQ(settled(true).number, 2);
+  EXPECT_EQ(settled(true).number, 2);
+}
+
+TEST_F(StoreBed, WhatIsOnTrialStaysStaged) {
+  keep("a");
+  store.stage(tree("b"), about(tree("b"), "apply"));
+  EXPECT_EQ(store.settle(tree("a"), {}, true)->number, 1);
+  ASSERT_TRUE(store.staged());
+  EXPECT_EQ(store.staged()->tree, tree("b"));
+}
+
+TEST_F(StoreBed, HalfOfOneIsNothing) {
+  keep("a");
+  store.put(tree("b"), "staged");  // killed before it was described
+  EXPECT_FALSE(store.staged());
+  EXPECT_EQ(keep("b").how, "found");
+}
+
+TEST_F(StoreBed, KeepsTheNewestFifty) {
+  for (int i = 1; i <= 60; ++i) keep(std::to_string(i));
+  const auto all = store.all();
+  ASSERT_EQ(all.size(), Store::kKept);
+  EXPECT_EQ(all.front().number, 11);
+  EXPECT_EQ(store.tree_of(all.back()), tree("60"));
+}
+
+TEST_F(StoreBed, IsForItsUserAlone) {
+  keep("a");
+  for (const auto& entry : fs::recursive_directory_iterator(top / "state"))
+    EXPECT_EQ(disk::rights_of(entry.path())->mode & 0077u, 0u) << entry.path();
+}
+
+TEST_F(StoreBed, SaysWhatIsDamagedOrNewer) {
+  keep("a");
+  const fs::path file = top / "state/generations/000001/about.json";
+  const std::string good = disk::read(file, config::Links::refused);
+  const auto said = [&](const std::string& text) -> std::string {
+    std::ofstream(file) << text;
+    std::vector<std::string> damaged;
+    const std::size_t there = store.all(&damaged).size();
+    EXPECT_EQ(there + damaged.size(), 1U);
+    return damaged.empty() ? "" : damaged.front();
+  };
+  const auto changed = [&](const char* key, Json value) {
+    Json about = Json::parse(good);
+    about[key] = std::move(value);
+    return said(about.dump());
+  };
+  const std::string is_damaged = file.string() + " is damaged: remove its directory";
+  EXPECT_EQ(said("{"), is_damaged);
+  EXPECT_EQ(said(""), is_damaged);
+  EXPECT_EQ(changed("changes", "none"), is_damaged);
+  EXPECT_EQ(changed("changes", Json::array({1})), is_damaged);
+  EXPECT_EQ(changed("when", std::int64_t{1} << 60), is_damaged) << "no year has it";
+  EXPECT_EQ(changed("generation", 7), file.string() + " is of generation 7: remove its directory");
+  EXPECT_NE(changed("main", "../../../edge.yaml").find("is damaged"), std::string::npos);
+  EXPECT_EQ(said(good), "");
+  std::ofstream(file) << "{\"format\": 2}";
+  try {
+    store.all();
+    FAIL() << "of a newer version";
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("a newer version of surety (format 2"), std::string::npos);
+  }
+}
+
+// A generation that is damaged, in whatever way.
+struct DamagedStore : StoreBed, testing::WithParamInterface<const char*> {
+  DamagedStore() { ::alarm(60); }  // a FIFO that is opened to be read stops whoever opens it
+  ~DamagedStore() override { ::alarm(0); }
+
+  void damage(const std::string& name) const {
+    const fs::path directory = top / "state/generations" / name, described = directory / "about.json",
+                   main = directory / "configuration/edge.yaml";
+    const std::string how = GetParam();
+    const fs::path file = how.starts_with("main") ? main : described;
+    fs::remove_all(how == "a file" ? directory : file);
+    if (how.ends_with("a FIFO")) ::mkfifo(file.c_str(), 0600);
+    if (how.ends_with("a link to a device")) fs::create_symlink("/dev/zero", file);
+    if (how.ends_with("a directory")) fs::create_directory(file);
+    if (how.ends_with("half of it")) std::ofstream(file) << "{\"format\": 1,";
+    if (how == "a file") std::ofstream(directory) << "text";
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Generations, DamagedStore,
+                         testing::Values("about: a FIFO", "about: a link to a device", "about: a directory",
+                                         "about: half of it", "about: gone", "a file", "main: a FIFO",
+                                         "main: a link to a device", "main: gone"));
+
+TEST_P(DamagedStore, TheOthersAreThereAndTheNextIsKept) {
+  for (const char* const text : {"a", "b", "c"}) keep(text);
+  for (const char* const name : {"000001", "000003"}) damage(name);
+  std::vector<std::string> damaged;
+  const auto there = store.all(&damaged);
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_EQ(there.front().number, 2);
+  EXPECT_EQ(store.tree_of(there.front()), tree("b"));
+  ASSERT_EQ(damaged.size(), 2U);
+  EXPECT_NE(damaged[0].find((top / "state/generations/000001").string()), std::string::npos) << damaged[0];
+  EXPECT_NE(damaged[1].find((top / "state/generations/000003").string()), std::string::npos) << damaged[1];
+  const Generation next = keep("d");
+  EXPECT_EQ(next.number, 4) << "the damaged one keeps its number";
+  EXPECT_EQ(next.parent, 2);
+  EXPECT_EQ(store.tree_of(next), tree("d"));
+}
+
+TEST_P(DamagedStore, WhatIsStagedIsNoneAndGoes) {
+  keep("a");
+  store.stage(tree("b"), about(tree("b"), "apply"));
+  damage("staged");
+  EXPECT_FALSE(store.staged());
+  EXPECT_EQ(keep("b").how, "found");
+  EXPECT_EQ(store.tree_of(store.all().back()), tree("b"));
+}
+
+TEST_P(DamagedStore, HistoryNamesItAndRollbackGoesOnWithTheOthers) {
+  const fs::path file = top / "edge.yaml";
+  const auto text = [](const char* name) {
+    return fmt::format("version: 1\nports: {{{}: {{device: null}}}}\n", name);
+  };
+  const TelemetryClient nobody(std::vector<fs::path>{top / "run"});
+  std::ostringstream out, err;
+  const ChangeContext context{nobody, 1'700'000'000, out, err};
+  ChangeRequest request{.router = "state", .file = top / "candidate.yaml", .to = file, .state = top};
+  for (const char* const name : {"a", "b", "c"}) {
+    std::ofstream(request.file) << text(name);
+    ASSERT_EQ(apply(request, context), 0) << err.str();
+  }
+  const std::size_t there = store.all().size();
+  damage("000002");
+  ASSERT_EQ(history(request, context), 0) << err.str();
+  const std::string left_out = "surety history: left out: ";
+  EXPECT_NE(err.str().find(left_out), std::string::npos);
+  EXPECT_NE(err.str().find("generations/000002"), std::string::npos) << err.str();
+  EXPECT_EQ(store.all().size(), there - 1);
+  ASSERT_EQ(rollback(request, context), 0) << err.str();
+  EXPECT_EQ(disk::read(file, config::Links::followed), text("a"));
+  std::ofstream(request.file) << text("d");
+  ASSERT_EQ(apply(request, context), 0) << err.str();
+  EXPECT_EQ(disk::read(file, config::Links::followed), text("d"));
+  request.generation = 2;
+  EXPECT_EQ(rollback(request, context), 1);
+}
+
+// `surety apply` writes beside the router's file, whatever another has put there.
+TEST_F(StoreBed, WhatCannotBeWrittenIsNamed) {
+  const fs::path file = top / "edge.yaml", beside = top / ".edge.yaml.new";
+  ASSERT_EQ(::mkfifo(beside.c_str(), 0600), 0);
+  try {
+    disk::write(beside, "a", {});
+    FAIL() << "it is a FIFO";
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(e.what(), "cannot write " + beside.string() + ": it is a FIFO or a socket, not a regular file");
+  }
+  EXPECT_THROW(disk::replace(file, "a", {}), std::runtime_error);
+  disk::replace(file, "a", {});  // what was in the way is gone
+  EXPECT_EQ(disk::read(file, config::Links::followed), "a");
+}
+
+TEST_F(StoreBed, OnlyWhatItNamesItselfIsAGeneration) {
+  keep("a");
+  for (const char* const name : {"2", "0000003", "-00004", "9999999999", "000005x"})
+    fs::create_directory(top / "state/generations" / name);
+  std::vector<std::string> damaged;
+  EXPECT_EQ(store.all(&damaged).size(), 1U);
+  EXPECT_TRUE(damaged.empty());
+  EXPECT_EQ(keep("b").number, 2);
+}
+
+TEST_F(StoreBed, InstallsSeveralFilesInOneStep) {
+  const fs::path file = top / "edge.yaml";
+  disk::write(file, "a: 1\n", {.mode = 0640});
+  const ConfigTree two{"edge.yaml", {{"edge.yaml", "include: more/*.yaml\n"}, {"more/x.yaml", "c: 1\n"}}},
+      other{"e.yaml", {{"e.yaml", "include: [x.yaml]\n"}, {"x.yaml", "e: 1\n"}}};
+  for (const ConfigTree& t : {two, other, two, tree("a: 2\n")}) {
+    const ConfigTree wanted = installable(t, file);
+    install(wanted, file);
+    EXPECT_EQ(gather(file), wanted);
+    EXPECT_EQ(hash_of(config::parse_file(file).tree), wanted.hash());
+    EXPECT_EQ(wanted.files.size(), t.files.size());
+    EXPECT_EQ(disk::rights_of(file)->mode, 0640u);
+  }
+  EXPECT_FALSE(fs::exists(top / "edge.applied"));
+}
+
+TEST_F(StoreBed, LaysOutWhatAPointerPointsAt) {
+  const fs::path file = top / "edge.yaml", x = top / "more/x.yaml", y = top / "more/y.yaml";
+  const auto with = [](const char* text, std::map<std::string, std::string> more) {
+    more["edge.yaml"] = fmt::format("# {}\ninclude: more/*.yaml\n", text);
+    return ConfigTree{"edge.yaml", std::move(more)};
+  };
+  const auto all = [](const auto&, const auto&) { return true; };
+  const auto none = [](const auto&, const auto&) { return false; };
+  disk::write(file, "a: 1\n", {.mode = 0640});
+  const ConfigTree two = with("two", {{"more/x.yaml", "x: 1\n"}, {"more/y.yaml", "y: 1\n"}}),
+                   one = with("one", {{"more/x.yaml", "x: 2\n"}});
+  install(two, file);
+  EXPECT_EQ(pointed_at(file), top / "edge.applied" / two.hash());
+  lay_out(file, none);  // nothing stands in the way
+  EXPECT_EQ(gather(file), two);
+  EXPECT_EQ(pointed_at(file), fs::path());
+  install(one, file);
+  EXPECT_THROW(lay_out(file, none), std::runtime_error);
+  EXPECT_EQ(gather(file), one);
+  EXPECT_EQ(disk::read(x, config::Links::followed), "x: 1\n");
+  lay_out(file, all);
+  EXPECT_EQ(gather(file), one);
+  EXPECT_EQ(pointed_at(file), fs::path());
+  EXPECT_FALSE(fs::exists(y));
+  EXPECT_FALSE(fs::exists(top / "edge.applied"));
+  EXPECT_EQ(disk::rights_of(x)->mode, 0640u);
+  install(with("three", {{"more/x.yaml", "x: 2\n"}}), file);
+  EXPECT_EQ(pointed_at(file), fs::path()) << "one rename is enough";
+}
+
+TEST_F(StoreBed, WhatIsInUseAndWasEditedIsNotWrittenOver) {
+  const fs::path file = top / "edge.yaml";
+  const ConfigTree two{"edge.yaml", {{"edge.yaml", "include: [x.yaml]\n"}, {"x.yaml", "c: 1\n"}}};
+  const ConfigTree first = installable(two, file);
+  install(first, file);
+  const fs::path used = pointed_at(file) / "x.yaml";
+  std::ofstream(used) << "c: 2\n";
+  const ConfigTree again = installable(two, file);
+  install(again, file);
+  EXPECT_NE(pointed_at(file), used.parent_path());
+  EXPECT_EQ(gather(file), two);
+}
+
+TEST_F(StoreBed, LeavesWhatIsIncludedFromElsewhereWhereItIs) {
+  const std::string outside = top / "common.yaml";
+  std::ofstream(outside) << "c: 1\n";
+  const ConfigTree t = {"edge.yaml", {{"edge.yaml", "include: [" + outside + "]\n"}, {outside, "c: 1\n"}}};
+  const fs::path staged = store.put(installable(t, top / "edge.yaml"), "asked");
+  EXPECT_EQ(as_installed(staged, top / "edge.yaml").hash(), t.hash());
+  EXPECT_FALSE(inside("../x.yaml"));
+}
+
+}  // namespace
+}  // namespace surety

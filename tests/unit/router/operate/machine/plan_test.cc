@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "router/operate/machine/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/parse.h"
+#include "tests/unit/router/operate/machine/fake_machine.h"
+
+namespace surety::machine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMemory = 200 << 20;  // 100 hugepages
+
+Plan plan(const FakeMachine& m, const Wishes& wishes = {}) {
+  return make_plan(m.host(), chosen_nics(find_nics(m.host(), {}), wishes), wishes,
+                   [](const config::Config&) { return kMemory; });
+}
+
+void iommu(FakeMachine& m) {
+  int group = 0;
+  for (const char* pci : {"0000:01:00.0", "0000:02:00.0"}) {
+    const fs::path at = "/sys/kernel/iommu_groups/" + std::to_string(++group);
+    m.put(at / "devices" / pci, "");
+    m.link(fs::path("/sys/bus/pci/devices") / pci / "iommu_group", at);
+  }
+}
+
+TEST(Plan, TakesWhatIsFree) {
+  FakeMachine m;
+  const Plan p = plan(m);
+  EXPECT_THAT(p.devices, ElementsAre("af_xdp eth1", "af_xdp eth2"));
+  EXPECT_EQ(p.machine.hugepages, (std::map<int, unsigned>{{0, 164}}));
+  EXPECT_EQ(p.machine.nics[0], (TakenNic{"eth1", "0000:01:00.0", "02:00:00:00:00:01", ""}));
+  EXPECT_TRUE(p.machine.isolated.empty());
+}
+
+TEST(Plan, NeverTakesTheWayToThisMachine) {
+  FakeMachine m;
+  Wishes named;
+  named.ports = {"eth1", "eth0"};
+  EXPECT_THROW(plan(m, named), std::runtime_error);
+  named.ports = {"0000:00:03.0"};
+  EXPECT_THROW(plan(m, named), std::runtime_error);
+  named.ports = {"eth7"};
+  EXPECT_THROW(plan(m, named), std::runtime_error);
+}
+
+TEST(Plan, AnIommuLetsVfioHaveThem) {
+  FakeMachine m;
+  iommu(m);
+  EXPECT_THAT(plan(m).devices, ElementsAre("pci 0000:01:00.0", "pci 0000:02:00.0"));
+  EXPECT_EQ(plan(m).machine.nics[0].driver, "vfio-pci");
+  Wishes kernel;
+  kernel.driver = "af_xdp";
+  EXPECT_THAT(plan(m, kernel).devices, ElementsAre("af_xdp eth1", "af_xdp eth2"));
+}
+
+TEST(Plan, AGroupGoesAsAWhole) {
+  FakeMachine m;
+  iommu(m);
+  m.put("/sys/kernel/iommu_groups/1/devices/0000:00:03.0", "");
+  m.put("/sys/bus/pci/devices/0000:00:1c.0/class", "0x060400");
+  m.put("/sys/kernel/iommu_groups/2/devices/0000:00:1c.0", "");
+  const Plan p = plan(m);
+  EXPECT_THAT(p.devices, ElementsAre("af_xdp eth1", "pci 0000:02:00.0"));
+  EXPECT_THAT(p.notes.front(), HasSubstr("0000:00:03.0 is in its IOMMU group"));
+}
+
+TEST(Plan, WithoutAnIommuVfioIsRefused) {
+  FakeMachine m;
+  Wishes wishes;
+  wishes.driver = "vfio-pci";
+  EXPECT_THROW(plan(m, wishes), std::runtime_error);
+}
+
+TEST(Plan, Mlx5StaysBound) {
+  FakeMachine m;
+  m.driver("0000:01:00.0", "mlx5_core");
+  EXPECT_EQ(plan(m).devices.front(), "pci 0000:01:00.0");
+  EXPECT_EQ(plan(m).machine.nics.front().driver, "");
+}
+
+TEST(Plan, TakesNoMoreThanHalfOfTheMemory) {
+  FakeMachine m;
+  m.memory(0, 400'000);
+  EXPECT_TRUE(plan(m).machine.hugepages.empty());
+  Wishes wishes;
+  wishes.hugepages = 500;
+  EXPECT_EQ(plan(m, wishes).machine.hugepages.at(0), 97U);
+  EXPECT_THAT(plan(m, wishes).notes.back(), HasSubstr("97 of 500"));
+}
+
+TEST(Plan, AConfigurationOfTheOperatorStays) {
+  FakeMachine m;
+  m.put("/etc/surety/surety.yaml", "version: 1\nports:\n  a: {device: \"null\"}\n");
+  EXPECT_EQ(plan(m).configuration, std::nullopt);
+  m.put("/etc/surety/surety.yaml", "version: 1\nports: [\n");
+  EXPECT_EQ(plan(m).configuration, std::nullopt);
+  m.put("/etc/surety/surety.yaml", "version: 1\nports: {}\n");  // as the package has it
+  EXPECT_NE(plan(m).configuration, std::nullopt);
+  Wishes keep;
+  keep.keep_configuration = true;
+  EXPECT_EQ(plan(m, keep).configuration, std::nullopt);
+}
+
+TEST(FirstConfiguration, PassesTheCheckWithWhatTheNicsHave) {
+  FakeMachine m;
+  m.addresses(
+      R"([{"ifname": "eth1", "addr_info": [{"local": "10.1.0.254", "prefixlen": 24, "scope": "global"},
+                  {"local": "2001:db8::1", "prefixlen": 64, "scope": "global"}, {"local": "fe80::1", "prefixlen": 64, "scope": "link"}]}])");
+  m.put("/sys/class/net/eth2/queues/rx-1/rps_cpus", "0");
+  Wishes wishes;
+  wishes.ports = {"eth1", "eth2"};
+  const Plan p = plan(m, wishes);
+  const auto parsed = config::parse(*p.configuration, "surety.yaml");
+  ASSERT_TRUE(parsed.ok()) << parsed.diagnostics.front().format();
+  const auto& ports = parsed.config->ports;
+  ASSERT_EQ(ports.size(), 2U);
+  EXPECT_EQ(ports[0].addresses.size(), 2U);
+  EXPECT_EQ(ports[0].trust, config::Port::Trust::customer);
+  EXPECT_EQ(ports[1].trust, config::Port::Trust::core);
+  EXPECT_EQ(ports[1].rx_queues, 2);
+}
+
+void cores(FakeMachine& m, int count, int shift) {
+  const std::string all = "0-" + std::to_string(count - 1);
+  m.put("/sys/devices/system/cpu/online", all);
+  m.put("/sys/devices/system/node/node0/cpulist", all);
+  for (int c = 0; c < count; ++c) {
+    const int low = c % shift;
+    m.put("/sys/devices/system/cpu/cpu" + std::to_string(c) + "/topology/thread_siblings_list",
+          std::to_string(low) + "," + std::to_string(low + shift));
+  }
+}
+
+TEST(ChooseCores, OfEachPhysicalOneWorksOneAndNoneOfTheFirst) {
+  FakeMachine m;
+  cores(m, 8, 4);  // 0 and 4, 1 and 5, ...
+  const WorkerCores chosen = choose_cores(m.host(), 2, {0});
+  EXPECT_THAT(chosen.workers, ElementsAre(6, 7));
+  EXPECT_THAT(chosen.isolated, ElementsAre(2, 3, 6, 7));
+  EXPECT_THAT(choose_cores(m.host(), 9, {0}).workers, ElementsAre(5, 6, 7));
+  EXPECT_TRUE(choose_cores(m.host(), 2, {1}).workers.empty() ||
+              m.host().exists("/sys/devices/system/node/node1") == false);
+}
+
+TEST(ChooseCores, FewerThanFourAreLeftAlone) {
+  FakeMachine m;
+  EXPECT_TRUE(choose_cores(m.host(), 1, {0}).isolated.empty());
+}
+
+TEST(Plan, IsolatesWhatItIsToldTo) {
+  FakeMachine m;
+  Wishes wishes;
+  wishes.isolate = "1";
+  EXPECT_THAT(plan(m, wishes).machine.isolated, ElementsAre(1));
+  EXPECT_THAT(*plan(m, wishes).configuration, HasSubstr("workers: [1]"));
+  for (const char* wrong : {"0", "0,1", "9", "x"}) {
+    wishes.isolate = wrong;
+    EXPECT_THROW(plan(m, wishes), std::runtime_error) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace surety::machine
